@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from harness.tasks.interface import Encode, Task
     from methods.core.encoder import SentenceEncoder
-    from methods.core.word_average import WordAverageEncoder
+    from methods.core.words import WordAverageEncoder
 
 
 PROGRESS = ("progress", "show_progress_bar")

@@ -15,7 +15,7 @@ from harness.cli import main
 from methods.core import folders, model_files
 from methods.core.errors import InputError
 from methods.core.folders import load_encoder
-from methods.core.networks import load_masked_model
+from methods.core.networks import MaskedModel
 from tests.faults.small_project import write_stsb
 from tests.support import tiny
 
@@ -102,7 +102,7 @@ def test_code_does_not_run_where_the_check_is_left_out(
 
     calls: list[Any] = [
         lambda: load_encoder(folder, pooling="mean"),
-        lambda: load_masked_model(folder),
+        lambda: MaskedModel(folder, output="own"),
         lambda: load_tokenizer(folder),
     ]
     for call in calls:

@@ -23,8 +23,7 @@ from methods.core.fast.choices import Library, training_products, use_for_traini
 from methods.core.networks import Networks
 from methods.core.trainer import Trainer
 from methods.core.types import Row
-from methods.core.word_average import WordAverageEncoder
-from methods.core.word_transformer import SPECIAL, word_transformer
+from methods.core.words import SPECIAL, WordAverageEncoder, word_transformer
 
 SHORTEST, LONGEST = 22, 32
 """Word pieces of the sentences: a sixth of the padded places is padding, as in SimCSE's corpus."""

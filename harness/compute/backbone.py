@@ -13,13 +13,12 @@ def write_backbone(
 ) -> None:
     """Fills `folder` with the model of `origin` as it is, its first `layers` layers, or one over its words.
 
-    shape: the settings of `methods.core.word_transformer` where `origin` holds word vectors.
+    shape: the settings of `methods.core.words.word_transformer` where `origin` holds word vectors.
     Errors: InputError if it holds none, or the origin cannot be cut or take the shape.
     """
     from methods.core.folders import cut_layers, load_encoder
     from methods.core.saving import save_backbone, save_encoder
-    from methods.core.word_average import load_word_average
-    from methods.core.word_transformer import word_transformer
+    from methods.core.words import load_word_average, word_transformer
 
     if shape is not None:
         save_encoder(word_transformer(load_word_average(origin), **shape), folder)

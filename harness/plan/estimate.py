@@ -70,7 +70,7 @@ class Estimate:
 
     def steps(self, run: Run) -> int:
         """Returns how many steps a run trains; one that states them needs no corpus of known size."""
-        from methods.core.schedule import plan_steps
+        from methods.core.train_config import plan_steps
 
         train = run.train
         if train["steps"] is not None:

@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from methods.congen.config import ConGenConfig
+from methods.core.batching import encode_in_groups, pad_in_groups
 from methods.core.distributions import Match, match_distributions
-from methods.core.grouping import encode_in_groups, pad_in_groups
 from methods.core.losses import unit
 from methods.core.networks import Networks
 from methods.core.teacher_queue import TeacherQueueMethod

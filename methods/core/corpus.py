@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import tokenizers
@@ -26,10 +25,7 @@ CHUNK = 10_000
 
 
 class TokenizedCorpus:
-    """The word pieces of some columns of every row, each column one flat array of 4 bytes a piece.
-
-    Columns that were tokenised before are read from the encoder's `piece_folder`; see `pieces_of`.
-    """
+    """The word pieces of some columns of every row, kept as `pieces_of` does."""
 
     def __init__(
         self,
@@ -59,10 +55,7 @@ def positions_by_index(rows: Sequence[Row]) -> np.ndarray:
 
 
 def texts_of(rows: Sequence[Row], column: Column) -> list[str]:
-    """Returns one text of every row: the sentence itself for column 0, its p-th augmentation for column p.
-
-    Errors: InputError if a row has fewer augmentations.
-    """
+    """Returns the text of every row in a column. Errors: InputError if a row has too few augmentations."""
     short = next((row for row in rows if len(row.augmentations) < column), None)
     if short is not None:
         raise InputError(
@@ -72,11 +65,15 @@ def texts_of(rows: Sequence[Row], column: Column) -> list[str]:
     return [row.columns[column] for row in rows]
 
 
-class Pieces(NamedTuple):
-    """The word pieces of N texts, in a row: flat int32 [pieces], ends int64 [N + 1] with 0 first."""
+class Pieces:
+    """The word pieces of N texts: flat int32 [pieces], ends int64 [N + 1] with 0 first.
 
-    flat: np.ndarray
-    ends: np.ndarray
+    whole: the lengths of all texts and after them their pieces, int32; this is what a file holds.
+    """
+
+    def __init__(self, whole: np.ndarray, count: int) -> None:
+        self.flat = whole[count:]
+        self.ends = np.concatenate([np.zeros(1, np.int64), np.cumsum(whole[:count], dtype=np.int64)])
 
     def ids(self, position: int) -> np.ndarray:
         """Returns the word pieces of one text, special tokens included; int32 [length]."""
@@ -86,29 +83,30 @@ class Pieces(NamedTuple):
 def pieces_of(encoder: SentenceEncoder, texts: Sequence[str], max_length: int) -> Pieces:
     """Returns the word pieces of each text, truncated to `max_length`.
 
-    They are read from `encoder.piece_folder` where it names a folder that has them, and written there where
-    it has not; a damaged file is replaced. Two processes that want the same make them once.
+    They are kept in `encoder.piece_folder` where it names a folder; a damaged file is replaced. Two processes
+    that want the same make them once.
     """
     if encoder.piece_folder is None:
-        return _made(encoder, texts, max_length)
+        return Pieces(_made(encoder, texts, max_length), len(texts))
     place = encoder.piece_folder / f"{_key(encoder, texts, max_length)}.npy"
     place.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(place.with_suffix(".lock")):
         record = read_whole(place.with_suffix(".json"))
         if record is None or changed_file(place.parent, record[FILES]):
             _write(place, _made(encoder, texts, max_length))
-    return _read(place, len(texts))
+    whole = np.load(place, mmap_mode="r").view(np.ndarray)  # slices of a memmap are slower
+    return Pieces(whole, len(texts))
 
 
-def _made(encoder: SentenceEncoder, texts: Sequence[str], max_length: int) -> Pieces:
+def _made(encoder: SentenceEncoder, texts: Sequence[str], max_length: int) -> np.ndarray:
+    """Returns the lengths of all texts and after them their pieces; int32."""
     pieces: list[np.ndarray] = []
     lengths: list[int] = []
     for start in range(0, len(texts), CHUNK):
         ids = encoder.token_ids(texts[start : start + CHUNK], max_length=max_length)
         lengths.extend(len(row) for row in ids)
         pieces.append(np.fromiter((piece for row in ids for piece in row), dtype=np.int32))
-    flat = np.concatenate(pieces) if pieces else np.zeros(0, dtype=np.int32)
-    return Pieces(flat, _ends(np.array(lengths, dtype=np.int64)))
+    return np.concatenate([np.array(lengths, dtype=np.int32), *pieces])
 
 
 def _key(encoder: SentenceEncoder, texts: Sequence[str], max_length: int) -> str:
@@ -120,22 +118,9 @@ def _key(encoder: SentenceEncoder, texts: Sequence[str], max_length: int) -> str
     return digest.hexdigest()
 
 
-def _write(place: Path, pieces: Pieces) -> None:
-    """Writes the lengths of all texts and after them their pieces, as one array of int32.
-
-    The bytes are those of `np.save`, which hides that the last of them did not fit on a full disk.
-    """
-    whole = np.concatenate([np.diff(pieces.ends).astype(np.int32), pieces.flat])
+def _write(place: Path, whole: np.ndarray) -> None:
+    """Writes the bytes of `np.save`, which hides that the last of them did not fit on a full disk."""
     with atomic_path(place) as part, part.open("wb") as file:
         np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(whole))
         file.write(whole.data)
     write_record(place.with_suffix(".json"), {FILES: {place.name: sha256_of(place)}})
-
-
-def _read(place: Path, count: int) -> Pieces:
-    whole = np.load(place, mmap_mode="r").view(np.ndarray)  # slices of a memmap are slower
-    return Pieces(whole[count:], _ends(whole[:count]))
-
-
-def _ends(lengths: np.ndarray) -> np.ndarray:
-    return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(lengths, dtype=np.int64)])

@@ -1,13 +1,13 @@
 """An invertible map with additive couplings and a constant determinant: an output layer of an encoder.
 
 Source: Glow with vectors as images of one pixel, as the released code of BERT-flow has it. Legend: B vectors,
-d their width. Scales are stored divided by `SCALE_FACTOR`, biases are added before them.
+d their width.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
 import torch
 from pydantic import BaseModel, ConfigDict, Field
@@ -19,6 +19,7 @@ from methods.core.losses import wide
 from methods.core.model_files import in_one_line, no_larger_than, read_json, read_tensors
 
 SCALE_FACTOR = 3.0
+"""Scales are stored divided by it."""
 INITIAL_SD = 0.05
 """Standard deviation of the new weights of a coupling's inner layers; its last layer starts at zero."""
 
@@ -52,12 +53,11 @@ class Scaling(nn.Module):
         return (SCALE_FACTOR * self.scale).exp() * (vectors + self.bias)
 
     @torch.no_grad()
-    def fit(self, vectors: Tensor) -> Tensor:
-        """Sets both so that `vectors` come out with mean 0 and variance 1; returns what comes out."""
+    def fit(self, vectors: Tensor) -> None:
+        """Sets both so that `vectors` come out with mean 0 and variance 1."""
         deviation = vectors.std(dim=0, correction=0)
         self.bias.copy_(-vectors.mean(dim=0))
         self.scale.copy_(-(deviation + SMALLEST_DEVIATION).log() / SCALE_FACTOR)
-        return self(vectors)
 
 
 class Coupling(nn.Module):
@@ -82,13 +82,6 @@ class Coupling(nn.Module):
         shift = self.last(inner) * (SCALE_FACTOR * self.last_scale).exp()
         return torch.cat([first, second + shift], dim=-1)
 
-    @torch.no_grad()
-    def fit(self, vectors: Tensor) -> Tensor:
-        """Sets the two inner scalings by what reaches them; returns what comes out."""
-        inner = self.first_scaling.fit(self.first(vectors.chunk(2, dim=-1)[0])).relu()
-        self.second_scaling.fit(self.second(inner))
-        return self(vectors)
-
 
 class Step(nn.Module):
     """Scaling, a fixed order of the channels, coupling; [B, d] to [B, d]."""
@@ -106,10 +99,6 @@ class Step(nn.Module):
 
     def forward(self, vectors: Tensor) -> Tensor:
         return self.coupling(self.scaling(vectors)[:, self.order])
-
-    def fit(self, vectors: Tensor) -> Tensor:
-        """Sets all scalings by what reaches them; returns what comes out."""
-        return self.coupling.fit(self.scaling.fit(vectors)[:, self.order])
 
 
 class CouplingFlow(nn.Module):
@@ -134,22 +123,34 @@ class CouplingFlow(nn.Module):
             for level in range(settings.levels)
         )
 
-    @property
-    def steps(self) -> list[list[Step]]:
-        """The steps of each level, in their order."""
-        return [list(cast(Any, level)) for level in self.levels]
-
     def forward(self, vectors: Tensor) -> Tensor:
+        done = []
         with torch.autocast(vectors.device.type, enabled=False):
-            return self._mapped(wide(vectors), fit=False)
+            vectors = wide(vectors)
+            for number, level in enumerate(self.levels):
+                for step in cast(nn.ModuleList, level):
+                    vectors = step(vectors)
+                if number < len(self.levels) - 1:
+                    vectors, second = vectors.chunk(2, dim=-1)
+                    done.append(second)
+        return torch.cat([*done, vectors], dim=-1)
 
+    @torch.no_grad()
     def fit(self, vectors: Tensor) -> Tensor:
         """Sets every scaling, in order, by these vectors; returns them mapped, with mean 0 and variance 1."""
-        return self._mapped(vectors, fit=True)
+        scalings = [part for part in self.modules() if isinstance(part, Scaling)]
+        hooks = [
+            part.register_forward_pre_hook(lambda scaling, given: scaling.fit(*given)) for part in scalings
+        ]
+        try:
+            return self(vectors)
+        finally:
+            for hook in hooks:
+                hook.remove()
 
     def log_determinant(self) -> Tensor:
         """Returns log |det dz/du|, a scalar equal for all vectors: 3 times the sum of the steps' scales."""
-        scales: list[Tensor] = [step.scaling.scale for steps in self.steps for step in steps]
+        scales: list[Tensor] = [part.scaling.scale for part in self.modules() if isinstance(part, Step)]
         return SCALE_FACTOR * torch.cat(scales).sum()
 
     def save(self, folder: Path) -> None:
@@ -170,13 +171,3 @@ class CouplingFlow(nn.Module):
             flow = cls(FlowSettings.model_validate(read_json(folder / SETTINGS)))
             flow.load_state_dict(tensors)
         return flow
-
-    def _mapped(self, vectors: Tensor, *, fit: bool) -> Tensor:
-        done = []
-        for number, steps in enumerate(self.steps):
-            for step in steps:
-                vectors = step.fit(vectors) if fit else step(vectors)
-            if number < len(self.levels) - 1:
-                vectors, second = vectors.chunk(2, dim=-1)
-                done.append(second)
-        return torch.cat([*done, vectors], dim=-1)

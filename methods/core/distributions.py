@@ -2,15 +2,15 @@
 
 A vector's similarity distribution is the softmax of its dot products with all keys over a temperature.
 The keys come as blocks, the queue's rows as they lie in their buffer and the batch's own vectors last, and
-are never copied or joined. Rows are processed in chunks; of all scores only the gradient [B, d] outlives one.
-Vectors and keys are used as they are: give unit vectors where the cosine is meant.
+are never copied or joined. Rows are processed in chunks, and the gradient is formed with the value: of all
+scores only the gradient [B, d] outlives a chunk. Vectors are used as they are: give unit vectors for cosines.
 
 Legend: V sets of online vectors, B batch, d width, N keys in all blocks together, c rows of a chunk.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -60,7 +60,7 @@ def match_distributions(
     """Returns how far the distributions of `online` are from those of `reference`, over the same keys.
 
     Source: SCT eq. 2, ConGen eq. 3. With p the target and q the online distribution of a row, the gradient is
-    (q - p) keys / (B online_temperature), formed in the forward pass.
+    (q - p) keys / (B online_temperature).
     Shapes: online [B, d] or [V, B, d] (V vectors for each target), reference [B, d], each block [N_i, d].
     Gradients: reach `online` alone; everything else must be constant. Put the batch's own keys last.
     Facts: KL is 0 with zero gradient for equal vectors and temperatures; tends to InfoNCE as the reference
@@ -71,13 +71,11 @@ def match_distributions(
     stacked = online if online.ndim == 3 else online.unsqueeze(0)  # [V, B, d]
     with torch.autocast(online.device.type, enabled=False):
         stacked = wide(stacked)
-        cross_entropy, entropy = _Match.apply(
-            stacked,
-            reference.to(stacked.dtype),
-            _as(stacked, keys),
-            (online_temperature, reference_temperature),
+        reference, *keys = (given.to(stacked.dtype) for given in (reference, *keys))
+        values, entropy, gradient = _matched(
+            stacked.detach() / online_temperature, reference / reference_temperature, keys
         )
-    means = cross_entropy.mean(dim=1)  # [V]
+        means = _Formed.apply(stacked, values, gradient.div_(-online_temperature)).mean(dim=1)  # [V]
     return Match(means if online.ndim == 3 else means[0], entropy.mean())
 
 
@@ -92,92 +90,76 @@ def pick_among_keys(online: Tensor, keys: Sequence[Tensor], *, temperature: floa
     _check_constant(keys)
     with torch.autocast(online.device.type, enabled=False):
         online = wide(online)
-        rows: Tensor = _Pick.apply(online, _as(online, keys), temperature)
+        values, gradient = _picked(online.detach() / temperature, [block.to(online.dtype) for block in keys])
+        rows: Tensor = _Formed.apply(online, values, gradient.div_(temperature))
         return rows.mean()
 
 
-class _Match(torch.autograd.Function):
-    """Cross-entropy [V, B] and target entropy [B]; the gradient is ready when the forward pass ends."""
+class _Formed(torch.autograd.Function):
+    """Values [..., B] of vectors [..., B, d] whose gradient was formed together with them."""
 
     @staticmethod
-    def forward(
-        ctx: Any,
-        online: Tensor,
-        reference: Tensor,
-        keys: list[Tensor],
-        temperatures: tuple[float, float],
-    ) -> tuple[Tensor, Tensor]:
-        views, batch, _ = online.shape
-        columns = sum(map(len, keys))
-        step = _chunk_rows(batch, columns * (views + 1))
-        scores = online.new_empty((views + 1) * step, columns)
-        online, reference = online / temperatures[0], reference / temperatures[1]
-        cross_entropy, entropy = online.new_empty(views, batch), online.new_empty(batch)
-        gradient = torch.empty_like(online)
-        for rows in _chunks(batch, step):
-            size = rows.stop - rows.start
-            logits = scores[: (views + 1) * size].unflatten(0, (views + 1, size))  # [V+1, c, N]
-            both = torch.cat([reference[None, rows], online[:, rows]])
-            _multiply(both.flatten(0, 1), keys, logits.flatten(0, 1))
-            own, entropy[rows] = _target(logits[0])
-            for view in range(views):
-                cross_entropy[view, rows] = _miss(logits[view + 1], logits[0])
-                gradient[view, rows] = _against(_balanced(logits[view + 1], own), keys)
-        ctx.save_for_backward(gradient.div_(-temperatures[0]))
-        ctx.mark_non_differentiable(entropy)
-        return cross_entropy, entropy
+    def forward(ctx: Any, vectors: Tensor, values: Tensor, gradient: Tensor) -> Tensor:
+        ctx.save_for_backward(gradient)
+        return values.clone()
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, of_cross_entropy: Tensor, of_entropy: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(ctx: Any, of_values: Tensor) -> tuple[Tensor, None, None]:
         (gradient,) = ctx.saved_tensors
-        return gradient * of_cross_entropy.unsqueeze(-1), None, None, None
+        return gradient * of_values.unsqueeze(-1), None, None
 
 
-class _Pick(torch.autograd.Function):
-    """Cross-entropy [B] against one-hot targets; the gradient is ready when the forward pass ends."""
-
-    @staticmethod
-    def forward(ctx: Any, online: Tensor, keys: list[Tensor], temperature: float) -> Tensor:
-        batch, columns = len(online), sum(map(len, keys))
-        step = _chunk_rows(batch, columns)
-        scores = online.new_empty(step, columns)
-        own = torch.arange(batch, device=online.device)[:, None] + columns - len(keys[-1])  # [B, 1]
-        cross_entropy, gradient = online.new_empty(batch), torch.empty_like(online)
-        for rows in _chunks(batch, step):
-            logits = scores[: rows.stop - rows.start]
-            _multiply(online[rows] / temperature, keys, logits)
-            _shift(logits)
-            picked = logits.gather(1, own[rows])
-            total = logits.exp_().sum(dim=1, keepdim=True)
-            cross_entropy[rows] = (total.log() - picked)[:, 0]
-            gradient[rows] = _against(_balanced(logits.div_(total), own[rows]), keys)
-        ctx.save_for_backward(gradient.div_(temperature))
-        return cross_entropy
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, of_rows: Tensor) -> tuple[Tensor | None, ...]:
-        (gradient,) = ctx.saved_tensors
-        return gradient * of_rows.unsqueeze(-1), None, None
+@torch.no_grad()
+def _matched(online: Tensor, reference: Tensor, keys: list[Tensor]) -> tuple[Tensor, Tensor, Tensor]:
+    """Returns the cross-entropy [V, B], the targets' entropy [B], and (p - q) keys [V, B, d]."""
+    views, batch, _ = online.shape
+    columns = sum(map(len, keys))
+    chunks = _chunks(batch, columns * (views + 1))
+    scores = online.new_empty((views + 1) * chunks[0].stop, columns)
+    cross_entropy, entropy = online.new_empty(views, batch), online.new_empty(batch)
+    gradient = torch.empty_like(online)
+    for rows in chunks:
+        size = rows.stop - rows.start
+        logits = scores[: (views + 1) * size].unflatten(0, (views + 1, size))  # [V+1, c, N]
+        both = torch.cat([reference[None, rows], online[:, rows]])
+        _multiply(both.flatten(0, 1), keys, logits.flatten(0, 1))
+        own, entropy[rows] = _target(logits[0])
+        for view in range(views):
+            cross_entropy[view, rows] = _miss(logits[view + 1], logits[0])
+            gradient[view, rows] = _against(_balanced(logits[view + 1], own), keys)
+    return cross_entropy, entropy, gradient
 
 
-def _chunk_rows(batch: int, per_row: int) -> int:
-    """Returns the rows of a chunk: as few chunks as the scratch allows, of about equal size."""
+@torch.no_grad()
+def _picked(online: Tensor, keys: list[Tensor]) -> tuple[Tensor, Tensor]:
+    """Returns the cross-entropy [B] against one-hot targets, and (q - p) keys [B, d]."""
+    batch, columns = len(online), sum(map(len, keys))
+    chunks = _chunks(batch, columns)
+    scores = online.new_empty(chunks[0].stop, columns)
+    own = torch.arange(batch, device=online.device)[:, None] + columns - len(keys[-1])  # [B, 1]
+    cross_entropy, gradient = online.new_empty(batch), torch.empty_like(online)
+    for rows in chunks:
+        logits = scores[: rows.stop - rows.start]
+        _multiply(online[rows], keys, logits)
+        _shift(logits)
+        picked = logits.gather(1, own[rows])
+        total = logits.exp_().sum(dim=1, keepdim=True)
+        cross_entropy[rows] = (total.log() - picked)[:, 0]
+        gradient[rows] = _against(_balanced(logits.div_(total), own[rows]), keys)
+    return cross_entropy, gradient
+
+
+def _chunks(batch: int, per_row: int) -> list[slice]:
+    """Returns the rows of each chunk: as few chunks as the scratch allows, of about equal size."""
     held = max(SCRATCH, FEWEST_ROWS * per_row)
-    chunks = -(-batch // max(1, held // per_row))
-    return -(-batch // max(1, chunks))
-
-
-def _chunks(batch: int, step: int) -> Iterator[slice]:
-    return (slice(start, min(start + step, batch)) for start in range(0, batch, step))
+    number = -(-batch // max(1, held // per_row))
+    step = -(-batch // number)
+    return [slice(start, min(start + step, batch)) for start in range(0, batch, step)]
 
 
 def _multiply(queries: Tensor, blocks: Sequence[Tensor], scores: Tensor) -> None:
-    """Writes queries [c, d] times all blocks into scores [c, N].
-
-    oneDNN packs its second factor: the queries, which are few, unless they are too few for it.
-    """
+    """Writes queries [c, d] times all blocks into scores [c, N]; oneDNN packs its second factor."""
     start = 0
     for block in blocks:
         written = scores[:, start : start + len(block)]
@@ -200,10 +182,7 @@ def _against(weights: Tensor, blocks: Sequence[Tensor]) -> Tensor:
 
 
 def _target(logits: Tensor) -> tuple[Tensor, Tensor]:
-    """Leaves in `logits` [c, N] their distribution.
-
-    Returns the column of its heaviest key [c, 1] and its entropy [c].
-    """
+    """Leaves in `logits` [c, N] their distribution; returns its heaviest column [c, 1] and entropy [c]."""
     own, entropy = _shift(logits), logits.new_empty(len(logits))
     for some, of_some in zip(logits.split(TARGET_ROWS), entropy.split(TARGET_ROWS), strict=True):
         shares = some.exp()
@@ -233,15 +212,10 @@ def _shift(logits: Tensor) -> Tensor:
 def _balanced(differences: Tensor, own: Tensor) -> Tensor:
     """Returns p - q with the entry of the heaviest key set from the others, in place: each row sums to 0.
 
-    Where nearly all mass is on one key, the direct difference there is one of two numbers close to 1 and in
-    fp32 has few digits left; the other entries are small and have all of theirs.
+    Where nearly all mass is on one key, the plain difference of two numbers close to 1 has few digits left.
     """
     differences.scatter_(1, own, 0.0)
     return differences.scatter_(1, own, -differences.sum(dim=1, keepdim=True))
-
-
-def _as(like: Tensor, blocks: Sequence[Tensor]) -> list[Tensor]:
-    return [block.to(like.dtype) for block in blocks]
 
 
 def _check_constant(constants: Sequence[Tensor]) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -15,9 +16,9 @@ from tqdm import tqdm
 
 from methods.core.batching import plan_batches, unique
 from methods.core.coupling_flow import CouplingFlow
+from methods.core.fast.choices import ARCHITECTURES
 from methods.core.fast.linear import reordered
-from methods.core.fast.packed import ARCHITECTURES, can_pack, pooled_vectors
-from methods.core.fast.side_by_side import side_by_side
+from methods.core.fast.packed import can_pack, pooled_vectors
 from methods.core.pooling import check_pooling, needs_last_only, pool
 from methods.core.saving import IDENTITY, TANH, save_encoder
 from methods.core.transfers import library_inputs, to_device
@@ -33,12 +34,19 @@ SHARD = 65_536
 """Texts that are tokenised and sorted together; the STS sets fit in one."""
 
 TOKENIZED_TOGETHER = 8192
+"""Texts that are tokenised at once: an encoding holds far more than its ids."""
 
 PACKED_INPUTS = {"inputs_embeds", "position_ids", "embedding_factors"}
 """What may be next to tokens where padding is not computed."""
 
 COUNTS_FROM_PADDING = ("roberta", "xlm-roberta", "camembert", "mpnet")
 """Architectures whose first position is padding_idx + 1."""
+
+MOST_AT_ONCE = 8
+"""Batches side by side, because each has its own activations in memory; further threads help inside."""
+
+Item = TypeVar("Item")
+Made = TypeVar("Made")
 
 
 @contextmanager
@@ -68,10 +76,39 @@ def multiplied(backbone: nn.Module, factors: Tensor | None) -> Iterator[None]:
         handle.remove()
 
 
+def side_by_side(work: Callable[[Item], Made], items: Sequence[Item]) -> Iterator[Made]:
+    """Yields what `work` makes of each item on a CPU, in their order, with torch's threads shared out evenly.
+
+    All threads on one batch meet after each operation, so each waits for the slowest; with a batch of its
+    own, a core that another process shares does fewer and holds up none. Values are those of one thread.
+    Autocast of the calling thread, and whether it keeps gradients, hold in all of them.
+    Errors: the first that `work` raises; items that have not begun are left out then.
+    """
+    threads = torch.get_num_threads()
+    workers = min(threads, len(items), MOST_AT_ONCE)
+    if workers < 2:
+        yield from map(work, items)
+        return
+    grad, half = torch.is_grad_enabled(), torch.is_autocast_enabled("cpu")
+    dtype = torch.get_autocast_dtype("cpu")
+
+    def begin() -> None:
+        torch.set_num_threads(threads // workers)
+        torch.set_grad_enabled(grad)
+        torch.set_autocast_dtype("cpu", dtype)
+        torch.set_autocast_enabled("cpu", half)
+
+    try:
+        with ThreadPoolExecutor(workers, initializer=begin) as pool:
+            yield from pool.map(work, items)
+    finally:
+        torch.set_num_threads(threads)  # a worker's number is also that of threads that begin later
+
+
 class SentenceEncoder(nn.Module):
     """Maps texts to vectors: tokenizer, transformer, pooling, optional output layer, optional normalisation.
 
-    The output layer is linear, followed by tanh where `activation` says so, or an invertible map.
+    activation: what follows the output layer, IDENTITY or TANH.
     Shapes: B texts, L tokens, d backbone width; `forward` returns [B, d], `encode` returns [N, dim].
     """
 
@@ -107,14 +144,9 @@ class SentenceEncoder(nn.Module):
 
     @property
     def first_position(self) -> int:
-        """Number of a sentence's first position; not 0 where positions are counted from the padding's."""
+        """Number of a sentence's first position."""
         config: Any = self.backbone.config
         return config.pad_token_id + 1 if config.model_type in COUNTS_FROM_PADDING else 0
-
-    @property
-    def _layers_are_ours(self) -> bool:
-        """Whether methods/core/fast computes the backbone's layers."""
-        return type(self.backbone).__name__ in ARCHITECTURES
 
     @property
     def device(self) -> torch.device:
@@ -127,7 +159,7 @@ class SentenceEncoder(nn.Module):
         """
         tokenizer = self._truncating(max_length)
         ids: list[list[int]] = []
-        for start in range(0, len(texts), TOKENIZED_TOGETHER):  # an encoding holds far more than its ids
+        for start in range(0, len(texts), TOKENIZED_TOGETHER):
             some = tokenizer.encode_batch(list(texts[start : start + TOKENIZED_TOGETHER]))
             ids += [encoding.ids or [self.tokenizer.pad_token_id] for encoding in some]
         return ids
@@ -151,11 +183,10 @@ class SentenceEncoder(nn.Module):
         return self.pad(self.token_ids(texts, max_length=max_length))
 
     def states(self, tokens: Tokens, **embeddings: Tensor) -> tuple[Tensor, ...]:
-        """Returns all hidden states [B, L, d], embedding layer first, where the pooling needs them.
+        """Returns the states [B, L, d] that the pooling needs: all, embedding layer first, or the last alone.
 
-        For `cls` and `mean` only the last one is kept. `embeddings` replaces inputs (`inputs_embeds`,
-        `position_ids`), or is `embedding_factors`, which broadcasts to [B, L, d] and multiplies what the
-        embedding layer gives after its norm and dropout.
+        `embeddings` replaces inputs (`inputs_embeds`, `position_ids`), or is `embedding_factors`, which
+        broadcasts to [B, L, d] and multiplies what the embedding layer gives after its norm and dropout.
         """
         inputs = {**library_inputs(self.backbone, tokens), **embeddings}
         factors = inputs.pop("embedding_factors", None)
@@ -189,23 +220,25 @@ class SentenceEncoder(nn.Module):
     def encode(self, texts: Sequence[str], *, batch_size: int = 128, progress: bool = False) -> np.ndarray:
         """Returns [N, dim] fp32: each unique text is computed once, in eval mode, longest first.
 
-        `batch_size` sets the token budget of one batch: batch_size times 32 positions. Texts are tokenised
-        and sorted in shards, so that besides texts and vectors the memory needed hardly grows with N.
+        A batch holds at most `batch_size` times 32 positions. Texts are tokenised and sorted in shards, so
+        that besides texts and vectors the memory needed hardly grows with N.
         """
         distinct, inverse = unique(texts)
         vectors = np.empty((len(distinct), self.dim), dtype=np.float32)
-        many = len(distinct) > batch_size and self._layers_are_ours
+        budget = batch_size * TOKENS_PER_TEXT
+        known = type(self.backbone).__name__ in ARCHITECTURES
+        many_at_once = side_by_side if known and self.device.type == "cpu" else map
         with (
             evaluating(self),
-            reordered(self.backbone, batch_size * TOKENS_PER_TEXT) if many else nullcontext(),
+            reordered(self.backbone, budget) if known and len(distinct) > batch_size else nullcontext(),
             tqdm(total=len(distinct), unit=" texts", disable=None if progress else True) as bar,
         ):
             for start in range(0, len(distinct), SHARD):
                 ids = self.token_ids(distinct[start : start + SHARD])
                 lengths = np.array([len(row) for row in ids])
-                batches = plan_batches(lengths, token_budget=batch_size * TOKENS_PER_TEXT)
+                batches = plan_batches(lengths, token_budget=budget)
                 parts = [[ids[index] for index in batch] for batch in batches]
-                for batch, found in zip(batches, self._encode_each(parts), strict=True):
+                for batch, found in zip(batches, many_at_once(self._encode_ids, parts), strict=True):
                     vectors[start + batch] = found
                     bar.update(len(batch))
         return vectors if len(distinct) == len(inverse) else vectors[inverse]
@@ -214,12 +247,6 @@ class SentenceEncoder(nn.Module):
         """Writes a folder that sentence-transformers, AutoModel and `load_encoder` read alike."""
         save_encoder(self, directory)
 
-    def _encode_each(self, batches: Sequence[list[list[int]]]) -> Iterator[np.ndarray]:
-        """Yields the vectors of each batch, which are computed several at once where the layers are ours."""
-        if self.device.type == "cpu" and self._layers_are_ours:
-            return side_by_side(self._encode_ids, batches)
-        return map(self._encode_ids, batches)
-
     def _encode_ids(self, ids: list[list[int]]) -> np.ndarray:
         tokens = self.pad(ids)
         if len(ids[0]) == len(ids[-1]):  # sorted by length: nothing is padded, so nothing is masked
@@ -227,7 +254,6 @@ class SentenceEncoder(nn.Module):
         return self.finish(self(to_device(tokens, self.device)).float()).cpu().numpy()
 
     def _truncating(self, max_length: int) -> Tokenizer:
-        """Returns the tokenizer that truncates to `max_length` and pads nothing."""
         if max_length not in self._tokenizers:
             fresh = Tokenizer.from_str(self.tokenizer.backend_tokenizer.to_str())
             fresh.no_padding()

@@ -2,10 +2,7 @@
 
 
 class InputError(ValueError):
-    """Raised for bad input with one line: what was wrong, what was expected, what to do.
-
-    The command line prints the message without a traceback and exits with code 2.
-    """
+    """Raised for bad input with one line, which the command line prints without a traceback; exit code 2."""
 
     def __str__(self) -> str:
         return " ".join(super().__str__().splitlines())

@@ -27,24 +27,18 @@ _HASHES: dict[tuple[int, ...], str] = {}
 
 
 @contextmanager
-def temporary_beside(path: Path) -> Iterator[Path]:
-    """Yields a temporary file in the folder of `path`; it is removed unless the block moves it."""
+def atomic_path(path: Path) -> Iterator[Path]:
+    """Yields a temporary file next to `path` that replaces `path` when the block ends without an error."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=PART)
     os.close(handle)
+    part = Path(name)
     try:
-        yield Path(name)
-    finally:
-        discard(Path(name))
-
-
-@contextmanager
-def atomic_path(path: Path) -> Iterator[Path]:
-    """Yields a temporary file next to `path` that replaces `path` when the block ends without an error."""
-    with temporary_beside(path) as part:
         yield part
         part.chmod(0o644)
         os.replace(part, path)
+    finally:
+        discard(part)
 
 
 def discard(path: Path) -> None:

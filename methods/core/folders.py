@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from torch import nn
 
@@ -23,9 +23,9 @@ from methods.core.model_files import (
     read_tokenizer,
 )
 from methods.core.pooling import check_pooling
-from methods.core.saving import ACTIVATIONS, FLOW_TYPE, FORMAT, IDENTITY, MARKER, TRANSFORMER
-from methods.core.word_average import VECTORS as WORD_VECTORS
-from methods.core.word_average import VOCABULARY, WordAverageEncoder, linear_of, load_word_average, read_words
+from methods.core.saving import ACTIVATIONS, FLOW_TYPE, FORMAT, MARKER, TRANSFORMER
+from methods.core.words import VECTORS as WORD_VECTORS
+from methods.core.words import VOCABULARY, WordAverageEncoder, linear_of, load_word_average, read_words
 
 BYTE_PAIRS = "vocab.json and merges.txt"
 TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", BYTE_PAIRS)
@@ -131,16 +131,11 @@ def load_encoder(
         raise InputError(
             f"{folder}: the folder does not say how it pools, expected modules.json; give --pooling"
         )
-    backbone: Any = load_backbone(weights, hf_pooler=hf_pooler, **config)
-    layers = _OutputLayers() if pooling else _output_layers(folder, backbone.config.hidden_size)
-    return SentenceEncoder(
-        backbone,
-        load_tokenizer(weights),
-        pooling=pooling or check_pooling(str(stated)),
-        output=layers.output,
-        activation=layers.activation,
-        normalize=layers.normalize,
-    )
+    backbone = load_backbone(weights, hf_pooler=hf_pooler, **config)
+    encoder = SentenceEncoder(backbone, load_tokenizer(weights), pooling=pooling or str(stated))
+    if pooling is None:
+        _add_output_layers(encoder, folder)
+    return encoder
 
 
 def cut_layers(encoder: SentenceEncoder | WordAverageEncoder, layers: int) -> SentenceEncoder:
@@ -192,29 +187,21 @@ def _stated_pooling(folder: Path) -> str | None:
     return names[mode]
 
 
-class _OutputLayers(NamedTuple):
-    output: nn.Linear | CouplingFlow | None = None
-    activation: str = IDENTITY
-    normalize: bool = False
+def _add_output_layers(encoder: SentenceEncoder, folder: Path) -> None:
+    """Gives the encoder the folder's output layer, if any, what follows it, and whether it normalises.
 
-
-def _output_layers(folder: Path, width: int) -> _OutputLayers:
-    """Returns the output layer of a folder, if any, what follows it, and whether the folder normalises.
-
-    Errors: InputError if the layer reads vectors of another `width`, or there are several.
+    Errors: InputError if the layer reads vectors of another width, or there are several.
     """
-    layers = _OutputLayers()
     for module in _modules(folder)[2:]:
         place = folder / module["path"]
-        if layers != _OutputLayers() and not module["type"].endswith("Normalize"):
+        if module["type"].endswith("Normalize"):
+            encoder.normalize = True
+        elif encoder.output is not None or encoder.normalize:
             raise InputError(f"{place}: a layer behind the output layer or Normalize, expected none")
-        if module["type"].endswith("Dense"):
-            output, activation = _load_dense(place, width)
-            layers = layers._replace(output=output, activation=activation)
+        elif module["type"].endswith("Dense"):
+            encoder.output, encoder.activation = _load_dense(place, encoder.width)
         elif module["type"] == FLOW_TYPE:
-            layers = layers._replace(output=CouplingFlow.load(place))
-        layers = layers._replace(normalize=layers.normalize or module["type"].endswith("Normalize"))
-    return layers
+            encoder.output = CouplingFlow.load(place)
 
 
 def _load_dense(directory: Path, width: int) -> tuple[nn.Linear, str]:

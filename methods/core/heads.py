@@ -39,7 +39,7 @@ class BatchNormHead(nn.Sequential):
     """Dense layers, each followed by batch norm, with ReLU between them; the last norm has no scale or shift.
 
     widths: of the input and of every layer, [d, ..., D]. Only the first layer may have a bias. A head of
-    training: its statistics are always those of the batch, and what it runs along is never read.
+    training: its statistics are always those of the batch.
     Source: the projectors of DiffCSE ([d, 2d, d], no bias) and of SCD ([d, D, D, D], one bias) in their code.
     Shapes: [B, d] to [B, D]; every column of the result has mean 0 and variance v / (v + eps) over the batch.
     Errors: InputError for a batch of one row, which has no variance.
@@ -75,10 +75,7 @@ def training_head(kind: TrainingHead, width: int) -> nn.Module:
 
 
 def take_pooler(encoder: SentenceEncoder) -> nn.Linear:
-    """Returns the dense layer of the backbone's own pooler and removes the pooler from the backbone.
-
-    The encoder must have been loaded with it (`hf_pooler`). Left there, it would be computed for nothing.
-    """
+    """Returns the dense layer of the backbone's own pooler (`hf_pooler`), which the backbone loses."""
     backbone: Any = encoder.backbone
     dense: nn.Linear = backbone.pooler.dense
     backbone.pooler = None

@@ -21,10 +21,7 @@ def unit(vectors: Tensor) -> Tensor:
 
 
 def cosine_similarities(queries: Tensor, keys: Tensor) -> Tensor:
-    """Returns all cosines between two sets of vectors, outside autocast.
-
-    Shapes: queries [B, d], keys [M, d]; returns [B, M] in fp32 or wider.
-    """
+    """Returns all cosines between two sets, outside autocast; [B, d] and [M, d] to [B, M]."""
     with torch.autocast(queries.device.type, enabled=False):
         return unit(queries) @ unit(keys).T
 
@@ -60,9 +57,6 @@ def nt_xent(anchors: Tensor, positives: Tensor, *, temperature: float) -> Tensor
 
 
 def unit_squared_error(vectors: Tensor, targets: Tensor) -> Tensor:
-    """Returns the mean squared distance between unit vectors, 2 - 2 cos per sentence.
-
-    Shapes: vectors [B, d], targets [B, d]; returns a scalar between 0 and 4.
-    """
+    """Returns the mean squared distance of unit vectors, 2 - 2 cos per sentence; twice [B, d] to a scalar."""
     with torch.autocast(vectors.device.type, enabled=False):
         return (unit(vectors) - unit(targets)).square().sum(dim=-1).mean()

@@ -23,7 +23,7 @@ WordVectors = Literal["refused", "accepted", "needed"]
 
 
 class MethodConfig(Settings):
-    """Settings of one run of a method. Numbers come from a recipe: no field here has a default value."""
+    """Settings of one run of a method. Numbers come from a recipe: no field has a default value."""
 
     max_length: int = Field(ge=3, description="training truncation in word pieces, special tokens included")
 
@@ -58,9 +58,9 @@ class Method(nn.Module):
         self.fixed_modes: dict[str, bool] = {}  # submodule -> whether its dropout is active, always (law 5)
 
     def prepare(self, rows: Sequence[Row]) -> Sequence[Row]:
-        """Returns the rows to train on; may fill registered buffers, never create them (law 4).
+        """Returns the rows to train on, with the corpus tokenised if the method is trained.
 
-        The default tokenises the corpus if the method is trained; a method that overrides it calls this one.
+        A method that overrides it calls this one; it may fill registered buffers, never create them (law 4).
         """
         if self.is_trained():
             self.corpus = TokenizedCorpus(
@@ -69,10 +69,7 @@ class Method(nn.Module):
         return rows
 
     def collate(self, rows: Sequence[Row], *, step: int, rng: np.random.Generator) -> Batch:
-        """Returns the batch as CPU tensors: a pure function of its arguments (law 1).
-
-        The default is one entry `anchor`, the tokens of the method's columns.
-        """
+        """Returns the batch as CPU tensors, here `anchor`; a pure function of its arguments (law 1)."""
         return {"anchor": self.encoder.pad(self.token_ids(rows))}
 
     def loss(self, batch: Batch) -> Loss:
@@ -101,8 +98,7 @@ class Method(nn.Module):
 
     def token_ids(self, rows: Sequence[Row]) -> list[np.ndarray]:
         """Returns the word pieces of the rows' texts, truncated, one column of `columns` after the other."""
-        if self.corpus is None:
-            raise RuntimeError("collate before prepare: the corpus is not tokenised yet")
+        assert self.corpus is not None, "collate before prepare: the corpus is not tokenised yet"
         return [self.corpus.ids(row, column) for column in self.columns for row in rows]
 
     def train(self, mode: bool = True) -> Self:

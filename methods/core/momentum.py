@@ -1,12 +1,23 @@
-"""Momentum encoders: copies whose parameters follow another network as an exponential moving average."""
+"""Momentum contrast: queries of a trained encoder against keys of its moving average and a queue of them.
+
+Legend: B batch, L tokens, d width, M earlier keys.
+"""
 
 from __future__ import annotations
 
 import copy
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import torch
-from torch import nn
+from pydantic import Field
+from torch import Tensor, nn
+
+from methods.core.heads import INITIAL_SD, TrainingHead, training_head
+from methods.core.losses import info_nce
+from methods.core.method import Method, MethodConfig
+from methods.core.networks import Networks
+from methods.core.queues import BatchQueue
+from methods.core.types import Batch, Loss, Tokens
 
 Network = TypeVar("Network", bound=nn.Module)
 
@@ -18,10 +29,9 @@ def frozen_copy(network: Network) -> Network:
 
 @torch.no_grad()
 def reset_weights(network: nn.Module, *, sd: float) -> None:
-    """Redraws all weights in place as BERT initialises them: a network without pre-training.
+    """Redraws all weights in place as BERT initialises them: normal with standard deviation `sd`.
 
-    Linear and embedding weights are normal with standard deviation `sd`, a padding row and biases are
-    zero, layer norms the identity.
+    A padding row and biases are zero, layer norms the identity.
     """
     for part in network.modules():
         if isinstance(part, nn.Linear | nn.Embedding):
@@ -38,12 +48,88 @@ def reset_weights(network: nn.Module, *, sd: float) -> None:
 def ema_update(key: nn.Module, query: nn.Module, *, momentum: float) -> None:
     """Sets every parameter of `key` to momentum * key + (1 - momentum) * query, in place.
 
-    Source: MoCo eq. 2. One fused call for all parameters. momentum 1 freezes the keys, 0 copies the query.
+    Source: MoCo eq. 2. momentum 1 freezes the keys, 0 copies the query.
     After n updates towards a constant query: key_n = momentum^n key_0 + (1 - momentum^n) query.
-    Buffers are not averaged (BERT-like encoders keep no running statistics). Modules without parameters are
-    left alone.
+    Buffers are not averaged: BERT-like encoders keep no running statistics.
     """
-    keys: list[torch.Tensor] = list(key.parameters())
-    queries: list[torch.Tensor] = list(query.parameters())
+    keys: list[Tensor] = list(key.parameters())
+    queries: list[Tensor] = list(query.parameters())
     if keys or queries:
         torch._foreach_lerp_(keys, queries, 1.0 - momentum)
+
+
+class MomentumContrastConfig(MethodConfig):
+    """Settings that MoCo and PT-BERT share."""
+
+    temperature: float = Field(gt=0, description="tau, divides the cosine")
+    momentum: float = Field(ge=0, le=1, description="lambda, share of itself a key weight keeps each step")
+    momentum_start: Literal["random", "backbone"] = Field(
+        description="weights the key encoder starts from; random: not pre-trained, as in the released code"
+    )
+    queue_size: int = Field(
+        ge=0, description="most keys kept of earlier steps, as whole batches, at least one; 0: no queue"
+    )
+    queue_holds_batch: bool = Field(
+        description="count the present batch among `queue_size`; off: it comes on top, as released"
+    )
+    head: TrainingHead
+    key_dropout: bool = Field(description="whether dropout is active on the key side")
+
+
+class MomentumContrast(Method):
+    """Each sentence's query picks its own key among those of the batch and of the steps before.
+
+    Trained: encoder and head. The key side (`key_encoder`, `key_head`) has no gradient and follows by moving
+    average.
+    """
+
+    config: MomentumContrastConfig
+
+    def __init__(self, config: MomentumContrastConfig, networks: Networks) -> None:
+        super().__init__(config, networks)
+        width = self.encoder.width
+        self.head = training_head(config.head, width)
+        self.key_head = frozen_copy(self.head)
+        self.key_encoder = networks.new_encoder().requires_grad_(False)
+        if config.momentum_start == "random":
+            reset_weights(self.key_encoder.backbone, sd=INITIAL_SD)
+        self.queue = BatchQueue(config.queue_size, width) if config.queue_size else None
+        self.fixed_modes = {"key_encoder": config.key_dropout, "key_head": config.key_dropout}
+
+    def queries(self, tokens: Tokens) -> Tensor:
+        """Returns what is compared on the trained side; [B, d]."""
+        return self.head(self.encoder(tokens))
+
+    def keys(self, tokens: Tokens) -> Tensor:
+        """Returns what is compared on the momentum side; [B, d]. Called without a graph."""
+        return self.key_head(self.key_encoder(tokens))
+
+    def averaged(self) -> list[tuple[nn.Module, nn.Module]]:
+        """Returns the pairs (key network, query network) of the moving average."""
+        return [(self.key_encoder, self.encoder), (self.key_head, self.head)]
+
+    def loss(self, batch: Batch) -> Loss:
+        """Returns the contrastive loss of the queries and stores the keys for later steps.
+
+        The key side reads the batch's entry `key`, or the same tokens where there is none.
+        """
+        queries = self.queries(batch["anchor"])  # [B, d]
+        with torch.no_grad():
+            keys = self.keys(batch["key" if "key" in batch else "anchor"]).float()  # [B, d]
+        earlier = self.earlier_keys(len(keys))
+        total = info_nce(queries, keys, temperature=self.config.temperature, negatives=earlier)
+        if self.queue is not None:
+            self.queue.push(keys)
+        compared = len(keys) + (0 if earlier is None else len(earlier))
+        return Loss(total, {"keys": total.new_full((), float(compared))})
+
+    def earlier_keys(self, batch: int) -> Tensor | None:
+        """Returns the keys of earlier steps that a batch is compared with; [M, d], None without a queue."""
+        if self.queue is None:
+            return None
+        return self.queue.newest(self.queue.rows_beside(batch, holds_batch=self.config.queue_holds_batch))
+
+    def after_step(self, step: int) -> None:
+        """Moves the key side towards the weights the optimiser has just set."""
+        for key, query in self.averaged():
+            ema_update(key, query, momentum=self.config.momentum)

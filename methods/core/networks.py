@@ -24,10 +24,7 @@ OutputLayer = Literal["own", "word-embeddings"]
 
 
 class Frozen:
-    """A network that gives values and never learns: not in the state dict, not in the optimiser (law 6).
-
-    `dropout` says whether its dropout is active; nothing changes it afterwards.
-    """
+    """A network that gives values and never learns: not in the state dict, not in the optimiser (law 6)."""
 
     def __init__(self, module: nn.Module, *, dropout: bool) -> None:
         self.module = module.requires_grad_(False)
@@ -45,13 +42,24 @@ class MaskedModel(nn.Module):
 
     With `word-embeddings` a plain encoder serves: the score of a piece is the product of its embedding with
     the state. That is no language model, but all that a folder without an output layer can give.
+    Errors: InputError if the folder holds no such network, or its weights lack the output layer.
     """
 
     def __init__(self, folder: Path, *, output: OutputLayer) -> None:
         super().__init__()
         self.tokenizer = load_tokenizer(folder)
-        self.network = load_masked_model(folder) if output == "own" else load_backbone(folder)
         self.output = output
+        if output == "word-embeddings":
+            self.network = load_backbone(folder)
+        else:
+            from transformers import AutoModelForMaskedLM
+
+            self.network = read_model(
+                AutoModelForMaskedLM,
+                folder,
+                expected="a masked language model with its output layer",
+                attn_implementation="sdpa",
+            )
 
     def forward(self, tokens: Tokens) -> Tensor:
         """Returns the scores of all pieces at all positions; [B, L] tokens to [B, L, V]."""
@@ -62,26 +70,11 @@ class MaskedModel(nn.Module):
         return found.last_hidden_state @ network.get_input_embeddings().weight.T
 
 
-def load_masked_model(folder: Path) -> nn.Module:
-    """Returns the masked language model of a folder in fp32 and eval mode.
-
-    Errors: InputError if the folder holds none, or its weights lack the output layer.
-    """
-    from transformers import AutoModelForMaskedLM
-
-    return read_model(
-        AutoModelForMaskedLM,
-        folder,
-        expected="a masked language model with its output layer",
-        attn_implementation="sdpa",
-    )
-
-
 class Networks:
     """Hands out the networks of one run: copies of its backbone, its parent, its teacher's vectors.
 
-    `parent` is the artefact folder of a parent run, a public encoder, or a folder of teacher vectors;
-    `pieces` a folder where the corpora that its encoders tokenise are kept.
+    parent: the folder of a trained or public encoder, or of teacher vectors. pieces: where tokenised corpora
+    are kept. `needs` of the methods is what needs the parent, for the message.
     """
 
     def __init__(
@@ -93,10 +86,7 @@ class Networks:
         self.pieces = pieces
 
     def new_encoder(self, *, hf_pooler: bool = False, **config: Any) -> SentenceEncoder:
-        """Returns a fresh trainable copy of the backbone, with its pre-trained pooler where `hf_pooler`.
-
-        `config` overrides entries such as `hidden_dropout_prob`.
-        """
+        """Returns a fresh trainable copy of the backbone; `config` overrides entries of its configuration."""
         encoder: Any = load_encoder(self.backbone, pooling=self.pooling, hf_pooler=hf_pooler, **config)
         encoder.piece_folder = self.pieces
         return encoder.train()
@@ -111,9 +101,8 @@ class Networks:
     ) -> SentenceEncoder:
         """Returns the parent as an encoder (wrap it in `Frozen`, or train on from it).
 
-        `needs` is what needs it, for the message; `like` an encoder whose tokens it is going to read.
         Errors: InputError if the run has no parent, it is no transformer, or its word pieces differ from
-        those of `like`.
+        those of `like`, whose tokens it is going to read.
         """
         encoder = load_encoder(self._parent_folder(needs), pooling=pooling, hf_pooler=hf_pooler)
         if not isinstance(encoder, SentenceEncoder):
@@ -127,10 +116,9 @@ class Networks:
         return encoder
 
     def parent_masked_model(self, needs: str, *, output: OutputLayer, like: SentenceEncoder) -> MaskedModel:
-        """Returns the parent as a masked language model that reads and writes the word pieces of `like`.
+        """Returns the parent as a masked language model of the word pieces of `like` (wrap it in `Frozen`).
 
-        Wrap it in `Frozen`. Errors: InputError if the run has no parent, it has no such output layer, or its
-        word pieces differ.
+        Errors: InputError if the run has no parent, it has no such output layer, or its word pieces differ.
         """
         model = MaskedModel(self._parent_folder(needs), output=output)
         self._check_pieces(needs, model.tokenizer, like)
@@ -141,7 +129,6 @@ class Networks:
         return TeacherVectors(self._parent_folder(needs), needs=needs)
 
     def _check_pieces(self, needs: str, tokenizer: Any, like: SentenceEncoder) -> None:
-        """Raises InputError unless a parent's tokenizer has the pieces and ids of `like`."""
         if tokenizer.get_vocab() != like.tokenizer.get_vocab():
             raise InputError(
                 f"{self.parent}: the parent's word pieces differ from those of {self.backbone}, {needs} "

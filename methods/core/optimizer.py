@@ -1,8 +1,7 @@
 """AdamW as the papers' code has it: torch's, that of transformers 4, either one without bias correction.
 
 RMSprop is one of them: without a first moment (betas [0, rho]), bias correction and decay the update is
-g / (sqrt(v) + eps) with v <- rho v + (1 - rho) g^2 from v = 0, torch's RMSprop and that of TensorFlow 2.4. It
-keeps one tensor a parameter more than it needs, a copy of the last gradient.
+g / (sqrt(v) + eps) with v <- rho v + (1 - rho) g^2 from v = 0, torch's RMSprop and that of TensorFlow 2.4.
 """
 
 from __future__ import annotations

@@ -41,10 +41,7 @@ def check_pooling(pooling: str) -> str:
 
 
 def masked_mean(hidden: Tensor, mask: Tensor | None) -> Tensor:
-    """Returns the mean over unmasked tokens, 0 where there is none.
-
-    Shapes: hidden [B, L, d], mask [B, L] of 0 and 1 or None for no padding; returns [B, d].
-    """
+    """Returns the mean over unmasked tokens, 0 where there is none; [B, L, d] and mask [B, L] to [B, d]."""
     if mask is None:
         return hidden.mean(dim=1)
     weights = mask.unsqueeze(-1).to(hidden.dtype)
@@ -57,10 +54,10 @@ def needs_last_only(pooling: str) -> bool:
 
 
 def pool(states: Sequence[Tensor], mask: Tensor | None, pooling: str) -> Tensor:
-    """Returns one vector per sentence, or with `EVERY_LAYER` one of each of K hidden states.
+    """Returns one vector per sentence, [B, d], or with `EVERY_LAYER` one of each of K states, [B, K, d].
 
-    Shapes: states is a list of hidden states [B, L, d], embedding layer first (or only the last layer where
-    the pooling needs no other); mask [B, L] or None; returns [B, d], or [B, K, d].
+    Shapes: hidden states [B, L, d], embedding layer first, or the last alone where no other is needed; mask
+    [B, L] or None.
     """
     if pooling == EVERY_LAYER:
         return torch.stack([masked_mean(state, mask) for state in states], dim=1)

@@ -9,8 +9,8 @@ from methods.core.errors import InputError
 from methods.core.transfers import moved
 
 
-class _Ring(nn.Module):
-    """Vectors that were pushed, newest last, stored detached; part of the state dict.
+class VectorQueue(nn.Module):
+    """The newest `size` vectors that were pushed, stored detached; part of the state dict.
 
     A ring buffer: a push that passes the end wraps and drops nothing but the oldest rows.
     Shapes: `ring` [size, width]; `next` the row of the next write; `count` filled rows. The host knows both
@@ -57,6 +57,10 @@ class _Ring(nn.Module):
         self.next.fill_(next_row)
         self.count.fill_(filled)
 
+    def stored(self) -> Tensor:
+        """Returns the filled rows in storage order, not copied; [count, width]."""
+        return self.ring[: self._filled]
+
     def newest(self, count: int) -> Tensor:
         """Returns the newest `count` rows, or all there are, from oldest to newest; [<= count, width]."""
         return torch.cat([self.ring[:0], *self.newest_blocks(count)])
@@ -77,24 +81,15 @@ class _Ring(nn.Module):
             )
 
     def rows_beside(self, batch: int, *, holds_batch: bool) -> int:
-        """Returns how many rows at most a step that brings `batch` vectors is compared with.
+        """Returns how many rows at most are next to the `batch` vectors of a step, which it must hold.
 
         holds_batch: the batch counts among `size`; off: it comes on top.
-        Errors: InputError if the queue cannot hold what one step brings.
         """
         self.check_holds(batch)
         return self.size - batch if holds_batch else self.size
 
 
-class VectorQueue(_Ring):
-    """The newest `size` vectors that were pushed."""
-
-    def stored(self) -> Tensor:
-        """Returns the filled rows in storage order, not copied; [count, width]."""
-        return self.ring[: self._filled]
-
-
-class BatchQueue(_Ring):
+class BatchQueue(VectorQueue):
     """The newest batches that were pushed: the oldest go as a whole until the others fit into `size` rows.
 
     Source: PT-BERT's released code, whose queue is a list of at most q batches. The rows are those of that

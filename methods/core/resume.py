@@ -3,9 +3,7 @@
 The record `state.json` decides. One rename replaces it, and it has the checksums of what belongs to it: the
 tensors, the log so far and the best encoder. These are written before that rename, and what they replace is
 removed after it. Whatever a killed training left beyond its last record is cut off or written again.
-
-A state is copied at one moment and written in a thread, so training does not wait for the disk. The best
-encoder is in a folder of its own and is written when there is a better one.
+A state is copied at one moment and written in a thread, so training does not wait for the disk.
 """
 
 from __future__ import annotations
@@ -53,31 +51,31 @@ class TrainingFolder:
     writer: Executor = field(default_factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="resume"))
     _log_bytes: int = field(default=0, init=False)
     _log_digest: Any = field(default_factory=hashlib.sha256, init=False)
-    _best: dict[str, str] = field(default_factory=dict, init=False)
-    _committed: dict[str, str] = field(default_factory=dict, init=False)
-    _tensors: str = field(default=TENSORS[1], init=False)
-    _pending: tuple[Future[None], dict[str, str]] | None = field(default=None, init=False)
+    _best: dict[str, str] = field(default_factory=dict, init=False)  # file of the best encoder -> sha256
+    _committed: set[str] = field(default_factory=set, init=False)  # what the state on disk names
+    _pending: tuple[Future[None], set[str]] | None = field(default=None, init=False)  # the one on its way
 
-    def restore(self, device: str) -> dict[str, Any] | None:
+    def restore(self) -> dict[str, Any] | None:
         """Returns the content of the last `commit`, None where there was none; removes what is beyond it.
 
         Errors: InputError if the state cannot be read or has other settings, or if a file is not as it was at
         that commit. Nothing is removed then.
         """
         self.directory.mkdir(parents=True, exist_ok=True)
-        if not os.path.lexists(self.directory / STATE):
+        record = self._read() if os.path.lexists(self.directory / STATE) else None
+        if record is None:
             (self.directory / LOG).unlink(missing_ok=True)
-            self._discard_unfinished()
+        else:
+            self._best = {name: sha for name, sha in record[FILES].items() if name != record["tensors"]}
+            self._committed = {record["tensors"], *_top(self._best)}
+            self._cut_log(record["log_bytes"], record["log_sha256"])
+        self._discard_replaced()
+        for part in self.directory.glob(f"*{PART}"):
+            discard(part)
+        if record is None:
             return None
-        record = self._read()
-        self._check_settings(record["settings"])
-        self._tensors = record["tensors"]
-        self._best = {name: sha256 for name, sha256 in record[FILES].items() if name != self._tensors}
-        self._committed = self._best
-        self._cut_log(record["log_bytes"], record["log_sha256"])
-        self._discard_unfinished()
         content: dict[str, Any] = torch.load(
-            self.directory / self._tensors, map_location=device, weights_only=True
+            self.directory / record["tensors"], map_location="cpu", weights_only=True
         )
         return content
 
@@ -94,7 +92,7 @@ class TrainingFolder:
         folder = self.best(step)
         _save_whole(encoder, folder)
         self._best = {f"{folder.name}/{name}": sha256 for name, sha256 in file_hashes(folder).items()}
-        self._discard_bests()
+        self._discard_replaced()
 
     def keep_last(self, encoder: Encoder) -> None:
         """Saves the encoder after the last step."""
@@ -103,19 +101,19 @@ class TrainingFolder:
     def commit(self, content: Mapping[str, Any]) -> None:
         """Makes `content`, the log so far and the best encoder what a killed training goes on from.
 
-        No random state is part of it, because every stream is keyed by the step. Returns when `content` is
-        copied, whose tensors may change from then on; `settle` tells whether it was written. A commit before
-        it is waited for.
+        Returns when `content` is copied, whose tensors may change from then on, after a commit before it was
+        written; `settle` tells whether this one was.
         """
         self.settle(wait=True)
-        self._tensors = next(name for name in TENSORS if name != self._tensors)
+        tensors = next(name for name in TENSORS if name not in self._committed)
         record = {
             "settings": self.settings,
             "log_bytes": self._log_bytes,
             "log_sha256": self._log_digest.hexdigest(),
-            "tensors": self._tensors,
+            "tensors": tensors,
         }
-        self._pending = self.writer.submit(self._write, record, _copied(content), self._best), self._best
+        written = self.writer.submit(self._write, record, _copied(content), self._best)
+        self._pending = written, {tensors, *_top(self._best)}
 
     @property
     def is_writing(self) -> bool:
@@ -129,11 +127,10 @@ class TrainingFolder:
         """
         if self._pending is None or (self.is_writing and not wait):
             return
-        (written, best), self._pending = self._pending, None
+        (written, names), self._pending = self._pending, None
         written.result()
-        self._committed = best
-        self._discard_bests()
-        self._discard_tensors()
+        self._committed = names
+        self._discard_replaced()
 
     def _write(self, record: Mapping[str, Any], content: Mapping[str, Any], best: Mapping[str, str]) -> None:
         tensors = self.directory / record["tensors"]
@@ -152,8 +149,6 @@ class TrainingFolder:
     def _read(self) -> dict[str, Any]:
         """Returns the record, once its files have their checksums: torch loads a damaged one in silence."""
         place = self.directory / STATE
-        if not place.is_file():
-            raise self.refusal(f"{place} is not a file")
         record = read_whole(place)
         if record is None:
             raise self.refusal(f"{place} is not as the training wrote it")
@@ -161,15 +156,11 @@ class TrainingFolder:
         if changed is not None:
             fault = "is not as the training wrote it" if changed.is_file() else "is missing"
             raise self.refusal(f"{changed} {fault}")
-        return record
-
-    def _check_settings(self, found: Mapping[str, Any]) -> None:
-        current = json.loads(json.dumps(self.settings))
+        found, current = record["settings"], json.loads(json.dumps(self.settings))
         other = sorted(key for key in {*found, *current} if found.get(key) != current.get(key))
         if other:
-            raise self.refusal(
-                f"{self.directory / STATE} is of a run with another {' and another '.join(other)}"
-            )
+            raise self.refusal(f"{place} is of a run with another {' and another '.join(other)}")
+        return record
 
     def _cut_log(self, size: int, digest: str) -> None:
         place = self.directory / LOG
@@ -179,26 +170,12 @@ class TrainingFolder:
             raise self.refusal(f"{place} is not as the training wrote it")
         os.truncate(place, size)
 
-    def _discard_unfinished(self) -> None:
-        """Removes what a killed training left beyond its last state."""
-        self._discard_bests()
-        self._discard_tensors()
-        for part in self.directory.glob(f"*{PART}"):
-            discard(part)
-
-    def _discard_tensors(self) -> None:
-        """Removes tensors that the record on disk does not name; nothing is being written."""
-        for place in self.directory.glob("state*.pt"):
-            if place.name != self._tensors or not (self.directory / STATE).is_file():
-                place.unlink()
-
-    def _discard_bests(self) -> None:
-        """Removes best encoders but the best and those that a state names, on disk or on its way there."""
-        named = [self._best, self._committed, self._pending[1] if self._pending else {}]
-        kept = {name.partition("/")[0] for files in named for name in files}
-        for folder in self.directory.glob(f"{BEST}-[0-9]*"):
-            if folder.name not in kept:
-                shutil.rmtree(folder, ignore_errors=True)
+    def _discard_replaced(self) -> None:
+        """Removes tensors and best encoders that neither the state on disk nor the next one names."""
+        kept = _top(self._best) | self._committed | (self._pending[1] if self._pending else set())
+        for place in [*self.directory.glob("state*.pt"), *self.directory.glob(f"{BEST}-[0-9]*")]:
+            if place.name not in kept:
+                discard(place)
 
     def refusal(self, problem: str) -> InputError:
         """Returns the error for a folder from which this run cannot go on."""
@@ -207,8 +184,13 @@ class TrainingFolder:
         )
 
 
+def _top(files: Iterable[str]) -> set[str]:
+    """Returns the folders, or names at the top, that these files are in."""
+    return {name.partition("/")[0] for name in files}
+
+
 def _copied(value: Any) -> Any:
-    """Returns a value with copies of its tensors in main memory; they do not change with training."""
+    """Returns a value with copies of its tensors in main memory."""
     if isinstance(value, torch.Tensor):
         return value.detach().to("cpu", copy=True)
     if isinstance(value, Mapping):

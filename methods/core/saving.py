@@ -1,13 +1,12 @@
-"""Encoder folders as they are written.
+"""Encoder folders as they are written: sentence-transformers folders plus `sentbench.json`.
 
-A folder of ours is a sentence-transformers folder plus `sentbench.json`. Poolings and output layers that
+Poolings and output layers that
 sentence-transformers cannot express without code keep their weights in a sub-folder `transformer/`, so that
 no library can load them under the wrong pooling, or without their last layer, without an error.
 """
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from safetensors.torch import save_file
 from torch import nn
 
 from methods.core.coupling_flow import CouplingFlow
+from methods.core.files import write_json
 from methods.core.model_files import MODULES, OWN_MODULES
 from methods.core.pooling import PORTABLE
 
@@ -42,7 +42,7 @@ def save_encoder(encoder: Any, directory: Path) -> None:
     weights = directory if portable else directory / TRANSFORMER
     save_backbone(encoder, weights)
     modules = [_module(0, "", "Transformer"), _module(1, "1_Pooling", "Pooling")]
-    _write_json(directory / "1_Pooling" / "config.json", _pooling_config(encoder))
+    write_json(directory / "1_Pooling" / "config.json", _pooling_config(encoder))
     if isinstance(encoder.output, CouplingFlow):
         modules.append({"idx": 2, "name": "2", "path": FLOW, "type": FLOW_TYPE})
         encoder.output.save(directory / FLOW)
@@ -54,11 +54,11 @@ def save_encoder(encoder: Any, directory: Path) -> None:
         (directory / modules[-1]["path"]).mkdir(exist_ok=True)
     marker = {"format": FORMAT, "kind": "transformer", "pooling": encoder.pooling}
     if portable:
-        _write_json(directory / MODULES, modules)
+        write_json(directory / MODULES, modules)
     else:
         marker["transformer"] = TRANSFORMER
-        _write_json(directory / OWN_MODULES, modules)
-    _write_json(directory / MARKER, marker)
+        write_json(directory / OWN_MODULES, modules)
+    write_json(directory / MARKER, marker)
 
 
 def save_backbone(encoder: Any, directory: Path) -> None:
@@ -83,20 +83,14 @@ def _pooling_config(encoder: Any) -> dict[str, Any]:
 
 
 def _save_dense(layer: nn.Linear, directory: Path, activation: str) -> None:
-    directory.mkdir(parents=True, exist_ok=True)
     config = {
         "in_features": layer.in_features,
         "out_features": layer.out_features,
         "bias": layer.bias is not None,
         "activation_function": ACTIVATIONS[activation],
     }
-    _write_json(directory / "config.json", config)
+    write_json(directory / "config.json", config)
     tensors = {
         f"linear.{name}": value.detach().cpu().contiguous() for name, value in layer.state_dict().items()
     }
     save_file(tensors, directory / "model.safetensors")
-
-
-def _write_json(path: Path, value: Any) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(value, indent=1, sort_keys=True) + "\n", encoding="utf-8")

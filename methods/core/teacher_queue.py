@@ -68,8 +68,8 @@ class TeacherQueueConfig(MethodConfig):
 class TeacherQueueMethod(Method):
     """What ConGen and CKD share: teacher vectors looked up by row, and the queue they move through.
 
-    Trained: the student. The teacher's vectors are constants, the queue is a buffer without gradient; a
-    batch enters it after the optimiser's step, so a loss never compares with its own batch twice.
+    Trained: the student. A batch enters the queue after the optimiser's step, so that no loss compares with
+    its own batch twice.
     """
 
     config: TeacherQueueConfig
@@ -121,9 +121,8 @@ class TeacherQueueMethod(Method):
         return {**super().collate(rows, step=step, rng=rng), "teacher": self.taught(rows)}
 
     def earlier(self, batch: Tensor) -> Tensor:
-        """Returns the queue's rows [M, t] that a batch [B, t] of unit teacher vectors is compared with.
+        """Returns the queue's rows [M, t] that a batch [B, t] is compared with, which enters after the step.
 
-        The batch itself enters the queue after the step.
         Errors: InputError if the queue cannot hold one batch.
         """
         if self.queue is None:
@@ -140,9 +139,8 @@ class TeacherQueueMethod(Method):
 
 
 def hold_out(texts: Sequence[str], *, count: int, seed: int) -> tuple[list[int], list[int]]:
-    """Returns the indices of `count` random texts, and of the texts that equal none of them.
+    """Returns the indices of `count` random texts, and of the texts that equal none of them, in order.
 
-    Both in the corpus' order. A text equal to a held-out one is in neither.
     Errors: InputError if fewer than `count` + 1 texts are there.
     """
     if count >= len(texts):

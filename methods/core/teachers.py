@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from methods.core.encoder import SentenceEncoder
 from methods.core.errors import InputError
+from methods.core.files import write_json
 from methods.core.saving import IDENTITY, TANH
 from methods.core.types import Column, Row
 
@@ -33,8 +34,7 @@ ROWS_TOGETHER = 65_536
 class TeacherVectors:
     """The vectors in a folder that `write_teacher` made; `dim` is their width t.
 
-    `needs` is what needs them, for the message.
-
+    needs: what needs them, for the message.
     Errors: InputError, here and in `open`, if the folder holds no teacher vectors.
     """
 
@@ -45,10 +45,7 @@ class TeacherVectors:
         self._vectors: np.ndarray | None = None  # [N, C, t] fp32, memory-mapped
 
     def open(self, rows: Sequence[Row]) -> None:
-        """Opens the vectors of a corpus, of which `rows` may be a part in any order.
-
-        Errors: InputError if the vectors are not those of these very texts.
-        """
+        """Opens the vectors of `rows`; InputError if they are not those of these very texts."""
         vectors = np.load(self._file(VECTORS), mmap_mode="r", allow_pickle=False)
         columns = max((len(row.columns) for row in rows), default=1)
         last = max((row.index for row in rows), default=-1)
@@ -62,8 +59,7 @@ class TeacherVectors:
 
     def of(self, rows: Sequence[Row], column: Column) -> Tensor:
         """Returns the teacher's vectors of one text of each row; [B, t] fp32."""
-        if self._vectors is None:
-            raise RuntimeError("teacher vectors read before they were opened for a corpus")
+        assert self._vectors is not None, "teacher vectors read before they were opened for a corpus"
         return torch.from_numpy(self._vectors[[row.index for row in rows], column].astype(np.float32))
 
     def _check_texts(self, rows: Sequence[Row]) -> None:
@@ -122,13 +118,12 @@ def write_teacher(folder: Path, encoder: Any, rows: Sequence[Row], description: 
         kept[start:stop] = encoder.encode(some, progress=True).reshape(stop - start, columns, -1)
         digests[start:stop] = text_digests(some).reshape(stop - start, columns)
     meta = {**description, "rows": len(rows), "views": columns, "dim": int(encoder.dim)}
-    (folder / DESCRIPTION).write_text(json.dumps(meta, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    write_json(folder / DESCRIPTION, meta)
 
 
 def add_mapping(student: SentenceEncoder, mapping: TeacherMapping, *, teacher_dim: int) -> None:
-    """Gives `student` the output layer that turns its width into the teacher's.
+    """Gives `student` the output layer to the teacher's width, also where both agree, unless it is none.
 
-    The layer is there also where both widths agree, unless `mapping` is none.
     Errors: InputError if the widths differ and there is no mapping.
     """
     if mapping != "none":

@@ -10,8 +10,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from methods.core.errors import InputError
-
 TokenEdit = Callable[[np.ndarray, np.random.Generator], np.ndarray]
 """An edit with its settings bound: ids and generator in, new ids out."""
 
@@ -38,7 +36,6 @@ def delete_inside(
     A position is drawn uniformly among those left. With `first_occurrence` the leftmost id of equal value
     goes instead (PCL's released code); without it the id that was drawn.
     """
-    check_share(share)
     inside = ids[1:-1].tolist()
     count = round(share * len(inside))
     for position in rng.integers(0, len(inside) - np.arange(count)):
@@ -52,7 +49,6 @@ def repeat_inside(ids: np.ndarray, rng: np.random.Generator, *, share: float, ma
     Each copy is drawn from the sequence as it has grown so far and may go anywhere between the first and the
     last id (PCL's released code); a sentence of `max_length` ids returns unchanged.
     """
-    check_share(share)
     inside = ids[1:-1].tolist()
     count = max(0, min(round(share * len(inside)), max_length - len(ids)))
     grown = len(inside) + np.arange(count)
@@ -74,7 +70,6 @@ def duplicate_in_place(ids: np.ndarray, rng: np.random.Generator, *, share: floa
     Sources are drawn one after the other from the sequence as it has grown (MoCo with duplication). The
     result is longer than the input, whatever truncation came before.
     """
-    check_share(share)
     edited = ids.tolist()
     count = int(share * len(edited)) if len(edited) > 1 else 0
     for position in rng.integers(1, len(edited) + np.arange(count)):
@@ -88,7 +83,6 @@ def hidden_positions(length: int, rng: np.random.Generator, *, share: float) -> 
     Draws are independent, so fewer positions may be hidden; the ids themselves stay (MoCo with deletion).
     Shapes: returns [length] int64 of 0 and 1.
     """
-    check_share(share)
     mask = np.ones(length, dtype=np.int64)
     if length > 1:
         mask[rng.integers(1, length, size=int(share * length))] = 0
@@ -111,9 +105,3 @@ def by_words(
     spelled = list(known)
     edited = [piece for number in edit(numbers, rng) for piece in spelled[number]]
     return np.array(edited, dtype=ids.dtype)
-
-
-def check_share(share: float) -> None:
-    """Raises InputError unless 0 <= share <= 1."""
-    if not 0 <= share <= 1:
-        raise InputError(f"share {share} of the tokens, expected a number from 0 to 1; fix the recipe")

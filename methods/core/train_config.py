@@ -1,10 +1,13 @@
-"""How a run is trained: what all settings have in common, and those that every method shares."""
+"""How a run is trained: the settings that every method shares, and the steps and rates they lead to."""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+import math
+from typing import Annotated, Literal, NamedTuple, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from methods.core.errors import InputError
 
 LARGEST, SMALLEST = 1.0e6, 1.0e-12
 """Bounds of the size of a setting that is not 0: beyond them losses and steps are not finite in fp32."""
@@ -105,3 +108,65 @@ class TrainConfig(Settings):
                 "where the schedule is piecewise and none where it is not"
             )
         return self
+
+    def rate_factor(self, step: int, *, total: int) -> float:
+        """Returns the share of the peak learning rate at a step, counted from 0.
+
+        `linear` falls to 0 at `total`, `cosine` along half a cosine, `constant` stays, `piecewise` stays
+        between its drops: (s, share) says that the share holds after step s, which still has the one before.
+        Before that all rise linearly from 0 over the steps of the warm-up.
+        """
+        warmup = math.ceil(self.warmup_share * total)
+        if step < warmup:
+            return step / warmup
+        if self.schedule == "constant":
+            return 1.0
+        if self.schedule == "piecewise":
+            return next((share for after, share in reversed(self.rate_drops) if step > after), 1.0)
+        done = (step - warmup) / max(1, total - warmup)
+        return 1.0 - done if self.schedule == "linear" else 0.5 * (1.0 + math.cos(math.pi * done))
+
+
+class StepPlan(NamedTuple):
+    """Which rows form the batch of which step. Steps count from 0 over all epochs."""
+
+    rows: int
+    batch_size: int
+    drop_last: bool
+    total: int
+
+    @property
+    def per_epoch(self) -> int:
+        """Steps of one epoch; the last one may be smaller unless `drop_last`."""
+        whole = self.rows // self.batch_size
+        return whole if self.drop_last else math.ceil(self.rows / self.batch_size)
+
+    def position(self, step: int) -> tuple[int, slice]:
+        """Returns the epoch of a step and the slice of that epoch's row order that forms its batch."""
+        epoch, inside = divmod(step, self.per_epoch)
+        return epoch, slice(inside * self.batch_size, min((inside + 1) * self.batch_size, self.rows))
+
+    def inside_epoch(self, done: int) -> int:
+        """Returns how many of `done` finished steps, at least one, are of the last one's epoch."""
+        return (done - 1) % self.per_epoch + 1
+
+    def ends_epoch(self, done: int) -> bool:
+        """Returns whether `done` finished steps complete an epoch."""
+        return done > 0 and done % self.per_epoch == 0
+
+
+def plan_steps(
+    *, rows: int, batch_size: int, drop_last: bool, steps: int | None, epochs: int | None
+) -> StepPlan:
+    """Returns the plan of a run that states its steps or its epochs.
+
+    Errors: InputError if the corpus has fewer rows than one batch and incomplete batches are dropped.
+    """
+    plan = StepPlan(rows, batch_size, drop_last, 0)
+    wanted = steps if steps is not None else plan.per_epoch * int(epochs or 0)
+    if wanted and not plan.per_epoch:
+        raise InputError(
+            f"{rows} rows make no batch of {batch_size} with drop_last; expected at least one batch; "
+            "take a larger corpus or a smaller batch"
+        )
+    return plan._replace(total=wanted)

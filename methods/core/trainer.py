@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from methods.core import streams
 from methods.core.errors import NotFiniteError
 from methods.core.method import Method
 from methods.core.optimizer import AdamW, build_optimizer, set_rate
 from methods.core.resume import TrainingFolder
-from methods.core.schedule import StepPlan, plan_steps, rate_factor
-from methods.core.train_config import Patience, TrainConfig
-from methods.core.transfers import Returning, to_device
+from methods.core.train_config import StepPlan, TrainConfig, plan_steps
+from methods.core.transfers import to_device
 from methods.core.types import Batch, Encoder, Row
 
 GRAD_NORM = "grad_norm"
@@ -45,16 +45,22 @@ class TrainRecord:
     candidate: int = 0
 
 
-@dataclass
 class _Begun:
     """A step's line of the log, whose numbers may still be on their way from the device."""
 
-    line: dict[str, float]
-    numbers: Returning
+    def __init__(self, line: dict[str, float], scalars: Mapping[str, Tensor]) -> None:
+        self.line, self.names = line, list(scalars)
+        values = torch.stack([scalar.float() for scalar in scalars.values()])
+        self.values = values.to("cpu", non_blocking=True)
+        self.arrived = torch.cuda.Event() if values.device.type == "cuda" else None
+        if self.arrived is not None:
+            self.arrived.record()
 
     def finished(self) -> dict[str, float]:
-        """Returns the line; NotFiniteError if the loss is not finite."""
-        found = self.numbers.numbers()
+        """Returns the line, without a wait for later steps; NotFiniteError if the loss is not finite."""
+        if self.arrived is not None:
+            self.arrived.synchronize()
+        found = dict(zip(self.names, self.values.tolist(), strict=True))
         if not math.isfinite(found["loss"]):
             shown = ", ".join(f"{name} {value:.6g}" for name, value in found.items() if name != GRAD_NORM)
             raise NotFiniteError(
@@ -68,8 +74,7 @@ class _Begun:
 class Trainer:
     """Trains one method on one device.
 
-    evaluate: maps the encoder that the method has watched to numbers for the log; its entry `score` selects
-    the best step, of which the exported encoder is kept.
+    evaluate: maps the encoder that the method has watched to numbers for the log; `score` selects the best.
     directory: holds the resume state, the log and the folders `best` and `last`.
     seconds_between: at least this many pass between two resume points, besides that after the last step.
     """
@@ -148,13 +153,7 @@ class Trainer:
         """Does the step, or asks a GPU to do it, and returns its line of the log."""
         assert self.optimizer is not None
         torch.manual_seed(streams.torch_seed(self.seed, streams.STEP, step))
-        factor = rate_factor(
-            self.config.schedule,
-            step=step,
-            warmup=math.ceil(self.config.warmup_share * self.plan.total),
-            total=self.plan.total,
-            drops=self.config.rate_drops,
-        )
+        factor = self.config.rate_factor(step, total=self.plan.total)
         rate = set_rate(self.optimizer, self.config, step=step, factor=factor)
         with torch.autocast(
             torch.device(self.device).type, torch.bfloat16, enabled=self.config.precision == "bf16"
@@ -168,15 +167,13 @@ class Trainer:
             numbers[GRAD_NORM] = torch.nn.utils.clip_grad_norm_(parameters, self.config.max_grad_norm)
         self.optimizer.step()
         self.method.after_step(step)
-        return _Begun({"step": step, "learning_rate": rate}, Returning(numbers))
+        return _Begun({"step": step, "learning_rate": rate}, numbers)
 
     def _finish_step(self) -> None:
         """Evaluates where that is due, logs, and makes all of it a resume point where one is due.
 
         The numbers of a step on a GPU are read after the next step has begun, so that the GPU need not
-        wait, but before an evaluation or a resume point.
-        Nothing that the step decides is left for after the commit: a training killed here goes on as if it
-        had never been stopped.
+        wait, but before an evaluation or a resume point. Nothing is decided after the commit.
         """
         record, evaluation = self.record, None
         evaluates = self._evaluation_is_due(record.step)
@@ -184,10 +181,8 @@ class Trainer:
         if evaluates:
             evaluation = self._evaluate()
             self.folder.log([{"step": record.step, "evaluation": True, **evaluation}])
-            self._count_evaluations_below(evaluation["score"])
+            self._lose_patience(evaluation["score"])
             self._select(evaluation["score"])
-            if self.plan.ends_epoch(record.step):
-                self._count_epochs_below(evaluation["score"])
         self.folder.settle()
         if self._resume_point_is_due(evaluated=evaluation is not None):
             self._log_steps(but=0)
@@ -196,7 +191,6 @@ class Trainer:
             self.report(record.step, self.plan.total, evaluation)
 
     def _log_steps(self, *, but: int) -> None:
-        """Logs the steps that have begun, all but so many of the newest."""
         while len(self._begun) > but:
             self.folder.log([self._begun.pop(0).finished()])
 
@@ -239,24 +233,21 @@ class Trainer:
             record.best, record.best_step = score, record.step
             self.folder.keep_best(self._chosen, record.step)
 
-    def _count_evaluations_below(self, score: float) -> None:
-        """Stops training after `patience` evaluations that count; before `score` is noted as the last."""
+    def _lose_patience(self, score: float) -> None:
+        """Stops training after `patience` evaluations or epoch ends; before `score` is noted as the last."""
         record, patience = self.record, self.config.patience
-        if not isinstance(patience, Patience) or record.step == 0:
-            return
-        if patience.counts == "falls":
-            record.evaluations_below += score < record.last
-        else:
-            record.evaluations_below = 0 if score > record.best else record.evaluations_below + 1
-        record.stopped = record.evaluations_below >= patience.evaluations
-
-    def _count_epochs_below(self, score: float) -> None:
-        """Stops training after `patience` epoch ends below the best one."""
-        record, patience = self.record, self.config.patience
-        record.epochs_below = 0 if score > record.epoch_best else record.epochs_below + 1
-        record.epoch_best = max(record.epoch_best, score)
+        ends_epoch = self.plan.ends_epoch(record.step)
+        if ends_epoch:
+            record.epochs_below = 0 if score > record.epoch_best else record.epochs_below + 1
+            record.epoch_best = max(record.epoch_best, score)
         if isinstance(patience, int):
-            record.stopped = record.epochs_below >= patience
+            record.stopped = ends_epoch and record.epochs_below >= patience
+        elif patience is not None and record.step > 0:
+            if patience.counts == "falls":
+                record.evaluations_below += score < record.last
+            else:
+                record.evaluations_below = 0 if score > record.best else record.evaluations_below + 1
+            record.stopped = record.evaluations_below >= patience.evaluations
 
     @property
     def best_folder(self) -> Path:
@@ -286,7 +277,7 @@ class Trainer:
 
     def _restored(self) -> bool:
         """Takes over the last resume point and returns whether there was one."""
-        content = self.folder.restore("cpu")
+        content = self.folder.restore()
         if content is None:
             return False
         try:

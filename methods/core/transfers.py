@@ -1,4 +1,4 @@
-"""How batches get to the device and numbers come back, without one side waiting for the other.
+"""How batches get to the device without a wait, and what the host knows of them.
 
 What the host must know of a mask, where tokens stand and how many, it reads from a copy that stays with it.
 """
@@ -39,10 +39,9 @@ def mask_on_host(tokens: Mapping[str, Tensor]) -> Tensor | None:
 
 
 def library_inputs(backbone: Any, tokens: Mapping[str, Tensor]) -> Tokens:
-    """Returns tokens as a model of transformers takes them.
+    """Returns tokens as a model of transformers takes them, which asks whether the mask hides anything.
 
-    It asks whether the mask hides anything. Where the host knows, it gets no mask, or the mask of torch's
-    attention, [B, 1, L, L], about which it asks nothing.
+    Where the host knows, it gets no mask, or that of torch's attention, [B, 1, L, L], and asks nothing.
     """
     inputs = dict(tokens)
     on_host = inputs.pop(HOST_MASK, None)
@@ -53,21 +52,3 @@ def library_inputs(backbone: Any, tokens: Mapping[str, Tensor]) -> Tokens:
     else:
         inputs[MASK] = inputs[MASK].bool()[:, None, None, :].expand(-1, -1, on_host.shape[1], -1)
     return inputs
-
-
-class Returning:
-    """Named scalars on their way from the device to the host."""
-
-    def __init__(self, scalars: Mapping[str, Tensor]) -> None:
-        self._names = list(scalars)
-        values = torch.stack([scalar.float() for scalar in scalars.values()])
-        self._values = values.to("cpu", non_blocking=True)
-        self._arrived = torch.cuda.Event() if values.device.type == "cuda" else None
-        if self._arrived is not None:
-            self._arrived.record()
-
-    def numbers(self) -> dict[str, float]:
-        """Returns them, after what was asked of the device before them; later work is not waited for."""
-        if self._arrived is not None:
-            self._arrived.synchronize()
-        return dict(zip(self._names, self._values.tolist(), strict=True))

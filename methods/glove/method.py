@@ -5,7 +5,7 @@ from __future__ import annotations
 from methods.core.errors import InputError
 from methods.core.method import Method, MethodConfig
 from methods.core.networks import Networks
-from methods.core.word_average import WordAverageEncoder
+from methods.core.words import WordAverageEncoder
 
 
 class Glove(Method):

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from methods.core.drophead import WhenNoHeadIsLeft
+from methods.core.dropout import WhenNoHeadIsLeft
 from methods.core.method import MethodConfig
 
 SpanPlace = Literal["first-occurrence", "drawn"]

@@ -8,8 +8,7 @@ import numpy as np
 from torch import Tensor
 from torch.nn import functional
 
-from methods.core.drophead import add_drop_head
-from methods.core.dropout import set_dropout
+from methods.core.dropout import add_drop_head, set_dropout
 from methods.core.losses import nt_xent
 from methods.core.method import Method
 from methods.core.networks import Networks

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from methods.core.corpus import TokenizedCorpus
-from methods.core.momentum_contrast import MomentumContrast
+from methods.core.momentum import MomentumContrast
 from methods.core.networks import Networks
 from methods.core.token_edits import TokenEdit, duplicate_in_place, hidden_positions, reorder_after_first
 from methods.core.types import TEXT, Batch, Loss, Row, Tokens

@@ -8,9 +8,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from methods.core.batching import encode_in_groups, pad_in_groups
 from methods.core.encoder import SentenceEncoder
 from methods.core.errors import InputError
-from methods.core.grouping import encode_in_groups, pad_in_groups
 from methods.core.heads import TanhHead, pooler_head
 from methods.core.method import Method
 from methods.core.networks import Frozen, Networks

@@ -7,7 +7,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from methods.core.errors import InputError
-from methods.core.momentum_contrast import MomentumContrastConfig
+from methods.core.momentum import MomentumContrastConfig
 from methods.pt_bert.block import Form
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from methods.core.encoder import SentenceEncoder
-from methods.core.momentum import frozen_copy
-from methods.core.momentum_contrast import MomentumContrast
+from methods.core.momentum import MomentumContrast, frozen_copy
 from methods.core.networks import Networks
 from methods.core.pooling import pool
 from methods.core.types import Encoder, Tokens

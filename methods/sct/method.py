@@ -13,9 +13,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from methods.core.batching import encode_in_groups, pad_in_groups
 from methods.core.encoder import evaluating
 from methods.core.fast.linear import linear
-from methods.core.grouping import encode_in_groups, pad_in_groups
 from methods.core.losses import unit, unit_squared_error
 from methods.core.method import Method
 from methods.core.momentum import ema_update

@@ -14,7 +14,7 @@ from safetensors.torch import load_file, save_file
 from methods.core.coupling_flow import CouplingFlow, FlowSettings
 from methods.core.encoder import SentenceEncoder
 from methods.core.teachers import add_mapping
-from methods.core.word_average import WordAverageEncoder
+from methods.core.words import WordAverageEncoder
 from tests.faults.corruptions import SHAPES
 from tests.support import tiny
 

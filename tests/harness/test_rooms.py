@@ -42,7 +42,6 @@ ROOMS: dict[str, set[str]] = {
         "harness.results",
         "harness.augmentation",
         "methods.core.pooling",
-        "methods.core.schedule",
         "methods.core.train_config",
         "methods.registry",
     },

@@ -43,7 +43,7 @@ def without_dropout() -> Iterator[None]:
         return inputs
 
     with (
-        mock.patch("methods.core.fast.dropout.dropped", unchanged),
+        mock.patch("methods.core.dropout.dropped", unchanged),
         mock.patch("torch.nn.functional.dropout", unchanged),
         mock.patch("torch.nn.functional.scaled_dot_product_attention", undropped),
     ):

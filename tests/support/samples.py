@@ -10,7 +10,7 @@ import torch
 
 from methods.core.method import Method
 from methods.core.types import Row
-from methods.core.word_average import WordAverageEncoder
+from methods.core.words import WordAverageEncoder
 from methods.registry import METHODS
 from tests.support import tiny
 from tests.support.tiny import Sample

@@ -1,6 +1,7 @@
-"""Attention of packed tokens: in padded rows, or in rows of their own lengths on a GPU.
+"""Attention of the real tokens of a padded batch, and how these get into rows for it and back.
 
-Both read the same; sums are taken in another order, and dropout draws other masks.
+Attention reads padded rows or, on a GPU, rows of their own lengths. Values are the same; sums are taken in
+another order, and dropout draws other masks.
 
 Legend: B rows, L columns, T real tokens, H heads, d width.
 """
@@ -8,18 +9,133 @@ Legend: B rows, L columns, T real tokens, H heads, d width.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
+from methods.core.dropout import DROP_HEAD, dropout
 from methods.core.fast.choices import layers_on
-from methods.core.fast.dropout import dropout
-from methods.core.fast.packing import Packing, Rows
+from methods.core.transfers import mask_on_host, moved
+from methods.core.types import MASK
 
-DROP_HEAD = "drop_head"
-"""Name of a part of an attention that drops whole heads of what was read, where one was added."""
+
+class Packing:
+    """A padded batch: where its real tokens are among B times L, and what is attended to.
+
+    given: the batch, [B, L] or [B, L, d]. tokens: with the mask [B, L], 1 for what is attended to, or none.
+    with_padding: padding counts as real tokens that none attends to; T is then B times L.
+    Attributes: mask [B, 1, 1, L] bool, None where all is attended to; positions [T] and lengths [B], which is
+    on the CPU, None where T is B times L.
+    """
+
+    def __init__(self, given: Tensor, tokens: Mapping[str, Tensor], *, with_padding: bool = False) -> None:
+        self.rows, self.columns = given.shape[:2]
+        self.mask: Tensor | None = None
+        self.positions: Tensor | None = None
+        self.lengths: Tensor | None = None
+        self._of_heads: dict[int, tuple[Tensor, Tensor]] = {}
+        on_host = mask_on_host(tokens)  # so that the device is not asked
+        if on_host is None or bool(on_host.all()):
+            return
+        self.mask = tokens[MASK].bool()[:, None, None, :]
+        if not with_padding:
+            device, attended = self.mask.device, on_host.bool()
+            self.lengths = attended.sum(dim=1)
+            self.positions = moved(attended.flatten().nonzero().squeeze(1), device)
+            self.sources = moved((attended.flatten().cumsum(0) - 1).clamp_min(0), device)  # [B L]
+            self.first = moved(self.lengths.cumsum(0) - self.lengths, device)  # [B]
+
+    def pack(self, padded: Tensor) -> Tensor:
+        """Returns the real tokens; [B, L, ...] to [T, ...]."""
+        flat = padded.flatten(0, 1)
+        return flat if self.positions is None else flat.index_select(0, self.positions)
+
+    def unpack(self, packed: Tensor) -> Tensor:
+        """Returns the tokens in their rows; [T, d] to [B, L, d].
+
+        Where there is none a copy of the last token before it stands: nothing may attend to it, and no
+        gradient comes back from it.
+        """
+        if self.positions is not None:
+            packed = _Scatter.apply(packed, self.sources, self.positions)
+        return packed.unflatten(0, (self.rows, self.columns))
+
+    def to_heads(self, packed: Tensor, heads: int) -> Tensor:
+        """Returns the tokens of each row and head, with copies as in `unpack`; [T, d] to [B H, L, d / H]."""
+        if self.positions is None:
+            rows = packed.unflatten(0, (self.rows, self.columns)).unflatten(-1, (heads, -1))
+            return rows.transpose(1, 2).flatten(0, 1)
+        sources, positions = self._indices(heads)
+        parts = _Scatter.apply(packed.reshape(len(packed) * heads, -1), sources, positions)
+        return parts.unflatten(0, (self.rows * heads, self.columns))
+
+    def from_heads(self, read: Tensor, heads: int) -> Tensor:
+        """Returns what each real token read by all heads; [B H, L, d / H] to [T, d]."""
+        if self.positions is None:
+            return read.unflatten(0, (self.rows, heads)).transpose(1, 2).flatten(2).flatten(0, 1)
+        _, positions = self._indices(heads)
+        return _Chosen.apply(read.flatten(0, 1), positions).unflatten(0, (-1, heads)).flatten(1)
+
+    def first_tokens(self, packed: Tensor) -> Tensor:
+        """Returns the first token of every row; [T, d] to [B, d]."""
+        return packed[:: self.columns] if self.positions is None else packed[self.first]
+
+    def in_own_lengths(self, packed: Tensor, heads: int) -> Tensor:
+        """Returns the tokens as a nested tensor, for a packing with lengths; [T, d] to [B, H, own, d / H]."""
+        assert self.lengths is not None
+        return _nested(packed, self._ends, heads, int(self.lengths.min()), int(self.lengths.max()))
+
+    @cached_property
+    def _ends(self) -> Tensor:
+        """Where each row begins and the last ends, [B + 1]; copied to the device once."""
+        assert self.lengths is not None
+        return moved(functional.pad(self.lengths.cumsum(0), (1, 0)), self.first.device)
+
+    def _indices(self, heads: int) -> tuple[Tensor, Tensor]:
+        """Returns sources [B H L] and positions [T H] of parts of tokens."""
+        if heads not in self._of_heads:
+            assert self.positions is not None
+            head = torch.arange(heads, device=self.positions.device)
+            sources = self.sources.view(self.rows, 1, self.columns) * heads + head[:, None]
+            row, column = self.positions // self.columns, self.positions % self.columns
+            positions = (row[:, None] * heads + head) * self.columns + column[:, None]
+            self._of_heads[heads] = sources.flatten(), positions.flatten()
+        return self._of_heads[heads]
+
+
+class _Scatter(torch.autograd.Function):
+    """Rows at several places, of which those in `back` alone give a gradient, each row once."""
+
+    @staticmethod
+    def forward(ctx: Any, rows: Tensor, index: Tensor, back: Tensor) -> Tensor:
+        ctx.save_for_backward(back)
+        return rows.index_select(0, index)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
+        return gradient.index_select(0, *ctx.saved_tensors), None, None
+
+
+class _Chosen(torch.autograd.Function):
+    """Some rows, none of them twice."""
+
+    @staticmethod
+    def forward(ctx: Any, rows: Tensor, index: Tensor) -> Tensor:
+        ctx.save_for_backward(index)
+        ctx.count = len(rows)
+        return rows.index_select(0, index)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        (index,) = ctx.saved_tensors
+        return gradient.new_zeros(ctx.count, gradient.shape[1]).index_copy_(0, index, gradient), None
 
 
 def attend(
@@ -28,14 +144,14 @@ def attend(
     """Returns what the queries read; key and value are [T, d], queries and result [T, d].
 
     first_only: queries and result are [B, d], of the first token of every row.
+    A CPU draws dropout of weights in `by_products`: torch's attention would go by single products too, with
+    its slow draws, and copies tokens more often.
     """
-    if _drops_weights(attention, query):
+    device, drops_heads = query.device.type, hasattr(attention, DROP_HEAD)
+    drops_weights = attention.training and attention.dropout.p > 0 and not drops_heads
+    if drops_weights and device == "cpu" and not torch.is_autocast_enabled("cpu"):
         how = by_products
-    elif (
-        layers_on(query.device.type) == "varlen"
-        and packing.lengths is not None
-        and not hasattr(attention, DROP_HEAD)
-    ):
+    elif layers_on(device) == "varlen" and packing.lengths is not None and not drops_heads:
         how = in_own_lengths
     else:
         how = in_padded_rows
@@ -46,10 +162,14 @@ def in_padded_rows(
     attention: Any, query: Tensor, key: Tensor, value: Tensor, packing: Packing, *, first_only: bool
 ) -> Tensor:
     """Returns what `attend` does, by torch's attention over B rows of L columns."""
+
+    def in_heads(padded: Tensor) -> Tensor:
+        return padded.unflatten(-1, (attention.num_attention_heads, -1)).transpose(1, 2)
+
     read = functional.scaled_dot_product_attention(
-        _heads(query.unsqueeze(1) if first_only else packing.unpack(query), attention),
-        _heads(packing.unpack(key), attention),
-        _heads(packing.unpack(value), attention),
+        in_heads(query.unsqueeze(1) if first_only else packing.unpack(query)),
+        in_heads(packing.unpack(key)),
+        in_heads(packing.unpack(value)),
         attn_mask=packing.mask,
         dropout_p=_rate(attention),
     )  # [B, H, 1 or L, d / H]
@@ -62,18 +182,19 @@ def in_padded_rows(
 def in_own_lengths(
     attention: Any, query: Tensor, key: Tensor, value: Tensor, packing: Packing, *, first_only: bool
 ) -> Tensor:
-    """Returns what `attend` does, by torch's attention over nested tensors: no product with padding.
-
-    For a packing with lengths.
-    """
-    heads, rows = attention.num_attention_heads, packing.own_rows()
-    queries = packing.single_rows() if first_only else rows
+    """Returns what `attend` does, by torch's attention over nested tensors: no product with padding."""
+    heads = attention.num_attention_heads
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The PyTorch API of nested tensors")
+        if first_only:
+            ends = torch.arange(packing.rows + 1, device=query.device)
+            queries = _nested(query, ends, heads, 1, 1)
+        else:
+            queries = packing.in_own_lengths(query, heads)
         read = functional.scaled_dot_product_attention(
-            _nested(query, queries, heads),
-            _nested(key, rows, heads),
-            _nested(value, rows, heads),
+            queries,
+            packing.in_own_lengths(key, heads),
+            packing.in_own_lengths(value, heads),
             dropout_p=_rate(attention),
         )  # [B, H, 1 or own length, d / H]
     return read.transpose(1, 2).values().flatten(1)
@@ -82,41 +203,29 @@ def in_own_lengths(
 def by_products(
     attention: Any, query: Tensor, key: Tensor, value: Tensor, packing: Packing, *, first_only: bool
 ) -> Tensor:
-    """Returns what `attend` does, by single products, with the masks of methods/core/fast/dropout.py."""
+    """Returns what `attend` does, by single products, with the masks of methods/core/dropout.py."""
     heads = attention.num_attention_heads
     queries = query.reshape(packing.rows * heads, 1, -1) if first_only else packing.to_heads(query, heads)
-    keys, hidden = packing.to_heads(key, heads).transpose(1, 2), packing.hidden(heads)
+    keys = packing.to_heads(key, heads).transpose(1, 2)
     scale = queries.shape[-1] ** -0.5
-    if hidden is None:
+    if packing.mask is None:
         scores = torch.bmm(queries * scale, keys)  # [B H, 1 or L, L]
     else:
-        scores = torch.baddbmm(hidden.to(queries.dtype), queries, keys, alpha=scale)
+        hidden = queries.new_zeros(packing.mask.shape).masked_fill(~packing.mask, -torch.inf)
+        hidden = hidden.expand(-1, heads, -1, -1).flatten(0, 1)  # [B H, 1, L]
+        scores = torch.baddbmm(hidden, queries, keys, alpha=scale)
     weights = dropout(attention.dropout, scores.softmax(dim=-1))
     read = torch.bmm(weights, packing.to_heads(value, heads))  # [B H, 1 or L, d / H]
     return read.reshape(packing.rows, -1) if first_only else packing.from_heads(read, heads)
-
-
-def _drops_weights(attention: Any, query: Tensor) -> bool:
-    """Returns whether dropout of attention's weights is to be drawn, by a CPU in the states' own precision.
-
-    torch's attention then goes by single products too, with its slow draws, and copies tokens more often.
-    """
-    drops = attention.training and attention.dropout.p > 0 and not hasattr(attention, DROP_HEAD)
-    return drops and query.device.type == "cpu" and not torch.is_autocast_enabled("cpu")
 
 
 def _rate(attention: Any) -> float:
     return attention.dropout.p if attention.training else 0.0
 
 
-def _nested(packed: Tensor, rows: Rows, heads: int) -> Tensor:
-    """Returns tokens in these rows; [T, d] to [B, H, own length, d / H]."""
-    parts = packed.unflatten(-1, (heads, -1))
+def _nested(packed: Tensor, ends: Tensor, heads: int, shortest: int, longest: int) -> Tensor:
+    """Returns rows of tokens that end at `ends`; [T, d] to [B, H, own length, d / H]."""
     nested = torch.nested.nested_tensor_from_jagged(
-        parts, rows.ends, min_seqlen=rows.shortest, max_seqlen=rows.longest
+        packed.unflatten(-1, (heads, -1)), ends, min_seqlen=shortest, max_seqlen=longest
     )
     return nested.transpose(1, 2)
-
-
-def _heads(padded: Tensor, attention: Any) -> Tensor:
-    return padded.unflatten(-1, (attention.num_attention_heads, -1)).transpose(1, 2)

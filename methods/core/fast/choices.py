@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from typing import Literal
 
+ARCHITECTURES = ("BertModel", "RobertaModel", "XLMRobertaModel")
+"""Classes of transformers whose layers are computed in this room; others run their own forward pass."""
+
 Library = Literal["onednn", "torch"]
 """What multiplies matrices on a CPU: oneDNN, or what torch calls by itself (MKL on x86)."""
 
@@ -25,7 +28,7 @@ def training_products() -> Library:
 
 
 def use_for_training(library: Library) -> None:
-    """Chooses the library that multiplies in passes with gradients, for this process."""
+    """Chooses the library that multiplies in passes with gradients."""
     global _library
     _library = library
 
@@ -36,6 +39,6 @@ def layers_on(device_type: str) -> GpuLayers:
 
 
 def use_on_gpu(layers: GpuLayers) -> None:
-    """Chooses how a GPU computes layers in this process."""
+    """Chooses how a GPU computes layers."""
     global _gpu_layers
     _gpu_layers = layers

@@ -2,10 +2,8 @@
 
 torch sends an fp32 linear layer on x86 to MKL; oneDNN, which comes with torch too, was measured at about
 twice its rate on an AMD EPYC, and MKL's two products of a gradient at 1.1 to 3.5 times oneDNN's rate on an
-Intel Xeon. Which of them computes training passes is a setting (`use_for_training`): oneDNN unless another is
-chosen, and always oneDNN under portable arithmetic, where MKL is slow. Values differ by rounding alone.
-Everything that is not a large fp32 product on a CPU takes torch's own path: other devices and dtypes,
-autocast, small layers, a torch without oneDNN, or one where `torch.backends.mkldnn` is switched off.
+Intel Xeon. Which of them computes training passes is a setting, `use_for_training`, under portable
+arithmetic always oneDNN. Values differ by rounding alone. All but large fp32 products takes torch's own path.
 
 Legend: T rows, k inputs, n outputs.
 """
@@ -36,9 +34,6 @@ SMALLEST_WEIGHT = 128 * 128
 REORDERED = "reordered_weight"
 """Name of a layer's weight in the order in which oneDNN reads it, while `reordered` holds."""
 
-NO_FUSION, FUSED_GELU = ("none", ""), ("gelu", "none")
-"""Names of what oneDNN does to each output, and which form of it: GELU by the error function."""
-
 
 def fits_onednn(inputs: Tensor, weight: Tensor) -> bool:
     """Returns whether oneDNN takes the product of these; neither values nor the number of rows decide."""
@@ -68,21 +63,17 @@ def linear(layer: nn.Linear, inputs: Tensor) -> Tensor:
 
 
 def linear_gelu(layer: nn.Linear, inputs: Tensor) -> Tensor:
-    """Returns the exact GELU of `layer(inputs)`; [T, k] to [T, n].
-
-    The two are one call where no gradient is wanted, because a gradient needs what GELU was given.
-    """
+    """Returns the exact GELU of `layer(inputs)`, in one call without gradients; [T, k] to [T, n]."""
     if torch.is_grad_enabled() or not fits_onednn(inputs, layer.weight):
         return functional.gelu(linear(layer, inputs))
-    return _product(inputs, getattr(layer, REORDERED, layer.weight), layer.bias, FUSED_GELU)
+    return _product(inputs, getattr(layer, REORDERED, layer.weight), layer.bias, gelu=True)
 
 
 @contextmanager
 def reordered(network: nn.Module, rows: int) -> Iterator[None]:
-    """Keeps the weights of linear layers in oneDNN's order, so that it does not reorder them at each product.
+    """Keeps the weights of linear layers in oneDNN's order too, so that it does not reorder them each time.
 
-    For passes without gradients, of about `rows` tokens, in which no weight changes; each weight takes twice
-    its memory. Where it was measured, values were bit-identical.
+    For passes without gradients, of about `rows` tokens, in which no weight changes; values are the same.
     """
     chosen: list[nn.Linear] = []
     try:
@@ -104,11 +95,9 @@ def product(rows: Tensor, columns: Tensor) -> Tensor:
     return _product(rows, columns, None) if uses_onednn(rows, columns) else rows @ columns.T
 
 
-def _product(
-    inputs: Tensor, weight: Tensor, bias: Tensor | None, fusion: tuple[str, str] = NO_FUSION
-) -> Tensor:
-    """Returns inputs times weight transposed, plus bias; [T, k] and [n, k] to [T, n]."""
-    name, form = fusion
+def _product(inputs: Tensor, weight: Tensor, bias: Tensor | None, *, gelu: bool = False) -> Tensor:
+    """Returns inputs times weight transposed, plus bias, or their exact GELU; to [T, n]."""
+    name, form = ("gelu", "none") if gelu else ("none", "")
     return torch.ops.mkldnn._linear_pointwise(inputs, weight, bias, name, [], form)
 
 

@@ -1,10 +1,9 @@
 """The pooled vectors of a BERT-like backbone from its real tokens alone: no work for padding.
 
 Everything but attention works token by token, so it runs on the T real tokens of a batch in one matrix; only
-queries, keys and values are spread over rows for attention. Where the first token alone is pooled, the last
-layer computes query, output and feed-forward for that token only: nothing else of it is read. Values and
-gradients are those of the backbone's own forward pass; under dropout the masks cover other tensors, so their
-draws differ and their distribution does not.
+queries, keys and values are spread over rows. Where the first token alone is pooled, the last layer computes
+the rest for that token only. Values and gradients are those of the backbone's own forward pass; under dropout
+the draws differ and their distribution does not.
 
 Legend: B rows, L columns, T real tokens, H heads, d width.
 """
@@ -18,19 +17,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from methods.core.fast.attention import attend
-from methods.core.fast.choices import layers_on
-from methods.core.fast.dropout import dropout
+from methods.core.dropout import dropout
+from methods.core.fast.attention import Packing, attend
+from methods.core.fast.choices import ARCHITECTURES, layers_on
 from methods.core.fast.linear import linear, linear_gelu
-from methods.core.fast.packing import Packing
 from methods.core.pooling import needs_last_only, pool
 from methods.core.transfers import mask_on_host
 from methods.core.types import MASK
-
-ARCHITECTURES = ("BertModel", "RobertaModel", "XLMRobertaModel")
-"""Classes of transformers whose layers are computed here; others run their own forward pass."""
-
-ATTENTION = ("sdpa", "eager")
 
 COMPILER = "inductor"
 """Backend of torch.compile."""
@@ -40,14 +33,11 @@ EXACT_GELU = "GELUActivation"
 
 
 def can_pack(backbone: Any, tokens: Mapping[str, Tensor]) -> bool:
-    """Returns whether `pooled_vectors` knows this backbone and these inputs.
-
-    The first token of every row must be attended to, because the packed rows start with it.
-    """
+    """Returns whether `pooled_vectors` knows this backbone and inputs, whose rows start with a token."""
     mask = mask_on_host(tokens)
     return (
         type(backbone).__name__ in ARCHITECTURES
-        and backbone.config._attn_implementation in ATTENTION
+        and backbone.config._attn_implementation in ("sdpa", "eager")
         and not backbone.config.is_decoder
         and backbone.config.num_hidden_layers > 0
         and "token_type_ids" not in tokens
@@ -71,7 +61,7 @@ def pooled_vectors(
     broadcasts to [B, L, d], multiplies the embedding layer's output.
     """
     given = tokens["input_ids"] if inputs_embeds is None else inputs_embeds
-    packing = Packing(given, tokens.get(MASK), mask_on_host(tokens))
+    packing = Packing(given, tokens)
     hidden = _embedded(backbone.embeddings, packing, given, inputs_embeds, position_ids)  # [T, d]
     if embedding_factors is not None:
         hidden = hidden * packing.pack(embedding_factors.expand(packing.rows, packing.columns, -1))
@@ -90,10 +80,9 @@ def pooled_vectors(
 def token_states(backbone: Any, embedded: Tensor, tokens: Mapping[str, Tensor]) -> Tensor:
     """Returns the last states of all positions, padding too, from what the embedding layer gave.
 
-    For backbones of ARCHITECTURES. Padding is computed as a query, and no token attends to it.
-    Shapes: embedded [B, L, d], the mask of `tokens` [B, L] of 0 and 1; returns [B, L, d].
+    For backbones of ARCHITECTURES; no token attends to padding. Shapes: [B, L, d] to the same.
     """
-    packing = Packing(embedded, tokens[MASK], mask_on_host(tokens), with_padding=True)
+    packing = Packing(embedded, tokens, with_padding=True)
     hidden = embedded.flatten(0, 1)  # [B L, d]
     for layer in backbone.encoder.layer:
         hidden = _layer(layer, hidden, packing)
@@ -137,35 +126,22 @@ def _compiled_layer() -> Callable[..., Tensor]:
 
 def _one_layer(layer: Any, hidden: Tensor, packing: Packing, *, first_only: bool) -> Tensor:
     attention = layer.attention.self
-    given = _cast_once(hidden)  # three layers read it
-    query = linear(attention.query, packing.first_tokens(given) if first_only else given)  # [B or T, d]
-    key, value = linear(attention.key, given), linear(attention.value, given)
-    attended = _added(
-        layer.attention.output,
-        attend(attention, query, key, value, packing, first_only=first_only),
-        packing.first_tokens(hidden) if first_only else hidden,
-    )
+    reading = packing.first_tokens(hidden) if first_only else hidden  # [B or T, d]
+    query = linear(attention.query, reading)
+    key, value = linear(attention.key, hidden), linear(attention.value, hidden)
+    read = attend(attention, query, key, value, packing, first_only=first_only)
+    attended = _added(layer.attention.output, read, reading)
     return _added(layer.output, _activated(layer.intermediate, attended), attended)
 
 
 def _activated(part: Any, hidden: Tensor) -> Tensor:
-    """Returns the wide inner layer with its activation; [T, d] to [T, inner]."""
     if type(part.intermediate_act_fn).__name__ == EXACT_GELU:
         return linear_gelu(part.dense, hidden)
     return part.intermediate_act_fn(linear(part.dense, hidden))
 
 
 def _added(part: Any, hidden: Tensor, residual: Tensor) -> Tensor:
-    """Returns a dense layer's output after dropout, added to the residual and normalised; [T, d]."""
     made = dropout(part.dropout, linear(part.dense, hidden))
     if torch.is_grad_enabled() or made.dtype != residual.dtype:
         return part.LayerNorm(made + residual)
     return part.LayerNorm(made.add_(residual))
-
-
-def _cast_once(hidden: Tensor) -> Tensor:
-    """Returns what linear layers under autocast make of their input, where no gradient has to come back."""
-    kind = hidden.device.type
-    if torch.is_grad_enabled() or not torch.is_autocast_enabled(kind):
-        return hidden
-    return hidden.to(torch.get_autocast_dtype(kind))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
@@ -20,17 +19,6 @@ def test_equal_lengths_share_a_batch_up_to_the_budget() -> None:
     """Six texts of 4 tokens, budget 8: three batches of two."""
     batches = plan_batches(np.full(6, 4), token_budget=8)
     assert [len(batch) for batch in batches] == [2, 2, 2]
-
-
-def test_a_text_longer_than_the_budget_stands_alone() -> None:
-    batches = plan_batches(np.array([3, 100, 3]), token_budget=10)
-    assert [batch.tolist() for batch in batches] == [[1], [0, 2]]
-
-
-def test_no_padding_is_allowed_when_the_share_is_zero() -> None:
-    """Lengths 5, 5, 4: the 4 may not join the 5s."""
-    batches = plan_batches(np.array([5, 4, 5]), token_budget=100, max_padding=0.0)
-    assert [batch.tolist() for batch in batches] == [[0, 2], [1]]
 
 
 def test_a_batch_that_fills_an_eighth_of_the_budget_ends_where_lengths_change() -> None:
@@ -56,8 +44,3 @@ def test_every_plan_is_a_partition_within_budget_and_padding(
         padded = sizes[batch].max() * len(batch)
         assert len(batch) == 1 or padded <= budget
         assert padded - sizes[batch].sum() <= share * padded + 1e-9
-
-
-@pytest.mark.parametrize("count", [0, 1])
-def test_nothing_and_one_text_are_planned(count: int) -> None:
-    assert len(plan_batches(np.full(count, 3), token_budget=32)) == count

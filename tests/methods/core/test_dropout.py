@@ -1,4 +1,4 @@
-"""Dropout rates of a network, set for good or for one pass."""
+"""Dropout: rates set for good or for one pass, what masks keep, and gradients through the same masks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from methods.core.dropout import dropout_rate, set_dropout
+from methods.core.dropout import LEVELS, dropout, dropout_rate, dropped, kept, set_dropout
 from tests.support import tiny
 
 
@@ -33,9 +33,58 @@ def test_a_rate_of_one_pass_ends_with_it_also_on_an_error() -> None:
     assert rates(network) == [0.1, 0.2]
 
 
-def test_kept_values_are_scaled_by_the_rate_of_their_own_pass() -> None:
-    layer, ones = nn.Dropout(0.9), torch.ones(1000)
-    for rate in (0.25, 0.5):
-        with dropout_rate(layer, rate):
-            seen = layer(ones)
-        torch.testing.assert_close(seen.unique(), torch.tensor([0.0, 1 / (1 - rate)]))
+@pytest.mark.parametrize("rate", [0.1, 0.5, 0.85])
+def test_the_share_that_is_dropped_and_the_scale_are_those_of_the_rate(rate: float) -> None:
+    """Of a million draws the share lies within five standard deviations of the rate."""
+    torch.manual_seed(0)
+    made = dropped(torch.ones(1000, 1001), rate)
+    share = (made == 0).double().mean().item()
+    assert abs(share - rate) < 5 * (rate * (1 - rate) / made.numel()) ** 0.5
+    kept_values = made[made != 0].unique()
+    assert len(kept_values) == 1
+    assert kept_values.item() == pytest.approx(1 / (1 - rate), rel=1 / LEVELS / (1 - rate))
+
+
+def test_the_scale_is_that_of_the_level_to_the_last_digit() -> None:
+    """0.1 of 65,536 levels is 6,553.6, so 6,554 are dropped and the others scaled by 65536 / 58982."""
+    made = dropped(torch.ones(64, dtype=torch.float64), 0.1)
+    assert made.max().item() == 65536 / 58982
+
+
+def test_every_one_of_four_draws_in_a_number_is_even_and_none_follows_from_another() -> None:
+    """Shares by place in the number, and of pairs at distances 1 to 4, within five standard deviations."""
+    torch.manual_seed(1)
+    mask = kept(torch.Size([4 * 2**18]), LEVELS // 4).double() - 0.75
+    deviation = (0.75 * 0.25) ** 0.5
+    assert mask.view(-1, 4).mean(dim=0).abs().max().item() < 5 * deviation / (2**18) ** 0.5
+    for distance in (1, 2, 3, 4):
+        product = (mask[distance:] * mask[:-distance]).mean().item()
+        assert abs(product) < 5 * deviation**2 / 2**10
+
+
+def test_the_first_and_the_last_level_are_dropped_and_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bits -32768, -32767, 0 and 32767 against levels 1 and 65,535 of 65,536."""
+    bits = torch.tensor([-32768, -32767, 0, 32767], dtype=torch.int16).view(torch.int64)
+    monkeypatch.setattr(torch.Tensor, "random_", lambda self, low, high: self.copy_(bits))
+    assert kept(torch.Size([4]), 1).tolist() == [0, 1, 1, 1]
+    assert kept(torch.Size([4]), LEVELS - 1).tolist() == [0, 0, 0, 1]
+    assert kept(torch.Size([3]), LEVELS // 2).tolist() == [0, 0, 1]
+
+
+@pytest.mark.parametrize("shape", [(1,), (3, 7), (2, 5, 11)])
+def test_gradients_pass_where_values_do(shape: tuple[int, ...]) -> None:
+    torch.manual_seed(2)
+    inputs = torch.randn(shape, requires_grad=True)
+    made = dropped(inputs, 0.5)
+    made.sum().backward()
+    assert made.shape == inputs.shape
+    assert inputs.grad is not None
+    assert torch.equal(inputs.grad, (made != 0).float() * 2.0)
+
+
+def test_rates_of_nothing_and_of_all_and_modes_without_dropout() -> None:
+    inputs = torch.arange(1.0, 9.0)
+    assert torch.equal(dropped(inputs, 0.0), inputs)
+    assert torch.equal(dropped(inputs, 1.0), torch.zeros(8))
+    assert dropout(nn.Dropout(0.5).eval(), inputs) is inputs
+    assert (dropout(nn.Dropout(0.5), torch.ones(100)) == 0).any()

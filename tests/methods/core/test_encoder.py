@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +10,10 @@ import pytest
 import torch
 from torch import nn
 
-from methods.core.encoder import SentenceEncoder, evaluating
+from methods.core.encoder import SentenceEncoder
 from methods.core.errors import InputError
 from methods.core.folders import cut_layers, load_encoder
-from methods.core.pooling import LAYERS, check_pooling, masked_mean, pool
+from methods.core.pooling import LAYERS, masked_mean, pool
 from methods.core.saving import save_backbone
 from methods.core.teachers import add_mapping
 from tests.support import tiny
@@ -67,11 +66,6 @@ def test_the_mean_of_no_token_is_zero_and_has_no_gradient() -> None:
     assert hidden.grad.flatten().tolist() == [0.5, 0.5, 0.0, 0.0]
 
 
-def test_an_unknown_pooling_is_named_with_near_matches() -> None:
-    with pytest.raises(InputError, match=r"pooling 'means' is not known.*did you mean mean"):
-        check_pooling("means")
-
-
 @pytest.mark.parametrize("pooling", list(LAYERS))
 def test_encode_equals_one_text_at_a_time_with_the_model_itself(backbone: Path, pooling: str) -> None:
     encoder = load(backbone, pooling=pooling)
@@ -97,15 +91,6 @@ def test_encode_computes_each_unique_text_once(backbone: Path, monkeypatch: pyte
     assert encoder.encode(TEXTS).shape == (5, 16)
     assert sum(seen) == 4
     assert encoder.encode([]).shape == (0, 16)
-
-
-def test_evaluation_leaves_every_submodule_in_its_mode(backbone: Path) -> None:
-    encoder = load(backbone, pooling="cls").train()
-    encoder.backbone.embeddings.eval()  # type: ignore[union-attr, operator]
-    with evaluating(encoder):
-        assert not any(part.training for part in encoder.modules())
-    assert encoder.training
-    assert not encoder.backbone.embeddings.training  # type: ignore[union-attr]
 
 
 def test_training_truncates_and_keeps_the_special_tokens(backbone: Path) -> None:
@@ -140,19 +125,6 @@ def test_an_unknown_activation_of_the_output_layer_is_refused(backbone: Path, tm
     path.write_text(path.read_text().replace("activation.Tanh", "activation.GELU"))
     with pytest.raises(InputError, match=r"activation .*GELU, expected Identity or Tanh"):
         load_encoder(tmp_path)
-
-
-def test_an_exported_folder_reads_up_to_512_word_pieces(backbone: Path, tmp_path: Path) -> None:
-    load(backbone, pooling="cls").save(tmp_path)
-    assert json.loads((tmp_path / "tokenizer_config.json").read_text())["model_max_length"] == 512
-
-
-def test_sentence_transformers_cannot_load_a_pooling_it_lacks(backbone: Path, tmp_path: Path) -> None:
-    from sentence_transformers import SentenceTransformer
-
-    load(backbone, pooling="static-last-avg").save(tmp_path)
-    with pytest.raises((OSError, ValueError, KeyError)):
-        SentenceTransformer(str(tmp_path), device="cpu", trust_remote_code=False)
 
 
 def test_cutting_keeps_the_first_layers(backbone: Path, tmp_path: Path) -> None:

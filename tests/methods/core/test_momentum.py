@@ -1,12 +1,171 @@
-"""The moving average in closed form, frozen copies and reset weights."""
+"""Momentum contrast through its plainest user, MoCo: what is compared, what moves, what stays."""
 
 from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from torch import nn
 
-from methods.core.momentum import ema_update, frozen_copy, reset_weights
+from methods.core.errors import InputError
+from methods.core.losses import info_nce
+from methods.core.momentum import MomentumContrast, ema_update, reset_weights
+from methods.core.types import Batch
+from tests.methods.moco.sample import RELEASED
+from tests.support import tiny
+from tests.support.tiny import Sample
+
+PRETRAINED = {**RELEASED, "momentum_start": "backbone"}
+
+
+def build(backbone: Path, config: Any, method: str = "moco", seed: int = 3) -> Any:
+    made = tiny.build(Sample(method, "", config), backbone, parent=None, seed=seed, pooling="cls").train()
+    made.prepare(tiny.rows())
+    return made
+
+
+def batch_of(method: MomentumContrast, size: int = 4, first: int = 0) -> Batch:
+    return tiny.collate(method, tiny.rows()[first : first + size])
+
+
+@pytest.mark.parametrize(
+    ("size", "holds_batch", "expected"),
+    [
+        (16, False, [4, 8, 12, 16, 20, 20, 20]),
+        (16, True, [4, 8, 12, 16, 16, 16]),
+        (4, True, [4, 4, 4]),
+        (0, False, [4, 4, 4]),
+    ],
+)
+def test_keys_per_query_grow_with_the_queue(
+    backbone: Path, size: int, holds_batch: bool, expected: list[int]
+) -> None:
+    """Batches of 4: a queue of four batches gives 20 keys with the batch on top, 16 with it inside."""
+    method = build(backbone, {**RELEASED, "queue_size": size, "queue_holds_batch": holds_batch})
+    counted = [int(method.loss(batch_of(method)).parts["keys"]) for _ in expected]
+    assert counted == expected
+
+
+def test_keys_are_those_of_the_present_batch_and_of_the_newest_steps(backbone: Path) -> None:
+    """Momentum 1 and no dropout make keys a function of the sentences alone, so they can be recomputed."""
+    method = build(backbone, {**PRETRAINED, "momentum": 1.0, "queue_size": 8, "key_dropout": False})
+    batches = [batch_of(method, first=4 * step) for step in range(4)]
+    for batch in batches[:3]:
+        method.loss(batch)
+        method.after_step(0)
+    expected = torch.cat([method.keys(batch["anchor"]) for batch in batches[1:3]])
+    torch.testing.assert_close(method.earlier_keys(4), expected)
+    torch.manual_seed(0)
+    queries = method.queries(batches[3]["anchor"])
+    wanted = info_nce(queries, method.keys(batches[3]["anchor"]), temperature=0.05, negatives=expected)
+    torch.manual_seed(0)
+    torch.testing.assert_close(method.loss(batches[3]).total, wanted)
+
+
+def test_equal_keys_give_the_logarithm_of_their_number(backbone: Path) -> None:
+    """A key head with zero weights makes all keys equal: ln 4 first, ln 20 with four batches queued."""
+    method = build(backbone, {**PRETRAINED, "momentum": 1.0, "queue_size": 16})
+    torch.nn.init.zeros_(method.key_head.dense.weight)
+    torch.nn.init.ones_(method.key_head.dense.bias)
+    losses = [method.loss(batch_of(method)).total.item() for _ in range(5)]
+    assert losses == pytest.approx([math.log(4 * step) for step in range(1, 6)], abs=1e-5)
+
+
+def test_the_key_side_has_no_gradient_and_later_changes_do_not_reach_the_graph(backbone: Path) -> None:
+    """Weights of the key side are overwritten between forward and backward: online gradients are the same."""
+    gradients = []
+    for disturb in (False, True):
+        method = build(backbone, PRETRAINED)
+        torch.manual_seed(5)
+        loss = method.loss(batch_of(method)).total
+        if disturb:
+            torch.nn.init.ones_(method.key_encoder.backbone.embeddings.word_embeddings.weight)
+            method.queue.ring.fill_(9.0)
+        loss.backward()
+        assert all(
+            p.grad is None for part in (method.key_encoder, method.key_head) for p in part.parameters()
+        )
+        gradients.append([p.grad for p in method.parameters() if p.requires_grad])
+    assert len(gradients[0]) > 30
+    assert all(torch.equal(a, b) for a, b in zip(*gradients, strict=True))
+
+
+def test_the_moving_average_follows_the_weights_after_the_optimiser_for_moco_too(
+    backbone: Path, tmp_path: Path
+) -> None:
+    """Momentum 0 copies: after training both sides are equal, and not equal to the start."""
+    method = build(backbone, {**RELEASED, "momentum": 0.0})
+    start = [parameter.detach().clone() for parameter in method.encoder.parameters()]
+    tiny.trainer(method, tmp_path, steps=3).fit(tiny.rows())
+    pairs = zip(method.key_encoder.parameters(), method.encoder.parameters(), strict=True)
+    assert all(torch.equal(key, query) for key, query in pairs)
+    assert torch.equal(method.key_head.dense.weight, method.head.dense.weight)
+    assert not torch.equal(start[0], next(method.encoder.parameters()))
+
+
+def distance(method: Any) -> float:
+    pairs = zip(method.key_encoder.parameters(), method.encoder.parameters(), strict=True)
+    return max((key - query).abs().max().item() for key, query in pairs)
+
+
+def test_the_key_encoder_starts_as_the_backbone_or_untrained_and_catches_up(backbone: Path) -> None:
+    assert distance(build(backbone, PRETRAINED)) == 0
+    method = build(backbone, RELEASED)
+    start = distance(method)
+    assert start > 0.1
+    for step in range(100):
+        method.after_step(step)
+    assert 0 < distance(method) < 1e-5 * start + 1e-7
+
+
+def test_momentum_zero_without_queue_is_simcse_with_the_second_view_detached(backbone: Path) -> None:
+    """The same two dropout masks, drawn pass by pass: equal loss, gradient through the first view only."""
+    limit = build(backbone, {**PRETRAINED, "momentum": 0.0, "queue_size": 0})
+    simcse_config = {
+        "max_length": 32,
+        "temperature": 0.05,
+        "objective": "info-nce",
+        "positive": "dropout",
+        "head": "mlp",
+        "dropout": None,
+    }
+    simcse = build(backbone, simcse_config, "simcse")
+    simcse.load_state_dict({name: limit.state_dict()[name] for name in simcse.state_dict()})
+    tokens = batch_of(limit)["anchor"]
+    torch.manual_seed(11)
+    loss = limit.loss({"anchor": tokens}).total
+    torch.manual_seed(11)
+    first = simcse.head(simcse.encoder(tokens))
+    second = simcse.head(simcse.encoder(tokens))
+    whole = info_nce(first, second, temperature=0.05)
+    half = info_nce(first, second.detach(), temperature=0.05)
+    assert loss.item() == whole.item()
+    loss.backward()
+    got = limit.head.dense.weight.grad
+    (detached,) = torch.autograd.grad(half, simcse.head.dense.weight, retain_graph=True)
+    (full,) = torch.autograd.grad(whole, simcse.head.dense.weight)
+    torch.testing.assert_close(got, detached, rtol=1e-5, atol=1e-7)
+    assert (got - full).abs().max() > 0.01 * full.abs().max()
+
+
+@pytest.mark.parametrize("active", [True, False])
+def test_dropout_of_the_key_side_is_as_stated_whatever_the_mode(backbone: Path, active: bool) -> None:
+    method = build(backbone, {**PRETRAINED, "key_dropout": active})
+    tokens = batch_of(method)["anchor"]
+    for mode in (True, False):
+        method.train(mode)
+        assert torch.equal(method.keys(tokens), method.keys(tokens)) is not active
+
+
+def test_a_queue_smaller_than_the_batch_is_one_clear_line(backbone: Path) -> None:
+    method = build(backbone, {**RELEASED, "queue_size": 3})
+    with pytest.raises(
+        InputError, match=r"^queue of 3 vectors is smaller than the 4 of one step, expected [^\n]+$"
+    ):
+        method.loss(batch_of(method))
 
 
 def layer(value: float) -> nn.Linear:
@@ -35,16 +194,6 @@ def test_momentum_one_freezes_and_zero_copies_exactly() -> None:
     assert torch.equal(key.weight, before)
     ema_update(key, query, momentum=0.0)
     assert torch.equal(key.weight, query.weight)
-
-
-def test_a_frozen_copy_is_equal_apart_and_without_gradient() -> None:
-    original = layer(3.0)
-    copied = frozen_copy(original)
-    assert torch.equal(copied.weight, original.weight)
-    assert not any(parameter.requires_grad for parameter in copied.parameters())
-    assert all(parameter.requires_grad for parameter in original.parameters())
-    ema_update(copied, layer(0.0), momentum=0.0)
-    assert original.weight.unique().tolist() == [3.0]
 
 
 def test_reset_weights_have_the_spread_of_a_new_bert() -> None:

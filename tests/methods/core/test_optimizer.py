@@ -17,19 +17,6 @@ def settings(**changes: object) -> TrainConfig:
     return TrainConfig.model_validate({**TRAIN, **changes})
 
 
-def test_first_update_without_bias_correction_is_worked_by_hand() -> None:
-    """Gradient g, rate 1: m = 0.1 g, v = 0.001 g^2: update 0.1 g / (sqrt(0.001) g + 1e-6), about 3.162."""
-    layer = nn.Linear(1, 1, bias=False)
-    nn.init.constant_(layer.weight, 5.0)
-    config = settings(learning_rate=1.0, epsilon=1.0e-6, bias_correction=False)
-    optimizer = build_optimizer(layer, config)
-    layer.weight.grad = torch.full((1, 1), 2.0)
-    set_rate(optimizer, config, step=0, factor=1.0)
-    optimizer.step()
-    expected = 5.0 - 0.2 / (math.sqrt(0.001) * 2.0 + 1e-6)
-    assert layer.weight.item() == pytest.approx(expected, rel=1e-6)
-
-
 def test_two_updates_of_transformers_form_are_worked_by_hand() -> None:
     """Weight 1, gradients 2, betas 1/2 and 3/4, epsilon 1, rate 0.2, decay 0.5: weights shrink by 0.9.
 

@@ -37,25 +37,6 @@ def test_the_queue_equals_a_deque_for_pushes_of_any_length(size: int) -> None:
     assert pushed > 50 * size
 
 
-def test_a_push_past_the_end_wraps_and_drops_only_the_oldest() -> None:
-    """Size 5, pushes 1 1 1, then 2 2 2: the last 2 appears at row 0; left are 1 1 2 2 2."""
-    queue = VectorQueue(5, 1)
-    queue.push(constant(1, 3, 1))
-    queue.push(constant(2, 3, 1))
-    assert queue.newest(queue.size).flatten().tolist() == [1, 1, 2, 2, 2]
-    assert queue.ring.flatten().tolist() == [2, 1, 1, 2, 2]
-
-
-def test_stored_vectors_have_no_graph_and_do_not_follow_their_source() -> None:
-    source = torch.ones(2, 3, requires_grad=True)
-    queue = VectorQueue(4, 3)
-    queue.push(source * 2)
-    with torch.no_grad():
-        source.zero_()
-    assert not queue.ring.requires_grad
-    assert queue.stored().tolist() == [[2, 2, 2], [2, 2, 2]]
-
-
 @pytest.mark.parametrize("size", [0, -3])
 def test_a_queue_without_room_is_refused(size: int) -> None:
     with pytest.raises(InputError, match="expected at least 1; fix the recipe"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +10,7 @@ import pytest
 from methods.core import teachers
 from methods.core.errors import InputError
 from methods.core.networks import Networks
-from methods.core.teachers import TeacherVectors, text_digests, write_teacher
+from methods.core.teachers import TeacherVectors, write_teacher
 from methods.core.types import Row
 from tests.support import tiny
 
@@ -31,11 +30,6 @@ def read(folder: Path, rows: list[Row]) -> TeacherVectors:
     vectors = Networks(folder, pooling="mean", parent=folder).teacher_vectors("a test")
     vectors.open(rows)
     return vectors
-
-
-def test_a_digest_is_eight_bytes_of_blake2b() -> None:
-    (number,) = text_digests(["ein Satz"])
-    assert int(number).to_bytes(8, "little") == hashlib.blake2b(b"ein Satz", digest_size=8).digest()
 
 
 def test_a_part_of_the_corpus_in_any_order_finds_its_rows(folder: Path) -> None:

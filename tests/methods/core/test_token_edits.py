@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from methods.core import token_edits
-from methods.core.errors import InputError
 from methods.core.token_edits import TokenEdit
 
 EDITS: dict[str, TokenEdit] = {
@@ -133,9 +132,3 @@ def test_words_move_whole_and_equal_words_have_equal_values() -> None:
         for seed in range(40)
     }
     assert deleted == {(2, 11, 10, 90, 11, 10, 90, 3), (2, 10, 90, 10, 90, 11, 10, 90, 3)}
-
-
-@pytest.mark.parametrize("share", [-0.1, 1.5])
-def test_a_share_outside_0_to_1_is_refused_in_one_line(share: float) -> None:
-    with pytest.raises(InputError, match=r"share .* expected a number from 0 to 1"):
-        token_edits.delete_inside(sentence(5), rng(), share=share, first_occurrence=True)

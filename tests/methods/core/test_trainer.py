@@ -54,11 +54,6 @@ def test_of_equal_scores_the_first_is_kept(backbone: Path, tmp_path: Path) -> No
     assert train(backbone, tmp_path, [0.0, 5.0, 5.0, 5.0], eval_every=2).record.best_step == 2
 
 
-def test_the_last_step_is_always_evaluated(backbone: Path, tmp_path: Path) -> None:
-    train(backbone, tmp_path, eval_every=4, steps=6)
-    assert [line["step"] for line in lines(tmp_path) if "evaluation" in line] == [0, 4, 6]
-
-
 def test_every_evaluation_is_reported_with_its_step_and_the_last(backbone: Path, tmp_path: Path) -> None:
     told = []
     config = TrainConfig.model_validate(tiny.TRAIN)

@@ -58,7 +58,7 @@ def truncate(path: Path) -> None:
 def test_a_flipped_bit_anywhere_in_a_state_is_noticed(tmp_path: Path, name: str) -> None:
     """One bit of every byte, weights, names and padding alike; white space of the record does not count."""
     written = TrainingFolder(tmp_path, {"seed": 3})
-    written.restore("cpu")
+    written.restore()
     written.log([{"step": 3}])
     written.commit({"weight": torch.arange(4.0)})
     written.settle(wait=True)
@@ -70,9 +70,9 @@ def test_a_flipped_bit_anywhere_in_a_state_is_noticed(tmp_path: Path, name: str)
         flipped[position] ^= 1 << position % 8
         place.write_bytes(flipped)
         with pytest.raises(InputError, match="is not as the training wrote it"):
-            TrainingFolder(tmp_path, {"seed": 3}).restore("cpu")
+            TrainingFolder(tmp_path, {"seed": 3}).restore()
     place.write_bytes(whole)
-    content = TrainingFolder(tmp_path, {"seed": 3}).restore("cpu")
+    content = TrainingFolder(tmp_path, {"seed": 3}).restore()
     assert content is not None
     assert content["weight"].tolist() == [0.0, 1.0, 2.0, 3.0]
 
@@ -170,7 +170,7 @@ def test_training_does_not_wait_for_a_resume_point_that_is_being_written(
 def test_a_resume_point_holds_what_was_when_it_was_taken(tmp_path: Path) -> None:
     weight, moments = torch.arange(3.0), [torch.ones(2)]
     written = TrainingFolder(tmp_path, {"seed": 3})
-    written.restore("cpu")
+    written.restore()
     written.log([{"step": 1}])
     written.commit({"weight": weight, "moments": moments, "step": 1})
     weight.zero_()
@@ -178,7 +178,7 @@ def test_a_resume_point_holds_what_was_when_it_was_taken(tmp_path: Path) -> None
     written.log([{"step": 2}])
     written.settle(wait=True)
     again = TrainingFolder(tmp_path, {"seed": 3})
-    content = again.restore("cpu")
+    content = again.restore()
     assert content is not None
     assert content["weight"].tolist() == [0, 1, 2]
     assert content["moments"][0].tolist() == [1, 1]

@@ -12,7 +12,7 @@ from methods.core.errors import InputError
 from methods.core.folders import load_encoder
 from methods.core.method import MethodConfig
 from methods.core.networks import Networks
-from methods.core.word_average import WordAverageEncoder
+from methods.core.words import WordAverageEncoder
 from methods.glove.method import Glove
 from tests.support import tiny
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from methods.core.drophead import DropHead, add_drop_head
+from methods.core.dropout import DropHead, add_drop_head
 from methods.core.errors import InputError
 from methods.core.pooling import masked_mean
 from methods.mirror_bert.method import MirrorBert, SpanPlace, mask_span, mirror_bert_loss

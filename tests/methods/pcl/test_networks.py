@@ -92,7 +92,7 @@ def test_a_fixed_peer_learns_nothing_and_is_a_constant_to_the_head(
 
 
 def rows_of(encoder: SentenceEncoder, method: PCL, texts: list[str], *, masked: bool) -> Tensor:
-    from methods.core.grouping import encode_in_groups, pad_in_groups
+    from methods.core.batching import encode_in_groups, pad_in_groups
 
     ids = [np.array(row) for row in encoder.token_ids(texts)]
     method.eval()
@@ -104,7 +104,7 @@ def rows_of(encoder: SentenceEncoder, method: PCL, texts: list[str], *, masked: 
 def test_a_longer_neighbour_changes_a_vector_only_without_the_mask(
     make: Make, masked: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("methods.core.grouping.LENGTH_GROUPS", 2)
+    monkeypatch.setattr("methods.core.batching.LENGTH_GROUPS", 2)
     method = make()
     short = ["the man runs", "a cat sleeps", "two dogs"]
     alone = rows_of(method.encoder, method, short, masked=masked)

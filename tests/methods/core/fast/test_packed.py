@@ -182,17 +182,6 @@ def test_without_gradients_a_broken_sentence_breaks_no_other() -> None:
     assert torch.equal(found[others], alone[others])
 
 
-@torch.no_grad()
-def test_under_autocast_vectors_equal_those_of_layers_that_cast_for_themselves(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    model, tokens = backbone("bert").float(), batch("padded")
-    with torch.autocast("cpu", torch.bfloat16):
-        once = pooled_vectors(model, tokens, "cls")
-        monkeypatch.setattr(packed, "_cast_once", lambda hidden: hidden)
-        assert torch.equal(once, pooled_vectors(model, tokens, "cls"))
-
-
 def test_what_is_not_known_runs_its_own_pass() -> None:
     other = DistilBertModel(DistilBertConfig(dim=16, n_layers=1, n_heads=2, hidden_dim=16, vocab_size=40))
     assert not can_pack(other, batch())

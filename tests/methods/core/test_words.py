@@ -11,8 +11,7 @@ import torch
 from methods.core.encoder import SentenceEncoder
 from methods.core.errors import InputError
 from methods.core.folders import load_encoder
-from methods.core.word_average import WordAverageEncoder
-from methods.core.word_transformer import SPECIAL, word_transformer
+from methods.core.words import SPECIAL, WordAverageEncoder, word_transformer
 
 WORDS = ["the", "cat", "sat", ".", "café"]
 SHAPE = {"vocabulary": 4, "layers": 1, "heads": 2, "inner": 8, "positions": 512, "dropout": 0.1, "seed": 0}

@@ -1,0 +1,213 @@
+"""Encoders over word vectors: their average (the GloVe row of every table), and a BERT as wide as they are.
+
+The BERT reads whole words and starts as their average: the output weights of attention and feed-forward are
+zero, so that every layer begins as the identity (up to its layer norms), and position embeddings are small.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors.torch import save_file
+from torch import Tensor, nn
+
+from methods.core.batching import unique
+from methods.core.encoder import EVALUATION_LENGTH, SentenceEncoder
+from methods.core.errors import InputError
+from methods.core.model_files import read_tensors
+from methods.core.streams import INITIALISE, torch_seed
+
+VECTORS, VOCABULARY = "vectors.safetensors", "vocab.txt"
+OUTPUT = "output.safetensors"
+PAD, UNKNOWN, FIRST, LAST = "[PAD]", "[UNK]", "[CLS]", "[SEP]"
+SPECIAL = (PAD, UNKNOWN, FIRST, LAST, "[MASK]")
+"""Tokens before the words; their vectors start as zero."""
+POSITION_SD = 0.02
+"""Standard deviation of position embeddings, as BERT draws them."""
+_WORD = re.compile(r"\w+|[^\w\s]")
+
+
+class WordAverageEncoder(nn.Module):
+    """Maps a text to the mean vector of its known words; a text without any is the zero vector.
+
+    Text is lower-cased and split into words and punctuation marks; GloVe 6B knows both.
+    Shapes: V words, d width; `vectors` [V, d].
+    """
+
+    vectors: Tensor
+
+    def __init__(
+        self, vectors: Tensor, vocabulary: Sequence[str], *, output: nn.Linear | None = None
+    ) -> None:
+        super().__init__()
+        self.register_buffer("vectors", vectors, persistent=False)
+        self.vocabulary = list(vocabulary)
+        self.index = {word: number for number, word in enumerate(self.vocabulary)}
+        self.output = output
+
+    @property
+    def width(self) -> int:
+        """Width of the word vectors."""
+        return int(self.vectors.shape[1])
+
+    @property
+    def dim(self) -> int:
+        """Width of the vectors that `encode` returns."""
+        return self.width if self.output is None else self.output.out_features
+
+    def encode(self, texts: Sequence[str], *, batch_size: int = 128, progress: bool = False) -> np.ndarray:
+        """Returns [N, dim] fp32."""
+        distinct, inverse = unique(texts)
+        table = self.vectors.cpu().numpy()
+        pooled = np.zeros((len(distinct), self.width), dtype=np.float32)
+        for number, text in enumerate(distinct):
+            known = [self.index[word] for word in _WORD.findall(text.lower()) if word in self.index]
+            if known:
+                pooled[number] = table[known].mean(axis=0)
+        if self.output is not None:
+            with torch.no_grad():
+                pooled = self.output.cpu()(torch.from_numpy(pooled)).numpy()
+        return pooled[inverse]
+
+    def save(self, directory: Path) -> None:
+        """Writes a folder that `load_encoder` reads; no other library has an equal word splitter."""
+        directory.mkdir(parents=True, exist_ok=True)
+        save_file({"vectors": self.vectors.cpu().contiguous()}, directory / VECTORS)
+        (directory / VOCABULARY).write_text("\n".join(self.vocabulary) + "\n", encoding="utf-8")
+        if self.output is not None:
+            layer = {name: value.contiguous() for name, value in self.output.state_dict().items()}
+            save_file(layer, directory / OUTPUT)
+        marker = {"format": 1, "kind": "word-average"}
+        (directory / "sentbench.json").write_text(json.dumps(marker) + "\n", encoding="utf-8")
+
+
+def load_word_average(folder: Path) -> WordAverageEncoder:
+    """Returns the word-average encoder of a folder. Errors: InputError if its files are not those of one."""
+    for name in (VECTORS, VOCABULARY):
+        if not (folder / name).is_file():
+            raise InputError(f"{folder}: no {name}, expected a word-vector folder; fetch it again")
+    vectors = read_tensors(folder / VECTORS).get("vectors")
+    if vectors is None or vectors.dim() != 2 or not vectors.is_floating_point() or not vectors.numel():
+        raise InputError(f"{folder / VECTORS}: no tensor `vectors` [V, width] of floats, expected one")
+    vocabulary = read_words(folder / VOCABULARY)
+    if len(vocabulary) != len(vectors):
+        raise InputError(
+            f"{folder}: {len(vocabulary)} words and {len(vectors)} vectors, expected as many; fetch it again"
+        )
+    output = None
+    if (folder / OUTPUT).is_file():
+        output = linear_of(read_tensors(folder / OUTPUT), folder)
+        if output.in_features != vectors.shape[1]:
+            raise InputError(f"{folder}: the output layer reads {output.in_features} numbers, not a vector's")
+    return WordAverageEncoder(vectors.float(), vocabulary, output=output)
+
+
+def read_words(path: Path) -> list[str]:
+    """Returns the words in a file, one a line. Errors: InputError for other bytes or a repeated word."""
+    try:
+        words = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: not UTF-8 ({error}); fetch it again") from None
+    if len(set(words)) < len(words):
+        repeated = next(word for word, count in Counter(words).items() if count > 1)
+        raise InputError(f"{path}: {repeated!r} is repeated, expected each word once")
+    return words
+
+
+def linear_of(tensors: Mapping[str, Tensor], folder: Path) -> nn.Linear:
+    """Returns the fp32 layer of a `weight` [out, in], perhaps with a `bias`; InputError for other tensors."""
+    shapes = {name: list(tensor.shape) for name, tensor in tensors.items()}
+    weight = shapes.get("weight", [])
+    if (
+        len(weight) != 2
+        or 0 in weight
+        or shapes not in ({"weight": weight}, {"weight": weight, "bias": weight[:1]})
+    ):
+        raise InputError(f"{folder}: tensors {shapes}, expected weight [out, in] and perhaps bias [out]")
+    layer = nn.Linear(weight[1], weight[0], bias="bias" in shapes)
+    layer.load_state_dict({name: tensor.float() for name, tensor in tensors.items()})
+    return layer
+
+
+def word_transformer(
+    words: WordAverageEncoder,
+    *,
+    vocabulary: int,
+    layers: int,
+    heads: int,
+    inner: int,
+    positions: int,
+    dropout: float,
+    seed: int,
+) -> SentenceEncoder:
+    """Returns a BERT of the width of the word vectors, over the first `vocabulary` words, with mean pooling.
+
+    inner: width of the feed-forward layers. positions: longest input. seed: of everything that is drawn. The
+    first words are the most frequent.
+    Errors: InputError if there are fewer words, or the heads do not divide the width.
+    """
+    from transformers import BertConfig, BertModel
+
+    known = len(words.vocabulary)
+    if not 1 <= vocabulary <= known:
+        raise InputError(f"cannot keep {vocabulary} words of {known}; expected 1 to {known}")
+    if words.width % heads:
+        raise InputError(f"{heads} heads do not divide a width of {words.width}; expected a divisor of it")
+    config = BertConfig(
+        vocab_size=len(SPECIAL) + vocabulary,
+        hidden_size=words.width,
+        num_hidden_layers=layers,
+        num_attention_heads=heads,
+        intermediate_size=inner,
+        hidden_dropout_prob=dropout,
+        attention_probs_dropout_prob=dropout,
+        max_position_embeddings=positions,
+        initializer_range=POSITION_SD,
+        pad_token_id=SPECIAL.index(PAD),
+    )
+    torch.manual_seed(torch_seed(seed, INITIALISE))
+    backbone = BertModel(config, add_pooling_layer=False)
+    _start_as_average(backbone, words.vectors[:vocabulary])
+    return SentenceEncoder(backbone, word_tokenizer(words.vocabulary[:vocabulary]), pooling="mean")
+
+
+def word_tokenizer(vocabulary: Sequence[str]) -> object:
+    """Returns a tokenizer of whole words: lower case, accents stripped, punctuation marks are words."""
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+    from transformers import PreTrainedTokenizerFast
+
+    index = {word: number for number, word in enumerate((*SPECIAL, *vocabulary))}
+    tokenizer = Tokenizer(models.WordLevel(index, unk_token=UNKNOWN))
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True, strip_accents=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single=f"{FIRST} $A {LAST}",
+        pair=f"{FIRST} $A {LAST} $B:1 {LAST}:1",
+        special_tokens=[(FIRST, index[FIRST]), (LAST, index[LAST])],
+    )
+    names = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
+    return PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer,
+        model_max_length=EVALUATION_LENGTH,
+        **dict(zip(names, SPECIAL, strict=True)),
+    )
+
+
+@torch.no_grad()
+def _start_as_average(backbone: Any, vectors: Tensor) -> None:
+    """Sets the word embeddings [V, d], and the output weights of all layers to zero."""
+    table = backbone.embeddings.word_embeddings.weight
+    table[: len(SPECIAL)] = 0.0
+    table[len(SPECIAL) :] = vectors
+    backbone.embeddings.token_type_embeddings.weight.zero_()
+    for layer in backbone.encoder.layer:
+        for output in (layer.attention.output.dense, layer.output.dense):
+            output.weight.zero_()
+            output.bias.zero_()
