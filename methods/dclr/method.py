@@ -15,7 +15,7 @@ from methods.core.method import Method
 from methods.core.networks import Frozen, Networks
 from methods.core.token_edits import shuffle_inside
 from methods.core.types import HOST_MASK, MASK, Batch, Loss, Row, Tokens
-from methods.dclr import noise, objective
+from methods.dclr import objective
 from methods.dclr.config import DCLRConfig
 
 TWENTY = 20.0
@@ -47,7 +47,7 @@ class DCLR(Method):
         tells the views apart.
         """
         ids = self.token_ids(rows)
-        count = noise.noise_count(self.config.noise_ratio, len(rows))
+        count = int(self.config.noise_ratio * len(rows))
         drawn = rng.standard_normal((count, self.encoder.width), dtype=np.float32)
         batch: Batch = {
             "anchor": self.encoder.pad(ids),
@@ -98,7 +98,7 @@ class DCLR(Method):
 
     def moved_noise(self, batch: Batch, first: Tensor, second: Tensor) -> Tensor:
         """Returns the noise negatives [M, d] after their ascent, without a graph."""
-        return noise.ascend(
+        return objective.ascend(
             batch["noise"],
             first,
             second,

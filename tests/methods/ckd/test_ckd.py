@@ -204,10 +204,3 @@ def test_without_a_queue_it_is_in_batch_info_nce() -> None:
     torch.testing.assert_close(found, info_nce(students, teachers, temperature=0.05), rtol=0, atol=1e-12)
     by_hand = functional.cross_entropy(20 * unit(students) @ teachers.T, torch.arange(5))
     torch.testing.assert_close(found, by_hand, rtol=0, atol=1e-12)
-
-
-def test_equal_cosines_give_the_logarithm_of_their_number() -> None:
-    """Batch 4 and a queue of 6: log 10, at any scale."""
-    same = unit(torch.ones(10, 7, dtype=torch.float64))
-    found = contrastive_distillation(same[:4], same[:4], same[4:], scale=31.0)
-    assert found.item() == pytest.approx(math.log(10), abs=1e-12)

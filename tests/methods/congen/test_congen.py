@@ -19,7 +19,7 @@ from methods.core.losses import unit
 from methods.core.teacher_queue import hold_out
 from methods.core.teachers import write_teacher
 from methods.core.types import Row
-from tests.methods.congen.sample import RANDOM_QUEUE, RELEASED
+from tests.methods.congen.sample import RELEASED
 from tests.support import tiny
 from tests.support.tiny import Sample, collate
 
@@ -72,38 +72,6 @@ def build_prepared(ground: tuple[Path, Path], **changes: Any) -> ConGen:
 
 def groups(batch: dict[str, Any]) -> list[dict[str, torch.Tensor]]:
     return [tokens for name, tokens in batch["views"].items() if name != "rows"]
-
-
-def test_the_weight_joins_control_and_generalise_term(ground: tuple[Path, Path]) -> None:
-    """a = 1 reads the teacher's own text alone, a = 0 the other; a = 1/4 lies between them in that share."""
-    losses = {}
-    for weight in (0.0, 0.25, 1.0):
-        method = build(ground, control_weight=weight)
-        chosen = list(method.prepare(ROWS))[:6]
-        losses[weight] = method.loss(collate(method, chosen))
-    first, last = losses[0.0], losses[1.0]
-    assert first.total.item() == pytest.approx(first.parts["generalise"].item(), abs=1e-6)
-    assert last.total.item() == pytest.approx(last.parts["control"].item(), abs=1e-6)
-    mixed = 0.25 * last.total.item() + 0.75 * first.total.item()
-    assert losses[0.25].total.item() == pytest.approx(mixed, abs=1e-5)
-    assert first.total.item() != pytest.approx(last.total.item(), abs=1e-3)
-
-
-def test_kl_has_the_gradient_of_cross_entropy_and_is_smaller_by_the_entropy(
-    ground: tuple[Path, Path],
-) -> None:
-    found = []
-    for divergence in ("cross-entropy", "kl"):
-        method = build(ground, divergence=divergence)
-        loss = method.loss(collate(method, list(method.prepare(ROWS))[:6]))
-        loss.total.backward()
-        gradient = torch.cat([p.grad.flatten() for p in method.parameters() if p.grad is not None])
-        found.append((loss, gradient))
-    (cross, of_cross), (kl, of_kl) = found
-    entropy = cross.parts["entropy"].item()
-    assert entropy > 0
-    assert cross.total.item() - kl.total.item() == pytest.approx(entropy, abs=1e-5)
-    torch.testing.assert_close(of_kl, of_cross, rtol=0, atol=1e-7)
 
 
 def test_the_queue_starts_with_held_out_sentences_which_are_not_trained_on(
@@ -164,16 +132,6 @@ def test_a_sentence_that_stands_twice_leaves_training_with_its_double() -> None:
     assert held == sorted(held)
     assert [texts[index] in taken for index in kept] == [False] * (10 - 2 * len(taken))
     assert hold_out(texts, count=2, seed=3) == (held, kept)
-
-
-def test_a_random_queue_holds_unit_rows_of_the_run_s_seed(ground: tuple[Path, Path]) -> None:
-    first, second = build(ground, **RANDOM_QUEUE), build(ground, **RANDOM_QUEUE)
-    assert first.queue is not None
-    assert second.queue is not None
-    assert len(first.queue) == 8
-    torch.testing.assert_close(first.queue.ring.norm(dim=1), torch.ones(8))
-    assert torch.equal(first.queue.ring, second.queue.ring)
-    assert list(first.prepare(ROWS)) == ROWS
 
 
 def test_a_queue_as_large_as_the_corpus_is_refused(ground: tuple[Path, Path]) -> None:

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from methods.dclr.noise import ascend, noise_count
+from methods.dclr.objective import ascend
 
 HAND: dict[str, Any] = {"temperature": 1.0, "steps": 1, "step_size": 0.1, "denominator": "all"}
 
@@ -117,11 +117,3 @@ def test_a_gradient_too_small_for_fp32_still_has_a_direction() -> None:
     moved = ascend(noise, anchors, anchors, **settings)
     torch.testing.assert_close(moved.double(), expected, atol=1e-4, rtol=0)
     assert moved.ne(0).any()
-
-
-@pytest.mark.parametrize(
-    ("ratio", "batch_size", "expected"),
-    [(2.5, 128, 320), (0.9, 3, 2), (0.0, 64, 0)],
-)
-def test_the_number_of_noise_vectors_is_cut_off(ratio: float, batch_size: int, expected: int) -> None:
-    assert noise_count(ratio, batch_size) == expected

@@ -153,16 +153,6 @@ def test_binary_cross_entropy_is_exact_for_the_worst_pair_of_all() -> None:
     torch.testing.assert_close(logits.grad, torch.tensor([[-0.5, 0.5], [0.5, -0.5]]))
 
 
-def test_a_single_sentence_without_noise_costs_nothing() -> None:
-    for name in ("binary-cross-entropy", "cross-entropy"):
-        logits = torch.tensor([[7.0]], requires_grad=True)
-        loss = objective.OBJECTIVES[name](logits)
-        loss.backward()
-        assert loss.item() == 0.0
-        assert logits.grad is not None
-        assert logits.grad.item() == 0.0
-
-
 def test_cross_entropy_without_weights_and_noise_is_simcse() -> None:
     generator = torch.Generator().manual_seed(5)
     first, second = torch.randn(2, 6, 4, generator=generator, dtype=torch.float64).requires_grad_()
@@ -180,21 +170,6 @@ def test_thresholds_at_the_ends_mask_nothing_or_everything() -> None:
     assert not objective.false_negatives(scores, threshold=1.1, comparison="at-or-above").any()
     everything = objective.false_negatives(random_cosines(3, 3, 9), threshold=-1.1, comparison="above")
     assert everything.sum() == 6
-
-
-def test_with_everything_masked_a_zero_logit_row_counts_its_neighbours_as_one_each() -> None:
-    """-log(e^{s/tau} / (e^{s/tau} + (B - 1) + sum of the noise)), by hand for B = 3, M = 2."""
-    similarities = torch.cat([PAIRS, NOISE], dim=1)
-    masked = ~torch.eye(3, dtype=torch.bool)
-    logits = objective.weighted_logits(similarities, masked, temperature=0.5, masked_pair="zero-logit")
-    rows = [
-        -math.log(
-            math.exp(own / 0.5)
-            / (math.exp(own / 0.5) + 2 + sum(math.exp(r / 0.5) for r in NOISE[row].tolist()))
-        )
-        for row, own in enumerate((0.9, 0.8, 0.7))
-    ]
-    assert objective.cross_entropy(logits).item() == pytest.approx(sum(rows) / 3, abs=1e-12)
 
 
 def test_distillation_is_zero_for_equal_cosines_and_teaches_the_student_only() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from methods.core.errors import InputError
 from methods.core.types import Batch, Row
-from methods.pcl.edits import continuing_pieces, edit_words
+from methods.pcl.method import continuing_pieces, edit_words
 from tests.methods.pcl.building import Make, views_of
 from tests.methods.pcl.sample import PAPER
 from tests.support.tiny import batch_of
@@ -30,16 +30,6 @@ def test_nine_positives_are_ten_views_of_which_the_first_two_are_the_sentence(ma
     assert views[4] != views[8]
     assert Counter(views[2]) == Counter(sentence)
     assert len(views[4]) < len(sentence) < len(views[5])
-
-
-def test_fewer_positives_take_the_first_edits_and_leave_the_rest(make: Make) -> None:
-    nine = make()
-    rows = nine.prepare([Row(0, "the man runs in the red house and a dog sleeps")])
-    whole = views_of(nine, rows[0])
-    for positives in (1, 3, 4, 5, 7):
-        method = make(positives=positives)
-        method.prepare(rows)
-        assert views_of(method, rows[0]) == whole[: positives + 1]
 
 
 def test_shared_views_are_one_draw_and_independent_views_two(make: Make) -> None:

@@ -13,12 +13,9 @@ from torch import Tensor
 from methods.core.encoder import SentenceEncoder
 from methods.core.errors import InputError
 from methods.core.folders import load_backbone
-from methods.core.optimizer import build_optimizer
-from methods.core.train_config import TrainConfig
 from methods.pcl.method import PCL
 from tests.methods.pcl.building import DIVERGENCES, Make, gradient_of, parts
 from tests.methods.pcl.sample import PAPER, PLAIN_PEER, RELEASED
-from tests.support import tiny
 from tests.support.tiny import batch_of
 
 
@@ -34,17 +31,6 @@ def test_the_peer_starts_as_the_checkpoint_and_as_the_main_network(
         assert all(torch.equal(network.backbone.state_dict()[name], shared[name]) for name in shared)
     assert torch.equal(pooler.dense.weight, checkpoint["pooler.dense.weight"])
     assert torch.equal(pooler.dense.bias, checkpoint["pooler.dense.bias"])
-
-
-def test_the_head_is_new_and_serves_both_networks_once(make: Make) -> None:
-    """The optimiser holds main network, peer with its pooler, and one head: each parameter once."""
-    method = make()
-    optimizer = build_optimizer(method, TrainConfig.model_validate(tiny.TRAIN))
-    held = [id(p) for group in optimizer.param_groups for p in group["params"]]
-    networks = (method.encoder, method.peer, method.head)
-    assert len(held) == len(set(held)) == sum(len(list(network.parameters())) for network in networks)
-    assert method.peer_head is None
-    assert make(peer_head="cls-own-mlp").peer_head is not None
 
 
 def test_without_dropout_equal_networks_agree_and_the_pooler_makes_them_differ(make: Make) -> None:
@@ -118,19 +104,6 @@ def test_the_peer_of_the_released_preset_gets_ids_alone_and_the_paper_preset_its
     assert [set(tokens) for tokens in blocks] == [{"input_ids"}] * 4
     assert len({tokens["input_ids"].shape[1] for tokens in blocks}) == 1
     assert any("attention_mask" in tokens for name, tokens in paper.items() if name != "rows")
-
-
-def test_grouped_rows_come_back_in_their_order(make: Make) -> None:
-    method = make(backbone="still", coupling="none")
-    batch = batch_of(method, count=5)
-    rows = list(tiny.rows())[:5]
-    method.eval()
-    with torch.no_grad():
-        main, _ = method.vectors(batch)
-        whole = method.head(method.encoder(method.encoder.tokenize([row.text for row in rows])))
-    assert main.shape == (5, 10, 16)
-    torch.testing.assert_close(main[:, 0], whole)
-    torch.testing.assert_close(main[:, 1], whole)
 
 
 @pytest.mark.parametrize("preset", [RELEASED, PAPER], ids=["released", "paper"])

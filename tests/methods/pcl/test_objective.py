@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 from methods.core.losses import info_nce
 from methods.pcl import objective
@@ -122,12 +121,6 @@ def test_loss_and_gradients_equal_the_double_loop(name: str, shape: tuple[int, i
     assert len(SLOW) == 8
 
 
-def test_off_diagonal_keeps_the_order_of_the_others() -> None:
-    square = torch.arange(9).view(3, 3)
-    assert objective.off_diagonal(square).tolist() == [[1, 2], [3, 5], [6, 7]]
-    assert objective.off_diagonal(square[:1, :1]).shape == (1, 0)
-
-
 @pytest.mark.parametrize("config", [RELEASED, PAPER], ids=["released", "paper"])
 def test_a_batch_of_one_sentence_has_a_finite_loss_and_gradient(config: dict[str, Any]) -> None:
     main, peer = vectors(1, 10, 4), vectors(1, 10, 4, seed=1)
@@ -147,15 +140,6 @@ def test_without_peer_and_group_it_is_simcse_and_edits_get_exactly_zero_gradient
     assert torch.equal(gradient, gradients(simcse, main)[0])
     assert gradient[:, 2:].eq(0).all()
     assert gradient[:, :2].ne(0).any()
-
-
-def test_one_positive_makes_the_sum_equal_to_info_nce_against_the_other_anchors() -> None:
-    """K = 1: the candidates of anchor i are its copy and the other anchors, the copy being right."""
-    main = vectors(4, 2, 6)
-    total = objective.pcl_loss(main, None, settings(coupling="none", contrast="sum", positives=1)).total
-    logits = objective.candidate_logits(main, None, temperature=0.05)["mm"]
-    expected = functional.cross_entropy(logits, torch.zeros(4, dtype=torch.long))
-    assert total.item() == pytest.approx(expected.item(), abs=1e-12)
 
 
 def test_equal_networks_do_not_diverge_and_get_no_gradient_from_it() -> None:
@@ -211,12 +195,6 @@ def test_group_term_has_its_bounds(size: tuple[int, int]) -> None:
         assert (
             found[0] - 1e-9 <= float(objective.group_term(row[None], positives=positives)) <= found[2] + 1e-9
         )
-
-
-def test_group_term_prefers_an_even_spread_to_a_single_positive() -> None:
-    extremes = torch.full((1, 72), -1e4, dtype=torch.float64)
-    extremes[0, 4] = 0.0
-    assert float(objective.group_term(extremes, positives=9)) == pytest.approx(0.687871, abs=1e-6)
 
 
 def test_group_term_is_first_order_in_the_mass_on_the_positives() -> None:

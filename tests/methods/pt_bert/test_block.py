@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from methods.core.errors import InputError
-from methods.pt_bert.block import PseudoTokenBlock, attend, factorised, plain
+from methods.pt_bert.method import PseudoTokenBlock, factorised, plain
 
 B, D, H, M = 4, 24, 3, 5
 
@@ -120,35 +120,18 @@ def test_factorised_equals_plain_from_the_same_masks(shared: bool) -> None:
     assert_same(lean, wide)
 
 
-def test_a_softmax_over_one_key_is_exactly_one() -> None:
-    """Whatever the scores, attention over a single source returns its value."""
-    torch.manual_seed(0)
-    asked, key, value = torch.randn(H, M, 8) * 100, torch.randn(B, H, 1, 8), torch.randn(B, H, 1, 8)
-    assert torch.equal(attend(asked, key, value, torch.ones(B, H, M, 1)), value.expand(B, H, M, 8))
-
-
 def test_without_dropout_the_printed_form_is_the_value_layer_twice() -> None:
     """Unchanged by other pseudo tokens, their number, query and key weights, and the number of heads."""
-    ones = torch.ones(B, H, M, 1, dtype=torch.float64), torch.ones(B, H, 1, M, dtype=torch.float64)
-    made, y = block(), sentences()
+    made, y, asking = block(), sentences(), block()
     twice = made.value(made.value(y))
-
-    def printed(changed: PseudoTokenBlock, heads: int = H, length: int = M) -> Tensor:
-        first, second = (
-            torch.ones(B, heads, length, 1).double(),
-            torch.ones(B, heads, 1, length).double(),
-        )
-        return plain(changed, changed, y, y.unsqueeze(1), None, first, second)
-
-    torch.testing.assert_close(plain(made, made, y, y.unsqueeze(1), None, *ones), twice, rtol=0, atol=1e-12)
-    others = {"length": block(length=7), "heads": block(heads=4), "asking": block()}
-    torch.nn.init.normal_(others["asking"].tokens, std=5.0)
-    torch.nn.init.normal_(others["asking"].query.weight)
-    torch.nn.init.normal_(others["asking"].key.weight)
-    for name, other in others.items():
+    for weights in (asking.tokens, asking.query.weight, asking.key.weight):
+        torch.nn.init.normal_(weights, std=5.0)
+    for other in (made, block(length=7), block(heads=4), asking):
         other.value.load_state_dict(made.value.state_dict())
-        outcome = printed(other, heads=other.heads, length=len(other.tokens))
-        torch.testing.assert_close(outcome, twice, rtol=0, atol=1e-12, msg=name)
+        shape = (B, other.heads, len(other.tokens))
+        keep = torch.ones(shape).double().unsqueeze(3), torch.ones(shape).double().unsqueeze(2)
+        printed = plain(other, other, y, y.unsqueeze(1), None, *keep)
+        torch.testing.assert_close(printed, twice, rtol=0, atol=1e-12)
     assert torch.equal(made.eval()(y), twice)
 
 
@@ -225,19 +208,6 @@ def test_the_affine_layer_is_the_block_without_dropout() -> None:
     affine = made.as_affine()
     torch.testing.assert_close(affine(sentences().float()), made(sentences()).float(), rtol=1e-5, atol=1e-6)
     assert not affine.weight.requires_grad
-
-
-def test_new_weights_have_the_spread_of_the_released_code() -> None:
-    """Pseudo tokens N(0, 1), layers uniform in +- 1 / sqrt(d): a value layer scales by about 0.58."""
-    torch.manual_seed(0)
-    made = PseudoTokenBlock(768, length=128, heads=12, dropout=0.1, form="plain")
-    assert made.tokens.std().item() == pytest.approx(1.0, rel=0.02)
-    bound = 1 / math.sqrt(768)
-    for linear in (made.query, made.key, made.value):
-        assert linear.weight.abs().max().item() == pytest.approx(bound, rel=1e-3)
-        assert linear.weight.std().item() == pytest.approx(bound / math.sqrt(3), rel=0.01)
-    y = torch.randn(64, 768)
-    assert (made.value(y).norm() / y.norm()).item() == pytest.approx(0.58, abs=0.02)
 
 
 def test_heads_that_do_not_divide_the_width_are_refused() -> None:
