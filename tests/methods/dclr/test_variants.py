@@ -12,7 +12,7 @@ from torch import Tensor
 from methods.core.errors import InputError
 from methods.core.folders import load_backbone
 from methods.dclr.method import cut_features, cut_span, cut_tokens
-from tests.methods.dclr.built import Build, batch_of, loss_of
+from tests.methods.dclr.conftest import Build, batch_of, loss_of
 from tests.methods.dclr.sample import PAPER, UNWEIGHTED
 from tests.support import tiny
 from tests.support.samples import write_words
@@ -114,7 +114,6 @@ def test_bad_parents_are_told_in_one_line(build: Build, folders: dict[str, Path]
     (other / "tokenizer.json").write_text(tokenizer.replace('"river"', '"riverbed"'), encoding="utf-8")
     write_words(folders["words"])
     told = {
-        None: "dclr needs a parent and the run has none",
         folders["absent"]: "no such folder",
         folders["student"]: "does not say how it pools",
         folders["words"]: "not a transformer",

@@ -182,17 +182,6 @@ def test_detection_has_its_worked_value() -> None:
     assert found.item() == pytest.approx(by_hand, abs=1e-12) == pytest.approx(0.562444, abs=5e-7)
 
 
-def test_projector_and_contrast_have_their_worked_values() -> None:
-    """Views (1,2), (3,0) of one sentence, (2,2), (0,1) of the other: column variances are 1.25 and 0.6875."""
-    rows = torch.tensor([[1, 2], [3, 0], [2, 2], [0, 1]], dtype=torch.float64)
-    vectors = torch.nn.BatchNorm1d(2, affine=False).double()(rows)
-    expected = [[-0.4472, 0.9045], [1.3416, -1.5075], [0.4472, 0.9045], [-1.3416, -0.3015]]
-    torch.testing.assert_close(vectors, torch.tensor(expected, dtype=torch.float64), rtol=0, atol=6e-5)
-    first, second = vectors[::2], vectors[1::2]
-    assert info_nce(first, second, temperature=0.05).item() == pytest.approx(14.54436, abs=5e-6)
-    assert info_nce(first, second, temperature=1.0).item() == pytest.approx(1.145787, abs=5e-7)
-
-
 @pytest.mark.parametrize("positions", ["all", "real"])
 def test_loss_and_gradients_equal_the_loops(positions: objective.CountedPositions) -> None:
     head = BatchNormHead([4, 8, 4], first_bias=False).double()

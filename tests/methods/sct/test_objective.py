@@ -11,14 +11,14 @@ from torch import Tensor
 from methods.core.losses import unit
 from methods.sct.objective import CrossView, cross_view_loss
 from tests.methods.sct.reference import slow_loss
-from tests.support.vectors import assert_equal_with_gradients
+from tests.support.vectors import assert_equal_with_gradients, drawn
 
 B, D, M = 4, 8, 11
 TAUS = {"online_temperature": 0.3, "reference_temperature": 0.2}
 
 
 def vectors(*shape: int, seed: int) -> Tensor:
-    return unit(torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed)))
+    return unit(drawn(*shape, seed=seed)).detach()
 
 
 def setting() -> tuple[Tensor, Tensor, list[Tensor]]:

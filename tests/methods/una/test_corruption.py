@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from methods.una.corruption import corrupt, draw, draw_any, probabilities, select, top_positions
+from methods.una.corruption import corrupt, draw, draw_any, probabilities, select
 from methods.una.terms import Ranking, take
 from tests.methods.una.reference import SlowTerms
 from tests.methods.una.test_terms import TOY, counted, every, random_documents
@@ -48,15 +48,6 @@ def test_probabilities_average_to_beta_before_the_cap_and_keep_their_bounds_afte
             assert found[start:end].max() == 1
         assert found[start:end][ratios == 0].max() == 0, "the least informative word is never replaced"
     assert seen > 100
-
-
-def test_no_magnitude_selects_the_top_word_and_a_large_one_all_but_the_lowest() -> None:
-    _, _, sentences = counted(TOY)
-    positions = every(sentences)
-    found = probabilities(positions, 1e-12)
-    assert np.flatnonzero(found == 1).tolist() == top_positions(positions).tolist() == [3, 7, 9, 15]
-    assert found.sum() == pytest.approx(4)
-    np.testing.assert_array_equal(probabilities(positions, 1e9), positions.ratios > 0)
 
 
 @pytest.mark.parametrize("radius", [2, 5, 4000])

@@ -1,17 +1,24 @@
-"""The pseudo-token block: collapse, dead parameters, dropout noise, equality of its forms."""
+"""PT-BERT: its block, what learns, what the key side reads, what is exported."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
 from methods.core.errors import InputError
+from methods.core.losses import info_nce
+from methods.core.types import Batch
 from methods.pt_bert.method import PseudoTokenBlock, factorised, plain
+from tests.methods.pt_bert.sample import PAPER, RELEASED
+from tests.support import tiny
+from tests.support.tiny import Sample
 
 B, D, H, M = 4, 24, 3, 5
 
@@ -149,14 +156,6 @@ def test_pseudo_tokens_of_the_printed_form_get_exactly_zero_gradient(active: boo
         assert made.key.weight.grad.norm() < 1e-6 * made.value.weight.grad.norm()
 
 
-def test_the_key_bias_cannot_change_the_block() -> None:
-    """It adds the same number to all scores of a head."""
-    made, keep, y = block(), masks(), sentences()
-    before = plain(made, made, y, y.unsqueeze(1), None, *keep)
-    torch.nn.init.normal_(made.key.bias, std=3.0)
-    torch.testing.assert_close(plain(made, made, y, y.unsqueeze(1), None, *keep), before)
-
-
 def test_with_token_states_pseudo_tokens_matter_and_learn() -> None:
     made, keep = block(), masks(sources=3)
     torch.manual_seed(6)
@@ -213,3 +212,64 @@ def test_the_affine_layer_is_the_block_without_dropout() -> None:
 def test_heads_that_do_not_divide_the_width_are_refused() -> None:
     with pytest.raises(InputError, match="5 heads for width 24, expected a divisor"):
         block(heads=5)
+
+
+def build(backbone: Path, config: Any, method: str = "pt-bert") -> Any:
+    made = tiny.build(Sample(method, "", config), backbone, parent=None, pooling="cls").train()
+    made.prepare(tiny.rows())
+    return made
+
+
+def batch_of(method: Any, size: int = 8) -> Batch:
+    return tiny.collate(method, tiny.rows()[:size])
+
+
+@pytest.mark.parametrize("attention", ["online", "momentum"])
+def test_the_key_side_reads_the_stated_weights_in_its_second_attention(
+    backbone: Path, attention: str
+) -> None:
+    """With a momentum value layer of zeros attention 1 gives 0, so the key is the trained b_V, or 0."""
+    config = {**PAPER, "key_second_attention": attention, "pseudo_dropout": 0.0}
+    method = build(backbone, config)
+    torch.nn.init.zeros_(method.key_block.value.weight)
+    torch.nn.init.zeros_(method.key_block.value.bias)
+    keys = method.keys(batch_of(method)["anchor"])
+    expected = method.block.value.bias if attention == "online" else torch.zeros(16)
+    torch.testing.assert_close(keys, expected.expand_as(keys))
+
+
+def test_trained_weights_used_on_the_key_side_get_no_gradient_there(backbone: Path) -> None:
+    """The released key side reads the trained second attention; keys are constants there."""
+    method = build(backbone, RELEASED)
+    tokens, trained = batch_of(method)["anchor"], list(method.block.value.parameters())
+    torch.manual_seed(4)
+    got = torch.autograd.grad(method.loss({"anchor": tokens}).total, trained)
+    torch.manual_seed(4)
+    queries, keys = method.queries(tokens), method.keys(tokens)
+    assert keys.requires_grad
+    constant = torch.autograd.grad(
+        info_nce(queries, keys.detach(), temperature=0.05), trained, retain_graph=True
+    )
+    leaking = torch.autograd.grad(info_nce(queries, keys, temperature=0.05), trained)
+    torch.testing.assert_close(got, constant)
+    assert (leaking[0] - constant[0]).abs().max() > 0.01 * constant[0].abs().max()
+
+
+def test_the_block_starts_equal_on_both_sides_and_the_key_side_follows(backbone: Path) -> None:
+    """The trained layer is raised by 1; momentum 0.25 takes the key layer up by 0.75 of it."""
+    method = build(backbone, {**RELEASED, "momentum": 0.25})
+    start = method.block.value.weight.detach().clone()
+    assert torch.equal(method.key_block.value.weight, start)
+    with torch.no_grad():
+        method.block.value.weight.add_(1.0)
+    method.after_step(0)
+    torch.testing.assert_close(method.block.value.weight, start + 1.0)
+    torch.testing.assert_close(method.key_block.value.weight, start + 0.75)
+
+
+def test_the_exported_output_is_the_block_of_the_vector_without_dropout(backbone: Path) -> None:
+    method = build(backbone, {**RELEASED, "export": "output"})
+    texts = ["the man runs", "a dog sleeps under the tree"]
+    pooled = torch.from_numpy(method.encoder.encode(texts))
+    expected = method.block.eval()(pooled).detach().numpy()
+    np.testing.assert_allclose(method.exported().encode(texts), expected, rtol=1e-4, atol=1e-6)
