@@ -32,27 +32,11 @@ TOLERANCE = 1e-5
 """Of a vector of length 1 or more, between a batch and a single text: sums in another order."""
 
 
-class Broken(InputError):
-    """A law does not hold; the message says what the author sees of it."""
-
-
-class Killed(Exception):
-    """Stands for the end of a process."""
-
-
 class Law(NamedTuple):
     """A law, in words, and what is wrong; nothing if it holds."""
 
     says: str
     fault: str = ""
-
-
-class Whole(NamedTuple):
-    """An uninterrupted training: its method, the shapes of its state before, and the bytes it left."""
-
-    method: Method
-    shapes: dict[str, torch.Size]
-    left: dict[str, bytes]
 
 
 @dataclass
@@ -65,11 +49,10 @@ class Ground:
     folder: Path
 
     @cached_property
-    def whole(self) -> Whole:
-        """The training that several laws look at."""
+    def whole(self) -> tuple[Method, dict[str, bytes]]:
+        """An uninterrupted training that several laws look at: its method, and the bytes it left."""
         method = self.build()
-        before = {name: tensor.shape for name, tensor in method.state_dict().items()}
-        return Whole(method, before, _bytes(self.fit(method, "whole")))
+        return method, self.fit(method, "whole")
 
     def batch(self, method: Method, step: int = 0) -> Any:
         """Returns the batch of a step."""
@@ -82,13 +65,17 @@ class Ground:
         self.rows = list(method.prepare(self.rows))
         return method.train()
 
-    def fit(self, method: Method, name: str) -> Path:
-        """Trains STEPS steps, or those that remain, and returns the folder of that training."""
+    def fit(self, method: Method, name: str) -> dict[str, bytes]:
+        """Trains STEPS steps, or those that remain; returns every file of `best` and `last` by its path."""
         sizes = {"steps": STEPS, "epochs": None, "batch_size": BATCH, "eval_every": 2, "save_every": 1}
-        config = self.train.model_copy(update=sizes)
-        trainer = Trainer(method, config, SEED, _probe, self.folder / name, seconds_between=0.0)
-        trainer.fit(self.rows)
-        return self.folder / name
+        config, folder = self.train.model_copy(update=sizes), self.folder / name
+        Trainer(method, config, SEED, _probe, folder, seconds_between=0.0).fit(self.rows)
+        return {
+            str(path.relative_to(folder)): path.read_bytes()
+            for part in (*folder.glob("best*"), folder / "last")
+            for path in sorted(part.rglob("*"))
+            if path.is_file()
+        }
 
 
 def check_laws(
@@ -120,14 +107,16 @@ def _loss(ground: Ground) -> None:
         total = loss.total
         where = " under autocast" if wide else ""
         if total.shape != ():
-            raise Broken(f"loss{where} has shape {list(total.shape)}, expected one number; take its mean")
+            raise InputError(f"loss{where} has shape {list(total.shape)}, expected one number; take its mean")
         if total.dtype != torch.float32:
-            raise Broken(f"loss{where} is {total.dtype}, expected torch.float32; compute it with .float()")
+            raise InputError(
+                f"loss{where} is {total.dtype}, expected torch.float32; compute it with .float()"
+            )
         if not torch.isfinite(total):
-            raise Broken(f"loss{where} is {total.item()} before the first step")
+            raise InputError(f"loss{where} is {total.item()} before the first step")
         for name, part in loss.parts.items():
             if part.shape != () or part.requires_grad:
-                raise Broken(f"part {name!r} has a shape or a graph; log part.detach().mean()")
+                raise InputError(f"part {name!r} has a shape or a graph; log part.detach().mean()")
 
 
 def _gradient(ground: Ground) -> None:
@@ -135,11 +124,13 @@ def _gradient(ground: Ground) -> None:
     torch.manual_seed(SEED)
     total = method.loss(ground.batch(method)).total
     if not total.requires_grad:
-        raise Broken("loss has no graph: a detach() or no_grad() cuts all of it")
+        raise InputError("loss has no graph: a detach() or no_grad() cuts all of it")
     total.backward()
     reached = [p for p in method.encoder.parameters() if p.grad is not None and bool(p.grad.ne(0).any())]
     if not reached:
-        raise Broken("no parameter of self.encoder gets a gradient: the loss does not depend on its vectors")
+        raise InputError(
+            "no parameter of self.encoder gets a gradient: the loss does not depend on its vectors"
+        )
 
 
 def _collate(ground: Ground) -> None:
@@ -151,18 +142,21 @@ def _collate(ground: Ground) -> None:
     second = _flat(ground.batch(method, 4))
     same = first.keys() == second.keys() and all(torch.equal(first[name], second[name]) for name in first)
     if not same:
-        raise Broken("two calls with the same rows, step and rng differ; draw from `rng` alone")
+        raise InputError("two calls with the same rows, step and rng differ; draw from `rng` alone")
 
 
 def _seed(ground: Ground) -> None:
-    if _bytes(ground.fit(ground.build(), "second")) != ground.whole.left:
-        raise Broken(
+    if ground.fit(ground.build(), "second") != ground.whole[1]:
+        raise InputError(
             "two trainings with one seed differ; draw from torch or `rng`, never from time or random"
         )
 
 
 def _resume(ground: Ground) -> None:
     method = ground.build()
+
+    class Killed(Exception):
+        """Stands for the end of a process."""
 
     class Dying(type(method)):  # type: ignore[misc]
         def after_step(self, step: int) -> None:
@@ -173,30 +167,32 @@ def _resume(ground: Ground) -> None:
     method.__class__ = Dying
     with suppress(Killed):
         ground.fit(method, "killed")
-    if _bytes(ground.fit(ground.build(), "killed")) != ground.whole.left:
-        raise Broken(
+    if ground.fit(ground.build(), "killed") != ground.whole[1]:
+        raise InputError(
             f"killed after step {STOP} and continued, a run ends with other weights; "
             "keep what changes in a parameter or a registered buffer"
         )
 
 
 def _state(ground: Ground) -> None:
-    before, method = ground.whole.shapes, ground.whole.method
-    after = {name: tensor.shape for name, tensor in method.state_dict().items()}
+    before, after = (
+        {name: tensor.shape for name, tensor in method.state_dict().items()}
+        for method in (ground.build(), ground.whole[0])
+    )
     changed = sorted(name for name in before | after if before.get(name) != after.get(name))
     if changed:
-        raise Broken(f"training makes or reshapes {', '.join(changed)}; make it in __init__")
+        raise InputError(f"training makes or reshapes {', '.join(changed)}; make it in __init__")
 
 
 def _vectors(ground: Ground) -> None:
-    encoder = ground.whole.method.exported()
+    encoder = ground.whole[0].exported()
     texts = [row.text for row in ground.rows]
     together = encoder.encode(texts)
     alone = np.concatenate([encoder.encode([text]) for text in texts[::7]])
     if together.shape != (len(texts), encoder.dim):
-        raise Broken(f"the exported encoder gives {list(together.shape)}, expected {len(texts)} vectors")
+        raise InputError(f"the exported encoder gives {list(together.shape)}, expected {len(texts)} vectors")
     if np.abs(together[::7] - alone).max() > TOLERANCE * max(1.0, float(np.abs(alone).max())):
-        raise Broken("an exported vector depends on the other texts of its batch")
+        raise InputError("an exported vector depends on the other texts of its batch")
 
 
 def _saved(ground: Ground) -> None:
@@ -204,7 +200,7 @@ def _saved(ground: Ground) -> None:
     encoder.save(ground.folder / "saved")
     texts = [row.text for row in ground.rows[:BATCH]]
     if not np.array_equal(load_encoder(ground.folder / "saved").encode(texts), encoder.encode(texts)):
-        raise Broken("the saved encoder gives other vectors than the one in memory")
+        raise InputError("the saved encoder gives other vectors than the one in memory")
 
 
 LAWS: Mapping[str, Callable[[Ground], None]] = {
@@ -229,13 +225,3 @@ def _flat(value: Any, prefix: str = "") -> dict[str, torch.Tensor]:
     if isinstance(value, torch.Tensor):
         return {prefix: value}
     return {name: t for key, part in value.items() for name, t in _flat(part, f"{prefix}/{key}").items()}
-
-
-def _bytes(folder: Path) -> dict[str, bytes]:
-    """Returns the trained weights: every file of `best` and `last` by its path."""
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for part in (*folder.glob("best*"), folder / "last")
-        for path in sorted(part.rglob("*"))
-        if path.is_file()
-    }

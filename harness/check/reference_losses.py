@@ -23,7 +23,7 @@ from harness.disk.layouts import check_inputs
 from harness.disk.records import rounded
 from harness.errors import InputError
 from harness.paths import ARTEFACTS
-from harness.plan.entries import Params, Run
+from harness.plan.entries import Params
 from harness.process import quiet
 
 Numbers = Mapping[str, float]
@@ -76,8 +76,11 @@ def measure_run(
 
     quiet()
     run = params.run(key)
-    backbone = Path(_untrained(params, run))
-    check_inputs(str(backbone), run.corpus)
+    start = run
+    while Path(start.backbone).parent == ARTEFACTS:
+        start = params.run(Path(start.backbone).name)
+    backbone = Path(start.backbone)
+    check_inputs(start.backbone, run.corpus)
     trained = run.parent_folder is not None and run.parent_folder.parent == ARTEFACTS
     parent = backbone if trained else run.parent_folder
     method, config, settings = run.read_settings()
@@ -97,13 +100,6 @@ def measure_run(
         )
 
 
-def _untrained(params: Params, run: Run) -> str:
-    """Returns the backbone that a run's start was trained from, by way of any number of runs."""
-    while Path(run.backbone).parent == ARTEFACTS:
-        run = params.run(Path(run.backbone).name)
-    return run.backbone
-
-
 def measure_runs(params: Params, keys: Sequence[str]) -> dict[str, dict[str, float]]:
     """Returns the first steps of several runs, measured in parallel: a process a core, each with one thread.
 
@@ -111,24 +107,16 @@ def measure_runs(params: Params, keys: Sequence[str]) -> dict[str, dict[str, flo
     """
     if not keys:
         return {}
-    _load_libraries()
-    forked = get_context("fork")
-    with ProcessPoolExecutor(os.cpu_count(), mp_context=forked, initializer=_take_one_thread) as pool:
-        return dict(zip(keys, pool.map(partial(measure_run, params), keys), strict=True))
-
-
-def _load_libraries() -> None:
-    """Imports what most runs need: a process that is forked has it, and would take seconds for it."""
-    import torch._dynamo  # noqa: F401
+    # what most runs need is loaded here: a process that is forked has it, and would take seconds for it
+    import torch._dynamo
     import transformers.models.bert.modeling_bert  # noqa: F401
 
     import harness.check.first_steps  # noqa: F401
 
-
-def _take_one_thread() -> None:
-    import torch
-
-    torch.set_num_threads(1)
+    with ProcessPoolExecutor(
+        os.cpu_count(), get_context("fork"), initializer=torch.set_num_threads, initargs=(1,)
+    ) as pool:
+        return dict(zip(keys, pool.map(partial(measure_run, params), keys), strict=True))
 
 
 def read_reference(path: Path) -> dict[str, dict[str, list[float]]]:

@@ -6,9 +6,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from methods.consert.views import ElementForm
 from methods.core.method import MethodConfig
 
+ElementForm = Literal["exact-count", "bernoulli"]
 View = Literal["none", "shuffle", "token-cutoff", "feature-cutoff", "dropout"]
 
 

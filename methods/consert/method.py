@@ -1,4 +1,8 @@
-"""ConSERT (Yan et al. 2021), unsupervised; Legend: B batch, L tokens, d width."""
+"""ConSERT (Yan et al. 2021), unsupervised.
+
+Legend: B batch, L tokens, d width; n is a sentence's number of tokens, special ones included. Counts of what
+an edit zeroes are whole parts, as in the released code; DCLR's cutoffs count otherwise.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from methods.consert import views
-from methods.consert.config import ConSERTConfig, View
+from methods.consert.config import ConSERTConfig, ElementForm, View
 from methods.core.encoder import SentenceEncoder
 from methods.core.losses import cosine_similarities
 from methods.core.method import Method
@@ -78,22 +81,73 @@ class ConSERT(Method):
     def _positions(self, view: View, lengths: list[int], rng: np.random.Generator) -> Tensor:
         first = self.encoder.first_position
         if view != "shuffle":
-            return views.plain_positions(len(lengths), max(lengths), first=first)
+            return plain_positions(len(lengths), max(lengths), first=first)
         first = 0 if self.config.positions == "from-zero" else first
-        return views.shuffled_positions(lengths, first=first, rng=rng)
+        return shuffled_positions(lengths, first=first, rng=rng)
 
     def _factors(self, view: View, lengths: list[int], rng: np.random.Generator) -> Tensor:
         """Returns the factors of one view, which broadcast to [B, L, d]."""
         config, width = self.config, self.encoder.width
         if view == "token-cutoff":
-            return views.token_cutoff(lengths, rate=config.token_rate, rng=rng)
+            return token_cutoff(lengths, rate=config.token_rate, rng=rng)
         if view == "feature-cutoff":
-            return views.feature_cutoff(len(lengths), width, rate=config.feature_rate, rng=rng)
+            return feature_cutoff(len(lengths), width, rate=config.feature_rate, rng=rng)
         if view == "dropout":
-            return views.element_cutoff(
+            return element_cutoff(
                 lengths, width, rate=config.element_rate, form=config.element_dropout, rng=rng
             )
         return torch.ones(len(lengths), 1, 1)
+
+
+def shuffled_positions(lengths: Sequence[int], *, first: int, rng: np.random.Generator) -> Tensor:
+    """Returns position ids [B, L] from `first` on, those of the n real tokens in uniformly random order.
+
+    Padding keeps its place.
+    """
+    positions = plain_positions(len(lengths), max(lengths), first=first)
+    for row, length in enumerate(lengths):
+        positions[row, :length] = torch.from_numpy(rng.permutation(length)) + first
+    return positions
+
+
+def plain_positions(rows: int, columns: int, *, first: int) -> Tensor:
+    """Returns position ids [B, L] in their order, from `first` on."""
+    return (torch.arange(columns) + first).repeat(rows, 1)
+
+
+def token_cutoff(lengths: Sequence[int], *, rate: float, rng: np.random.Generator) -> Tensor:
+    """Returns factors [B, L, 1], 0 for int(n rate) distinct tokens of each sentence."""
+    factors = torch.ones(len(lengths), max(lengths), 1)
+    for row, length in enumerate(lengths):
+        factors[row, rng.permutation(length)[: int(length * rate)]] = 0.0
+    return factors
+
+
+def feature_cutoff(rows: int, width: int, *, rate: float, rng: np.random.Generator) -> Tensor:
+    """Returns factors [B, 1, d], 0 for int(d rate) distinct features, another choice for each sentence."""
+    factors = torch.ones(rows, 1, width)
+    for row in range(rows):
+        factors[row, 0, rng.permutation(width)[: int(width * rate)]] = 0.0
+    return factors
+
+
+def element_cutoff(
+    lengths: Sequence[int], width: int, *, rate: float, form: ElementForm, rng: np.random.Generator
+) -> Tensor:
+    """Returns factors [B, L, d] for the numbers of each sentence's real tokens.
+
+    `exact-count` zeroes int(n d rate) distinct ones and leaves the others as they are; `bernoulli` is
+    dropout: each goes with probability `rate`, the others are divided by 1 - rate.
+    """
+    factors = torch.ones(len(lengths), max(lengths), width)
+    for row, length in enumerate(lengths):
+        if form == "exact-count":
+            kept = np.ones(length * width, dtype=np.float32)
+            kept[rng.choice(kept.size, int(kept.size * rate), replace=False)] = 0.0
+        else:
+            kept = (rng.random(length * width) >= rate).astype(np.float32) / np.float32(1.0 - rate)
+        factors[row, :length] = torch.from_numpy(kept).view(length, width)
+    return factors
 
 
 def one_side(anchors: Tensor, others: Tensor, *, temperature: float) -> Tensor:
@@ -102,7 +156,6 @@ def one_side(anchors: Tensor, others: Tensor, *, temperature: float) -> Tensor:
     Row i has the cosines with all B vectors of the other view, of which i is the positive, and with the B - 1
     other vectors of its own view, over the temperature.
     Shapes: anchors [B, d], others [B, d]; returns a scalar.
-    Facts: log(2B - 1) when all vectors are equal; 0 for B = 1.
     """
     across = cosine_similarities(anchors, others)  # [B, B]
     within = cosine_similarities(anchors, anchors)

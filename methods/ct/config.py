@@ -8,7 +8,9 @@ from pydantic import Field, model_validator
 
 from methods.core.method import MethodConfig
 from methods.ct.objective import Reduction, Similarity
-from methods.ct.pairs import NegativePairs
+
+NegativePairs = Literal["two-random", "anchored", "in-batch"]
+"""A random pair is two other sentences, or the positive's sentence and another; or there are none drawn."""
 
 
 class CTConfig(MethodConfig):

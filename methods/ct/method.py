@@ -7,15 +7,15 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from methods.core.dropout import set_dropout
+from methods.core.errors import InputError
 from methods.core.method import Method
 from methods.core.networks import Networks
 from methods.core.types import Batch, Encoder, Loss, Row
 from methods.ct import objective
-from methods.ct.config import CTConfig
-from methods.ct.pairs import pair_up
+from methods.ct.config import CTConfig, NegativePairs
 
 
 class CT(Method):
@@ -46,15 +46,20 @@ class CT(Method):
         if self.config.sampling == "with-replacement":
             rows = [self.drawn_from[place] for place in rng.integers(len(self.drawn_from), size=len(rows))]
         ids = self.token_ids(rows)
-        pairs = pair_up(len(ids), kind=self.config.negative_pairs, negatives=self.config.negatives)
+        first, second, same = pair_up(
+            len(ids), kind=self.config.negative_pairs, negatives=self.config.negatives
+        )
         return {
-            "first": self.encoder.pad([ids[place] for place in pairs.first]),
-            "second": self.encoder.pad([ids[place] for place in pairs.second]),
-            "same": torch.from_numpy(pairs.same),
+            "first": self.encoder.pad([ids[place] for place in first]),
+            "second": self.encoder.pad([ids[place] for place in second]),
+            "same": torch.from_numpy(same),
         }
 
     def loss(self, batch: Batch) -> Loss:
-        """Returns the tension of the pairs, network 1 reading the firsts and network 2 the seconds."""
+        """Returns the tension of the pairs, network 1 reading the firsts and network 2 the seconds.
+
+        Parts: the mean dot product of positive and of random pairs.
+        """
         first, second = self.encoder(batch["first"]), self.second(batch["second"])
         if self.log_scale is not None:
             scale = self.log_scale.exp()
@@ -62,7 +67,12 @@ class CT(Method):
             return Loss(total, {"scale": scale.detach()})
         same = batch["same"]
         total = objective.tension(first, second, same, reduction=self.config.reduction)
-        return Loss(total, mean_scores(objective.scores(first, second).detach(), same))
+        found = objective.scores(first, second).detach()
+        parts = {
+            "score_same": (found * same).sum() / same.sum(),
+            "score_random": (found * (1 - same)).sum() / (1 - same).sum().clamp(min=1),
+        }
+        return Loss(total, parts)
 
     def candidates(self) -> Sequence[Encoder]:
         """Returns both networks where dev decides, else the second."""
@@ -73,9 +83,26 @@ class CT(Method):
         return self.second
 
 
-def mean_scores(found: Tensor, same: Tensor) -> dict[str, Tensor]:
-    """Returns the mean dot product of positive and of random pairs, for the log; [n] twice to scalars."""
-    return {
-        "score_same": (found * same).sum() / same.sum(),
-        "score_random": (found * (1 - same)).sum() / (1 - same).sum().clamp(min=1),
-    }
+def pair_up(count: int, *, kind: NegativePairs, negatives: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Returns the pairs of `count` sentences, group after group, the positive pair of a group first.
+
+    They are two places in a list of sentences, and 1 where both hold the positive; each [n]. A group of
+    sentences is the positive p, then `two-random` the firsts u_1 .. u_k and the seconds v_1 .. v_k, or
+    `anchored` only the v, each with p. Sentences that fill no group are left out.
+    Source: the released code; anchored as the paper's figure is described.
+    Errors: InputError if there is not one whole group.
+    """
+    size = 1 + negatives * (2 if kind == "two-random" else 1)
+    if count < size:
+        raise InputError(
+            f"{count} sentences in a batch, expected at least {size}: one positive and {negatives} random "
+            f"pairs ({kind}); set `batch_size` to a multiple of {size}"
+        )
+    starts = size * np.arange(count // size)[:, None]  # [groups, 1]
+    others = np.arange(1, negatives + 1)
+    seconds = others + (negatives if kind == "two-random" else 0)
+    firsts = others if kind == "two-random" else np.zeros_like(others)
+    first, second = (starts + np.concatenate([[0], places]) for places in (firsts, seconds))
+    same = np.zeros_like(first)
+    same[:, 0] = 1
+    return first.ravel(), second.ravel(), same.ravel()

@@ -11,10 +11,7 @@ from torch.nn import functional
 from methods.core.losses import cosine_similarities, wide
 
 Reduction = Literal["mean", "sum"]
-"""How the losses of the pairs become one: their mean, or their sum."""
-
 Similarity = Literal["cosine", "dot"]
-"""What compares two vectors of a batch."""
 
 
 def scores(first: Tensor, second: Tensor) -> Tensor:
@@ -32,7 +29,6 @@ def tension(first: Tensor, second: Tensor, same: Tensor, *, reduction: Reduction
     Source: CT section 3 and its code. softplus(z) - y z, which is finite for every z.
     Shapes: first (of network 1) and second (of network 2) [n, d], same [n] of 0 and 1; returns a scalar.
     Gradients: (sigmoid(z) - y) second / n to first, and the mirror image to second.
-    Facts: log 2 where all z are 0.
     """
     z = scores(first, second)
     return functional.binary_cross_entropy_with_logits(z, same.to(z.dtype), reduction=reduction)
@@ -47,13 +43,9 @@ def in_batch_tension(
     scale 20, its example takes dot products with scale 1.
     Shapes: first and second [B, d], scale a positive scalar that multiplies the similarity; returns a scalar.
     """
-    logits = scale * similarities(first, second, similarity)
+    if similarity == "cosine":
+        logits = scale * cosine_similarities(first, second)  # [B, B]
+    else:
+        logits = scale * scores(first[:, None], second[None, :])
     index = torch.arange(len(logits), device=logits.device)
     return (functional.cross_entropy(logits, index) + functional.cross_entropy(logits.T, index)) / 2
-
-
-def similarities(first: Tensor, second: Tensor, similarity: Similarity) -> Tensor:
-    """Returns the similarities of all pairs: [B, B] of both [B, d], in fp32 or wider."""
-    if similarity == "cosine":
-        return cosine_similarities(first, second)
-    return scores(first[:, None], second[None, :])

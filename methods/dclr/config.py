@@ -7,8 +7,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from methods.core.method import MethodConfig, ParentKind
-from methods.dclr.noise import Denominator
-from methods.dclr.objective import Comparison, MaskedPair
+from methods.dclr.objective import Comparison, Denominator, MaskedPair
 
 ComplementVector = Literal["own", "cls", "pooler"]
 

@@ -15,7 +15,7 @@ from methods.core.method import Method
 from methods.core.networks import Frozen, Networks
 from methods.core.token_edits import shuffle_inside
 from methods.core.types import HOST_MASK, MASK, Batch, Loss, Row, Tokens
-from methods.dclr import noise, objective
+from methods.dclr import objective
 from methods.dclr.config import DCLRConfig
 
 TWENTY = 20.0
@@ -47,7 +47,7 @@ class DCLR(Method):
         tells the views apart.
         """
         ids = self.token_ids(rows)
-        count = noise.noise_count(self.config.noise_ratio, len(rows))
+        count = int(self.config.noise_ratio * len(rows))
         drawn = rng.standard_normal((count, self.encoder.width), dtype=np.float32)
         batch: Batch = {
             "anchor": self.encoder.pad(ids),
@@ -55,15 +55,28 @@ class DCLR(Method):
         }
         if self.config.positive == "token-shuffle":
             batch["positive"] = self.encoder.pad([shuffle_inside(row, rng) for row in ids])
-        elif self.config.cutoff_rate is not None:
-            batch["keep"] = self._keep([len(row) for row in ids], self.config.cutoff_rate, rng)
+        rate = self.config.cutoff_rate
+        if rate is not None and self.config.positive == "feature-cutoff":
+            batch["keep"] = cut_features(len(ids), self.encoder.width, rate=rate, rng=rng)
+        elif rate is not None:
+            cut = cut_tokens if self.config.positive == "token-cutoff" else cut_span
+            batch["keep"] = cut([len(row) for row in ids], rate=rate, rng=rng)
         return batch
 
     def loss(self, batch: Batch) -> Loss:
         """Returns the weighted contrast of B sentences with each other and with M noise vectors."""
         first, second = self.vectors(batch)
         pairs = cosine_similarities(first, second)  # [B, B]
-        against = cosine_similarities(first, self.moved_noise(batch, first, second))  # [B, M]
+        noise = objective.ascend(
+            batch["noise"],
+            first,
+            second,
+            temperature=self.config.noise_temperature,
+            steps=self.config.noise_steps,
+            step_size=self.config.noise_step_size,
+            denominator=self.config.noise_denominator,
+        )
+        against = cosine_similarities(first, noise)  # [B, M]
         scores = pairs.detach() if self.complement is None else self.complement_scores(batch["anchor"])
         masked = self._masked(pairs.detach() if self.config.weights_from == "student" else scores)
         logits = objective.weighted_logits(
@@ -96,18 +109,6 @@ class DCLR(Method):
         one, other = self.head(self.encoder(twice, **embeddings)).chunk(2)
         return one, other
 
-    def moved_noise(self, batch: Batch, first: Tensor, second: Tensor) -> Tensor:
-        """Returns the noise negatives [M, d] after their ascent, without a graph."""
-        return noise.ascend(
-            batch["noise"],
-            first,
-            second,
-            temperature=self.config.noise_temperature,
-            steps=self.config.noise_steps,
-            step_size=self.config.noise_step_size,
-            denominator=self.config.noise_denominator,
-        )
-
     def complement_scores(self, tokens: Tokens) -> Tensor:
         """Returns the complement's cosines [B, B] between two passes; one pass where they would be equal.
 
@@ -137,13 +138,6 @@ class DCLR(Method):
             name: torch.ones_like(ids) if name in (MASK, HOST_MASK) else ids for name, ids in tokens.items()
         }
 
-    def _keep(self, lengths: list[int], rate: float, rng: np.random.Generator) -> Tensor:
-        """Returns factors that erase word embeddings of the second view; special tokens at the ends stay."""
-        if self.config.positive == "feature-cutoff":
-            return cut_features(len(lengths), self.encoder.width, rate=rate, rng=rng)
-        cut = cut_tokens if self.config.positive == "token-cutoff" else cut_span
-        return cut(lengths, rate=rate, rng=rng)
-
 
 def build_head(kind: str, encoder: SentenceEncoder) -> nn.Module:
     """Returns the training head; a pooler moves from the backbone into it and is not exported."""
@@ -170,7 +164,10 @@ def load_complement(networks: Networks, student: SentenceEncoder, config: DCLRCo
 
 
 def cut_tokens(lengths: Sequence[int], *, rate: float, rng: np.random.Generator) -> Tensor:
-    """Returns factors [B, L, 1], 0 for a share `rate` of each sentence's tokens, drawn without order."""
+    """Returns factors [B, L, 1], 0 for a share `rate` of each sentence's tokens, drawn without order.
+
+    Special tokens at the ends stay, as with spans.
+    """
     keep = torch.ones(len(lengths), max(lengths), 1)
     for row, length in enumerate(lengths):
         inner = length - 2

@@ -1,6 +1,7 @@
-"""Instance weights and the weighted losses of DCLR; Legend: B batch, M noise, Z logits [B, B+M].
+"""Instance weights, weighted losses and noise negatives of DCLR.
 
-Column i of row i is the positive, the other B - 1 first columns are in-batch negatives, the rest is noise.
+Legend: B batch, M noise, d width, logits [B, B+M]. Column i of row i is the positive, the other B - 1 first
+columns are in-batch negatives, the rest is noise.
 """
 
 from __future__ import annotations
@@ -12,8 +13,11 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from methods.core.losses import unit
+
 Comparison = Literal["above", "at-or-above"]
 MaskedPair = Literal["zero-logit", "excluded"]
+Denominator = Literal["all", "noise-only"]
 
 
 def false_negatives(scores: Tensor, *, threshold: float, comparison: Comparison) -> Tensor:
@@ -68,8 +72,6 @@ def binary_cross_entropy(logits: Tensor) -> Tensor:
     Source: the released code; every entry of the softmax p is a prediction, the positives' target is 1:
     -(log p_ii + sum over other columns c of log(1 - p_ic)), summed over rows, divided by B(B+M).
     Shapes: logits [B, B+M]; returns a scalar of the dtype of the logits, computed in fp64.
-    Facts: twice the cross-entropy over the columns where there are two; 0 for a single column; finite where
-    a probability rounds to 1, which the direct form turns into nan.
     """
     wide = logits.double()
     total = wide.logsumexp(dim=1, keepdim=True)  # [B, 1]
@@ -117,3 +119,46 @@ OBJECTIVES: dict[str, Callable[[Tensor], Tensor]] = {
 
 def _diagonal(logits: Tensor) -> Tensor:
     return torch.eye(*logits.shape, dtype=torch.bool, device=logits.device)
+
+
+@torch.no_grad()
+def ascend(
+    noise: Tensor,
+    anchors: Tensor,
+    positives: Tensor,
+    *,
+    temperature: float,
+    steps: int,
+    step_size: float,
+    denominator: Denominator,
+) -> Tensor:
+    """Returns the noise after `steps` ascent steps of length `step_size` each.
+
+    Source: DCLR eq. 2 to 4. The loss is the mean over anchors of -A_ii + logsumexp(A_i), A the cosines over
+    the temperature; `denominator` says which columns the sum has: those of the noise as eq. 2 prints it, or
+    the positives too as the released code has it. Its gradient has a closed form: with n the unit noise and
+    v_m the sum over anchors of softmax(A)_im z_i, noise m moves along v_m - (v_m . n_m) n_m.
+    Shapes: noise [M, d], anchors [B, d], positives [B, d]; returns [M, d], fp32 or wider.
+    Gradients: none; anchors and positives are constants here, and so is the result for the student.
+    A row whose gradient is zero becomes zero, as in the released code.
+    """
+    with torch.autocast(noise.device.type, enabled=False):
+        anchors, positives = unit(anchors), unit(positives)
+        fixed = anchors @ positives.T / temperature  # [B, B]
+        if denominator == "noise-only":
+            fixed = fixed[:, :0]
+        for _ in range(steps):
+            moved = noise + step_size * _direction(noise, anchors, fixed, temperature)
+            noise = moved.masked_fill(moved.isnan(), 0.0)
+    return noise
+
+
+def _direction(noise: Tensor, anchors: Tensor, fixed: Tensor, temperature: float) -> Tensor:
+    """Returns the unit gradient of every noise vector [M, d]; a row of nan where the gradient is zero."""
+    along = unit(noise)
+    columns = torch.cat([fixed, anchors @ along.T / temperature], dim=1)  # [B, B+M]
+    shares = columns.log_softmax(dim=1)[:, fixed.shape[1] :]  # [B, M]
+    shares = (shares - shares.amax(dim=0)).exp()  # a factor per noise vector cancels; none can underflow
+    pull = shares.T @ anchors  # [M, d]
+    tangent = pull - (pull * along).sum(dim=1, keepdim=True) * along
+    return tangent / tangent.norm(dim=1, keepdim=True)

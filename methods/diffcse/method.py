@@ -1,4 +1,4 @@
-"""DiffCSE (Chuang et al. 2022); Legend: B sentences, R = 2B or B rewrites, L tokens, d width."""
+"""DiffCSE (Chuang et al. 2022); Legend: B sentences, R = 2B or B rewrites, L tokens, d width, V pieces."""
 
 from __future__ import annotations
 
@@ -19,7 +19,12 @@ from methods.core.networks import Frozen, Networks
 from methods.core.types import Batch, Loss, Row, Tokens
 from methods.diffcse import objective
 from methods.diffcse.config import DiffCSEConfig
-from methods.diffcse.rewriting import corrupt, rewritten
+
+MASKED, RANDOM = 0.8, 0.1
+"""Shares of the chosen pieces that become the mask and a random piece; the rest stays as it is."""
+
+ROWS_AT_ONCE = 32
+"""Rows whose scores of all pieces are held at once: 32 x 32 x 30,522 in fp32 are 125 MB."""
 
 
 class DiffCSE(Method):
@@ -55,13 +60,17 @@ class DiffCSE(Method):
         if self.discriminator is None:
             return batch
         copies = ids * (2 if self.config.detection_views == "both" else 1)
-        masking: dict[str, Any] = {
-            "share": self.config.mask_share,
-            "special": self.special,
-            "mask_id": self.mask_id,
-            "vocabulary": self.vocabulary,
-        }
-        edits = [corrupt(row, rng, **masking) for row in copies]
+        edits = [
+            corrupt(
+                row,
+                rng,
+                share=self.config.mask_share,
+                special=self.special,
+                mask_id=self.mask_id,
+                vocabulary=self.vocabulary,
+            )
+            for row in copies
+        ]
         batch["corrupted"] = self.encoder.pad([edited for edited, _ in edits])["input_ids"]
         batch["chosen"] = torch.zeros_like(batch["corrupted"], dtype=torch.bool)
         for number, (_, chosen) in enumerate(edits):
@@ -90,26 +99,36 @@ class DiffCSE(Method):
             weight=self.config.detection_weight,
             positions=self.config.detection_mean,
         )
-        return loss._replace(parts=loss.parts | replaced_shares(labels, batch["chosen"], original))
+        chosen, others = batch["chosen"], original["attention_mask"].bool() & ~batch["chosen"]
+        loss.parts["replaced_chosen"] = (labels & chosen).sum() / chosen.sum().clamp(min=1)
+        loss.parts["replaced_others"] = (labels & others).sum() / others.sum().clamp(min=1)
+        return loss
 
     def rewrites(self, batch: Batch, original: Tokens) -> Tensor:
-        """Returns what the generator makes of the corrupted copies; ids [R, L]."""
+        """Returns what the generator makes of the corrupted copies, the first token always the original's.
+
+        With `rewrite_places: masked` positions that were not chosen keep their token too.
+        Source: DiffCSE's code, where the generator writes all positions.
+        Shapes: the batch's copies and chosen places, and their originals [R, L]; returns ids [R, L] without a
+        graph.
+        """
         assert self.generator is not None
-        return rewritten(self.generator, original, batch["corrupted"], batch["chosen"], self.config)
+        tokens = {**original, "input_ids": batch["corrupted"]}
+        blocks = (
+            {name: tensor[start : start + ROWS_AT_ONCE] for name, tensor in tokens.items()}
+            for start in range(0, len(batch["corrupted"]), ROWS_AT_ONCE)
+        )
+        sample = self.config.generator_output == "sample"
+        written = torch.cat([pieces(self.generator(block), sample=sample) for block in blocks])
+        if self.config.rewrite_places == "masked":
+            written = torch.where(batch["chosen"], written, original["input_ids"])
+        written[:, 0] = original["input_ids"][:, 0]
+        return written
 
 
 def doubled(tokens: Tokens) -> Tokens:
     """Returns every row twice, all rows before their copies; [B, L] to [2B, L]."""
     return {name: torch.cat([tensor, tensor]) for name, tensor in tokens.items()}
-
-
-def replaced_shares(labels: Tensor, chosen: Tensor, original: Tokens) -> dict[str, Tensor]:
-    """Returns the share of replaced tokens among the chosen places and among the others, for the log."""
-    others = original["attention_mask"].bool() & ~chosen
-    return {
-        "replaced_chosen": (labels & chosen).sum() / chosen.sum().clamp(min=1),
-        "replaced_others": (labels & others).sum() / others.sum().clamp(min=1),
-    }
 
 
 class Discriminator(nn.Module):
@@ -139,3 +158,38 @@ class Discriminator(nn.Module):
         embedded = self.body.embeddings(input_ids=tokens["input_ids"] * mask)  # [R, L, d]
         embedded = torch.cat([vectors.to(embedded.dtype).unsqueeze(1), embedded[:, 1:]], dim=1)
         return self.classes(token_states(self.body, embedded, tokens))
+
+
+def corrupt(
+    ids: np.ndarray,
+    rng: np.random.Generator,
+    *,
+    share: float,
+    special: np.ndarray,
+    mask_id: int,
+    vocabulary: int,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Returns the corrupted ids and which positions were chosen.
+
+    Every piece that is no special token of the tokenizer is chosen with chance `share`. Of the chosen, 80 %
+    become the mask, 10 % a piece drawn from the whole vocabulary, special ones included, 10 % stay.
+    Source: DiffCSE's code, BERT's rule. Shapes: ids int32 [length]; returns [length] ids and [length] bool.
+    """
+    chosen = (rng.random(len(ids)) < share) & ~np.isin(ids, special)
+    fate = rng.random(len(ids))
+    drawn = rng.integers(vocabulary, size=len(ids))
+    edited = np.where(chosen & (fate < MASKED), mask_id, ids)
+    edited = np.where(chosen & (fate >= MASKED) & (fate < MASKED + RANDOM), drawn, edited)
+    return edited.astype(ids.dtype), chosen
+
+
+def pieces(scores: Tensor, *, sample: bool) -> Tensor:
+    """Returns one piece of every position: the most probable, or one drawn; [R, L, V] to [R, L].
+
+    Of waiting times with rates p_i the first is the i-th with probability p_i: a draw without a wait for the
+    GPU, which torch's own makes to check the probabilities. The draws are the same.
+    """
+    if not sample:
+        return scores.argmax(dim=-1)
+    shares = scores.float().softmax(dim=-1)
+    return (shares / torch.empty_like(shares).exponential_()).argmax(dim=-1)

@@ -7,18 +7,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 
 from methods.core.corpus import TokenizedCorpus
+from methods.core.errors import InputError
 from methods.core.momentum import MomentumContrast
 from methods.core.networks import Networks
 from methods.core.token_edits import TokenEdit, duplicate_in_place, hidden_positions, reorder_after_first
 from methods.core.types import TEXT, Batch, Loss, Row, Tokens
 from methods.moco.config import MoCoConfig
-from methods.moco.roles import read_rewritten, rewrite_all
+
+ORDER = ("ARG0", "PRED", "ARGM-NEG", "ARG1")
+"""Roles that are kept, in the order they are written (PropBank names; PRED is the predicate itself)."""
+
+MODEL = "UD_ONTONOTES_TOK_POS_LEM_FEA_NER_SRL_DEP_SDP_CON_XLMR_BASE"
+"""HanLP's multilingual model with OntoNotes roles; PT-BERT does not name its tagger."""
+
+CHUNK = 64
+"""Sentences the tagger receives at once."""
 
 
 class MoCo(MomentumContrast):
@@ -80,3 +91,69 @@ class MoCo(MomentumContrast):
         if "edited" in batch:
             loss.parts["edited"] = batch["edited"].float().mean()
         return loss
+
+
+def rewrite(words: Sequence[str], frames: Sequence[Sequence[tuple[str, str, int, int]]]) -> str:
+    """Returns the roles of each predicate in ORDER, predicate after predicate; empty if no role is kept.
+
+    frames: for each predicate its spans as the tagger gives them: a text, a role, and words start to end - 1.
+    Source: PT-BERT's SRL-guided MoCo baseline. Spans of an equal role keep their order in the sentence.
+    """
+    return " ".join(
+        word
+        for spans in frames
+        for role in ORDER
+        for _, found, start, end in sorted(spans, key=lambda span: span[2])
+        if found == role
+        for word in words[start:end]
+    )
+
+
+def rewrite_all(sentences: Sequence[str]) -> list[str]:
+    """Returns each sentence rewritten by HanLP's roles; one without a predicate stays as it is.
+
+    Errors: InputError if HanLP is not installed.
+    """
+    try:
+        hanlp: Any = import_module("hanlp")
+    except ModuleNotFoundError:
+        raise InputError(
+            "key_view roles without role_file needs HanLP, which is not installed; install the extra "
+            "`roles`, or give a role_file of `sentence<TAB>rewritten` lines"
+        ) from None
+    tagger = hanlp.load(getattr(hanlp.pretrained.mtl, MODEL))
+    rewritten: list[str] = []
+    for start in range(0, len(sentences), CHUNK):
+        chunk = list(sentences[start : start + CHUNK])
+        tagged = tagger(chunk, tasks=["tok", "srl"])
+        for sentence, words, frames in zip(chunk, tagged["tok"], tagged["srl"], strict=True):
+            rewritten.append(rewrite(words, frames) or sentence)
+    return rewritten
+
+
+def read_rewritten(file: Path, sentences: Sequence[str]) -> list[str]:
+    """Returns each sentence's rewrite from a file of two columns; one that the file lacks stays as it is.
+
+    Errors: InputError if there is no such file, a line has not two columns, or no sentence is in the file.
+    """
+    if not file.is_file():
+        raise InputError(
+            f"{file}: no such file, role_file expects `sentence<TAB>rewritten` lines; "
+            "make it with a role tagger or name another"
+        )
+    rewritten: dict[str, str] = {}
+    with file.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, start=1):
+            columns = line.rstrip("\n").split("\t")
+            if len(columns) != 2 or not columns[1].strip():
+                raise InputError(
+                    f"{file}, line {number}: {len(columns)} columns, expected `sentence<TAB>rewritten`, "
+                    "both filled; fix the line"
+                )
+            rewritten[columns[0]] = columns[1]
+    if not any(sentence in rewritten for sentence in sentences):
+        raise InputError(
+            f"{file}: none of the {len(sentences)} training sentences is in its first column; "
+            "give the file that was made from this corpus"
+        )
+    return [rewritten.get(sentence, sentence) for sentence in sentences]

@@ -8,7 +8,8 @@ from pydantic import Field, model_validator
 
 from methods.core.errors import InputError
 from methods.core.momentum import MomentumContrastConfig
-from methods.pt_bert.block import Form
+
+Form = Literal["factorised", "plain", "collapsed"]
 
 
 class PTBertConfig(MomentumContrastConfig):

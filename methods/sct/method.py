@@ -24,7 +24,7 @@ from methods.core.queues import VectorQueue
 from methods.core.teachers import TeacherVectors, add_mapping
 from methods.core.types import Batch, Loss, Row
 from methods.sct.config import Distillation, SCTConfig, SelfSupervision
-from methods.sct.objective import cross_view_loss
+from methods.sct.objective import CrossView, cross_view_loss
 
 
 class SCT(Method):
@@ -76,11 +76,11 @@ class SCT(Method):
         pooled = encode_in_groups(self.encoder, batch["views"])  # [2B, d]
         total, parts = pooled.new_zeros((), dtype=torch.float32), {}
         if self.config.self_supervision is not None:
-            value, logged = self.own_loss(pooled, batch, self.config.self_supervision)
-            total, parts = total + value, logged
+            value, terms = self.own_loss(pooled, batch, self.config.self_supervision)
+            total, parts = total + value, terms
         if self.config.distillation is not None:
-            value, logged = self.teacher_loss(pooled, batch, self.config.distillation)
-            total, parts = total + value, {**parts, **logged}
+            value, terms = self.teacher_loss(pooled, batch, self.config.distillation)
+            total, parts = total + value, {**parts, **terms}
         return Loss(self.config.loss_weight * total, parts)
 
     def own_loss(
@@ -101,8 +101,7 @@ class SCT(Method):
         )
         if own.queue_update:
             push(self.queues, references)
-        keys = match.total.new_full((), float(match.keys))
-        return match.total, {"own": match.total.detach(), "own_entropy": match.entropy, "own_keys": keys}
+        return match.total, logged("own", match)
 
     @torch.no_grad()
     def reference_vectors(self, batch: Batch, own: SelfSupervision) -> Tensor:
@@ -131,9 +130,7 @@ class SCT(Method):
             reference_temperature=self.config.reference_temperature,
         )
         push(self.teacher_queues, targets)
-        keys = match.total.new_full((), float(match.keys))
-        logged = {"teacher": match.total.detach(), "teacher_entropy": match.entropy, "teacher_keys": keys}
-        return match.total, logged
+        return match.total, logged("teacher", match)
 
     def earlier(self, queues: nn.ModuleList, batch: int, *, views: int) -> list[list[Tensor]]:
         """Returns the queue rows that the keys of a batch start with, as blocks for each view.
@@ -154,6 +151,12 @@ class SCT(Method):
         own = self.config.self_supervision
         if self.reference is not None and own is not None and own.momentum is not None:
             ema_update(self.reference.backbone, self.encoder.backbone, momentum=own.momentum)
+
+
+def logged(name: str, match: CrossView) -> dict[str, Tensor]:
+    """Returns the parts of a loss: its value, the entropy of its targets and how many keys it had."""
+    keys = match.total.new_full((), float(match.keys))
+    return {name: match.total.detach(), f"{name}_entropy": match.entropy, f"{name}_keys": keys}
 
 
 def random_queues(size: int, width: int, *, count: int) -> nn.ModuleList:

@@ -39,19 +39,19 @@ def cross_view_loss(
     Shapes: online and references [2, B, d] of unit rows; `earlier` the queue rows of each view as blocks
     [M_i, d], or one entry for both views: then the batch's references of both views are keys as well.
     Gradients: to `online`; references and queues are constants.
-    Facts: symmetric under an exchange of the views with their queues; cross-entropy exceeds KL by the
-    targets' entropies and has its gradient; info-nce is KL where the reference temperature tends to 0.
     """
     total, entropy, keys = online.new_zeros(()), online.new_zeros(()), []
     for learner in (0, 1) if both_directions else (0,):
         view = 1 - learner if crossing else learner
-        keys = keys_of_view(references, earlier, view)
+        own = references[view]
+        # queue rows, then the batch, the target's own view last
+        keys = [*earlier[view], own] if len(earlier) == 2 else [*earlier[0], references[1 - view], own]
         if loss == "info-nce":
             total = total + pick_among_keys(online[learner], keys, temperature=online_temperature)
             continue
         match = match_distributions(
             online[learner],
-            references[view],
+            own,
             keys,
             online_temperature=online_temperature,
             reference_temperature=reference_temperature,
@@ -59,10 +59,3 @@ def cross_view_loss(
         total = total + (match.divergence if loss == "kl" else match.cross_entropy)
         entropy = entropy + match.entropy
     return CrossView(total, entropy / (2 if both_directions else 1), sum(map(len, keys)))
-
-
-def keys_of_view(references: Tensor, earlier: Sequence[Sequence[Tensor]], view: int) -> list[Tensor]:
-    """Returns what a distribution of `view` is over: queue rows, then the batch, its own view last."""
-    if len(earlier) == 1:
-        return [*earlier[0], references[1 - view], references[view]]
-    return [*earlier[view], references[view]]

@@ -39,12 +39,10 @@ class SGOpt(Method):
             self.columns = (TEXT, FIRST_AUGMENTATION)
 
     def collate(self, rows: Sequence[Row], *, step: int, rng: np.random.Generator) -> Batch:
-        """Returns the tokens `anchor` [B, L]; with back-translations `pair` [2B, L], texts before them.
+        """Returns the tokens `anchor` [B, L]; with back-translations [2B, L], texts before them.
 
         Where one layer is drawn for each sentence, its number `layer` [B] is next to.
         """
-        if self.config.objective == "back-translation":
-            return {"pair": self.encoder.pad(self.token_ids(rows))}
         batch = super().collate(rows, step=step, rng=rng)
         if self.config.draws_layers:
             batch["layer"] = torch.from_numpy(rng.integers(0, self.layer_count, size=len(rows)))
@@ -60,7 +58,7 @@ class SGOpt(Method):
         """Returns the objective's contrast of one batch; a scalar."""
         config, temperature = self.config, self.config.temperature
         if config.objective == "back-translation":
-            first, second = self.head(self.encoder(batch["pair"])).chunk(2)
+            first, second = self.head(self.encoder(batch["anchor"])).chunk(2)
             return objective.symmetric_contrast(
                 first, second, temperature=temperature, normaliser=config.normaliser
             )

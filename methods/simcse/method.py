@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -13,7 +10,7 @@ from methods.core.heads import training_head
 from methods.core.losses import info_nce, nt_xent
 from methods.core.method import Method
 from methods.core.networks import Networks
-from methods.core.types import FIRST_AUGMENTATION, TEXT, Batch, Loss, Row
+from methods.core.types import FIRST_AUGMENTATION, TEXT, Batch, Loss
 from methods.simcse.config import SimCSEConfig
 
 OBJECTIVES = {"info-nce": info_nce, "nt-xent": nt_xent}
@@ -34,14 +31,6 @@ class SimCSE(Method):
         if config.positive == "paraphrase":
             self.columns = (TEXT, FIRST_AUGMENTATION)
 
-    def collate(self, rows: Sequence[Row], *, step: int, rng: np.random.Generator) -> Batch:
-        """Returns `anchor` [B, L]; where augmentations are the positives `pair` [2B, L], texts before
-        augmentations.
-        """
-        if self.config.positive == "dropout":
-            return super().collate(rows, step=step, rng=rng)
-        return {"pair": self.encoder.pad(self.token_ids(rows))}
-
     def loss(self, batch: Batch) -> Loss:
         """Returns the contrastive loss of B sentences against each other."""
         first, second = self.vectors(batch)
@@ -49,10 +38,12 @@ class SimCSE(Method):
         return Loss(objective(first, second, temperature=self.config.temperature), {})
 
     def vectors(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Returns the vectors of the two views after the head, each [B, d], from one pass over 2B rows."""
-        if "pair" in batch:
-            tokens = batch["pair"]  # [2B, L]
-        else:
-            tokens = {name: torch.cat([ids, ids]) for name, ids in batch["anchor"].items()}  # [2B, L]
+        """Returns the vectors of the two views after the head, each [B, d], from one pass over 2B rows.
+
+        The batch has the texts twice over where augmentations are the positives: [2B, L], texts first.
+        """
+        tokens = batch["anchor"]
+        if self.config.positive == "dropout":
+            tokens = {name: torch.cat([ids, ids]) for name, ids in tokens.items()}  # [2B, L]
         first, second = self.head(self.encoder(tokens)).chunk(2)
         return first, second

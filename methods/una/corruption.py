@@ -1,60 +1,23 @@
-"""Which words of a sentence are replaced, and by what: the paper's steps 2 and 3, a batch at a time.
+"""Corrupted copies of sentences: which words are replaced, and by what (the paper's steps 2 and 3).
 
-Legend: B sentences, t word positions of all of them together, V terms by rank. Randomness comes from the
-given generator alone. A sentence may have no word; every other array is [t], sentence after sentence.
+Legend: B sentences, t word positions of all of them together, V terms by rank, n draws. Randomness comes from
+the given generator alone. A sentence may have no word; every other array is [t], sentence after sentence.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from itertools import chain, pairwise
 
 import numpy as np
 
-from methods.una.sampling import draw
-from methods.una.terms import Ranking, Sentences
+from methods.core.corpus import positions_by_index
+from methods.core.types import Row
+from methods.una.config import UNAConfig
+from methods.una.terms import Positions, Ranking, counted_sentences, matched, rank_terms, read_documents, take
 
 SHORTEST = 3
 """Words below which random selection leaves a sentence alone, as the released operator did."""
-
-
-class Positions(NamedTuple):
-    """The word positions of some sentences: the rank of each word's term, and its score above the lowest.
-
-    Shapes: ranks [t] int32, ratios [t] float32, ends [B + 1] int64 with 0 first.
-    Facts: the ratios of a sentence have mean 1 (`unit` position) and minimum 0, or are all 0.
-    """
-
-    ranks: np.ndarray
-    ratios: np.ndarray
-    ends: np.ndarray
-
-
-class Corruption(NamedTuple):
-    """Corrupted sentences.
-
-    ranks: the rank of every word after replacement [t]; replaced: positions that drew a replacement, which
-    may be the word itself [t] bool; repaired: sentences that came out unchanged and had a word changed after
-    all [B] bool.
-    """
-
-    ranks: np.ndarray
-    replaced: np.ndarray
-    repaired: np.ndarray
-
-
-def take(sentences: Sentences, indices: np.ndarray) -> Positions:
-    """Returns the word positions of some sentences of a corpus, in the order of `indices` [B].
-
-    Facts: a sentence's scores are the same, to the last bit, whatever batch it appears in.
-    """
-    starts = sentences.ends.take(indices)
-    lengths = sentences.ends.take(indices + 1) - starts
-    ends = np.zeros(len(indices) + 1, dtype=np.int64)
-    lengths.cumsum(out=ends[1:])
-    flat = (starts - ends[:-1]).repeat(lengths)
-    flat += np.arange(ends[-1])
-    ranks = sentences.ranks.take(flat)
-    return Positions(ranks, sentences.ratios(ranks, sentences.counts.take(flat), lengths), ends)
 
 
 def probabilities(sentences: Positions, magnitude: float) -> np.ndarray:
@@ -100,9 +63,11 @@ def corrupt(
     magnitude: float,
     radius: int | None,
     repair: bool,
-) -> Corruption:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Returns the sentences with some words replaced; as many words, the others untouched where they stand.
 
+    Next to the ranks of all words after it [t]: which drew a replacement, which may be the word itself [t],
+    and which sentences came out unchanged and had a word changed after all [B].
     repair: a sentence whose words are all as before has its top word replaced by another term.
     """
     replaced = select(sentences, rng, by=by, magnitude=magnitude)
@@ -116,8 +81,132 @@ def corrupt(
     if repaired.any():
         top = top_positions(sentences)[~changed]
         ranks[top] = draw(ranking, ranks[top], rng, radius=radius, other=True)
-    return Corruption(ranks, replaced, repaired)
+    return ranks, replaced, repaired
 
 
 def _starts(lengths: np.ndarray) -> np.ndarray:
     return np.cumsum(lengths) - lengths
+
+
+def draw(
+    ranking: Ranking, ranks: np.ndarray, rng: np.random.Generator, *, radius: int | None, other: bool
+) -> np.ndarray:
+    """Returns a replacement for each rank, drawn by relevance among the ranks within the radius.
+
+    The window is cut at both ends of the ranking and holds the term itself, unless `other`. A window without
+    relevance is drawn from uniformly, and so is the whole ranking for radius None.
+    Source: UNA section 2, step 3. Shapes: ranks [n]; returns [n] integers.
+    """
+    uniform, size = rng.random(len(ranks)), len(ranking.terms)
+    if radius is None:
+        return _evenly(uniform, ranks, np.zeros_like(ranks), np.full_like(ranks, size), other)
+    radius = min(radius, size)
+    low, high = np.maximum(ranks - radius, 0), np.minimum(ranks + (radius + 1), size)
+    below = ranking.mass.take(low)
+    total = ranking.mass.take(high) - below
+    if not other and ranking.relevance[-1] > 0:
+        return _drawn(ranking, below + uniform * total, low, high)
+    own = ranking.relevance[ranks] if other else np.zeros(len(ranks))
+    total -= own
+    targets = below + uniform * total
+    targets += np.where(targets >= ranking.mass[ranks], own, 0.0)
+    found = _drawn(ranking, targets, low, high)
+    lost = other & (found == ranks)  # by rounding
+    return np.where((total > 0) & ~lost, found, _evenly(uniform, ranks, low, high, other))
+
+
+def draw_any(ranking: Ranking, count: int, rng: np.random.Generator) -> np.ndarray:
+    """Returns terms of the whole ranking in proportion to their relevance above the lowest; [count] ranks.
+
+    All equally relevant, every term is as likely. Source: the released code's fallback for a sentence it
+    could not change.
+    """
+    above = np.cumsum(ranking.relevance - ranking.relevance[-1])
+    if above[-1] == 0:
+        return rng.integers(0, len(above), size=count)
+    return np.searchsorted(above, rng.random(count) * above[-1], side="right")
+
+
+def _evenly(
+    uniform: np.ndarray, ranks: np.ndarray, low: np.ndarray, high: np.ndarray, other: bool
+) -> np.ndarray:
+    drawn = low + (uniform * (high - low - other)).astype(ranks.dtype)
+    return drawn + (other & (drawn >= ranks))
+
+
+def _drawn(ranking: Ranking, targets: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Returns the term that each target falls on: the last rank whose mass is at most the target.
+
+    It is moved into its window where rounding at an end put it beside.
+    """
+    found = ranking.mass.searchsorted(targets, side="right") - 1
+    return np.minimum(np.maximum(found, low), high - 1)
+
+
+class Negatives:
+    """Writes a corrupted copy of any row of the corpus it was built on."""
+
+    def __init__(self, rows: Sequence[Row], config: UNAConfig) -> None:
+        self.config = config
+        further = (
+            chain.from_iterable(row.augmentations for row in rows)
+            if config.statistics == "corpus-and-paraphrases"
+            else ()
+        )
+        documents = read_documents(chain((row.text for row in rows), further))
+        self.ranking = rank_terms(documents)
+        self.sentences = counted_sentences(documents, self.ranking, count=len(rows), unit=config.unit)
+        self.documents = positions_by_index(rows)
+
+    def write(self, rows: Sequence[Row], rng: np.random.Generator) -> tuple[list[str], dict[str, float]]:
+        """Returns the copies of a batch [B], a pure function of the rows and the generator.
+
+        Next to them what was done, as shares of the words or of the sentences.
+        """
+        config = self.config
+        sentences = take(self.sentences, self.documents[[row.index for row in rows]])
+        ranks, replaced, repaired = corrupt(
+            sentences,
+            self.ranking,
+            rng,
+            by=config.select,
+            magnitude=config.magnitude,
+            radius=config.radius if config.replace == "window" else None,
+            repair=config.unchanged == "repair",
+        )
+        texts = self._texts(rows, sentences, ranks)
+        single = self._single_terms(rows, texts, rng)
+        shares = {
+            "replaced": float(replaced.mean()) if len(sentences.ranks) else 0.0,
+            "repaired": float(repaired.mean()),
+            "single_term": single / len(rows),
+        }
+        return texts, shares
+
+    def _texts(self, rows: Sequence[Row], sentences: Positions, ranks: np.ndarray) -> list[str]:
+        terms, bounds = self.ranking.terms, list(pairwise(sentences.ends.tolist()))
+        after = [terms[rank] for rank in ranks.tolist()]
+        if self.config.style == "lower":
+            # in lower case with one blank between words, as the released code writes every negative
+            return [" ".join(after[start:end]) for start, end in bounds]
+        before = [terms[rank] for rank in sentences.ranks.tolist()]
+        return [
+            matched(row.text, before[start:end], after[start:end])
+            for row, (start, end) in zip(rows, bounds, strict=True)
+        ]
+
+    def _single_terms(self, rows: Sequence[Row], texts: list[str], rng: np.random.Generator) -> int:
+        """Exchanges copies that need it for one drawn term; returns how many.
+
+        A sentence without words needs one; with `unchanged: single-term` so does a copy equal to its row.
+        """
+        unchanged = self.config.unchanged == "single-term"
+        short = [
+            index
+            for index, (row, text) in enumerate(zip(rows, texts, strict=True))
+            if not text.strip() or (unchanged and text == row.text)
+        ]
+        if short:
+            for index, rank in zip(short, draw_any(self.ranking, len(short), rng), strict=True):
+                texts[index] = self.ranking.terms[rank]
+        return len(short)

@@ -1,5 +1,6 @@
-"""TF-IDF over a corpus whose documents are sentences: how informative each word is, and where it ranks.
+"""The words of sentences, how informative each is by TF-IDF over a corpus, and where it ranks.
 
+Documents are sentences; words are those of NLTK's word tokenizer.
 Legend: N documents, T word positions of all of them together, V distinct terms. Every array is in proportion
 to T, N or V; nothing is as large as N times V. Terms are first numbered in order of appearance and then by
 rank. Scores are not kept but computed for a batch, from ranks and how often a sentence has each word.
@@ -8,16 +9,68 @@ rank. Scores are not kept but computed for a batch, from ranks and how often a s
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from methods.core.errors import InputError
-from methods.una.words import words
 
 CHUNK = 1_000
 """Documents whose words are counted at once; bounds the temporary arrays."""
+
+DOTTED_I = "\u0130"
+"""The one letter that is longer in lower case, so that a word would no longer be found where it stands."""
+
+QUOTES = ('"', "``", "''")
+"""What a double quotation mark may look like in a text; the word tokenizer writes the latter two."""
+
+
+def lower(text: str) -> str:
+    """Returns the text in lower case, as long as it was."""
+    return text.replace(DOTTED_I, "I").lower()
+
+
+def words(text: str) -> list[str]:
+    """Returns the lower-cased word tokens of a sentence, punctuation apart.
+
+    Source: NLTK's `word_tokenize`, which the released code calls, without its division into sentences.
+    """
+    from nltk.tokenize.destructive import NLTKWordTokenizer
+
+    return list(NLTKWordTokenizer().tokenize(lower(text)))
+
+
+def matched(text: str, before: Sequence[str], after: Sequence[str]) -> str:
+    """Returns `text` with each word of `before` that differs in `after` exchanged where it stands.
+
+    The new word takes the case of the old one: capitals, one capital, or none. All else stays as it was
+    written, so that a cased tokenizer cannot tell the copy by its style.
+    Shapes: before, after equally many words; `before` are the word tokens of the lower-cased text, in order.
+    """
+    lowered, written, end = lower(text), [], 0
+    for old, new in zip(before, after, strict=True):
+        start, stop = find_word(lowered, old, end)
+        kept = text[start:stop]
+        written += [text[end:start], kept if new == old else in_case_of(kept, new)]
+        end = stop
+    return "".join([*written, text[end:]])
+
+
+def find_word(lowered: str, word: str, start: int) -> tuple[int, int]:
+    """Returns where the next occurrence of a word token begins and ends; any quotation mark for a quote."""
+    forms = QUOTES if word in QUOTES else (word,)
+    begin, form = min((begin, form) for form in forms if (begin := lowered.find(form, start)) >= 0)
+    return begin, begin + len(form)
+
+
+def in_case_of(old: str, new: str) -> str:
+    """Returns the lower-case word `new` in capitals, with one capital or as it is, whichever `old` has."""
+    if new in QUOTES:
+        return '"'
+    if len(old) > 1 and old.isupper():
+        return new.upper()
+    return new[:1].upper() + new[1:] if old[:1].isupper() else new
 
 
 class Documents(NamedTuple):
@@ -58,17 +111,16 @@ class Sentences(NamedTuple):
     idf: np.ndarray
     unit: str
 
-    def ratios(self, ranks: np.ndarray, counts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-        """Returns a_i / C of the positions of some of the sentences; [t] float32.
 
-        a_i is the position's TF-IDF less the lowest of its sentence, C the mean of all a over the positions
-        (`unit` position, released code) or over the distinct terms (`unit` type, paper).
-        Shapes: ranks [t], counts [t], lengths [B].
-        """
-        scores = np.log1p(counts / np.repeat(lengths, lengths))
-        scores *= self.idf.take(ranks)
-        weights = 1 / counts if self.unit == "type" else None
-        return above_lowest(scores, lengths, weights).astype(np.float32)
+class Positions(NamedTuple):
+    """The word positions of some sentences: the rank of each word's term, and its score above the lowest.
+
+    Shapes: ranks [t] int32, ratios [t] float32, ends [B + 1] int64 with 0 first.
+    """
+
+    ranks: np.ndarray
+    ratios: np.ndarray
+    ends: np.ndarray
 
 
 def read_documents(texts: Iterable[str]) -> Documents:
@@ -90,12 +142,12 @@ def rank_terms(documents: Documents) -> Ranking:
     """
     size = len(documents.terms)
     frequency = np.zeros(size, dtype=np.int64)
-    for part in _parts(documents):
-        frequency += np.bincount(part.flat[part.first], minlength=size)
+    for flat, _, first, _ in _parts(documents):
+        frequency += np.bincount(flat[first], minlength=size)
     idf = np.log((len(documents.ends) - 1) / np.maximum(frequency, 1))
     relevance = np.zeros(size)
-    for part in _parts(documents):
-        np.maximum.at(relevance, part.flat, part.frequency() * idf[part.flat])
+    for flat, counts, _, lengths in _parts(documents):
+        np.maximum.at(relevance, flat, _frequencies(counts, lengths) * idf[flat])
     if size < 2 or not relevance.any():
         raise InputError(
             f"corpus of {len(documents.ends) - 1} sentences and {size} terms without differences in TF-IDF, "
@@ -112,8 +164,27 @@ def counted_sentences(documents: Documents, ranking: Ranking, *, count: int, uni
     rank = np.empty(len(ranking.order), dtype=np.int32)
     rank[ranking.order] = np.arange(len(rank), dtype=np.int32)
     first = Documents(documents.terms, documents.flat, documents.ends[: count + 1])
-    counts = np.concatenate([part.counts.astype(np.int32) for part in _parts(first)])
+    counts = np.concatenate([counts.astype(np.int32) for _, counts, _, _ in _parts(first)])
     return Sentences(rank[first.flat[: first.ends[-1]]], counts, first.ends, ranking.idf, unit)
+
+
+def take(sentences: Sentences, indices: np.ndarray) -> Positions:
+    """Returns the word positions of some sentences of a corpus, in the order of `indices` [B].
+
+    A position's ratio is a_i / C: a_i its TF-IDF less the lowest of its sentence, C the mean of all a over
+    the positions (`unit` position, released code) or over the distinct terms (`unit` type, paper).
+    """
+    starts = sentences.ends.take(indices)
+    lengths = sentences.ends.take(indices + 1) - starts
+    ends = np.zeros(len(indices) + 1, dtype=np.int64)
+    lengths.cumsum(out=ends[1:])
+    flat = (starts - ends[:-1]).repeat(lengths)
+    flat += np.arange(ends[-1])
+    ranks, counts = sentences.ranks.take(flat), sentences.counts.take(flat)
+    scores = _frequencies(counts, lengths)
+    scores *= sentences.idf.take(ranks)
+    weights = 1 / counts if sentences.unit == "type" else None
+    return Positions(ranks, above_lowest(scores, lengths, weights).astype(np.float32), ends)
 
 
 def above_lowest(scores: np.ndarray, lengths: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
@@ -135,22 +206,17 @@ def above_lowest(scores: np.ndarray, lengths: np.ndarray, weights: np.ndarray | 
     return np.divide(above, mean, out=np.zeros_like(above), where=mean > 0)
 
 
-class _Part(NamedTuple):
-    """Some documents: term numbers [t], counts of each position's term in its document, first occurrences."""
-
-    flat: np.ndarray
-    counts: np.ndarray
-    first: np.ndarray
-    lengths: np.ndarray
-
-    def frequency(self) -> np.ndarray:
-        return np.log1p(self.counts / np.repeat(self.lengths, self.lengths))
-
-
-def _parts(documents: Documents) -> Iterator[_Part]:
+def _parts(documents: Documents) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
+    """Yields of CHUNK documents each: term numbers [t], counts of each position's term in its document [t],
+    positions of first occurrences, and lengths.
+    """
     for start in range(0, len(documents.ends) - 1, CHUNK):
         ends = documents.ends[start : start + CHUNK + 1]
         flat, lengths = documents.flat[ends[0] : ends[-1]], np.diff(ends)
         key = np.repeat(np.arange(len(lengths)), lengths) * len(documents.terms) + flat
         _, first, inverse, counts = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
-        yield _Part(flat, counts[inverse], first, lengths)
+        yield flat, counts[inverse], first, lengths
+
+
+def _frequencies(counts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
+    return np.log1p(counts / np.repeat(lengths, lengths))

@@ -81,7 +81,7 @@ BY_NAME = {
     "harness/report/pages/declared": "finds pages: harness.identity.PAGES",
     "harness/tasks/registry": "finds tasks: harness.identity.evaluation_roots",
     "methods/registry": "finds methods: harness.identity.training_roots",
-    "methods/moco/roles": "imports a library",
+    "methods/moco/method": "imports a library",
 }
 """Modules that import others by a name in a variable, which no closure follows -> who names these others."""
 

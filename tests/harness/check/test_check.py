@@ -45,15 +45,6 @@ def test_a_band_is_five_standard_deviations_or_half_a_point_whichever_is_more() 
     assert bands_of(results(60.0)) == {KEY: Band(59.5, 60.5)}
 
 
-@pytest.mark.parametrize(("score", "word"), [(55.9, "too low"), (66.1, "too high")])
-def test_scores_outside_on_either_side_are_named(score: float, word: str) -> None:
-    bands = bands_of(results(60.0, 61.0, 62.0))
-    assert outside(bands, results(60.0, 61.0)) == []
-    (problem,) = outside(bands, results(60.0, score))
-    assert problem.startswith(word)
-    assert "seed 1" in problem
-
-
 def test_a_band_without_a_score_is_a_problem() -> None:
     bands = bands_of(results(60.0))
     (problem,) = outside({(*KEY[:2], "STS12", *KEY[3:]): bands[KEY]}, results(60.0))

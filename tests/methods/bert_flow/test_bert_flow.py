@@ -45,14 +45,6 @@ def test_the_flow_starts_from_the_first_sentences_of_the_corpus(backbone: Path) 
     assert np.abs(method.exported().encode(texts).mean(0)).max() > 1e-2
 
 
-def test_nothing_of_the_encoder_learns_and_all_of_the_flow_may(backbone: Path) -> None:
-    method, batch = ready(backbone, RELEASED)
-    method.loss(batch).total.backward()
-    for name, value in method.named_parameters():
-        assert value.requires_grad == name.startswith("encoder.output."), name
-        assert (value.grad is not None) == value.requires_grad, name
-
-
 @pytest.mark.parametrize("active", [True, False])
 def test_dropout_of_the_fixed_encoder_is_as_stated_while_fitting(backbone: Path, active: bool) -> None:
     method, batch = ready(backbone, {**RELEASED, "encoder_dropout": active})

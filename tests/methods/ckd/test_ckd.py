@@ -10,17 +10,16 @@ import numpy as np
 import pytest
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 from methods.ckd.method import CKD, contrastive_distillation
 from methods.core.errors import InputError
 from methods.core.folders import load_encoder
-from methods.core.losses import info_nce, unit
+from methods.core.losses import unit
 from methods.core.types import Row
 from tests.methods.ckd.sample import ORIGINAL, RELEASED
 from tests.support import tiny
 from tests.support.tiny import Sample, collate
-from tests.support.vectors import assert_equal_with_gradients
+from tests.support.vectors import assert_equal_with_gradients, drawn
 
 ROWS = tiny.rows(30)
 
@@ -162,10 +161,6 @@ STUDENTS = torch.tensor([[0.6, 0.8], [0.0, 1.0]], dtype=torch.float64)
 NOTHING = torch.zeros(0, 7, dtype=torch.float64)
 
 
-def vectors(rows: int, width: int = 7, *, seed: int) -> Tensor:
-    return torch.randn(rows, width, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
-
-
 def double_loop(students: Tensor, teachers: Tensor, queue: Tensor, scale: Tensor) -> Tensor:
     total = torch.zeros((), dtype=torch.float64)
     for n, student in enumerate(students):
@@ -190,24 +185,9 @@ def test_the_worked_example(scale: float, expected: float) -> None:
 @pytest.mark.parametrize(("batch", "rows"), [(5, 17), (1, 3), (4, 0)])
 def test_the_loss_equals_a_double_loop_with_gradients_to_1e_8(batch: int, rows: int) -> None:
     """Gradients of the student and of a trained scale."""
-    teachers, queue = unit(vectors(batch, seed=1)), unit(vectors(rows, seed=2))
-    students = vectors(batch, seed=3).requires_grad_()
+    teachers, queue = unit(drawn(batch, 7, seed=1)).detach(), unit(drawn(rows, 7, seed=2)).detach()
+    students = drawn(batch, 7, seed=3)
     scale = torch.tensor(6.5, dtype=torch.float64, requires_grad=True)
     fast = contrastive_distillation(students, teachers, queue, scale=scale)
     slow = double_loop(students, teachers, queue, scale)
     assert_equal_with_gradients(fast, slow, [students, scale])
-
-
-def test_without_a_queue_it_is_in_batch_info_nce() -> None:
-    students, teachers = vectors(5, seed=1), unit(vectors(5, seed=2))
-    found = contrastive_distillation(students, teachers, NOTHING, scale=20.0)
-    torch.testing.assert_close(found, info_nce(students, teachers, temperature=0.05), rtol=0, atol=1e-12)
-    by_hand = functional.cross_entropy(20 * unit(students) @ teachers.T, torch.arange(5))
-    torch.testing.assert_close(found, by_hand, rtol=0, atol=1e-12)
-
-
-def test_equal_cosines_give_the_logarithm_of_their_number() -> None:
-    """Batch 4 and a queue of 6: log 10, at any scale."""
-    same = unit(torch.ones(10, 7, dtype=torch.float64))
-    found = contrastive_distillation(same[:4], same[:4], same[4:], scale=31.0)
-    assert found.item() == pytest.approx(math.log(10), abs=1e-12)

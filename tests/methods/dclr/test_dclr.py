@@ -10,12 +10,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from tests.methods.dclr.built import Build, batch_of, loss_of
+from tests.methods.dclr.conftest import Build, batch_of, loss_of
 from tests.methods.dclr.sample import PAPER, RELEASED, UNWEIGHTED
-from tests.methods.dclr.test_noise import slow_ascent
-from tests.methods.dclr.test_objective import slow_binary, slow_cross_entropy
+from tests.methods.dclr.test_objective import slow_ascent, slow_binary, slow_cross_entropy
 from tests.support import tiny
-from tests.support.vectors import assert_equal_with_gradients
+from tests.support.vectors import assert_equal_with_gradients, drawn
 
 
 def slow_loss(vectors: dict[str, Tensor], config: dict[str, Any]) -> Tensor:
@@ -57,17 +56,11 @@ def test_both_presets_equal_the_slow_form_with_gradients(
 ) -> None:
     config = {**preset, "threshold": 0.6, "temperature": temperature, "noise_step_size": 0.1}
     method = build(config)
-    generator = torch.Generator().manual_seed(1)
-    draw = lambda *shape: torch.randn(*shape, generator=generator, dtype=torch.float64)  # noqa: E731
-    vectors = {
-        "first": draw(6, 16).requires_grad_(),
-        "second": draw(6, 16).requires_grad_(),
-        "noise": draw(4, 16),
-    }
-    scored = draw(6, 2)
+    vectors = {"first": drawn(6, 16, seed=1), "second": drawn(6, 16, seed=2)}
+    vectors["noise"], scored = drawn(4, 16, seed=3).detach(), drawn(6, 2, seed=4).detach()
     vectors |= {"scored": scored, "scored_again": scored}
     if preset is RELEASED:  # two passes with dropout differ
-        vectors["scored_again"] = scored + 0.3 * draw(6, 2)
+        vectors["scored_again"] = scored + 0.3 * drawn(6, 2, seed=5).detach()
     both = torch.cat([vectors["scored"], vectors["scored_again"]]) if preset is RELEASED else scored
     monkeypatch.setattr(method, "complement", lambda tokens: both)
     monkeypatch.setattr(method, "vectors", lambda batch: (vectors["first"], vectors["second"]))
@@ -101,22 +94,6 @@ def test_without_noise_and_weights_the_paper_preset_is_simcse_bit_for_bit(
     assert all(torch.equal(states[0][name], states[1][name]) for name in states[0])
 
 
-def test_the_students_gradient_is_that_of_constant_noise(build: Build) -> None:
-    """Handing in the moved noise with no steps left gives the same gradients as moving it inside."""
-    gradients = []
-    moving, still = build(PAPER), build({**PAPER, "noise_steps": 0})
-    batch = batch_of(moving)
-    torch.manual_seed(7)
-    with torch.no_grad():
-        moved = moving.moved_noise(batch, *moving.vectors(batch))
-    assert not torch.equal(moved, batch["noise"])
-    for method, given in ((moving, batch), (still, {**batch, "noise": moved})):
-        loss_of(method, given).total.backward()
-        gradients.append([value.grad for value in method.parameters() if value.grad is not None])
-    assert len(gradients[0]) == len(gradients[1]) > 10
-    assert all(torch.equal(one, other) for one, other in zip(*gradients, strict=True))
-
-
 @pytest.mark.parametrize("preset", [RELEASED, PAPER], ids=["released", "paper"])
 @pytest.mark.parametrize("count", [1, 2, 3])
 def test_small_batches_have_finite_losses_and_gradients(
@@ -133,24 +110,17 @@ def test_small_batches_have_finite_losses_and_gradients(
         )
 
 
-def test_masked_share_and_duplicates(build: Build) -> None:
-    """Eight sentences of which two are equal, dropout of the complement off: 2 of 56 pairs at phi 0.99999."""
-    method = build({**PAPER, "threshold": 0.99999})
+@pytest.mark.parametrize(("preset", "share"), [(PAPER, 2 / 56), (RELEASED, 0)], ids=["paper", "released"])
+def test_duplicates_are_found_unless_dropout_of_the_complement_is_active(
+    preset: dict[str, Any], share: float, build: Build
+) -> None:
+    """Eight sentences of which two are equal: 2 of 56 pairs at phi 0.99999."""
+    method = build({**preset, "threshold": 0.99999})
     rows = tiny.rows()[:7]
     batch = method.collate([*rows, rows[0]], step=0, rng=np.random.default_rng(0))
-    assert loss_of(method, batch).parts["masked_share"].item() == pytest.approx(2 / 56)
+    assert loss_of(method, batch).parts["masked_share"].item() == pytest.approx(share)
     scores = method.complement_scores(batch["anchor"])
-    assert torch.equal(scores, scores.T)
-    assert scores[0, 7] == pytest.approx(1.0, abs=1e-6)
-
-
-def test_an_active_complement_dropout_misses_duplicates(build: Build) -> None:
-    method = build({**RELEASED, "threshold": 0.99999})
-    rows = tiny.rows()[:7]
-    batch = method.collate([*rows, rows[0]], step=0, rng=np.random.default_rng(0))
-    assert loss_of(method, batch).parts["masked_share"].item() == 0.0
-    scores = method.complement_scores(batch["anchor"])
-    assert not torch.allclose(scores, scores.T, atol=1e-4)
+    assert torch.allclose(scores, scores.T, atol=1e-4) == (preset is PAPER)
 
 
 def test_a_batch_brings_its_own_noise_of_the_stated_spread(build: Build) -> None:

@@ -1,16 +1,17 @@
-"""Weights and losses of DCLR: the worked example, the slow form, limits and invariances."""
+"""Weights, losses and noise of DCLR: worked examples, slow forms, limits and invariances."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
 
-from methods.core.losses import info_nce
 from methods.dclr import objective
+from tests.support.vectors import drawn
 
 PAIRS = torch.tensor([[0.9, 0.1, 0.95], [0.2, 0.8, 0.3], [0.5, -0.1, 0.7]], dtype=torch.float64)
 NOISE = torch.tensor([[0.05, -0.05], [0.0, 0.1], [-0.1, 0.02]], dtype=torch.float64)
@@ -153,25 +154,6 @@ def test_binary_cross_entropy_is_exact_for_the_worst_pair_of_all() -> None:
     torch.testing.assert_close(logits.grad, torch.tensor([[-0.5, 0.5], [0.5, -0.5]]))
 
 
-def test_a_single_sentence_without_noise_costs_nothing() -> None:
-    for name in ("binary-cross-entropy", "cross-entropy"):
-        logits = torch.tensor([[7.0]], requires_grad=True)
-        loss = objective.OBJECTIVES[name](logits)
-        loss.backward()
-        assert loss.item() == 0.0
-        assert logits.grad is not None
-        assert logits.grad.item() == 0.0
-
-
-def test_cross_entropy_without_weights_and_noise_is_simcse() -> None:
-    generator = torch.Generator().manual_seed(5)
-    first, second = torch.randn(2, 6, 4, generator=generator, dtype=torch.float64).requires_grad_()
-    expected = info_nce(first, second, temperature=0.05)
-    cosines = torch.nn.functional.normalize(first) @ torch.nn.functional.normalize(second).T
-    logits = objective.weighted_logits(cosines, None, temperature=0.05, masked_pair="excluded")
-    assert objective.cross_entropy(logits).item() == pytest.approx(expected.item(), abs=1e-12)
-
-
 def test_thresholds_at_the_ends_mask_nothing_or_everything() -> None:
     """A cosine that rounding lifts above 1 is still not above a threshold of 1."""
     scores = torch.full((3, 3), 1.0000001)
@@ -180,21 +162,6 @@ def test_thresholds_at_the_ends_mask_nothing_or_everything() -> None:
     assert not objective.false_negatives(scores, threshold=1.1, comparison="at-or-above").any()
     everything = objective.false_negatives(random_cosines(3, 3, 9), threshold=-1.1, comparison="above")
     assert everything.sum() == 6
-
-
-def test_with_everything_masked_a_zero_logit_row_counts_its_neighbours_as_one_each() -> None:
-    """-log(e^{s/tau} / (e^{s/tau} + (B - 1) + sum of the noise)), by hand for B = 3, M = 2."""
-    similarities = torch.cat([PAIRS, NOISE], dim=1)
-    masked = ~torch.eye(3, dtype=torch.bool)
-    logits = objective.weighted_logits(similarities, masked, temperature=0.5, masked_pair="zero-logit")
-    rows = [
-        -math.log(
-            math.exp(own / 0.5)
-            / (math.exp(own / 0.5) + 2 + sum(math.exp(r / 0.5) for r in NOISE[row].tolist()))
-        )
-        for row, own in enumerate((0.9, 0.8, 0.7))
-    ]
-    assert objective.cross_entropy(logits).item() == pytest.approx(sum(rows) / 3, abs=1e-12)
 
 
 def test_distillation_is_zero_for_equal_cosines_and_teaches_the_student_only() -> None:
@@ -215,3 +182,93 @@ def test_noise_share_is_the_mass_of_noise_among_negatives() -> None:
     logits = torch.tensor([[9.0, 0.0, 0.0, math.log(2.0)], [0.0, 9.0, 0.0, math.log(2.0)]])
     assert objective.noise_share(logits).item() == pytest.approx(0.75)
     assert objective.noise_share(logits[:, :2]).item() == 0.0
+
+
+HAND: dict[str, Any] = {"temperature": 1.0, "steps": 1, "step_size": 0.1, "denominator": "all"}
+
+
+def non_uniformity(
+    noise: Tensor, anchors: Tensor, positives: Tensor, *, temperature: float, denominator: str
+) -> Tensor:
+    """The loss that the noise climbs, DCLR eq. 2 averaged over anchors, pair by pair."""
+
+    def cosine(x: Tensor, y: Tensor) -> Tensor:
+        return (x @ y) / (x.norm() * y.norm())
+
+    losses = []
+    for row, anchor in enumerate(anchors):
+        columns = [cosine(anchor, other) for other in noise]
+        if denominator == "all":
+            columns += [cosine(anchor, other) for other in positives]
+        below = sum((value / temperature).exp() for value in columns)
+        losses.append(-cosine(anchor, positives[row]) / temperature + torch.as_tensor(below).log())
+    return torch.stack(losses).mean()
+
+
+def slow_ascent(
+    noise: Tensor, anchors: Tensor, positives: Tensor, *, steps: int, step_size: float, **settings: Any
+) -> Tensor:
+    """The loop of the paper with autograd."""
+    for _ in range(steps):
+        noise = noise.detach().requires_grad_()
+        (gradient,) = torch.autograd.grad(non_uniformity(noise, anchors, positives, **settings), noise)
+        noise = noise + step_size * gradient / gradient.norm(dim=1, keepdim=True)
+    return noise.detach()
+
+
+def test_one_step_worked_by_hand() -> None:
+    """Anchors e1 and e2 are their own positives, one noise vector 2 e3, tau 1, step 0.1.
+
+    Each row: -1 + log(e + 1 + 1) = 0.551444714. Both anchors pull alike, so the direction is
+    (1, 1, 0) / sqrt 2 and the vector ends at (0.0707107, 0.0707107, 2).
+    """
+    anchors = torch.eye(3, dtype=torch.float64)[:2]
+    noise = torch.tensor([[0.0, 0.0, 2.0]], dtype=torch.float64)
+    value = non_uniformity(noise, anchors, anchors, temperature=1.0, denominator="all")
+    assert value.item() == pytest.approx(0.551444714, abs=1e-9)
+    expected = torch.tensor([[0.1 / math.sqrt(2), 0.1 / math.sqrt(2), 2.0]], dtype=torch.float64)
+    moved = objective.ascend(noise, anchors, anchors, **HAND)
+    torch.testing.assert_close(moved, expected, atol=1e-12, rtol=0)
+
+
+@pytest.mark.parametrize("denominator", ["all", "noise-only"])
+@pytest.mark.parametrize("temperature", [0.05, 1.0])
+def test_the_closed_form_equals_autograd(denominator: Any, temperature: float) -> None:
+    noise, anchors, positives = drawn(5, 6, seed=1), drawn(4, 6, seed=2), drawn(4, 6, seed=3)
+    settings: dict[str, Any] = {"temperature": temperature, "denominator": denominator}
+    expected = slow_ascent(noise, anchors, positives, steps=3, step_size=0.2, **settings)
+    found = objective.ascend(noise, anchors, positives, steps=3, step_size=0.2, **settings)
+    torch.testing.assert_close(found, expected, atol=1e-12, rtol=0)
+
+
+def test_norms_grow_by_pythagoras_and_the_loss_never_falls() -> None:
+    """The gradient of a cosine is orthogonal to its argument: |n|^2 grows by step_size^2 a step."""
+    noise, anchors, positives = drawn(6, 8, seed=7), drawn(4, 8, seed=8), drawn(4, 8, seed=9)
+    height, moved = -math.inf, noise
+    for step in range(5):
+        moved = objective.ascend(noise, anchors, positives, **{**HAND, "steps": step, "step_size": 0.03})
+        grown = moved.square().sum(dim=1) - noise.square().sum(dim=1)
+        torch.testing.assert_close(grown, torch.full_like(grown, step * 0.03**2), atol=1e-12, rtol=0)
+        reached = non_uniformity(moved, anchors, positives, temperature=1.0, denominator="all").item()
+        assert reached > height
+        height = reached
+
+
+def test_noise_on_top_of_the_only_anchor_becomes_zero_and_may_move_again() -> None:
+    anchor = torch.tensor([[2.0, 0.0, 0.0]])
+    noise = torch.tensor([[3.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    once = objective.ascend(noise, anchor, anchor, **HAND)
+    torch.testing.assert_close(once, torch.tensor([[0.0, 0.0, 0.0], [0.1, 1.0, 0.0]]))
+    twice = objective.ascend(noise, anchor, anchor, **{**HAND, "steps": 2, "step_size": 1e-3})
+    torch.testing.assert_close(twice[0], torch.tensor([1e-3, 0.0, 0.0]))
+
+
+def test_a_gradient_too_small_for_fp32_still_has_a_direction() -> None:
+    """Cosine -1 to the anchors' side at tau 0.005: the softmax share is about e^-400, zero in fp32."""
+    anchors = torch.nn.functional.normalize(torch.tensor([[1.0, 0.1, 0.0], [1.0, -0.1, 0.0]]))
+    noise = torch.tensor([[-1.0, 0.0, 0.01]])
+    settings: dict[str, Any] = {**HAND, "temperature": 0.005}
+    expected = objective.ascend(noise.double(), anchors.double(), anchors.double(), **settings)
+    moved = objective.ascend(noise, anchors, anchors, **settings)
+    torch.testing.assert_close(moved.double(), expected, atol=1e-4, rtol=0)
+    assert moved.ne(0).any()

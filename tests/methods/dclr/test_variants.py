@@ -11,8 +11,8 @@ from torch import Tensor
 
 from methods.core.errors import InputError
 from methods.core.folders import load_backbone
-from methods.dclr.method import cut_count, cut_features, cut_span, cut_tokens
-from tests.methods.dclr.built import Build, batch_of, loss_of
+from methods.dclr.method import cut_features, cut_span, cut_tokens
+from tests.methods.dclr.conftest import Build, batch_of, loss_of
 from tests.methods.dclr.sample import PAPER, UNWEIGHTED
 from tests.support import tiny
 from tests.support.samples import write_words
@@ -41,18 +41,6 @@ def test_with_padding_attended_a_sentence_depends_on_the_longest_of_its_batch(bu
     torch.testing.assert_close(*seen[False], atol=1e-5, rtol=0)
     assert not torch.allclose(*seen[True], atol=1e-3)
     torch.testing.assert_close(seen[True][0], seen[False][0])  # nothing is padded there
-
-
-@pytest.mark.parametrize("attend", [True, False])
-def test_the_complement_attends_to_padding_as_the_student_does(attend: bool, build: Build) -> None:
-    method = build({**PAPER, "attend_padding": attend})
-    tokens = method.encoder.pad([[2, 7, 8, 3], [2] + [9] * 9 + [3]])
-    assert method.complement is not None
-    everything = {**tokens, "attention_mask": torch.ones_like(tokens["attention_mask"])}
-    seen, other = (everything, tokens) if attend else (tokens, everything)
-    vectors, others = (torch.nn.functional.normalize(method.complement(view)) for view in (seen, other))
-    torch.testing.assert_close(method.complement_scores(tokens), vectors @ vectors.T)
-    assert not torch.allclose(vectors, others, atol=1e-3)
 
 
 def test_a_student_may_start_from_the_parent_that_is_its_complement(
@@ -126,7 +114,6 @@ def test_bad_parents_are_told_in_one_line(build: Build, folders: dict[str, Path]
     (other / "tokenizer.json").write_text(tokenizer.replace('"river"', '"riverbed"'), encoding="utf-8")
     write_words(folders["words"])
     told = {
-        None: "dclr needs a parent and the run has none",
         folders["absent"]: "no such folder",
         folders["student"]: "does not say how it pools",
         folders["words"]: "not a transformer",
@@ -170,10 +157,3 @@ def test_feature_cuts_differ_by_sentence_and_hold_for_all_its_tokens() -> None:
     assert keep.shape == (6, 1, 20)
     assert (keep == 0).sum(dim=(1, 2)).tolist() == [4] * 6
     assert len({tuple(row.tolist()) for row in keep[:, 0]}) > 1
-
-
-@pytest.mark.parametrize(
-    ("total", "rate", "expected"), [(10, 0.2, 2), (10, 0.01, 1), (1, 0.9, 1), (0, 0.5, 0)]
-)
-def test_at_least_one_of_something_is_cut(total: int, rate: float, expected: int) -> None:
-    assert cut_count(total, rate) == expected

@@ -37,18 +37,6 @@ def test_a_student_equal_to_its_teacher_has_loss_zero(backbone: Path, tmp_path: 
     assert float(method.loss(batch).total.detach()) == pytest.approx(0.0, abs=1e-9)
 
 
-def test_teacher_vectors_follow_their_rows(backbone: Path, tmp_path: Path) -> None:
-    rows = tiny.rows()
-    parent = self_taught(backbone, tmp_path / "t", rows)
-    method = tiny.build(SAME, backbone, parent=parent)
-    method.prepare(rows)
-    chosen = [rows[index] for index in (5, 2, 17)]
-    batch = tiny.collate(method, chosen)
-    expected = tiny.sentence_encoder(backbone).encode([row.text for row in chosen])
-    np.testing.assert_allclose(batch["teacher"].numpy(), expected, atol=1e-5)
-    assert batch["teacher"].dtype == torch.float32
-
-
 def test_widths_that_differ_need_a_mapping(tmp_path: Path) -> None:
     rows = tiny.rows()
     wide = tiny.write_backbone(tmp_path / "wide", width=32)

@@ -12,7 +12,7 @@ import torch
 
 from methods.core.errors import InputError
 from methods.core.types import Batch
-from methods.moco.roles import Span, read_rewritten, rewrite, rewrite_all
+from methods.moco.method import read_rewritten, rewrite, rewrite_all
 from tests.methods.moco.sample import RELEASED
 from tests.support import tiny
 from tests.support.tiny import Sample
@@ -33,15 +33,6 @@ def collate(method: Any, rows: Any = ROWS) -> Batch:
 def pieces(view: Batch) -> list[list[int]]:
     """Returns each row's ids without padding; 0 is the padding id and occurs nowhere else."""
     return [[piece for piece in row if piece] for row in view["input_ids"].tolist()]
-
-
-@pytest.mark.parametrize("view", ["deletion", "duplication", "reorder"])
-def test_an_edit_leaves_the_anchor_as_it_is(backbone: Path, view: str) -> None:
-    plain = collate(build(backbone))["anchor"]
-    edited = collate(build(backbone, key_view=view, edit_share=0.3, unedited_share=0.0))
-    assert edited.keys() == {"anchor", "key", "edited"}
-    assert all(torch.equal(edited["anchor"][name], plain[name]) for name in plain)
-    assert edited["edited"].all()
 
 
 def test_deletion_hides_tokens_from_attention_and_keeps_ids_and_the_first_token(backbone: Path) -> None:
@@ -97,11 +88,10 @@ def test_the_loss_reads_the_key_view_on_the_key_side_only(backbone: Path) -> Non
 def test_roles_are_written_in_order_predicate_after_predicate() -> None:
     """`eat` has an agent, a denial and an object, `baked` an agent and an object; times are left out."""
     words = ["she", "did", "not", "eat", "the", "cake", "that", "he", "baked"]
-    eat = [Span("ARG1", 4, 6), Span("ARG0", 0, 1), Span("PRED", 3, 4), Span("ARGM-NEG", 2, 3)]
-    baked = [Span("PRED", 8, 9), Span("ARG0", 7, 8), Span("ARG1", 4, 6), Span("ARGM-TMP", 1, 2)]
+    eat = [("", "ARG1", 4, 6), ("", "ARG0", 0, 1), ("", "PRED", 3, 4), ("", "ARGM-NEG", 2, 3)]
+    baked = [("", "PRED", 8, 9), ("", "ARG0", 7, 8), ("", "ARG1", 4, 6), ("", "ARGM-TMP", 1, 2)]
     assert rewrite(words, [eat, baked]) == "she eat not the cake he baked the cake"
-    assert rewrite(words, []) is None
-    assert rewrite(words, [[Span("ARGM-TMP", 0, 1)]]) is None
+    assert rewrite(words, []) == rewrite(words, [[("", "ARGM-TMP", 0, 1)]]) == ""
 
 
 def test_a_role_file_brings_the_key_view_and_missing_sentences_stay(backbone: Path, tmp_path: Path) -> None:
@@ -117,9 +107,7 @@ def test_a_role_file_brings_the_key_view_and_missing_sentences_stay(backbone: Pa
     ("content", "told"),
     [
         (None, "no such file, role_file expects"),
-        ("one column\n", "line 1: 1 columns, expected"),
         ("a\tb\nc\td\te\n", "line 2: 3 columns, expected"),
-        ("a\t \n", "line 1: 2 columns, expected .* both filled"),
         ("other\tsentence\n", "none of the 1 training sentences"),
     ],
 )

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from methods.modals.augmentation import (
+from methods.modals.method import (
     AUGMENTATIONS,
     extrapolation,
     gaussian_noise,

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 from methods.core.losses import info_nce
 from methods.pcl import objective
 from methods.pcl.config import PCLConfig
 from tests.methods.pcl import reference
 from tests.methods.pcl.sample import PAPER, RELEASED
+from tests.support.vectors import assert_equal_with_gradients, drawn
 
 MAIN_DEGREES = [[0, 10, 40], [90, 100, 60], [200, 190, 230]]
 PEER_DEGREES = [[5, 20, 30], [80, 95, 110], [210, 200, 180]]
@@ -28,11 +28,6 @@ def settings(**changes: Any) -> PCLConfig:
 def on_circle(degrees: list[list[int]]) -> Tensor:
     angles = torch.tensor(degrees, dtype=torch.float64).deg2rad()
     return torch.stack([angles.cos(), angles.sin()], dim=-1)
-
-
-def vectors(*shape: int, seed: int = 0) -> Tensor:
-    made = torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
-    return made.requires_grad_()
 
 
 def parts(main: Tensor, peer: Tensor | None, **changes: Any) -> dict[str, float]:
@@ -112,25 +107,17 @@ SLOW = {
 @pytest.mark.parametrize("shape", [(4, 4, 5), (3, 2, 4), (2, 10, 3)])
 def test_loss_and_gradients_equal_the_double_loop(name: str, shape: tuple[int, int, int]) -> None:
     config = {**SLOW[name], "positives": shape[1] - 1, "temperature": 0.3}
-    main, peer = vectors(*shape), vectors(*shape, seed=1)
+    main, peer = drawn(*shape), drawn(*shape, seed=1)
     other = None if config["coupling"] == "none" else peer
     fast = objective.pcl_loss(main, other, PCLConfig.model_validate(config)).total
     slow = reference.pcl(main, other, config)
-    assert fast.item() == pytest.approx(slow.item(), abs=1e-10)
-    for quick, obvious in zip(gradients(fast, main, peer), gradients(slow, main, peer), strict=True):
-        torch.testing.assert_close(quick, obvious, rtol=0, atol=1e-8)
+    assert_equal_with_gradients(fast, slow, [main] if other is None else [main, peer])
     assert len(SLOW) == 8
-
-
-def test_off_diagonal_keeps_the_order_of_the_others() -> None:
-    square = torch.arange(9).view(3, 3)
-    assert objective.off_diagonal(square).tolist() == [[1, 2], [3, 5], [6, 7]]
-    assert objective.off_diagonal(square[:1, :1]).shape == (1, 0)
 
 
 @pytest.mark.parametrize("config", [RELEASED, PAPER], ids=["released", "paper"])
 def test_a_batch_of_one_sentence_has_a_finite_loss_and_gradient(config: dict[str, Any]) -> None:
-    main, peer = vectors(1, 10, 4), vectors(1, 10, 4, seed=1)
+    main, peer = drawn(1, 10, 4), drawn(1, 10, 4, seed=1)
     total = objective.pcl_loss(main, peer, PCLConfig.model_validate(config)).total
     assert torch.isfinite(total)
     assert all(torch.isfinite(gradient).all() for gradient in gradients(total, main, peer))
@@ -138,7 +125,7 @@ def test_a_batch_of_one_sentence_has_a_finite_loss_and_gradient(config: dict[str
 
 @pytest.mark.parametrize("positives", [1, 4, 9])
 def test_without_peer_and_group_it_is_simcse_and_edits_get_exactly_zero_gradient(positives: int) -> None:
-    main = vectors(5, positives + 1, 6)
+    main = drawn(5, positives + 1, 6)
     config = settings(coupling="none", contrast="dropout", positives=positives)
     total = objective.pcl_loss(main, None, config).total
     simcse = info_nce(main[:, 0], main[:, 1], temperature=0.05)
@@ -149,17 +136,8 @@ def test_without_peer_and_group_it_is_simcse_and_edits_get_exactly_zero_gradient
     assert gradient[:, :2].ne(0).any()
 
 
-def test_one_positive_makes_the_sum_equal_to_info_nce_against_the_other_anchors() -> None:
-    """K = 1: the candidates of anchor i are its copy and the other anchors, the copy being right."""
-    main = vectors(4, 2, 6)
-    total = objective.pcl_loss(main, None, settings(coupling="none", contrast="sum", positives=1)).total
-    logits = objective.candidate_logits(main, None, temperature=0.05)["mm"]
-    expected = functional.cross_entropy(logits, torch.zeros(4, dtype=torch.long))
-    assert total.item() == pytest.approx(expected.item(), abs=1e-12)
-
-
 def test_equal_networks_do_not_diverge_and_get_no_gradient_from_it() -> None:
-    main = vectors(4, 5, 6)
+    main = drawn(4, 5, 6)
     peer = main.detach().clone().requires_grad_()
     logits = objective.candidate_logits(main, peer, temperature=0.05)
     for term in objective.cooperation(
@@ -184,10 +162,6 @@ def test_equal_vectors_make_every_distribution_uniform() -> None:
     assert parts(same, same, contrast="sum")["nce_main"] == pytest.approx(9 * math.log(64))
 
 
-def logits(*shape: int) -> Tensor:
-    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
-
-
 BOUNDS = {
     (64, 9): (0.686396, 0.698380, 0.701760),
     (64, 4): (0.686150, 0.699747, 0.702403),
@@ -207,20 +181,14 @@ def test_group_term_has_its_bounds(size: tuple[int, int]) -> None:
     found = [float(objective.group_term(row[None], positives=positives)) for row in extremes]
     assert found == pytest.approx(BOUNDS[size], abs=1e-6)
     assert len(BOUNDS) == 4
-    for row in logits(50, extremes.shape[1]) * 10:
+    for row in drawn(50, extremes.shape[1]).detach() * 10:
         assert (
             found[0] - 1e-9 <= float(objective.group_term(row[None], positives=positives)) <= found[2] + 1e-9
         )
 
 
-def test_group_term_prefers_an_even_spread_to_a_single_positive() -> None:
-    extremes = torch.full((1, 72), -1e4, dtype=torch.float64)
-    extremes[0, 4] = 0.0
-    assert float(objective.group_term(extremes, positives=9)) == pytest.approx(0.687871, abs=1e-6)
-
-
 def test_group_term_is_first_order_in_the_mass_on_the_positives() -> None:
-    for row in logits(40, 12) * 3:
+    for row in drawn(40, 12).detach() * 3:
         probabilities = row.softmax(0)
         first_order = math.log(2) + (0.5 - float(probabilities[:4].sum())) / 12
         excess = float(objective.group_term(row[None], positives=4)) - first_order

@@ -10,7 +10,6 @@ import torch
 from pydantic import ValidationError
 from torch import Tensor, nn
 
-from methods.core.heads import BatchNormHead
 from methods.scd import objective
 from methods.scd.method import SCD
 from tests.methods.scd.sample import RELEASED, SAMPLES
@@ -74,18 +73,6 @@ def test_loss_and_gradients_equal_the_loops(reduction: str) -> None:
     assert_equal_with_gradients(fast, slow(*inputs, summed=reduction == "sum"), inputs)
 
 
-def test_equal_views_agree_in_every_column_and_have_no_gradient_of_self_contrast() -> None:
-    vectors = drawn(6, 4, seed=4)
-    apart = objective.self_contrast(vectors, vectors, scale=20.0)
-    assert apart.item() == pytest.approx(20.0)
-    torch.testing.assert_close(
-        torch.autograd.grad(apart, vectors)[0], torch.zeros(6, 4).double(), rtol=0, atol=1e-12
-    )
-    found = objective.decorrelation(normal(vectors), normal(vectors)).diagonal_mean
-    variance = vectors.var(dim=0, correction=0)
-    torch.testing.assert_close(found, (variance / (variance + 1e-5)).mean())
-
-
 def test_two_sentences_have_correlations_of_plus_or_minus_one() -> None:
     """D = 3 columns, of which one disagrees: 4 on the diagonal and D^2 - D = 6 off it."""
     first = torch.tensor([[1.0, 1, 1], [-1, -1, -1]])
@@ -131,12 +118,6 @@ def test_the_scale_weighs_one_term_alone() -> None:
     torch.testing.assert_close(twenty.total - one.total, difference)
 
 
-def test_the_projector_has_the_released_number_of_weights() -> None:
-    with torch.device("meta"):
-        head = BatchNormHead([768, 4096, 4096, 4096], first_bias=True)
-    assert sum(parameter.numel() for parameter in head.parameters()) == 36_720_640
-
-
 def test_each_view_has_its_own_rate(backbone: Path) -> None:
     """At rate 0 the first view is the vector without dropout, whatever the second's rate is."""
     method = made(backbone, dropout_low=0.0, dropout_high=0.5)
@@ -149,37 +130,6 @@ def test_each_view_has_its_own_rate(backbone: Path) -> None:
     assert not torch.allclose(second, first, atol=1e-2)
 
 
-def test_the_projections_of_each_view_are_normalised_alone(backbone: Path) -> None:
-    method = made(backbone)
-    seen: list[Tensor] = []
-    method.projector.register_forward_hook(lambda module, inputs, given: seen.append(given.detach()))
-    method.loss(batch_of(method))
-    assert [len(view) for view in seen] == [6, 6]
-    for view in seen:
-        torch.testing.assert_close(view.mean(dim=0), torch.zeros(24), rtol=0, atol=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("term", "idle"), [("decorrelation_weight", "projector"), ("self_contrast_weight", "")]
-)
-def test_without_a_term_its_weights_learn_nothing(backbone: Path, term: str, idle: str) -> None:
-    """Without decorrelation the projector rests; without self-contrast both still learn."""
-    method = made(backbone, **{term: 0.0})
-    method.loss(batch_of(method)).total.backward()
-    moved = {
-        name.partition(".")[0] for name, p in method.named_parameters() if p.grad is not None and p.grad.any()
-    }
-    assert moved == {"encoder", "projector"} - {idle}
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"dropout_low": 0.3}, "dropout_low 0.3 above dropout_high 0.155"),
-        ({"projector_width": 0}, "projector_width"),
-        ({"temperature": 0.05}, "temperature"),
-    ],
-)
-def test_bad_settings_are_refused(change: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValidationError, match=message):
-        SCD.Config.model_validate({**RELEASED, **change})
+def test_bad_settings_are_refused() -> None:
+    with pytest.raises(ValidationError, match="above dropout_high"):
+        SCD.Config.model_validate({**RELEASED, "dropout_low": 0.3})

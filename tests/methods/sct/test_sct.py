@@ -130,14 +130,6 @@ def test_queues_start_as_random_directions_where_every_target_is_one_hot() -> No
     assert match.keys == 16388
 
 
-def test_views_without_dropout_or_projector_at_one_temperature_cost_nothing(backbone: Path) -> None:
-    """Both views the sentence itself: online and reference vectors agree, so every divergence is 0."""
-    config = {**own(projector_blocks=0), "views": [0, 0], "online_temperature": 0.04}
-    method = built(backbone, config)
-    loss = method.loss(batch_of(method, *range(8)))
-    assert loss.total.item() == pytest.approx(0.0, abs=2e-6)
-
-
 def test_the_reference_is_the_encoder_itself_without_gradient(backbone: Path) -> None:
     """A copy that never moves gives the same loss and gradients, and receives none."""
     shared = built(backbone, RELEASED)

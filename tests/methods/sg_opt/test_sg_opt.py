@@ -23,7 +23,7 @@ from methods.sg_opt.objective import (
     symmetric_contrast,
     weight_distance,
 )
-from tests.methods.sg_opt.sample import BACK_TRANSLATION, PAPER, RELEASED
+from tests.methods.sg_opt.sample import PAPER, RELEASED
 from tests.support import tiny
 from tests.support.vectors import assert_equal_with_gradients, drawn
 
@@ -79,37 +79,6 @@ def test_dropout_of_the_frozen_copy_is_as_stated_whatever_the_mode(backbone: Pat
     method.train()
     first, second = method.frozen(batch["anchor"]), method.frozen(batch["anchor"])
     assert torch.equal(first, second) is not active
-
-
-def test_a_layer_is_drawn_anew_for_each_sentence_and_step(backbone: Path) -> None:
-    method, _ = ready(backbone, {**PLAIN, "objective": "opt2"})
-    drawn = torch.stack([tiny.batch_of(method, 24, step=step)["layer"] for step in range(20)])
-    assert set(drawn.unique().tolist()) == {0, 1, 2}
-    assert not torch.equal(drawn[0], drawn[1])
-    counts = torch.bincount(drawn.flatten(), minlength=3) / drawn.numel()
-    torch.testing.assert_close(counts, torch.full((3,), 1 / 3), rtol=0, atol=0.1)
-
-
-def test_a_back_translation_equal_to_its_text_has_the_largest_cosine(backbone: Path) -> None:
-    """Without dropout both sides are one vector: positive logits are 1 / tau."""
-    rows = [row._replace(augmentations=(row.text,)) for row in tiny.rows()]
-    method, batch = ready(backbone, BACK_TRANSLATION, rows)
-    method.eval()
-    first, second = method.head(method.encoder(batch["pair"])).chunk(2)
-    cosines = torch.nn.functional.cosine_similarity(first, second)
-    torch.testing.assert_close(cosines, torch.ones(6), rtol=0, atol=1e-5)
-    expected = objective.symmetric_contrast(first, second, temperature=0.01)
-    torch.testing.assert_close(method.contrast(batch), expected)
-
-
-def test_the_head_is_two_wide_layers_with_exact_gelu_on_both_and_is_not_exported(backbone: Path) -> None:
-    method, _ = ready(backbone, PLAIN)
-    vector = torch.randn(2, 16)
-    first, _, second, _ = method.head
-    expected = torch.nn.functional.gelu(second(torch.nn.functional.gelu(first(vector))))
-    torch.testing.assert_close(method.head(vector), expected)
-    assert sum(value.numel() for value in method.head.parameters()) == 16 * 24 + 24 + 24 * 24 + 24
-    assert method.exported() is method.encoder
 
 
 def test_a_layer_beyond_the_backbone_is_refused_in_one_line(backbone: Path) -> None:
@@ -187,14 +156,6 @@ def test_vectors_of_one_direction_give_the_logarithm_of_the_count(
     anchors = torch.ones(batch, 6, dtype=torch.float64) * torch.arange(1.0, batch + 1)[:, None]
     states = torch.full((batch, layers, 6), 2.5, dtype=torch.float64)
     assert layer_contrast(anchors, states, temperature=0.01).item() == pytest.approx(expected, abs=1e-9)
-
-
-def test_one_sentence_gives_zero_and_no_gradient_whatever_the_layers() -> None:
-    anchors, layers = drawn(1, WIDTH), drawn(1, LAYERS, WIDTH, seed=1)
-    total = layer_contrast(anchors, layers, temperature=0.01)
-    assert total.item() == pytest.approx(0.0, abs=1e-12)
-    for gradient in torch.autograd.grad(total, (anchors, layers)):
-        assert gradient.abs().max().item() < 1e-10
 
 
 def test_two_sentences_of_two_layers_are_worked_by_hand() -> None:

@@ -1,17 +1,24 @@
-"""The pseudo-token block: collapse, dead parameters, dropout noise, equality of its forms."""
+"""PT-BERT: its block, what learns, what the key side reads, what is exported."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
 from methods.core.errors import InputError
-from methods.pt_bert.block import PseudoTokenBlock, attend, factorised, plain
+from methods.core.losses import info_nce
+from methods.core.types import Batch
+from methods.pt_bert.method import PseudoTokenBlock, factorised, plain
+from tests.methods.pt_bert.sample import PAPER, RELEASED
+from tests.support import tiny
+from tests.support.tiny import Sample
 
 B, D, H, M = 4, 24, 3, 5
 
@@ -120,35 +127,18 @@ def test_factorised_equals_plain_from_the_same_masks(shared: bool) -> None:
     assert_same(lean, wide)
 
 
-def test_a_softmax_over_one_key_is_exactly_one() -> None:
-    """Whatever the scores, attention over a single source returns its value."""
-    torch.manual_seed(0)
-    asked, key, value = torch.randn(H, M, 8) * 100, torch.randn(B, H, 1, 8), torch.randn(B, H, 1, 8)
-    assert torch.equal(attend(asked, key, value, torch.ones(B, H, M, 1)), value.expand(B, H, M, 8))
-
-
 def test_without_dropout_the_printed_form_is_the_value_layer_twice() -> None:
     """Unchanged by other pseudo tokens, their number, query and key weights, and the number of heads."""
-    ones = torch.ones(B, H, M, 1, dtype=torch.float64), torch.ones(B, H, 1, M, dtype=torch.float64)
-    made, y = block(), sentences()
+    made, y, asking = block(), sentences(), block()
     twice = made.value(made.value(y))
-
-    def printed(changed: PseudoTokenBlock, heads: int = H, length: int = M) -> Tensor:
-        first, second = (
-            torch.ones(B, heads, length, 1).double(),
-            torch.ones(B, heads, 1, length).double(),
-        )
-        return plain(changed, changed, y, y.unsqueeze(1), None, first, second)
-
-    torch.testing.assert_close(plain(made, made, y, y.unsqueeze(1), None, *ones), twice, rtol=0, atol=1e-12)
-    others = {"length": block(length=7), "heads": block(heads=4), "asking": block()}
-    torch.nn.init.normal_(others["asking"].tokens, std=5.0)
-    torch.nn.init.normal_(others["asking"].query.weight)
-    torch.nn.init.normal_(others["asking"].key.weight)
-    for name, other in others.items():
+    for weights in (asking.tokens, asking.query.weight, asking.key.weight):
+        torch.nn.init.normal_(weights, std=5.0)
+    for other in (made, block(length=7), block(heads=4), asking):
         other.value.load_state_dict(made.value.state_dict())
-        outcome = printed(other, heads=other.heads, length=len(other.tokens))
-        torch.testing.assert_close(outcome, twice, rtol=0, atol=1e-12, msg=name)
+        shape = (B, other.heads, len(other.tokens))
+        keep = torch.ones(shape).double().unsqueeze(3), torch.ones(shape).double().unsqueeze(2)
+        printed = plain(other, other, y, y.unsqueeze(1), None, *keep)
+        torch.testing.assert_close(printed, twice, rtol=0, atol=1e-12)
     assert torch.equal(made.eval()(y), twice)
 
 
@@ -164,14 +154,6 @@ def test_pseudo_tokens_of_the_printed_form_get_exactly_zero_gradient(active: boo
     if not active:
         assert made.query.weight.grad.norm() < 1e-6 * made.value.weight.grad.norm()
         assert made.key.weight.grad.norm() < 1e-6 * made.value.weight.grad.norm()
-
-
-def test_the_key_bias_cannot_change_the_block() -> None:
-    """It adds the same number to all scores of a head."""
-    made, keep, y = block(), masks(), sentences()
-    before = plain(made, made, y, y.unsqueeze(1), None, *keep)
-    torch.nn.init.normal_(made.key.bias, std=3.0)
-    torch.testing.assert_close(plain(made, made, y, y.unsqueeze(1), None, *keep), before)
 
 
 def test_with_token_states_pseudo_tokens_matter_and_learn() -> None:
@@ -227,19 +209,67 @@ def test_the_affine_layer_is_the_block_without_dropout() -> None:
     assert not affine.weight.requires_grad
 
 
-def test_new_weights_have_the_spread_of_the_released_code() -> None:
-    """Pseudo tokens N(0, 1), layers uniform in +- 1 / sqrt(d): a value layer scales by about 0.58."""
-    torch.manual_seed(0)
-    made = PseudoTokenBlock(768, length=128, heads=12, dropout=0.1, form="plain")
-    assert made.tokens.std().item() == pytest.approx(1.0, rel=0.02)
-    bound = 1 / math.sqrt(768)
-    for linear in (made.query, made.key, made.value):
-        assert linear.weight.abs().max().item() == pytest.approx(bound, rel=1e-3)
-        assert linear.weight.std().item() == pytest.approx(bound / math.sqrt(3), rel=0.01)
-    y = torch.randn(64, 768)
-    assert (made.value(y).norm() / y.norm()).item() == pytest.approx(0.58, abs=0.02)
-
-
 def test_heads_that_do_not_divide_the_width_are_refused() -> None:
     with pytest.raises(InputError, match="5 heads for width 24, expected a divisor"):
         block(heads=5)
+
+
+def build(backbone: Path, config: Any, method: str = "pt-bert") -> Any:
+    made = tiny.build(Sample(method, "", config), backbone, parent=None, pooling="cls").train()
+    made.prepare(tiny.rows())
+    return made
+
+
+def batch_of(method: Any, size: int = 8) -> Batch:
+    return tiny.collate(method, tiny.rows()[:size])
+
+
+@pytest.mark.parametrize("attention", ["online", "momentum"])
+def test_the_key_side_reads_the_stated_weights_in_its_second_attention(
+    backbone: Path, attention: str
+) -> None:
+    """With a momentum value layer of zeros attention 1 gives 0, so the key is the trained b_V, or 0."""
+    config = {**PAPER, "key_second_attention": attention, "pseudo_dropout": 0.0}
+    method = build(backbone, config)
+    torch.nn.init.zeros_(method.key_block.value.weight)
+    torch.nn.init.zeros_(method.key_block.value.bias)
+    keys = method.keys(batch_of(method)["anchor"])
+    expected = method.block.value.bias if attention == "online" else torch.zeros(16)
+    torch.testing.assert_close(keys, expected.expand_as(keys))
+
+
+def test_trained_weights_used_on_the_key_side_get_no_gradient_there(backbone: Path) -> None:
+    """The released key side reads the trained second attention; keys are constants there."""
+    method = build(backbone, RELEASED)
+    tokens, trained = batch_of(method)["anchor"], list(method.block.value.parameters())
+    torch.manual_seed(4)
+    got = torch.autograd.grad(method.loss({"anchor": tokens}).total, trained)
+    torch.manual_seed(4)
+    queries, keys = method.queries(tokens), method.keys(tokens)
+    assert keys.requires_grad
+    constant = torch.autograd.grad(
+        info_nce(queries, keys.detach(), temperature=0.05), trained, retain_graph=True
+    )
+    leaking = torch.autograd.grad(info_nce(queries, keys, temperature=0.05), trained)
+    torch.testing.assert_close(got, constant)
+    assert (leaking[0] - constant[0]).abs().max() > 0.01 * constant[0].abs().max()
+
+
+def test_the_block_starts_equal_on_both_sides_and_the_key_side_follows(backbone: Path) -> None:
+    """The trained layer is raised by 1; momentum 0.25 takes the key layer up by 0.75 of it."""
+    method = build(backbone, {**RELEASED, "momentum": 0.25})
+    start = method.block.value.weight.detach().clone()
+    assert torch.equal(method.key_block.value.weight, start)
+    with torch.no_grad():
+        method.block.value.weight.add_(1.0)
+    method.after_step(0)
+    torch.testing.assert_close(method.block.value.weight, start + 1.0)
+    torch.testing.assert_close(method.key_block.value.weight, start + 0.75)
+
+
+def test_the_exported_output_is_the_block_of_the_vector_without_dropout(backbone: Path) -> None:
+    method = build(backbone, {**RELEASED, "export": "output"})
+    texts = ["the man runs", "a dog sleeps under the tree"]
+    pooled = torch.from_numpy(method.encoder.encode(texts))
+    expected = method.block.eval()(pooled).detach().numpy()
+    np.testing.assert_allclose(method.exported().encode(texts), expected, rtol=1e-4, atol=1e-6)

@@ -1,7 +1,10 @@
-"""PCL's networks: how the peer starts, what learns, what padding does, what is exported."""
+"""PCL's views, on pieces or on words, and its networks: what starts equal, what learns, what padding does."""
 
 from __future__ import annotations
 
+from collections import Counter
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +16,10 @@ from torch import Tensor
 from methods.core.encoder import SentenceEncoder
 from methods.core.errors import InputError
 from methods.core.folders import load_backbone
-from methods.core.optimizer import build_optimizer
-from methods.core.train_config import TrainConfig
-from methods.pcl.method import PCL
-from tests.methods.pcl.building import DIVERGENCES, Make, gradient_of, parts
+from methods.core.types import Batch, Row
+from methods.pcl.method import PCL, continuing_pieces, edit_words
+from tests.methods.pcl.conftest import DIVERGENCES, Make, gradient_of, parts, views_of
 from tests.methods.pcl.sample import PAPER, PLAIN_PEER, RELEASED
-from tests.support import tiny
 from tests.support.tiny import batch_of
 
 
@@ -34,17 +35,6 @@ def test_the_peer_starts_as_the_checkpoint_and_as_the_main_network(
         assert all(torch.equal(network.backbone.state_dict()[name], shared[name]) for name in shared)
     assert torch.equal(pooler.dense.weight, checkpoint["pooler.dense.weight"])
     assert torch.equal(pooler.dense.bias, checkpoint["pooler.dense.bias"])
-
-
-def test_the_head_is_new_and_serves_both_networks_once(make: Make) -> None:
-    """The optimiser holds main network, peer with its pooler, and one head: each parameter once."""
-    method = make()
-    optimizer = build_optimizer(method, TrainConfig.model_validate(tiny.TRAIN))
-    held = [id(p) for group in optimizer.param_groups for p in group["params"]]
-    networks = (method.encoder, method.peer, method.head)
-    assert len(held) == len(set(held)) == sum(len(list(network.parameters())) for network in networks)
-    assert method.peer_head is None
-    assert make(peer_head="cls-own-mlp").peer_head is not None
 
 
 def test_without_dropout_equal_networks_agree_and_the_pooler_makes_them_differ(make: Make) -> None:
@@ -120,19 +110,6 @@ def test_the_peer_of_the_released_preset_gets_ids_alone_and_the_paper_preset_its
     assert any("attention_mask" in tokens for name, tokens in paper.items() if name != "rows")
 
 
-def test_grouped_rows_come_back_in_their_order(make: Make) -> None:
-    method = make(backbone="still", coupling="none")
-    batch = batch_of(method, count=5)
-    rows = list(tiny.rows())[:5]
-    method.eval()
-    with torch.no_grad():
-        main, _ = method.vectors(batch)
-        whole = method.head(method.encoder(method.encoder.tokenize([row.text for row in rows])))
-    assert main.shape == (5, 10, 16)
-    torch.testing.assert_close(main[:, 0], whole)
-    torch.testing.assert_close(main[:, 1], whole)
-
-
 @pytest.mark.parametrize("preset", [RELEASED, PAPER], ids=["released", "paper"])
 def test_recomputed_activations_give_the_same_gradients(make: Make, preset: dict[str, Any]) -> None:
     plain, thrifty = make(preset), make(preset, recompute=True)
@@ -151,3 +128,107 @@ def test_a_pooler_that_the_checkpoint_lacks_is_refused(make: Make) -> None:
 def test_a_fixed_peer_of_another_width_is_refused(make: Make) -> None:
     with pytest.raises(InputError, match=r"width 32, expected.*16"):
         make(coupling="fixed", parent="wide", **PLAIN_PEER)
+
+
+def test_nine_positives_are_ten_views_of_which_the_first_two_are_the_sentence(make: Make) -> None:
+    method = make()
+    rows = method.prepare([Row(0, "the man runs in the red house and a dog sleeps under two trees")])
+    sentence = method.token_ids(rows)[0].tolist()
+    views, again, other = (views_of(method, rows[0], seed) for seed in (0, 0, 1))
+    assert len(views) == 10
+    assert views[0] == views[1] == sentence
+    assert views[3] == views[7] == [sentence[0], *sentence[-2:0:-1], sentence[-1]]
+    assert views == again
+    assert views != other
+    assert views[4] != views[8]
+    assert Counter(views[2]) == Counter(sentence)
+    assert len(views[4]) < len(sentence) < len(views[5])
+
+
+def test_shared_views_are_one_draw_and_independent_views_two(make: Make) -> None:
+    shared, independent = (make(PAPER, peer_views=kind) for kind in ("shared", "independent"))
+    same, other = batch_of(shared), batch_of(independent)
+    assert sorted_rows(same["views"]) == sorted_rows(same["peer_views"])
+    mine, peers = (sorted_rows(other[name]) for name in ("views", "peer_views"))
+    assert mine != peers
+
+
+def sorted_rows(views: Batch) -> list[list[int]]:
+    return sorted(row for name, t in views.items() if name != "rows" for row in t["input_ids"].tolist())
+
+
+def test_words_are_edited_whole_in_the_paper_preset(make: Make) -> None:
+    """ "zb" is no word of the tiny vocabulary and becomes z ##b, which stay together in every edit."""
+    method = make(PAPER)
+    rows = method.prepare([Row(0, "the zb man zb runs zb in zb house")])
+    z, b = method.encoder.tokenizer.convert_tokens_to_ids(["z", "##b"])
+    views = views_of(method, rows[0])
+    assert len({tuple(view) for view in views}) > 5
+    for view in views:
+        after = [following for piece, following in pairwise(view) if piece == z]
+        assert after == [b] * view.count(b)
+
+
+class Vocabulary:
+    """A tokenizer reduced to its pieces."""
+
+    def __init__(self, *pieces: str) -> None:
+        self.pieces = pieces
+
+    def __len__(self) -> int:
+        return len(self.pieces)
+
+    def convert_ids_to_tokens(self, ids: list[int]) -> list[str]:
+        return [self.pieces[index] for index in ids]
+
+
+def test_word_marks_of_word_pieces_and_of_byte_level_pieces() -> None:
+    assert continuing_pieces(Vocabulary("the", "##s")).tolist() == [False, True]
+    assert continuing_pieces(Vocabulary("Ġthe", "s")).tolist() == [False, True]
+    with pytest.raises(InputError, match="edit_unit: piece"):
+        continuing_pieces(Vocabulary("the", "s"))
+
+
+TABLE_1 = {
+    "shuffle": {"bag"},
+    "invert": {"n-grams", "bag"},
+    "repeat": {"order", "bag"},
+    "delete": {"order"},
+}
+
+
+@pytest.mark.parametrize("name", TABLE_1)
+def test_an_edit_keeps_the_properties_that_table_1_ticks(make: Make, name: str) -> None:
+    """Order: what is left stands as it stood; n-grams: the set of neighbours, either way round; bag: the set.
+
+    Eleven different words, over twenty draws.
+    """
+    method = make(edits=[name], positives=2)
+    rows = method.prepare([Row(0, "the man runs in a red house and two dog eats")])
+    kept = {"order", "n-grams", "bag"}
+    for seed in range(20):
+        original, _, edited = (view[1:-1] for view in views_of(method, rows[0], seed))
+        assert len(set(original)) == len(original) == 11
+        inside, whole = (original, edited) if len(edited) > len(original) else (edited, original)
+        rest = iter(whole)
+        held = {
+            "order": all(piece in rest for piece in inside),
+            "n-grams": neighbours(edited) == neighbours(original),
+            "bag": set(edited) == set(original),
+        }
+        kept &= {property_ for property_, holds in held.items() if holds}
+    assert kept == TABLE_1[name]
+    assert len(TABLE_1) == 4
+
+
+def neighbours(ids: list[int]) -> set[frozenset[int]]:
+    return {frozenset(pair) for pair in pairwise(ids)}
+
+
+def test_words_that_grow_beyond_the_length_are_cut_in_front_of_the_last_id() -> None:
+    """The word 10 11 twice makes six ids; of five the last stays the last."""
+    ids, continues = np.array([2, 10, 11, 3]), np.arange(12) == 11
+    twice = partial(edit_words, ids, np.random.default_rng(0), edit=lambda words, rng: words[[0, 1, 1, 2]])
+    edit = partial(twice, continues=continues)
+    assert edit(max_length=6).tolist() == [2, 10, 11, 10, 11, 3]
+    assert edit(max_length=5).tolist() == [2, 10, 11, 10, 3]
