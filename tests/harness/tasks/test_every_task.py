@@ -18,8 +18,7 @@ import pytest
 from harness.check.sanity import constant, problems_of, random
 from harness.errors import InputError
 from harness.facts.spec import load_specs
-from harness.tasks.batch_cosines import BatchCosines
-from harness.tasks.geometry import POSITIVES, GeometryTask
+from harness.tasks.geometry import POSITIVES, BatchCosines, GeometryTask
 from harness.tasks.interface import Encode, Score
 from harness.tasks.registry import TASKS, build_tasks
 from harness.tasks.reranking import METRICS, RerankingTask, ranking_metrics
@@ -104,7 +103,7 @@ def task_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str
         if not (tmp_path / task.source).is_dir():
             write_source(task.source, tmp_path)
         if isinstance(task, ClassificationTask):
-            task.protocol = replace(task.protocol, folds=3, grid=QUICK.grid, training=QUICK.training)
+            task.protocol = QUICK
         return task
 
     return build
