@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from harness.errors import InputError
-from harness.results.frame import COLUMNS, read_scores
 from harness.results.schema import ResultFile
-from harness.results.store import read_result, write_result
+from harness.results.store import COLUMNS, read_result, read_scores, write_result
 from tests.support.results import SCORE, raw_result
 
 
