@@ -30,25 +30,16 @@ def small(name: str, folder: Path, text: str = "senteval") -> ClassificationTask
     return task
 
 
-def labels_by_text(task: ClassificationTask) -> dict[str, tuple[int, int]]:
-    """Returns for every text its label and its side in the example."""
-    return {
-        text: (label, side)
-        for part in task.parts.values()
-        for texts, label in zip(part.texts, part.labels, strict=True)
-        for side, text in enumerate(texts)
-    }
-
-
 def oracle(task: ClassificationTask, texts: Sequence[str]) -> np.ndarray:
     """The label's own axis for a first text, ones for a second: both pair features then hold the label."""
-    known = labels_by_text(task)
+    known = {
+        text: (label, side)
+        for part in task.parts.values()
+        for pair, label in zip(part.texts, part.labels, strict=True)
+        for side, text in enumerate(pair)
+    }
     rows = [np.ones(6) if side else 4 * np.eye(6)[label] for label, side in map(known.__getitem__, texts)]
     return np.array(rows, dtype=np.float32)
-
-
-def accuracy(task: ClassificationTask, encode) -> float:
-    return task.evaluate(encode)[0].value
 
 
 @pytest.mark.parametrize("name", TASKS)
