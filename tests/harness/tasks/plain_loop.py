@@ -72,45 +72,40 @@ class PlainRegression:
         return int((self.predict(rows) == labels).sum()) / len(rows)
 
 
-def grid_scores(x: np.ndarray, y: np.ndarray, classes: int, protocol: Protocol) -> list[float]:
-    """Returns for each penalty the mean accuracy over stratified folds, in percent and rounded."""
-    splitter = StratifiedKFold(n_splits=protocol.folds, shuffle=True, random_state=1111)
+def best_of_folds(x: np.ndarray, y: np.ndarray, classes: int, protocol: Protocol) -> tuple[float, float]:
+    """Returns the best mean accuracy over stratified folds, in percent and rounded, and its penalty."""
     scores = []
     for penalty in protocol.grid:
         accuracies = []
-        for train, held in splitter.split(x, y):
+        for train, held in splitter(protocol).split(x, y):
             model = PlainRegression(x.shape[1], classes, penalty, protocol)
             accuracies.append(model.fit(x[train], y[train], (x[held], y[held])))
         scores.append(round(100 * np.mean(accuracies), 2))
-    return scores
+    return max(scores), protocol.grid[int(np.argmax(scores))]
 
 
-def outer_fold(
-    x: np.ndarray, y: np.ndarray, train: np.ndarray, held: np.ndarray, classes: int, protocol: Protocol
-) -> tuple[float, float]:
-    """Returns the dev and test accuracy of one outer fold of the nested scheme."""
-    scores = grid_scores(x[train], y[train], classes, protocol)
-    model = PlainRegression(x.shape[1], classes, protocol.grid[int(np.argmax(scores))], protocol)
-    model.fit(x[train], y[train], None)
-    return max(scores), round(100 * model.score(x[held], y[held]), 2)
-
-
-def nested(x: np.ndarray, y: np.ndarray, classes: int, protocol: Protocol) -> tuple[float, float]:
-    """Returns (dev, test) accuracies of a set with a train part alone."""
-    splitter = StratifiedKFold(n_splits=protocol.folds, shuffle=True, random_state=1111)
-    results = [outer_fold(x, y, train, held, classes, protocol) for train, held in splitter.split(x, y)]
-    dev, test = zip(*results, strict=True)
-    return round(np.mean(dev), 2), round(np.mean(test), 2)
+def splitter(protocol: Protocol) -> StratifiedKFold:
+    return StratifiedKFold(n_splits=protocol.folds, shuffle=True, random_state=1111)
 
 
 def train_test(
     x: np.ndarray, y: np.ndarray, test_x: np.ndarray, test_y: np.ndarray, classes: int, protocol: Protocol
 ) -> tuple[float, float, np.ndarray]:
     """Returns (dev, test) accuracies and test predictions of a set with train and test parts."""
-    scores = grid_scores(x, y, classes, protocol)
-    model = PlainRegression(x.shape[1], classes, protocol.grid[int(np.argmax(scores))], protocol)
+    dev, penalty = best_of_folds(x, y, classes, protocol)
+    model = PlainRegression(x.shape[1], classes, penalty, protocol)
     model.fit(x, y, None)
-    return max(scores), round(100 * model.score(test_x, test_y), 2), model.predict(test_x)
+    return dev, round(100 * model.score(test_x, test_y), 2), model.predict(test_x)
+
+
+def nested(x: np.ndarray, y: np.ndarray, classes: int, protocol: Protocol) -> tuple[float, float]:
+    """Returns (dev, test) accuracies of a set with a train part alone."""
+    found = [
+        train_test(x[train], y[train], x[held], y[held], classes, protocol)
+        for train, held in splitter(protocol).split(x, y)
+    ]
+    dev, test, _ = zip(*found, strict=True)
+    return round(np.mean(dev), 2), round(np.mean(test), 2)
 
 
 def train_dev_test(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -82,11 +81,7 @@ def test_four_directions_are_worked_by_hand() -> None:
     vectors = np.stack([np.cos(angles), np.sin(angles)], axis=1) * np.array([[1.0], [5.0], [2.0], [0.1]])
     np.testing.assert_allclose(share_above(vectors, 0.7), [1 / 3, 1 / 3, 0.0, 0.0])
     np.testing.assert_allclose(share_above(vectors, 0.9), 0.0)
-
-
-def test_equal_directions_give_one_and_orthogonal_ones_none() -> None:
     assert share_above(np.ones((5, 3)), 0.7).tolist() == [1.0] * 5
-    assert share_above(np.eye(4), 0.7).tolist() == [0.0] * 4
 
 
 def test_sentences_are_spread_evenly_over_the_corpus_without_doubles(tmp_path: Path) -> None:
@@ -102,18 +97,17 @@ def test_sentences_are_spread_evenly_over_the_corpus_without_doubles(tmp_path: P
     assert 0.0 < scores["all"].value < 1.0
 
 
-def write_stsb(folder: Path, rows: Sequence[tuple[float, str, str]]) -> None:
-    lines = [f"g\tf\t2014\t{number}\t{score}\t{a}\t{b}\n" for number, (score, a, b) in enumerate(rows)]
-    (folder / "sts-dev.csv").write_text("".join(lines), encoding="utf-8")
-
-
 def test_positive_pairs_are_above_four_or_from_four_on_and_texts_count_once(tmp_path: Path) -> None:
     """Of six sentences four are distinct. Positive above 4 is one pair at a right angle, squared distance 2;
     from 4 on also one of opposite vectors, squared distance 4: alignment (2 + 4) / 2.
     """
-    write_stsb(tmp_path, [(4.2, "e", "n"), (4.0, "e", "w"), (1.0, "s", "e")])
+    pairs = [(4.2, "e", "n"), (4.0, "e", "w"), (1.0, "s", "e")]
+    lines = [f"g\tf\t2014\t1\t{score}\t{first}\t{second}\n" for score, first, second in pairs]
+    (tmp_path / "sts-dev.csv").write_text("".join(lines), encoding="utf-8")
     directions = dict(zip("enws", SQUARE, strict=True))
     task = GeometryTask("geometry-dev", ("dev",), "raw", "stsb", folder=tmp_path)
+    with pytest.raises(InputError, match="geometry-dev: 4 of 4 vectors are zero"):
+        task.evaluate(lambda texts: np.zeros((len(texts), 2)))
     scores = task.evaluate(lambda texts: np.stack([directions[text] for text in texts]))
     assert {(score.metric, score.setting): (score.value, score.n) for score in scores} == {
         ("alignment", "all"): (pytest.approx(2.0), 1),
@@ -121,13 +115,6 @@ def test_positive_pairs_are_above_four_or_from_four_on_and_texts_count_once(tmp_
         ("uniformity", "all"): (pytest.approx(uniformity(SQUARE)), 4),
         ("anisotropy", "all"): (pytest.approx(-1 / 3), 4),
     }
-
-
-def test_a_zero_vector_has_no_geometry(tmp_path: Path) -> None:
-    write_stsb(tmp_path, [(5.0, "e", "n")])
-    task = GeometryTask("geometry-dev", ("dev",), "raw", "stsb", folder=tmp_path)
-    with pytest.raises(InputError, match="2 of 2 vectors are zero"):
-        task.evaluate(lambda texts: np.zeros((len(texts), 2)))
 
 
 def test_lengths_that_mislead_at_their_borders() -> None:
