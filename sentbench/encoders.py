@@ -67,7 +67,7 @@ def encode(model: Model, texts: Iterable[str], *, progress: bool = False) -> np.
     Errors: InputError if it is not a model, `texts` is not a list of texts, or the model does not return one
     finite vector of equal width per text. Exceptions of the model itself are passed on.
     """
-    from harness.tasks.vectors import encode_unique
+    from harness.tasks.evaluation import encode_unique
 
     wanted = texts_of(texts, "texts")
     encoded = encode_unique(_function_of(model, progress), wanted, "encode", dtype=None)
@@ -118,8 +118,7 @@ def tasks_of(tasks: str | Sequence[str], text: str) -> list[Task]:
 
 def encoded_by(model: Model, tasks: Sequence[Task], progress: bool = False) -> Encode:
     """Returns the vectors of the tasks' texts by any model, each text encoded once."""
-    from harness.tasks.evaluation import unique_texts
-    from harness.tasks.vectors import encode_unique
+    from harness.tasks.evaluation import encode_unique, unique_texts
 
     call = _function_of(model, progress)
     encoded = encode_unique(call, unique_texts(tasks), "evaluation", dtype=None)

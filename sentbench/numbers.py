@@ -26,7 +26,7 @@ def results(folder: str | Path | None = None) -> pd.DataFrame:
     Errors: InputError outside a checkout without a folder, or for a damaged file.
     """
     from harness.paths import SCORES, need_checkout
-    from harness.results.frame import read_scores
+    from harness.results.store import read_scores
 
     if folder is None:
         need_checkout("the table of results")

@@ -38,7 +38,7 @@ from harness.plan.recipes import load_recipes
 from harness.plan.resolve import write_params
 from harness.process import DEVICE, compute_on
 from harness.results.acceptance import Checkout, Expected
-from harness.results.bands import bands_of
+from harness.results.agreement import bands_of
 from harness.results.bundles import Bundle
 from harness.results.contributions import Acceptance, Checked, accept, check_again, read_contributions
 from harness.results.embeddings import EmbeddingStore

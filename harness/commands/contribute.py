@@ -16,10 +16,9 @@ from harness.errors import InputError, near_matches
 from harness.identity import code_base, run_code, training_roots
 from harness.paths import CURVES, EMBEDDINGS, SCORES, STORE_RECORD, need_checkout
 from harness.plan.entries import read_plan
-from harness.results.bundles import Contributor, is_bundle
-from harness.results.contributions import RunFiles, pack
+from harness.results.bundles import Contributor, RunFiles, is_bundle, pack
+from harness.results.contributions import sign
 from harness.results.history import git_state
-from harness.results.signatures import sign
 from harness.results.store import read_result
 from methods.registry import METHODS
 

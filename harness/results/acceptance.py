@@ -8,13 +8,13 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from harness.errors import InputError
-from harness.results.bundles import Bundle
-from harness.results.contributions import Checked, Reproduced, check_committed
+from harness.results.bundles import Bundle, check_committed
+from harness.results.contributions import Checked, Reproduced
 from harness.results.embeddings import EmbeddingStore
 from harness.results.plausibility import (
     Range,
@@ -60,7 +60,7 @@ class Checkout:
     ranges: Callable[[ResultFile], Mapping[ScoreName, Range]]
     rescore: Callable[[ResultFile, Path], Mapping[ScoreName, float]]
     present: Sequence[ResultFile]
-    reproduce: tuple[str, Callable[[ResultFile], ResultFile]] | None = field(default=None)
+    reproduce: tuple[str, Callable[[ResultFile], ResultFile]] | None = None
 
     def __call__(self, bundle: Bundle, results: Mapping[str, ResultFile]) -> dict[str, Checked]:
         """Returns how far each run of a bundle was checked.
@@ -68,16 +68,14 @@ class Checkout:
         Cheap checks of all runs come before the vectors of one are unpacked, and training is last.
         Errors: InputError with the first fault.
         """
-        seen = list(self.present)
-        identities = {}
+        seen, identities = list(self.present), {}
         for key, result in results.items():
             try:
-                identities[key] = self._check_run(key, result, bundle)
+                self._check_declared(key, result)
+                identities[key] = self._check_code(result, bundle)
                 self._check_data(result)
-                values = values_of(result)
-                self._check_names(result)
                 check_means(result)
-                check_ranges(values, self.ranges(result))
+                check_ranges(values_of(result), self.ranges(result))
                 _check_own_run(result, seen)
             except InputError as error:
                 raise InputError(f"{key}: {error}") from None
@@ -89,8 +87,8 @@ class Checkout:
             for key in results
         }
 
-    def _check_run(self, key: str, result: ResultFile, bundle: Bundle) -> bool:
-        """Checks that the recipes declare the stated run; returns whether its identity was computed here."""
+    def _check_declared(self, key: str, result: ResultFile) -> None:
+        """Checks that the recipes declare the stated run, its text form, weights, arithmetic and tasks."""
         run, provenance = result.run, result.provenance
         expected = self.expected(key)
         if expected is None:
@@ -99,9 +97,8 @@ class Checkout:
             if getattr(run, name) != value:
                 what = "another recipe than here" if name == "recipe" else f"{name} {getattr(run, name)!r}"
                 raise InputError(f"has {what}, expected {value!r}; run it with this version's recipe")
-        if provenance.text != expected.text or {s.selection for s in result.scores} - set(
-            expected.selections
-        ):
+        weights = {score.selection for score in result.scores}
+        if provenance.text != expected.text or weights - set(expected.selections):
             raise InputError(
                 f"expected scores of text {expected.text} and weights {', '.join(expected.selections)}; "
                 "evaluate it by its recipe"
@@ -109,6 +106,13 @@ class Checkout:
         stated = provenance.arithmetic or "none"
         if not stated.startswith(("portable", expected.arithmetic)):
             raise InputError(f"states {stated} arithmetic, expected {expected.arithmetic}; run it again")
+        for score in result.scores:
+            if score.task not in expected.tasks:
+                raise InputError(f"{score.name} is of a task that its recipe does not name; leave it out")
+
+    def _check_code(self, result: ResultFile, bundle: Bundle) -> bool:
+        """Checks that the run is of this code; returns whether its identity was computed here."""
+        run = result.run
         check_committed("its result", result)
         code = bundle.manifest.code.get(run.method, "none")
         if code != self.code.get(run.method):
@@ -116,7 +120,8 @@ class Checkout:
                 f"code fingerprint {code[:12]} of {run.method} is not known, expected this version's; run it "
                 "with this version"
             )
-        for name, digest in {"identity": run.identity, "encoder_sha256": provenance.encoder_sha256}.items():
+        digests = {"identity": run.identity, "encoder_sha256": result.provenance.encoder_sha256}
+        for name, digest in digests.items():
             if not SHA256.fullmatch(digest) or len(set(digest)) < DISTINCT:
                 raise InputError(f"{name} {digest[:16]!r} is not a sha256; run it again")
         identity = self.identity(result)
@@ -128,23 +133,15 @@ class Checkout:
         return identity is not None
 
     def _check_data(self, result: ResultFile) -> None:
-        """Checks that the data have the same bytes as those of the results here."""
+        """Checks that the data have the same bytes, and scores are over as many pairs, as results here."""
         for source, stated in result.provenance.data_sha256.items():
             known = {other.provenance.data_sha256.get(source) for other in self.present} - {None}
             if known and stated not in known:
                 raise InputError(f"data {source} are other bytes than here; fetch them with this version")
-
-    def _check_names(self, result: ResultFile) -> None:
-        """Checks that the scores are of the run's tasks, over as many pairs as here."""
-        expected = self.expected(result.run.key)
-        tasks = set(expected.tasks if expected else ())
-        text = result.provenance.text
-        alike = [other for other in self.present if other.provenance.text == text]
-        sizes = {(s.task, s.setting, s.metric): s.n for other in alike for s in other.scores}
+        alike = [other for other in self.present if other.provenance.text == result.provenance.text]
+        sizes = {score.name[:3]: score.n for other in alike for score in other.scores}
         for score in result.scores:
-            if score.task not in tasks:
-                raise InputError(f"{score.name} is of a task that its recipe does not name; leave it out")
-            n = sizes.get((score.task, score.setting, score.metric), score.n)
+            n = sizes.get(score.name[:3], score.n)
             if n != score.n:
                 raise InputError(f"{score.name} is over {score.n}, expected {n}; evaluate the run again")
 
@@ -175,42 +172,39 @@ class Checkout:
         """Returns how the training that is repeated here, if one is, compares with what is stated."""
         if self.reproduce is None:
             return {}
-        outcome: Reproduced
         key, train = self.reproduce
         if key not in results:
             raise InputError(f"has no run {key!r}, expected one of {', '.join(results)}; name another one")
         stated, ours = results[key], train(results[key])
-        again = values_of(ours)
-        if ours.provenance.encoder_sha256 == stated.provenance.encoder_sha256:
-            reach = dict.fromkeys(values_of(stated), SAME)
-            outcome = "equal encoder bytes"
-        else:
-            reach = {name: (r.high - r.low) / 2 for name, r in self.ranges(stated).items() if name in again}
-            outcome = "scores within bands"
-        for name, value in values_of(stated).items():
-            if name in reach and name in again and not abs(again[name] - value) <= reach[name]:
-                raise InputError(
-                    f"{key}: {name} is stated as {100 * value:.3f} points, its training here "
-                    f"gives {100 * again[name]:.3f}, expected within {100 * reach[name]:.3f}; not reproduced"
-                )
-        if not reach.keys() & again.keys():
+        values, again = values_of(stated), values_of(ours)
+        equal = ours.provenance.encoder_sha256 == stated.provenance.encoder_sha256
+        reach = {name: (found.high - found.low) / 2 for name, found in self.ranges(stated).items()}
+        if equal:
+            reach = dict.fromkeys(values, SAME)
+        compared = reach.keys() & again.keys() & values.keys()
+        if not compared:
             raise InputError(
                 f"{key}: the encoder's bytes differ here, and no score has a band for comparison"
             )
-        return {key: outcome}
+        for name in (name for name in values if name in compared):
+            if not abs(again[name] - values[name]) <= reach[name]:
+                raise InputError(
+                    f"{key}: {name} is stated as {100 * values[name]:.3f} points, its training here "
+                    f"gives {100 * again[name]:.3f}, expected within {100 * reach[name]:.3f}; not reproduced"
+                )
+        return {key: "equal encoder bytes" if equal else "scores within bands"}
 
 
 def _check_own_run(result: ResultFile, seen: Sequence[ResultFile]) -> None:
     """Checks that the run is not a copy: the same run under another seed, or sent twice, is not evidence."""
     for other in seen:
-        same = {
-            "weights": other.provenance.encoder_sha256 == result.provenance.encoder_sha256,
-            "identity": other.run.identity == result.run.identity,
-            "key": other.run.key == result.run.key,
-        }
-        what = next((name for name, equal in same.items() if equal), None)
-        if what is not None:
-            raise InputError(f"has the {what} of {other.run.key!r}, which is here; leave it out")
+        for what, mine, theirs in (
+            ("weights", result.provenance.encoder_sha256, other.provenance.encoder_sha256),
+            ("identity", result.run.identity, other.run.identity),
+            ("key", result.run.key, other.run.key),
+        ):
+            if mine == theirs:
+                raise InputError(f"has the {what} of {other.run.key!r}, which is here; leave it out")
     source = copied_from(result, seen)
     if source:
         raise InputError(f"has {source}, expected a run of its own; leave it out")

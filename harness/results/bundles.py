@@ -4,7 +4,7 @@ Nothing in a bundle is executed. Every member is one of four kinds of regular fi
 its size and sha256; arrays are read without pickle; nothing is written outside the folder it is unpacked to.
 
     manifest.json            contributor, fingerprints of the methods' code, members
-    manifest.json.sig        SSH signature of the manifest, optional (harness/results/signatures.py)
+    manifest.json.sig        SSH signature of the manifest, optional (harness/results/contributions.py)
     scores/RUN.json          result files (harness/results/schema.py)
     curves/RUN.json          evaluations during training, optional
     vectors/RUN/NAME.npy     stored vectors with their meta.json (harness/results/embeddings.py), optional
@@ -15,15 +15,16 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import shutil
 import stat
 import tempfile
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from pydantic import Field
 
@@ -31,6 +32,9 @@ from harness.declarations import Declaration, Name, validated
 from harness.disk.files import atomic_path, sha256_of
 from harness.disk.records import read_object
 from harness.errors import InputError
+from harness.paths import STORE_RECORD
+from harness.results.schema import ResultFile
+from harness.results.store import read_result, write_result
 
 MANIFEST, SIGNATURE = "manifest.json", "manifest.json.sig"
 RUN = r"[a-z0-9][a-z0-9_-]{0,120}"
@@ -100,43 +104,84 @@ def check_limits(where: Path, sizes: Mapping[str, int]) -> None:
         )
 
 
-def write_bundle(
+class RunFiles(NamedTuple):
+    """The files of one run: its result file, and its curve and folder of vectors if present."""
+
+    scores: Path
+    curve: Path | None
+    vectors: Path | None
+
+    def members(self) -> dict[str, Path]:
+        """Returns the files by what they are called in a bundle."""
+        key = self.scores.stem
+        files = {f"scores/{key}.json": self.scores}
+        if self.curve is not None:
+            files[f"curves/{key}.json"] = self.curve
+        if self.vectors is not None:
+            kept = [self.vectors / STORE_RECORD, *sorted(self.vectors.glob("*.npy"))]
+            files |= {f"vectors/{key}/{path.name}": path for path in kept}
+        return files
+
+
+def pack(
     out: Path,
-    files: Mapping[str, Path],
+    runs: Sequence[RunFiles],
     *,
     contributor: Contributor,
     code: Mapping[str, str],
+    commit: tuple[str, bool] = ("unknown", True),
     sign: Callable[[Path], Path] | None = None,
 ) -> Manifest:
-    """Writes a bundle of `files` by member name, atomically; equal content makes equal bytes.
+    """Writes a bundle of runs, atomically; equal content makes equal bytes.
 
-    sign: writes the signature of a file and returns where.
-    Errors: InputError if a member's name or size is not allowed, or nothing can be signed.
+    code: the fingerprints of the runs' methods by name. commit: of the code that made the results, and
+    whether it has changes that are in no commit; a result that states its own keeps it. sign: writes the
+    signature of a file and returns where.
+    Errors: InputError if no run is named, there are more files than a bundle may have, or a run's code was
+    not committed.
     """
-    manifest = Manifest(
-        format=1,
-        contributor=contributor,
-        code=dict(sorted(code.items())),
-        members={
-            name: Member(bytes=files[name].stat().st_size, sha256=sha256_of(files[name]))
-            for name in sorted(files)
-        },
-    )
+    if not runs:
+        raise InputError("no run is named, expected at least one; see `sentbench list runs`")
+    files = {name: path for run in runs for name, path in run.members().items()}
+    check_limits(out, {MANIFEST: 0, **{name: path.stat().st_size for name, path in files.items()}})
     with tempfile.TemporaryDirectory(prefix="sentbench-") as scratch:
+        for run in runs:
+            result = _with_commit(read_result(run.scores), commit)
+            check_committed(str(run.scores), result)
+            files[f"scores/{run.scores.name}"] = Path(scratch, run.scores.name)
+            write_result(Path(scratch, run.scores.name), result)
+        files = dict(sorted(files.items()))
+        stated = {
+            name: Member(bytes=path.stat().st_size, sha256=sha256_of(path)) for name, path in files.items()
+        }
+        manifest = Manifest(format=1, contributor=contributor, code=dict(code), members=stated)
         described = Path(scratch, MANIFEST)
         text = json.dumps(manifest.model_dump(mode="json"), indent=1, sort_keys=True)
         described.write_text(text + "\n", encoding="utf-8")
         signed = {SIGNATURE: sign(described)} if sign else {}
-        members = {MANIFEST: described, **signed, **dict(sorted(files.items()))}
-        check_limits(out, {name: path.stat().st_size for name, path in members.items()})
-        with atomic_path(out) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, path in members.items():
+        with atomic_path(out) as part, zipfile.ZipFile(part, "w") as archive:
+            for name, path in {MANIFEST: described, **signed, **files}.items():
                 info = zipfile.ZipInfo(name, FIRST_DAY)
                 info.compress_type = zipfile.ZIP_DEFLATED
                 with path.open("rb") as source, archive.open(info, "w") as target:
-                    while block := source.read(2**20):
-                        target.write(block)
+                    shutil.copyfileobj(source, target, 2**20)
     return manifest
+
+
+def _with_commit(result: ResultFile, commit: tuple[str, bool]) -> ResultFile:
+    if result.provenance.git_commit is not None:
+        return result
+    stated = {"git_commit": commit[0], "git_dirty": commit[1]}
+    return result.model_copy(update={"provenance": result.provenance.model_copy(update=stated)})
+
+
+def check_committed(where: str, result: ResultFile) -> None:
+    """Raises InputError unless a result states the commit of its code."""
+    provenance = result.provenance
+    if provenance.git_dirty or not re.fullmatch(r"[0-9a-f]{40}", provenance.git_commit or ""):
+        raise InputError(
+            f"{where}: run from code that is in no commit, expected a commit; commit, run it again"
+        )
 
 
 def is_bundle(path: Path) -> bool:

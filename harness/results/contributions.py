@@ -1,14 +1,15 @@
-"""Results of others: packed into a bundle there, accepted here, and read for tables.
+"""Results of others: bundles that are accepted here, and read for tables.
 
 A bundle does not state how far it was checked: `accept` determines that and writes it to `acceptance.json`
-next to the results.
+next to the results. OpenSSH's ssh-keygen makes and verifies the signatures of contributors.
 """
 
 from __future__ import annotations
 
 import re
+import subprocess
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from shutil import copy, copytree
 from typing import Literal, NamedTuple
@@ -20,23 +21,21 @@ from harness.disk.files import sha256_of, write_record
 from harness.disk.outputs import Layout, check_folder, new_folder
 from harness.disk.records import read_object
 from harness.errors import InputError
-from harness.paths import STORE_RECORD
 from harness.results.bundles import (
     MANIFEST,
     SIGNATURE,
     Bundle,
     Contributor,
     Manifest,
-    check_limits,
     opened,
-    write_bundle,
 )
 from harness.results.curves import read_curve
 from harness.results.schema import ResultFile
-from harness.results.signatures import signer_of
-from harness.results.store import read_result, write_result
+from harness.results.store import read_result
 
 ACCEPTANCE = "acceptance.json"
+NAMESPACE = "sentbench"
+"""The namespace of a signature: one made for another purpose does not verify."""
 AGAIN = "accept the bundle again"
 CONTRIBUTION = Layout(
     "accepted results",
@@ -51,24 +50,6 @@ bundle; by a training of the run that was repeated here."""
 
 Reproduced = Literal["", "equal encoder bytes", "scores within bands"]
 """How a training that was repeated compares with the stated one; nothing where it was not repeated."""
-
-
-class RunFiles(NamedTuple):
-    """The files of one run: its result file, and its curve and folder of vectors if present."""
-
-    scores: Path
-    curve: Path | None
-    vectors: Path | None
-
-    def members(self, key: str) -> dict[str, Path]:
-        """Returns the files by what they are called in a bundle."""
-        files = {f"scores/{key}.json": self.scores}
-        if self.curve is not None:
-            files[f"curves/{key}.json"] = self.curve
-        if self.vectors is not None:
-            kept = [self.vectors / STORE_RECORD, *sorted(self.vectors.glob("*.npy"))]
-            files |= {f"vectors/{key}/{path.name}": path for path in kept}
-        return files
 
 
 class Checked(Declaration):
@@ -115,59 +96,6 @@ class Contribution(NamedTuple):
         link = f" ({self.contributor.link})" if self.contributor.link else ""
         signed = f", signed by {self.signer}" if self.signer else ""
         return f"{self.contributor.name}{link}{signed}"
-
-
-def pack(
-    out: Path,
-    runs: Sequence[RunFiles],
-    *,
-    contributor: Contributor,
-    code: Mapping[str, str],
-    commit: tuple[str, bool] = ("unknown", True),
-    sign: Callable[[Path], Path] | None = None,
-) -> Manifest:
-    """Writes a bundle of runs; `code` holds the fingerprint of every method by name.
-
-    commit: of the code that made the results, and whether it has changes that are in no commit; a result that
-    states its own keeps it. sign: writes the signature of a file and returns where.
-    Errors: InputError if no run is named, there are more files than a bundle may have, a run's code was not
-    committed, or its method has no fingerprint.
-    """
-    if not runs:
-        raise InputError("no run is named, expected at least one; see `sentbench list runs`")
-    files = {name: path for run in runs for name, path in run.members(run.scores.stem).items()}
-    check_limits(out, {MANIFEST: 0, **{name: path.stat().st_size for name, path in files.items()}})
-    used: dict[str, str] = {}
-    with tempfile.TemporaryDirectory(prefix="sentbench-") as scratch:
-        for run in runs:
-            result = _with_commit(read_result(run.scores), commit)
-            method, key = result.run.method, result.run.key
-            check_committed(str(run.scores), result)
-            if method not in code:
-                raise InputError(
-                    f"{run.scores}: method {method!r} has no fingerprint, expected one of "
-                    f"{', '.join(sorted(code))}; run `dvc repro fingerprint`"
-                )
-            used[method] = code[method]
-            files[f"scores/{key}.json"] = Path(scratch) / f"{key}.json"
-            write_result(files[f"scores/{key}.json"], result)
-        return write_bundle(out, files, contributor=contributor, code=used, sign=sign)
-
-
-def _with_commit(result: ResultFile, commit: tuple[str, bool]) -> ResultFile:
-    if result.provenance.git_commit is not None:
-        return result
-    stated = {"git_commit": commit[0], "git_dirty": commit[1]}
-    return result.model_copy(update={"provenance": result.provenance.model_copy(update=stated)})
-
-
-def check_committed(where: str, result: ResultFile) -> None:
-    """Raises InputError unless a result states the commit of its code."""
-    provenance = result.provenance
-    if provenance.git_dirty or not re.fullmatch(r"[0-9a-f]{40}", provenance.git_commit or ""):
-        raise InputError(
-            f"{where}: run from code that is in no commit, expected a commit; commit, run it again"
-        )
 
 
 CheckRuns = Callable[[Bundle, Mapping[str, ResultFile]], dict[str, Checked]]
@@ -275,3 +203,46 @@ def _place(folder: Path, bundle: Path, manifest: Manifest) -> Path:
     """Returns the folder of an accepted bundle, which is named after its contributor and its bytes."""
     slug = re.sub(r"[^a-z0-9]+", "-", manifest.contributor.name.lower()).strip("-")[:40] or "anonymous"
     return folder / f"{slug}-{sha256_of(bundle)[:8]}"
+
+
+def sign(file: Path, key: Path) -> Path:
+    """Returns the file of the signature that a private key, or the public key of an agent's, gives a file.
+
+    Errors: InputError without ssh-keygen, or if the key cannot be read.
+    """
+    if not key.is_file():
+        raise InputError(f"{key}: not a regular file, expected an SSH key; name another one")
+    _ssh_keygen("sign", "-f", str(key), str(file), fault=f"{key}: cannot sign with it")
+    return file.with_name(f"{file.name}.sig")
+
+
+def signer_of(file: Path, signature: Path | None, allowed_signers: Path | None) -> str:
+    """Returns the name in `allowed_signers` (see ssh-keygen(1)) whose key signed a file; "" without a list.
+
+    Errors: InputError without ssh-keygen or a signature, or if no key of the list signed these bytes.
+    """
+    if allowed_signers is None:
+        return ""
+    if signature is None:
+        raise InputError("not signed, expected a signature of an allowed signer; leave out --allowed-signers")
+    if not allowed_signers.is_file():
+        raise InputError(f"{allowed_signers}: not a regular file, expected a list of allowed signers")
+    listed = ["-f", str(allowed_signers), "-s", str(signature)]
+    fault = f"{signature.name}: not by a key of {allowed_signers}"
+    names = _ssh_keygen("find-principals", *listed, fault=fault).splitlines()
+    signer = names[0] if names else ""
+    _ssh_keygen("verify", "-I", signer, *listed, stdin=file, fault=fault)
+    return signer
+
+
+def _ssh_keygen(action: str, *words: str, fault: str, stdin: Path | None = None) -> str:
+    command = ["ssh-keygen", "-Y", action, "-n", NAMESPACE, *words]
+    try:
+        given = stdin.read_bytes() if stdin else b""
+        done = subprocess.run(command, input=given, capture_output=True, check=False)
+    except FileNotFoundError:
+        raise InputError("no ssh-keygen here, expected OpenSSH to sign and verify; install it") from None
+    if done.returncode:
+        said = " ".join(done.stderr.decode(errors="replace").split())
+        raise InputError(f"{fault} (ssh-keygen: {said[:200]})")
+    return done.stdout.decode(errors="replace")

@@ -1,8 +1,8 @@
 """The vectors of one encoder on every evaluation text, kept so that any protocol can be computed again.
 
-A folder contains meta.json, which names the encoder, and shards (harness/results/shards.py). Only a digest
-of 16 bytes per text is kept in memory to find its row; vectors stay on disk, and a reader gets the rows it
-asks for. A store is written once and never changed.
+A folder contains meta.json, which names the encoder, and shards, in which a text is found by a digest of 16
+bytes; two of a million texts share one with a probability below 10^-26. Only digests are kept in memory;
+vectors stay on disk, and a reader gets the rows it asks for. A store is written once and never changed.
 
 A copy outlives the outputs of stages, which the pipeline removes before the stage runs again. It is found by
 its encoder and by all texts that were encoded with it, in their order: with other texts a text is in another
@@ -21,19 +21,22 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
+from functools import lru_cache
+from hashlib import blake2b
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
+from numpy.lib.format import open_memmap
 
-from harness.disk.files import discard, write_json
+from harness.disk.files import discard, sha256_of, write_json
 from harness.disk.outputs import LEAST_ROOM, check_addition, room_of
 from harness.disk.records import read_object
 from harness.errors import InputError
 from harness.paths import STORE_RECORD
-from harness.results.shards import DIGEST_BYTES, Shard, digests_of
 
 FORMAT = 2
 SHARD_TEXTS = 65_536
@@ -42,13 +45,28 @@ WIDEST = 1024
 """Numbers of a vector of the widest encoder that the recipes have: an estimate before one is computed."""
 ROOM = 4 << 30
 """Limit in bytes of all kept copies; the least recently used are removed first."""
+DIGEST_BYTES = 16
+UNREADABLE = (
+    *(ValueError, EOFError, KeyError, TypeError, OverflowError),
+    *(RecursionError, MemoryError, SyntaxError, TokenError),
+)
+"""What numpy raises about a file that is not an array of ours."""
+PRECISIONS = ("float16", "float32")
+_ROWS = 4096
+"""Rows that are rounded, checked and written together."""
+AGAIN = "evaluate the model again"
 
 
 class EmbeddingStore:
-    """Vectors [U, d] of unique texts on disk; made by `write`, read by `load`."""
+    """Vectors [U, d] of unique texts on disk; made by `write`, read by `load`.
 
-    def __init__(self, folder: Path, shards: Sequence[Shard]) -> None:
+    A shard is one .npy file of records (digest, vector), sorted by digest; its name is PREFIX-SHA256 of its
+    bytes. It is memory-mapped only while rows are read, so that none of its pages stays with the process.
+    """
+
+    def __init__(self, folder: Path, shards: Sequence[Path]) -> None:
         self.folder, self._shards = folder, shards
+        self._digests = [np.ascontiguousarray(_records(shard)["digest"]) for shard in shards]
 
     @classmethod
     def write(
@@ -71,17 +89,17 @@ class EmbeddingStore:
         check_addition(folder, room=LEAST_ROOM + text_bytes * len(texts))
         meta = {"format": FORMAT, "encoder": encoder, "precision": precision}
         write_json(folder / STORE_RECORD, meta)
-        shards: list[Shard] = []
+        shards: list[Path] = []
         for start in range(0, len(texts), SHARD_TEXTS):
             some = texts[start : start + SHARD_TEXTS]
             vectors = encode(some)
-            width = shards[0].width if shards else vectors.shape[-1]
+            width = _width(shards[0]) if shards else vectors.shape[-1]
             if not vectors.size or vectors.shape != (len(some), width):
                 raise InputError(
                     f"vectors of shape {list(vectors.shape)} for {len(some)} texts: expected [{len(some)}, "
                     f"{width if shards else 'd'}]; check what the encoder returns"
                 )
-            shards.append(Shard.write(folder, _prefix(meta), some, vectors, precision))
+            shards.append(_write_shard(folder, _prefix(meta), some, vectors, precision))
             del vectors  # before the next are computed
         return cls(folder, shards)
 
@@ -91,16 +109,14 @@ class EmbeddingStore:
 
         Errors: InputError if a file is missing, damaged or of a format that is not known.
         """
-        meta = read_object(folder / STORE_RECORD, again="evaluate the model again")
+        meta = read_object(folder / STORE_RECORD, again=AGAIN)
         if meta.get("format") != FORMAT:
-            raise InputError(
-                f"{folder / STORE_RECORD}: not a store of format {FORMAT}; evaluate the model again"
-            )
-        shards = [Shard(path) for path in sorted(folder.glob(f"{_prefix(meta)}-*.npy"))]
+            raise InputError(f"{folder / STORE_RECORD}: not a store of format {FORMAT}; {AGAIN}")
+        shards = sorted(folder.glob(f"{_prefix(meta)}-*.npy"))
         for shard in shards:
-            shard.check()
-        if len({shard.width for shard in shards}) > 1:
-            raise InputError(f"{folder}: vectors of different widths; evaluate the model again")
+            _check_shard(shard)
+        if len({_width(shard) for shard in shards}) > 1:
+            raise InputError(f"{folder}: vectors of different widths; {AGAIN}")
         return cls(folder, shards)
 
     def missing(self, texts: Sequence[str]) -> list[str]:
@@ -121,24 +137,71 @@ class EmbeddingStore:
                 f"{len(absent)} of {len(texts)} texts are not in the store{first}; "
                 "expected texts of the tasks and text form it was made with; evaluate with the model instead"
             )
-        like = self._shards[0].take(np.zeros(0, dtype=np.int64))
+        like = _records(self._shards[0])["vector"]
         found = np.empty((len(texts), like.shape[1]), dtype=like.dtype)
         for number in np.unique(shard):
             here = np.flatnonzero(shard == number)
-            found[here] = self._shards[number].take(row[here])
+            found[here] = _records(self._shards[number])["vector"][row[here]]
         return found
 
     def _find(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """Returns the number of the shard that has each text, -1 for none, and its row there; each [N]."""
         wanted = digests_of(texts)
         shard, row = np.full(len(texts), -1, dtype=np.int32), np.zeros(len(texts), dtype=np.int32)
-        for number, candidate in enumerate(self._shards):
+        for number, keys in enumerate(self._digests):
             left = np.flatnonzero(shard < 0)
-            keys = candidate.digests
             nearest = np.minimum(np.searchsorted(keys, wanted[left]), len(keys) - 1)
             hit = keys[nearest] == wanted[left]
             shard[left[hit]], row[left[hit]] = number, nearest[hit]
         return shard, row
+
+
+def _write_shard(
+    folder: Path, prefix: str, texts: Collection[str], vectors: np.ndarray, precision: str
+) -> Path:
+    """Returns the shard of unique texts and their vectors, rounded; it appears whole or not at all."""
+    keys = digests_of(texts)
+    order = np.argsort(keys, kind="stable")
+    twice = int((keys[order[1:]] == keys[order[:-1]]).sum())
+    if twice:
+        raise InputError(f"{twice} texts occur twice, expected unique texts; name each once")
+    record = np.dtype([("digest", keys.dtype), ("vector", precision, (vectors.shape[1],))])
+    part = folder / f"{prefix}.part"
+    records = open_memmap(part, mode="w+", dtype=record, shape=(len(keys),))
+    for start in range(0, len(keys), _ROWS):
+        some = order[start : start + _ROWS]
+        records["digest"][start : start + _ROWS] = keys[some]
+        records["vector"][start : start + _ROWS] = _rounded(vectors[some], precision)
+    records.flush()
+    del records
+    return part.rename(folder / f"{prefix}-{sha256_of(part)}.npy")
+
+
+def _check_shard(path: Path) -> None:
+    """Raises InputError unless a shard has the bytes that its name states, and these are sorted records."""
+    if path.stem.rpartition("-")[2] != sha256_of(path):
+        raise InputError(f"{path}: damaged, expected the sha256 of its name; {AGAIN}")
+    try:
+        records = _records(path)
+        kind = records.dtype
+        whole = kind.names == ("digest", "vector") and kind["digest"] == f"S{DIGEST_BYTES}"
+        whole = whole and len(kind["vector"].shape) == 1 and kind["vector"].base.name in PRECISIONS
+        whole = whole and records.ndim == 1 and len(records) > 0
+        is_ours = whole and bool((records["digest"][1:] > records["digest"][:-1]).all())
+    except UNREADABLE as error:
+        reason = " ".join(str(error).split())[:80]
+        raise InputError(f"{path}: not an array of vectors ({reason}); {AGAIN}") from None
+    if not is_ours:
+        raise InputError(f"{path}: not an array of texts' digests and vectors; {AGAIN}")
+
+
+def _records(shard: Path) -> np.ndarray:
+    records: np.ndarray = np.load(shard, mmap_mode="r", allow_pickle=False)
+    return records
+
+
+def _width(shard: Path) -> int:
+    return int(_records(shard).dtype["vector"].shape[0])
 
 
 def kept_name(encoder: str, texts: Sequence[str]) -> str:
@@ -189,3 +252,27 @@ def keep(store: EmbeddingStore, kept: Path, *, room: int = ROOM) -> None:
 def _prefix(meta: dict[str, Any]) -> str:
     """Returns what the names of a store's shards start with; stores of two encoders share none."""
     return hashlib.sha256(json.dumps(meta, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def digests_of(texts: Collection[str]) -> np.ndarray:
+    """Returns 16 bytes for each text [n], read-only; equal texts have equal ones on every machine."""
+    return _digests_of(tuple(texts))
+
+
+@lru_cache(maxsize=4)  # many encoders are asked for the texts of one test set
+def _digests_of(texts: tuple[str, ...]) -> np.ndarray:
+    digests = (blake2b(text.encode(), digest_size=DIGEST_BYTES).digest() for text in texts)
+    found = np.fromiter(digests, dtype=f"S{DIGEST_BYTES}", count=len(texts))
+    found.flags.writeable = False
+    return found
+
+
+def _rounded(vectors: np.ndarray, precision: str) -> np.ndarray:
+    with np.errstate(over="ignore"):
+        rounded = vectors.astype(precision)
+    if not np.isfinite(rounded).all():
+        raise InputError(
+            f"the vectors are not finite in {precision}, expected numbers within +-"
+            f"{np.finfo(precision).max:g}; check the encoder, or keep float32"
+        )
+    return rounded

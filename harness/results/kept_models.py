@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import Field, ValidationError
 
-from harness.declarations import Declaration
+from harness.declarations import Declaration, first_problem
 from harness.disk.records import read_object
 from harness.errors import InputError
 from harness.paths import own_files
@@ -51,9 +51,7 @@ def read_kept_model(path: Path) -> KeptModel:
     try:
         return KeptModel.model_validate_json(json.dumps(found))
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
-        raise InputError(f"{path}: {place}: {first['msg']}; {AGAIN}") from None
+        raise InputError(f"{path}: {first_problem(error)}; {AGAIN}") from None
 
 
 def columns_of(models: Iterable[KeptModel]) -> list[str]:

@@ -56,7 +56,7 @@ def ranges_of(
 ) -> dict[ScoreName, Range]:
     """Returns the expected ranges of a result's scores, where a range is known.
 
-    ours: the results of this project; bands: theirs, as `harness.results.bands` computes them, in points.
+    ours: the results of this project; bands: theirs, as `harness.results.agreement` computes them, in points.
     reported: what papers print of a task and metric, lowest and highest.
     """
     system = result.run.id, result.run.backbone

@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness.declarations import validated
 from harness.disk.files import write_record
 from harness.disk.records import read_object, rounded
 from harness.errors import InputError
 from harness.results.schema import SCHEMA, ResultFile, RunRecord, ScoreRecord
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COLUMNS = [*RunRecord.model_fields, "task", "metric", "setting", "selection", "text", "value", "n"]
 
 _SCORE_FIELDS = set(ScoreRecord.model_fields)
 
@@ -63,3 +68,20 @@ def _slim(result: ResultFile, kept: Callable[[RunRecord, ScoreRecord], bool]) ->
     for score in scores:
         object.__setattr__(score, "__pydantic_fields_set__", _SCORE_FIELDS)
     return result.model_copy(update={"scores": scores})
+
+
+def to_frame(results: Iterable[ResultFile]) -> pd.DataFrame:
+    """Returns one row per score with the columns of `COLUMNS`, values in raw units."""
+    import pandas as pd  # takes half a second to import
+
+    rows = [
+        {**result.run.model_dump(), **score.model_dump(), "text": result.provenance.text}
+        for result in results
+        for score in result.scores
+    ]
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def read_scores(folder: Path) -> pd.DataFrame:
+    """Returns all scores of a folder of result files as one long frame (see `to_frame`)."""
+    return to_frame(read_results(folder.glob("*.json")))

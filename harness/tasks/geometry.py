@@ -1,4 +1,4 @@
-"""The shape of an embedding space: alignment, uniformity, anisotropy.
+"""The shape of an embedding space: alignment, uniformity, anisotropy, and the share of high cosines.
 
 Vectors are always normalised first; values computed without normalisation are not comparable.
 """
@@ -10,13 +10,14 @@ from pathlib import Path
 
 import numpy as np
 
+from harness.data.corpora import corpus_file, read_corpus
 from harness.data.download import folder_of
 from harness.data.sts import StsbRow
 from harness.errors import InputError
+from harness.tasks.evaluation import encode_unique
 from harness.tasks.interface import Encode, Score
 from harness.tasks.sts import unit_rows
-from harness.tasks.stsb import read_stsb_split
-from harness.tasks.vectors import encode_unique
+from harness.tasks.sts_sets import read_stsb_split
 
 POSITIVES: dict[str, Callable[[float], bool]] = {
     "all": lambda gold: gold > 4.0,
@@ -24,6 +25,8 @@ POSITIVES: dict[str, Callable[[float], bool]] = {
 }
 """Setting of an alignment -> which gold scores make a pair of STS-B positive: above 4 in SimCSE's figure and
 those after it, 4 and above in DCLR's code."""
+SENTENCES, THRESHOLD = 256, 0.7
+"""Sentences of the batch, and the cosine above which the paper counts. Source: DCLR, figure 1 and text."""
 _ROWS = 1024  # rows of the distance matrix held at once
 
 
@@ -50,11 +53,10 @@ def uniformity(vectors: np.ndarray) -> float:
     Source: Wang and Isola 2020, eq. 2 with t = 2. PT-BERT prints it without the logarithm; we keep it.
     Shapes: vectors [N, d]; needs N * 1024 numbers of memory.
     Facts: 0 if all rows have one direction; -8 for two opposite rows; lower is more spread.
-    Errors: InputError for fewer than two rows.
+    Errors: InputError for fewer than two rows, or a zero row.
     """
-    count = _at_least_two(vectors)
-    unit = unit_rows(vectors)
-    total = 0.0
+    unit = _directions(vectors)
+    count, total = len(unit), 0.0
     for start in range(0, count, _ROWS):
         block = unit[start : start + _ROWS]
         rest = unit[start:]  # [R, d]: rows before `start` have met this block already
@@ -71,18 +73,33 @@ def anisotropy(vectors: np.ndarray) -> float:
     Shapes: vectors [N, d]. Facts: 1 if all rows have one direction; at least -1 / (N - 1).
     Errors: InputError for fewer than two rows, or a zero row.
     """
-    count = _at_least_two(vectors)
-    unit = unit_rows(vectors)
-    if not unit.any(axis=1).all():
-        raise InputError("anisotropy: a vector is zero, expected directions; leave such texts out")
-    total = unit.sum(axis=0)
+    unit = _directions(vectors)
+    count, total = len(unit), unit.sum(axis=0)
     return float((total @ total - count) / (count * (count - 1)))
 
 
-def _at_least_two(vectors: np.ndarray) -> int:
+def share_above(vectors: np.ndarray, threshold: float) -> np.ndarray:
+    """Returns for each row the share of the other rows whose cosine with it is above `threshold`; [N].
+
+    Shapes: vectors [N, d]. Errors: InputError for fewer than two rows, or a zero row.
+    """
+    unit = _directions(vectors)
+    above = unit @ unit.T > threshold
+    np.fill_diagonal(above, False)
+    return np.asarray(above.sum(axis=1) / (len(vectors) - 1))
+
+
+def _directions(vectors: np.ndarray) -> np.ndarray:
+    """Returns the rows at unit length [N, d]; InputError for fewer than two rows, or a zero row."""
     if vectors.ndim != 2 or len(vectors) < 2:
         raise InputError(f"vectors of shape {vectors.shape}: expected [N, d] with N of 2 or more; add texts")
-    return len(vectors)
+    zero = int((~vectors.any(axis=1)).sum())
+    if zero:
+        raise InputError(
+            f"{zero} of {len(vectors)} vectors are zero and have no direction; expected none, so this "
+            "encoder has no geometry on these texts"
+        )
+    return unit_rows(vectors)
 
 
 class GeometryTask:
@@ -114,20 +131,40 @@ class GeometryTask:
     def evaluate(self, encode: Encode) -> list[Score]:
         rows = self.rows()
         encoded = encode_unique(encode, self.texts(), self.name, dtype=np.float64)
-        vectors = encoded.matrix
-        zero = ~vectors.any(axis=1)
-        if zero.any():
-            raise InputError(
-                f"{self.name}: {int(zero.sum())} of {len(vectors)} vectors are zero and have no direction; "
-                "expected none, so this encoder has no geometry on these texts"
-            )
-        scores = []
-        for setting, is_positive in POSITIVES.items():
-            pairs = [(row.first, row.second) for row in rows if is_positive(row.score)]
-            first, second = (vectors[encoded.rows(pair[side] for pair in pairs)] for side in (0, 1))
-            scores.append(Score(self.name, "alignment", setting, alignment(first, second), len(pairs)))
+        vectors, scores = encoded.matrix, list[Score]()
+        try:
+            for setting, is_positive in POSITIVES.items():
+                pairs = [(row.first, row.second) for row in rows if is_positive(row.score)]
+                first, second = (vectors[encoded.rows(pair[side] for pair in pairs)] for side in (0, 1))
+                scores.append(Score(self.name, "alignment", setting, alignment(first, second), len(pairs)))
+            for metric, measure in (("uniformity", uniformity), ("anisotropy", anisotropy)):
+                scores.append(Score(self.name, metric, "all", measure(vectors), len(vectors)))
+        except InputError as error:
+            raise InputError(f"{self.name}: {error}") from None
+        return scores
+
+
+class BatchCosines:
+    """The share of cosines above THRESHOLD among SENTENCES of a corpus, evenly spread over it.
+
+    Metric `share-above`; setting `all`: each sentence as the one that the others are compared with, the mean;
+    setting `first`: the first of them alone. n counts cosines. Texts are read as they are trained on.
+    """
+
+    def __init__(self, name: str, source: str, *, folder: Path | None = None) -> None:
+        self.name, self.source, self.folder = name, source, folder
+
+    def texts(self) -> Iterable[str]:
+        rows = read_corpus(corpus_file(self.folder or folder_of(self.source)))
+        distinct = list(dict.fromkeys(text for text, _ in rows))
+        count = min(SENTENCES, len(distinct))
+        return [distinct[number * len(distinct) // count] for number in range(count)]
+
+    def evaluate(self, encode: Encode) -> list[Score]:
+        vectors = encode_unique(encode, self.texts(), self.name, dtype=np.float64).matrix
+        shares = share_above(vectors, THRESHOLD)
+        others = len(shares) - 1
         return [
-            *scores,
-            Score(self.name, "uniformity", "all", uniformity(vectors), len(vectors)),
-            Score(self.name, "anisotropy", "all", anisotropy(vectors), len(vectors)),
+            Score(self.name, "share-above", "all", float(shares.mean()), len(shares) * others),
+            Score(self.name, "share-above", "first", float(shares[0]), others),
         ]

@@ -5,13 +5,15 @@ the L2 term in the gradient, a check on held-out rows every few epochs, and a co
 such fit starts from the same seed, so its initial weights depend only on the shape and its row order only on
 the number of rows. Fits of one size can therefore share every draw and advance in one batched product.
 
-Shapes: N rows, D features and a constant 1, F folds, L penalties a fold, C classes, B rows a batch.
+Shapes: N rows, D features and a constant 1 that carries the bias, F folds, L penalties a fold, C classes, B
+rows a batch, U unique vectors of width d.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -19,13 +21,67 @@ import torch
 from torch import Tensor
 from torch.optim.adam import adam
 
-from harness.tasks.features import Features
-from harness.tasks.protocols import Training
-
 BATCH_BYTES = 5 << 20
 """Size of the rows gathered for one step: about that of a CPU's caches."""
 
+DENSE_BYTES = 1 << 30
+"""Features up to this size are computed once; larger ones are computed for each batch."""
 PREDICTED_ROWS = 512
+
+Combine = Callable[..., Tensor]
+"""The vectors [n, d] of a text or of a pair's two texts to features [n, D]."""
+
+
+def alone(u: Tensor) -> Tensor:
+    """Returns u, the features of a single text."""
+    return u
+
+
+def difference_and_product(u: Tensor, v: Tensor) -> Tensor:
+    """Returns [|u - v|; u * v], SentEval's features of MRPC and SICK; symmetric in u and v."""
+    return torch.cat([(u - v).abs(), u * v], dim=1)
+
+
+def both_product_and_difference(u: Tensor, v: Tensor) -> Tensor:
+    """Returns [u; v; u * v; |u - v|], SentEval's features of SNLI."""
+    return torch.cat([u, v, u * v, (u - v).abs()], dim=1)
+
+
+class Features:
+    """N rows of features from vectors [U, d]; `sides` say which vectors each example has [N]."""
+
+    def __init__(self, vectors: Tensor, sides: Sequence[Tensor], combine: Combine = alone) -> None:
+        self.vectors, self.sides, self.combine = vectors, sides, combine
+        self.dense: Tensor | None = None
+        self.width = self.take(sides[0][:0]).shape[1]  # D + 1
+        if 4 * len(sides[0]) * self.width <= DENSE_BYTES:
+            self.dense = self.take(torch.arange(len(sides[0]), device=sides[0].device))
+
+    def take(self, rows: Tensor) -> Tensor:
+        """Returns the features of `rows` [n] and a constant 1 as [n, D + 1], fp32."""
+        if self.dense is not None:
+            return self.dense.index_select(0, rows)
+        found = self.combine(*(self.vectors.index_select(0, side[rows]) for side in self.sides))
+        return torch.cat([found, found.new_ones(len(found), 1)], dim=1)
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How classifiers are chosen by cross-validation and trained by Adam: SentEval's full defaults."""
+
+    folds: int = 10
+    grid: tuple[float, ...] = (1e-5, 1e-4, 1e-3, 1e-2)  # L2 penalties
+    learning_rate: float = 1e-3
+    batch_size: int = 64
+    tenacity: int = 5  # the check that fails after this many failed ones ends the fit
+    epoch_size: int = 4  # passes over the rows between two checks
+    max_epochs: int = 200  # no block of passes starts after this many
+    seed: int = 1111
+
+
+SENTEVAL = Protocol()
+WITHOUT_SEARCH = Protocol(grid=(1e-9,), epoch_size=1, max_epochs=15)
+"""SentEval's change for SNLI: one tiny penalty, a check after every epoch."""
 
 
 class Fold(NamedTuple):
@@ -57,7 +113,7 @@ def fit(
     penalties: np.ndarray,
     *,
     classes: int,
-    training: Training,
+    protocol: Protocol,
 ) -> Fits:
     """Returns F x L regressions: fold f trained with each of the L2 penalties `penalties[f]` [F, L].
 
@@ -68,8 +124,8 @@ def fit(
     weights = torch.empty(shape)
     correct = np.empty(shape[:2], dtype=np.int64)
     targets = torch.nn.functional.one_hot(torch.as_tensor(labels), classes).float()
-    for members in _groups_of_one_size(folds, features, training.batch_size):
-        group = _Group(features, targets, [folds[i] for i in members], penalties[members], training)
+    for members in _groups_of_one_size(folds, features, protocol.batch_size):
+        group = _Group(features, targets, [folds[i] for i in members], penalties[members], protocol)
         group.solve()
         weights[torch.as_tensor(members)] = group.best.view(len(members), *shape[1:])
         correct[members] = group.best_correct.numpy()
@@ -106,17 +162,17 @@ class _Group:
         targets: Tensor,
         folds: Sequence[Fold],
         penalties: np.ndarray,
-        training: Training,
+        protocol: Protocol,
     ) -> None:
-        self.features, self.targets, self.training = features, targets, training
+        self.features, self.targets, self.protocol = features, targets, protocol
         self.classes = targets.shape[1]
-        self.order = np.random.RandomState(training.seed)  # SentEval's stream: numpy's legacy generator
+        self.order = np.random.RandomState(protocol.seed)  # SentEval's stream: numpy's legacy generator
         if folds[0].shuffled:
             self.order.permutation(folds[0].shuffled)
         self.train = torch.as_tensor(np.stack([fold.train for fold in folds]))  # [F, n]
         self.dev = torch.as_tensor(np.stack([fold.dev for fold in folds]))
         count, per_fold = penalties.shape
-        start = initial_weights(features.width, self.classes, training.seed)
+        start = initial_weights(features.width, self.classes, protocol.seed)
         self.weights = start.repeat(count, per_fold, 1)  # [F, L * C, D + 1]
         self.first_moment = torch.zeros_like(self.weights)
         self.second_moment = torch.zeros_like(self.weights)
@@ -133,17 +189,17 @@ class _Group:
     def solve(self) -> None:
         """Trains until every regression has stopped."""
         epochs = 0
-        while len(self.folds) and epochs <= self.training.max_epochs:
-            for _ in range(self.training.epoch_size):
+        while len(self.folds) and epochs <= self.protocol.max_epochs:
+            for _ in range(self.protocol.epoch_size):
                 self._epoch()
-            epochs += self.training.epoch_size
+            epochs += self.protocol.epoch_size
             self._check()
             self._drop_finished()
 
     def _epoch(self) -> None:
         rows = self.train[:, torch.as_tensor(self.order.permutation(self.train.shape[1]))]
-        for start in range(0, rows.shape[1], self.training.batch_size):
-            self._update(rows[:, start : start + self.training.batch_size])
+        for start in range(0, rows.shape[1], self.protocol.batch_size):
+            self._update(rows[:, start : start + self.protocol.batch_size])
 
     def _update(self, rows: Tensor) -> None:
         """Takes one step of Adam on the mean cross-entropy over `rows` [F, B] in every regression."""
@@ -166,7 +222,7 @@ class _Group:
             amsgrad=False,
             beta1=0.9,
             beta2=0.999,
-            lr=self.training.learning_rate,
+            lr=self.protocol.learning_rate,
             weight_decay=0.0,  # already in the gradient, where each regression has its own
             eps=1e-8,
             maximize=False,
@@ -186,7 +242,7 @@ class _Group:
         keep = improved.repeat_interleave(self.classes, dim=1)[..., None]
         self.best[here] = torch.where(keep, self.weights, self.best[here])
         self.best_correct[here] = torch.where(improved, correct, best)
-        self.running[here] = running & (improved | (failed < self.training.tenacity))
+        self.running[here] = running & (improved | (failed < self.protocol.tenacity))
         self.failed[here] = failed + (running & ~improved)
 
     def _drop_finished(self) -> None:

@@ -13,7 +13,7 @@ from harness.errors import InputError, near_matches
 from harness.paths import TASK_MODULES
 from harness.tasks import declared
 from harness.tasks.interface import Declaration, Task
-from harness.tasks.text_forms import check_form
+from harness.tasks.text_forms import FORMS
 
 SELECTION = ("STSB-dev",)
 """The task that `harness.tasks.selection` reads its sentences from."""
@@ -86,7 +86,10 @@ def members(name: str) -> tuple[str, ...]:
 
 
 def _expanded(names: Sequence[str], text: str) -> list[str]:
-    check_form(text)
+    if text not in FORMS:
+        raise InputError(
+            f"text form {text!r} is not known, expected {' or '.join(FORMS)}{near_matches(text, list(FORMS))}"
+        )
     return list(dict.fromkeys(task for name in names for task in members(name)))
 
 

@@ -13,7 +13,7 @@ relevant candidates come first, a constant encoder would score 1. So there are t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from math import comb
 from pathlib import Path
@@ -24,9 +24,9 @@ import numpy as np
 from harness.data.download import folder_of
 from harness.data.reranking import Queries, RankingQuery
 from harness.errors import InputError
+from harness.tasks.evaluation import Encoded, encode_unique
 from harness.tasks.interface import Encode, Score
-from harness.tasks.text_forms import never_empty
-from harness.tasks.vectors import Encoded, encode_unique
+from harness.tasks.text_forms import in_form
 
 TIED_DECIMALS = 12
 METRICS = ("map", "p@1", "p@5", "mrr")
@@ -45,8 +45,7 @@ class RerankingTask:
         *,
         folder: Path | None = None,
     ) -> None:
-        self.name, self.source, self.read, self.folder = name, source, read, folder
-        self.as_text = never_empty(text)
+        self.name, self.source, self.read, self.text, self.folder = name, source, read, text, folder
 
     @cached_property
     def queries(self) -> Queries:
@@ -55,10 +54,6 @@ class RerankingTask:
         return {
             group: [self._in_form(query) for query in queries] for group, queries in self.read(folder).items()
         }
-
-    def has_tie_order(self) -> bool:
-        """Returns whether the set follows a published protocol, which orders equal similarities."""
-        return all(query.tie_order is not None for queries in self.queries.values() for query in queries)
 
     def texts(self) -> Iterable[str]:
         for queries in self.queries.values():
@@ -71,8 +66,8 @@ class RerankingTask:
         return ranking_scores(self, lambda queries: (_similarities(encoded, query) for query in queries))
 
     def _in_form(self, query: RankingQuery) -> RankingQuery:
-        candidates = tuple(map(self.as_text, query.candidates))
-        return query._replace(text=self.as_text(query.text), candidates=candidates)
+        asked, *candidates = (in_form(text, self.text) or "." for text in (query.text, *query.candidates))
+        return query._replace(text=asked, candidates=tuple(candidates))
 
 
 def ranking_scores(
@@ -82,20 +77,24 @@ def ranking_scores(
 
     Settings of ties: `expected`, and `protocol` where the set has one.
     """
+    scores = []
     given = {group: list(similarities(queries)) for group, queries in task.queries.items()}
-    wanted: tuple[Ties, ...] = ("expected", "protocol") if task.has_tie_order() else ("expected",)
-    return [score for ties in wanted for score in _scores(task, given, ties)]
-
-
-def _scores(task: RerankingTask, given: Mapping[str, Sequence[np.ndarray]], ties: Ties) -> list[Score]:
-    scores, means, suffix = [], {}, "" if ties == "expected" else f"/{ties}"
-    for group, queries in task.queries.items():
-        rows = [ranking_metrics(s, query, ties=ties) for s, query in zip(given[group], queries, strict=True)]
-        means[group] = np.mean(rows, axis=0)
-        scores += _as_scores(task.name, group + suffix, means[group], len(queries))
-    if len(means) > 1:
-        total = sum(len(queries) for queries in task.queries.values())
-        scores += _as_scores(task.name, "mean" + suffix, np.mean(list(means.values()), axis=0), total)
+    ordered = all(query.tie_order is not None for queries in task.queries.values() for query in queries)
+    wanted: tuple[Ties, ...] = ("expected", "protocol") if ordered else ("expected",)
+    for ties in wanted:
+        sizes = {group: len(queries) for group, queries in task.queries.items()}
+        means = {}
+        for group, queries in task.queries.items():
+            asked = zip(given[group], queries, strict=True)
+            means[group] = np.mean([ranking_metrics(*one, ties=ties) for one in asked], axis=0)
+        if len(means) > 1:
+            sizes["mean"], means["mean"] = sum(sizes.values()), np.mean(list(means.values()), axis=0)
+        suffix = "" if ties == "expected" else f"/{ties}"
+        scores += [
+            Score(task.name, metric, group + suffix, float(value), sizes[group])
+            for group, values in means.items()
+            for metric, value in zip(METRICS, values, strict=True)
+        ]
     return scores
 
 
@@ -115,19 +114,16 @@ def ranking_metrics(
 
     Source: USEB's definitions; average precision divides by all relevant documents, as trec_eval does, and
     P@5 by 5 even if there are fewer candidates.
-    Errors: InputError if the similarities are not one number for each candidate, or the query has no order
-    of ties and `protocol` is wanted.
+    Errors: InputError if the similarities are not one number for each candidate.
     """
     if similarities.shape != (len(query.candidates),) or not np.isfinite(similarities).all():
         raise InputError(
             f"similarities of query {query.text!r} are not {len(query.candidates)} finite numbers, "
             "one for each candidate; check the ranking function"
         )
-    comparable = (
-        np.round(similarities, TIED_DECIMALS)
-        if ties == "expected"
-        else _in_protocol_order(similarities, query)
-    )
+    comparable = np.round(similarities, TIED_DECIMALS)
+    if ties == "protocol":
+        comparable = _in_protocol_order(similarities, query)
     groups = list(_tied_groups(comparable, np.asarray(query.relevant)))
     average = sum(_precision_sum(*group) for group in groups) / query.positives
     at_1, at_5 = (sum(_relevant_above(cut, *group) for group in groups) / cut for cut in (1, 5))
@@ -137,11 +133,6 @@ def ranking_metrics(
 
 def _in_protocol_order(similarities: np.ndarray, query: RankingQuery) -> np.ndarray:
     """Returns numbers without ties that order the candidates as the published protocol does [n]."""
-    if query.tie_order is None:
-        raise InputError(
-            f"query {query.text!r} has no order of ties, expected a set with a published protocol; "
-            "take ties='expected'"
-        )
     first_to_last = np.array(query.tie_order)
     ranking = first_to_last[np.argsort(-similarities[first_to_last].astype(np.float32), kind="stable")]
     falling = np.empty(len(ranking))
@@ -208,9 +199,3 @@ def _bm25_similarities(queries: Sequence[RankingQuery]) -> Iterator[np.ndarray]:
     for query in queries:
         words = bm25s.tokenize([query.text], stopwords=None, return_ids=False, show_progress=False)[0]
         yield index.get_scores(words)[[number[text] for text in query.candidates]].astype(np.float64)
-
-
-def _as_scores(task: str, group: str, values: Sequence[float], n: int) -> list[Score]:
-    return [
-        Score(task, metric, group, float(value), n) for metric, value in zip(METRICS, values, strict=True)
-    ]

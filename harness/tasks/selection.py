@@ -8,7 +8,7 @@ from typing import Any
 from harness.tasks.evaluation import evaluate_tasks
 from harness.tasks.geometry import GeometryTask
 from harness.tasks.interface import Task
-from harness.tasks.stsb import stsb_task
+from harness.tasks.sts_sets import sts_task
 from harness.tasks.text_forms import stsb_source
 
 
@@ -16,7 +16,7 @@ def dev_evaluation(text: str) -> Callable[[Any], Mapping[str, float]]:
     """Returns what selection measures: STS-B dev Spearman as `score`, with alignment and uniformity."""
     source = stsb_source(text, None)
     tasks: list[Task] = [
-        stsb_task("STSB-dev", "dev", text, source),
+        sts_task("STSB-dev", text, source),
         GeometryTask("geometry-dev", ("dev",), text, source),
     ]
 

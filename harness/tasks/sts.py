@@ -15,8 +15,8 @@ import numpy as np
 from harness.data.download import folder_of
 from harness.data.sts import ScoredPair
 from harness.errors import InputError
+from harness.tasks.evaluation import encode_unique
 from harness.tasks.interface import Encode, Score
-from harness.tasks.vectors import encode_unique
 
 TIED_DECIMALS = 12
 PAIRS_ENCODED = 16_384

@@ -1,16 +1,27 @@
-"""The test sets of SemEval 2012 to 2016 and of SICK as scored pairs; and what STS-B holds of each year."""
+"""The STS sets: the STS benchmark, SemEval 2012 to 2016, SICK, and parts of these, in either text form."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from functools import partial
+import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache, partial
 from pathlib import Path
 
-from harness.data.sts import ScoredPair, read_pairs_jsonl, read_senteval_sts, read_sick
+from harness.data.sts import (
+    ScoredPair,
+    StsbRow,
+    read_pairs_jsonl,
+    read_senteval_sts,
+    read_sick,
+    read_stsb,
+)
+from harness.data.text import senteval_texts
+from harness.errors import InputError
 from harness.tasks.sts import StsTask, Subsets
-from harness.tasks.stsb import STSB_FILES, read_stsb_split, scored
 from harness.tasks.text_forms import in_form
 
+STSB_FILES = {"train": "train.jsonl", "dev": "validation.jsonl", "test": "test.jsonl"}
+STSB_SPLITS = {"STSB": "test", "STSB-dev": "dev"}
 PARTS = {
     "STS12": ("2012test", ("MSRpar", "MSRvid")),
     "STS13": ("2013", ("headlines",)),
@@ -19,22 +30,97 @@ PARTS = {
     "STS16": ("2016", ("answer-answer", "headlines")),
 }
 """Year -> its mark in STS-B and the subsets that STS-B holds whole, across its train, dev and test."""
+THRESHOLDS = "positive=NUMBER:negative=NUMBER:longer=NUMBER:closer=NUMBER"
+"""Arguments of a set of hard length."""
 
 
 def sts_task(name: str, text: str, source: str, *, folder: Path | None = None) -> StsTask:
-    """Returns a yearly set, what STS-B holds of one (`-part`), or a set of SICK.
+    """Returns STS-B test or dev, a yearly set, what STS-B holds of one (`-part`), or a set of SICK.
 
     SICKR is the test part of SICK, which SentEval leaves as published; SICKR-mteb is mteb's SICK-R, all 9,927
     pairs. The raw files of a year do not mark subsets: only setting `all`.
     """
     read: Callable[..., Subsets]
-    if name.endswith("-part"):
+    if name in STSB_SPLITS:
+        read = partial(_read_split, split=STSB_SPLITS[name], source=source)
+    elif name.endswith("-part"):
         read = partial(_read_part, year=name.removesuffix("-part"), source=source)
     elif name == "SICKR":
         read = _read_sick
     else:
         read = _read_jsonl if text == "raw" or name == "SICKR-mteb" else _read_year
     return StsTask(name, source, partial(read, form=text), folder=folder)
+
+
+def hard_length_task(whole: StsTask, arguments: Sequence[str]) -> StsTask:
+    """Returns the pairs of a task whose lengths mislead, as one set; its name carries the thresholds.
+
+    arguments: as in THRESHOLDS, in this order.
+    Errors: InputError for any other, and for a negative that is not below positive.
+    """
+    base, given = f"{whole.name}-hard-length", ":".join(arguments)
+    number, count = r"=(\d+(?:\.\d+)?)", r"=(\d+)"
+    form = rf"positive{number}:negative{number}:longer{count}:closer{count}"
+    found = re.fullmatch(form, given, flags=re.ASCII)
+    if found is None or not float(found[2]) < float(found[1]):
+        raise InputError(
+            f"task {base}: thresholds {given!r}, expected {base}:{THRESHOLDS} with negative below positive"
+        )
+    positive, negative, longer, closer = float(found[1]), float(found[2]), int(found[3]), int(found[4])
+
+    def read(path: Path) -> Subsets:
+        pairs = [pair for subset in whole.read(path).values() for pair in subset]
+        kept = misleading_lengths(pairs, positive=positive, negative=negative, longer=longer, closer=closer)
+        return {"hard": kept}
+
+    return StsTask(f"{base}:{given}", whole.source, read, folder=whole.folder)
+
+
+def misleading_lengths(
+    pairs: Iterable[ScoredPair], *, positive: float, negative: float, longer: int, closer: int
+) -> list[ScoredPair]:
+    """Returns the pairs with misleading lengths: similar ones of unequal, dissimilar ones of equal length.
+
+    Source: PT-BERT section 4.4. Pairs are kept if gold >= positive and their word counts differ by more than
+    `longer`, or if gold <= negative and their word counts differ by less than `closer`; words are
+    separated by blanks. The paper states 5 and 2 for the lengths, but not the thresholds of the gold scores.
+    """
+    kept = []
+    for pair in pairs:
+        difference = abs(len(pair.first.split()) - len(pair.second.split()))
+        if (pair.score >= positive and difference > longer) or (
+            pair.score <= negative and difference < closer
+        ):
+            kept.append(pair)
+    return kept
+
+
+def read_stsb_split(folder: Path, split: str, *, form: str, source: str) -> list[StsbRow]:
+    """Returns the rows of STS-B train, dev or test in a text form; rows of stsb-raw have no origin."""
+    name = STSB_FILES[split] if source == "stsb-raw" else f"sts-{split}.csv"
+    path = (folder / name).absolute()
+    found = path.stat() if path.is_file() else None
+    return _stsb_rows(path, (found.st_mtime_ns, found.st_size) if found else None, form, source)
+
+
+@lru_cache(maxsize=12)
+def _stsb_rows(path: Path, state: tuple[int, int] | None, form: str, source: str) -> list[StsbRow]:
+    """Returns the rows of a file in a text form, kept as long as the `state` of the file is the same."""
+    if source == "stsb-raw":
+        rows = [StsbRow(*pair, "", "", "") for pair in read_pairs_jsonl(path)]
+    else:
+        rows = read_stsb(path)
+    texts = [text for row in rows for text in (row.first, row.second)]
+    if source == "stsb" and form != "raw":
+        texts = senteval_texts(texts)
+    return [
+        row._replace(first=in_form(first, form), second=in_form(second, form))
+        for row, first, second in zip(rows, texts[::2], texts[1::2], strict=True)
+    ]
+
+
+def _read_split(folder: Path, *, form: str, split: str, source: str) -> Subsets:
+    return {split: _scored(read_stsb_split(folder, split, form=form, source=source))}
 
 
 def _read_part(folder: Path, *, form: str, year: str, source: str) -> Subsets:
@@ -49,7 +135,7 @@ def _read_part(folder: Path, *, form: str, year: str, source: str) -> Subsets:
     """
     mark, names = PARTS[year]
     rows = [row for split in STSB_FILES for row in read_stsb_split(folder, split, form=form, source=source)]
-    return {name: scored(row for row in rows if (row.year, row.file) == (mark, name)) for name in names}
+    return {name: _scored(row for row in rows if (row.year, row.file) == (mark, name)) for name in names}
 
 
 def _read_year(folder: Path, *, form: str) -> Subsets:
@@ -69,7 +155,8 @@ def _read_jsonl(folder: Path, *, form: str) -> Subsets:
 
 
 def _in_form(pairs: Iterable[ScoredPair], form: str) -> list[ScoredPair]:
-    def formed(text: str) -> str:
-        return in_form(text, form, published=False)
+    return [ScoredPair(in_form(pair.first, form), in_form(pair.second, form), pair.score) for pair in pairs]
 
-    return [ScoredPair(formed(pair.first), formed(pair.second), pair.score) for pair in pairs]
+
+def _scored(rows: Iterable[StsbRow]) -> list[ScoredPair]:
+    return [ScoredPair(row.first, row.second, row.score) for row in rows]

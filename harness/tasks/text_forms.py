@@ -7,9 +7,7 @@ tokenised, its two forms differ only in blanks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
-from harness.errors import InputError, near_matches
+from collections.abc import Sequence
 
 FORMS = ("senteval", "raw")
 STSB_SOURCES = {"senteval": ("stsb-senteval", "stsb"), "raw": ("stsb", "stsb-raw")}
@@ -17,41 +15,9 @@ STSB_SOURCES = {"senteval": ("stsb-senteval", "stsb"), "raw": ("stsb", "stsb-raw
 (a mirror test), so either form can be made from any provider."""
 
 
-def check_form(form: str) -> None:
-    """Raises InputError for a form that does not exist."""
-    if form not in FORMS:
-        raise InputError(
-            f"text form {form!r} is not known, expected {' or '.join(FORMS)}{near_matches(form, list(FORMS))}"
-        )
-
-
-def in_form(text: str, form: str, *, published: bool) -> str:
-    """Returns a text of a file as the encoder gets it; `published`: the file holds raw sentences."""
-    if form == "raw":
-        return text.strip()
-    if published:
-        from harness.data.text import senteval_text
-
-        text = senteval_text(text)
-    return " ".join(text.split()) or "."
-
-
-def in_forms(texts: Sequence[str], form: str, *, published: bool) -> list[str]:
-    """Returns `in_form` of each text; published texts are tokenised once per source."""
-    if published and form != "raw":
-        from harness.data.text import senteval_texts
-
-        texts, published = senteval_texts(texts), False
-    return [in_form(text, form, published=published) for text in texts]
-
-
-def never_empty(form: str) -> Callable[[str], str]:
-    """Returns the function from a tokenised text of a file to the encoder's; without words it is a full stop.
-
-    Errors: InputError for a form that does not exist.
-    """
-    check_form(form)
-    return lambda text: in_form(text, form, published=False) or "."
+def in_form(text: str, form: str) -> str:
+    """Returns a text of a file as the encoder gets it; published sentences are tokenised before."""
+    return text.strip() if form == "raw" else " ".join(text.split()) or "."
 
 
 def stsb_source(text: str, providers: Sequence[str] | None) -> str:
@@ -68,8 +34,3 @@ def stsb_source(text: str, providers: Sequence[str] | None) -> str:
         )
 
     return min(STSB_SOURCES[text], key=rank)
-
-
-def source_with_origins(text: str, providers: Sequence[str] | None) -> str:
-    """Returns the same among the sources that name the origin of a pair, as stsb-raw does not."""
-    return "stsb" if text == "raw" else stsb_source(text, providers)

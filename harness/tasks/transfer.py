@@ -20,58 +20,51 @@ import numpy as np
 from harness.data.classification import READERS, SNLI_TRAIN_ROWS, Examples, Parts
 from harness.data.download import folder_of
 from harness.errors import InputError
+from harness.tasks.evaluation import Encoded, encode_unique
 from harness.tasks.interface import Encode, Score
-from harness.tasks.protocols import SENTEVAL, Protocol, without_search
-from harness.tasks.text_forms import never_empty
-from harness.tasks.vectors import Encoded, encode_unique
+from harness.tasks.text_forms import in_form
 
 if TYPE_CHECKING:
     from harness.tasks.classifier import Outcome
+    from harness.tasks.logistic import Protocol
 
-
-def by_length(lengths: tuple[int, ...], label: int, name: str) -> tuple[object, ...]:
-    """Returns SentEval's sort key of most tasks: the word counts of an example's texts, then its label."""
-    return (*lengths, label)
-
-
-def by_second_length(lengths: tuple[int, ...], label: int, name: str) -> tuple[object, ...]:
-    """Returns SentEval's sort key of SNLI: words of the second text, of the first, then the label's name."""
-    return (lengths[1], lengths[0], name)
+SETTING = "senteval"
 
 
 @dataclass(frozen=True)
 class DataSet:
-    """What one task classifies. `combine` names the features of a pair; None for single texts.
+    """What one task classifies. `combine` names the features: of a pair, or of a text `alone`.
 
-    searched: the penalty is searched; else one tiny penalty is used. published_rows: of the training part;
-    the setting of the scores says that a file has fewer.
+    snli: examples are sorted, and the penalty is not searched, as SentEval does for SNLI.
+    published_rows: of the training part; the setting of the scores says that a file has fewer.
     """
 
     name: str
     read: Callable[[Path], Parts]
-    combine: str | None = None
-    sort_key: Callable[[tuple[int, ...], int, str], tuple[object, ...]] = by_length
+    combine: str = "alone"
     with_f1: bool = False
-    searched: bool = True
+    snli: bool = False
     published_rows: int = 0
+
+    def sort_key(self, lengths: tuple[int, ...], label: int, name: str) -> tuple[object, ...]:
+        """Returns SentEval's sort key of an example by its texts' word counts and its label.
+
+        SNLI is sorted by the words of the second text, of the first, then by the label's name.
+        """
+        return (lengths[1], lengths[0], name) if self.snli else (*lengths, label)
 
 
 _SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "MRPC": {"combine": "difference_and_product", "with_f1": True},
     "SICK-E": {"combine": "difference_and_product"},
-    "SNLI": {
-        "combine": "both_product_and_difference",
-        "sort_key": by_second_length,
-        "searched": False,
-        "published_rows": SNLI_TRAIN_ROWS,
-    },
+    "SNLI": {"combine": "both_product_and_difference", "snli": True, "published_rows": SNLI_TRAIN_ROWS},
 }
 """Settings of the data sets that classify pairs."""
 DATA_SETS = {name: DataSet(name, read, **_SETTINGS.get(name, {})) for name, read in READERS.items()}
 
 
 class ClassificationTask:
-    """One data set under one classifier protocol."""
+    """One data set under one classifier protocol, by default SentEval's for it."""
 
     def __init__(
         self,
@@ -79,13 +72,11 @@ class ClassificationTask:
         text: str,
         source: str,
         *,
-        protocol: Protocol = SENTEVAL,
+        protocol: Protocol | None = None,
         folder: Path | None = None,
     ) -> None:
-        self.dataset, self.folder = dataset, folder
-        self.protocol = protocol if dataset.searched else without_search(protocol)
+        self.dataset, self.text, self.protocol, self.folder = dataset, text, protocol, folder
         self.name, self.source = dataset.name, source
-        self.as_text = never_empty(text)
 
     @cached_property
     def parts(self) -> Parts:
@@ -96,7 +87,7 @@ class ClassificationTask:
     def setting(self) -> str:
         """Returns the setting its scores are reported under."""
         whole = len(self.parts["train"].labels) >= self.dataset.published_rows
-        return self.protocol.name if whole else f"{self.protocol.name}/reduced-train"
+        return SETTING if whole else f"{SETTING}/reduced-train"
 
     def texts(self) -> Iterable[str]:
         for examples in self.parts.values():
@@ -122,7 +113,7 @@ class ClassificationTask:
             return self.dataset.sort_key(lengths, label, examples.classes[label])
 
         order = sorted(range(len(examples.texts)), key=key)
-        texts = [tuple(map(self.as_text, examples.texts[i])) for i in order]
+        texts = [tuple(in_form(text, self.text) or "." for text in examples.texts[i]) for i in order]
         return Examples(texts, [examples.labels[i] for i in order], examples.classes)
 
     def _classified(
@@ -130,20 +121,15 @@ class ClassificationTask:
     ) -> Outcome:
         import torch
 
-        from harness.tasks import features
+        from harness.tasks import logistic
         from harness.tasks.classifier import classify
 
-        vectors = torch.from_numpy(encoded.matrix)
         examples = [texts for part in self.parts.values() for texts in part.texts]
         sides = [torch.from_numpy(encoded.rows(side)) for side in zip(*examples, strict=True)]
-        built: features.Features
-        if self.dataset.combine is None:
-            built = features.MatrixFeatures(vectors[sides[0]])
-        else:
-            built = features.pair_features(
-                vectors, sides[0], sides[1], getattr(features, self.dataset.combine)
-            )
-        return classify(built, labels, rows, classes=classes, protocol=self.protocol)
+        combine = getattr(logistic, self.dataset.combine)
+        features = logistic.Features(torch.from_numpy(encoded.matrix), sides, combine)
+        own = logistic.WITHOUT_SEARCH if self.dataset.snli else logistic.SENTEVAL
+        return classify(features, labels, rows, classes=classes, protocol=self.protocol or own)
 
     def _scores(self, outcome: Outcome, labels: np.ndarray, rows: Mapping[str, np.ndarray]) -> list[Score]:
         tested, checked = (rows.get(part, rows["train"]) for part in ("test", "dev"))

@@ -13,7 +13,7 @@ import torch
 
 from harness.data.sts import ScoredPair
 from harness.tasks.geometry import alignment, anisotropy, uniformity
-from harness.tasks.protocols import SENTEVAL
+from harness.tasks.logistic import SENTEVAL
 from harness.tasks.sts import StsTask
 from methods.core.errors import InputError
 from methods.core.folders import load_encoder

@@ -17,7 +17,7 @@ import pytest
 
 from harness.cli import main
 from harness.data.sources import SOURCES
-from harness.tasks import stsb
+from harness.tasks import sts_sets
 from tests.faults.refusals import REMOVALS, Refusal, error, files_up_to, refusing
 from tests.faults.small_project import EVALUATE, FETCH, PUBLISH, TRAIN, copy_project, write_project
 from tests.faults.trees import tree
@@ -85,7 +85,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def attempt(project: Path, original: Path, command: list[str], refusal: Refusal | None = None) -> int:
     """Runs the command in a fresh copy of the project, as a new process would; returns its exit code."""
     os.chdir("/")
-    stsb._in_form.cache_clear()  # else rows are kept from the copy before, which lay in the same place
+    sts_sets._stsb_rows.cache_clear()  # else rows are kept from the copy before, which lay in the same place
     copy_project(original, project)
     os.chdir(project)
     if refusal is None:

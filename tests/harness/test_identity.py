@@ -53,7 +53,7 @@ MODULES = {
     "harness/results/store": "evaluate/*",
     "harness/results/contributions": "",
     "harness/tasks/selection": "train/*",
-    "harness/tasks/stsb": "train/* evaluate/sts evaluate/geometry",
+    "harness/tasks/sts_sets": "train/* evaluate/sts evaluate/geometry",
     "harness/tasks/declared/nli": "evaluate/nli",
     "harness/tasks/registry": "",
     "harness/data/reranking": "evaluate/reranking",

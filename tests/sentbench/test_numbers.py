@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import sentbench
-from harness.results.frame import COLUMNS
+from harness.results.store import COLUMNS
 from sentbench.numbers import PUBLISHED_COLUMNS
 
 ROOT = Path(__file__).parents[2]

@@ -14,8 +14,7 @@ import numpy as np
 
 from harness.disk.files import write_record
 from harness.results.acceptance import Checkout, Expected
-from harness.results.bundles import MANIFEST, Contributor
-from harness.results.contributions import RunFiles, pack
+from harness.results.bundles import MANIFEST, Contributor, RunFiles, pack
 from harness.results.embeddings import EmbeddingStore
 from harness.results.plausibility import ranges_of, values_of
 from harness.results.schema import ResultFile, ScoreName

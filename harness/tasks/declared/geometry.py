@@ -1,4 +1,4 @@
-"""Alignment, uniformity and anisotropy on the sentences of STS-B."""
+"""Alignment, uniformity and anisotropy on STS-B, and the cosines of the corpus that the papers train on."""
 
 from __future__ import annotations
 
@@ -7,6 +7,12 @@ from typing import Any
 
 from harness.tasks.interface import Declaration, Task
 from harness.tasks.text_forms import stsb_source
+
+
+def _batch_cosines(text: str, source: str, **options: Any) -> Task:
+    from harness.tasks.geometry import BatchCosines
+
+    return BatchCosines("batch-cosines", source, **options)
 
 
 def _geometry(name: str, splits: tuple[str, ...], text: str, source: str, **options: Any) -> Task:
@@ -20,6 +26,7 @@ def _declared(name: str, *splits: str, suite: str | None = "geometry") -> Declar
 
 
 TASKS = (
+    Declaration("batch-cosines", "wiki1m", _batch_cosines),
     _declared("geometry-dev", "dev"),
     _declared("geometry-test", "test"),
     _declared("geometry-whole", "train", "dev", "test", suite=None),

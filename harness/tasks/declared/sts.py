@@ -11,14 +11,18 @@ from functools import partial
 from typing import Any
 
 from harness.tasks.interface import Declaration, Task
-from harness.tasks.text_forms import source_with_origins, stsb_source
+from harness.tasks.text_forms import stsb_source
 
 YEARS = ("STS12", "STS13", "STS14", "STS15", "STS16")
 
 
 def _year_source(year: str, text: str, providers: Sequence[str] | None) -> str:
-    """Returns the source of a year in a text form."""
     return year.lower() + ("-raw" if text == "raw" else "")
+
+
+def _part_source(text: str, providers: Sequence[str] | None) -> str:
+    """Returns a source that names the origin of a pair, as stsb-raw does not."""
+    return "stsb" if text == "raw" else stsb_source(text, providers)
 
 
 def _set(name: str, text: str, source: str, **options: Any) -> Any:
@@ -27,15 +31,8 @@ def _set(name: str, text: str, source: str, **options: Any) -> Any:
     return sts_task(name, text, source, **options)
 
 
-def _stsb(name: str, split: str, text: str, source: str, **options: Any) -> Task:
-    from harness.tasks.stsb import stsb_task
-
-    return stsb_task(name, split, text, source, **options)
-
-
 def _hard(name: str, text: str, source: str, *, arguments: Sequence[str], **options: Any) -> Task:
-    """Returns the pairs of such a set whose lengths mislead."""
-    from harness.tasks.hard_length import hard_length_task
+    from harness.tasks.sts_sets import hard_length_task
 
     return hard_length_task(_set(name, text, source, **options), arguments)
 
@@ -44,7 +41,7 @@ def _of_years(ending: str, suite: str) -> tuple[Declaration, ...]:
     """Returns a set of each year, and for each the one of hard length."""
     found = []
     for year in YEARS:
-        name, source = f"{year}{ending}", source_with_origins if ending else partial(_year_source, year)
+        name, source = f"{year}{ending}", _part_source if ending else partial(_year_source, year)
         found.append(Declaration(name, source, partial(_set, name), suite=suite))
         found.append(Declaration(f"{name}-hard-length", source, partial(_hard, name), arguments=True))
     return tuple(found)
@@ -52,9 +49,9 @@ def _of_years(ending: str, suite: str) -> tuple[Declaration, ...]:
 
 TASKS = (
     *_of_years("", "sts"),
-    Declaration("STSB", stsb_source, partial(_stsb, "STSB", "test"), suite="sts"),
+    Declaration("STSB", stsb_source, partial(_set, "STSB"), suite="sts"),
     Declaration("SICKR", "sickr", partial(_set, "SICKR"), suite="sts"),
     Declaration("SICKR-mteb", "sickr-raw", partial(_set, "SICKR-mteb")),
-    Declaration("STSB-dev", stsb_source, partial(_stsb, "STSB-dev", "dev")),
+    Declaration("STSB-dev", stsb_source, partial(_set, "STSB-dev")),
     *_of_years("-part", "sts-part"),
 )

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,16 +15,17 @@ from pathlib import Path
 import pytest
 
 from harness.errors import InputError
+from harness.results.bundles import pack
 from harness.results.contributions import (
     ACCEPTANCE,
     Checked,
     accept,
     check_again,
-    pack,
     read_contributions,
+    sign,
+    signer_of,
 )
 from harness.results.schema import ResultFile
-from harness.results.signatures import sign, signer_of
 from harness.results.store import read_result
 from tests.support.bundles import (
     ANNA,
@@ -74,12 +77,9 @@ def test_without_vectors_or_without_the_data_to_score_them_it_is_scores_only(
 @pytest.mark.parametrize(
     ("planned", "stated", "fits"),
     [
-        ("portable", "portable", True),
         ("portable", "portable on aarch64", True),
-        ("portable", "native", False),
         ("portable", "native, products of training by onednn", False),
         ("native", "portable", True),
-        ("native", "native", True),
         ("native", "native, products of training by torch", True),
         ("native", None, False),
     ],
@@ -91,11 +91,9 @@ def test_a_result_states_the_arithmetic_that_its_recipe_asks_for(
     declared = expected(KEY)
     assert declared is not None
     checkout = replace(CHECKOUT, expected=lambda key: replace(declared, arithmetic=planned))
-    if fits:
+    refused = pytest.raises(InputError, match=rf"states .* arithmetic, expected {planned}")
+    with nullcontext() if fits else refused:
         accept(bundle, tmp_path / "c", checkout)
-    else:
-        with pytest.raises(InputError, match=rf"states .* arithmetic, expected {planned}"):
-            accept(bundle, tmp_path / "c", checkout)
 
 
 def trained(**changes: object) -> Callable[[ResultFile], ResultFile]:
@@ -105,16 +103,9 @@ def trained(**changes: object) -> Callable[[ResultFile], ResultFile]:
 def test_a_run_that_is_trained_again_is_reproduced_by_its_bytes_or_by_its_scores(
     bundle: Path, tmp_path: Path
 ) -> None:
-    for name, train, outcome in (
-        ("bytes", trained(), "equal encoder bytes"),
-        (
-            "scores",
-            trained(scores=OURS[0].model_dump()["scores"], encoder_sha256="5" * 64),
-            "scores within bands",
-        ),
-    ):
-        checkout = replace(CHECKOUT, reproduce=(KEY, train))
-        _, found = accept(bundle, tmp_path / name, checkout)
+    other = trained(scores=OURS[0].model_dump()["scores"], encoder_sha256="5" * 64)
+    for train, outcome in ((trained(), "equal encoder bytes"), (other, "scores within bands")):
+        _, found = accept(bundle, tmp_path / outcome, replace(CHECKOUT, reproduce=(KEY, train)))
         assert found.runs[KEY].reproduced == outcome
         assert found.runs[KEY].level("T5", "best-dev") == "reproduced here"
 
@@ -142,12 +133,9 @@ def test_a_level_that_was_written_by_hand_is_found_by_checking_again(bundle: Pat
         check_again(bundle, tmp_path / "other", CHECKOUT)
 
 
-def test_equal_content_makes_equal_bytes_and_names_only_the_methods_of_its_runs(
-    bundle: Path, tmp_path: Path
-) -> None:
-    manifest = pack(tmp_path / "again.zip", [files(tmp_path / "again", HONEST)], contributor=ANNA, code=CODES)
+def test_equal_content_makes_equal_bytes(bundle: Path, tmp_path: Path) -> None:
+    pack(tmp_path / "again.zip", [files(tmp_path / "again", HONEST)], contributor=ANNA, code=CODES)
     assert (tmp_path / "again.zip").read_bytes() == bundle.read_bytes()
-    assert manifest.code == {"simcse": CODES["simcse"]}
 
 
 def test_honest_seeds_are_accepted_together_and_each_once(tmp_path: Path) -> None:
@@ -160,30 +148,25 @@ def test_honest_seeds_are_accepted_together_and_each_once(tmp_path: Path) -> Non
             accept(path, tmp_path / "c", replace(CHECKOUT, present=[*OURS, *here]))
 
 
-@pytest.mark.parametrize("damage", ["deep", "other run", "cut", "pipe", "no record", "manifest", "a file"])
+DAMAGE: dict[str, Callable[[Path], object]] = {
+    "deep": lambda path: path.write_text("[" * 200_000),
+    "other run": lambda path: path.write_text(path.read_text().replace('"id": "simcse"', '"id": "una"')),
+    "cut": lambda path: path.write_bytes(path.read_bytes()[:-9]),
+    "pipe": lambda path: (path.unlink(), os.mkfifo(path)),
+    "no record": lambda path: (path.parents[1] / ACCEPTANCE).unlink(),
+    "manifest": lambda path: (path.parents[1] / "manifest.json").write_text("1" * 5_000),
+    "a file": lambda path: (shutil.rmtree(path.parents[1]), path.parents[1].write_text("a file")),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
 def test_a_damaged_contribution_is_set_aside_with_one_line_and_the_others_are_read(
     damage: str, tmp_path: Path
 ) -> None:
     folder = tmp_path / "c"
     accept(bundle_of(tmp_path / "good.zip", a_result(8)), folder, CHECKOUT)
     place, _ = accept(bundle_of(tmp_path / "bad.zip", HONEST), folder, CHECKOUT)
-    path = place / "scores" / f"{KEY}.json"
-    if damage == "deep":
-        path.write_text("[" * 200_000)
-    elif damage == "other run":
-        path.write_text(path.read_text().replace('"id": "simcse"', '"id": "una"'))
-    elif damage == "cut":
-        path.write_bytes(path.read_bytes()[:-9])
-    elif damage == "pipe":
-        path.unlink()
-        __import__("os").mkfifo(path)
-    elif damage == "no record":
-        (place / ACCEPTANCE).unlink()
-    elif damage == "manifest":
-        (place / "manifest.json").write_text("1" * 5_000)
-    else:
-        shutil.rmtree(place)
-        place.write_text("a file")
+    DAMAGE[damage](place / "scores" / f"{KEY}.json")
     found, faults = read_contributions(folder)
     assert [one.result for one in found] == [a_result(8)]
     assert len(faults) == 1
@@ -199,8 +182,6 @@ def test_what_cannot_be_accepted_is_not_packed(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no run is named"):
         pack(out, [], contributor=ANNA, code={})
     clean = files(tmp_path / "clean", HONEST, vectors=False)
-    with pytest.raises(InputError, match="method 'simcse' has no fingerprint"):
-        pack(out, [clean], contributor=ANNA, code={"una": "u"})
     assert not out.exists()
     assert read_result(clean.scores) == HONEST
 

@@ -1,7 +1,8 @@
-"""The store of embeddings: bytes, precision, memory, and what is refused."""
+"""The store of embeddings: bytes, precision, memory, what is refused, and copies that outlive a store."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -11,9 +12,10 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
+from harness.disk.outputs import room_of
 from harness.errors import InputError
 from harness.results import embeddings
-from harness.results.embeddings import EmbeddingStore
+from harness.results.embeddings import EmbeddingStore, keep, kept_name, read_kept
 from methods.core import encoder
 
 TEXTS = ["a dog", "zwei H\u00fcnde", "line\nbreak", "\u2028 separator"]
@@ -110,11 +112,6 @@ def test_memory_grows_with_a_shard_and_not_with_the_vectors(tmp_path: Path) -> N
     assert sum(path.stat().st_size for path in (tmp_path / "500").iterdir()) > 41e6
 
 
-def test_half_precision_is_the_default_and_single_an_option(tmp_path: Path) -> None:
-    assert store(tmp_path / "a").encode(TEXTS).dtype == np.float16
-    assert store(tmp_path / "b", precision="float32").encode(TEXTS).dtype == np.float32
-
-
 def test_scores_from_half_precision_are_equal_to_a_thousandth_of_a_point(tmp_path: Path) -> None:
     """A narrow cone, as an untrained encoder has it, is the hard case: cosines near 1."""
     rng = np.random.default_rng(0)
@@ -159,3 +156,49 @@ def test_vectors_of_another_width_are_refused(tmp_path: Path, monkeypatch: pytes
     widths = iter([3, 4])
     with pytest.raises(InputError, match=r"expected \[1, 3\]"):
         EmbeddingStore.write(tmp_path / "s", TEXTS, lambda _: np.ones((1, next(widths))), encoder="ours")
+
+
+@pytest.mark.parametrize("how", ["whole", "turned", "lost"])
+def test_a_copy_has_the_same_bytes_and_a_damaged_one_is_removed_and_named(
+    how: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept = tmp_path / "kept/one"
+    keep(store(tmp_path / "written"), kept)
+    (shard,) = kept.glob("*.npy")
+    if how == "turned":
+        shard.write_bytes(shard.read_bytes()[:-1] + b"?")
+    elif how == "lost":
+        shard.unlink()
+    again = read_kept(kept, tmp_path / "again", TEXTS)
+    if how == "whole":
+        assert again is not None
+        assert contents(again.folder) == contents(tmp_path / "written")
+        assert read_kept(tmp_path / "kept/two", tmp_path / "other", TEXTS) is None
+    else:
+        assert again is None
+        assert capsys.readouterr().err == f"{kept}: damaged, expected whole vectors; they were made again\n"
+        assert not kept.exists()
+
+
+def test_another_encoder_and_another_order_of_texts_have_another_name() -> None:
+    assert len({kept_name("one", TEXTS), kept_name("two", TEXTS), kept_name("one", TEXTS[::-1])}) == 3
+
+
+def test_what_was_not_used_for_the_longest_time_goes_first(tmp_path: Path) -> None:
+    """Room for two stores: the one that was read stays, the other goes when a third comes."""
+    written, kept = store(tmp_path / "written"), tmp_path / "kept"
+    room = 2 * room_of(written.folder)
+    for name in ("a", "b"):
+        keep(written, kept / name, room=room)
+        os.utime(kept / name, (1, 1))
+    assert read_kept(kept / "a", tmp_path / "again", TEXTS) is not None
+    keep(written, kept / "c", room=room)
+    assert sorted(path.name for path in kept.iterdir()) == ["a", "c"]
+    keep(written, kept / "d", room=room // 2 - 1)
+    assert sorted(path.name for path in kept.iterdir()) == ["a", "c"], "larger than the room"
+
+
+def test_a_copy_that_cannot_be_written_ends_no_evaluation(tmp_path: Path) -> None:
+    (tmp_path / "kept").write_text("mine", encoding="utf-8")
+    keep(store(tmp_path / "written"), tmp_path / "kept/one")
+    assert (tmp_path / "kept").read_text(encoding="utf-8") == "mine"

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from harness.errors import InputError
-from harness.results.frame import COLUMNS, read_scores
 from harness.results.schema import ResultFile
-from harness.results.store import read_result, write_result
+from harness.results.store import COLUMNS, read_result, read_scores, write_result
 from tests.support.results import SCORE, raw_result
 
 
@@ -35,18 +34,13 @@ def test_a_result_is_written_and_read_back_unchanged(tmp_path: Path) -> None:
 
 
 def test_scores_become_one_long_frame(tmp_path: Path) -> None:
+    assert (list(read_scores(tmp_path).columns), len(read_scores(tmp_path))) == (COLUMNS, 0)
     save(tmp_path / "s", raw())
     save(tmp_path / "s", raw("simcse__tiny__s1"), "b.json")
     frame = read_scores(tmp_path / "s")
     assert list(frame.columns) == COLUMNS
     assert frame["key"].tolist() == ["simcse__tiny__s0", "simcse__tiny__s1"]
     assert frame["value"].tolist() == [0.75, 0.75]
-
-
-def test_an_empty_folder_is_an_empty_frame(tmp_path: Path) -> None:
-    frame = read_scores(tmp_path)
-    assert list(frame.columns) == COLUMNS
-    assert len(frame) == 0
 
 
 @pytest.mark.parametrize(
@@ -71,15 +65,12 @@ def test_files_that_are_off_are_refused_by_name(tmp_path: Path, content: Any, me
     assert "\n" not in str(caught.value)
 
 
-def test_a_score_stated_twice_is_refused(tmp_path: Path) -> None:
+def test_a_score_stated_twice_and_two_files_of_one_run_are_refused(tmp_path: Path) -> None:
     save(tmp_path, raw(scores=[SCORE, SCORE]))
     with pytest.raises(InputError, match=r"STSB spearman \(all, best-dev\) is stated twice"):
         read_scores(tmp_path)
-
-
-def test_two_files_of_one_run_are_refused(tmp_path: Path) -> None:
-    save(tmp_path, raw())
-    save(tmp_path, raw(), "b.json")
+    for name in ("a.json", "b.json"):
+        save(tmp_path, raw(), name)
     with pytest.raises(InputError, match="two result files"):
         read_scores(tmp_path)
 

@@ -13,19 +13,19 @@ import torch
 from sklearn.model_selection import StratifiedKFold
 from torch import nn
 
-from harness.tasks.protocols import Protocol, Training
+from harness.tasks.logistic import Protocol
 
 
 class PlainRegression:
     """One logistic regression; construction seeds numpy and torch."""
 
-    def __init__(self, width: int, classes: int, penalty: float, training: Training) -> None:
-        np.random.seed(training.seed)  # noqa: NPY002  (the protocol draws from the global stream)
-        torch.manual_seed(training.seed)
-        self.training = training
+    def __init__(self, width: int, classes: int, penalty: float, protocol: Protocol) -> None:
+        np.random.seed(protocol.seed)  # noqa: NPY002  (the protocol draws from the global stream)
+        torch.manual_seed(protocol.seed)
+        self.protocol = protocol
         self.model = nn.Linear(width, classes)
         self.optimiser = torch.optim.Adam(
-            self.model.parameters(), lr=training.learning_rate, weight_decay=penalty
+            self.model.parameters(), lr=protocol.learning_rate, weight_decay=penalty
         )
         self.loss = nn.CrossEntropyLoss()
 
@@ -38,15 +38,15 @@ class PlainRegression:
             rows, labels = rows[order[held:]], labels[order[held:]]
         x, y = torch.FloatTensor(rows), torch.LongTensor(labels)
         best, best_model, failures, epochs, stop = -1.0, None, 0, 0, False
-        while not stop and epochs <= self.training.max_epochs:
-            for _ in range(self.training.epoch_size):
+        while not stop and epochs <= self.protocol.max_epochs:
+            for _ in range(self.protocol.epoch_size):
                 self._epoch(x, y)
-            epochs += self.training.epoch_size
+            epochs += self.protocol.epoch_size
             accuracy = self.score(*dev)
             if accuracy > best:
                 best, best_model = accuracy, copy.deepcopy(self.model)
             else:
-                stop = failures >= self.training.tenacity
+                stop = failures >= self.protocol.tenacity
                 failures += 1
         assert best_model is not None
         self.model = best_model
@@ -54,8 +54,8 @@ class PlainRegression:
 
     def _epoch(self, x: torch.Tensor, y: torch.Tensor) -> None:
         order = np.random.permutation(len(x))  # noqa: NPY002
-        for start in range(0, len(x), self.training.batch_size):
-            index = torch.LongTensor(order[start : start + self.training.batch_size])
+        for start in range(0, len(x), self.protocol.batch_size):
+            index = torch.LongTensor(order[start : start + self.protocol.batch_size])
             loss = self.loss(self.model(x.index_select(0, index)), y.index_select(0, index))
             loss.item()  # SentEval collects the value of every step
             self.optimiser.zero_grad()
@@ -63,7 +63,7 @@ class PlainRegression:
             self.optimiser.step()
 
     def predict(self, rows: np.ndarray) -> np.ndarray:
-        x, size = torch.FloatTensor(rows), self.training.batch_size
+        x, size = torch.FloatTensor(rows), self.protocol.batch_size
         with torch.no_grad():
             parts = [self.model(x[i : i + size]).max(1)[1] for i in range(0, len(x), size)]
         return torch.cat(parts).numpy()
@@ -72,45 +72,40 @@ class PlainRegression:
         return int((self.predict(rows) == labels).sum()) / len(rows)
 
 
-def grid_scores(x: np.ndarray, y: np.ndarray, classes: int, protocol: Protocol) -> list[float]:
-    """Returns for each penalty the mean accuracy over stratified folds, in percent and rounded."""
-    splitter = StratifiedKFold(n_splits=protocol.folds, shuffle=True, random_state=1111)
+def best_of_folds(x: np.ndarray, y: np.ndarray, classes: int, protocol: Protocol) -> tuple[float, float]:
+    """Returns the best mean accuracy over stratified folds, in percent and rounded, and its penalty."""
     scores = []
     for penalty in protocol.grid:
         accuracies = []
-        for train, held in splitter.split(x, y):
-            model = PlainRegression(x.shape[1], classes, penalty, protocol.training)
+        for train, held in splitter(protocol).split(x, y):
+            model = PlainRegression(x.shape[1], classes, penalty, protocol)
             accuracies.append(model.fit(x[train], y[train], (x[held], y[held])))
         scores.append(round(100 * np.mean(accuracies), 2))
-    return scores
+    return max(scores), protocol.grid[int(np.argmax(scores))]
 
 
-def outer_fold(
-    x: np.ndarray, y: np.ndarray, train: np.ndarray, held: np.ndarray, classes: int, protocol: Protocol
-) -> tuple[float, float]:
-    """Returns the dev and test accuracy of one outer fold of the nested scheme."""
-    scores = grid_scores(x[train], y[train], classes, protocol)
-    model = PlainRegression(x.shape[1], classes, protocol.grid[int(np.argmax(scores))], protocol.training)
-    model.fit(x[train], y[train], None)
-    return max(scores), round(100 * model.score(x[held], y[held]), 2)
-
-
-def nested(x: np.ndarray, y: np.ndarray, classes: int, protocol: Protocol) -> tuple[float, float]:
-    """Returns (dev, test) accuracies of a set with a train part alone."""
-    splitter = StratifiedKFold(n_splits=protocol.folds, shuffle=True, random_state=1111)
-    results = [outer_fold(x, y, train, held, classes, protocol) for train, held in splitter.split(x, y)]
-    dev, test = zip(*results, strict=True)
-    return round(np.mean(dev), 2), round(np.mean(test), 2)
+def splitter(protocol: Protocol) -> StratifiedKFold:
+    return StratifiedKFold(n_splits=protocol.folds, shuffle=True, random_state=1111)
 
 
 def train_test(
     x: np.ndarray, y: np.ndarray, test_x: np.ndarray, test_y: np.ndarray, classes: int, protocol: Protocol
 ) -> tuple[float, float, np.ndarray]:
     """Returns (dev, test) accuracies and test predictions of a set with train and test parts."""
-    scores = grid_scores(x, y, classes, protocol)
-    model = PlainRegression(x.shape[1], classes, protocol.grid[int(np.argmax(scores))], protocol.training)
+    dev, penalty = best_of_folds(x, y, classes, protocol)
+    model = PlainRegression(x.shape[1], classes, penalty, protocol)
     model.fit(x, y, None)
-    return max(scores), round(100 * model.score(test_x, test_y), 2), model.predict(test_x)
+    return dev, round(100 * model.score(test_x, test_y), 2), model.predict(test_x)
+
+
+def nested(x: np.ndarray, y: np.ndarray, classes: int, protocol: Protocol) -> tuple[float, float]:
+    """Returns (dev, test) accuracies of a set with a train part alone."""
+    found = [
+        train_test(x[train], y[train], x[held], y[held], classes, protocol)
+        for train, held in splitter(protocol).split(x, y)
+    ]
+    dev, test, _ = zip(*found, strict=True)
+    return round(np.mean(dev), 2), round(np.mean(test), 2)
 
 
 def train_dev_test(
@@ -120,9 +115,9 @@ def train_dev_test(
     x, y = parts["train"]
     scores = []
     for penalty in protocol.grid:
-        model = PlainRegression(x.shape[1], classes, penalty, protocol.training)
+        model = PlainRegression(x.shape[1], classes, penalty, protocol)
         model.fit(x, y, parts["dev"])
         scores.append(round(100 * model.score(*parts["dev"]), 2))
-    model = PlainRegression(x.shape[1], classes, protocol.grid[int(np.argmax(scores))], protocol.training)
+    model = PlainRegression(x.shape[1], classes, protocol.grid[int(np.argmax(scores))], protocol)
     model.fit(x, y, parts["dev"])
     return max(scores), round(100 * model.score(*parts["test"]), 2)

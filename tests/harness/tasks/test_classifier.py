@@ -6,16 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import torch
 
 from harness.errors import InputError
 from harness.tasks import classifier
-from harness.tasks.classifier import Outcome, classify, stratified_folds
-from harness.tasks.features import MatrixFeatures
-from harness.tasks.protocols import SENTEVAL, Protocol, without_search
+from harness.tasks.classifier import Outcome, classify
+from harness.tasks.logistic import SENTEVAL, Protocol
 from tests.harness.tasks import plain_loop
+from tests.harness.tasks.test_logistic import held
 
-SHORT = replace(SENTEVAL, folds=3, training=replace(SENTEVAL.training, learning_rate=1e-2, max_epochs=8))
+SHORT = replace(SENTEVAL, folds=3, learning_rate=1e-2, max_epochs=8)
 
 
 def two_classes(n: int, width: int = 5, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -28,16 +27,13 @@ def outcome(x: np.ndarray, y: np.ndarray, protocol: Protocol, *ends: int, classe
     """Classifies rows cut at `ends` into train, then test or dev and test."""
     names = {0: ["train"], 1: ["train", "test"], 2: ["train", "dev", "test"]}[len(ends)]
     parts = dict(zip(names, np.split(np.arange(len(y)), ends), strict=True))
-    return classify(MatrixFeatures(torch.from_numpy(x)), y, parts, classes=classes, protocol=protocol)
+    return classify(held(x), y, parts, classes=classes, protocol=protocol)
 
 
-def test_nested_scheme_equals_the_plain_loop() -> None:
+def test_two_schemes_with_folds_equal_the_plain_loop() -> None:
     x, y = two_classes(120)
     ours = outcome(x, y, SHORT)
     assert (ours.dev, ours.test) == plain_loop.nested(x, y, 2, SHORT)
-
-
-def test_train_test_scheme_equals_the_plain_loop() -> None:
     x, y = two_classes(300)
     ours = outcome(x, y, SHORT, 200)
     dev, test, predicted = plain_loop.train_test(x[:200], y[:200], x[200:], y[200:], 2, SHORT)
@@ -45,7 +41,9 @@ def test_train_test_scheme_equals_the_plain_loop() -> None:
     assert np.array_equal(ours.predicted, predicted)
 
 
-@pytest.mark.parametrize("protocol", [SHORT, without_search(SHORT)], ids=["search", "no-search"])
+@pytest.mark.parametrize(
+    "protocol", [SHORT, replace(SHORT, grid=(1e-9,), epoch_size=1)], ids=["search", "no-search"]
+)
 def test_three_part_scheme_equals_the_plain_loop_that_refits(protocol: Protocol) -> None:
     x, y = two_classes(300)
     parts = {"train": slice(0, 150), "dev": slice(150, 220), "test": slice(220, 300)}
@@ -68,7 +66,7 @@ def test_rounding_comes_before_the_best_penalty_is_taken(monkeypatch: pytest.Mon
             chosen.append(penalty)
             return np.zeros(len(rows), dtype=np.int64)
 
-    monkeypatch.setattr(classifier.BatchedClassifier, "fit", lambda self, folds, values: Fits())
+    monkeypatch.setattr(classifier, "fit", lambda *given, **options: Fits())
     y = np.zeros(100_012, dtype=np.int64)
     y[0] = 1
     result = outcome(np.zeros((len(y), 1), np.float32), y, SHORT, 2, 100_002)
@@ -96,7 +94,7 @@ def test_outer_folds_are_rounded_before_they_are_averaged(monkeypatch: pytest.Mo
             right = np.arange(len(rows)) < (6, 7, 18)[fold]
             return np.where(right, y[rows], 1 - y[rows])
 
-    monkeypatch.setattr(classifier.BatchedClassifier, "fit", lambda self, folds, values: Fits())
+    monkeypatch.setattr(classifier, "fit", lambda *given, **options: Fits())
     assert outcome(np.zeros((126, 1), np.float32), y, SHORT).test == 24.61
 
 
@@ -118,19 +116,12 @@ def test_sentinel_vectors_score_what_theory_says(ends: tuple[int, ...]) -> None:
     assert abs(outcome(noise, y, SHORT, *ends).test - 60) < 12
 
 
-def test_a_class_with_fewer_rows_than_folds_is_an_error() -> None:
-    labels = np.array([0] * 20 + [1] * 4)
+def test_a_class_with_too_few_rows_is_one_clear_line() -> None:
+    y = np.array([0] * 20 + [1] * 4)
     with pytest.raises(InputError, match="class 1 has 4 rows, so it is missing in a fold; 10 folds need"):
-        stratified_folds(labels, np.arange(24), 10)
-
-
-def test_a_class_without_training_rows_is_an_error() -> None:
+        outcome(np.ones((24, 2), np.float32), y, SENTEVAL)
     x, y = two_classes(90)
     with pytest.raises(InputError, match="no training row has class 2; expected rows of all 3 classes"):
         outcome(x, y, SHORT, 30, 60, classes=3)
-
-
-def test_too_few_rows_for_a_held_out_twentieth_are_an_error() -> None:
-    y = np.tile([0, 1], 9)
     with pytest.raises(InputError, match="training rows are too few"):
-        outcome(np.ones((18, 2), np.float32), y, SHORT, 12)
+        outcome(np.ones((18, 2), np.float32), np.tile([0, 1], 9), SHORT, 12)

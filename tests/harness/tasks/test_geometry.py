@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,13 +11,15 @@ import pytest
 from harness.data.sts import ScoredPair
 from harness.errors import InputError
 from harness.tasks.geometry import (
+    SENTENCES,
+    BatchCosines,
     GeometryTask,
     alignment,
     anisotropy,
+    share_above,
     uniformity,
 )
-from harness.tasks.hard_length import hard_length_task, misleading_lengths, read_thresholds
-from harness.tasks.sts_sets import sts_task
+from harness.tasks.sts_sets import hard_length_task, misleading_lengths, sts_task
 
 SQUARE = np.array([[2.0, 0.0], [0.0, 3.0], [-1.0, 0.0], [0.0, -5.0]])
 
@@ -67,25 +68,46 @@ def test_bad_vectors_are_refused() -> None:
         alignment(np.empty((0, 3)), np.empty((0, 3)))
     with pytest.raises(InputError, match="positive pairs"):
         alignment(SQUARE, SQUARE[:2])
-    for measure in (uniformity, anisotropy):
+    for measure in (uniformity, anisotropy, lambda vectors: share_above(vectors, 0.7)):
         with pytest.raises(InputError, match="N of 2 or more"):
             measure(SQUARE[:1])
-    with pytest.raises(InputError, match="zero"):
-        anisotropy(np.zeros((2, 3)))
+        with pytest.raises(InputError, match="1 of 2 vectors are zero"):
+            measure(np.array([[1.0, 0.0], [0.0, 0.0]]))
 
 
-def write_stsb(folder: Path, rows: Sequence[tuple[float, str, str]]) -> None:
-    lines = [f"g\tf\t2014\t{number}\t{score}\t{a}\t{b}\n" for number, (score, a, b) in enumerate(rows)]
-    (folder / "sts-dev.csv").write_text("".join(lines), encoding="utf-8")
+def test_four_directions_are_worked_by_hand() -> None:
+    """At 0, 30, 90 and 180 degrees the first two have a cosine above 0.7, 0.866: shares 1/3, 1/3, 0, 0."""
+    angles = np.radians([0.0, 30.0, 90.0, 180.0])
+    vectors = np.stack([np.cos(angles), np.sin(angles)], axis=1) * np.array([[1.0], [5.0], [2.0], [0.1]])
+    np.testing.assert_allclose(share_above(vectors, 0.7), [1 / 3, 1 / 3, 0.0, 0.0])
+    np.testing.assert_allclose(share_above(vectors, 0.9), 0.0)
+    assert share_above(np.ones((5, 3)), 0.7).tolist() == [1.0] * 5
+
+
+def test_sentences_are_spread_evenly_over_the_corpus_without_doubles(tmp_path: Path) -> None:
+    lines = [f"sentence {number // 2}" for number in range(4 * SENTENCES)]
+    (tmp_path / "wiki.txt").write_text("\n".join(lines) + "\n")
+    task = BatchCosines("batch-cosines", "wiki1m", folder=tmp_path)
+    assert task.texts() == [f"sentence {2 * number}" for number in range(SENTENCES)]
+    rng = np.random.default_rng(0)
+    scores = {
+        score.setting: score for score in task.evaluate(lambda texts: rng.normal(size=(len(texts), 8)) + 2.0)
+    }
+    assert (scores["all"].n, scores["first"].n) == (SENTENCES * (SENTENCES - 1), SENTENCES - 1)
+    assert 0.0 < scores["all"].value < 1.0
 
 
 def test_positive_pairs_are_above_four_or_from_four_on_and_texts_count_once(tmp_path: Path) -> None:
     """Of six sentences four are distinct. Positive above 4 is one pair at a right angle, squared distance 2;
     from 4 on also one of opposite vectors, squared distance 4: alignment (2 + 4) / 2.
     """
-    write_stsb(tmp_path, [(4.2, "e", "n"), (4.0, "e", "w"), (1.0, "s", "e")])
+    pairs = [(4.2, "e", "n"), (4.0, "e", "w"), (1.0, "s", "e")]
+    lines = [f"g\tf\t2014\t1\t{score}\t{first}\t{second}\n" for score, first, second in pairs]
+    (tmp_path / "sts-dev.csv").write_text("".join(lines), encoding="utf-8")
     directions = dict(zip("enws", SQUARE, strict=True))
     task = GeometryTask("geometry-dev", ("dev",), "raw", "stsb", folder=tmp_path)
+    with pytest.raises(InputError, match="geometry-dev: 4 of 4 vectors are zero"):
+        task.evaluate(lambda texts: np.zeros((len(texts), 2)))
     scores = task.evaluate(lambda texts: np.stack([directions[text] for text in texts]))
     assert {(score.metric, score.setting): (score.value, score.n) for score in scores} == {
         ("alignment", "all"): (pytest.approx(2.0), 1),
@@ -93,13 +115,6 @@ def test_positive_pairs_are_above_four_or_from_four_on_and_texts_count_once(tmp_
         ("uniformity", "all"): (pytest.approx(uniformity(SQUARE)), 4),
         ("anisotropy", "all"): (pytest.approx(-1 / 3), 4),
     }
-
-
-def test_a_zero_vector_has_no_geometry(tmp_path: Path) -> None:
-    write_stsb(tmp_path, [(5.0, "e", "n")])
-    task = GeometryTask("geometry-dev", ("dev",), "raw", "stsb", folder=tmp_path)
-    with pytest.raises(InputError, match="2 of 2 vectors are zero"):
-        task.evaluate(lambda texts: np.zeros((len(texts), 2)))
 
 
 def test_lengths_that_mislead_at_their_borders() -> None:
@@ -129,22 +144,22 @@ def test_thresholds_are_part_of_the_name(tmp_path: Path) -> None:
     assert task.pairs == [("a", "b", 1.0)]
 
 
-BAD_THRESHOLDS = {
-    "no threshold 'positive'": [],
-    "no threshold 'closer'": THRESHOLDS[:3],
-    "'longr' is not known": ["longr=5"],
-    "given twice": [*THRESHOLDS, "closer=3"],
-    "is no float": ["positive=four"],
-    "is no int": [*THRESHOLDS[:2], "longer=5.5"],
-    "not below positive": ["positive=2", *THRESHOLDS[1:]],
-}
-
-
-@pytest.mark.parametrize("said", BAD_THRESHOLDS)
-def test_bad_thresholds_are_one_clear_line(said: str) -> None:
-    assert len(BAD_THRESHOLDS) == 7
-    with pytest.raises(InputError, match=said):
-        read_thresholds("STS12-hard-length", BAD_THRESHOLDS[said])
+@pytest.mark.parametrize(
+    "bad",
+    [
+        [],
+        THRESHOLDS[:3],
+        [*THRESHOLDS, "closer=3"],
+        THRESHOLDS[::-1],
+        ["positive=four", *THRESHOLDS[1:]],
+        [*THRESHOLDS[:2], "longer=5.5", "closer=2"],
+        ["positive=2", *THRESHOLDS[1:]],
+    ],
+)
+def test_bad_thresholds_are_one_clear_line(bad: list[str]) -> None:
+    whole = sts_task("STS13", "raw", "sts13-raw")
+    with pytest.raises(InputError, match=r"STS13-hard-length: thresholds .* with negative below positive"):
+        hard_length_task(whole, bad)
 
 
 @pytest.mark.mirror

@@ -7,13 +7,11 @@ import pytest
 import torch
 
 from harness.tasks import logistic
-from harness.tasks.features import MatrixFeatures
-from harness.tasks.logistic import Fold, fit, initial_weights
-from harness.tasks.protocols import Training
+from harness.tasks.logistic import Features, Fold, Protocol, fit, initial_weights
 from tests.harness.tasks.plain_loop import PlainRegression
 
-LONG = Training(1e-2, 16, tenacity=2, epoch_size=2, max_epochs=20, seed=1111)
-SHORT = Training(1e-2, 24, tenacity=1, epoch_size=1, max_epochs=12, seed=7)
+LONG = Protocol(learning_rate=1e-2, batch_size=16, tenacity=2, epoch_size=2, max_epochs=20, seed=1111)
+SHORT = Protocol(learning_rate=1e-2, batch_size=24, tenacity=1, epoch_size=1, max_epochs=12, seed=7)
 
 
 def three_classes(n: int = 150, width: int = 6, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -21,6 +19,12 @@ def three_classes(n: int = 150, width: int = 6, seed: int = 0) -> tuple[np.ndarr
     labels = rng.integers(0, 3, n)
     centres = rng.standard_normal((3, width))
     return (centres[labels] + rng.standard_normal((n, width))).astype(np.float32), labels
+
+
+def held(matrix: np.ndarray | list[list[float]]) -> Features:
+    """Returns rows [N, D] as features."""
+    rows = torch.as_tensor(matrix, dtype=torch.float32)
+    return Features(rows, [torch.arange(len(rows))])
 
 
 def folds_of_three_sizes(n: int) -> list[Fold]:
@@ -34,8 +38,8 @@ def folds_of_three_sizes(n: int) -> list[Fold]:
     ]
 
 
-def plain_fit(x: np.ndarray, y: np.ndarray, fold: Fold, penalty: float, training: Training):
-    model = PlainRegression(x.shape[1], 3, penalty, training)
+def plain_fit(x: np.ndarray, y: np.ndarray, fold: Fold, penalty: float, protocol: Protocol):
+    model = PlainRegression(x.shape[1], 3, penalty, protocol)
     if fold.shuffled:
         np.random.permutation(fold.shuffled)  # noqa: NPY002
     accuracy = model.fit(x[fold.train], y[fold.train], (x[fold.dev], y[fold.dev]))
@@ -43,15 +47,15 @@ def plain_fit(x: np.ndarray, y: np.ndarray, fold: Fold, penalty: float, training
     return round(accuracy * len(fold.dev)), weight
 
 
-@pytest.mark.parametrize("training", [LONG, SHORT], ids=["long", "short"])
-def test_every_fit_equals_its_own_loop(training: Training) -> None:
+@pytest.mark.parametrize("protocol", [LONG, SHORT], ids=["long", "short"])
+def test_every_fit_equals_its_own_loop(protocol: Protocol) -> None:
     x, y = three_classes()
     folds, penalties = folds_of_three_sizes(len(x)), np.array([[1e-5, 1e-2, 0.3]] * 3 + [[0.0, 1e-3, 1e-1]])
-    fits = fit(MatrixFeatures(torch.from_numpy(x)), y, folds, penalties, classes=3, training=training)
+    fits = fit(held(x), y, folds, penalties, classes=3, protocol=protocol)
     compared = 0
     for f, fold in enumerate(folds):
         for i, penalty in enumerate(penalties[f]):
-            correct, weight = plain_fit(x, y, fold, float(penalty), training)
+            correct, weight = plain_fit(x, y, fold, float(penalty), protocol)
             assert fits.correct[f, i] == correct
             np.testing.assert_allclose(fits.weights[f, i].numpy(), weight, atol=2e-5)
             compared += 1
@@ -64,10 +68,10 @@ def test_first_adam_step_moves_each_weight_by_the_learning_rate_against_its_grad
     One row x = (1, -2) of class 0 of two: the gradient of class 0 is (p0 - 1) x, of class 1 p1 x. With
     p0 < 1 the signs are -, + and - for the bias of class 0, and the opposite for class 1; Adam moves against.
     """
-    once = Training(0.1, 1, tenacity=0, epoch_size=1, max_epochs=0, seed=3)
-    features = MatrixFeatures(torch.tensor([[1.0, -2.0]]))
+    once = Protocol(learning_rate=0.1, batch_size=1, tenacity=0, epoch_size=1, max_epochs=0, seed=3)
+    features = held([[1.0, -2.0]])
     row = np.zeros(1, dtype=np.int64)
-    fits = fit(features, row, [Fold(row, row)], np.array([[0.0]]), classes=2, training=once)
+    fits = fit(features, row, [Fold(row, row)], np.array([[0.0]]), classes=2, protocol=once)
     moved = fits.weights[0, 0] - initial_weights(3, 2, seed=3)
     expected = 0.1 * torch.tensor([[1.0, -1.0, 1.0], [-1.0, 1.0, -1.0]])
     torch.testing.assert_close(moved, expected, atol=1e-5, rtol=0)
@@ -78,10 +82,10 @@ def test_penalty_pulls_weights_through_the_gradient_before_adam_scales_it() -> N
 
     Decoupled decay would shrink every weight by the same share instead.
     """
-    once = Training(0.1, 1, tenacity=0, epoch_size=1, max_epochs=0, seed=3)
-    features = MatrixFeatures(torch.tensor([[1e-6, 1e-6]]))
+    once = Protocol(learning_rate=0.1, batch_size=1, tenacity=0, epoch_size=1, max_epochs=0, seed=3)
+    features = held([[1e-6, 1e-6]])
     row = np.zeros(1, dtype=np.int64)
-    fits = fit(features, row, [Fold(row, row)], np.array([[1e4]]), classes=2, training=once)
+    fits = fit(features, row, [Fold(row, row)], np.array([[1e4]]), classes=2, protocol=once)
     start = initial_weights(3, 2, seed=3)[:, :2]
     torch.testing.assert_close(fits.weights[0, 0][:, :2], start - 0.1 * start.sign(), atol=1e-5, rtol=0)
 
@@ -100,7 +104,7 @@ SCRIPT = [3, 2, 4, 4, 4, 4, 4, 4, 9, 9]
 def test_the_count_of_failed_checks_survives_an_improvement(monkeypatch: pytest.MonkeyPatch) -> None:
     """A counter reset by the improvement at check 3 would go on to check 9 and keep its 9 right rows."""
     x, y = three_classes(60)
-    training = Training(1e-3, 64, tenacity=5, epoch_size=1, max_epochs=200, seed=1)
+    protocol = Protocol(learning_rate=1e-3, batch_size=64, tenacity=5, epoch_size=1, max_epochs=200, seed=1)
     seen = []
 
     def scripted(features, weights, rows, classes):
@@ -111,9 +115,7 @@ def test_the_count_of_failed_checks_survives_an_improvement(monkeypatch: pytest.
 
     monkeypatch.setattr(logistic, "_predicted", scripted)
     fold = Fold(np.arange(20, 60), np.arange(20))
-    fits = fit(
-        MatrixFeatures(torch.from_numpy(x)), y, [fold], np.array([[0.0]]), classes=3, training=training
-    )
+    fits = fit(held(x), y, [fold], np.array([[0.0]]), classes=3, protocol=protocol)
     assert seen == SCRIPT[:8]
     assert fits.correct.tolist() == [[4]]
 
@@ -131,9 +133,9 @@ def test_a_fit_that_keeps_improving_ends_with_the_block_after_max_epochs(
         return torch.where(torch.arange(rows.shape[1]) <= len(checks), gold, (gold + 1) % 3)[:, None]
 
     monkeypatch.setattr(logistic, "_predicted", improving)
-    training = Training(1e-3, 64, tenacity=5, epoch_size=4, max_epochs=8, seed=1)
+    protocol = Protocol(learning_rate=1e-3, batch_size=64, tenacity=5, epoch_size=4, max_epochs=8, seed=1)
     fold = Fold(np.arange(20, 60), np.arange(20))
-    fit(MatrixFeatures(torch.from_numpy(x)), y, [fold], np.array([[0.0]]), classes=3, training=training)
+    fit(held(x), y, [fold], np.array([[0.0]]), classes=3, protocol=protocol)
     assert len(checks) == 3
 
 
@@ -142,17 +144,17 @@ def test_results_do_not_depend_on_how_many_folds_are_solved_at_once(
 ) -> None:
     x, y = three_classes()
     folds, penalties = folds_of_three_sizes(len(x)), np.full((4, 2), 1e-4)
-    features = MatrixFeatures(torch.from_numpy(x))
-    together = fit(features, y, folds, penalties, classes=3, training=LONG)
+    features = held(x)
+    together = fit(features, y, folds, penalties, classes=3, protocol=LONG)
     monkeypatch.setattr(logistic, "BATCH_BYTES", 1)
-    alone = fit(features, y, folds, penalties, classes=3, training=LONG)
+    alone = fit(features, y, folds, penalties, classes=3, protocol=LONG)
     assert np.array_equal(together.correct, alone.correct)
     torch.testing.assert_close(together.weights, alone.weights, atol=2e-5, rtol=0)
 
 
 def test_the_rows_gathered_for_one_step_stay_within_the_limit() -> None:
     """[F, 64, 769] fp32 is F * 196,864 bytes: 26 folds fit in 5 MiB, so 100 folds make 4 groups."""
-    features = MatrixFeatures(torch.zeros(1, 768))
+    features = held(np.zeros((1, 768)))
     folds = [Fold(np.arange(10), np.arange(2))] * 100
     groups = list(logistic._groups_of_one_size(folds, features, batch_size=64))
     assert [len(group) for group in groups] == [26, 26, 26, 22]
@@ -165,6 +167,6 @@ def test_fitting_leaves_the_global_random_streams_alone() -> None:
     np.random.seed(5)  # noqa: NPY002
     before = torch.get_rng_state(), np.random.get_state()[1].copy()  # noqa: NPY002
     fold = Fold(np.arange(20, 60), np.arange(20), shuffled=60)
-    fit(MatrixFeatures(torch.from_numpy(x)), y, [fold], np.array([[0.0]]), classes=3, training=LONG)
+    fit(held(x), y, [fold], np.array([[0.0]]), classes=3, protocol=LONG)
     assert torch.equal(before[0], torch.get_rng_state())
     assert np.array_equal(before[1], np.random.get_state()[1])  # noqa: NPY002

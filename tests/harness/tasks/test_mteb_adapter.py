@@ -52,10 +52,7 @@ def copies(tmp_path: Path) -> Path:
 def test_identity_comes_from_the_bytes_of_the_encoder() -> None:
     assert identity_of("my model", SHA["first"]) == ("sentbench/my-model", "a" * 40)
     assert identity_of("same", SHA["first"]) != identity_of("same", SHA["second"])
-    with pytest.raises(InputError, match="64 hexadecimal"):
-        identity_of("model", "abc")
-    with pytest.raises(InputError, match="letters or digits"):
-        identity_of("//", SHA["first"])
+    assert identity_of("//", SHA["first"])[0] == "sentbench/model"
 
 
 def test_cosines_are_float64_and_pairwise_is_the_diagonal() -> None:
@@ -85,8 +82,6 @@ def test_unknown_tasks_and_missing_copies_are_refused(copies: Path, tmp_path: Pa
     model = as_mteb_model(Hashing(0), name="a/b", revision="r")
     with pytest.raises(InputError, match="mteb has no task 'STS121'"):
         run_mteb(model, ["STS121"], out=tmp_path)
-    with pytest.raises(InputError, match="no local copy"):
-        local_sts_task("Banking77Classification", copies)
     with pytest.raises(InputError, match=r"sts13-sts/test\.jsonl: no such file"):
         local_sts_task("STS13", copies)
 

@@ -21,10 +21,7 @@ from harness.tasks.registry import SUITES, TASKS, build_tasks, read_declarations
 from harness.tasks.sts import StsTask
 
 THRESHOLDS = ":positive=4:negative=2:longer=5:closer=2"
-
-
-def full(name: str) -> str:
-    return name + THRESHOLDS if name.endswith("hard-length") else name
+ORDER = ["embedded", "mirror", "hub"]
 
 
 def test_every_file_of_declarations_is_found_and_no_name_is_declared_twice() -> None:
@@ -44,26 +41,20 @@ def test_a_name_that_is_declared_twice_is_refused(monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.parametrize("form", ["senteval", "raw"])
 def test_tasks_have_the_name_they_are_asked_by_and_known_sources(form: str) -> None:
-    names = [full(name) for name in TASKS]
-    tasks = build_tasks(names, text=form, providers=["embedded", "mirror", "hub"])
-    assert [task.name for task in tasks] == names
-    for task, name in zip(tasks, names, strict=True):
+    names = [name + THRESHOLDS if name.endswith("hard-length") else name for name in TASKS]
+    for task, name in zip(build_tasks(names, text=form, providers=ORDER), names, strict=True):
+        assert task.name == name
         assert task.source in SOURCES
-        assert [task.source] == sources_of([name], text=form, providers=["embedded", "mirror", "hub"])
+        assert [task.source] == sources_of([name], text=form, providers=ORDER)
 
 
-def test_suites_expand_in_order_and_once() -> None:
-    names = [task.name for task in build_tasks(["STSB", "sts"], text="raw", providers=["embedded"])]
-    assert names == ["STSB", "STS12", "STS13", "STS14", "STS15", "STS16", "SICKR"]
-    assert set(SUITES) >= {"sts", "sts-part", "transfer", "nli", "reranking", "geometry"}
-    assert SUITES["geometry"] == ("geometry-dev", "geometry-test")
-    assert TASKS["geometry-whole"].suite is None
+def test_suites_are_those_of_the_field_and_expand_in_order_and_once() -> None:
     assert SUITES["sts"] == ("STS12", "STS13", "STS14", "STS15", "STS16", "STSB", "SICKR")
-
-
-def test_the_suites_of_classifiers_have_the_tasks_of_senteval() -> None:
     assert SUITES["transfer"] == ("MR", "CR", "SUBJ", "MPQA", "SST", "TREC", "MRPC")
     assert SUITES["nli"] == ("SICK-E", "SNLI")
+    assert SUITES["geometry"] == ("geometry-dev", "geometry-test")
+    names = [task.name for task in build_tasks(["STSB", "sts"], text="raw", providers=["embedded"])]
+    assert names == ["STSB", "STS12", "STS13", "STS14", "STS15", "STS16", "SICKR"]
 
 
 def test_sources_follow_text_form_and_providers() -> None:
@@ -79,15 +70,12 @@ def test_sources_follow_text_form_and_providers() -> None:
         ("STS17", "did you mean STS1"),
         ("geometri", "did you mean geometry"),
         ("STSB:closer=2", "no arguments"),
-        ("STS12-hard-length", "no threshold"),
+        ("STS12-hard-length", "thresholds '', expected STS12"),
     ],
 )
 def test_unknown_names_are_refused_with_what_is_near(name: str, said: str) -> None:
     with pytest.raises(InputError, match=said):
         build_tasks([name], text="raw", providers=["embedded"])
-
-
-def test_an_unknown_text_form_is_refused() -> None:
     with pytest.raises(InputError, match="did you mean senteval"):
         build_tasks(["STSB"], text="sent-eval")
 
@@ -138,6 +126,5 @@ def test_listing_tasks_loads_neither_readers_nor_numpy_nor_torch() -> None:
 def test_what_selection_depends_on_is_sts_b_and_its_geometry() -> None:
     """A line in another task, or in the list of all tasks, leaves every training run as it is."""
     found = code_base().closure(["harness.tasks.selection"])
-    tasks = {path.stem for path in found if "tasks" in path.parts} - {"__init__"}
-    encoding = {"selection", "evaluation", "interface", "vectors"}
-    assert tasks == {*encoding, "sts", "stsb", "geometry", "text_forms"}
+    tasks = {path.stem for path in found if path.parent.name == "tasks"} - {"__init__"}
+    assert tasks == {"selection", "evaluation", "interface", "sts", "sts_sets", "geometry", "text_forms"}

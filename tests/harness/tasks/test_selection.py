@@ -9,7 +9,7 @@ import pytest
 
 from harness.tasks import selection
 from harness.tasks.interface import Score
-from harness.tasks.stsb import read_stsb_split
+from harness.tasks.sts_sets import read_stsb_split
 
 
 @pytest.mark.parametrize("split", ["train", "dev", "test"])
@@ -21,20 +21,15 @@ def test_a_split_of_stsb_is_read_from_its_own_file(tmp_path: Path, split: str) -
     assert (row.first, row.score) == (f"a {split} pair", 2.5)
 
 
-def test_weights_are_selected_on_the_development_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
-    monkeypatch.setattr(selection, "stsb_task", lambda name, split, text, source: asked.append(split))
-    selection.dev_evaluation("senteval")
-    assert asked == ["dev"]
-
-
 def test_training_watches_the_correlation_and_the_geometry_over_all_pairs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     measured = [("spearman", "all", 0.8), ("pearson", "all", 0.7), ("spearman", "mean", 0.6)]
     measured += [("alignment", "all", 0.5), ("uniformity", "all", -2.0)]
     scores = [Score("a", metric, setting, value, 9) for metric, setting, value in measured]
-    monkeypatch.setattr(selection, "stsb_task", lambda *given: None)
+    asked: list[str] = []
+    monkeypatch.setattr(selection, "sts_task", lambda name, *given: asked.append(name))
     monkeypatch.setattr(selection, "evaluate_tasks", lambda tasks, encode: scores)
     found = selection.dev_evaluation("senteval")(SimpleNamespace(encode=None))
     assert found == {"score": 0.8, "alignment": 0.5, "uniformity": -2.0}
+    assert asked == ["STSB-dev"]

@@ -12,20 +12,15 @@ import torch
 
 from harness.data.classification import Examples
 from harness.errors import InputError
-from harness.tasks import features
-from harness.tasks.protocols import SENTEVAL
+from harness.tasks import logistic
+from harness.tasks.logistic import SENTEVAL, Features
 from harness.tasks.registry import SUITES
 from harness.tasks.transfer import DATA_SETS, ClassificationTask, f1_of_class_one
 from tests.harness.tasks import plain_loop
 from tests.harness.tasks.layouts import LAYOUTS, declared_task
 
 TASKS = (*SUITES["transfer"], *SUITES["nli"])
-QUICK = replace(
-    SENTEVAL,
-    folds=3,
-    grid=(1e-4, 1e-2),
-    training=replace(SENTEVAL.training, learning_rate=5e-2, max_epochs=16),
-)
+QUICK = replace(SENTEVAL, folds=3, grid=(1e-4, 1e-2), learning_rate=5e-2, max_epochs=16)
 
 
 def small(name: str, folder: Path, text: str = "senteval") -> ClassificationTask:
@@ -35,25 +30,16 @@ def small(name: str, folder: Path, text: str = "senteval") -> ClassificationTask
     return task
 
 
-def labels_by_text(task: ClassificationTask) -> dict[str, tuple[int, int]]:
-    """Returns for every text its label and its side in the example."""
-    return {
-        text: (label, side)
-        for part in task.parts.values()
-        for texts, label in zip(part.texts, part.labels, strict=True)
-        for side, text in enumerate(texts)
-    }
-
-
 def oracle(task: ClassificationTask, texts: Sequence[str]) -> np.ndarray:
     """The label's own axis for a first text, ones for a second: both pair features then hold the label."""
-    known = labels_by_text(task)
+    known = {
+        text: (label, side)
+        for part in task.parts.values()
+        for pair, label in zip(part.texts, part.labels, strict=True)
+        for side, text in enumerate(pair)
+    }
     rows = [np.ones(6) if side else 4 * np.eye(6)[label] for label, side in map(known.__getitem__, texts)]
     return np.array(rows, dtype=np.float32)
-
-
-def accuracy(task: ClassificationTask, encode) -> float:
-    return task.evaluate(encode)[0].value
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -94,33 +80,19 @@ def test_text_forms_differ_in_blanks_only(tmp_path: Path) -> None:
     assert sorted(declared_task("CR", "raw", folder=tmp_path).texts()) == [".", "two  blanks"]
 
 
-def test_pair_features_are_those_of_senteval() -> None:
-    """u = (1, 2), v = (3, -1): |u - v| = (2, 3), u * v = (3, -2)."""
-    u, v = torch.tensor([[1.0, 2.0]]), torch.tensor([[3.0, -1.0]])
-    assert features.difference_and_product(u, v).tolist() == [[2, 3, 3, -2]]
-    assert features.both_product_and_difference(u, v).tolist() == [[1, 2, 3, -1, 3, -2, 2, 3]]
-    assert torch.equal(features.difference_and_product(u, v), features.difference_and_product(v, u))
-    assert not torch.equal(
-        features.both_product_and_difference(u, v), features.both_product_and_difference(v, u)
-    )
-
-
-@pytest.mark.parametrize("name", ["difference_and_product", "both_product_and_difference"])
-def test_pair_features_computed_late_equal_those_held_as_a_matrix(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    generator = torch.Generator().manual_seed(0)
-    vectors = torch.randn(7, 3, generator=generator)
-    first, second = torch.tensor([0, 1, 2, 6]), torch.tensor([3, 3, 4, 5])
-    combine, rows = getattr(features, name), torch.tensor([2, 0, 3, 3])
-    held = features.pair_features(vectors, first, second, combine)
-    monkeypatch.setattr(features, "DENSE_BYTES", 0)
-    late = features.pair_features(vectors, first, second, combine)
-    assert isinstance(held, features.MatrixFeatures)
-    assert isinstance(late, features.PairFeatures)
-    assert held.width == late.width
-    assert torch.equal(held.take(rows), late.take(rows))
-    assert torch.equal(late.take(rows)[:, -1], torch.ones(4))
+@pytest.mark.parametrize("limit", [0, 1 << 30], ids=["computed late", "held"])
+def test_pair_features_are_those_of_senteval(limit: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """u = (1, 2), v = (3, -1): |u - v| = (2, 3), u * v = (3, -2); the last feature is the constant."""
+    monkeypatch.setattr(logistic, "DENSE_BYTES", limit)
+    vectors, rows = torch.tensor([[1.0, 2.0], [3.0, -1.0], [0.0, 0.0]]), torch.tensor([1, 0, 1])
+    sides = [torch.tensor([0, 2]), torch.tensor([1, 0])]
+    for combine, expected in (
+        (logistic.difference_and_product, [[1, 2, 0, 0, 1], [2, 3, 3, -2, 1]]),
+        (logistic.both_product_and_difference, [[0, 0, 1, 2, 0, 0, 1, 2, 1], [1, 2, 3, -1, 3, -2, 2, 3, 1]]),
+    ):
+        found = Features(vectors, sides, combine)
+        assert found.width == len(expected[0])
+        assert found.take(rows).tolist() == [expected[0], expected[1], expected[0]]
 
 
 def test_mrpc_equals_the_plain_loop_on_the_same_features(tmp_path: Path) -> None:
