@@ -21,8 +21,8 @@ import torch
 
 from benchmarks import GPU_CHECK
 from benchmarks.peaks import built, full_scale, peak_of
-from benchmarks.record import keep, machine, measured, software
-from benchmarks.runner import figure, gemm_rate
+from benchmarks.record import gemm_rate, keep, machine, measured, software
+from benchmarks.runner import figure
 from benchmarks.steps import measure, write_backbone
 from harness.errors import InputError
 from harness.paths import MEASUREMENTS

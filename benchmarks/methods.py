@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -27,9 +26,8 @@ from torch.nn.modules.module import register_module_forward_hook
 from torch.utils.flop_counter import FlopCounterMode
 
 from benchmarks.inputs import backbone, encoder, sentences
-from benchmarks.runner import Disagreement, Side, against, figure, profiled, run
+from benchmarks.runner import Disagreement, against, figure, profiled, run
 from benchmarks.steps import build, chosen_runs, fitting, stepper
-from benchmarks.training import SMALLER, resized
 from harness.plan.entries import Run
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
@@ -66,6 +64,9 @@ class Passes(NamedTuple):
     source: str
     cycle: int = 1
 
+
+SMALLER = {"BERT-mini": (4, 256, 1024), "BERT-tiny": (2, 128, 512), "the small plan": (1, 50, 200)}
+"""Layers, width and inner width; their words are those of MiniLM, 30,522 as BERT's."""
 
 PASSES = {
     "simcse": Passes(2, 0, "PT-BERT i: 2B forward and backward"),
@@ -126,10 +127,9 @@ def step_result(chosen: Run, simcse: Run, rows: Sequence[Row], rounds: int, shor
         count, unit = counted(ours, passes.cycle), counted(theirs, 1)
         check_passes(simcse.id, PASSES[simcse.id], unit, sentences=size)
         agreement = check_passes(chosen.id, passes, count, sentences=size * passes.cycle)
-        sides = partial(cycle, ours, passes.cycle), partial(theirs, 0)
         products = count.operations / passes.cycle / unit.operations
         name = f"{chosen.id}: a step of {size} sentences"
-        return against_products(name, sides, passes.cycle, products, LIMIT, rounds, agreement)
+        return against_products(name, ours, theirs, passes.cycle, products, LIMIT, rounds, agreement)
 
 
 def small_encoder(name: str, simcse: Run, rows: Sequence[Row], rounds: int, short: bool) -> BenchmarkResult:
@@ -142,34 +142,49 @@ def small_encoder(name: str, simcse: Run, rows: Sequence[Row], rounds: int, shor
             for folder in (small, backbone(short))
         )
         products = counted(ours, 1).operations / counted(theirs, 1).operations
-        sides, title = (
-            (partial(ours, 0), partial(theirs, 0)),
-            f"simcse at the size of {name}: a step of {size} sentences",
-        )
-        return against_products(title, sides, 1, products, SMALLER_LIMIT, rounds)
+        title = f"simcse at the size of {name}: a step of {size} sentences"
+        return against_products(title, ours, theirs, 1, products, SMALLER_LIMIT, rounds)
+
+
+def resized(source: Path, folder: Path, layers: int, width: int, inner: int) -> Path:
+    """Writes a BERT of other sizes with random weights and the tokenizer of a folder."""
+    from transformers import AutoConfig, AutoModel, AutoTokenizer
+
+    config = AutoConfig.from_pretrained(
+        source,
+        num_hidden_layers=layers,
+        hidden_size=width,
+        intermediate_size=inner,
+        num_attention_heads=max(1, width // 64),
+        trust_remote_code=False,
+    )
+    torch.manual_seed(0)
+    AutoModel.from_config(config, trust_remote_code=False).save_pretrained(folder)
+    AutoTokenizer.from_pretrained(source, trust_remote_code=False).save_pretrained(folder)
+    return folder
 
 
 def against_products(
     name: str,
-    sides: tuple[Side, Side],
+    ours: Step,
+    theirs: Step,
     steps: int,
     products: float,
     limit: float,
     rounds: int,
     agreement: str = "",
 ) -> BenchmarkResult:
-    """Returns the time of a side's steps, next to that of SimCSE's step on MiniLM times `products`.
+    """Returns the time of a step, the mean of `steps`, next to that of SimCSE's on MiniLM times `products`.
 
-    sides: ours, which takes `steps` of them, and SimCSE's step. limit: the most times that ours may cost.
+    limit: the most times that ours may cost.
     """
-    runs = run(
-        dict(zip(("ours", "theirs"), sides, strict=True)), rounds=rounds, clock=time.process_time, warm=False
-    )
-    taken = [seconds / steps for seconds in runs.times["ours"]]
-    allowed = [products * seconds for seconds in runs.times["theirs"]]
-    peer = against(f"SimCSE's step x {products:.3f} (all products)", allowed, taken, 1e3, 1 / limit)
-    note = f"{profiled(sides[0])}; SimCSE's: {profiled(sides[1])}"
-    return figure(name, "ms", [1e3 * one for one in taken], (peer,), agreement=agreement, note=note)
+    sides = {"ours": partial(cycle, ours, steps), "theirs": partial(theirs, 0)}
+    runs = run(sides, rounds=rounds, clock=time.process_time, warm=False)
+    taken = [1e3 * seconds / steps for seconds in runs.times["ours"]]
+    allowed = [1e3 * products * seconds for seconds in runs.times["theirs"]]
+    peer = against(f"SimCSE's step x {products:.3f} (all products)", allowed, taken, 1 / limit)
+    note = f"{profiled(sides['ours'])}; SimCSE's: {profiled(sides['theirs'])}"
+    return figure(name, "ms", taken, (peer,), agreement=agreement, note=note)
 
 
 def fitted(chosen: Run, short: bool) -> Run:
@@ -203,13 +218,6 @@ def cycle(step: Step, steps: int) -> None:
         step(number)
 
 
-def counted(step: Step, steps: int) -> Count:
-    """Returns what the encoders were given in a cycle of steps; serves as the run that is not timed."""
-    with counting() as count:
-        cycle(step, steps)
-    return count
-
-
 @dataclass
 class Count:
     """What went through the encoders: rows forward with and without gradient.
@@ -231,11 +239,10 @@ OF_ONEDNN = {torch.ops.mkldnn._linear_pointwise: _of_a_layer}
 """An operator of methods/core/fast that torch's counter does not know."""
 
 
-@contextmanager
-def counting() -> Iterator[Count]:
-    """Counts every row through a sentence encoder, whoever owns it, and every product of matrices.
+def counted(step: Step, steps: int) -> Count:
+    """Returns what a cycle of steps put through sentence encoders, whoever owns them, and all its products.
 
-    Operations are known once the block has ended.
+    Serves as the run that is not timed.
     """
     count = Count()
 
@@ -249,10 +256,11 @@ def counting() -> Iterator[Count]:
     handle = register_module_forward_hook(ended)
     try:
         with FlopCounterMode(display=False, custom_mapping=OF_ONEDNN) as products:
-            yield count
-        count.operations = products.get_total_flops()
+            cycle(step, steps)
     finally:
         handle.remove()
+    count.operations = products.get_total_flops()
+    return count
 
 
 def check_passes(system: str, passes: Passes, count: Count, *, sentences: int) -> str:
@@ -260,12 +268,11 @@ def check_passes(system: str, passes: Passes, count: Count, *, sentences: int) -
 
     Errors: Disagreement if that is not what the table says.
     """
-    expected = (round(passes.trained * sentences), round(passes.frozen * sentences))
-    found = (count.trained_rows, count.frozen_rows)
-    if found != expected:
+    trained, frozen = round(passes.trained * sentences), round(passes.frozen * sentences)
+    if (count.trained_rows, count.frozen_rows) != (trained, frozen):
         raise Disagreement(
-            f"{system}: {found[0]} rows with and {found[1]} without gradient for {sentences} sentences, "
-            f"expected {expected[0]} and {expected[1]} ({passes.source})"
+            f"{system}: {count.trained_rows} rows with and {count.frozen_rows} without gradient for "
+            f"{sentences} sentences, expected {trained} and {frozen} ({passes.source})"
         )
     return (
         f"rows encoded in a real step agree with the count: {passes.trained:g} a sentence forward and "
