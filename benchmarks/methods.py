@@ -27,7 +27,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from benchmarks.inputs import backbone, encoder, sentences
 from benchmarks.runner import Disagreement, against, figure, profiled, run
-from benchmarks.steps import build, chosen_runs, fitting, stepper
+from benchmarks.steps import build, changed, chosen_runs, fitting, resized, stepper
 from harness.plan.entries import Run
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
@@ -65,8 +65,16 @@ class Passes(NamedTuple):
     cycle: int = 1
 
 
-SMALLER = {"BERT-mini": (4, 256, 1024), "BERT-tiny": (2, 128, 512), "the small plan": (1, 50, 200)}
-"""Layers, width and inner width; their words are those of MiniLM, 30,522 as BERT's."""
+SMALLER = {
+    name: {
+        "num_hidden_layers": layers,
+        "hidden_size": width,
+        "intermediate_size": 4 * width,
+        "num_attention_heads": max(1, width // 64),
+    }
+    for name, layers, width in (("BERT-mini", 4, 256), ("BERT-tiny", 2, 128), ("the small plan", 1, 50))
+}
+"""Their words are those of MiniLM, 30,522 as BERT's."""
 
 PASSES = {
     "simcse": Passes(2, 0, "PT-BERT i: 2B forward and backward"),
@@ -136,7 +144,8 @@ def small_encoder(name: str, simcse: Run, rows: Sequence[Row], rounds: int, shor
     """Returns SimCSE's step on random weights of a small encoder's sizes."""
     size, chosen = SMALL_BATCH if short else BATCH, fitted(simcse, short)
     with TemporaryDirectory() as place:
-        small = resized(backbone(short), Path(place) / "small", *SMALLER[name])
+        torch.manual_seed(0)
+        small = resized(backbone(short), Path(place) / "small", **SMALLER[name])
         ours, theirs = (
             step_on(chosen, Path(place) / folder.name[:2], rows, size, folder)
             for folder in (small, backbone(short))
@@ -144,24 +153,6 @@ def small_encoder(name: str, simcse: Run, rows: Sequence[Row], rounds: int, shor
         products = counted(ours, 1).operations / counted(theirs, 1).operations
         title = f"simcse at the size of {name}: a step of {size} sentences"
         return against_products(title, ours, theirs, 1, products, SMALLER_LIMIT, rounds)
-
-
-def resized(source: Path, folder: Path, layers: int, width: int, inner: int) -> Path:
-    """Writes a BERT of other sizes with random weights and the tokenizer of a folder."""
-    from transformers import AutoConfig, AutoModel, AutoTokenizer
-
-    config = AutoConfig.from_pretrained(
-        source,
-        num_hidden_layers=layers,
-        hidden_size=width,
-        intermediate_size=inner,
-        num_attention_heads=max(1, width // 64),
-        trust_remote_code=False,
-    )
-    torch.manual_seed(0)
-    AutoModel.from_config(config, trust_remote_code=False).save_pretrained(folder)
-    AutoTokenizer.from_pretrained(source, trust_remote_code=False).save_pretrained(folder)
-    return folder
 
 
 def against_products(
@@ -189,19 +180,19 @@ def against_products(
 
 def fitted(chosen: Run, short: bool) -> Run:
     """Returns the run with its settings at this benchmark's sizes."""
-    config = {**chosen.config, "max_length": LENGTH}
+    config: dict[str, Any] = {**chosen.config, "max_length": LENGTH}
     if config.get("queue_start") == "corpus":  # costs as much as one that starts at random
         config |= {"queue_start": "random", "queue_seed": None}
+    sizes: Any = encoder(short, "cls").backbone.config
     if "head_width" in config:  # as wide in proportion to this encoder as to that of the recipe
-        config["head_width"] = config["head_width"] * encoder(short, "cls").width // RECIPE_WIDTH
+        config["head_width"] = config["head_width"] * sizes.hidden_size // RECIPE_WIDTH
     if config.get("recompute"):  # a pass that is made again is no pass of the method
         config["recompute"] = False
     if "pseudo_heads" in config:
-        heads: Any = encoder(short, "cls").backbone.config
-        config["pseudo_heads"] = heads.num_attention_heads
+        config["pseudo_heads"] = sizes.num_attention_heads
     if short and config.get("queue_size"):
         config["queue_size"] = QUEUE_IN_SHORT
-    return chosen.model_copy(update={"config": config})
+    return changed(chosen, **config)
 
 
 def step_on(chosen: Run, folder: Path, rows: Sequence[Row], size: int, encoder: Path) -> Step:

@@ -42,7 +42,6 @@ from harness.results.store import read_results
 
 DOCS = Path("docs/verdicts.md")
 STUDIES = 20_000
-QUICK = 2_000
 PAGE = 1_755
 """Published one-run numbers on the pages of the five papers, when the procedures were first tested."""
 

@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from benchmarks.backends import ABSENT, VARIABLE, backends
 
 from benchmarks import foreign_backends
-from benchmarks.backends import ABSENT, VARIABLE, backends
 from benchmarks.runner import Disagreement, Taken
 from harness.errors import InputError
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from benchmarks.portable_operators import operators
 
 from benchmarks import portability
 from benchmarks.portability import OPERATORS, Found, as_markdown, differing
-from benchmarks.portable_operators import operators
 from harness.errors import InputError
 
 HERE = "a processor, family 1, model 2"

@@ -12,8 +12,8 @@ import pytest
 from harness.compute.pickled import convert, write_tensors
 from harness.data import download
 from harness.data.download import fetch, read_record
-from harness.data.locks import Lock, lock_sources, read_locks
-from harness.data.sources import SOURCES
+from harness.data.sources import SOURCES, Lock, lock_sources
+from harness.declarations import read_declarations
 from harness.errors import InputError
 from harness.paths import cache
 from tests.harness.data.small_sources import TEXT, Declare
@@ -60,7 +60,7 @@ def test_a_locked_source_is_fetched_at_its_commit_with_its_hashes(
     lock = place / "lock.yaml"
     lock.write_text("# head\n{}\n")
     lock_sources({"tiny": read_record(fetch("tiny", Path("data")))}, lock)
-    kept = read_locks(lock)
+    kept = read_declarations(lock, Lock)
     assert kept["tiny"].commit == COMMIT
     assert lock.read_text().startswith("# head\ntiny:")
 

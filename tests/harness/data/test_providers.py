@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.data.archives import unpack_tar, unpack_zip
 from harness.data.download import fetch
-from harness.data.providers import wheel_file
+from harness.data.providers import unpack_tar, unpack_zip, wheel_file
 from harness.errors import InputError
 from tests.harness.data.small_sources import TEXT, WHEEL, Declare, sha256, write_wheel
 from tests.support.sources import packed
