@@ -14,8 +14,8 @@ from typing import Any
 import torch
 
 from benchmarks import BENCHMARKS
-from benchmarks.record import keep, machine, measured, software
-from benchmarks.runner import Disagreement, product_rates
+from benchmarks.record import keep, machine, measured, product_rates, software
+from benchmarks.runner import Disagreement
 from harness.errors import InputError
 from harness.paths import MEASUREMENTS
 from harness.report.measurements import BenchmarkResult

@@ -1,15 +1,13 @@
 """What a choice by budget is worth: expected verdicts against running the cheapest systems first, or any.
 
-`python -m benchmarks.budgets` writes the table of docs/table.md; `--check` only compares. The questions are
-the reported numbers of this checkout without a verdict, the hours those of `sentbench plan`.
+`python -m benchmarks.budgets` writes the table of docs/table.md. The questions are the reported numbers of
+this checkout without a verdict, the hours those of `sentbench plan`.
 """
 
 from __future__ import annotations
 
-import argparse
 import random
 import statistics
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -23,14 +21,22 @@ from harness.plan.recipes import load_recipes
 from harness.report.formats.readmes import with_section
 
 DOCS = Path("docs/table.md")
-HEADING = "## What the choice is worth"
 HOURS = (24.0, 96.0, 300.0)
 ORDERS = 20
 """Random orders whose mean is shown."""
+HEAD = f"""\
+## What the choice is worth
+
+Expected verdicts of the runs that `--budget` chooses, of the cheapest ones first, and of random
+orders (mean of {ORDERS}), where no full-scale run is on record. `python -m benchmarks.budgets`
+writes this table.
+
+| goal | open numbers | GPU hours | chosen | cheapest first | random order |
+| :-- | --: | --: | --: | --: | --: |
+"""
 
 
 def expected(steps: Sequence[Step]) -> float:
-    """Returns the expected number of verdicts."""
     return sum(step.expected for step in steps)
 
 
@@ -59,40 +65,17 @@ def row_of(goal: str, questions: Sequence[Question], works: Mapping[str, Work], 
     return [f"`{goal}`", str(len(questions)), f"{budget:g}", *(f"{one:.1f}" for one in found)]
 
 
-def section() -> str:
-    """Returns the table with its heading."""
+def main() -> None:
+    """Writes the table with its heading."""
     tables, known = build_tables(evidence_without_plan([])), works_of(load_recipes(), "cuda").values()
     works = {work.command: work for work in known if work.is_known}
-    lines = [
-        HEADING,
-        "",
-        "Expected verdicts of the runs that `--budget` chooses, of the cheapest ones first, and of random",
-        f"orders (mean of {ORDERS}), where no full-scale run is on record. `python -m benchmarks.budgets`",
-        "writes this table.",
-        "",
-        "| goal | open numbers | GPU hours | chosen | cheapest first | random order |",
-        "| :-- | --: | --: | --: | --: | --: |",
-    ]
+    lines = [HEAD]
     for goal in GOALS:
         questions = [one for one in open_questions(cells_of(tables, goal)) if one.work in works]
-        lines += [f"| {' | '.join(row_of(goal, questions, works, budget))} |" for budget in HOURS]
-    return "\n".join(lines) + "\n"
-
-
-def main(words: Sequence[str] | None = None) -> int:
-    """Writes the table, or returns 1 with `--check` where it differs."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.budgets", description=__doc__)
-    parser.add_argument(
-        "--check", action="store_true", help="write nothing; exit code 1 where the table differs"
-    )
-    checked = parser.parse_args(words).check
+        lines += [f"| {' | '.join(row_of(goal, questions, works, budget))} |\n" for budget in HOURS]
     before = DOCS.read_text(encoding="utf-8")
-    after = with_section(before, section(), where=str(DOCS))
-    if checked:
-        return int(before != after)
-    write_text(DOCS, after)
-    return 0
+    write_text(DOCS, with_section(before, "".join(lines), where=str(DOCS)))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -2,12 +2,18 @@
 
 A round is one evaluation of the whole collection, and all sides get the same texts; with a mirror it is the
 papers' seven sets, without one STS-B and the parts of the others that it holds. ONNX Runtime and OpenVINO
-compute in a process of their own, with as many threads; what it takes to send texts and cosines is left out.
+compute in processes of their own, with as many threads and with the packages of SENTBENCH_PEER_PYTHON; what
+it takes to start them and to send texts and cosines is left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from itertools import combinations
 from pathlib import Path
@@ -17,11 +23,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from benchmarks.backends import Backends, backends
+from benchmarks import foreign_backends
 from benchmarks.inputs import backbone, encoder
 from benchmarks.runner import Disagreement, Taken, profiled, run
 from harness.data.providers import mirror_folder
 from harness.data.sts import ScoredPair
+from harness.errors import InputError
 from harness.report.measurements import BenchmarkResult
 from harness.tasks.evaluation import evaluate_tasks
 from harness.tasks.registry import build_tasks
@@ -31,6 +38,8 @@ from methods.core.encoder import SentenceEncoder
 from methods.core.pooling import masked_mean
 from tests.support import tiny
 
+VARIABLE = "SENTBENCH_PEER_PYTHON"
+ABSENT = f"ONNX Runtime and OpenVINO: not measured, {VARIABLE} names no Python that has them (docs/speed.md)"
 SETS = ("STSB", "STS16", "STS13", "STS12", "STS15", "SICKR", "STS14")
 EMBEDDED = ("STSB", "STS12-part", "STS14-part", "STS13-part", "STS15-part", "STS16-part")
 MADE_UP_PAIRS, SENTEVAL_BATCH, PEER_BATCH = 60, 128, 64
@@ -48,39 +57,40 @@ Scorer = Callable[[Sequence[StsTask]], Any]
 def measure(rounds: int, short: bool, device: str = "cpu") -> list[BenchmarkResult]:
     """Returns our time in fp32 and in bf16, each against the peers in fp32."""
     tasks = [made_up()] if short else test_sets()
-    with backends(backbone(short), PEER_BATCH) as foreign:
-        ours, sides = _sides(short, device, foreign)
+    software: dict[str, str] = {}
+    with foreign_sides(backbone(short), software) as foreign:
+        ours, sides = _sides(short, device)
         for score in sides.values():
             score([made_up()])
         counts = _counts(ours, tasks)  # reads the sets before anything is timed
-        forms = {name: partial(score, tasks) for name, score in sides.items()}
+        forms = {name: partial(score, tasks) for name, score in {**sides, **foreign}.items()}
         runs = run(forms, rounds=rounds, device=device, warm=False)
-    software = foreign.software if foreign else {}
     extra = BACKEND_TARGETS if foreign else {}
     default = {HALF_BACKEND: None} if foreign else {}
-    about: dict[str, Any] = {"unit": "s", "software": software}
     apart = max(abs(one - half) for one, half in zip(runs.values[OURS], runs.values[HALF], strict=True))
     return [
         runs.result(
             "STS evaluation, fp32",
             OURS,
             {**TARGETS, **extra},
+            unit="s",
+            software=software,
             agreement=agreement(runs.values),
             note=f"{counts}; {profiled(forms[OURS])}",
-            **about,
         ),
         runs.result(
             "STS evaluation, bf16 against fp32",
             HALF,
             {**HALF_TARGETS, **extra, **default},
+            unit="s",
+            software=software,
             agreement=f"Spearman is up to {100 * apart:.3f} points from fp32's",
             note=f"no result is recorded in bf16; {profiled(forms[HALF])}",
-            **about,
         ),
     ]
 
 
-def _sides(short: bool, device: str, foreign: Backends | None) -> tuple[SentenceEncoder, dict[str, Scorer]]:
+def _sides(short: bool, device: str) -> tuple[SentenceEncoder, dict[str, Scorer]]:
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
 
@@ -94,17 +104,53 @@ def _sides(short: bool, device: str, foreign: Backends | None) -> tuple[Sentence
         "SentEval's loop": pair_loop(ours),
         "sentence-transformers": sentence_transformers_loop(peer),
         "mteb": mteb_evaluation(peer),
-        **({name: partial(backend_scores, foreign, name) for name in foreign.software} if foreign else {}),
     }
 
 
-def backend_scores(foreign: Backends, side: str, tasks: Sequence[StsTask]) -> Taken:
-    """`SentenceTransformer.encode` on both sides by another backend; Spearman's correlation is not timed."""
+@contextmanager
+def foreign_sides(folder: Path, software: dict[str, str]) -> Iterator[dict[str, Scorer]]:
+    """Yields the sides of other backends for an encoder's folder; without them none, and one line is printed.
+
+    software: takes the packages of each. Errors: InputError for a variable that names no program.
+    """
+    python = os.environ.get(VARIABLE)
+    if not python:
+        print(ABSENT)
+        yield {}
+        return
+    if shutil.which(python) is None:
+        raise InputError(f"{VARIABLE}={python}: no such program, expected a Python; correct or unset it")
+    with TemporaryDirectory() as place:
+        copy = shutil.copytree(folder, Path(place) / "encoder")  # a backend writes its export there
+        settings = copy / "tokenizer_config.json"
+        text = settings.read_text(encoding="utf-8")  # the class had another name before transformers 5
+        settings.write_text(text.replace("TokenizersBackend", "PreTrainedTokenizerFast"), encoding="utf-8")
+        yield {
+            name: partial(backend_scores, [python, foreign_backends.__file__, str(copy), name], software)
+            for name in foreign_backends.BACKENDS
+        }
+
+
+def backend_scores(command: list[str], software: dict[str, str], tasks: Sequence[StsTask]) -> Taken:
+    """`SentenceTransformer.encode` on both sides by another backend; Spearman's correlation is not timed.
+
+    Errors: Disagreement if its process fails.
+    """
     texts = [([pair.first for pair in task.pairs], [pair.second for pair in task.pairs]) for task in tasks]
-    taken = foreign.cosines(side, texts)
-    found = zip(tasks, taken.value, strict=True)
-    scores = [spearman(np.array([p.score for p in task.pairs]), np.array(cosines)) for task, cosines in found]
-    return taken._replace(value=scores)
+    done = subprocess.run(
+        [*command, str(torch.get_num_threads()), str(PEER_BATCH)],
+        input=json.dumps(texts),
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
+        env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
+    )
+    if done.returncode:
+        raise Disagreement(f"{command[1]} failed for {command[-1]}; its error output says why")
+    seconds, cosines, software[command[-1]] = json.loads(done.stdout.splitlines()[-1])
+    pairs = zip(tasks, cosines, strict=True)
+    scores = [spearman(np.array([p.score for p in task.pairs]), np.array(found)) for task, found in pairs]
+    return Taken(seconds, scores)
 
 
 def our_scores(model: SentenceEncoder, tasks: Sequence[StsTask], *, half: bool = False) -> list[float]:

@@ -1,47 +1,46 @@
-"""sentence-transformers with ONNX Runtime and OpenVINO, in a Python of its own, for `benchmarks.backends`.
+"""sentence-transformers with ONNX Runtime and OpenVINO, in a Python of its own, for `benchmarks.evaluation`.
 
-Their exporters do not import with our version of transformers. This file imports nothing of the project. It
-reads JSON lines and answers each with one: first the sets, [first texts, second texts] each, then the name
-of a side, for its seconds and the cosines of every set.
+    python foreign_backends.py FOLDER SIDE THREADS BATCH
+
+Their exporters do not import with our version of transformers, so this file imports nothing of the project.
+It reads sets as JSON, [first texts, second texts] each. Its last line is JSON, too: the seconds, the cosines
+of every set, and the packages. Loading, exporting and a first batch are not timed.
 """
 
 from __future__ import annotations
 
-import argparse
-import contextlib
 import json
-import os
 import sys
 import time
 from importlib.metadata import version
 from typing import Any
 
-OPENVINO_FP32 = {"INFERENCE_PRECISION_HINT": "f32"}
+BACKENDS = {
+    "ONNX Runtime": "onnx",
+    "OpenVINO": "openvino",
+    "OpenVINO, its default precision": "openvino",
+}
+"""Side -> the backend's name."""
 LIBRARIES = ("sentence-transformers", "transformers", "torch", "optimum")
 
 
-def sides(threads: int) -> dict[str, tuple[str, str, dict[str, Any]]]:
-    """Returns side -> its backend, the package of that, and what a model is loaded with."""
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    few = {"INFERENCE_NUM_THREADS": threads}
-    return {
-        "ONNX Runtime": ("onnx", "onnxruntime", {"session_options": options}),
-        "OpenVINO": ("openvino", "openvino", {"ov_config": {**few, **OPENVINO_FP32}}),
-        "OpenVINO, its default precision": ("openvino", "openvino", {"ov_config": few}),
-    }
-
-
-def load(folder: str, backend: str, settings: dict[str, Any]) -> Any:
+def load(folder: str, side: str, threads: int) -> Any:
     """Returns the model with mean pooling, exported from the folder's weights in fp32."""
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
 
+    backend = BACKENDS[side]
+    if backend == "onnx":
+        import onnxruntime
+
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads
+        settings = {"session_options": options}
+    else:
+        precision = {"INFERENCE_PRECISION_HINT": "f32"} if side == "OpenVINO" else {}
+        settings = {"ov_config": {"INFERENCE_NUM_THREADS": threads, **precision}}
     transformer = Transformer(folder, backend=backend, model_kwargs=settings)
-    pooling = Pooling(transformer.get_embedding_dimension(), pooling_mode="mean")
-    modules = [transformer, pooling]
+    modules = [transformer, Pooling(transformer.get_embedding_dimension(), pooling_mode="mean")]
     return SentenceTransformer(modules=modules, device="cpu", backend=backend, trust_remote_code=False)
 
 
@@ -59,39 +58,18 @@ def cosines(model: Any, sets: list[Any], batch: int) -> list[list[float]]:
     return found
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("folder")
-    parser.add_argument("--threads", type=int, required=True)
-    parser.add_argument("--batch", type=int, required=True)
-    given = parser.parse_args()
-    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # whatever a library prints is no answer
-
-    def answer(value: Any) -> None:
-        print(json.dumps(value), file=answers, flush=True)
-
+def main(folder: str, side: str, threads: int, batch: int) -> None:
     import torch
 
-    torch.set_num_threads(given.threads)
-    models, software = {}, {}
-    others = ", ".join(f"{name} {version(name)}" for name in LIBRARIES)
-    for name, (backend, package, settings) in sides(given.threads).items():
-        with contextlib.redirect_stdout(sys.stderr):
-            models[name] = load(given.folder, backend, settings)
-        software[name] = f"{package} {version(package)}, {others}"
-    answer(software)
-    sets: list[Any] = []
-    for line in sys.stdin:
-        asked = json.loads(line)
-        if isinstance(asked, list):
-            sets = asked
-            answer(len(sets))
-            continue
-        started = time.perf_counter()
-        found = cosines(models[asked], sets, given.batch)
-        answer([time.perf_counter() - started, found])
+    torch.set_num_threads(threads)
+    model, sets = load(folder, side, threads), json.load(sys.stdin)
+    model.encode(sets[0][0][:batch], batch_size=batch, show_progress_bar=False)
+    package = {"onnx": "onnxruntime"}.get(BACKENDS[side], BACKENDS[side])
+    software = ", ".join(f"{name} {version(name)}" for name in (package, *LIBRARIES))
+    started = time.perf_counter()
+    found = cosines(model, sets, batch)
+    print("\n" + json.dumps([time.perf_counter() - started, found, software]))
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:3], *map(int, sys.argv[3:]))

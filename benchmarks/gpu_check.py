@@ -21,8 +21,8 @@ import torch
 
 from benchmarks import GPU_CHECK
 from benchmarks.peaks import built, full_scale, peak_of
-from benchmarks.record import keep, machine, measured, software
-from benchmarks.runner import figure, gemm_rate
+from benchmarks.record import gemm_rate, keep, machine, measured, software
+from benchmarks.runner import figure
 from benchmarks.steps import measure, write_backbone
 from harness.errors import InputError
 from harness.paths import MEASUREMENTS
@@ -100,23 +100,20 @@ def smoke(
         if sample is None:
             continue
         base = grounds.of(sample)
-        pair = make(sample, base), make(sample, base)
-        rows = [list(method.prepare(base.rows)) for method in pair]
+        ours, theirs = make(sample, base), make(sample, base)
+        rows, same = list(ours.prepare(base.rows)), list(theirs.prepare(base.rows))
         with without_dropout():
-            here = steps_on("cpu", pair[0], rows[0], precision=precision)
-            there = steps_on(given.device, pair[1], rows[1], given.waits, precision=precision)
+            here = steps_on("cpu", ours, rows, precision=precision)
+            there = steps_on(given.device, theirs, same, given.waits, precision=precision)
         scale = np.maximum(np.abs(here.losses), 1e-2)
         apart[name] = float(np.max(np.abs(np.subtract(here.losses, there.losses)) / scale))
         waits[name] = there.waits[1]
     about = f"{len(apart)} methods, {precision}"
-    yield figure(
-        f"losses against the CPU's, {about}", "of the loss", list(apart.values()),
-        limit=APART[precision], note=f"largest: {max(apart, key=lambda name: apart[name])}",
-    )  # fmt: skip
-    worst = max(waits, key=lambda name: waits[name])
-    yield figure(
-        f"waits of the host in a step, {about}", "waits", [waits[worst]], limit=WAITS, note=f"most: {worst}"
-    )
+    name, note = f"losses against the CPU's, {about}", f"largest: {max(apart, key=apart.__getitem__)}"
+    yield figure(name, "of the loss", list(apart.values()), limit=APART[precision], note=note)
+    worst = max(waits, key=waits.__getitem__)
+    name, note = f"waits of the host in a step, {about}", f"most: {worst}"
+    yield figure(name, "waits", [waits[worst]], limit=WAITS, note=note)
 
 
 def resumed(given: Gpu, grounds: Grounds, methods: Sequence[str], place: Path) -> BenchmarkResult:
@@ -231,10 +228,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if real:
         keep(arguments.out, "cuda", measured(GPU_CHECK, 1, results))
         print(f"written to {arguments.out}; commit it, and report the lines above with the driver's version")
-    print(
-        f"{len(results) - len(missed)} of {len(results)} results within their limits"
-        + (f"; not: {', '.join(missed)}" if missed else "")
-    )
+    told = f"; not: {', '.join(missed)}" if missed else ""
+    print(f"{len(results) - len(missed)} of {len(results)} results within their limits{told}")
     return int(bool(missed))
 
 

@@ -1,10 +1,9 @@
-"""Peak memory, each figure from a process of its own: a training step, a million sentences encoded or scored.
+"""Peak memory, each figure from a process of its own: a training step, and a million sentences evaluated.
 
 Training: the growth of resident memory over three steps against what must be there, counted tensor by tensor
-(weights, gradients, two moments of Adam, and what autograd keeps of one forward pass). Encoding: the growth
-in addition to texts and vectors, which must not depend on how many sentences there are but for their index.
-Evaluation: the same with vectors on disk, which take no part in the growth but for those of one shard. All
-growth is of resident memory, so pages of mapped files count while they are mapped.
+(weights, gradients, two moments of Adam, and what autograd keeps of one forward pass). Evaluation: the growth
+in addition to texts; vectors are on disk and take no part but for those of one shard, and the rest must not
+depend on how many sentences there are but for their index. Pages of mapped files count while they are mapped.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import numpy as np
 import torch
 
 from benchmarks.inputs import backbone, encoder, sentences
-from benchmarks.runner import Disagreement, figure, forget_peak, fresh, resident
+from benchmarks.runner import Disagreement, figure, fresh
 from benchmarks.training import BATCH, simcse
 from harness.data.sts import ScoredPair
 from harness.process import keep_freed_memory
@@ -28,7 +27,7 @@ from harness.tasks.evaluation import evaluate_stored, evaluate_tasks, unique_tex
 from harness.tasks.sts import StsTask
 from tests.support import tiny
 
-TRAINING_LIMIT, ENCODING_LIMIT_MB = 1.2, 400.0
+TRAINING_LIMIT = 1.2
 VECTOR_WIDTH = 768
 """Width of the vectors that are evaluated: that of BERT-base."""
 INDEX_BYTES = 128
@@ -41,11 +40,11 @@ MB = 1e6
 
 
 def measure(rounds: int, short: bool) -> list[BenchmarkResult]:
-    """Returns the peak of training over all rounds and those of encoding and of evaluation once."""
+    """Returns the peak of training over all rounds and that of evaluation once."""
     count = FEW_SENTENCES if short else SENTENCES
     steps = [fresh(training, short) for _ in range(rounds)]
     counted = steps[0]["counted"]
-    encoded, evaluated = fresh(encoding, count), fresh(evaluation, count)
+    evaluated = fresh(evaluation, count)
     return [
         figure(
             "memory of SimCSE's step, batch 64",
@@ -53,13 +52,6 @@ def measure(rounds: int, short: bool) -> list[BenchmarkResult]:
             [step["peak"] / MB for step in steps],
             limit=None if short else TRAINING_LIMIT * counted / MB,
             note=f"{counted / MB:.0f} MB counted, {steps[0]['activations'] / MB:.0f} MB of it by autograd",
-        ),
-        figure(
-            f"memory of encoding {count} sentences besides texts and vectors",
-            "MB",
-            [encoded["peak"] / MB],
-            limit=ENCODING_LIMIT_MB,
-            note=f"vectors {encoded['vectors'] / MB:.0f} MB",
         ),
         figure(
             f"memory of evaluating {count} sentences besides texts, vectors on disk",
@@ -105,16 +97,6 @@ def training(short: bool) -> dict[str, float]:
     return {"peak": resident("VmHWM") - before, "counted": counted, "activations": activations}
 
 
-def encoding(count: int) -> dict[str, float]:
-    """Returns the growth of resident memory while a tiny encoder encodes; run in a fresh process."""
-    keep_freed_memory()
-    texts, model = _texts(count), encoder(True, "mean")
-    model.encode(texts[:1000])
-    before = forget_peak()
-    vectors = model.encode(texts)
-    return {"peak": resident("VmHWM") - before - vectors.nbytes, "vectors": vectors.nbytes}
-
-
 def evaluation(count: int) -> dict[str, float]:
     """Returns the growth of resident memory while a store is filled and scored; run in a fresh process."""
     keep_freed_memory()
@@ -137,16 +119,24 @@ def evaluation(count: int) -> dict[str, float]:
     return {"peak": grown, "shard": shard, "index": index, "limit": shard + index + WORKING_MB * MB}
 
 
-def _texts(count: int) -> list[str]:
-    some = [row.text for row in tiny.rows(100)]
-    return [f"{some[number % len(some)]} {number}" for number in range(count)]
-
-
 def pairs_tasks(count: int) -> list[Any]:
     """Returns one set of pairs that holds so many different sentences, with scores drawn once."""
-    texts = _texts(count)
+    some = [row.text for row in tiny.rows(100)]
+    texts = [f"{some[number % len(some)]} {number}" for number in range(count)]
     gold = np.random.default_rng(0).integers(6, size=count // 2)
     pairs = [
         ScoredPair(*pair, float(score)) for *pair, score in zip(texts[::2], texts[1::2], gold, strict=True)
     ]
     return [StsTask("made-up", "made-up", lambda folder: {"all": pairs}, folder=Path())]
+
+
+def resident(field: str) -> int:
+    """Returns a line of this process's memory status in bytes: VmRSS now, VmHWM the peak."""
+    lines = Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{field}:"))
+
+
+def forget_peak() -> int:
+    """Sets the peak to what is resident now, and returns that."""
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+    return resident("VmRSS")

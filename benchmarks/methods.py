@@ -12,8 +12,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -27,9 +26,8 @@ from torch.nn.modules.module import register_module_forward_hook
 from torch.utils.flop_counter import FlopCounterMode
 
 from benchmarks.inputs import backbone, encoder, sentences
-from benchmarks.runner import Disagreement, Side, against, figure, profiled, run
-from benchmarks.steps import build, chosen_runs, fitting, stepper
-from benchmarks.training import SMALLER, resized
+from benchmarks.runner import Disagreement, against, figure, profiled, run
+from benchmarks.steps import build, changed, chosen_runs, fitting, resized, stepper
 from harness.plan.entries import Run
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
@@ -66,6 +64,17 @@ class Passes(NamedTuple):
     source: str
     cycle: int = 1
 
+
+SMALLER = {
+    name: {
+        "num_hidden_layers": layers,
+        "hidden_size": width,
+        "intermediate_size": 4 * width,
+        "num_attention_heads": max(1, width // 64),
+    }
+    for name, layers, width in (("BERT-mini", 4, 256), ("BERT-tiny", 2, 128), ("the small plan", 1, 50))
+}
+"""Their words are those of MiniLM, 30,522 as BERT's."""
 
 PASSES = {
     "simcse": Passes(2, 0, "PT-BERT i: 2B forward and backward"),
@@ -126,67 +135,64 @@ def step_result(chosen: Run, simcse: Run, rows: Sequence[Row], rounds: int, shor
         count, unit = counted(ours, passes.cycle), counted(theirs, 1)
         check_passes(simcse.id, PASSES[simcse.id], unit, sentences=size)
         agreement = check_passes(chosen.id, passes, count, sentences=size * passes.cycle)
-        sides = partial(cycle, ours, passes.cycle), partial(theirs, 0)
         products = count.operations / passes.cycle / unit.operations
         name = f"{chosen.id}: a step of {size} sentences"
-        return against_products(name, sides, passes.cycle, products, LIMIT, rounds, agreement)
+        return against_products(name, ours, theirs, passes.cycle, products, LIMIT, rounds, agreement)
 
 
 def small_encoder(name: str, simcse: Run, rows: Sequence[Row], rounds: int, short: bool) -> BenchmarkResult:
     """Returns SimCSE's step on random weights of a small encoder's sizes."""
     size, chosen = SMALL_BATCH if short else BATCH, fitted(simcse, short)
     with TemporaryDirectory() as place:
-        small = resized(backbone(short), Path(place) / "small", *SMALLER[name])
+        torch.manual_seed(0)
+        small = resized(backbone(short), Path(place) / "small", **SMALLER[name])
         ours, theirs = (
             step_on(chosen, Path(place) / folder.name[:2], rows, size, folder)
             for folder in (small, backbone(short))
         )
         products = counted(ours, 1).operations / counted(theirs, 1).operations
-        sides, title = (
-            (partial(ours, 0), partial(theirs, 0)),
-            f"simcse at the size of {name}: a step of {size} sentences",
-        )
-        return against_products(title, sides, 1, products, SMALLER_LIMIT, rounds)
+        title = f"simcse at the size of {name}: a step of {size} sentences"
+        return against_products(title, ours, theirs, 1, products, SMALLER_LIMIT, rounds)
 
 
 def against_products(
     name: str,
-    sides: tuple[Side, Side],
+    ours: Step,
+    theirs: Step,
     steps: int,
     products: float,
     limit: float,
     rounds: int,
     agreement: str = "",
 ) -> BenchmarkResult:
-    """Returns the time of a side's steps, next to that of SimCSE's step on MiniLM times `products`.
+    """Returns the time of a step, the mean of `steps`, next to that of SimCSE's on MiniLM times `products`.
 
-    sides: ours, which takes `steps` of them, and SimCSE's step. limit: the most times that ours may cost.
+    limit: the most times that ours may cost.
     """
-    runs = run(
-        dict(zip(("ours", "theirs"), sides, strict=True)), rounds=rounds, clock=time.process_time, warm=False
-    )
-    taken = [seconds / steps for seconds in runs.times["ours"]]
-    allowed = [products * seconds for seconds in runs.times["theirs"]]
-    peer = against(f"SimCSE's step x {products:.3f} (all products)", allowed, taken, 1e3, 1 / limit)
-    note = f"{profiled(sides[0])}; SimCSE's: {profiled(sides[1])}"
-    return figure(name, "ms", [1e3 * one for one in taken], (peer,), agreement=agreement, note=note)
+    sides = {"ours": partial(cycle, ours, steps), "theirs": partial(theirs, 0)}
+    runs = run(sides, rounds=rounds, clock=time.process_time, warm=False)
+    taken = [1e3 * seconds / steps for seconds in runs.times["ours"]]
+    allowed = [1e3 * products * seconds for seconds in runs.times["theirs"]]
+    peer = against(f"SimCSE's step x {products:.3f} (all products)", allowed, taken, 1 / limit)
+    note = f"{profiled(sides['ours'])}; SimCSE's: {profiled(sides['theirs'])}"
+    return figure(name, "ms", taken, (peer,), agreement=agreement, note=note)
 
 
 def fitted(chosen: Run, short: bool) -> Run:
     """Returns the run with its settings at this benchmark's sizes."""
-    config = {**chosen.config, "max_length": LENGTH}
+    config: dict[str, Any] = {**chosen.config, "max_length": LENGTH}
     if config.get("queue_start") == "corpus":  # costs as much as one that starts at random
         config |= {"queue_start": "random", "queue_seed": None}
+    sizes: Any = encoder(short, "cls").backbone.config
     if "head_width" in config:  # as wide in proportion to this encoder as to that of the recipe
-        config["head_width"] = config["head_width"] * encoder(short, "cls").width // RECIPE_WIDTH
+        config["head_width"] = config["head_width"] * sizes.hidden_size // RECIPE_WIDTH
     if config.get("recompute"):  # a pass that is made again is no pass of the method
         config["recompute"] = False
     if "pseudo_heads" in config:
-        heads: Any = encoder(short, "cls").backbone.config
-        config["pseudo_heads"] = heads.num_attention_heads
+        config["pseudo_heads"] = sizes.num_attention_heads
     if short and config.get("queue_size"):
         config["queue_size"] = QUEUE_IN_SHORT
-    return chosen.model_copy(update={"config": config})
+    return changed(chosen, **config)
 
 
 def step_on(chosen: Run, folder: Path, rows: Sequence[Row], size: int, encoder: Path) -> Step:
@@ -201,13 +207,6 @@ def cycle(step: Step, steps: int) -> None:
     """Runs as many steps as the method's pattern has."""
     for number in range(steps):
         step(number)
-
-
-def counted(step: Step, steps: int) -> Count:
-    """Returns what the encoders were given in a cycle of steps; serves as the run that is not timed."""
-    with counting() as count:
-        cycle(step, steps)
-    return count
 
 
 @dataclass
@@ -231,11 +230,10 @@ OF_ONEDNN = {torch.ops.mkldnn._linear_pointwise: _of_a_layer}
 """An operator of methods/core/fast that torch's counter does not know."""
 
 
-@contextmanager
-def counting() -> Iterator[Count]:
-    """Counts every row through a sentence encoder, whoever owns it, and every product of matrices.
+def counted(step: Step, steps: int) -> Count:
+    """Returns what a cycle of steps put through sentence encoders, whoever owns them, and all its products.
 
-    Operations are known once the block has ended.
+    Serves as the run that is not timed.
     """
     count = Count()
 
@@ -249,10 +247,11 @@ def counting() -> Iterator[Count]:
     handle = register_module_forward_hook(ended)
     try:
         with FlopCounterMode(display=False, custom_mapping=OF_ONEDNN) as products:
-            yield count
-        count.operations = products.get_total_flops()
+            cycle(step, steps)
     finally:
         handle.remove()
+    count.operations = products.get_total_flops()
+    return count
 
 
 def check_passes(system: str, passes: Passes, count: Count, *, sentences: int) -> str:
@@ -260,12 +259,11 @@ def check_passes(system: str, passes: Passes, count: Count, *, sentences: int) -
 
     Errors: Disagreement if that is not what the table says.
     """
-    expected = (round(passes.trained * sentences), round(passes.frozen * sentences))
-    found = (count.trained_rows, count.frozen_rows)
-    if found != expected:
+    trained, frozen = round(passes.trained * sentences), round(passes.frozen * sentences)
+    if (count.trained_rows, count.frozen_rows) != (trained, frozen):
         raise Disagreement(
-            f"{system}: {found[0]} rows with and {found[1]} without gradient for {sentences} sentences, "
-            f"expected {expected[0]} and {expected[1]} ({passes.source})"
+            f"{system}: {count.trained_rows} rows with and {count.frozen_rows} without gradient for "
+            f"{sentences} sentences, expected {trained} and {frozen} ({passes.source})"
         )
     return (
         f"rows encoded in a real step agree with the count: {passes.trained:g} a sentence forward and "

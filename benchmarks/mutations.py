@@ -7,7 +7,6 @@ is noticed where a number differs, or where the copy stops with an error. No par
 
 from __future__ import annotations
 
-import argparse
 import shutil
 import signal
 import sys
@@ -79,9 +78,7 @@ class Mutations(Declaration):
 
 def main() -> int:
     """Writes the table; returns 1 if the code as it is differs from its reference losses, else 0."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.mutations", description=__doc__)
-    parser.add_argument("groups", nargs="*", help="groups of mutations.yaml (default: all of them)")
-    planted = read_mutations(parser.parse_args().groups)
+    planted = read_mutations()
     for library in LIBRARIES:
         import_module(library)
     every = sorted({one for group in planted for bug in planted[group] for one in bug.systems or [group]})
@@ -98,16 +95,13 @@ def main() -> int:
     return 0
 
 
-def read_mutations(groups: Sequence[str] = ()) -> dict[str, list[Mutation]]:
-    """Returns group -> its bugs. Errors: InputError for an unknown group, or a text that is not once there"""
-    every = read_declaration(PLANTED, Mutations).groups
-    unknown = [group for group in groups if group not in every]
-    if unknown:
-        raise InputError(f"no group {unknown[0]!r}, expected some of {', '.join(every)}")
-    for bugs in every.values():
+def read_mutations() -> dict[str, list[Mutation]]:
+    """Returns group -> its bugs. Errors: InputError for a text that is not once in its file."""
+    groups = read_declaration(PLANTED, Mutations).groups
+    for bugs in groups.values():
         for bug in bugs:
             _ = bug.place
-    return {group: bugs for group, bugs in every.items() if not groups or group in groups}
+    return groups
 
 
 def noticed(copy: Path, group: str, bug: Mutation) -> str:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import argparse
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -87,10 +87,11 @@ def peak_of(method: Method, run: Run, rows: Sequence[Row]) -> Peak:
 def _on_meta() -> Iterator[None]:
     """Lets a step run on `meta`, for which torch has neither autocast nor a fused optimiser."""
     kinds = "torch.optim.optimizer._get_fused_kernels_supported_devices"
-    with ExitStack() as patches:
-        patches.enter_context(mock.patch("torch.autocast", return_value=nullcontext()))
-        patches.enter_context(mock.patch("torch.is_autocast_enabled", return_value=False))
-        patches.enter_context(mock.patch(kinds, return_value=["cpu", META]))
+    with (
+        mock.patch("torch.autocast", return_value=nullcontext()),
+        mock.patch("torch.is_autocast_enabled", return_value=False),
+        mock.patch(kinds, return_value=["cpu", META]),
+    ):
         yield
 
 
@@ -98,7 +99,6 @@ def _on_meta() -> Iterator[None]:
 def _activations() -> Iterator[dict[bool, list[float]]]:
     """Yields, by whether they are recomputed, the activations of each pass of an encoder with gradients."""
     kept: dict[bool, list[float]] = {False: [], True: []}
-
     inside: list[None] = []
 
     def counted(call: Callable[..., Any]) -> Callable[..., Any]:
@@ -117,10 +117,9 @@ def _activations() -> Iterator[dict[bool, list[float]]]:
 
         return counting
 
-    with ExitStack() as patches:
-        for name in ("forward", "states"):  # a method may ask for the states of all layers itself
-            call = getattr(SentenceEncoder, name)
-            patches.enter_context(mock.patch.object(SentenceEncoder, name, counted(call)))
+    names = ("forward", "states")  # a method may ask for the states of all layers itself
+    calls = {name: counted(getattr(SentenceEncoder, name)) for name in names}
+    with mock.patch.multiple(SentenceEncoder, **calls):
         yield kept
 
 
@@ -129,14 +128,12 @@ def rows_for(run: Run) -> list[Row]:
     some = sentences(2)
     queued = run.config["queue_size"] if run.config.get("queue_start") == "corpus" else 0
     count = len(some) + run.train["batch_size"] + 2 * queued
-    made = []
-    for number in range(count):
-        row = some[number % len(some)]
-        texts = [
-            f"{text.rpartition(' ')[0]} {number}" for text in row.columns
-        ]  # the last word makes rows differ
-        made.append(Row(number, texts[0], tuple(texts[1:])))
-    return made
+
+    def row(number: int) -> Row:  # its last word makes it differ from others
+        texts = [f"{text.rpartition(' ')[0]} {number}" for text in some[number % len(some)].columns]
+        return Row(number, texts[0], tuple(texts[1:]))
+
+    return [row(number) for number in range(count)]
 
 
 def built(run: Run, shape: Shape, place: Path, teacher: int = TEACHER_WIDTH) -> tuple[Method, list[Row]]:
@@ -151,6 +148,8 @@ def measured(
     """Yields every setting among runs, but for those known, with its peak."""
     done = set(known)
     for run in runs:
+        if run.train["steps"] == 0:
+            continue
         shape = estimate.shape(run.backbone_name)
         if shape is None or (setting := setting_of(run, shape)) in done:
             continue
@@ -172,20 +171,17 @@ def full_scale() -> Params:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument(
-        "--system", action="append", metavar="ID", help="may be repeated; default: all new ones"
-    )
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.peaks")
+    parser.add_argument("--system", nargs="*", metavar="ID", help="default: all new ones")
     parser.add_argument("--write", action="store_true", help=f"keep the result in {PEAKS}")
     given = parser.parse_args()
     quiet()
     params = full_scale()
-    runs = [run for run in params.runs.values() if run.train["steps"] != 0]
-    chosen = [run for run in runs if run.id in (given.system or [run.id])]
+    chosen = [run for run in params.runs.values() if run.id in (given.system or [run.id])]
     kept = read_peaks().peaks if PEAKS.is_file() else {}
     for setting, peak in measured(chosen, Estimate(params, read_step_times()), () if given.system else kept):
-        shown = peak.counted / 1e9, peak.tracked / 1e9
-        print("{:50} {:6.2f} GB counted {:6.2f} GB tracked".format(peak.system, *shown), flush=True)
+        counted, tracked = peak.counted / 1e9, peak.tracked / 1e9
+        print(f"{peak.system:50} {counted:6.2f} GB counted {tracked:6.2f} GB tracked", flush=True)
         kept[setting] = peak
         if given.write:
             ordered = sorted(kept.items(), key=lambda entry: entry[1].system)

@@ -4,9 +4,9 @@ Computes operators and reference losses here and under an emulator of other x86-
 package qemu-user), in processes of their own. reports/portability.json keeps the hash of every result, and
 reports/portability.md shows how many are equal. The emulator reports another vendor, instruction set and
 caches, and knows no AVX-512; it is 10 to 30 times slower than the machine, so the whole takes hours and
-`--short` some minutes. A run that was stopped goes on. This machine always computes with today's code; a
-result of another processor that equals this machine's stays, whatever code computed it, and one that differs
-is computed again if the code changed. It needs the small plan's data, backbones and teachers.
+`--short` some minutes. A run that was stopped goes on. This machine always computes with today's code; other
+processors compute again what differs from it, if the code changed. It needs the small plan's data, backbones
+and teachers.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from threading import Lock
+from typing import Any
 
-from benchmarks.portable_operators import operators
 from harness.disk.files import write_json, write_text
 from harness.errors import InputError
 from harness.process import compute_with, prepare
@@ -51,10 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--processors", default=",".join(PROCESSORS), help="as the emulator names them; '' for none"
     )
-    parser.add_argument(
-        "--short", action="store_true", help="operators and three reference losses; writes nothing"
-    )
-    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes at once")
+    parser.add_argument("--short", action="store_true", help="operators and three runs; writes nothing")
     parser.add_argument("--compute", help=argparse.SUPPRESS)
     arguments = parser.parse_args(argv)
     if arguments.compute:
@@ -67,13 +64,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         raise SystemExit(f"{EMULATOR}: not found; install Debian's package qemu-user")
     keys = [OPERATORS, *(FEW if arguments.short else compared_runs(read_params()))]
     found = Found(processor_here(), code_that_computes(), None if arguments.short else KEPT)
-    report = None if arguments.short else REPORT
-    for processors in ([found.here], [name for name in arguments.processors.split(",") if name]):
-        compute(processors, keys, arguments.jobs, found, report)
+    others = [name for name in arguments.processors.split(",") if name]
+    for processors in ([found.here], others):  # what others lack is decided by what this machine has
+        compute(processors, keys, found)
+    if not arguments.short:
+        write_text(REPORT, as_markdown(found))
     apart = differing(found)
     print(f"{len(found.results(found.here))} results on {len(found.processors())} processors:", end=" ")
     print("\n".join([f"{len(apart)} differ", *apart]))
-    return 1 if apart else 0
+    return int(bool(apart))
 
 
 class Found:
@@ -83,12 +82,11 @@ class Found:
     """
 
     def __init__(self, here: str, code: str, file: Path | None) -> None:
-        self.here = here
-        self.code = code
-        self._file = file
-        self._lock = Lock()
-        kept = json.loads(file.read_text(encoding="utf-8")) if file is not None and file.is_file() else {}
-        self._results: dict[str, dict[str, list[str]]] = kept
+        self.here, self.code = here, code
+        self._file, self._lock = file, Lock()
+        self._results: dict[str, dict[str, list[str]]] = {}
+        if file is not None and file.is_file():
+            self._results = json.loads(file.read_text(encoding="utf-8"))
 
     def add(self, processor: str, some: Mapping[str, str]) -> None:
         """Adds results of today's code and writes all."""
@@ -101,11 +99,11 @@ class Found:
     def results(self, processor: str) -> dict[str, str]:
         """Returns name -> hash of what is known: today's code computed it, or this machine has the same."""
         with self._lock:
-            ours = self._results.get(self.here, {})
+            ours = self._results.get(self.here, {}) if processor != self.here else {}
             return {
                 name: digest
                 for name, (digest, code) in self._results.get(processor, {}).items()
-                if code == self.code or (processor != self.here and digest == ours.get(name, [""])[0])
+                if code == self.code or digest == ours.get(name, [""])[0]
             }
 
     def processors(self) -> list[str]:
@@ -123,14 +121,9 @@ class Found:
         return [key for key in keys if key not in done]
 
 
-def compute(
-    processors: Sequence[str], keys: Sequence[str], jobs: int, found: Found, report: Path | None = None
-) -> None:
-    """Computes what is not known yet, in two processes a processor; the report shows what is known by then.
-
-    The emulator imports torch in minutes.
-    """
-    with ThreadPoolExecutor(jobs) as pool:
+def compute(processors: Sequence[str], keys: Sequence[str], found: Found) -> None:
+    """Computes what is not known yet, in two processes a processor: the emulator imports torch in minutes."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
         started = {
             pool.submit(run, name, found.lacking(name, half), found): name
             for name in processors
@@ -139,8 +132,6 @@ def compute(
         for done in as_completed(started):
             done.result()
             print(f"{started[done]}: {len(found.results(started[done]))} results", flush=True)
-            if report is not None:
-                write_text(report, as_markdown(found))
 
 
 def run(processor: str, keys: Sequence[str], found: Found) -> None:
@@ -177,21 +168,85 @@ def computed(keys: Sequence[str]) -> Iterator[dict[str, str]]:
             yield {f"losses {key}": sha256(json.dumps(losses).encode())}
 
 
+def operators() -> dict[str, str]:
+    """Returns operator -> hash of its result on fixed inputs; needs portable arithmetic to be set before.
+
+    A difference between processors shows here first.
+    """
+    import numpy as np
+    import scipy.linalg
+    import torch
+    from torch.nn import functional
+
+    from methods.core.fast.linear import linear
+
+    drawn = torch.Generator().manual_seed(0)
+    rows, square = (torch.randn(count, 384, generator=drawn) for count in (64, 384))
+    few, keys = torch.randn(32, 50, generator=drawn), torch.randn(256, 50, generator=drawn)
+    layer = torch.nn.Linear(384, 1536)
+    with torch.no_grad():
+        for weights in layer.parameters():
+            weights.copy_(torch.randn(weights.shape, generator=drawn))
+        plain = linear(layer, rows)
+    given = rows.clone().requires_grad_()
+    made = linear(layer, given)
+    made.square().sum().backward()
+    heads = rows.view(4, 16, 4, 96).transpose(1, 2)
+    symmetric = square @ square.T
+    wide = square.numpy().astype(np.float64)
+    found: dict[str, Any] = {
+        "normal draws": square,
+        "uniform draws": torch.rand(1000, generator=drawn),
+        "permutation": torch.randperm(1000, generator=drawn),
+        "small product": few @ keys.T,
+        "large product": rows @ square,
+        "batched product": torch.bmm(heads.flatten(0, 1), heads.flatten(0, 1).transpose(1, 2)),
+        "linear layer": plain,
+        "linear layer in training": made.detach(),
+        "gradient of inputs": given.grad,
+        "gradient of weights": layer.weight.grad,
+        "gradient of biases": layer.bias.grad,
+        "exp": rows.exp(),
+        "log": rows.abs().log(),
+        "tanh": rows.tanh(),
+        "sigmoid": rows.sigmoid(),
+        "softmax": rows.softmax(-1),
+        "log-sum-exp": rows.logsumexp(-1),
+        "GELU": functional.gelu(rows),
+        "layer norm": functional.layer_norm(rows, (384,)),
+        "cosine": functional.cosine_similarity(rows[:32], rows[32:]),
+        "sum": rows.sum(),
+        "mean of rows": rows.mean(0),
+        "norm": rows.norm(dim=1),
+        "attention": functional.scaled_dot_product_attention(heads, heads, heads),
+        "eigenvalues": torch.linalg.eigh(symmetric)[0],
+        "singular values": torch.linalg.svd(square)[1],
+        "Cholesky": torch.linalg.cholesky(symmetric + 384 * torch.eye(384)),
+        "NumPy product": rows.numpy() @ square.numpy(),
+        "NumPy product in float64": wide @ wide,
+        "NumPy exp": np.exp(wide),
+        "NumPy log": np.log(np.abs(wide)),
+        "NumPy sum": wide.sum(),
+        "NumPy mean of rows": wide.mean(0),
+        "NumPy svd": np.linalg.svd(wide)[1],
+        "SciPy eigenvalues": scipy.linalg.eigh(wide @ wide.T)[0],
+    }
+    return {name: sha256(np.ascontiguousarray(value).tobytes()) for name, value in found.items()}
+
+
 def code_that_computes() -> str:
     """Returns the fingerprint of all code that trains or is in this benchmark."""
     from harness.identity import METHODS, code_base, training_roots
 
     roots = [root for method in METHODS for root in training_roots(method)]
-    own = Path(__file__).read_bytes() + Path(operators.__code__.co_filename).read_bytes()
-    return sha256(code_base().fingerprint(roots).encode() + own)
+    return sha256(code_base().fingerprint(roots).encode() + Path(__file__).read_bytes())
 
 
 def processor_here() -> str:
     """Returns the name of this machine's processor."""
     from benchmarks.record import machine
 
-    told = machine("cpu")
-    return f"{told['processor']}, {told['model']}"
+    return "{processor}, {model}".format(**machine("cpu"))
 
 
 def sha256(data: bytes) -> str:

@@ -13,19 +13,23 @@ from typing import Any
 import torch
 
 from benchmarks import BENCHMARKS, GPU_CHECK
+from benchmarks.runner import Side, timed
 from harness.disk.files import write_record
 from harness.report.measurements import (
     Benchmark,
     BenchmarkResult,
     Machine,
     Measurements,
+    MedianRange,
     ProductRates,
     load_measurements,
 )
 from harness.report.runs import slug
+from methods.core.fast.linear import linear
 
 CPU_LIST = Path("/proc/cpuinfo")
 LIBRARIES = ("torch", "transformers", "sentence-transformers", "mteb", "numpy", "scikit-learn", "accelerate")
+GEMM_SIZE, PRODUCTS = 1024, 8
 
 
 def keep(path: Path, device: str, new: Benchmark | ProductRates) -> None:
@@ -41,8 +45,7 @@ def keep(path: Path, device: str, new: Benchmark | ProductRates) -> None:
     if isinstance(new, ProductRates):
         own = own.model_copy(update={"products": new})
     else:
-        benchmarks = {one.name: one for one in own.benchmarks}
-        benchmarks[new.name] = new
+        benchmarks = {one.name: one for one in own.benchmarks} | {new.name: new}
         kept = tuple(benchmarks[name] for name in (*BENCHMARKS, GPU_CHECK) if name in benchmarks)
         own = own.model_copy(update={"benchmarks": kept})
     found = Measurements(machines=tuple({**machines, own.id: own}.values()))
@@ -73,7 +76,6 @@ def processor() -> str:
 
 
 def _of_first_processor(key: str) -> str:
-    """Returns what the system says of the first processor under a key; empty where it says nothing."""
     text = CPU_LIST.read_text(encoding="utf-8") if CPU_LIST.is_file() else ""
     found = re.search(rf"^{key}\s*:\s*(.*?)\s*$", text, flags=re.MULTILINE)
     return found[1] if found else ""
@@ -88,3 +90,28 @@ def software() -> dict[str, Any]:
         except PackageNotFoundError:
             found[library] = "not installed"
     return {"python": platform.python_version(), "versions": found}
+
+
+def gemm_rate(device: str = "cpu") -> float:
+    """Returns the GFLOP/s of torch's own fp32 products of 1024 x 1024 matrices at this moment."""
+    left, right = (torch.ones(GEMM_SIZE, GEMM_SIZE, device=device) for _ in range(2))
+    return _rate(lambda: [left @ right for _ in range(PRODUCTS)], device)
+
+
+def product_rates(device: str, rounds: int) -> ProductRates:
+    """Returns the rates of such products by oneDNN, as in our linear layers, and by torch's own way."""
+    layer = torch.nn.Linear(GEMM_SIZE, GEMM_SIZE, bias=False, device=device)
+    rows = torch.ones(GEMM_SIZE, GEMM_SIZE, device=device)
+    with torch.no_grad():
+        gemm_rate(device)
+        onednn = [
+            _rate(lambda: [linear(layer, rows) for _ in range(PRODUCTS)], device) for _ in range(1 + rounds)
+        ]
+        own = [gemm_rate(device) for _ in range(rounds)]
+    return ProductRates(
+        threads=torch.get_num_threads(), onednn=MedianRange.of(onednn[1:]), torch=MedianRange.of(own)
+    )
+
+
+def _rate(side: Side, device: str) -> float:
+    return PRODUCTS * 2 * GEMM_SIZE**3 / timed(side, device).seconds / 1e9

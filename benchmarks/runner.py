@@ -1,33 +1,25 @@
-"""The runner of all benchmarks: sides in turn, medians, ratios; commands, fresh processes, memory."""
+"""The runner of all benchmarks: sides in turn, medians, ratios, profiles, and fresh processes."""
 
 from __future__ import annotations
 
-import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
 from multiprocessing import get_context
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import torch
-from torch import Tensor, nn
 from torch.autograd import profiler
 from torch.profiler import record_function
 
-from harness.report.measurements import BenchmarkResult, MedianRange, PeerCost, ProductRates
-from methods.core.fast.linear import linear
+from harness.report.measurements import BenchmarkResult, MedianRange, PeerCost
 
 Side = Callable[[], Any]
 """One whole run of one side of a comparison; where it returns Taken, its own seconds count."""
 
 Clock = Callable[[], float]
 SCALES = {"s": 1.0, "ms": 1e3}
-GEMM_SIZE, PRODUCTS = 1024, 8
-
-
 KINDS = {
     "products": ("mm", "linear", "_Linear"),
     "attention": ("softmax", "scaled_dot_product", "_Attention"),
@@ -52,8 +44,7 @@ class Disagreement(Exception):
     """Two sides of a benchmark computed different results, so their times say nothing."""
 
 
-@dataclass
-class Runs:
+class Runs(NamedTuple):
     """Seconds of every side in every round, and what each returned last."""
 
     times: dict[str, list[float]]
@@ -74,12 +65,12 @@ class Runs:
         peers: name -> the least ratio of its time to ours, None where it only gives scale. software: packages
         of a peer that has its own. about: limit, agreement and note of the result.
         """
-        scale = SCALES[unit]
+        scaled = {side: [SCALES[unit] * taken for taken in times] for side, times in self.times.items()}
         costs = tuple(
-            against(peer, self.times[peer], self.times[ours], scale, target, software.get(peer, ""))
+            against(peer, scaled[peer], scaled[ours], target, software.get(peer, ""))
             for peer, target in peers.items()
         )
-        return figure(name, unit, [scale * taken for taken in self.times[ours]], costs, **about)
+        return figure(name, unit, scaled[ours], costs, **about)
 
 
 def figure(
@@ -90,16 +81,11 @@ def figure(
 
 
 def against(
-    name: str,
-    theirs: Sequence[float],
-    ours: Sequence[float],
-    scale: float,
-    target: float | None = None,
-    software: str = "",
+    name: str, theirs: Sequence[float], ours: Sequence[float], target: float | None, software: str = ""
 ) -> PeerCost:
     """Returns a peer's cost, and how many times ours it is within each round."""
     ratios = [slow / fast for slow, fast in zip(theirs, ours, strict=True)]
-    cost = MedianRange.of([scale * taken for taken in theirs])
+    cost = MedianRange.of(theirs)
     return PeerCost(name=name, cost=cost, ratio=MedianRange.of(ratios), target=target, software=software)
 
 
@@ -128,14 +114,14 @@ def run(
     return runs
 
 
-def timed(side: Side, device: str = "cpu", clock: Clock = time.perf_counter) -> tuple[float, Any]:
+def timed(side: Side, device: str = "cpu", clock: Clock = time.perf_counter) -> Taken:
     """Returns the seconds of one run, work that a GPU still has in hand included, and its value."""
     wait = torch.cuda.synchronize if device == "cuda" else lambda: None
     wait()
     started = clock()
     value = side()
     wait()
-    return clock() - started, value
+    return Taken(clock() - started, value)
 
 
 def profiled(side: Side) -> str:
@@ -155,69 +141,8 @@ def profiled(side: Side) -> str:
     return ", ".join(f"{kind} {parts[kind]:.0f} %" for kind in shown)
 
 
-def agree(ours: Sequence[Tensor], theirs: Sequence[Tensor], *, tolerance: float, what: str) -> str:
-    """Returns one sentence on the largest difference relative to the largest entry of its tensor.
-
-    Errors: Disagreement above `tolerance`.
-    """
-    apart = max(
-        ((one - other).abs().max() / other.abs().max().clamp_min(1e-30)).item()
-        for one, other in zip(ours, theirs, strict=True)
-    )
-    if not apart <= tolerance:
-        raise Disagreement(
-            f"{what} differ by {apart:.2g} of the largest entry, expected at most {tolerance:g}"
-        )
-    return f"{what} agree within {apart:.1g} of the largest entry"
-
-
-def gemm_rate(device: str = "cpu") -> float:
-    """Returns the GFLOP/s of torch's own fp32 products of 1024 x 1024 matrices at this moment."""
-    left, right = (torch.ones(GEMM_SIZE, GEMM_SIZE, device=device) for _ in range(2))
-    return _rate(lambda: [left @ right for _ in range(PRODUCTS)], device)
-
-
-def product_rates(device: str, rounds: int) -> ProductRates:
-    """Returns the rates of such products by oneDNN, as in our linear layers, and by torch's own way."""
-    layer = nn.Linear(GEMM_SIZE, GEMM_SIZE, bias=False, device=device)
-    rows = torch.ones(GEMM_SIZE, GEMM_SIZE, device=device)
-    with torch.no_grad():
-        gemm_rate(device)
-        onednn = [
-            _rate(lambda: [linear(layer, rows) for _ in range(PRODUCTS)], device) for _ in range(1 + rounds)
-        ]
-        own = [gemm_rate(device) for _ in range(rounds)]
-    return ProductRates(
-        threads=torch.get_num_threads(), onednn=MedianRange.of(onednn[1:]), torch=MedianRange.of(own)
-    )
-
-
-def _rate(side: Side, device: str) -> float:
-    return PRODUCTS * 2 * GEMM_SIZE**3 / timed(side, device)[0] / 1e9
-
-
-def output_of(command: Sequence[str], place: Path | None = None) -> str:
-    """Returns what a command wrote; one that fails stops the benchmark with its error output."""
-    done = subprocess.run(command, cwd=place, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise Disagreement(f"{' '.join(command)} ended with {done.returncode}:\n{done.stderr.strip()}")
-    return done.stdout + done.stderr
-
-
 def fresh(function: Callable[..., Any], *given: Any) -> Any:
     """Returns what a function returns in a new process."""
     threads = torch.get_num_threads()
     with ProcessPoolExecutor(1, get_context("spawn"), torch.set_num_threads, (threads,)) as process:
         return process.submit(function, *given).result()
-
-
-def resident(field: str) -> int:
-    """Returns a line of this process's memory status in bytes: VmRSS now, VmHWM the peak, RssAnon private."""
-    lines = Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines()
-    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{field}:"))
-
-
-def forget_peak() -> int:
-    """Sets the peak to what is resident now, and returns that."""
-    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
-    return resident("VmRSS")

@@ -90,19 +90,21 @@ def sentences(augmentations: int) -> list[Row]:
 
 def build(run: Run, backbone: Path, folder: Path, rows: Sequence[Row], teacher_dim: int) -> Method:
     """Returns the run's method on the random backbone, with a parent of the kind that the run has."""
-    parent = None
+    parent = folder / "parent" if run.parent_folder is not None else None
     if run.parent.startswith("teachers/"):
         parent = folder / "teacher"
         parent.mkdir()
         write_teacher(parent, RandomTeacher(teacher_dim), rows, {"teacher": "random"})
     elif "generator_layer" in run.config:
-        parent = write_generator(folder / "parent", backbone)
-    elif run.parent_folder is not None:
-        parent = folder / "parent"
+        from transformers import AutoConfig
+
+        layers = AutoConfig.from_pretrained(backbone, trust_remote_code=False).num_hidden_layers
+        half = max(1, int(layers) // 2)
+        parent = resized(backbone, folder / "parent", "AutoModelForMaskedLM", num_hidden_layers=half)
+    elif parent is not None:
         Networks(backbone, pooling=run.pooling).new_encoder().save(parent)
     if run.config.get("queue_start") == "corpus":  # filled from the corpus, which may be short here
-        size = min(run.config["queue_size"], len(rows) // 2)
-        run = run.model_copy(update={"config": {**run.config, "queue_size": size}})
+        run = changed(run, queue_size=min(run.config["queue_size"], len(rows) // 2))
     method, config, _ = run.read_settings()
     torch.manual_seed(streams.torch_seed(0, streams.INITIALISE))
     return method(config, Networks(backbone, pooling=run.pooling, parent=parent))
@@ -110,22 +112,26 @@ def build(run: Run, backbone: Path, folder: Path, rows: Sequence[Row], teacher_d
 
 def fitting(run: Run, batch: int) -> Run:
     """Returns the run with no more random pairs a positive one than a batch of so many sentences has."""
-    if not run.config.get("negatives"):
-        return run
-    most = (batch - 1) // 2
-    return run.model_copy(update={"config": {**run.config, "negatives": min(run.config["negatives"], most)}})
+    negatives = run.config.get("negatives")
+    return changed(run, negatives=min(negatives, (batch - 1) // 2)) if negatives else run
 
 
-def write_generator(folder: Path, backbone: Path) -> Path:
-    """Writes a masked language model of half the backbone's layers with random weights."""
-    from transformers import AutoConfig, AutoModelForMaskedLM, AutoTokenizer
+def changed(run: Run, **config: Any) -> Run:
+    """Returns the run with other settings of its method."""
+    return run.model_copy(update={"config": {**run.config, **config}})
 
-    layers = AutoConfig.from_pretrained(backbone, trust_remote_code=False).num_hidden_layers
-    config = AutoConfig.from_pretrained(
-        backbone, num_hidden_layers=max(1, layers // 2), trust_remote_code=False
-    )
-    AutoModelForMaskedLM.from_config(config, trust_remote_code=False).save_pretrained(folder)
-    AutoTokenizer.from_pretrained(backbone, trust_remote_code=False).save_pretrained(folder)
+
+def resized(source: Path, folder: Path, kind: str = "AutoModel", **sizes: int) -> Path:
+    """Writes a model of other sizes than a folder's, with random weights and the folder's tokenizer.
+
+    kind: class of transformers. sizes: entries of its config.
+    """
+    import transformers
+
+    config = transformers.AutoConfig.from_pretrained(source, trust_remote_code=False, **sizes)
+    model = getattr(transformers, kind).from_config(config, trust_remote_code=False)
+    model.save_pretrained(folder)
+    transformers.AutoTokenizer.from_pretrained(source, trust_remote_code=False).save_pretrained(folder)
     return folder
 
 
@@ -238,18 +244,15 @@ def teacher_dim(run: Run, estimate: Estimate, width: int) -> int:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--system", action="append", default=[], metavar="ID", help="may be repeated")
-    parser.add_argument("--backbone", action="append", help="default: bert-base-uncased")
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.steps")
+    parser.add_argument("--system", nargs="*", default=[], metavar="ID", help="default: one a method")
+    parser.add_argument("--backbone", nargs="*", default=["bert-base-uncased"], metavar="NAME")
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     parser.add_argument("--precision", choices=["fp32", "bf16"], default="fp32")
     parser.add_argument("--batch", type=int, default=8)
     parser.add_argument("--steps", type=int, default=2, help="steps that are timed (default 2)")
-    parser.add_argument(
-        "--write", action="store_true", help="keep the result in leaderboards/step-times.yaml"
-    )
+    parser.add_argument("--write", action="store_true", help=f"keep the result in {STEP_TIMES}")
     given = parser.parse_args()
-    given.backbone = given.backbone or ["bert-base-uncased"]
     torch.set_num_threads(1)
     quiet()
     found = measure_all(given)

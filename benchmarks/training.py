@@ -1,7 +1,5 @@
 """SimCSE's training step at batch 64 and length 32: ours, sentence-transformers' trainer, a padded loop.
 
-The backbones are MiniLM-L6, and random weights of smaller sizes with its tokenizer.
-
 All sides see equal batches in one order; a figure is the time between the ends of two steps, so collating,
 tokenising (where a side does that in its loop), clipping, optimiser and logging are part of it.
 """
@@ -10,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -22,7 +20,7 @@ import torch
 from torch import Tensor
 
 from benchmarks.inputs import backbone, sentences
-from benchmarks.runner import Runs, Side, Taken, agree, profiled, run
+from benchmarks.runner import Disagreement, Side, Taken, profiled, run
 from benchmarks.steps import stepper
 from harness.paths import RUN_LOG
 from harness.report.measurements import BenchmarkResult
@@ -39,16 +37,9 @@ from tests.support.tiny import TRAIN
 BATCH, LENGTH, STEPS, SHORT_STEPS, SEED, TEMPERATURE = 64, 32, 6, 3, 0, 0.05
 PEER = "sentence-transformers' trainer"
 OURS, HALF, PADDED = "ours", "ours, bf16", "padded loop"
-TARGETS, HALF_TARGETS, OPEN_TARGETS = (
-    {PADDED: None, PEER: 1.6},
-    {PADDED: None, PEER: 1.7},
-    {PADDED: None, PEER: None},
-)
-TOLERANCE, UNTRAINED_TOLERANCE = 2e-5, 1e-3
-"""Largest relative difference of losses and gradients. Vectors of random weights are nearly equal, so their
-rounding is a larger share of the gradient."""
-SMALLER = {"BERT-mini": (4, 256, 1024), "BERT-tiny": (2, 128, 512), "the small plan": (1, 50, 200)}
-"""Layers, width and inner width; their words are those of MiniLM, 30,522 as BERT's."""
+TARGETS, HALF_TARGETS = {PADDED: None, PEER: 1.6}, {PADDED: None, PEER: 1.7}
+TOLERANCE = 2e-5
+"""Largest relative difference of losses and gradients."""
 
 
 class Marked(SimCSE):
@@ -59,65 +50,23 @@ class Marked(SimCSE):
 
 
 def measure(rounds: int, short: bool, device: str = "cpu") -> list[BenchmarkResult]:
-    """Returns the step on each backbone in fp32, and on the largest in bf16, against the two other sides."""
+    """Returns the step in fp32 and in bf16, each against the two other sides in fp32."""
     texts = sentences(BATCH * (SHORT_STEPS if short else STEPS), short)
-    largest, name = backbone(short), f"SimCSE step, batch {BATCH}"
-    halves = {HALF: trainer_side(largest, texts, device, "bf16")}
-    runs, agreement = _measured(largest, texts, rounds, device, halves, TOLERANCE)
-    notes = {
-        precision: profile_of_a_step(largest, texts, device, precision) for precision in ("fp32", "bf16")
-    }
-    found = [
-        runs.result(f"{name}, fp32", OURS, TARGETS, agreement=agreement, note=notes["fp32"]),
-        runs.result(
-            f"{name}, bf16 against fp32",
-            HALF,
-            HALF_TARGETS,
-            agreement="other numerics by choice; the precision is part of a run's identity",
-            note=notes["bf16"],
-        ),
-    ]
-    with TemporaryDirectory() as place:
-        for title, (layers, width, inner) in {} if short else SMALLER.items():
-            folder = resized(largest, Path(place) / title, layers, width, inner)
-            runs, agreement = _measured(folder, texts, rounds, device, {}, UNTRAINED_TOLERANCE)
-            found.append(
-                runs.result(f"{name}, size of {title}, fp32", OURS, OPEN_TARGETS, agreement=agreement)
-            )
-    return found
-
-
-def _measured(
-    folder: Path, texts: list[str], rounds: int, device: str, more: Mapping[str, Side], tolerance: float
-) -> tuple[Runs, str]:
-    """Returns the times of all sides on a backbone, and what their losses and gradients agree in."""
+    folder, name = backbone(short), f"SimCSE step, batch {BATCH}"
     sides = {
         OURS: trainer_side(folder, texts, device, "fp32"),
-        **more,
+        HALF: trainer_side(folder, texts, device, "bf16"),
         PADDED: padded_side(folder, texts, device),
         PEER: peer_side(folder, texts, device),
     }
-    agreement = _agreement(folder, texts[:BATCH], tolerance)
-    runs = run(sides, rounds=rounds, device=device, warm=len(texts) > SHORT_STEPS * BATCH)
-    return runs, agreement
-
-
-def resized(source: Path, folder: Path, layers: int, width: int, inner: int) -> Path:
-    """Writes a BERT of other sizes with random weights and the tokenizer of a folder."""
-    from transformers import AutoConfig, AutoModel, AutoTokenizer
-
-    config = AutoConfig.from_pretrained(
-        source,
-        num_hidden_layers=layers,
-        hidden_size=width,
-        intermediate_size=inner,
-        num_attention_heads=max(1, width // 64),
-        trust_remote_code=False,
-    )
-    torch.manual_seed(SEED)
-    AutoModel.from_config(config, trust_remote_code=False).save_pretrained(folder)
-    AutoTokenizer.from_pretrained(source, trust_remote_code=False).save_pretrained(folder)
-    return folder
+    agreement = _agreement(folder, texts[:BATCH])
+    runs = run(sides, rounds=rounds, device=device, warm=not short)
+    other = "other numerics by choice; the precision is part of a run's identity"
+    notes = [profile_of_a_step(folder, texts, device, precision) for precision in ("fp32", "bf16")]
+    return [
+        runs.result(f"{name}, fp32", OURS, TARGETS, agreement=agreement, note=notes[0]),
+        runs.result(f"{name}, bf16 against fp32", HALF, HALF_TARGETS, agreement=other, note=notes[1]),
+    ]
 
 
 def taken_by_a_step(marks: list[float]) -> Taken:
@@ -264,7 +213,7 @@ def peer_side(folder: Path, texts: list[str], device: str) -> Side:
     return side
 
 
-def _agreement(folder: Path, texts: list[str], tolerance: float) -> str:
+def _agreement(folder: Path, texts: list[str]) -> str:
     """Compares loss and gradients of one batch without dropout: ours, the padded loop, the peer's loss."""
     from sentence_transformers.losses import MultipleNegativesRankingLoss
 
@@ -273,7 +222,7 @@ def _agreement(folder: Path, texts: list[str], tolerance: float) -> str:
     anchor = method.encoder.pad(method.token_ids(rows_of(texts)))
     ours = _with_gradients(method, method.loss({"anchor": anchor}).total)
     plain = _with_gradients(method, padded_loss(method.encoder, method.head, tokens))
-    words = agree(ours, plain, tolerance=tolerance, what="loss and gradients without dropout")
+    words = agree(ours, plain, tolerance=TOLERANCE, what="loss and gradients without dropout")
     off = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
     peer = sentence_transformer(folder, method.head, "cpu", **off)
     features = [peer.preprocess(texts) for _ in range(2)]
@@ -287,3 +236,19 @@ def _with_gradients(method: SimCSE, loss: Tensor) -> list[Tensor]:
     loss.backward()
     gradients = [parameter.grad.flatten() for parameter in method.parameters() if parameter.grad is not None]
     return [loss.detach(), torch.cat(gradients)]
+
+
+def agree(ours: Sequence[Tensor], theirs: Sequence[Tensor], *, tolerance: float, what: str) -> str:
+    """Returns one sentence on the largest difference relative to the largest entry of its tensor.
+
+    Errors: Disagreement above `tolerance`.
+    """
+    apart = max(
+        ((one - other).abs().max() / other.abs().max().clamp_min(1e-30)).item()
+        for one, other in zip(ours, theirs, strict=True)
+    )
+    if not apart <= tolerance:
+        raise Disagreement(
+            f"{what} differ by {apart:.2g} of the largest entry, expected at most {tolerance:g}"
+        )
+    return f"{what} agree within {apart:.1g} of the largest entry"

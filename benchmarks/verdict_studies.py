@@ -28,6 +28,7 @@ from harness.facts.verdicts import (
     OPEN,
     SAME,
     Origin,
+    PValues,
     by_others,
     origin_of,
     p_values,
@@ -72,11 +73,17 @@ class Studies:
         self.sds = np.sqrt(np.maximum(squares, 0) / np.maximum(counts - 1, 1))
         self.reported = reported
 
+    def differences(self, look: int) -> np.ndarray:
+        """Returns our mean at a look minus the reported number; [studies]."""
+        return self.means[look - 1] - self.reported
+
+    def p_values(self, look: int, origin: Origin) -> PValues:
+        """Returns those of one look."""
+        return p_values(self.differences(look), self.sds[look - 1], look, origin=origin)
+
     def at(self, look: int, origin: Origin) -> np.ndarray:
         """Returns the verdicts at one look; [studies]."""
-        difference = self.means[look - 1] - self.reported
-        found = p_values(difference, self.sds[look - 1], look, origin=origin)
-        return verdicts_at_a_look(found, difference)
+        return verdicts_at_a_look(self.p_values(look, origin), self.differences(look))
 
     def until_settled(self, origin: Origin, looks: Iterable[int] = LOOKS) -> np.ndarray:
         """Returns the verdicts of people who add seeds up to the next look until there is one; [studies]."""
@@ -114,11 +121,10 @@ def calibration(
     study = Studies(rng, sds, rng.uniform(-2, 2, 20 * studies))
     chosen = np.flatnonzero(study.at(seeds, Origin()) == OPEN)[:studies]
     settled = study.at(look, Origin())[chosen] != OPEN
-    differences = (study.means[seeds - 1] - study.reported)[chosen]
-    own = study.sds[seeds - 1][chosen]
+    drawn = zip(study.differences(seeds)[chosen], study.sds[seeds - 1][chosen], strict=True)
     stated = [
         chance_of_verdict(float(difference), float(sd), seeds, look, origin=Origin()) or 0.0
-        for difference, sd in zip(differences, own, strict=True)
+        for difference, sd in drawn
     ]
     return np.array(stated), settled
 
@@ -143,20 +149,17 @@ def calibration_without_runs(
 def rows_of_looks(studies: int) -> list[Row]:
     """Returns the errors of people who add the seeds that the tool asks for until there is a verdict."""
     rng = np.random.default_rng(1)
-    off = max(
-        float((Studies(rng, sd, np.full(studies, shift)).until_settled(origin_of(None)) == SAME).mean())
-        for sd in SDS
-        for shift in (MARGIN, -MARGIN, 0.8)
-    )
-    exact = max(
-        failed(Studies(rng, sd, np.full(studies, shift)).until_settled(Origin()))
-        for sd in SDS
-        for shift in (0.0, 0.3, MARGIN)
-    )
-    rows = [
-        row('off by 0.5 or more, yet "replicates"', WAY, off, studies),
-        row('within 0.5, exact, yet "does not replicate"', "the same", exact, studies),
-    ]
+
+    def at_constant(shift: float, sd: float, origin: Origin) -> np.ndarray:
+        return Studies(rng, sd, np.full(studies, shift)).until_settled(origin)
+
+    def worst(drawn: Origin, judged: Origin, ratio: float = 1.0) -> float:
+        reported = partial(reported_numbers, rng, studies=studies, origin=drawn, ratio=ratio)
+        return max(failed(Studies(rng, sd, reported(sd)).until_settled(judged)) for sd in SDS)
+
+    shifts, within = (MARGIN, -MARGIN, 0.8), (0.0, 0.3, MARGIN)
+    off = max((at_constant(shift, sd, origin_of(None)) == SAME).mean() for sd in SDS for shift in shifts)
+    exact = max(failed(at_constant(shift, sd, Origin())) for sd in SDS for shift in within)
     kinds = {
         "one honest run": (Origin(), origin_of(1)),
         "one honest run, number of runs not stated": (Origin(), origin_of(None)),
@@ -166,22 +169,16 @@ def rows_of_looks(studies: int) -> list[Row]:
         "mean of 3": (Origin(3), Origin(3)),
         "mean of 5": (Origin(5), Origin(5)),
     }
-    for name, (drawn, judged) in kinds.items():
-        worst = max(
-            failed(Studies(rng, sd, reported_numbers(rng, sd, studies, drawn)).until_settled(judged))
-            for sd in SDS
-        )
-        rows.append(row(f'{name}, yet "does not replicate"', "the same", worst, studies))
-    twice = max(
-        failed(
-            Studies(rng, sd, reported_numbers(rng, sd, studies, Origin(3), ratio=2)).until_settled(Origin(3))
-        )
-        for sd in SDS
-    )
-    rows.append(
-        row("mean of 3, and their sd is twice ours", "outside of the assumptions", twice, studies, None)
-    )
-    return rows
+    twice, outside = "mean of 3, and their sd is twice ours", "outside of the assumptions"
+    return [
+        row('off by 0.5 or more, yet "replicates"', WAY, off, studies),
+        row('within 0.5, exact, yet "does not replicate"', "the same", exact, studies),
+        *(
+            row(f'{name}, yet "does not replicate"', "the same", worst(*origins), studies)
+            for name, origins in kinds.items()
+        ),
+        row(twice, outside, worst(Origin(3), Origin(3), ratio=2), studies, None),
+    ]
 
 
 def rows_of_advice(studies: int) -> list[Row]:
@@ -226,12 +223,12 @@ def rows_of_others(studies: int) -> list[Row]:
 def rows_of_intervals(studies: int) -> list[Row]:
     """Returns how often intervals miss one more run and a correlation, and the power that is asked for."""
     rng = np.random.default_rng(4)
-    worst = 0.0
-    for seeds in LOOKS:
+
+    def missed_by_draws(seeds: int) -> float:
         study = Studies(rng, 0.8, reported_numbers(rng, 0.8, studies, Origin()))
-        difference = study.means[seeds - 1] - study.reported
-        found = p_values(difference, study.sds[seeds - 1], seeds, origin=Origin())
-        worst = max(worst, float((found.draw < LEVEL).mean()))
+        return float((study.p_values(seeds, Origin()).draw < LEVEL).mean())
+
+    worst = max(missed_by_draws(seeds) for seeds in LOOKS)
     rows = [row("95 % interval of one more run misses it", "5 to 40 seeds", worst, studies)]
     trials, missed, true = max(60, studies // 50), 0, 0.8
     spearman = 6 / math.pi * math.asin(true / 2)
@@ -246,9 +243,6 @@ def rows_of_intervals(studies: int) -> list[Row]:
         seeds = statistics.seeds_needed(0.5, sd, target=0.8)
         one, two = rng.normal(0, sd, (studies, seeds)), rng.normal(0.5, sd, (studies, seeds))
         power = float((stats.ttest_ind(one, two, axis=1, equal_var=False).pvalue < 0.05).mean())
-        rows.append(
-            row(
-                "`--power 0.8` does not show 0.5", f"sd {sd:g}, {seeds} seeds a side", 1 - power, studies, 0.2
-            )
-        )
+        settings = f"sd {sd:g}, {seeds} seeds a side"
+        rows.append(row("`--power 0.8` does not show 0.5", settings, 1 - power, studies, 0.2))
     return rows

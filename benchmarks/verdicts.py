@@ -1,13 +1,12 @@
 """Error rates of the verdicts: simulations of every promise of docs/verdicts.md, with fixed seeds.
 
-`python -m benchmarks.verdicts` writes the table of docs/verdicts.md; `--check` only compares. A study is
-drawn from normal laws, in points: our seeds, and a reported number of a known origin. It is judged by the
-functions of `harness.facts.verdicts` that judge the tables.
+`python -m benchmarks.verdicts` writes the table of docs/verdicts.md. A study is drawn from normal laws, in
+points: our seeds, and a reported number of a known origin. It is judged by the functions of
+`harness.facts.verdicts` that judge the tables.
 """
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Iterable
 from dataclasses import replace
@@ -28,14 +27,7 @@ from benchmarks.verdict_studies import (
 from harness.disk.files import write_text
 from harness.facts.bootstrap import RESAMPLES, multibootstrap, percentile_interval
 from harness.facts.comparisons import Pair, claimed_among_many, rank_intervals, surviving
-from harness.facts.verdicts import (
-    HIGHER,
-    LOOKS,
-    LOWER,
-    Origin,
-    p_values,
-    verdicts_at_a_look,
-)
+from harness.facts.verdicts import HIGHER, LOOKS, LOWER, Origin
 from harness.paths import SCORES
 from harness.report.formats.readmes import with_section
 from harness.report.system_pairs import (
@@ -49,9 +41,7 @@ from harness.report.system_pairs import (
 from harness.results.store import read_results
 
 DOCS = Path("docs/verdicts.md")
-HEADING = "## Simulated error rates"
 STUDIES = 20_000
-QUICK = 2_000
 PAGE = 1_755
 """Published one-run numbers on the pages of the five papers, when the procedures were first tested."""
 
@@ -69,10 +59,9 @@ def rows_of_pages(studies: int) -> list[Row]:
                 reported[:off] += 8 * sd
                 study = Studies(rng, sd, reported)
                 look = int(rng.choice(LOOKS))
-                difference = study.means[look - 1] - reported
-                found = p_values(difference, study.sds[look - 1], look, origin=Origin())
+                found = study.p_values(look, Origin())
                 p = np.minimum(1, len(LOOKS) * np.maximum(found.off, found.draw))
-                told = np.isin(verdicts_at_a_look(found, difference), (LOWER, HIGHER)) & surviving(p.tolist())
+                told = np.isin(study.at(look, Origin()), (LOWER, HIGHER)) & surviving(p.tolist())
                 shares.append(told[off:].sum() / max(1, told.sum()))
             kind = f"{off:,} off by 8 sd" if off else "all honest"
             settings = f"{PAGE:,} one-run numbers, sd {sd:g}, {kind}"
@@ -88,26 +77,17 @@ def rows_of_systems(studies: int) -> list[Row]:
         any(ranks != (1, 6) for ranks in rank_intervals(rng.normal(size=(6, 3)).tolist(), [False] * 6))
         for _ in range(trials)
     )
-    rows = [row("equal systems get different ranks in a table", "6 systems, 3 seeds", wrong / trials, trials)]
-    told, sets = told_apart(0, 1)
-    rows.append(
-        row(
-            "seed 0 against seed 1 of one system: won or lost",
-            f"{told} of {sets} test sets",
-            told / sets,
-            sets,
-        )
-    )
-    sets = studies // 8
+    told, compared = told_apart(0, 1)
+    apart, sets = f"{told} of {compared} test sets", studies // 8
     alone = max(won_or_lost(rng, seeds, 0.0, sets) for seeds in (2, 3, 5))
-    rows.append(row("equal systems: a test set won or lost", "2 to 5 seeds a side", alone, sets))
-    promise, settings = (
-        "the same with other pairs, over seeds and pairs jointly",
-        "pairs vary by 0.3 to 3 seed sds",
-    )
     joint = max(won_or_lost(rng, seeds, pairs, sets) for seeds in (2, 3, 5) for pairs in (0.3, 1.0, 3.0))
-    rows.append(row(promise, settings, joint, sets))
-    return rows
+    jointly = "the same with other pairs, over seeds and pairs jointly"
+    return [
+        row("equal systems get different ranks in a table", "6 systems, 3 seeds", wrong / trials, trials),
+        row("seed 0 against seed 1 of one system: won or lost", apart, told / compared, compared),
+        row("equal systems: a test set won or lost", "2 to 5 seeds a side", alone, sets),
+        row(jointly, "pairs vary by 0.3 to 3 seed sds", joint, sets),
+    ]
 
 
 def rows_of_claims(studies: int) -> list[Row]:
@@ -181,57 +161,38 @@ PARTS = (
     rows_of_systems,
     rows_of_claims,
 )
+HEAD = f"""\
+## Simulated error rates
 
+`python -m benchmarks.verdicts` simulates what may go wrong and writes this table: {STUDIES:,} studies a \
+line, fewer where
+one takes long, with fixed seeds. Each rate is the worst over the settings. A rate above its promise by \
+more than three
+standard errors of the simulation fails the command.
 
-def all_rows(studies: int = STUDIES) -> list[Row]:
-    """Returns every line of the table."""
-    return [found for part in PARTS for found in part(studies)]
-
-
-INTRODUCTION = (
-    "`python -m benchmarks.verdicts` simulates what may go wrong and writes this table: "
-    f"{STUDIES:,} studies a line, fewer where\none takes long, with fixed seeds. "
-    "Each rate is the worst over the settings. A rate above its promise by more than three\n"
-    "standard errors of the simulation fails the command."
-)
+| what may go wrong | studied with | promised | simulated | standard error |
+| --- | --- | --: | --: | --: |
+"""
 
 
 def section_of(rows: Iterable[Row]) -> str:
     """Returns the section of docs/verdicts.md."""
-    lines = [
-        HEADING,
-        "",
-        INTRODUCTION,
-        "",
-        "| what may go wrong | studied with | promised | simulated | standard error |",
-        "| --- | --- | --: | --: | --: |",
-    ]
+    lines = []
     for one in rows:
         limit = "none" if one.limit is None else f"{100 * one.limit:g} %"
-        lines.append(
-            f"| {one.promise} | {one.settings} | {limit} | {100 * one.rate:.1f} % | {100 * one.error:.1f} % |"
-        )
-    return "\n".join(lines)
+        rates = f"{limit} | {100 * one.rate:.1f} % | {100 * one.error:.1f} %"
+        lines.append(f"| {one.promise} | {one.settings} | {rates} |")
+    return HEAD + "\n".join(lines)
 
 
 def main() -> int:
-    """Writes the table, or compares it; returns 1 if a promise is broken or the table differs."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--check", action="store_true", help="write nothing, compare with the table")
-    arguments = parser.parse_args()
-    rows = all_rows()
-    for one in rows:
-        if not one.holds:
-            print(f"broken: {one.promise} ({one.settings}): {one.rate:.1%}, promised {one.limit:.0%}")
-    before = DOCS.read_text(encoding="utf-8")
-    after = with_section(before, section_of(rows), where=str(DOCS))
-    if not arguments.check:
-        write_text(DOCS, after)
-    elif before != after:
-        print(f"{DOCS} differs; run python -m benchmarks.verdicts")
-    return int(not all(one.holds for one in rows) or (arguments.check and before != after))
+    """Writes the table; returns 1 if a promise is broken."""
+    rows = [found for part in PARTS for found in part(STUDIES)]
+    broken = [one for one in rows if not one.holds]
+    for one in broken:
+        print(f"broken: {one.promise} ({one.settings}): {one.rate:.1%}, promised {one.limit:.0%}")
+    write_text(DOCS, with_section(DOCS.read_text(encoding="utf-8"), section_of(rows), where=str(DOCS)))
+    return int(bool(broken))
 
 
 if __name__ == "__main__":

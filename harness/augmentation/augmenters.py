@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-import numpy as np
-
-from harness.augmentation import edits
+from harness.augmentation.edits import Synonyms, edit_text
 from harness.augmentation.records import Augmented, Augmenter, judged, one_line, row_generator
 from harness.augmentation.views import Copy, Edit, Fill, Generate, View
 from harness.data.corpora import corpus_file, read_corpus
@@ -43,11 +41,11 @@ def build_augmenter(
     seed: that of the corpus. number: the view's, from 1. tool: its folder.
     """
     if isinstance(view, Generate):
-        from harness.augmentation.generation import Generator
+        from harness.augmentation.models import Generator
 
         return Generator(tool, view, device=device)
     if isinstance(view, Fill):
-        from harness.augmentation.filling import Filler
+        from harness.augmentation.models import Filler
 
         return Filler(tool, view, seed=seed, number=number, device=device)
     if isinstance(view, Copy):
@@ -55,29 +53,8 @@ def build_augmenter(
     return partial(_edit_rows, view, seed, number, _synonyms(view, tool))
 
 
-def edit_text(text: str, view: Edit, rng: np.random.Generator, synonyms: edits.Synonyms) -> str:
-    """Returns one text after one operation."""
-    words = (edits.clean(text) if view.clean else text).split()
-    if not words:
-        return ""
-    wanted = edits.count(words, share=view.share, at_least=view.at_least)
-    if view.kind == "synonym":
-        edited = edits.replace_by_synonyms(words, rng, edits=wanted, synonyms=synonyms)
-    elif view.kind == "insert":
-        edited = edits.insert_synonyms(words, rng, edits=wanted, synonyms=synonyms)
-    elif view.kind == "swap":
-        edited = edits.swap_words(words, rng, edits=wanted)
-    elif view.kind == "crop":
-        edited = edits.crop_words(words, rng, share=view.share)
-    elif view.kind == "remove":
-        edited = edits.remove_words(words, rng, share=view.share, at_least=view.at_least)
-    else:
-        edited = edits.delete_words(words, rng, probability=view.share)
-    return " ".join(edited)
-
-
 def _edit_rows(
-    view: Edit, seed: int, number: int, synonyms: edits.Synonyms, ids: Sequence[int], texts: Sequence[str]
+    view: Edit, seed: int, number: int, synonyms: Synonyms, ids: Sequence[int], texts: Sequence[str]
 ) -> list[Augmented]:
     generators = (row_generator(seed, number, row) for row in ids)
     return [
@@ -86,7 +63,7 @@ def _edit_rows(
     ]
 
 
-def _synonyms(view: Edit, tool: Path) -> edits.Synonyms:
+def _synonyms(view: Edit, tool: Path) -> Synonyms:
     if view.kind not in ("synonym", "insert"):
         return lambda word: ()
     from harness.data.wordnet import WordNet

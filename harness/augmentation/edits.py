@@ -2,7 +2,8 @@
 
 Source: Wei and Zou, "EDA: Easy Data Augmentation", EMNLP 2019, and its released code; Gao et al., SimCSE,
 table 1, whose code for them is not released. Every edit is a pure function of the words and a NumPy
-generator; it returns new words and never an empty list.
+generator; it returns new words and never an empty list. The count of EDA's edits is a share of the words,
+rounded down.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import re
 from collections.abc import Callable, Sequence
 
 import numpy as np
+
+from harness.augmentation.views import Edit
 
 Synonyms = Callable[[str], Sequence[str]]
 """Word -> its synonyms in a fixed order, without the word itself; empty where there are none."""
@@ -30,6 +33,28 @@ other some such no nor not only own same so than too very s t can will just don 
 STOP_WORDS = frozenset(_STOP_WORDS.split())
 
 
+def edit_text(text: str, view: Edit, rng: np.random.Generator, synonyms: Synonyms) -> str:
+    """Returns one text after the operation of a view."""
+    words = (clean(text) if view.clean else text).split()
+    if not words:
+        return ""
+    share, wanted = view.share, max(view.at_least, int(view.share * len(words)))
+    match view.kind:
+        case "synonym":
+            words = replace_by_synonyms(words, rng, edits=wanted, synonyms=synonyms)
+        case "insert":
+            words = insert_synonyms(words, rng, edits=wanted, synonyms=synonyms)
+        case "swap":
+            words = swap_words(words, rng, edits=wanted)
+        case "crop":
+            words = crop_words(words, rng, share=share)
+        case "remove":
+            words = remove_words(words, rng, share=share, at_least=view.at_least)
+        case "delete":
+            words = delete_words(words, rng, probability=share)
+    return " ".join(words)
+
+
 def clean(text: str) -> str:
     """Returns the text in lower case with letters and single blanks only, as EDA's code prepares it.
 
@@ -37,11 +62,6 @@ def clean(text: str) -> str:
     """
     lowered = re.sub(r"[’'\"]", "", text.lower())
     return " ".join(re.sub(r"[^a-z ]", " ", lowered).split())
-
-
-def count(words: Sequence[str], *, share: float, at_least: int) -> int:
-    """Returns how many edits a text gets: share times its words, rounded down, at least `at_least`."""
-    return max(at_least, int(share * len(words)))
 
 
 def replace_by_synonyms(

@@ -70,6 +70,9 @@ class Edit(_View):
     clean: bool = Field(description="first lower the case and drop everything but letters and blanks")
 
 
+SENTENCE_PIECES = ("sentencepiece", "protobuf")
+"""Packages that the tokenizer of a `generate` model needs; those of the extra `augmentation`."""
+
 View = Copy | Generate | Fill | Edit
 NEEDS_TOOL = {"generate", "fill", "synonym", "insert"}
 

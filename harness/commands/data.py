@@ -48,7 +48,7 @@ def execute(arguments: argparse.Namespace) -> None:
         check_sources(names, directory=folder)
     elif arguments.action == "lock":
         from harness.data.download import read_record
-        from harness.data.locks import LOCK, lock_sources
+        from harness.data.sources import LOCK, lock_sources
 
         lock_sources({name: read_record(folder / name) for name in names})
         print(f"{LOCK.name}: {', '.join(names)}")

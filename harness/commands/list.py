@@ -108,7 +108,7 @@ def _coverage() -> list[dict[str, Any]]:
 
 def _source(source: Source) -> dict[str, Any]:
     """Returns a source with what pins it: hashes are those known before a fetch, of files or their inputs."""
-    from harness.data.locks import LOCKS
+    from harness.data.sources import LOCKS
 
     hub, lock = source.providers.get("hub"), LOCKS.get(source.name)
     known = set(lock.files if lock else ()).union(

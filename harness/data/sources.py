@@ -1,16 +1,27 @@
 """The sources table: what data there is, where it may come from, and what its bytes must be.
 
-The table itself is `sources.yaml` in this folder; this module has its types.
+The table itself is `sources.yaml` in this folder; this module has its types. `sources.lock.yaml` keeps what a
+source was on the hub.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
+import yaml
 from pydantic import Field, model_validator
 
-from harness.declarations import Declaration, Name, RelativePath, read_mapping, validated
+from harness.declarations import (
+    Declaration,
+    Name,
+    RelativePath,
+    read_declarations,
+    read_mapping,
+    validated,
+)
+from harness.disk.files import write_text
 from harness.errors import InputError, near_matches
 
 Kind = Literal[
@@ -28,7 +39,7 @@ PROVIDERS: tuple[ProviderName, ...] = get_args(ProviderName)
 REVISION = r"^([0-9a-f]{40}|[A-Za-z0-9][A-Za-z0-9._-]*|refs/pr/[0-9]+)$"
 """A commit of the hub, the name of a branch or tag, or a pull request."""
 
-DECLARATION = Path(__file__).with_name("sources.yaml")
+DECLARATION, LOCK = (Path(__file__).with_name(name) for name in ("sources.yaml", "sources.lock.yaml"))
 
 
 class Provider(Declaration):
@@ -94,6 +105,13 @@ class Source(Declaration):
         return tuple(self.rows)
 
 
+class Lock(Declaration):
+    """What one source was on the hub."""
+
+    commit: str = Field(pattern=r"^[0-9a-f]{40}$")
+    files: dict[str, str] = Field(description="delivered file -> sha256")
+
+
 def read_sources(path: Path) -> dict[str, Source]:
     """Returns the sources table of a declaration file, in its order."""
     return {
@@ -112,4 +130,24 @@ def source_named(name: str) -> Source:
     return SOURCES[name]
 
 
+def lock_sources(records: Mapping[str, dict[str, Any]], path: Path = LOCK) -> None:
+    """Adds fetched sources to the lock; `records` holds the source.json of each.
+
+    Errors: InputError for a source that did not come from the hub with a commit.
+    """
+    locks = read_declarations(path, Lock)
+    for name, record in records.items():
+        if record.get("provider") != "hub" or not record.get("revision"):
+            raise InputError(
+                f"source {name}: from provider {record.get('provider')}, expected the hub with a commit; "
+                "fetch it with --providers hub"
+            )
+        hashes = {file: found["sha256"] for file, found in record["files"].items()}
+        locks[name] = Lock(commit=str(record["revision"]), files=hashes)
+    head = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("#")]
+    kept = {name: locks[name].model_dump() for name in sorted(locks)}
+    write_text(path, "\n".join(head) + "\n" + yaml.safe_dump(kept, sort_keys=False, width=110))
+
+
 SOURCES: dict[str, Source] = read_sources(DECLARATION)
+LOCKS = read_declarations(LOCK, Lock)

@@ -35,15 +35,16 @@ SILENT_TEMPLATES = re.compile(
 )
 SPOKEN_TEMPLATES = {
     "lang",
+    "lang-en",
     "nowrap",
     "nobr",
     "transl",
     "transliteration",
-    "lang-en",
     "abbr",
     "sc",
     "smallcaps",
 }
+UNREADABLE_TAGS = {"math", "code", "pre", "syntaxhighlight", "source", "score", "sup", "sub", "nowiki"}
 NAMESPACE = re.compile(r"^:?\s*(file|image|category|media|wikt|[a-z]{2,3}(-[a-z]+)?)\s*:", re.IGNORECASE)
 
 SHORTEST, LONGEST = 5, 60
@@ -108,8 +109,10 @@ def _text_of(node: nodes.Node) -> str:
     match node:
         case nodes.Text():
             return str(node.value)
+        case nodes.Wikilink() if NAMESPACE.match(str(node.title)):
+            return ""
         case nodes.Wikilink():
-            return _text_of_link(node)
+            return plain_text(node.text if node.text is not None else node.title)
         case nodes.Tag():
             return _text_of_tag(node)
         case nodes.Template():
@@ -126,19 +129,13 @@ def _text_of(node: nodes.Node) -> str:
             return GAP
 
 
-def _text_of_link(link: nodes.Wikilink) -> str:
-    if NAMESPACE.match(str(link.title)):
-        return ""
-    return plain_text(link.text if link.text is not None else link.title)
-
-
 def _text_of_tag(tag: nodes.Tag) -> str:
     if tag.wiki_markup and set(str(tag.wiki_markup)) <= set("*#:;"):
         return DROPPED_LINE
     name = str(tag.tag).strip().lower()
     if name in SILENT_TAGS:
         return "\n" if name == "table" else ""
-    if name in {"math", "code", "pre", "syntaxhighlight", "source", "score", "sup", "sub", "nowiki"}:
+    if name in UNREADABLE_TAGS:
         return GAP
     return plain_text(tag.contents) if tag.contents is not None else ""
 

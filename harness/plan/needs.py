@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.augmentation.models import SENTENCE_PIECES
+from harness.augmentation.views import SENTENCE_PIECES
 from harness.data.hub import WEIGHTS, known_commit
 from harness.data.providers import PickleOnly, below, converted_weights, is_converted
 from harness.data.sources import SOURCES, Provider, Source

@@ -1,4 +1,4 @@
-"""The process of the foreign backends: its protocol, what is said without it, and bad variables."""
+"""The processes of the foreign backends: what they get, what is said without them, and bad variables."""
 
 from __future__ import annotations
 
@@ -7,75 +7,63 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import foreign_backends
-from benchmarks.backends import ABSENT, VARIABLE, backends
-from benchmarks.runner import Disagreement, Taken
+from benchmarks import evaluation, foreign_backends
+from benchmarks.evaluation import ABSENT, VARIABLE, foreign_sides, made_up
+from benchmarks.runner import Disagreement
 from harness.errors import InputError
 
 ANSWERS = """
-import json, sys
-print(json.dumps({"a side": "package 1.0"}), flush=True)
-sets = json.loads(sys.stdin.readline())
-print(len(sets), flush=True)
-side = json.loads(sys.stdin.readline())
-print(json.dumps([2.5, [[0.5] * len(one) for one, _ in sets]]), flush=True)
+import json, pathlib, sys
+folder, side, threads, batch = sys.argv[1:]
+kind = json.loads((pathlib.Path(folder) / "tokenizer_config.json").read_text())["tokenizer_class"]
+cosines = [[0.1 * number for number, _ in enumerate(first)] for first, second in json.load(sys.stdin)]
+print("something that a library says")
+print(json.dumps([2.5, cosines, f"{side} of {kind}, batch {batch}"]))
 """
 
 
 @pytest.fixture
 def encoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a tokenizer as version 5 names it; the process is this Python."""
+    """A folder with a tokenizer as version 5 names it; the process runs a script of the test."""
     monkeypatch.setenv(VARIABLE, sys.executable)
+    monkeypatch.setattr(foreign_backends, "__file__", str(tmp_path / "script.py"))
     folder = tmp_path / "encoder"
     folder.mkdir()
-    (folder / "tokenizer_config.json").write_text(
-        '{"tokenizer_class": "TokenizersBackend"}', encoding="utf-8"
-    )
+    (folder / "tokenizer_config.json").write_text('{"tokenizer_class": "TokenizersBackend"}')
     return folder
 
 
-def played_by(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    script = tmp_path / "script.py"
-    script.write_text(text, encoding="utf-8")
-    monkeypatch.setattr(foreign_backends, "__file__", str(script))
-
-
-def test_a_side_answers_with_its_own_seconds_and_cosines(
-    encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_side_answers_with_its_seconds_and_cosines_on_a_copy_with_the_older_tokenizer(
+    encoder: Path, tmp_path: Path
 ) -> None:
-    played_by(ANSWERS, tmp_path, monkeypatch)
-    with backends(encoder, 64) as found:
-        assert found is not None
-        assert found.software == {"a side": "package 1.0"}
-        assert found.cosines("a side", [(["x", "y"], ["z", "w"])]) == Taken(2.5, [[0.5, 0.5]])
+    (tmp_path / "script.py").write_text(ANSWERS)
+    task, software = made_up(), dict[str, str]()
+    with foreign_sides(encoder, software) as sides:
+        assert set(sides) == {*evaluation.BACKEND_TARGETS, evaluation.HALF_BACKEND}
+        taken = sides["OpenVINO"]([task])
+    assert taken.seconds == 2.5
+    gold = [pair.score for pair in task.pairs]
+    assert taken.value == [evaluation.spearman(evaluation.np.array(gold), evaluation.np.arange(len(gold)))]
+    assert software == {"OpenVINO": "OpenVINO of PreTrainedTokenizerFast, batch 64"}
+    assert "TokenizersBackend" in (encoder / "tokenizer_config.json").read_text()
 
 
-def test_the_process_gets_a_copy_with_the_older_name_of_the_tokenizer(
-    encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    text = "import json, pathlib, sys; f = pathlib.Path(sys.argv[1]) / 'tokenizer_config.json'\n"
-    played_by(text + "print(json.dumps(json.loads(f.read_text())), flush=True)", tmp_path, monkeypatch)
-    with backends(encoder, 64) as found:
-        assert found is not None
-        assert found.software == {"tokenizer_class": "PreTrainedTokenizerFast"}
-    assert "TokenizersBackend" in (encoder / "tokenizer_config.json").read_text(encoding="utf-8")
-
-
-def test_a_process_that_ends_early_stops_the_benchmark(
-    encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    played_by("", tmp_path, monkeypatch)
-    with pytest.raises(Disagreement, match="ended early"), backends(encoder, 64):
-        pass
+def test_a_process_that_fails_stops_the_benchmark(encoder: Path, tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text("raise SystemExit(1)")
+    with (
+        foreign_sides(encoder, {}) as sides,
+        pytest.raises(Disagreement, match=r"script\.py failed for ONNX Runtime"),
+    ):
+        sides["ONNX Runtime"]([made_up()])
 
 
 def test_without_the_variable_one_line_says_so_and_a_wrong_one_is_refused(
     encoder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv(VARIABLE, "/no/such/python")
-    with pytest.raises(InputError, match="no such program"), backends(encoder, 64):
+    with pytest.raises(InputError, match="no such program"), foreign_sides(encoder, {}):
         pass
     monkeypatch.delenv(VARIABLE)
-    with backends(encoder, 64) as found:
-        assert found is None
+    with foreign_sides(encoder, {}) as sides:
+        assert sides == {}
     assert capsys.readouterr().out == ABSENT + "\n"

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from benchmarks import methods
-from benchmarks.methods import PASSES, Count, Passes, check_passes, counting
+from benchmarks.methods import PASSES, Count, Passes, check_passes, counted
 from benchmarks.runner import Disagreement
 from benchmarks.steps import chosen_runs
 from harness.plan.entries import Params
@@ -28,9 +28,9 @@ def params() -> Params:
 
 
 def test_every_trained_method_has_a_count(params: Params) -> None:
-    counted = {run.method for run in chosen_runs(params, list(PASSES))}
-    assert counted == {run.method for run in chosen_runs(params, [])}
-    assert len(counted) >= 11
+    found = {run.method for run in chosen_runs(params, list(PASSES))}
+    assert found == {run.method for run in chosen_runs(params, [])}
+    assert len(found) >= 11
 
 
 def padded(*lengths: int) -> Tokens:
@@ -43,13 +43,16 @@ def padded(*lengths: int) -> Tokens:
 
 def test_rows_are_counted_by_whether_they_are_trained(tmp_path: Path) -> None:
     encoder = tiny.sentence_encoder(tiny.write_backbone(tmp_path))
-    with counting() as count:
+
+    def step(number: int) -> None:
         encoder(padded(3, 5)).sum().backward()
         with torch.no_grad():
             encoder(padded(2, 2, 2))
-    assert replace(count, operations=0) == Count(2, 3)
-    encoder(padded(4))
-    assert (count.trained_rows, count.frozen_rows) == (2, 3)  # the hook is gone
+
+    count = counted(step, 2)
+    assert replace(count, operations=0) == Count(4, 6)
+    step(0)
+    assert (count.trained_rows, count.frozen_rows) == (4, 6)  # the hook is gone
 
 
 @pytest.mark.parametrize("library", ["onednn", "torch"])
@@ -59,11 +62,13 @@ def test_operations_of_a_layer_are_counted_whoever_multiplies(
     """5 rows through 130 x 140 weights: forward twice, once with both gradients, each 2 x 5 x 130 x 140."""
     monkeypatch.setattr(choices, "_library", library)
     layer, rows = torch.nn.Linear(130, 140), torch.randn(5, 130, requires_grad=True)
-    with counting() as count:
+
+    def step(number: int) -> None:
         fast_linear.linear(layer, rows).sum().backward()
         with torch.no_grad():
             fast_linear.linear(layer, rows)
-    assert count.operations == 4 * 2 * 5 * 130 * 140
+
+    assert counted(step, 1).operations == 4 * 2 * 5 * 130 * 140
 
 
 def test_a_step_that_does_something_else_stops_the_benchmark() -> None:

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import portability
-from benchmarks.portability import OPERATORS, Found, as_markdown, differing
-from benchmarks.portable_operators import operators
+from benchmarks.portability import OPERATORS, Found, as_markdown, differing, operators
 from harness.errors import InputError
 
 HERE = "a processor, family 1, model 2"
@@ -30,22 +29,16 @@ def found(**others: dict[str, str]) -> Found:
     return known
 
 
-def test_equal_bits_are_counted_by_kind() -> None:
-    known = found(Haswell=EQUAL)
-    assert differing(known) == []
-    assert "| Haswell | 2 of 2 | 1 of 1 |" in as_markdown(known)
-    assert "No result differs." in as_markdown(known)
-
-
-def test_a_result_that_differs_or_is_another_is_named() -> None:
-    known = found(
-        EPYC={"operator sum": "a", "losses other": "c"}, Haswell=EQUAL | {"operator exp": "another"}
-    )
+def test_results_are_counted_by_kind_and_those_that_differ_are_named() -> None:
+    other = {"operator sum": "a", "losses other": "c"}
+    known = found(EPYC=other, Haswell=EQUAL | {"operator exp": "another"}, Milan=EQUAL)
     assert differing(known) == ["EPYC: losses other differs", "Haswell: operator exp differs"]
     text = as_markdown(known)
     assert "| Haswell | 1 of 2 | 1 of 1 |" in text
     assert "| EPYC | 1 of 1, 1 not run | 0 of 1, 1 not run |" in text
+    assert "| Milan | 2 of 2 | 1 of 1 |" in text
     assert "No result differs." not in text
+    assert "No result differs." in as_markdown(found(Milan=EQUAL))
 
 
 @pytest.mark.parametrize(("exp", "code"), [("b", 0), ("another", 1)])

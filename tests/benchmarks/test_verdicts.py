@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from benchmarks.verdict_studies import Row, rows_of_looks, rows_of_others
-from benchmarks.verdicts import DOCS, QUICK, told_apart, won_or_lost
+from benchmarks.verdicts import DOCS, told_apart, won_or_lost
 from harness.facts.verdicts import LEVEL
 
 ROOT = Path(__file__).parents[2]
+QUICK = 2_000
 LINE = re.compile(r"^\| (.+?) \| (.+?) \| (none|[\d.]+ %) \| ([\d.]+) % \| ([\d.]+) % \|$", re.MULTILINE)
 
 

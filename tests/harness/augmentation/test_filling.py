@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from harness.augmentation.filling import Filler, replace_spans
+from harness.augmentation.models import Filler, replace_spans
 from harness.augmentation.views import Fill
 from harness.errors import InputError
 from tests.harness.augmentation.tiny_models import write_marian

@@ -14,18 +14,12 @@ from tests.support.hub_server import Hub, no_pauses, serve
 from tests.support.sources import made_up_source
 
 
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    if item.get_closest_marker("network") and "network" not in item.config.option.markexpr:
-        pytest.skip("asks the package registry; run it with -m network")
-
-
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Path:
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project that no variable of the environment points out of."""
     for name in ("SENTBENCH_MIRROR", "SENTBENCH_HUB", "SENTBENCH_PROVIDERS", "SENTBENCH_DATA"):
         monkeypatch.delenv(name, raising=False)
-    if not request.node.get_closest_marker("network"):
-        monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.chdir(tmp_path)
     Path("params.yaml").write_text("plan: [small]\n")
     return tmp_path

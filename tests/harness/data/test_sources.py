@@ -41,13 +41,6 @@ def test_hashes_are_sha256_and_everything_embedded_is_pinned() -> None:
     assert embedded == 6
 
 
-def test_minilm_weights_are_the_bytes_of_the_public_file_in_both_providers() -> None:
-    public = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-    providers = SOURCES["minilm-l6"].providers
-    assert providers["embedded"].sha256["model.safetensors"] == public
-    assert providers["hub"].sha256["model.safetensors"] == public
-
-
 def test_every_conversion_of_the_table_exists_and_is_used() -> None:
     used = {
         provider.make

@@ -186,7 +186,7 @@ def test_a_killed_stage_continues_to_the_same_bytes(place: Path, monkeypatch: py
     whole = {path.name: path.read_bytes() for path in Path("corpora/forth").iterdir()}
     assert not any(CORPUS_RESUME.iterdir()), "nothing is left behind by a whole run"
     shutil.rmtree("corpora")
-    from harness.augmentation.generation import Generator
+    from harness.augmentation.models import Generator
 
     real, asked = Generator.__call__, []
 
