@@ -1,4 +1,4 @@
-"""params.yaml as typed values: the resolved list of runs. The only reader of that file."""
+"""params.yaml as typed values: the resolved list of runs. The only reader and writer of that file."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import yaml
 from pydantic import Field, field_validator, model_validator
 
 from harness.data.sources import ProviderName
 from harness.declarations import Declaration, Name, RelativePath, folder_in, read_declaration, validated
+from harness.disk.files import write_text
 from harness.errors import InputError, near_matches
 from harness.paths import ARTEFACTS, BACKBONES, CORPORA, PARAMS, TEACHERS, need_checkout
 from harness.process import Arithmetic
@@ -263,3 +265,17 @@ def read_plan() -> Params:
     params = read_params()
     os.environ["SENTBENCH_PROVIDERS"] = ",".join(params.providers)
     return params
+
+
+def write_params(params: Params, path: Path = PARAMS) -> bool:
+    """Writes the plan; returns whether the file changed."""
+    head = (
+        "# The resolved plan, written by `sentbench plan "
+        + " ".join(params.plan)
+        + "`; recipes/ declare it.\n"
+    )
+    text = head + yaml.safe_dump(params.model_dump(), sort_keys=False, width=110, allow_unicode=True)
+    if path.is_file() and path.read_text(encoding="utf-8") == text:
+        return False
+    write_text(path, text)
+    return True

@@ -15,8 +15,7 @@ from harness.data.providers import PickleOnly, below, converted_weights, is_conv
 from harness.data.sources import SOURCES, Provider, Source
 from harness.paths import SOURCE_RECORD, data_roots
 from harness.plan.entries import Params
-from harness.plan.estimate import FLOAT_BYTES, Estimate
-from harness.plan.packing import cores_here
+from harness.plan.estimate import FLOAT_BYTES, Estimate, cores_here
 from harness.plan.step_times import Cost
 
 SENTENCE_PIECE_FILES = (".spm", "spiece.model")

@@ -12,8 +12,8 @@ import yaml
 from harness.cli import main
 from methods.core.types import Batch, Loss
 from methods.simcse.method import SimCSE
-from tests.faults.small_project import RUN, copy_project, train, write_project
-from tests.faults.trees import tree
+from tests.faults.small_project import RUN, train, write_project
+from tests.faults.trees import tree_but
 
 FLOATS = {"1e300": 1e300, "1e-300": 1e-300, "inf": float("inf"), "nan": float("nan"), "-1": -1.0}
 WHOLE = {"10**20": 10**20, "-1": -1, "zero": 0}
@@ -36,22 +36,16 @@ CASES = [
 ]
 
 
-@pytest.fixture(scope="module")
-def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_project(tmp_path_factory.mktemp("original") / "project")
-
-
 @pytest.fixture
-def project(original: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = copy_project(original, tmp_path / "project")
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = write_project(tmp_path / "project")
     monkeypatch.chdir(folder)
     return folder
 
 
 def left(project: Path) -> dict[str, Any]:
     """Returns all that is there but locks and kept tokens, which any command may leave."""
-    kept = (".cache/locks", ".cache/pieces", ".cache/texts")
-    found = {name: value for name, value in tree(project).items() if not name.startswith(kept)}
+    found = tree_but(project, ".cache/locks", ".cache/pieces", ".cache/texts")
     return {name: value for name, value in found.items() if name not in (".cache", ".cache/resume")}
 
 

@@ -23,10 +23,9 @@ from harness.paths import SOURCE_RECORD
 from tests.faults.corrupt_project import READERS, Reader, in_folder, interrupt, write_everything
 from tests.faults.corruptions import SHAPES, StillWaiting, flip, no_waiting, truncate
 from tests.faults.small_project import copy_project
-from tests.faults.trees import tree
+from tests.faults.trees import tree_but
 from tests.support.sources import made_up_source
 
-LOGS = (".cache/locks", "reports/costs")
 FLIPS = 2
 
 
@@ -75,7 +74,7 @@ class Workshop:
 
 def results(folder: Path) -> dict[str, Any]:
     """Returns all that a project holds but locks and logs of time."""
-    return {name: value for name, value in tree(folder).items() if not name.startswith(LOGS)}
+    return tree_but(folder, ".cache/locks", "reports/costs")
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,6 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
-from harness.disk import outputs
-from harness.disk.layouts import BACKBONE
 from harness.disk.outputs import Layout, check_addition, check_file, check_folder, new_folder, new_outputs
 from harness.errors import InputError
 from tests.faults.trees import tree
@@ -91,14 +89,6 @@ def test_what_becomes_foreign_during_the_work_stays(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["box"]
 
 
-def test_a_link_to_a_folder_of_ours_keeps_its_place(tmp_path: Path) -> None:
-    box = write_box(tmp_path / "disk/box")
-    (tmp_path / "link").symlink_to(box)
-    replace_box(tmp_path / "link")
-    assert (tmp_path / "link").is_symlink()
-    assert (box / "a.txt").read_text() == "new"
-
-
 @pytest.mark.parametrize("place", ["", ".", "..", "/", "~", "~/..", "checkout", "above the checkout"])
 def test_the_folders_that_hold_everything_are_refused(
     place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -121,12 +111,6 @@ def test_a_mount_point_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     with pytest.raises(InputError, match="mount point"):
         check_folder(tmp_path / "disk", BOX)
     check_folder(tmp_path / "disk/box", BOX)
-
-
-def test_a_layout_without_marks_is_never_replaced(tmp_path: Path) -> None:
-    (tmp_path / "config.json").write_text("{}")
-    with pytest.raises(InputError, match=r"something else already \(config.json\)"):
-        check_folder(tmp_path, BACKBONE)
 
 
 @pytest.mark.parametrize("path", ["file", "file/in", "/proc/x/y", "loop", "loop/in"])
@@ -274,13 +258,3 @@ def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path) -> None:
         _, told = listing.communicate()
         assert listing.returncode in codes
         assert told == b""
-
-
-def test_outputs_are_recognised_whoever_brought_them(tmp_path: Path) -> None:
-    """The tables of this checkout are those of a report, so that a fresh clone can write its report."""
-    from harness.disk.layouts import TABLES
-
-    shutil.copytree(ROOT / "reports/tables", tmp_path / "tables")
-    assert outputs.is_written_by_us(tmp_path / "tables", TABLES)
-    (tmp_path / "tables/notes.md").write_text("mine")
-    assert not outputs.is_written_by_us(tmp_path / "tables", TABLES)

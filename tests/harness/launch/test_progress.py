@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import io
 import time
+from collections.abc import Callable
+from contextlib import chdir
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+import yaml
 
+from harness.commands import launch
 from harness.launch.progress import PERIOD, Progress, duration
+from harness.plan.entries import Params, read_params
+from tests.harness.launch.toy_pipeline import ROOT
 
 
 class Clock:
@@ -69,15 +78,13 @@ def test_another_seed_of_the_system_is_the_best_guess(clock: Clock) -> None:
 
 
 def test_a_guess_is_corrected_by_what_was_measured_of_its_kind(clock: Clock) -> None:
-    """Twelve trainings were guessed at 10 s, nine of them take 20 s: three guesses count with the nine."""
+    """Twelve trainings were guessed at 10 s, nine of them take 20 s: so will the other three."""
     guesses = {**dict.fromkeys(trainings(12), 10.0), "report": 5.0}
     progress = Progress({**trainings(12), "report": set()}, 1, io.StringIO(), guesses)
     assert progress.seconds_left() == 125
     for stage in list(trainings(12))[:9]:
         clock.run(progress, stage, 20)
-    left = progress.seconds_left()
-    assert left is not None
-    assert left == pytest.approx(3 * 10 * (9 * 20 + 3 * 10) / (12 * 10) + 5)
+    assert progress.seconds_left() == 3 * 20 + 5
 
 
 def test_the_time_left_is_not_less_than_the_longest_chain(clock: Clock) -> None:
@@ -120,14 +127,62 @@ def test_without_a_terminal_there_is_a_line_at_once_then_one_a_period_and_one_at
     assert "\r" not in stream.getvalue()
 
 
-def test_on_a_terminal_the_line_stays_one_line_and_a_text_stands_above_it(
-    clock: Clock, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_on_a_terminal_the_line_stays_one_line(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "12")
     stream = Terminal()
     progress = Progress(trainings(2), 1, stream)
     progress.show()
-    progress.say("first results")
     progress.show(last=True)
-    assert stream.getvalue() == "0 of 2 stag\r" + "\r" + " " * 11 + "\r" + "0 of 2 stag\n"
-    assert capsys.readouterr().out == "first results\n"
+    assert stream.getvalue() == "0 of 2 stag\r" + "0 of 2 stag\n"
+
+
+@pytest.fixture
+def params() -> Params:
+    with chdir(ROOT):
+        return read_params()
+
+
+def test_stages_of_the_small_plan_have_typical_times_until_a_record_says_better(
+    params: Params, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key, untrained = "simcse-small__words-50d__s0", "pooled-cls-small__minilm-l2__s0"
+    stages = [f"train@{key}", f"train@{untrained}", f"evaluate@{key}", "entries", "report"]
+    pipeline: Any = SimpleNamespace(order=stages)
+    (tmp_path / "reports/costs").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    assert list(launch.guesses(pipeline, params).values()) == [14.0, 3.0, 6.0, 1.0, 15.0]
+    Path(f"reports/costs/{key}.train.json").write_text('{"train_seconds": 99.5}')
+    Path(f"reports/costs/{key}.evaluate.json").write_text("cut sh")
+    assert list(launch.guesses(pipeline, params).values()) == [99.5, 3.0, 6.0, 1.0, 15.0]
+    other = params.model_copy(update={"plan": ["pcl"]})
+    assert launch.guesses(pipeline, other) == {f"train@{key}": 99.5}
+
+
+def test_the_first_leaderboard_is_marked_as_partial_and_leaves_reports_as_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, printed: Callable[..., str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in (
+        "README.md",
+        "docs",
+        "leaderboards",
+        "recipes",
+        "methods",
+        "harness",
+        "params.yaml",
+        "reports",
+    ):
+        (tmp_path / name).symlink_to(ROOT / name)
+    before = {path: path.stat().st_mtime_ns for path in (ROOT / "reports").rglob("*")}
+    keys = [key for key in yaml.safe_load(Path("params.yaml").read_text())["runs"] if key.endswith("__s0")]
+    told = printed("report", "--first", *keys)
+    assert told.startswith("Small plan: regression table")
+    page = tmp_path / ".cache/first/index.html"
+    assert told.endswith(f"first results: 1 of 3 seeds, 29 of 67 runs; page: {page}\n")
+    text = page.read_text()
+    assert "<h1>sentbench: first results, 1 of 3 seeds, 29 of 67 runs</h1>" in text
+    links = {link.split('"')[0] for link in text.split('href="')[1:]}
+    files = {link for link in links if link and not link.startswith(("#", "data:", "http"))}
+    assert files
+    assert [name for name in files if not (page.parent / name.split("#")[0]).is_file()] == []
+    assert {path: path.stat().st_mtime_ns for path in (ROOT / "reports").rglob("*")} == before

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import SimpleNamespace
-
-import pytest
-import torch
 
 from harness.disk.files import write_json
-from harness.plan.packing import CONTEXT, hours_at_once, packing
-from harness.stages.train import gpu_memory
+from harness.plan.estimate import CONTEXT, hours_at_once, packing
 
 GIB = 2**30
 
@@ -23,14 +18,6 @@ def test_runs_share_a_gpu_as_the_largest_of_them_allows(tmp_path: Path) -> None:
     told = "runs a GPU: 3, by the largest peak of memory measured; --gpus-per-run 0.33"
     assert packing(["large", "small", "here", "absent"], tmp_path) == told
     assert packing(["small"], tmp_path).startswith("runs a GPU: 9, ")
-
-
-def test_a_run_that_fills_a_gpu_has_it_alone(tmp_path: Path) -> None:
-    write_json(tmp_path / "x.train.json", {"peak_memory": 79 * GIB, "card_memory": 80 * GIB})
-    assert packing(["x"], tmp_path).endswith("--gpus-per-run 1")
-
-
-def test_without_a_measurement_a_run_has_its_gpu_alone(tmp_path: Path) -> None:
     assert packing(["absent"], tmp_path).startswith("runs a GPU: 1, for no training")
 
 
@@ -38,11 +25,3 @@ def test_side_by_side_takes_the_sum_over_the_slots_or_the_longest() -> None:
     assert hours_at_once([1.0] * 6, 2) == 3
     assert hours_at_once([3.0, 1.0, 1.0], 2) == 3
     assert hours_at_once([], 2) == 0
-
-
-def test_a_training_on_a_gpu_notes_its_peak(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert gpu_memory("cpu") == {}
-    monkeypatch.setattr(torch.cuda, "max_memory_reserved", lambda: 5)
-    monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
-    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _: SimpleNamespace(total_memory=7))
-    assert gpu_memory("cuda") == {"peak_memory": 5, "card_memory": 7}
