@@ -113,7 +113,6 @@ class Progress:
         return found
 
     def _ratio(self, kind: str) -> float:
-        """Returns how many times their guesses the stages of a kind took."""
         known = [stage for stage in self._took if _kind(stage) == kind and stage in self.guesses]
         guess = sum(self.guesses[stage] for stage in known)
         return sum(self._took[stage] for stage in known) / guess if guess else 1.0

@@ -86,7 +86,6 @@ class Scheduler:
         return over
 
     def _wait(self) -> list[str]:
-        """Returns the stages that have ended well since the last call."""
         if not self._running:
             return []
         return [ended.stage for ended in self.executor.wait(TICK) if self._ended_well(ended)]

@@ -249,11 +249,7 @@ def check_chains(made_from: Mapping[str, Collection[str]]) -> None:
 
 
 def read_params(path: Path = PARAMS) -> Params:
-    """Returns the resolved plan.
-
-    Errors: InputError in one line if the file is missing or not YAML, has an unknown or missing key, or a
-    value of the wrong type (a number such as 3e-5 that YAML reads as text).
-    """
+    """Returns the resolved plan. Errors: InputError in one line if the file is missing or off."""
     if not path.is_file():
         need_checkout("reading the plan")
         raise InputError(f"{path}: no such file, expected the resolved plan; run `sentbench plan small`")
@@ -269,11 +265,7 @@ def read_plan() -> Params:
 
 def write_params(params: Params, path: Path = PARAMS) -> bool:
     """Writes the plan; returns whether the file changed."""
-    head = (
-        "# The resolved plan, written by `sentbench plan "
-        + " ".join(params.plan)
-        + "`; recipes/ declare it.\n"
-    )
+    head = f"# The resolved plan, written by `sentbench plan {' '.join(params.plan)}`; recipes/ declare it.\n"
     text = head + yaml.safe_dump(params.model_dump(), sort_keys=False, width=110, allow_unicode=True)
     if path.is_file() and path.read_text(encoding="utf-8") == text:
         return False

@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -68,7 +68,6 @@ class Estimate:
 
     params: Params
     times: StepTimes
-    _counted: dict[tuple[tuple[str, ...], str], int] = field(default_factory=dict)
 
     def shape(self, path: str) -> Shape | None:
         """Returns the sizes of backbones/NAME, None if step-times.yaml does not list them."""
@@ -195,7 +194,6 @@ class Estimate:
         return {device: list(sources) for device, sources in found.items()}
 
     def _cost(self, work: Mapping[Device, float], shape: Shape, precision: Precision, disk: float) -> Cost:
-        """Returns the cost of operations on a backbone of this shape."""
         hours = {
             device: operations / self.times.rate(device, shape, precision).operations / HOUR
             for device, operations in work.items()
@@ -204,10 +202,8 @@ class Estimate:
 
     def _evaluation_sentences(self, tasks: tuple[str, ...], text: str) -> int:
         """Returns how many sentences the tasks' files hold, at two a line; repeated ones count too."""
-        if (tasks, text) not in self._counted:
-            sources = sources_of(tasks, text=text, providers=self.params.providers)
-            self._counted[tasks, text] = 2 * sum(lines_of(source) for source in sources)
-        return self._counted[tasks, text]
+        sources = sources_of(tasks, text=text, providers=self.params.providers)
+        return 2 * sum(lines_of(source) for source in sources)
 
 
 def lines_of(source: str) -> int:

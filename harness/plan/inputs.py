@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,7 @@ def with_needs(
     )
 
 
-def narrowed(runs: Mapping[str, Run], shown: Iterable[str], providers: Sequence[str]) -> dict[str, Run]:
+def narrowed(runs: Mapping[str, Run], shown: Sequence[str], providers: Sequence[str]) -> dict[str, Run]:
     """Returns the runs with only those tasks whose data the tasks `shown` or selection read.
 
     So a plan of tables asks for no data that none of their columns shows. A run keeps its tasks where none
@@ -64,18 +65,12 @@ def narrowed(runs: Mapping[str, Run], shown: Iterable[str], providers: Sequence[
     from harness.tasks.registry import SELECTION, members, sources_of
 
     found: dict[str, Run] = {}
-    wanted = [*shown, *SELECTION]
     for key, run in runs.items():
-        needed = set(sources_of(wanted, text=run.text, providers=providers))
-        tasks: list[str] = []
+        read = partial(sources_of, text=run.text, providers=providers)
+        needed, tasks = set(read([*shown, *SELECTION])), list[str]()
         for name in run.tasks:
-            parts = members(name)
-            kept = [
-                part
-                for part in parts
-                if needed.issuperset(sources_of([part], text=run.text, providers=providers))
-            ]
-            tasks += [name] if len(kept) == len(parts) else kept
+            kept = [part for part in members(name) if needed.issuperset(read([part]))]
+            tasks += [name] if len(kept) == len(members(name)) else kept
         found[key] = run.model_copy(update={"tasks": tasks or run.tasks})
     return found
 
@@ -114,7 +109,6 @@ def _reads_of(runs: Iterable[Run], providers: Sequence[str]) -> dict[str, list[s
 
 
 def _add_backbone(backbones: dict[str, Any], name: str, declared: Mapping[str, DeclaredBackbone]) -> None:
-    """Adds a backbone and, before it, the one it is cut from."""
     if name not in declared:
         raise InputError(
             f"backbone {name!r} is not in recipes/{BACKBONES}{near_matches(name, list(declared))}"
@@ -167,7 +161,6 @@ def add_corpus(
 
 
 def _entry_hash(name: str) -> str:
-    """Returns the hash of a source's entry in the sources table."""
     entry = source_named(name)
     text = json.dumps(entry, default=lambda value: getattr(value, "__dict__", str(value)), sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -75,7 +75,6 @@ def _package(name: str, use: str, provide: str) -> Need:
 
 
 def _folders(params: Params) -> Iterator[Need]:
-    """Yields a need for each source that no download brings, unless it was fetched before."""
     for name in params.sources:
         source = SOURCES[name]
         providers = {provider for provider in source.providers if provider in params.providers}
@@ -86,7 +85,6 @@ def _folders(params: Params) -> Iterator[Need]:
 
 
 def _conversions(params: Params) -> Iterator[Need]:
-    """Yields a need for each source whose weights the hub has as a pickle only."""
     for name in params.sources:
         provider = SOURCES[name].providers.get("hub")
         if provider and provider.obtain and "hub" in params.providers:
@@ -138,7 +136,6 @@ def _disk(params: Params, estimate: Estimate) -> Need:
 
 
 def _gpu(params: Params, estimate: Estimate) -> Iterator[Need]:
-    """Yields the need of a GPU where a CPU would take days."""
     hours = Cost.total(estimate.run(run) or Cost() for run in params.runs.values()).cpu_hours / cores_here()
     if hours < PATIENCE_HOURS:
         return

@@ -149,7 +149,6 @@ def _needed(params: Params, key: str) -> set[str]:
 
 
 def _hours(params: Params, device: Device) -> dict[str, float]:
-    """Returns the hours on a device by the folder of a run or of a teacher's vectors, nan if not known."""
     costs_of, cores = Estimate(params, read_step_times()), estimate.cores_here()
     costs = {f"{ARTEFACTS}/{key}": costs_of.run(run) for key, run in params.runs.items()}
     costs |= {f"{TEACHERS}/{name}": costs_of.teacher(name) for name in params.teachers}
@@ -160,7 +159,6 @@ def _hours(params: Params, device: Device) -> dict[str, float]:
 
 
 def _corpora(params: Params, folders: Collection[str]) -> set[str]:
-    """Returns the derived corpora that the runs among folders read."""
     runs = [params.runs[Path(folder).name] for folder in folders if Path(folder).parent == ARTEFACTS]
     return {Path(run.corpus).name for run in runs if Path(run.corpus).parent == CORPORA}
 

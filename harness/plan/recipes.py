@@ -209,7 +209,6 @@ def load_recipes(folder: Path = RECIPES) -> dict[str, Recipe]:
 
 
 def _check_names(recipes: Mapping[str, Recipe]) -> None:
-    """Raises InputError if a group or what a recipe takes names a system or backbone that none declares."""
     systems = declared_systems(recipes)
     runs = [f"{name}@{backbone}" for name, system in systems.items() for backbone in system.backbones]
     for recipe in recipes.values():
@@ -272,7 +271,6 @@ def _systems_of(written: RecipeFile, shared: Blocks, path: Path) -> Iterator[Sys
 def _merged(
     entry: Mapping[str, Any], blocks: Blocks, where: str, users: tuple[str, ...] = ()
 ) -> dict[str, Any]:
-    """Returns the settings of a run or a block: those of the blocks that it uses, in order, then its own."""
     used = entry.get("use", [])
     if not isinstance(used, list):
         raise InputError(f"{where}: use is {used!r}, expected a list of blocks; put it in brackets")

@@ -91,7 +91,6 @@ def _check_origins(
     backbones: Mapping[str, DeclaredBackbone],
     corpora: Mapping[str, DeclaredCorpus],
 ) -> None:
-    """Raises InputError if a declared thing is made from itself, or over a chain of others without end."""
     made_from = {name: [one.run for one in (of.parent, of.start) if one] for name, of in systems.items()}
     for kind, origins in (
         ("run", made_from),

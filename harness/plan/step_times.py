@@ -182,14 +182,11 @@ class StepTimes(Declaration):
 
 
 def committed_step_times(path: Path = STEP_TIMES) -> StepTimes:
-    """Returns the table of step times. Errors: InputError in one line if the file is missing or off."""
+    """Returns the table of step times. Errors: InputError."""
     return read_declaration(declared(path), StepTimes)
 
 
 def read_step_times() -> StepTimes:
-    """Returns the table of step times, with what was measured on this machine.
-
-    Errors: InputError in one line if a file is missing or damaged.
-    """
+    """Returns the table of step times, with what was measured on this machine. Errors: InputError."""
     own = [validated(StepTime, row, where=f"{CALIBRATION}: steps") for row in calibration().get("steps", ())]
     return committed_step_times().model_copy(update={"here": own})
