@@ -82,17 +82,14 @@ def _teachers_of(runs: Iterable[Run], declared: Mapping[str, DeclaredBackbone]) 
     """
     teachers: dict[str, dict[str, Any]] = {}
     for run in runs:
-        if Path(run.parent).parent == paths.TEACHERS:
-            name = Path(run.parent).name
-            encoder = name.removesuffix("__" + Path(run.corpus).name)
-            pooling = declared[encoder].pooling if encoder in declared else None
-            portable = "portable" in (run.arithmetic, teachers.get(name, {}).get("arithmetic"))
-            teachers[name] = {
-                "encoder": f"{paths.BACKBONES}/{encoder}",
-                "corpus": run.corpus,
-                "arithmetic": "portable" if portable else "native",
-                "pooling": pooling,
-            }
+        folder = Path(run.parent)
+        if folder.parent == paths.TEACHERS:
+            encoder = folder.name.removesuffix("__" + Path(run.corpus).name)
+            entry: dict[str, Any] = {"encoder": f"{paths.BACKBONES}/{encoder}", "corpus": run.corpus}
+            entry["pooling"] = declared[encoder].pooling if encoder in declared else None
+            teachers.setdefault(folder.name, entry | {"arithmetic": "native"})
+            if run.arithmetic == "portable":
+                teachers[folder.name]["arithmetic"] = "portable"
     return teachers
 
 

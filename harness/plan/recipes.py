@@ -28,23 +28,19 @@ Blocks = dict[Name, dict[str, Any]]
 
 
 class Parent(Declaration):
-    """Where a run's parent or its start comes from: a teacher's vectors, another run, or a backbone.
+    """Where a run's parent or start comes from: a teacher's vectors, a run of the same seed, or a backbone.
 
-    With `run`, `backbone` and `seed` name another backbone and seed than the run's own.
+    With `run`, `backbone` names another backbone than the run's own.
     """
 
     teacher: Name | None = None
     run: Name | None = None
     backbone: Name | None = None
-    seed: int | None = Field(default=None, ge=0)
 
     @model_validator(mode="after")
     def _one_kind(self) -> Parent:
-        kinds = [self.teacher is not None, self.run is not None or self.backbone is not None]
-        if sum(kinds) != 1 or (self.seed is not None and self.run is None):
-            raise ValueError(
-                "expected one of the keys teacher, run (with backbone or seed next to it), backbone"
-            )
+        if (self.teacher is None) == (self.run is None and self.backbone is None):
+            raise ValueError("expected one of the keys teacher, run (with backbone next to it), backbone")
         return self
 
 

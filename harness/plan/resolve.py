@@ -66,10 +66,9 @@ def resolve(
     if arithmetic is not None:
         known = {name: system.model_copy(update={"arithmetic": arithmetic}) for name, system in known.items()}
     _check_origins(known, cuts, derived)
-    corpora = {system: corpus_folder(known[system].corpus, derived) for system in known}
 
     def runs_of(systems: Mapping[str, System]) -> dict[str, Run]:
-        runs = Runs(known, corpora)
+        runs = Runs(known, derived)
         for system, entry in systems.items():
             for backbone in entry.backbones:
                 if backbones is None or backbone in backbones:
@@ -107,11 +106,11 @@ def _check_origins(
 class Runs:
     """Resolved runs as they are found, each after the runs it needs.
 
-    systems: all that may be needed, by id; corpora: the folder of each system's corpus.
+    systems: all that may be needed, by id; derived: the corpora that recipes/ declares.
     """
 
     systems: Mapping[str, System]
-    corpora: Mapping[str, str]
+    derived: Mapping[str, DeclaredCorpus]
     found: dict[str, Run] = field(default_factory=dict)
 
     def add(self, system: str, backbone: str, seed: int) -> str:
@@ -119,7 +118,8 @@ class Runs:
         key = f"{system}__{backbone}__s{seed}"
         if key in self.found:
             return key
-        entry, corpus = self.systems[system], self.corpora[system]
+        entry = self.systems[system]
+        corpus = corpus_folder(entry.corpus, self.derived)
         if entry.method not in METHODS:
             raise InputError(
                 f"method {entry.method!r} is not known, expected one of {', '.join(METHODS)}"
@@ -148,8 +148,7 @@ class Runs:
                 f"{user}: parent run {parent.run!r} is not known, expected the id of a declared run"
                 f"{near_matches(parent.run, list(self.systems))}; correct it"
             )
-        own = seed if parent.seed is None else parent.seed
-        return f"{ARTEFACTS}/{self.add(parent.run, parent.backbone or backbone, own)}"
+        return f"{ARTEFACTS}/{self.add(parent.run, parent.backbone or backbone, seed)}"
 
 
 def _providers(recipes: Mapping[str, Recipe], names: Sequence[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Prices are what the commands next to them print; the runs that a budget pays for, by hand and by trying all."""
+"""Prices are what the commands next to them print; what a budget pays for, by hand and by trying all."""
 
 from __future__ import annotations
 
