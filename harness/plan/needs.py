@@ -80,7 +80,11 @@ def _folders(params: Params) -> Iterator[Need]:
         providers = {provider for provider in source.providers if provider in params.providers}
         if not providers & {"embedded", "hub"}:
             place = _place_of(source)
-            provide = "; or ".join(_provided(source))
+            ways = [
+                f"apt-get install {by.package}" if by.package else by.obtain
+                for by in source.providers.values()
+            ]
+            provide = "; or ".join(filter(None, ways))
             yield Need(f"{name}, a source of no hub", place is not None, place or "not found", provide)
 
 
@@ -106,22 +110,13 @@ def _weights_of(provider: Provider) -> str | None:
 
 def _place_of(source: Source) -> str | None:
     """Returns the folder that has all files of a source: fetched, of the system, or of the mirror."""
-    fetched = [root / source.name for root in data_roots() if (root / source.name / SOURCE_RECORD).is_file()]
-    folders = [*fetched]
+    folders = [root / source.name for root in data_roots() if (root / source.name / SOURCE_RECORD).is_file()]
     if "system" in source.providers:
         folders.append(Path(source.providers["system"].folder))
     mirror = os.environ.get("SENTBENCH_MIRROR")
     if mirror and "mirror" in source.providers:
         folders.append(Path(mirror) / source.providers["mirror"].folder)
     return next((str(place) for place in folders if all((place / f).is_file() for f in source.files)), None)
-
-
-def _provided(source: Source) -> Iterator[str]:
-    for provider in source.providers.values():
-        if provider.package:
-            yield f"apt-get install {provider.package}"
-        elif provider.obtain:
-            yield provider.obtain
 
 
 def _disk(params: Params, estimate: Estimate) -> Need:
