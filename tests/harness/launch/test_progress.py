@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import io
 import time
-from collections.abc import Callable
 from contextlib import chdir
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import yaml
 
 from harness.commands import launch
 from harness.launch.progress import PERIOD, Progress, duration
@@ -156,33 +154,3 @@ def test_stages_of_the_small_plan_have_typical_times_until_a_record_says_better(
     assert list(launch.guesses(pipeline, params).values()) == [99.5, 3.0, 6.0, 1.0, 15.0]
     other = params.model_copy(update={"plan": ["pcl"]})
     assert launch.guesses(pipeline, other) == {f"train@{key}": 99.5}
-
-
-def test_the_first_leaderboard_is_marked_as_partial_and_leaves_reports_as_they_are(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, printed: Callable[..., str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    for name in (
-        "README.md",
-        "docs",
-        "leaderboards",
-        "recipes",
-        "methods",
-        "harness",
-        "params.yaml",
-        "reports",
-    ):
-        (tmp_path / name).symlink_to(ROOT / name)
-    before = {path: path.stat().st_mtime_ns for path in (ROOT / "reports").rglob("*")}
-    keys = [key for key in yaml.safe_load(Path("params.yaml").read_text())["runs"] if key.endswith("__s0")]
-    told = printed("report", "--first", *keys)
-    assert told.startswith("Small plan: regression table")
-    page = tmp_path / ".cache/first/index.html"
-    assert told.endswith(f"first results: 1 of 3 seeds, 29 of 67 runs; page: {page}\n")
-    text = page.read_text()
-    assert "<h1>sentbench: first results, 1 of 3 seeds, 29 of 67 runs</h1>" in text
-    links = {link.split('"')[0] for link in text.split('href="')[1:]}
-    files = {link for link in links if link and not link.startswith(("#", "data:", "http"))}
-    assert files
-    assert [name for name in files if not (page.parent / name.split("#")[0]).is_file()] == []
-    assert {path: path.stat().st_mtime_ns for path in (ROOT / "reports").rglob("*")} == before
