@@ -94,6 +94,8 @@ def test_a_rows_own_machine_batch_and_length_are_its_baseline() -> None:
     )
     assert known.relative(run, "cpu") == 4.0
     assert known.relative(run, "cuda") == pytest.approx(3.0)
+    own = times(*known.measured, row(**gpu, method="pcl", system=run.id, seconds=0.2))
+    assert own.relative(run, "cpu") == pytest.approx(2.0)
 
 
 def test_without_a_measured_gpu_the_rate_is_the_gpus_peak_times_the_share() -> None:
