@@ -15,8 +15,7 @@ from harness.assembly.budget import GOALS, cells_of, open_questions
 from harness.assembly.evidence import evidence_without_plan
 from harness.assembly.tables import build_tables
 from harness.disk.files import write_text
-from harness.plan.budget import Question, Step, choose, steps_after
-from harness.plan.prices import Work, works_of
+from harness.plan.prices import Question, Step, Work, choose, steps_after, works_of
 from harness.plan.recipes import load_recipes
 from harness.report.formats.readmes import with_section
 

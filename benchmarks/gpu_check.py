@@ -27,8 +27,7 @@ from benchmarks.steps import measure, write_backbone
 from harness.errors import InputError
 from harness.paths import MEASUREMENTS
 from harness.plan.entries import Run
-from harness.plan.estimate import Estimate
-from harness.plan.peaks import Peak
+from harness.plan.estimate import Estimate, Peak
 from harness.plan.step_times import BACKWARD, TRAINING_LENGTH, Precision, Shape, read_step_times
 from harness.process import make_gpu_deterministic, quiet
 from harness.report.measurements import BenchmarkResult

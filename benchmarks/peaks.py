@@ -28,9 +28,8 @@ from benchmarks.steps import build, sentences, stepper, teacher_dim, write_backb
 from harness.disk.files import write_text
 from harness.errors import InputError
 from harness.plan.entries import Params, Run
-from harness.plan.estimate import FLOAT_BYTES, STATES, Estimate
+from harness.plan.estimate import FLOAT_BYTES, PEAKS, STATES, Estimate, Peak, read_peaks, setting_of
 from harness.plan.names import FULL_SCALE
-from harness.plan.peaks import PEAKS, Peak, read_peaks, setting_of
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
 from harness.plan.step_times import Shape, read_step_times
@@ -44,7 +43,7 @@ from methods.core.types import Row
 HEAD = """\
 # Peak bytes of a training step on a GPU, counted and tracked; written by
 # `python -m benchmarks.peaks --write`. The key is a digest of what decides the sizes of a run's tensors
-# (harness/plan/peaks.py), `system` the first run that has it.
+# (harness/plan/estimate.py), `system` the first run that has it.
 """
 META = "meta"
 TEACHER_WIDTH = 1024

@@ -180,7 +180,6 @@ def list_declarations(folder: Path) -> list[Path]:
 
 
 def _is_number(value: Any) -> bool:
-    """Returns whether a value is a text that reads as a number."""
     try:
         float(value)
     except (TypeError, ValueError, OverflowError):

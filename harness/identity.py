@@ -20,7 +20,7 @@ from harness.disk.fingerprint import CodeBase
 from harness.disk.layouts import check_inputs
 from harness.errors import InputError
 from harness.paths import CALIBRATION, LAST_WEIGHTS, MODULES, RUN_LOG, RUN_RECORD, TEACHERS
-from harness.plan.calibration import AGAIN, calibration
+from harness.plan.step_times import AGAIN, calibration
 from harness.process import X86_64, in_effect
 from harness.tasks.registry import declaring_modules
 from methods.core.fast.choices import GpuLayers

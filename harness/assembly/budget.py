@@ -9,9 +9,8 @@ from harness.assembly.evidence import evidence_without_plan
 from harness.assembly.tables import build_tables
 from harness.errors import InputError, near_matches
 from harness.paths import LEADERBOARDS, SCORES, declared
-from harness.plan.budget import Question, Step, choose, next_step
-from harness.plan.packing import cores_here
-from harness.plan.prices import works_of
+from harness.plan.estimate import cores_here
+from harness.plan.prices import Question, Step, choose, next_step, works_of
 from harness.plan.recipes import load_recipes
 from harness.plan.step_times import Device
 from harness.report.claims import CLAIMS, load_claims

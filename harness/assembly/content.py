@@ -10,9 +10,8 @@ from harness.declarations import read_declaration, read_declarations
 from harness.facts.spec import load_specs
 from harness.identity import code_base, report_roots
 from harness.paths import CURVES, LEADERBOARDS, MEASUREMENTS, REPORTS, declared
-from harness.plan.ablations import MARK, changes_of
 from harness.plan.entries import Params
-from harness.plan.names import is_full_scale, recipes_of
+from harness.plan.names import MARK, changes_of, is_full_scale, recipes_of
 from harness.plan.recipes import Recipe, declared_systems, load_recipes
 from harness.report.formats.citation import WORKS, Work
 from harness.report.pages.content import Ablation, Report, Site, Step

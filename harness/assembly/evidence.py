@@ -12,10 +12,10 @@ from harness.facts.published import Published, load_published
 from harness.facts.run_choice import RunSystem
 from harness.paths import CONTRIBUTED, LEADERBOARDS, declared
 from harness.plan.entries import Params
-from harness.plan.known_runs import KnownRuns
 from harness.plan.names import recipes_of
 from harness.plan.prices import seed_prices
 from harness.plan.recipes import Recipe, declared_systems, load_recipes
+from harness.plan.resolve import KnownRuns
 from harness.report.tables.build import Evidence
 from harness.results.contributions import Contribution, read_contributions
 from harness.results.plausibility import values_of

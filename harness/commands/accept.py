@@ -32,10 +32,9 @@ from harness.paths import (
     declared,
     need_checkout,
 )
-from harness.plan.entries import Params
-from harness.plan.known_runs import KnownRuns
+from harness.plan.entries import Params, write_params
 from harness.plan.recipes import load_recipes
-from harness.plan.resolve import write_params
+from harness.plan.resolve import KnownRuns
 from harness.process import DEVICE, compute_on
 from harness.results.acceptance import Checkout, Expected
 from harness.results.agreement import bands_of

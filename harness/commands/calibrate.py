@@ -14,9 +14,8 @@ from typing import get_args
 from harness.disk.files import write_record
 from harness.identity import kept_products
 from harness.paths import CALIBRATION, need_checkout
-from harness.plan.calibration import calibration
-from harness.plan.packing import cores_here
-from harness.plan.step_times import BASELINE, StepTime, committed_step_times
+from harness.plan.estimate import cores_here
+from harness.plan.step_times import BASELINE, StepTime, calibration, committed_step_times
 from harness.process import compute_with
 from methods.core.fast.choices import GpuLayers, use_for_training
 

@@ -13,7 +13,6 @@ from collections import Counter
 from contextlib import suppress
 
 from harness.errors import InputError
-from harness.launch.first_look import FirstLook
 from harness.launch.job import Executor
 from harness.launch.local import LocalExecutor, visible_gpus
 from harness.launch.on_ray import RayExecutor
@@ -24,8 +23,7 @@ from harness.launch.scheduler import Scheduler
 from harness.launch.worker import PRELOADED, is_ours
 from harness.paths import COSTS
 from harness.plan.entries import Params, read_params, read_plan
-from harness.plan.estimate import Estimate
-from harness.plan.packing import cores_here, hours_at_once, packing
+from harness.plan.estimate import Estimate, cores_here, hours_at_once, packing
 from harness.plan.step_times import read_step_times
 from harness.process import compute_with, limitation
 
@@ -74,8 +72,7 @@ def execute(arguments: argparse.Namespace) -> int:
         progress = Progress(
             pipeline.order, executor.slots, guesses=guesses(pipeline, params) if params else {}
         )
-        first = first_look(pipeline, params) if params else None
-        scheduler = Scheduler(pipeline, executor, arguments.retries, progress, first)
+        scheduler = Scheduler(pipeline, executor, arguments.retries, progress)
         scheduler.run()
     return report(scheduler)
 
@@ -98,19 +95,6 @@ def executor_of(arguments: argparse.Namespace, pipeline: Pipeline) -> Executor:
 def plan_of(pipeline: Pipeline) -> Params | None:
     """Returns the plan whose runs the pipeline evaluates, None if it evaluates none."""
     return read_params() if any(name.startswith("evaluate@") for name in pipeline.order) else None
-
-
-def first_look(pipeline: Pipeline, params: Params) -> FirstLook | None:
-    """Returns what shows the leaderboard of every system's first seed; None if there are no further seeds."""
-    runs = {key: run for key, run in params.runs.items() if f"evaluate@{key}" in pipeline.order}
-    first: dict[tuple[str, str], str] = {}
-    for key, run in sorted(runs.items(), key=lambda entry: entry[1].seed):
-        first.setdefault((run.id, run.backbone_name), key)
-    if len(first) == len(runs):
-        return None
-    keys = [key for key in runs if key in first.values()]
-    command = [sys.executable, "-m", "harness.cli", "report", "--first", *keys]
-    return FirstLook(frozenset(f"evaluate@{key}" for key in keys), command, log_of("first-results"))
 
 
 def guesses(pipeline: Pipeline, params: Params) -> dict[str, float]:

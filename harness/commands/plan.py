@@ -19,13 +19,11 @@ from harness.errors import InputError
 from harness.facts.spec import load_specs
 from harness.paths import PARAMS, SCORES, need_checkout
 from harness.plan.checks import check_runs
-from harness.plan.entries import Params, Run
-from harness.plan.estimate import Estimate
+from harness.plan.entries import Params, Run, write_params
+from harness.plan.estimate import Estimate, Peak, cores_here, hours_at_once, packing
 from harness.plan.needs import needs_of
-from harness.plan.packing import cores_here, hours_at_once, packing
-from harness.plan.peaks import Peak
 from harness.plan.recipes import load_recipes
-from harness.plan.resolve import resolve, write_params
+from harness.plan.resolve import resolve
 from harness.plan.step_times import Cost, Device, read_step_times
 from harness.results.store import read_result
 

@@ -21,9 +21,8 @@ from harness.errors import InputError
 from harness.identity import arithmetic_used, run_identity
 from harness.paths import ARTEFACTS, BACKBONES, CORPORA, COSTS, DATA, SCORES, TEACHERS
 from harness.plan.checks import check_runs
-from harness.plan.entries import Run
+from harness.plan.entries import Run, write_params
 from harness.plan.recipes import Recipe, System
-from harness.plan.resolve import write_params
 from harness.plan.trial import planned
 from harness.process import quiet
 from harness.report.formats.trial import Candidate, Trial, chosen

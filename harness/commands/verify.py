@@ -10,7 +10,7 @@ import json
 
 from harness.assembly.tables import verifications
 from harness.launch.progress import duration
-from harness.plan import packing
+from harness.plan import estimate
 from harness.plan.prices import works_of
 from harness.plan.recipes import load_recipes
 from harness.plan.step_times import read_step_times
@@ -44,5 +44,5 @@ def hours_here(known: Verification) -> list[str]:
     if command not in works or not works[command].is_known:
         return []
     needed = works[command]._replace(done=plan.seeds - plan.more).items(plan.seeds)
-    told, cores = duration(3600 * sum(needed.values())), packing.cores_here()
+    told, cores = duration(3600 * sum(needed.values())), estimate.cores_here()
     return [f"here       {told} on its {cores} cores, by `sentbench calibrate`"]

@@ -20,8 +20,8 @@ from typing import Any
 
 from harness.disk.files import write_json
 from harness.errors import InputError
-from harness.launch.commands import run_commands
 from harness.launch.job import Ended, Job, imported
+from harness.launch.worker import run_commands
 from harness.paths import cache
 from harness.process import worker_environment
 

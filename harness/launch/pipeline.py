@@ -238,7 +238,6 @@ def open_pipeline(names: Sequence[str] | None = None) -> Iterator[Pipeline]:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Leaves DVC's notes and progress bars out while the block runs: the launch has a line of its own."""
     logger = logging.getLogger("dvc")
     before = logger.level
     logger.setLevel(logging.WARNING)

@@ -17,8 +17,6 @@ PERIOD = 30.0
 STATES = ("done", "unchanged", "restored", "failed")
 SEED = re.compile(r"__s\d+$")
 """The end of a stage's name in which the seeds of one system differ."""
-TRUST = 3
-"""As many stages as guessed count with those that were measured, so that one of them changes little."""
 
 
 @dataclass
@@ -61,12 +59,6 @@ class Progress:
         end = "\r" if terminal and not last else "\n"
         print(line.ljust(self._width if terminal else 0), end=end, file=self.stream, flush=True)
         self._width = len(line)
-
-    def say(self, text: str) -> None:
-        """Prints a text to standard output; on a terminal the line moves below it."""
-        if self.stream.isatty():
-            print("\r" + " " * self._width, end="\r", file=self.stream, flush=True)
-        print(text, flush=True)
 
     def line(self) -> str:
         """Returns the counts and, once a stage has run and the time of all others is known, the time left."""
@@ -121,13 +113,9 @@ class Progress:
         return found
 
     def _ratio(self, kind: str) -> float:
-        """Returns how many times their guesses the stages of a kind took, the first few with less weight."""
         known = [stage for stage in self._took if _kind(stage) == kind and stage in self.guesses]
         guess = sum(self.guesses[stage] for stage in known)
-        if not guess:
-            return 1.0
-        prior = TRUST * guess / len(known)
-        return (sum(self._took[stage] for stage in known) + prior) / (guess + prior)
+        return sum(self._took[stage] for stage in known) / guess if guess else 1.0
 
 
 def duration(seconds: float) -> str:

@@ -64,7 +64,6 @@ def _check_backbone(params: Params, run: Run, word_vectors: str, where: str) -> 
 
 
 def _check_pooling(params: Params, run: Run, where: str) -> None:
-    """Raises InputError for an unknown pooling, and for none where the backbone's folder states none."""
     from methods.core.pooling import check_pooling
 
     if run.pooling is None:
@@ -87,7 +86,6 @@ def _check_pooling_is_stated(params: Params, backbone: str, *, where: str) -> No
 
 
 def _check_parent(params: Params, run: Run, kind: Any, where: str) -> None:
-    """Raises InputError where training needs a parent and there is none of that kind."""
     if kind is None:
         return
     if run.parent_folder is None:
@@ -106,7 +104,6 @@ def _check_parent(params: Params, run: Run, kind: Any, where: str) -> None:
 
 
 def _check_corpus(params: Params, run: Run, augmentations: int, where: str) -> None:
-    """Raises InputError for a source that is no corpus or has fewer augmentations than are read."""
     name, derived = Path(run.corpus).name, Path(run.corpus).parent == CORPORA
     source = None if derived else source_named(name)
     if source is not None and source.kind != "corpus":

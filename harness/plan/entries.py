@@ -1,4 +1,4 @@
-"""params.yaml as typed values: the resolved list of runs. The only reader of that file."""
+"""params.yaml as typed values: the resolved list of runs. The only reader and writer of that file."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
+import yaml
 from pydantic import Field, field_validator, model_validator
 
 from harness.data.sources import ProviderName
 from harness.declarations import Declaration, Name, RelativePath, folder_in, read_declaration, validated
+from harness.disk.files import write_text
 from harness.errors import InputError, near_matches
 from harness.paths import ARTEFACTS, BACKBONES, CORPORA, PARAMS, TEACHERS, need_checkout
 from harness.process import Arithmetic
@@ -265,11 +267,7 @@ def check_chains(made_from: Mapping[str, Collection[str]]) -> None:
 
 
 def read_params(path: Path = PARAMS) -> Params:
-    """Returns the resolved plan.
-
-    Errors: InputError in one line if the file is missing or not YAML, has an unknown or missing key, or a
-    value of the wrong type (a number such as 3e-5 that YAML reads as text).
-    """
+    """Returns the resolved plan. Errors: InputError in one line if the file is missing or off."""
     if not path.is_file():
         need_checkout("reading the plan")
         raise InputError(f"{path}: no such file, expected the resolved plan; run `sentbench plan small`")
@@ -281,3 +279,13 @@ def read_plan() -> Params:
     params = read_params()
     os.environ["SENTBENCH_PROVIDERS"] = ",".join(params.providers)
     return params
+
+
+def write_params(params: Params, path: Path = PARAMS) -> bool:
+    """Writes the plan; returns whether the file changed."""
+    head = f"# The resolved plan, written by `sentbench plan {' '.join(params.plan)}`; recipes/ declare it.\n"
+    text = head + yaml.safe_dump(params.model_dump(), sort_keys=False, width=110, allow_unicode=True)
+    if path.is_file() and path.read_text(encoding="utf-8") == text:
+        return False
+    write_text(path, text)
+    return True

@@ -1,16 +1,22 @@
-"""The cost of a plan: of each run, of the teachers' vectors and of the data."""
+"""The cost of a plan: hours and disk of its runs, teachers' vectors and data, and the memory of a GPU."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
+
+from pydantic import Field
 
 from harness.data.sources import SOURCES
-from harness.paths import BACKBONES
+from harness.declarations import Declaration, read_declaration
+from harness.paths import BACKBONES, COSTS, PEAKS, declared
 from harness.plan.entries import Params, Run
-from harness.plan.peaks import Peak, Peaks, read_peaks, setting_of
 from harness.plan.step_times import (
     BACKWARD,
     DEV_SENTENCES,
@@ -31,6 +37,29 @@ STATES = 4
 """Numbers a trained parameter takes: itself, its gradient, two moments."""
 HOUR = 3600.0
 DEVICES: tuple[Device, ...] = ("cuda", "cpu")
+USABLE = 0.9
+"""The share of a GPU's memory that runs may fill together."""
+CONTEXT = 600 * 2**20
+"""Bytes that each process takes of a GPU besides what it allocates: an assumption, not measured here."""
+
+
+class Peak(Declaration):
+    """Peak bytes of one training step.
+
+    counted: weights with gradients and moments, queues, and activations by the formula of Korthikanti et al.
+    (2022). tracked: the largest sum of all storages alive, by torch's MemTracker under tensors without
+    values. Neither has the CUDA context, workspaces or fragmentation. system: the first run it was found for.
+    """
+
+    system: str
+    counted: float = Field(gt=0)
+    tracked: float = Field(gt=0)
+
+
+class Peaks(Declaration):
+    """The file memory.yaml, written by `python -m benchmarks.peaks --write`: setting -> peak."""
+
+    peaks: dict[str, Peak]
 
 
 @dataclass(frozen=True)
@@ -39,7 +68,6 @@ class Estimate:
 
     params: Params
     times: StepTimes
-    _counted: dict[tuple[tuple[str, ...], str], int] = field(default_factory=dict)
 
     def shape(self, path: str) -> Shape | None:
         """Returns the sizes of backbones/NAME, None if step-times.yaml does not list them."""
@@ -166,7 +194,6 @@ class Estimate:
         return {device: list(sources) for device, sources in found.items()}
 
     def _cost(self, work: Mapping[Device, float], shape: Shape, precision: Precision, disk: float) -> Cost:
-        """Returns the cost of operations on a backbone of this shape."""
         hours = {
             device: operations / self.times.rate(device, shape, precision).operations / HOUR
             for device, operations in work.items()
@@ -175,12 +202,57 @@ class Estimate:
 
     def _evaluation_sentences(self, tasks: tuple[str, ...], text: str) -> int:
         """Returns how many sentences the tasks' files hold, at two a line; repeated ones count too."""
-        if (tasks, text) not in self._counted:
-            sources = sources_of(tasks, text=text, providers=self.params.providers)
-            self._counted[tasks, text] = 2 * sum(lines_of(source) for source in sources)
-        return self._counted[tasks, text]
+        sources = sources_of(tasks, text=text, providers=self.params.providers)
+        return 2 * sum(lines_of(source) for source in sources)
 
 
 def lines_of(source: str) -> int:
     """Returns how many lines the text files of a source have; files of unknown length count nothing."""
     return sum(lines or 0 for lines in SOURCES[source].rows.values())
+
+
+def setting_of(run: Run, shape: Shape) -> str:
+    """Returns a digest of what decides the sizes of a run's tensors; of fractions whether they are 0."""
+    train = {name: run.train[name] for name in ("batch_size", "precision", "max_grad_norm")}
+    parts = [run.method, _sizes(run.config), _sizes(train), run.pooling, bool(run.parent), shape.model_dump()]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def read_peaks(path: Path = PEAKS) -> Peaks:
+    """Returns the table of peaks. Errors: InputError in one line if the file is missing or damaged."""
+    return read_declaration(declared(path), Peaks)
+
+
+def _sizes(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _sizes(entry) for name, entry in value.items()}
+    if isinstance(value, list):
+        return [_sizes(entry) for entry in value]
+    return value != 0 if isinstance(value, float) else value
+
+
+def packing(keys: Iterable[str], folder: Path = COSTS) -> str:
+    """Returns the line of a plan that says how many of the largest of these runs share the GPU that they were
+    trained on: `sentbench train` notes its peak there.
+    """
+    fitting = []
+    for key in keys:
+        path = folder / f"{key}.train.json"
+        cost = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+        if "peak_memory" in cost:
+            fitting.append(int(USABLE * cost["card_memory"] / (cost["peak_memory"] + CONTEXT)))
+    if not fitting:
+        return "runs a GPU: 1, for no training of this plan was measured on a GPU"
+    number = max(1, min(fitting))
+    share = int(100 / number) / 100
+    return f"runs a GPU: {number}, by the largest peak of memory measured; --gpus-per-run {share:g}"
+
+
+def cores_here() -> int:
+    """Returns how many cores this process may use; as many runs of one thread share this machine."""
+    return len(os.sched_getaffinity(0))
+
+
+def hours_at_once(hours: Sequence[float], slots: int) -> float:
+    """Returns what works of these hours take where `slots` of them run at once: no schedule is faster."""
+    return max(max(hours), sum(hours) / slots) if hours else 0.0

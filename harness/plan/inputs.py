@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,7 @@ def with_needs(
     )
 
 
-def narrowed(runs: Mapping[str, Run], shown: Iterable[str], providers: Sequence[str]) -> dict[str, Run]:
+def narrowed(runs: Mapping[str, Run], shown: Sequence[str], providers: Sequence[str]) -> dict[str, Run]:
     """Returns the runs with only those tasks whose data the tasks `shown` or selection read.
 
     So a plan of tables asks for no data that none of their columns shows. A run keeps its tasks where none
@@ -64,18 +65,12 @@ def narrowed(runs: Mapping[str, Run], shown: Iterable[str], providers: Sequence[
     from harness.tasks.registry import SELECTION, members, sources_of
 
     found: dict[str, Run] = {}
-    wanted = [*shown, *SELECTION]
     for key, run in runs.items():
-        needed = set(sources_of(wanted, text=run.text, providers=providers))
-        tasks: list[str] = []
+        read = partial(sources_of, text=run.text, providers=providers)
+        needed, tasks = set(read([*shown, *SELECTION])), list[str]()
         for name in run.tasks:
-            parts = members(name)
-            kept = [
-                part
-                for part in parts
-                if needed.issuperset(sources_of([part], text=run.text, providers=providers))
-            ]
-            tasks += [name] if len(kept) == len(parts) else kept
+            kept = [part for part in members(name) if needed.issuperset(read([part]))]
+            tasks += [name] if len(kept) == len(members(name)) else kept
         found[key] = run.model_copy(update={"tasks": tasks or run.tasks})
     return found
 
@@ -87,17 +82,14 @@ def _teachers_of(runs: Iterable[Run], declared: Mapping[str, DeclaredBackbone]) 
     """
     teachers: dict[str, dict[str, Any]] = {}
     for run in runs:
-        if Path(run.parent).parent == paths.TEACHERS:
-            name = Path(run.parent).name
-            encoder = name.removesuffix("__" + Path(run.corpus).name)
-            pooling = declared[encoder].pooling if encoder in declared else None
-            portable = "portable" in (run.arithmetic, teachers.get(name, {}).get("arithmetic"))
-            teachers[name] = {
-                "encoder": f"{paths.BACKBONES}/{encoder}",
-                "corpus": run.corpus,
-                "arithmetic": "portable" if portable else "native",
-                "pooling": pooling,
-            }
+        folder = Path(run.parent)
+        if folder.parent == paths.TEACHERS:
+            encoder = folder.name.removesuffix("__" + Path(run.corpus).name)
+            entry: dict[str, Any] = {"encoder": f"{paths.BACKBONES}/{encoder}", "corpus": run.corpus}
+            entry["pooling"] = declared[encoder].pooling if encoder in declared else None
+            teachers.setdefault(folder.name, entry | {"arithmetic": "native"})
+            if run.arithmetic == "portable":
+                teachers[folder.name]["arithmetic"] = "portable"
     return teachers
 
 
@@ -114,7 +106,6 @@ def _reads_of(runs: Iterable[Run], providers: Sequence[str]) -> dict[str, list[s
 
 
 def _add_backbone(backbones: dict[str, Any], name: str, declared: Mapping[str, DeclaredBackbone]) -> None:
-    """Adds a backbone and, before it, the one it is cut from."""
     if name not in declared:
         raise InputError(
             f"backbone {name!r} is not in recipes/{BACKBONES}{near_matches(name, list(declared))}"
@@ -167,7 +158,6 @@ def add_corpus(
 
 
 def _entry_hash(name: str) -> str:
-    """Returns the hash of a source's entry in the sources table."""
     entry = source_named(name)
     text = json.dumps(entry, default=lambda value: getattr(value, "__dict__", str(value)), sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]

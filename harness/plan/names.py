@@ -1,16 +1,22 @@
-"""What a plan name asks for: a recipe, a group or system of it, a table or figure, or everything."""
+"""What a plan name asks for: a recipe, a group or system of it, a table or figure, an ablation, or all."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from typing import Any, NamedTuple
 
 from harness.errors import InputError, near_matches
 from harness.facts.spec import TableSpec
-from harness.plan.ablations import MARK, PREFIX, find_ablation
+from harness.plan.entries import Run
 from harness.plan.recipes import Recipe, System, declared_systems
 
 FULL_SCALE = "hub"
 """Recipes that do not read from this provider are no part of `all`: they show no paper's setting."""
+PREFIX = "ablation"
+MARK = "-ablation-"
+"""Joins a declared system and the name of a step in the step's id."""
+LENGTHS = {32: 64, 64: 32}
+INTERVALS = {125: 250, 250: 125}
 
 
 def recipes_of(systems: Iterable[str], recipes: Mapping[str, Recipe]) -> dict[str, str]:
@@ -29,21 +35,8 @@ def limited_tasks(
     recipes: Mapping[str, Recipe], names: Iterable[str], tables: Mapping[str, TableSpec]
 ) -> dict[str, Collection[str]]:
     """Returns the tasks of those plan names that ask for some only: tables, figures, recipes with `tasks`."""
-    found: dict[str, Collection[str]] = {}
-    for name in names:
-        recipe_name, _, part = name.partition("/")
-        recipe = recipes.get(recipe_name)
-        own = {*recipe.systems, *recipe.groups} if recipe else set()
-        key = _table_key(name)
-        if part and part not in own and key in tables:
-            found[name] = tables[key].tasks()
-        elif recipe and not part and recipe.tasks:
-            found[name] = recipe.tasks
-    return found
-
-
-def _table_key(name: str) -> str:
-    return name.replace("/figure", "/fig")
+    found = {name: _named(recipes, name, tables)[1] for name in names}
+    return {name: tasks for name, tasks in found.items() if tasks}
 
 
 def select(
@@ -57,47 +50,48 @@ def select(
     """
     chosen: dict[str, System] = {}
     for name in names:
-        for system, entry in _named(recipes, name, tables).items():
+        for system, entry in _named(recipes, name, tables)[0].items():
             known = chosen[system].backbones if system in chosen else []
             chosen[system] = entry.on(list(dict.fromkeys([*known, *entry.backbones])))
     return chosen
 
 
-def _named(recipes: Mapping[str, Recipe], name: str, tables: Mapping[str, TableSpec]) -> dict[str, System]:
+def _named(
+    recipes: Mapping[str, Recipe], name: str, tables: Mapping[str, TableSpec]
+) -> tuple[dict[str, System], Collection[str]]:
+    """Returns the systems that one name asks for, and the tasks that it limits them to, if any."""
+    systems = declared_systems(recipes)
     recipe_name, _, part = name.partition("/")
+    recipe, table = recipes.get(recipe_name), name.replace("/figure", "/fig")
     if name == "all":
         full = [recipe for recipe in recipes.values() if is_full_scale(recipe)]
-        return {system: entry for recipe in full for system, entry in recipe.systems.items()}
-    if recipe_name == PREFIX and part:
-        return find_ablation(part, declared_systems(recipes))
+        return {system: entry for recipe in full for system, entry in recipe.systems.items()}, ()
     if name in recipes:
-        return recipes[name].systems | _taken(recipes, recipes[name])
-    recipe = recipes.get(recipe_name)
+        taken = {
+            one.system: systems[one.system]
+            .on(one.backbones)
+            .model_copy(update={"seeds": systems[one.system].first_seeds(one.seeds)})
+            for one in recipes[name].takes
+        }
+        return recipes[name].systems | taken, recipes[name].tasks
+    if recipe_name == PREFIX and part in systems:
+        return ablation_systems(systems[part]), ()
     if recipe and part in recipe.systems:
-        return {part: recipe.systems[part]}
+        return {part: recipe.systems[part]}, ()
     if recipe and part in recipe.groups:
-        systems = declared_systems(recipes)
-        return {system: systems[system] for system in recipe.groups[part]}
-    table = _table_key(name)
-    if table not in tables:
-        raise InputError(_unknown(recipes, name, tables))
-    return _shown(recipes, tables[table])
+        return {system: systems[system] for system in recipe.groups[part]}, ()
+    if table in tables:
+        return _shown(systems, tables[table]), tables[table].tasks() if part else ()
+    known = [f"{PREFIX}/{system}" for system in systems] if recipe_name == PREFIX else ["all", *tables]
+    known += [f"{key}/{own}" for key, entry in recipes.items() for own in (*entry.groups, *entry.systems)]
+    raise InputError(
+        f"plan {name!r} is not known; expected all, {', '.join(recipes)}, PAPER/TABLE, RECIPE/RUN or "
+        f"{PREFIX}/RUN; `sentbench list tables` prints the tables{near_matches(name, [*recipes, *known])}"
+    )
 
 
-def _taken(recipes: Mapping[str, Recipe], recipe: Recipe) -> dict[str, System]:
-    """Returns the systems of other recipes that a recipe's plan has, with their backbones and seeds there."""
-    systems = declared_systems(recipes)
-    return {
-        taken.system: systems[taken.system]
-        .on(taken.backbones)
-        .model_copy(update={"seeds": systems[taken.system].first_seeds(taken.seeds)})
-        for taken in recipe.takes
-    }
-
-
-def _shown(recipes: Mapping[str, Recipe], table: TableSpec) -> dict[str, System]:
+def _shown(systems: Mapping[str, System], table: TableSpec) -> dict[str, System]:
     """Returns the systems that a table shows, in the order of the recipes, each with its backbones there."""
-    systems = declared_systems(recipes)
     wanted: dict[str, list[str]] = {}
     for run in table.choices():
         if run.system not in systems or run.backbone not in systems[run.system].backbones:
@@ -118,17 +112,69 @@ def _shown(recipes: Mapping[str, Recipe], table: TableSpec) -> dict[str, System]
     }
 
 
-def _unknown(recipes: Mapping[str, Recipe], name: str, tables: Collection[str]) -> str:
-    recipe_name, _, part = name.partition("/")
-    if recipe_name in recipes and part:
-        recipe = recipes[recipe_name]
-        own = [key.partition("/")[2] for key in tables if key.startswith(f"{recipe_name}/")]
-        parts = [f"{recipe_name}/{key}" for key in (*own, *recipe.groups, *recipe.systems)]
-        return (
-            f"{name} is not known; expected one of {', '.join([*own, *recipe.groups])} or a run id"
-            f"{near_matches(name, parts)}"
-        )
-    return (
-        f"plan {name!r} is not known; expected all, {', '.join(recipes)}, PAPER/TABLE or RECIPE/RUN; "
-        f"`sentbench list tables` prints the tables{near_matches(name, ['all', *recipes, *tables])}"
-    )
+class Change(NamedTuple):
+    """One choice turned over: `where` in the recipe's entry it stands, from what to what."""
+
+    step: str
+    where: str
+    declared: Any
+    changed: Any
+
+    @property
+    def says(self) -> str:
+        """The change in words."""
+        return f"{self.where}: {_word(self.declared)} → {_word(self.changed)}"
+
+
+def changes_of(entry: System | Run) -> list[Change]:
+    """Returns the steps of a declared system or a run of one, those that cannot apply to it left out.
+
+    Pooling has a step for each average over layers that is not the declared one, none for encoders without
+    layers. Choices of training have none where nothing is trained.
+    """
+    train, config = entry.train, entry.config
+    changes = []
+    if entry.pooling is not None:
+        for step, pooling in (("static-layer", "static-last-avg"), ("first-layer", "first-last-avg")):
+            if entry.pooling != pooling:
+                changes.append(Change(step, "pooling", entry.pooling, pooling))
+    if train.get("steps") != 0:
+        decay, norm, every = train["weight_decay"], train["max_grad_norm"], train["eval_every"]
+        changes += [
+            Change("weight-decay", "train.weight_decay", decay, 0.0 if decay else 0.01),
+            Change("clipping", "train.max_grad_norm", norm, 1.0 if norm is None else None),
+            Change(
+                "precision", "train.precision", train["precision"], _other(train["precision"], "fp32", "bf16")
+            ),
+            Change("eval-interval", "train.eval_every", every, INTERVALS.get(every, 2 * every)),
+            Change("drop-last", "train.drop_last", train["drop_last"], not train["drop_last"]),
+        ]
+        if "max_length" in config:
+            length = config["max_length"]
+            changes.append(Change("max-length", "config.max_length", length, LENGTHS.get(length, 32)))
+    changes.append(Change("text", "text", entry.text, _other(entry.text, "senteval", "raw")))
+    return changes
+
+
+def ablation_systems(system: System) -> dict[str, System]:
+    """Returns the declared system and one system for each step, by id; a step's variant names its step."""
+    systems = {system.id: system}
+    for change in changes_of(system):
+        changed: dict[str, Any] = {"id": f"{system.id}{MARK}{change.step}"}
+        changed["variant"] = f"{system.variant}{MARK}{change.step}"
+        part, _, last = change.where.rpartition(".")
+        changed |= {part: {**getattr(system, part), last: change.changed}} if part else {last: change.changed}
+        if changed.get("train", system.train).get("precision", "fp32") != "fp32":
+            changed["arithmetic"] = "native"  # portable arithmetic is fp32
+        systems[changed["id"]] = system.model_copy(update=changed)
+    return systems
+
+
+def _other(value: Any, first: Any, second: Any) -> Any:
+    return second if value == first else first
+
+
+def _word(value: Any) -> str:
+    if value is None or isinstance(value, bool):
+        return "on" if value else "off"
+    return str(value)

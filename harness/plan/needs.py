@@ -15,8 +15,7 @@ from harness.data.providers import PickleOnly, below, converted_weights, is_conv
 from harness.data.sources import SOURCES, Provider, Source
 from harness.paths import SOURCE_RECORD, data_roots
 from harness.plan.entries import Params
-from harness.plan.estimate import FLOAT_BYTES, Estimate
-from harness.plan.packing import cores_here
+from harness.plan.estimate import FLOAT_BYTES, Estimate, cores_here
 from harness.plan.step_times import Cost
 
 SENTENCE_PIECE_FILES = (".spm", "spiece.model")
@@ -76,18 +75,20 @@ def _package(name: str, use: str, provide: str) -> Need:
 
 
 def _folders(params: Params) -> Iterator[Need]:
-    """Yields a need for each source that no download brings, unless it was fetched before."""
     for name in params.sources:
         source = SOURCES[name]
         providers = {provider for provider in source.providers if provider in params.providers}
         if not providers & {"embedded", "hub"}:
             place = _place_of(source)
-            provide = "; or ".join(_provided(source))
+            ways = [
+                f"apt-get install {by.package}" if by.package else by.obtain
+                for by in source.providers.values()
+            ]
+            provide = "; or ".join(filter(None, ways))
             yield Need(f"{name}, a source of no hub", place is not None, place or "not found", provide)
 
 
 def _conversions(params: Params) -> Iterator[Need]:
-    """Yields a need for each source whose weights the hub has as a pickle only."""
     for name in params.sources:
         provider = SOURCES[name].providers.get("hub")
         if provider and provider.obtain and "hub" in params.providers:
@@ -109,22 +110,13 @@ def _weights_of(provider: Provider) -> str | None:
 
 def _place_of(source: Source) -> str | None:
     """Returns the folder that has all files of a source: fetched, of the system, or of the mirror."""
-    fetched = [root / source.name for root in data_roots() if (root / source.name / SOURCE_RECORD).is_file()]
-    folders = [*fetched]
+    folders = [root / source.name for root in data_roots() if (root / source.name / SOURCE_RECORD).is_file()]
     if "system" in source.providers:
         folders.append(Path(source.providers["system"].folder))
     mirror = os.environ.get("SENTBENCH_MIRROR")
     if mirror and "mirror" in source.providers:
         folders.append(Path(mirror) / source.providers["mirror"].folder)
     return next((str(place) for place in folders if all((place / f).is_file() for f in source.files)), None)
-
-
-def _provided(source: Source) -> Iterator[str]:
-    for provider in source.providers.values():
-        if provider.package:
-            yield f"apt-get install {provider.package}"
-        elif provider.obtain:
-            yield provider.obtain
 
 
 def _disk(params: Params, estimate: Estimate) -> Need:
@@ -139,7 +131,6 @@ def _disk(params: Params, estimate: Estimate) -> Need:
 
 
 def _gpu(params: Params, estimate: Estimate) -> Iterator[Need]:
-    """Yields the need of a GPU where a CPU would take days."""
     hours = Cost.total(estimate.run(run) or Cost() for run in params.runs.values()).cpu_hours / cores_here()
     if hours < PATIENCE_HOURS:
         return

@@ -1,17 +1,17 @@
-"""What one more seed of a system takes: hours, and the command that plans it."""
+"""What seeds of a system take: hours, and the command that plans them; and which seeds a budget pays."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from harness.facts.price import Price
 from harness.paths import ARTEFACTS, CORPORA, TEACHERS
-from harness.plan import packing
+from harness.plan import estimate
 from harness.plan.entries import Params
 from harness.plan.estimate import Estimate
 from harness.plan.names import FULL_SCALE
@@ -54,6 +54,32 @@ class Work(NamedTuple):
         if not self.done:
             items |= {(name, None): hours for name, hours in self.shared.items()}
         return items
+
+
+class Question(NamedTuple):
+    """A reported number without a verdict.
+
+    work: the system to run. seeds: of it in all, at the advised look. chance: probability of a verdict there.
+    """
+
+    name: str
+    work: str
+    seeds: int
+    chance: float
+
+
+class Step(NamedTuple):
+    """Seeds of one system in all, the hours that they add, and the questions that they may answer."""
+
+    work: str
+    seeds: int
+    hours: float
+    questions: tuple[Question, ...]
+
+    @property
+    def expected(self) -> float:
+        """The expected number of verdicts."""
+        return sum(question.chance for question in self.questions)
 
 
 def seed_prices(
@@ -123,10 +149,9 @@ def _needed(params: Params, key: str) -> set[str]:
 
 
 def _hours(params: Params, device: Device) -> dict[str, float]:
-    """Returns the hours on a device by the folder of a run or of a teacher's vectors, nan if not known."""
-    estimate, cores = Estimate(params, read_step_times()), packing.cores_here()
-    costs = {f"{ARTEFACTS}/{key}": estimate.run(run) for key, run in params.runs.items()}
-    costs |= {f"{TEACHERS}/{name}": estimate.teacher(name) for name in params.teachers}
+    costs_of, cores = Estimate(params, read_step_times()), estimate.cores_here()
+    costs = {f"{ARTEFACTS}/{key}": costs_of.run(run) for key, run in params.runs.items()}
+    costs |= {f"{TEACHERS}/{name}": costs_of.teacher(name) for name in params.teachers}
     return {
         folder: math.nan if cost is None else cost.gpu_hours if device == "cuda" else cost.cpu_hours / cores
         for folder, cost in costs.items()
@@ -134,7 +159,6 @@ def _hours(params: Params, device: Device) -> dict[str, float]:
 
 
 def _corpora(params: Params, folders: Collection[str]) -> set[str]:
-    """Returns the derived corpora that the runs among folders read."""
     runs = [params.runs[Path(folder).name] for folder in folders if Path(folder).parent == ARTEFACTS]
     return {Path(run.corpus).name for run in runs if Path(run.corpus).parent == CORPORA}
 
@@ -142,3 +166,49 @@ def _corpora(params: Params, folders: Collection[str]) -> set[str]:
 def _total(hours: Mapping[str, float]) -> float | None:
     total = sum(hours.values())
     return None if math.isnan(total) else total
+
+
+def choose(questions: Sequence[Question], works: Mapping[str, Work], budget: float) -> list[Step]:
+    """Returns steps within the budget, in their order: each the one with most expected verdicts an hour.
+
+    works: by the name that questions use. What two systems both need counts once, for the first. Every step
+    is tried as the first one, and the choice with most expected verdicts is kept; so a cheap first step does
+    not keep out a better dear one.
+    """
+    found: list[list[Step]] = []
+    for first in (None, *steps_after(questions, works, [], budget)):
+        chosen = [] if first is None else [first]
+        while step := next_step(questions, works, chosen, budget - sum(step.hours for step in chosen)):
+            chosen.append(step)
+        found.append(chosen)
+    return max(found, key=lambda steps: round(sum(step.expected for step in steps), 9))
+
+
+def next_step(
+    questions: Sequence[Question], works: Mapping[str, Work], chosen: Sequence[Step], left: float = math.inf
+) -> Step | None:
+    """Returns the step with most expected verdicts an hour after those chosen, within the hours left."""
+    steps = steps_after(questions, works, chosen, left)
+    return max(steps, key=lambda step: step.expected / max(step.hours, 1e-9), default=None)
+
+
+def steps_after(
+    questions: Sequence[Question], works: Mapping[str, Work], chosen: Sequence[Step], left: float
+) -> list[Step]:
+    """Returns every step that fits into the hours left and may answer something more."""
+    paid: set[Item] = set()
+    reached: dict[str, int] = {}
+    for step in chosen:
+        paid |= works[step.work].items(step.seeds).keys()
+        reached[step.work] = max(step.seeds, reached.get(step.work, 0))
+    found = []
+    for work, seeds in dict.fromkeys((question.work, question.seeds) for question in questions):
+        hours = sum(cost for item, cost in works[work].items(seeds).items() if item not in paid)
+        answered = tuple(
+            question
+            for question in questions
+            if question.work == work and reached.get(work, 0) < question.seeds <= seeds
+        )
+        if answered and hours <= left:
+            found.append(Step(work, seeds, hours, answered))
+    return found

@@ -27,23 +27,19 @@ Blocks = dict[Name, dict[str, Any]]
 
 
 class Parent(Declaration):
-    """Where a run's parent or its start comes from: a teacher's vectors, another run, or a backbone.
+    """Where a run's parent or start comes from: a teacher's vectors, a run of the same seed, or a backbone.
 
-    With `run`, `backbone` and `seed` name another backbone and seed than the run's own.
+    With `run`, `backbone` names another backbone than the run's own.
     """
 
     teacher: Name | None = None
     run: Name | None = None
     backbone: Name | None = None
-    seed: int | None = Field(default=None, ge=0)
 
     @model_validator(mode="after")
     def _one_kind(self) -> Parent:
-        kinds = [self.teacher is not None, self.run is not None or self.backbone is not None]
-        if sum(kinds) != 1 or (self.seed is not None and self.run is None):
-            raise ValueError(
-                "expected one of the keys teacher, run (with backbone or seed next to it), backbone"
-            )
+        if (self.teacher is None) == (self.run is None and self.backbone is None):
+            raise ValueError("expected one of the keys teacher, run (with backbone next to it), backbone")
         return self
 
 
@@ -106,11 +102,10 @@ class Taken(Declaration):
     seeds: int | None = Field(default=None, ge=1)
 
 
-class Plannable(Declaration):
-    """What a recipe says besides its systems: groups of them that are planned by one name, and their data.
+class RecipeFile(Declaration):
+    """A recipe as it is written: a run or a block starts from the blocks that it uses; its own keys win.
 
-    presets: blocks with settings that belong to published numbers of their own, if there are several sets.
-    takes: systems of other recipes that the recipe's plan has too; tasks: all that its plan evaluates.
+    One without runs of its own is a selection from the other recipes.
     """
 
     name: Name
@@ -119,31 +114,26 @@ class Plannable(Declaration):
     groups: dict[Name, list[Name]] = Field(default_factory=dict)
     takes: list[Taken] = Field(default_factory=list)
     tasks: list[str] = Field(default_factory=list)
-
-
-class Recipe(Plannable):
-    """One file of recipes/ with its systems by id."""
-
-    systems: dict[Name, System]
-
-
-class RecipeFile(Plannable):
-    """A recipe as it is written: a run or a block starts from the blocks that it uses; its own keys win.
-
-    One without runs of its own is a selection from the other recipes.
-    """
-
     blocks: Blocks = Field(default_factory=dict)
     runs: list[dict[str, Any]] = Field(default_factory=list)
 
     @model_validator(mode="after")
-    def _runs_and_takes(self) -> RecipeFile:
-        if not self.runs and not self.takes:
-            raise ValueError("has neither runs nor takes, expected one of them")
+    def _taken_once(self) -> RecipeFile:
         taken = [one.system for one in self.takes]
         if twice := [name for name in taken if taken.count(name) > 1]:
             raise ValueError(f"takes {twice[0]} twice, expected each system once")
         return self
+
+
+class Recipe(RecipeFile):
+    """One file of recipes/ with its systems by id, in which the blocks of its runs are merged.
+
+    presets: blocks with settings that belong to published numbers of their own, if there are several sets.
+    groups: systems that are planned by one name. takes: systems of other recipes that the recipe's plan has
+    too; tasks: all that its plan evaluates.
+    """
+
+    systems: dict[Name, System]
 
 
 class SharedBlocks(Declaration):
@@ -196,22 +186,24 @@ def load_recipes(folder: Path = RECIPES) -> dict[str, Recipe]:
     for path in declarations_of(declared(folder)):
         if path.name in (BACKBONES, CORPORA, BLOCKS):
             continue
-        recipe = _read_recipe(path, blocks)
-        if recipe.name in recipes:
-            raise InputError(f"{path}: another recipe is called {recipe.name!r}, expected one; rename it")
-        for system in recipe.systems:
-            if system in owner:
+        written = read_declaration(path, RecipeFile)
+        if written.name in recipes:
+            raise InputError(f"{path}: another recipe is called {written.name!r}, expected one; rename it")
+        systems: dict[str, System] = {}
+        for system in _systems_of(written, blocks, path):
+            if system.id in owner:
                 raise InputError(
-                    f"{path}: run id {system!r} is also in {owner[system]}, expected unique ids; rename one"
+                    f"{path}: run id {system.id!r} is also in {owner[system.id]}, expected unique ids; "
+                    "rename one"
                 )
-            owner[system] = path.name
-        recipes[recipe.name] = recipe
+            owner[system.id] = path.name
+            systems[system.id] = system
+        recipes[written.name] = Recipe(systems=systems, **written.model_dump(exclude={"blocks", "runs"}))
     _check_names(recipes)
     return recipes
 
 
 def _check_names(recipes: Mapping[str, Recipe]) -> None:
-    """Raises InputError if a group or what a recipe takes names a system or backbone that none declares."""
     systems = declared_systems(recipes)
     runs = [f"{name}@{backbone}" for name, system in systems.items() for backbone in system.backbones]
     for recipe in recipes.values():
@@ -257,22 +249,14 @@ def merge(*settings: Mapping[str, Any]) -> dict[str, Any]:
     return merged
 
 
-def _read_recipe(path: Path, shared: Blocks) -> Recipe:
-    written = read_declaration(path, RecipeFile)
+def _systems_of(written: RecipeFile, shared: Blocks, path: Path) -> Iterator[System]:
+    if not written.runs and not written.takes:
+        raise InputError(f"{path}: has neither runs nor takes, expected one of them")
     for name in written.blocks.keys() & shared.keys():
         raise InputError(f"{path}: {BLOCKS} has a block {name!r} too; rename one")
-    systems: dict[str, System] = {}
-    for system in _systems_of(written, {**shared, **written.blocks}, path):
-        if system.id in systems:
-            raise InputError(f"{path}: run id {system.id!r} appears twice, expected unique ids; rename one")
-        systems[system.id] = system
-    return Recipe(systems=systems, **written.model_dump(exclude={"blocks", "runs"}))
-
-
-def _systems_of(written: RecipeFile, blocks: Blocks, path: Path) -> Iterator[System]:
     for number, run in enumerate(written.runs, 1):
         where = f"{path}: run {run.get('id', f'number {number}')}"
-        settings = _merged(run, blocks, where)
+        settings = _merged(run, {**shared, **written.blocks}, where)
         presets = [block for block in run.get("use", ()) if block in written.presets]
         if len(presets) > 1:
             raise InputError(f"{where} uses presets {', '.join(presets)}, expected one; leave out the others")
@@ -282,7 +266,6 @@ def _systems_of(written: RecipeFile, blocks: Blocks, path: Path) -> Iterator[Sys
 def _merged(
     entry: Mapping[str, Any], blocks: Blocks, where: str, users: tuple[str, ...] = ()
 ) -> dict[str, Any]:
-    """Returns the settings of a run or a block: those of the blocks that it uses, in order, then its own."""
     used = entry.get("use", [])
     if not isinstance(used, list):
         raise InputError(f"{where}: use is {used!r}, expected a list of blocks; put it in brackets")

@@ -1,25 +1,22 @@
-"""Recipes to params.yaml: from declared systems to the resolved runs. The only writer of that file."""
+"""Recipes to params.yaml: from declared systems to the resolved runs."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from harness import paths
 from harness.data.sources import PROVIDERS
 from harness.declarations import validated
-from harness.disk.files import write_text
 from harness.errors import InputError, near_matches
 from harness.facts.spec import TableSpec
-from harness.paths import ARTEFACTS, PARAMS, RECIPES, TEACHERS
-from harness.plan.ablations import PREFIX
+from harness.paths import ARTEFACTS, RECIPES, TEACHERS
 from harness.plan.entries import Params, Run, check_chains
 from harness.plan.inputs import corpus_folder, narrowed, with_needs
-from harness.plan.names import limited_tasks, recipes_of, select
+from harness.plan.names import PREFIX, limited_tasks, recipes_of, select
 from harness.plan.recipes import (
     DeclaredBackbone,
     DeclaredCorpus,
@@ -58,15 +55,20 @@ def resolve(
         raise InputError(f"--seeds {seeds}: expected a number from 1 to {MOST_SEEDS}; give another")
     cuts, derived, tables = load_backbones(folder), load_corpora(folder), tables or {}
     chosen = select(recipes, names, tables)
-    check_backbones(chosen, backbones, names)
+    declared = list(dict.fromkeys(name for entry in chosen.values() for name in entry.backbones))
+    for name in backbones or ():
+        if name not in declared:
+            raise InputError(
+                f"--backbone {name}: plan {', '.join(names)} has no runs on it, expected some of "
+                f"{', '.join(declared)}{near_matches(name, declared)}; correct it or leave it out"
+            )
     known = {**chosen, **declared_systems(recipes)}
     if arithmetic is not None:
         known = {name: system.model_copy(update={"arithmetic": arithmetic}) for name, system in known.items()}
     _check_origins(known, cuts, derived)
-    corpora = {system: corpus_folder(known[system].corpus, derived) for system in known}
 
     def runs_of(systems: Mapping[str, System]) -> dict[str, Run]:
-        runs = Runs(known, corpora)
+        runs = Runs(known, derived)
         for system, entry in systems.items():
             for backbone in entry.backbones:
                 if backbones is None or backbone in backbones:
@@ -83,23 +85,11 @@ def resolve(
     return with_needs(found, list(names), providers, cuts, derived)
 
 
-def check_backbones(chosen: Mapping[str, System], wanted: Sequence[str] | None, names: Sequence[str]) -> None:
-    """Raises InputError for a wanted backbone that none of the chosen systems has."""
-    known = list(dict.fromkeys(name for entry in chosen.values() for name in entry.backbones))
-    for name in wanted or ():
-        if name not in known:
-            raise InputError(
-                f"--backbone {name}: plan {', '.join(names)} has no runs on it, expected some of "
-                f"{', '.join(known)}{near_matches(name, known)}; correct it or leave it out"
-            )
-
-
 def _check_origins(
     systems: Mapping[str, System],
     backbones: Mapping[str, DeclaredBackbone],
     corpora: Mapping[str, DeclaredCorpus],
 ) -> None:
-    """Raises InputError if a declared thing is made from itself, or over a chain of others without end."""
     made_from = {name: [one.run for one in (of.parent, of.start) if one] for name, of in systems.items()}
     for kind, origins in (
         ("run", made_from),
@@ -112,42 +102,24 @@ def _check_origins(
             raise InputError(f"{kind} of recipes/: {error}; correct the recipe") from None
 
 
-def write_params(params: Params, path: Path = PARAMS) -> bool:
-    """Writes the plan; returns whether the file changed."""
-    head = (
-        "# The resolved plan, written by `sentbench plan "
-        + " ".join(params.plan)
-        + "`; recipes/ declare it.\n"
-    )
-    text = head + yaml.safe_dump(params.model_dump(), sort_keys=False, width=110, allow_unicode=True)
-    if path.is_file() and path.read_text(encoding="utf-8") == text:
-        return False
-    write_text(path, text)
-    return True
-
-
-def run_key(system: str, backbone: str, seed: int) -> str:
-    """Returns the key of a run: system, backbone, seed."""
-    return f"{system}__{backbone}__s{seed}"
-
-
 @dataclass(frozen=True)
 class Runs:
     """Resolved runs as they are found, each after the runs it needs.
 
-    systems: all that may be needed, by id; corpora: the folder of each system's corpus.
+    systems: all that may be needed, by id; derived: the corpora that recipes/ declares.
     """
 
     systems: Mapping[str, System]
-    corpora: Mapping[str, str]
+    derived: Mapping[str, DeclaredCorpus]
     found: dict[str, Run] = field(default_factory=dict)
 
     def add(self, system: str, backbone: str, seed: int) -> str:
         """Adds a run and, before it, those that are its parent and its start; returns its key."""
-        key = run_key(system, backbone, seed)
+        key = f"{system}__{backbone}__s{seed}"
         if key in self.found:
             return key
-        entry, corpus = self.systems[system], self.corpora[system]
+        entry = self.systems[system]
+        corpus = corpus_folder(entry.corpus, self.derived)
         if entry.method not in METHODS:
             raise InputError(
                 f"method {entry.method!r} is not known, expected one of {', '.join(METHODS)}"
@@ -176,8 +148,7 @@ class Runs:
                 f"{user}: parent run {parent.run!r} is not known, expected the id of a declared run"
                 f"{near_matches(parent.run, list(self.systems))}; correct it"
             )
-        own = seed if parent.seed is None else parent.seed
-        return f"{ARTEFACTS}/{self.add(parent.run, parent.backbone or backbone, own)}"
+        return f"{ARTEFACTS}/{self.add(parent.run, parent.backbone or backbone, seed)}"
 
 
 def _providers(recipes: Mapping[str, Recipe], names: Sequence[str]) -> list[str]:
@@ -189,3 +160,44 @@ def _providers(recipes: Mapping[str, Recipe], names: Sequence[str]) -> list[str]
             owner = recipes_of([part], recipes).get(part, "")
         allowed.update(recipes[owner].providers if owner in recipes else PROVIDERS)
     return [provider for provider in PROVIDERS if provider in allowed]
+
+
+class KnownRuns:
+    """The runs of all recipes by key; a system is resolved when one of its runs is asked for."""
+
+    def __init__(self, recipes: Mapping[str, Recipe]) -> None:
+        self._recipes = recipes
+        self._of = {system: name for name, recipe in recipes.items() for system in recipe.systems}
+        self._plans: dict[tuple[str, int], Params] = {}
+
+    def params(self, key: str) -> Params | None:
+        """Returns the plan of a run with all that it needs, None if no recipe declares the run."""
+        parts = re.fullmatch(r"([a-z0-9_-]+)__([a-z0-9_-]+)__s(0|[1-9]\d{0,3})", key)
+        if parts is None or parts[1] not in self._of:
+            return None
+        system, seed = self._recipes[self._of[parts[1]]].systems[parts[1]], int(parts[3])
+        seeds = system.first_seeds(MOST_SEEDS)
+        if parts[2] not in system.backbones or seed not in seeds:
+            return None
+        wanted = (parts[1], seeds.index(seed) + 1)
+        if wanted not in self._plans:
+            names = [f"{self._of[parts[1]]}/{parts[1]}"]
+            self._plans[wanted] = resolve(self._recipes, names, seeds=wanted[1])
+        return self._plans[wanted]
+
+    def run(self, key: str) -> Run | None:
+        """Returns the entry of a run, None if no recipe declares it."""
+        params = self.params(key)
+        return None if params is None else params.runs[key]
+
+    def record(self, key: str) -> dict[str, object] | None:
+        """Returns what the result of a run says about it, but for its identity; None if none declares it."""
+        run = self.run(key)
+        if run is None:
+            return None
+        return {
+            "key": key,
+            **{name: getattr(run, name) for name in ("id", "method", "variant", "seed")},
+            "backbone": run.backbone_name,
+            "recipe": run.recipe_hash(),
+        }

@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from pydantic import Field
 
 from harness.declarations import Declaration, read_declaration, validated
+from harness.disk.records import read_object
 from harness.errors import InputError
 from harness.paths import CALIBRATION, STEP_TIMES, declared
-from harness.plan.calibration import calibration
 from harness.plan.entries import Run
 
 BASELINE = "simcse"
@@ -31,6 +31,8 @@ LINE_BYTES = 150
 """Bytes that a line of text counts as."""
 BACKWARD = 3
 """A forward and a backward pass in forward passes."""
+AGAIN = "run `sentbench calibrate --again`"
+"""What to do with a damaged record of a calibration."""
 
 Device = Literal["cpu", "cuda"]
 Precision = Literal["fp32", "bf16"]
@@ -182,14 +184,16 @@ class StepTimes(Declaration):
 
 
 def committed_step_times(path: Path = STEP_TIMES) -> StepTimes:
-    """Returns the table of step times. Errors: InputError in one line if the file is missing or off."""
+    """Returns the table of step times. Errors: InputError."""
     return read_declaration(declared(path), StepTimes)
 
 
-def read_step_times() -> StepTimes:
-    """Returns the table of step times, with what was measured on this machine.
+def calibration() -> dict[str, Any]:
+    """Returns what `sentbench calibrate` measured or chose here; {} before it ran. Errors: InputError."""
+    return read_object(CALIBRATION, again=AGAIN) if CALIBRATION.is_file() else {}
 
-    Errors: InputError in one line if a file is missing or damaged.
-    """
+
+def read_step_times() -> StepTimes:
+    """Returns the table of step times, with what was measured on this machine. Errors: InputError."""
     own = [validated(StepTime, row, where=f"{CALIBRATION}: steps") for row in calibration().get("steps", ())]
     return committed_step_times().model_copy(update={"here": own})

@@ -65,5 +65,5 @@ def planned(recipes: Mapping[str, Recipe], systems: Sequence[System], providers:
     taken = own.keys() & declared_systems(recipes).keys()
     for name in sorted(name for name in taken if own[name].variant == OWN):
         raise InputError(f"{name!r} is a declared system; rename the file")
-    recipe = Recipe(name=PLAN, presets=[], providers=list(providers), systems=own, groups={})
+    recipe = Recipe(name=PLAN, providers=list(providers), systems=own)
     return resolve({**recipes, PLAN: recipe}, [PLAN])

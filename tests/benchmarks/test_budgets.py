@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks import budgets
 from benchmarks.budgets import in_order, row_of
-from harness.plan.budget import Question, Step, Work, steps_after
+from harness.plan.prices import Question, Step, Work, steps_after
 
 WORKS = {"cheap": Work(0, {"cheap": 1.0}, {}), "good": Work(0, {"good": 1.0, "cheap": 1.0}, {})}
 QUESTIONS = [Question("a", "cheap", 1, 0.2), *(Question(name, "good", 5, 0.9) for name in "bc")]

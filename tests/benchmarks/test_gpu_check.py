@@ -12,8 +12,7 @@ import torch
 from benchmarks import gpu_check, peaks
 from benchmarks.gpu_check import Gpu
 from harness.cli import main
-from harness.plan.estimate import Estimate
-from harness.plan.peaks import read_peaks, setting_of
+from harness.plan.estimate import Estimate, read_peaks, setting_of
 from harness.plan.step_times import read_step_times
 from harness.report.measurements import load_measurements
 from methods.core.fast.choices import layers_on

@@ -1,14 +1,17 @@
-"""Damage that a file may take, each kind as a function that does it to the file at a path."""
+"""Damage that a file may take, each kind as a function that does it to a file; and how a command ends."""
 
 from __future__ import annotations
 
 import os
 import random
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
+from typing import Any, NamedTuple
+
+from harness.cli import main
 
 PATIENCE = 20
 """Seconds after which a command counts as one that waits for ever, for a writer of a pipe for example."""
@@ -88,3 +91,33 @@ def no_waiting(seconds: int = PATIENCE) -> Iterator[None]:
     finally:
         signal.alarm(0)
         signal.signal(signal.SIGALRM, before)
+
+
+class Ending(NamedTuple):
+    """How a command ended; problem: what is wrong with that, empty where all is well."""
+
+    code: int
+    out: str
+    problem: str
+
+
+def ending_of(words: Sequence[str], captured: Any, accepted: Sequence[int] = (0,)) -> Ending:
+    """Runs a command, which may end with an accepted exit code, or with 2, one printable line and no more.
+
+    captured: pytest's capture of what the process prints.
+    """
+    captured.readouterr()
+    try:
+        with no_waiting():
+            code = main(words)
+    except SystemExit as left:
+        code = int(left.code or 0)
+    except (Exception, StillWaiting) as error:  # noqa: BLE001  # each is a finding, the others are tried too
+        return Ending(-1, "", f"{type(error).__name__}: {str(error)[:200]}")
+    out, err = captured.readouterr()
+    if code != 2:
+        return Ending(code, out, "" if code in accepted else f"exit code {code}, {err[:400]!r}")
+    one = err.startswith("sentbench: ") and err.count("\n") == 1 and err[:-1].isprintable() and not out
+    if one and len(err) < 1500:
+        return Ending(code, out, "")
+    return Ending(code, out, f"not one short line: {len(err)} characters {err[:300]!r}, {out[:80]!r}")

@@ -1,19 +1,24 @@
-"""An absurd setting or a loss that is no number ends a training in one line and leaves nothing behind."""
+"""A setting, a loss or a score that is no number ends a training in one line and leaves nothing behind."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 import yaml
+from safetensors.torch import load_file, save_file
 
 from harness.cli import main
+from methods.core.errors import InputError
 from methods.core.types import Batch, Loss
 from methods.simcse.method import SimCSE
-from tests.faults.small_project import RUN, copy_project, train, write_project
-from tests.faults.trees import tree
+from tests.faults.small_project import RUN, train, write_project
+from tests.faults.trees import tree_but
+from tests.support.toy import ROWS, toy_trainer
 
 FLOATS = {"1e300": 1e300, "1e-300": 1e-300, "inf": float("inf"), "nan": float("nan"), "-1": -1.0}
 WHOLE = {"10**20": 10**20, "-1": -1, "zero": 0}
@@ -36,22 +41,16 @@ CASES = [
 ]
 
 
-@pytest.fixture(scope="module")
-def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_project(tmp_path_factory.mktemp("original") / "project")
-
-
 @pytest.fixture
-def project(original: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = copy_project(original, tmp_path / "project")
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = write_project(tmp_path / "project")
     monkeypatch.chdir(folder)
     return folder
 
 
 def left(project: Path) -> dict[str, Any]:
     """Returns all that is there but locks and kept tokens, which any command may leave."""
-    kept = (".cache/locks", ".cache/pieces", ".cache/texts")
-    found = {name: value for name, value in tree(project).items() if not name.startswith(kept)}
+    found = tree_but(project, ".cache/locks", ".cache/pieces", ".cache/texts")
     return {name: value for name, value in found.items() if name not in (".cache", ".cache/resume")}
 
 
@@ -94,3 +93,26 @@ def test_a_loss_that_is_no_number_leaves_no_resume_point(
     assert len(lines) == 1
     assert "the loss is not finite" in lines[0]
     assert left(project) == before
+
+
+@pytest.mark.parametrize("untrained", [math.nan, 1.0])
+def test_a_training_of_which_no_score_is_a_number_ends_in_one_line(tmp_path: Path, untrained: float) -> None:
+    trainer = toy_trainer(tmp_path, {0: untrained, 4: math.nan, 8: math.nan}, eval_every=4)
+    with pytest.raises(InputError, match="no dev score after the first step is a number"):
+        trainer.fit(ROWS)
+
+
+def test_one_score_that_is_a_number_is_selected(tmp_path: Path) -> None:
+    trainer = toy_trainer(tmp_path, {0: math.nan, 4: -0.5, 8: math.nan}, eval_every=4)
+    trainer.fit(ROWS)
+    assert (trainer.record.best_step, trainer.record.best) == (4, -0.5)
+
+
+def test_an_encoder_that_gives_one_vector_is_refused_before_the_first_step(
+    project: Path, refused: Callable[..., str]
+) -> None:
+    """With every weight 0 all vectors are equal, and no correlation is defined."""
+    weights = project / "backbones/minilm-l2/model.safetensors"
+    save_file({name: torch.zeros_like(value) for name, value in load_file(weights).items()}, weights)
+    assert "STSB-dev: spearman over all is not defined" in refused(*train(RUN))
+    assert not (project / "artefacts").exists()

@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli import main
-from tests.faults.corruptions import StillWaiting, no_waiting
+from tests.faults.corruptions import ending_of
 from tests.faults.small_project import ROOT, with_declarations, write_project
 from tests.faults.yaml_damage import damaged
 
@@ -53,21 +52,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def problem_of(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
-    """Returns what is wrong with how a command ends; nothing where all is well."""
-    capsys.readouterr()
-    try:
-        with no_waiting():
-            code = main(words)
-    except (Exception, StillWaiting) as error:  # noqa: BLE001  # each is a finding, the others are tried too
-        return f"{type(error).__name__}: {str(error)[:200]}"
-    told = capsys.readouterr().err
-    if code != 2:
-        return "" if code in (0, 1) else f"exit code {code}"
-    one = told.count("\n") == 1 and told.startswith("sentbench: ") and told[:-1].isprintable()
-    return "" if one and len(told) < 1500 else f"not one short line: {len(told)} characters {told[:300]!r}"
-
-
 QUICK = [name for name, words in FILES.items() if words[0] in ("list", "plan")]
 CASES = [
     *((name, SAMPLE) for name in QUICK),
@@ -84,7 +68,7 @@ def test_a_declared_file_that_is_damaged_in_any_way_is_one_line(
     for number, kind in enumerate(damaged(project / name)):
         if number % every == len(name) % every:
             tried += 1
-            problem = problem_of(FILES[name], capsys)
+            problem = ending_of(FILES[name], capsys, accepted=(0, 1)).problem
             wrong += [f"{name}, {kind}: {problem}"] if problem else []
             os.chdir(project)
     assert tried >= 40 // every

@@ -72,23 +72,6 @@ def test_a_kill_before_any_change_leaves_each_output_old_or_new_and_nothing_besi
     assert any(cleared and was_new for cleared, _, was_new in found)
 
 
-def test_an_old_output_without_its_path_goes_back(tmp_path: Path) -> None:
-    """The state between the two renames, written by hand; what has another name stays."""
-    work = tmp_path / ".box.abcd1234.part"
-    (work / "new").mkdir(parents=True)
-    (work / "old").mkdir()
-    (work / "old/box.json").write_text('{"sides": 4}')
-    (tmp_path / ".box.d.abcd1234.part").mkdir()  # of an output named box.d
-    (tmp_path / ".box.abcd1234.part.txt").write_text("somebody's")
-    check_folder(tmp_path / "box", BOX)
-    assert (tmp_path / "box/box.json").read_text() == '{"sides": 4}'
-    assert sorted(path.name for path in tmp_path.iterdir()) == [
-        ".box.abcd1234.part.txt",
-        ".box.d.abcd1234.part",
-        "box",
-    ]
-
-
 def test_what_a_process_is_still_at_is_left_alone(tmp_path: Path) -> None:
     work = tmp_path / ".page.abcd1234.part"
     work.mkdir()

@@ -20,12 +20,10 @@ from harness.data.sources import SOURCES
 from harness.tasks import sts_sets
 from tests.faults.refusals import REMOVALS, Refusal, error, files_up_to, refusing
 from tests.faults.small_project import EVALUATE, FETCH, PUBLISH, TRAIN, copy_project, write_project
-from tests.faults.trees import tree
+from tests.faults.trees import tree, tree_but
 from tests.support.sources import made_up_source
 
 ERRORS = {"full": errno.ENOSPC, "read-only": errno.EROFS, "forbidden": errno.EACCES}
-LOGS = ("reports/costs/",)
-"""Clock times, which differ from run to run."""
 
 
 class Case(NamedTuple):
@@ -96,11 +94,7 @@ def attempt(project: Path, original: Path, command: list[str], refusal: Refusal 
 
 def results(project: Path) -> dict[str, Any]:
     """Returns what the project holds but the resume state, the locks and the logs of time."""
-    return {
-        name: value
-        for name, value in tree(project).items()
-        if not name.startswith((".cache", *LOGS)) and name != "reports/costs"
-    }
+    return tree_but(project, ".cache", "reports/costs")
 
 
 def visible(found: dict[str, Any]) -> dict[str, Any]:

@@ -16,3 +16,8 @@ def tree(folder: Path) -> dict[str, bytes | str | None]:
         else:
             found[name] = path.read_bytes() if path.is_file() else None
     return found
+
+
+def tree_but(folder: Path, *hidden: str) -> dict[str, bytes | str | None]:
+    """Returns the tree without what begins with one of the paths."""
+    return {name: value for name, value in tree(folder).items() if not name.startswith(hidden)}

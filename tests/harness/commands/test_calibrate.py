@@ -15,7 +15,7 @@ from harness.commands.calibrate_steps import LONGEST, SHORTEST, seconds_of_a_ste
 from harness.compute import products
 from harness.errors import InputError
 from harness.paths import CALIBRATION
-from harness.plan.packing import cores_here
+from harness.plan.estimate import cores_here
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
 from harness.plan.step_times import Shape, read_step_times

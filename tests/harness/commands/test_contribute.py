@@ -21,8 +21,8 @@ from harness.cli import main
 from harness.facts.spec import load_specs
 from harness.identity import run_code
 from harness.paths import SCORES
-from harness.plan.known_runs import KnownRuns
 from harness.plan.recipes import load_recipes
+from harness.plan.resolve import KnownRuns
 from harness.report.tables.build import build_table
 from harness.report.tables.model import Cell
 from harness.results.schema import ResultFile

@@ -76,7 +76,7 @@ def test_a_machine_that_was_measured_says_how_long_the_advised_seeds_take_on_it(
     for seconds, cores in ((20.0, 1), (10.0, 1), (10.0, 2)):
         row = {**STEP, "seconds": seconds}
         write_record(CALIBRATION, {"steps": [row]})
-        monkeypatch.setattr("harness.plan.packing.cores_here", lambda cores=cores: cores)
+        monkeypatch.setattr("harness.plan.estimate.cores_here", lambda cores=cores: cores)
         (line,) = (line for line in printed(*asked).splitlines() if line.startswith("here "))
         assert line.endswith(f" h on its {cores} cores, by `sentbench calibrate`")
         hours.append(float(line.split()[1].replace(",", "")))

@@ -45,12 +45,6 @@ def test_dvc_lock_has_the_bytes_of_a_serial_repro_which_then_runs_nothing(
     assert len(runs(launched)) == len(FAN)
 
 
-def test_a_target_runs_with_what_it_needs_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(write_pipeline(tmp_path / "toy", FAN))
-    assert main(["launch", "c"]) == 0
-    assert runs(Path()) == ["a", "c"]
-
-
 def test_a_failed_stage_skips_its_dependents_alone_and_the_same_command_repairs_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -91,12 +91,6 @@ def test_the_server_begins_deaf_to_ctrl_c_and_the_scheduler_hears_it(monkeypatch
     assert begun == [signal.SIG_IGN]
 
 
-def test_a_program_that_is_not_there_is_a_failed_command(executor: LocalExecutor, tmp_path: Path) -> None:
-    executor.submit(job(tmp_path, "no-such-program --now"))
-    assert all_of(executor, 1) == [Ended("x", 127)]
-    assert output(tmp_path) == ["no-such-program: no such command"]
-
-
 def native_settings(slots: int) -> dict[str, str]:
     """Returns the variables of a worker that starts again for native arithmetic."""
     with server_for(slots):
@@ -162,12 +156,6 @@ def launched(command: str, folder: Path, **settings: str) -> int:
     )
     assert done.returncode == 0, done.stderr
     return int(done.stdout)
-
-
-def test_the_server_that_workers_are_forked_from_has_these_settings(tmp_path: Path) -> None:
-    assert launched("env", tmp_path) == 0
-    found = set(output_of(tmp_path / "log"))
-    assert {"OMP_WAIT_POLICY=passive", "KMP_BLOCKTIME=0", "OF_THE_STAGE=yes"} <= found
 
 
 def test_a_worker_forked_portably_is_replaced_by_a_native_process(tmp_path: Path) -> None:

@@ -74,8 +74,3 @@ def test_stages_with_the_longest_chain_behind_them_begin_first() -> None:
     """a is needed by b, that by c; d by nothing: a before d, though d is first in order."""
     ranks = priorities({"d": set(), "a": set(), "b": {"a"}, "c": {"b"}})
     assert sorted(ranks, key=ranks.__getitem__) == ["a", "b", "d", "c"]
-
-
-def test_what_is_wanted_first_comes_with_all_it_needs_before_longer_chains() -> None:
-    ranks = priorities({"d": set(), "e": {"d"}, "a": set(), "b": {"a"}, "c": {"b"}}, ["e"])
-    assert sorted(ranks, key=ranks.__getitem__) == ["d", "e", "a", "b", "c"]

@@ -13,6 +13,8 @@ from typing import Any
 
 import yaml
 
+from harness.launch.pipeline import _quiet
+
 ROOT = Path(__file__).parents[3]
 RUNS = "runs.txt"
 """Where each stage of a toy appends its name when it runs; DVC does not know this file."""
@@ -83,7 +85,7 @@ def repro(folder: Path) -> list[str]:
     """Runs all stages one after another, as `dvc repro` does, and returns those that had changed."""
     from dvc.repo import Repo
 
-    with chdir(folder), Repo() as project:
+    with chdir(folder), _quiet(), Repo() as project:  # its log may go to a stream that a test closed
         return [found.addressing for found in project.reproduce(all_pipelines=True)]
 
 

@@ -13,9 +13,8 @@ from harness import paths
 from harness.cli import main
 from harness.errors import InputError
 from harness.facts.spec import load_specs
-from harness.plan.estimate import Estimate
+from harness.plan.estimate import Estimate, hours_at_once
 from harness.plan.names import limited_tasks, select
-from harness.plan.packing import hours_at_once
 from harness.plan.recipes import Recipe, load_recipes
 from harness.plan.resolve import resolve
 from harness.plan.step_times import StepTimes, committed_step_times
@@ -95,10 +94,6 @@ def test_a_taken_system_has_the_first_of_its_seeds_and_the_backbones_that_are_na
         (
             {"name": "mine", "takes": [{"system": "ct", "backbones": ["bert-tiny"]}]},
             "takes ct@bert-tiny, which no",
-        ),
-        (
-            {"name": "mine", "takes": [{"system": "simcs", "backbones": ["bert-base-uncased"]}]},
-            "simcse@bert-base",
         ),
         (
             {"name": "mine", "takes": 2 * [{"system": "ct", "backbones": ["bert-base-uncased"]}]},

@@ -11,10 +11,10 @@ import yaml
 
 from harness.errors import InputError
 from harness.plan.checks import check_runs
-from harness.plan.entries import Params, read_params
+from harness.plan.entries import Params, read_params, write_params
 from harness.plan.names import select
-from harness.plan.recipes import Recipe, load_recipes, merge
-from harness.plan.resolve import resolve, write_params
+from harness.plan.recipes import Recipe, load_recipes
+from harness.plan.resolve import resolve
 
 ROOT = Path(__file__).parents[3]
 TRAIN = {"steps": 10, "batch_size": 4, "save_every": 5}
@@ -70,11 +70,6 @@ def test_a_system_expands_over_backbones_and_seeds(tmp_path: Path) -> None:
     assert run.config == {"max_length": 32, "temperature": 0.1}
 
 
-def test_blocks_merge_deeply_and_later_ones_win() -> None:
-    merged = merge({"a": {"x": 1, "y": 1}, "b": 1}, {"a": {"y": 2}}, {"b": {"z": 3}})
-    assert merged == {"a": {"x": 1, "y": 2}, "b": {"z": 3}}
-
-
 def test_a_block_uses_others_and_blocks_yaml_has_those_of_all_recipes(tmp_path: Path) -> None:
     """The shared block gives a batch of 8, the block that uses it a rate, the run its own schedule."""
     shared = {"blocks": {"shared": {"train": {**TRAIN, "batch_size": 8}}}}
@@ -90,29 +85,15 @@ def test_a_block_uses_others_and_blocks_yaml_has_those_of_all_recipes(tmp_path: 
         write(tmp_path, entry)
 
 
-def test_a_parent_run_comes_along_with_the_same_seed(tmp_path: Path) -> None:
-    params = resolved(tmp_path, "paper/c")
-    assert sorted(params.runs) == [
-        "a__minilm-l2__s0",
-        "a__minilm-l2__s1",
-        "c__minilm-l2__s0",
-        "c__minilm-l2__s1",
-    ]
-    assert params.runs["c__minilm-l2__s1"].parent == "artefacts/a__minilm-l2__s1"
-    assert params.runs["a__minilm-l2__s0"].parent_folder is None
-
-
-@pytest.mark.parametrize("own", [0, 1, 7])
-def test_a_parent_of_a_named_seed_or_backbone_is_that_run_for_every_seed(tmp_path: Path, own: int) -> None:
-    """Seed 0 is a name like any other; the start of a run is found in the same way."""
+def test_a_parent_of_a_named_backbone_is_the_run_of_the_same_seed(tmp_path: Path) -> None:
+    """The start of a run is found in the same way."""
     entry = recipe()
-    entry["runs"][2]["parent"] = {"run": "a", "seed": own}
-    entry["runs"][4]["start"] = {"run": "b", "backbone": "minilm-l6", "seed": own}
+    entry["runs"][4]["start"] = {"run": "b", "backbone": "minilm-l6"}
     params = resolve(write(tmp_path, entry), ["paper/c", "paper/e"], folder=ROOT / "recipes")
     for seed in (0, 1):
-        assert params.runs[f"c__minilm-l2__s{seed}"].parent == f"artefacts/a__minilm-l2__s{own}"
-        assert params.runs[f"e__minilm-l2__s{seed}"].backbone == f"artefacts/b__minilm-l6__s{own}"
-    assert params.runs[f"a__minilm-l2__s{own}"].seed == own
+        assert params.runs[f"c__minilm-l2__s{seed}"].parent == f"artefacts/a__minilm-l2__s{seed}"
+        assert params.runs[f"e__minilm-l2__s{seed}"].backbone == f"artefacts/b__minilm-l6__s{seed}"
+        assert params.runs[f"a__minilm-l2__s{seed}"].seed == seed
 
 
 def test_a_teacher_whose_folder_does_not_pool_takes_the_pooling_of_its_backbone(tmp_path: Path) -> None:
@@ -192,7 +173,7 @@ def test_save_every_and_tasks_are_no_part_of_a_runs_identity(tmp_path: Path) -> 
     [
         (lambda r: r.update(run=1), "unknown key run"),
         (lambda r: r["runs"][0].update(use=["bse"]), "uses block 'bse'"),
-        (lambda r: r["runs"].append(r["runs"][0]), "appears twice"),
+        (lambda r: r["runs"].append(r["runs"][0]), "run id 'a' is also in paper.yaml"),
         (lambda r: r["runs"][0].update(id="A.b"), "run A.b: id is"),
         (lambda r: r["runs"][0].update(parent={"run": "z", "teacher": "y"}), "one of the keys teacher, run"),
         (lambda r: r["runs"][0].update(parent={"run": "a"}), "run of recipes/: a <- a: made from itself"),
@@ -214,34 +195,12 @@ def test_bad_declarations_are_refused_in_one_line(tmp_path: Path, change: Any, m
     assert "\n" not in str(caught.value)
 
 
-def test_a_recipe_without_a_name_or_with_that_of_another_is_refused(tmp_path: Path) -> None:
-    nameless = {key: value for key, value in recipe().items() if key != "name"}
-    (tmp_path / "a.yaml").write_text(yaml.safe_dump(nameless))
-    with pytest.raises(InputError, match=r"a\.yaml: key name is missing"):
-        load_recipes(tmp_path)
-    for name in ("a.yaml", "b.yaml"):
-        (tmp_path / name).write_text(yaml.safe_dump(recipe()))
-    with pytest.raises(InputError, match=r"b\.yaml: another recipe is called 'paper'"):
-        load_recipes(tmp_path)
-
-
-def test_a_cut_without_a_number_of_layers_is_refused(tmp_path: Path) -> None:
-    write(tmp_path, recipe())
-    (tmp_path / "backbones.yaml").write_text("minilm-l2: {cut: minilm-l6}\n")
-    with pytest.raises(InputError, match="expected `source`, or `cut` with `layers`"):
-        resolve(load_recipes(tmp_path), ["paper/a"], folder=tmp_path)
-
-
-def test_an_id_in_two_recipes_is_refused(tmp_path: Path) -> None:
+def test_two_recipes_share_no_name_and_no_run_id(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="run id 'a' is also in"):
         write(tmp_path, recipe(), recipe(name="second"))
-
-
-def test_the_plan_is_written_once_and_read_back(tmp_path: Path) -> None:
-    params = resolved(tmp_path, "paper")
-    assert write_params(params, tmp_path / "params.yaml")
-    assert not write_params(params, tmp_path / "params.yaml")
-    assert read_params(tmp_path / "params.yaml") == params
+    (tmp_path / "second.yaml").write_text(yaml.safe_dump(recipe()))
+    with pytest.raises(InputError, match=r"second\.yaml: another recipe is called 'paper'"):
+        load_recipes(tmp_path)
 
 
 def edit(text: str, old: str, new: str) -> str:
@@ -265,16 +224,6 @@ def test_a_params_file_that_is_off_is_one_line(tmp_path: Path, old: str, new: st
     with pytest.raises(InputError, match=message) as caught:
         read_params(place)
     assert "\n" not in str(caught.value)
-
-
-def test_an_unknown_run_is_named_with_near_matches(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"did you mean a__minilm-l2__s1, a__minilm-l2__s0"):
-        resolved(tmp_path, "paper/a").run("a__minilm-l2__s")
-
-
-def test_no_params_file_says_what_to_run(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="sentbench plan small"):
-        read_params(tmp_path / "params.yaml")
 
 
 def test_every_recipe_of_the_project_resolves_with_valid_configs() -> None:

@@ -1,4 +1,4 @@
-"""Sizes, operations and hours worked by hand; a measured GPU replaces the assumed one."""
+"""Sizes, operations, hours and shares of a GPU worked by hand; a measured GPU replaces the assumed one."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ from typing import Any
 
 import pytest
 
-from harness.errors import InputError
+from harness.disk.files import write_json
 from harness.plan.entries import Params, read_params
-from harness.plan.estimate import Estimate
+from harness.plan.estimate import CONTEXT, Estimate, hours_at_once, packing
 from harness.plan.recipes import Parent, load_recipes
 from harness.plan.resolve import resolve
 from harness.plan.step_times import (
     AssumedGpu,
     Shape,
-    StatedTime,
     StepTime,
     StepTimes,
     committed_step_times,
@@ -95,6 +94,8 @@ def test_a_rows_own_machine_batch_and_length_are_its_baseline() -> None:
     )
     assert known.relative(run, "cpu") == 4.0
     assert known.relative(run, "cuda") == pytest.approx(3.0)
+    own = times(*known.measured, row(**gpu, method="pcl", system=run.id, seconds=0.2))
+    assert own.relative(run, "cpu") == pytest.approx(2.0)
 
 
 def test_without_a_measured_gpu_the_rate_is_the_gpus_peak_times_the_share() -> None:
@@ -118,11 +119,6 @@ def test_the_rate_is_that_of_the_backbone_nearest_in_size() -> None:
     assert known.rate("cpu", TINY, "fp32").operations == 3 * TINY.forward(8, 32) / 2.0
     near = TINY.model_copy(update={"layers": 40})
     assert known.rate("cpu", near, "fp32").operations == 3 * large.forward(8, 32) / 4.0
-
-
-def test_no_measured_cpu_says_what_to_run() -> None:
-    with pytest.raises(InputError, match=r"python -m benchmarks\.steps --write"):
-        times().rate("cpu", TINY, "fp32")
 
 
 def some_params(method: str = "simcse", parent: Parent | None = None, **train: Any) -> Params:
@@ -237,10 +233,21 @@ def test_a_stated_time_more_than_twice_ours_or_less_than_half_of_it_is_explained
         assert stated.note or 0.5 <= cost.gpu_hours / stated.gpu_hours <= 2.0, stated
 
 
-def test_a_stated_time_stands_beside_the_estimate() -> None:
-    stated = StatedTime(
-        system="a", backbone="b", gpu_hours=2.5, hardware="one card", source="its paper", note="in fp16"
-    )
-    told = "a seed of a on b: 10.1 GPU hours estimated, 2.5 stated by its paper (one card)"
-    assert stated.beside(10.12) == f"{told}: in fp16"
-    assert stated.model_copy(update={"note": ""}).beside(10.12) == told
+GIB = 2**30
+
+
+def test_runs_share_a_gpu_as_the_largest_of_them_allows(tmp_path: Path) -> None:
+    """Of 80 GiB 72 are usable: 3 runs of 24 GiB with their context, 9 of 8 GiB; the larger decides."""
+    for key, peak in {"large": 24 * GIB, "small": 8 * GIB}.items():
+        write_json(tmp_path / f"{key}.train.json", {"peak_memory": peak - CONTEXT, "card_memory": 80 * GIB})
+    write_json(tmp_path / "here.train.json", {"train_seconds": 1.0})
+    told = "runs a GPU: 3, by the largest peak of memory measured; --gpus-per-run 0.33"
+    assert packing(["large", "small", "here", "absent"], tmp_path) == told
+    assert packing(["small"], tmp_path).startswith("runs a GPU: 9, ")
+    assert packing(["absent"], tmp_path).startswith("runs a GPU: 1, for no training")
+
+
+def test_side_by_side_takes_the_sum_over_the_slots_or_the_longest() -> None:
+    assert hours_at_once([1.0] * 6, 2) == 3
+    assert hours_at_once([3.0, 1.0, 1.0], 2) == 3
+    assert hours_at_once([], 2) == 0
