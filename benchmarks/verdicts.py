@@ -26,8 +26,15 @@ from benchmarks.verdict_studies import (
     rows_of_others,
 )
 from harness.disk.files import write_text
-from harness.facts.bootstrap import RESAMPLES, multibootstrap, percentile_interval
-from harness.facts.comparisons import Pair, claimed_among_many, rank_intervals, surviving
+from harness.facts.comparisons import (
+    RESAMPLES,
+    Pair,
+    claimed_among_many,
+    multibootstrap,
+    percentile_interval,
+    rank_intervals,
+    surviving,
+)
 from harness.facts.verdicts import (
     HIGHER,
     LOOKS,

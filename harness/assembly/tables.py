@@ -18,8 +18,8 @@ from harness.report.tables.leaderboard import (
     SMALL,
     has_values,
 )
-from harness.report.tables.many import control, page_of
 from harness.report.tables.model import Table, find_cells
+from harness.report.tables.rows import control, page_of
 from harness.report.verification import Verification
 from harness.results.schema import RunRecord, ScoreRecord
 from harness.results.store import read_results

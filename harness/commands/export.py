@@ -15,8 +15,7 @@ import yaml
 
 from harness.disk.files import write_json, write_text
 from harness.disk.outputs import Layout, new_folder
-from harness.facts.evidence.ledger import Ledger, load_ledger
-from harness.facts.evidence.model import Range, Score, Summary
+from harness.facts.evidence.ledger import Ledger, Range, Score, Summary, load_ledger
 from harness.facts.published import load_published
 from harness.paths import INSTALLED, LEADERBOARDS, PUBLISHED, SCORES, declared, is_project
 from harness.report.formats.templates import TEMPLATES, fill_plain

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from harness.facts import statistics
-from harness.facts.intervals import Interval, mean_interval
 from harness.facts.published import Published
+from harness.facts.statistics import Interval, mean_interval
 from harness.facts.verdicts import FEW_SOURCES, LOOKS
 from harness.report.formats.citation import Work, paper_entry, work_entry
 from harness.report.tables.model import Table, verifications

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, get_args
 
 from harness.facts import statistics
-from harness.facts.intervals import Interval, mean_interval
+from harness.facts.statistics import Interval, mean_interval
 from harness.results.schema import ResultFile
 
 Outcome = Literal["won", "lost", "inconclusive", "equal"]
@@ -175,8 +175,8 @@ def compare_systems(
 ) -> SystemComparison:
     """Returns a difference for every task that both systems have, in the order of the first, and their mean.
 
-    pairs: intervals over pairs of sentences, where they are known (see `harness.facts.bootstrap`); over: that
-    of the mean. confidence: of a task's interval over seeds; the mean's is CONFIDENCE.
+    pairs: intervals over pairs of sentences, where they are known; over: that of the mean. confidence: of a
+    task's interval over seeds; the mean's is CONFIDENCE.
     """
     shared = [name for name in first.tasks if name in second.tasks]
     found = {}

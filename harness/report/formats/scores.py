@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 from harness.facts import statistics
-from harness.facts.intervals import Interval
+from harness.facts.statistics import Interval
 from harness.report.formats.latex import escape
 from harness.report.formats.text import DASH, align
 from harness.report.system_pairs import HEADLINE, Difference, SystemComparison, tally_in_words

@@ -35,8 +35,8 @@ from harness.report.pages.paper import command_of
 from harness.report.pages.sources import KINDS, anchor_of
 from harness.report.runs import slug
 from harness.report.system_pairs import tally_in_words
-from harness.report.tables.many import STATED
 from harness.report.tables.model import Table, TableRow, row_label
+from harness.report.tables.rows import STATED
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from harness.facts import statistics
-from harness.facts.evidence.model import Range, Score, Study, Summary
+from harness.facts.evidence.ledger import Range, Score, Study, Summary
 from harness.facts.evidence.others import Others
 from harness.report.runs import slug
 from harness.report.tables.model import Table, row_label, verifications

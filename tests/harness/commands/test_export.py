@@ -13,8 +13,7 @@ import pytest
 import sentbench
 from harness.cli import main
 from harness.commands.export import CONFIGS, evidence, rows_of
-from harness.facts.evidence.ledger import Ledger, load_ledger
-from harness.facts.evidence.model import Range, Scope, Settings, Study, Summary
+from harness.facts.evidence.ledger import Ledger, Range, Scope, Settings, Study, Summary, load_ledger
 from harness.facts.published import load_published
 from harness.paths import LEADERBOARDS, PUBLISHED, declared
 

@@ -10,8 +10,7 @@ import pytest
 import yaml
 
 from harness.errors import InputError
-from harness.facts.evidence.ledger import Ledger, load_ledger, runs_of
-from harness.facts.evidence.model import Range, Score, Summary
+from harness.facts.evidence.ledger import Ledger, Range, Score, Summary, load_ledger, runs_of
 from harness.facts.published import Published
 
 SETS = ("STS12", "STS13", "STS14", "STS15", "STS16", "STSB", "SICKR")
