@@ -14,7 +14,7 @@ from harness.plan.ablations import MARK, changes_of
 from harness.plan.entries import Params
 from harness.plan.names import is_full_scale, recipes_of
 from harness.plan.recipes import Recipe, declared_systems, load_recipes
-from harness.report.formats.citation import WORKS, Work
+from harness.report.cite import WORKS, Work
 from harness.report.pages.content import Ablation, Report, Site, Step
 from harness.report.pages.paper import papers_of
 from harness.report.runs import run_details

@@ -33,48 +33,43 @@ difference, measured on released weights, or repeated from print (which is no ev
 
 
 class Summary(Declaration):
-    """Several runs of which only the mean or the standard deviation is known; in points."""
+    """Several runs of which only mean, standard deviation, or the lowest and the highest are known."""
 
     mean: float | None = Field(default=None, ge=0, le=100)
     sd: float | None = Field(default=None, gt=0, le=50)
-    n: int = Field(ge=2)
+    n: int | None = Field(default=None, ge=2)
+    low: float | None = Field(default=None, ge=0, le=100)
+    high: float | None = Field(default=None, ge=0, le=100)
 
     @model_validator(mode="after")
     def check(self) -> Summary:
-        """A summary says something."""
-        if self.mean is None and self.sd is None:
+        """A summary says something: a mean or a standard deviation of n runs, or a range."""
+        if self.low is not None and self.high is not None and self.low >= self.high:
+            raise ValueError(f"low {self.low} is not below high {self.high}, expected a range")
+        if self.n is None and (self.low is None or self.high is None):
+            raise ValueError("a summary without n, expected it, or low and high")
+        if self.n is not None and self.mean is None and self.sd is None:
             raise ValueError("a summary without mean and sd, expected one of them")
         return self
 
-
-class Range(Declaration):
-    """Several runs of which only the lowest and highest are known; in points."""
-
-    low: float = Field(ge=0, le=100)
-    high: float = Field(ge=0, le=100)
-
-    @model_validator(mode="after")
-    def check(self) -> Range:
-        """The ends are in order."""
-        if self.low >= self.high:
-            raise ValueError(f"low {self.low} is not below high {self.high}, expected a range")
-        return self
+    @property
+    def middle(self) -> float | None:
+        """The mean, or the middle of a range; None where neither is known."""
+        if self.low is not None and self.high is not None:
+            return (self.low + self.high) / 2
+        return self.mean
 
 
 def _form(score: Any) -> str:
     """Returns which form a score has, so that a fault is told of that form alone."""
-    if isinstance(score, Range) or (isinstance(score, dict) and {"low", "high"} & score.keys()):
-        return "range"
-    if isinstance(score, Summary | dict):
-        return "summary"
-    return "runs" if isinstance(score, list) else "run"
+    return "summary" if isinstance(score, Summary | dict) else "runs" if isinstance(score, list) else "run"
 
 
+Points = Annotated[float, Field(ge=-100, le=100)]
 Score = Annotated[
-    Annotated[float, Tag("run")]
-    | Annotated[list[float], Tag("runs")]
-    | Annotated[Summary, Tag("summary")]
-    | Annotated[Range, Tag("range")],
+    Annotated[Points, Tag("run")]
+    | Annotated[list[Points], Field(min_length=2), Tag("runs")]
+    | Annotated[Summary, Tag("summary")],
     Discriminator(_form),
 ]
 """What a study says of one column, in points: one run, runs in the order of their seeds, or less."""
@@ -102,8 +97,7 @@ class Reported(Declaration):
     """Numbers that appear in leaderboards/published: they are read from there and not repeated.
 
     row: the published row, the study's system if empty. columns: columns by name, or for a column of the
-    study the published columns that hold its seeds. seeds: runs behind each value, if the table does not
-    say.
+    study the published ones of its seeds. seeds: runs behind each value, if the table does not say.
     """
 
     table: str
@@ -139,18 +133,17 @@ class Study(Declaration):
 
     @model_validator(mode="after")
     def check(self) -> Study:
-        """Columns are known, numbers in range, and another recipe says what differs."""
+        """Columns are known, and another recipe says what differs."""
         if not self.scores and self.reported is None:
             raise ValueError(f"{self.system}: no number, expected `scores` or `reported`")
         if (self.kind == "other-recipe") != bool(self.differs):
             raise ValueError(f"{self.system}: expected `differs` for another recipe and only there")
         for column, score in self.scores.items():
-            check_score(self.system, column, score)
+            if column not in COLUMNS:
+                raise ValueError(f"{self.system}: column {column!r}, expected one of {', '.join(COLUMNS)}")
             if self.settings.seeds and isinstance(score, list) and len(score) != len(self.settings.seeds):
-                raise ValueError(
-                    f"{self.system}: {column} has {len(score)} values, expected {len(self.settings.seeds)}, "
-                    f"one a seed"
-                )
+                told = f"{len(score)} values, expected {len(self.settings.seeds)}, one a seed"
+                raise ValueError(f"{self.system}: {column} has {told}")
         return self
 
     @property
@@ -164,19 +157,6 @@ class Study(Declaration):
         if self.source.startswith("arxiv:"):
             return f"https://arxiv.org/abs/{self.source.removeprefix('arxiv:')}"
         return f"https://github.com/{self.source.replace('#', '/issues/')}"
-
-
-def check_score(system: str, column: str, score: Score) -> None:
-    """Raises ValueError if a column is not known, a number out of range, or a list without two values."""
-    if column not in COLUMNS:
-        raise ValueError(f"{system}: column {column!r}, expected one of {', '.join(COLUMNS)}")
-    values = score if isinstance(score, list) else [score] if isinstance(score, float) else []
-    lowest = -100.0 if COLUMNS[column] == "difference" else 0.0
-    for value in values:
-        if not lowest <= value <= 100:
-            raise ValueError(f"{system}: {column} is {value}, expected points from {lowest:g} to 100")
-    if isinstance(score, list) and len(score) < 2:
-        raise ValueError(f"{system}: {column} lists {len(score)} values, expected at least 2 or one number")
 
 
 class StudyFile(Declaration):
@@ -246,37 +226,32 @@ class Ledger:
 def load_ledger(folder: Path, published: Published) -> Ledger:
     """Returns the ledger of a folder; `published` holds the numbers that studies name by their table.
 
-    Errors: InputError if a file is not as declared, a reported number is not there, or a number appears
-    twice.
+    Errors: InputError if a file is not as declared, or a reported number is not there or appears twice.
     """
     scope = read_declaration(folder / SCOPE_FILE, Scope)
-    studies: list[Study] = []
-    where: list[str] = []
+    _check_scope(folder / SCOPE_FILE, scope, published)
+    studies: dict[str, Study] = {}
     for path in list_declarations(folder):
         if path.name == SCOPE_FILE:
             continue
         for index, study in enumerate(read_declaration(path, StudyFile).studies):
-            where.append(f"{path}: studies.{index}")
+            where = f"{path}: studies.{index}"
             try:
-                studies.append(_with_reported(study, published))
+                studies[where] = _with_reported(study, published)
             except (InputError, ValueError) as error:
-                raise InputError(f"{where[-1]}: {error}; correct the file") from None
-    ledger = Ledger(tuple(studies), scope)
-    _check_scope(folder / SCOPE_FILE, ledger, published)
-    _check_repeats(ledger, where)
+                raise InputError(f"{where}: {error}; correct the file") from None
+    ledger = Ledger(tuple(studies.values()), scope)
+    _check_repeats(ledger, list(studies))
     return ledger
 
 
 def _with_reported(study: Study, published: Published) -> Study:
-    """Returns the study with the numbers of its published table among its scores."""
     if study.reported is None:
         return study
     found = _reported_scores(study.reported, study.reported.row or study.system, published)
     twice = sorted(found.keys() & study.scores.keys())
     if twice:
         raise InputError(f"{study.system}: {', '.join(twice)} both reported and stated, expected once")
-    for column, score in found.items():
-        check_score(study.system, column, score)
     return study.model_copy(update={"scores": {**found, **study.scores}})
 
 
@@ -291,20 +266,18 @@ def _reported_scores(reported: Reported, key: str, published: Published) -> dict
             raise InputError(f"{reported.table} prints nothing for {key} in {column}, expected a number")
         return round(value * 100 / table.scale, 4)
 
-    if isinstance(reported.columns, list):
-        values = {column: points(column) for column in reported.columns}
-        return {
-            column: Summary(mean=value, n=seeds) if seeds > 1 else value for column, value in values.items()
-        }
-    lists = {column: [points(name) for name in names] for column, names in reported.columns.items()}
-    return {column: values if len(values) > 1 else values[0] for column, values in lists.items()}
+    if isinstance(reported.columns, dict):
+        lists = {column: [points(name) for name in names] for column, names in reported.columns.items()}
+        return {column: values if len(values) > 1 else values[0] for column, values in lists.items()}
+    values = {column: points(column) for column in reported.columns}
+    return {column: Summary(mean=value, n=seeds) if seeds > 1 else value for column, value in values.items()}
 
 
-def _check_scope(path: Path, ledger: Ledger, published: Published) -> None:
+def _check_scope(path: Path, scope: Scope, published: Published) -> None:
     """Papers and works of the groups exist, and nobody is in two groups."""
     works = {work for paper in published.papers.values() for work in paper.works}
     for kind, known in (("papers", set(published.papers)), ("works", works), ("sources", None)):
-        names = [name for group in ledger.scope.groups.values() for name in getattr(group, kind)]
+        names = [name for group in scope.groups.values() for name in getattr(group, kind)]
         for name in names:
             if names.count(name) > 1:
                 raise InputError(f"{path}: {kind} {name!r} is in two groups, expected one; correct the file")
@@ -313,9 +286,7 @@ def _check_scope(path: Path, ledger: Ledger, published: Published) -> None:
 
 
 def runs_of(score: Score) -> list[float]:
-    """Returns the single runs that a score states; none where it states only a mean, a standard deviation or
-    a range.
-    """
+    """Returns the single runs that a score states; none of a summary."""
     return [score] if isinstance(score, float) else list(score) if isinstance(score, list) else []
 
 

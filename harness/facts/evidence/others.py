@@ -8,7 +8,7 @@ from statistics import median
 from typing import Literal
 
 from harness.facts import statistics
-from harness.facts.evidence.ledger import COLUMNS, Ledger, Range, Study, Summary, runs_of
+from harness.facts.evidence.ledger import COLUMNS, Ledger, Study, Summary, runs_of
 from harness.facts.published import Published
 from harness.facts.verdicts import Judgement, Origin, judge, origin_of
 
@@ -180,10 +180,8 @@ def pool(ledger: Ledger, studies: Iterable[Study], column: str) -> Pool:
         if values:
             runs[by] = runs.get(by, ()) + tuple(values)
         weighted = [(value, 1) for value in values]
-        if isinstance(score, Summary) and score.mean is not None:
-            weighted.append((score.mean, score.n))
-        if isinstance(score, Range):
-            weighted.append(((score.low + score.high) / 2, 1))
+        if isinstance(score, Summary) and score.middle is not None:
+            weighted.append((score.middle, score.n or 1))
         if weighted:
             parts.setdefault(by, []).extend(weighted)
     sources = {

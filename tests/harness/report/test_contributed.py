@@ -7,7 +7,7 @@ from pathlib import Path
 
 from harness.report.formats.latex import to_latex
 from harness.report.formats.markdown import to_markdown
-from harness.report.formats.records import records
+from harness.report.formats.summary import records
 from harness.report.formats.text import to_terminal
 from harness.report.pages.content import Paper, Report
 from harness.report.pages.render import render_pages
