@@ -48,7 +48,6 @@ from harness.report.formats.readmes import with_section
 from harness.report.system_pairs import (
     NO_ITEMS,
     OverItems,
-    Side,
     compare_systems,
     difference_of,
     system_scores,
@@ -152,8 +151,7 @@ def won_or_lost(rng: np.random.Generator, seeds: int, pairs: float, sets: int) -
         if pairs:
             draws = scores[:, None] + pairs * rng.normal(size=RESAMPLES)
             over = OverItems(joint=percentile_interval(multibootstrap(draws, stream=[number])))
-        ours = Side(dict(enumerate(scores.tolist())), exact=False)
-        none = Side(dict.fromkeys(range(seeds), 0.0), exact=False)
+        ours, none = dict(enumerate(scores.tolist())), dict.fromkeys(range(seeds), 0.0)
         found += difference_of(ours, none, over=over).outcome in ("won", "lost")
     return found / sets
 

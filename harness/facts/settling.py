@@ -102,7 +102,6 @@ def plan_for(
 
 
 def _costed(seeds: int, run: int, price: Price) -> Plan:
-    """Returns the plan of `seeds` in all, of which `run` were run."""
     more = max(1, seeds - run)
     shared = 0.0 if run else price.shared
     hours = None if price.gpu_hours is None or shared is None else more * price.gpu_hours + shared

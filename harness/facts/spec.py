@@ -266,7 +266,6 @@ def check_spec(
 
 
 def _check_published(spec: TableSpec, row: RowSpec, published: Published) -> None:
-    """Raises InputError unless the row's published table, row and columns exist in the scale of the spec."""
     if row.published is None:
         return
     if spec.published is None:

@@ -77,13 +77,14 @@ def advice_on(found: Verification, bibtex: str) -> Advice:
     ours = _mean("ours", found.values, f"mean of {len(found.values)} runs of this project")
     values = tuple(value for value in (stated, independent, ours) if value is not None)
     settled = found.ours is not None and found.ours.verdict != "inconclusive"
+    chosen, why = stated, "nothing better is known"
     if found.verdict in ("replicates", "independent runs agree"):
-        return Advice(found, stated, values, f"verdict: {found.verdict}", bibtex)
-    if ours is not None and (settled or len(found.values) >= LOOKS[0]):
-        return Advice(found, ours, values, f"verdict on the reported number: {found.verdict}", bibtex)
-    if independent is not None and len(sources) >= FEW_SOURCES:
-        return Advice(found, independent, values, f"verdict: {found.verdict}", bibtex)
-    return Advice(found, stated, values, f"nothing better is known: {found.verdict}", bibtex)
+        why = "verdict"
+    elif ours is not None and (settled or len(found.values) >= LOOKS[0]):
+        chosen, why = ours, "verdict on the reported number"
+    elif independent is not None and len(sources) >= FEW_SOURCES:
+        chosen, why = independent, "verdict"
+    return Advice(found, chosen, values, f"{why}: {found.verdict}", bibtex)
 
 
 def _mean(kind: str, values: tuple[float, ...], how: str) -> Value | None:
@@ -123,11 +124,10 @@ def advice_for(
 
 def _bibtex(found: Verification, published: Published, works: Mapping[str, Work]) -> str:
     """Returns the entry of the paper that reported the number, or of the work that it quotes."""
-    paper = published.papers[found.reported.table.split("/")[0]]
     work = published.row(found.reported.table, found.reported.row).work
     if work is not None and work in works:
         return work_entry(work, works[work])
-    return paper_entry(paper)
+    return paper_entry(published.papers[found.reported.table.split("/")[0]])
 
 
 def to_text(advice: Advice, project: str) -> str:
@@ -139,9 +139,8 @@ def to_text(advice: Advice, project: str) -> str:
         f"because     {advice.why}",
         *(f"{value.kind:<11} {value}" for value in advice.values),
     ]
-    return "\n".join(
-        [*lines, "", advice.bibtex, *([project] if advice.recommended.kind != "reported" else [])]
-    )
+    ours = [] if advice.recommended.kind == "reported" else [project]
+    return "\n".join([*lines, "", advice.bibtex, *ours])
 
 
 def paper_entry(paper: PublishedPaper) -> str:

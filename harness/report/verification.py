@@ -202,7 +202,6 @@ def draw_words(draw: Draw) -> str:
 
 
 def _pool_text(kind: Relation, pool: Pool) -> list[str]:
-    """Returns what one kind of evidence says and where it stands; nothing where there is none."""
     if not pool.studies:
         return []
     shown = "" if pool.median is None else f", median of sources {pool.median:.2f}"

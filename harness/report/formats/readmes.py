@@ -122,7 +122,6 @@ def to_speed_section(measured: Measurements) -> str:
 
 
 def _goal(goal: Goal, titles: list[str]) -> list[str]:
-    """Returns a row; a machine that did not measure it has no figure there."""
     cells = ["–"] * len(titles)
     for title, found in goal.outcomes.items():
         cells[titles.index(title)] = f"{plain(found.value)}{WORDS[found.met]}"

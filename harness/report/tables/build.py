@@ -65,7 +65,6 @@ def build_table(spec: TableSpec, evidence: Evidence) -> Table:
 
 
 def _unit(spec: TableSpec, published: Published) -> str:
-    """Returns what the scores of a table are, with their scale."""
     names = dict.fromkeys(
         column.metric for column in spec.columns if column.task is not None and column.unit == "scaled"
     )
@@ -111,7 +110,6 @@ def _build_row(spec: TableSpec, row: RowSpec, evidence: Evidence) -> TableRow:
 
 
 def _source(spec: TableSpec, reported: PublishedRow | None, published: Published) -> str:
-    """Returns where a published row comes from, in words."""
     if reported is None or spec.published is None:
         return ""
     if reported.source == "cited":

@@ -121,7 +121,6 @@ def build_cell(place: Place) -> Cell:
 
 
 def _published_cell(place: Place) -> Cell:
-    """Returns the cell of a place before any run."""
     cell = Cell(wanted=place.choice is not None, no_verdict=place.no_verdict)
     line = place.published_row
     if line is None or place.spec.published is None:
@@ -139,7 +138,6 @@ def _with_runs(cell: Cell, seeds: Sequence[SeedScore]) -> Cell:
 
 
 def _with_seeds(place: Place, cell: Cell, seeds: Sequence[SeedScore]) -> Cell:
-    """Returns the cell with the mean and the standard deviation of seeds."""
     values = tuple(seed.value * place.spec.scale for seed in seeds)
     mean, sd = statistics.mean(values), statistics.sample_sd(values)
     return replace(_with_runs(cell, seeds), value=mean, sd=sd, values=values)
@@ -159,7 +157,6 @@ def _setting(place: Place, setting: str, choice: RunChoice) -> float:
 
 
 def _as_reported(cell: Cell, value: float) -> Cell:
-    """Returns the cell with a value that is no score, and whether it is the published one."""
     same = None if cell.published is None else math.isclose(value, cell.published, rel_tol=1e-9)
     return replace(cell, value=value, as_reported=same)
 
@@ -217,7 +214,6 @@ def _contributed(place: Place) -> tuple[Contributed, ...]:
 
 
 def _tasks(spec: TableSpec, column: ColumnSpec) -> list[str]:
-    """Returns the tasks that a column is the mean of, or its own."""
     if not column.mean_of:
         return [column.task or ""]
     return [task for key in column.mean_of for task in _tasks(spec, spec.column(key))]
