@@ -14,7 +14,7 @@ import numpy as np
 from scipy import stats
 
 from harness.facts import statistics
-from harness.facts.bootstrap import percentile_interval, resampled_correlations
+from harness.facts.comparisons import percentile_interval, resampled_correlations
 from harness.facts.settling import chance_of_verdict
 from harness.facts.statistics import KnownSd
 from harness.facts.verdicts import (

@@ -25,15 +25,21 @@ from benchmarks.verdict_studies import (
     rows_of_others,
 )
 from harness.disk.files import write_text
-from harness.facts.bootstrap import RESAMPLES, multibootstrap, percentile_interval
-from harness.facts.comparisons import Pair, claimed_among_many, rank_intervals, surviving
+from harness.facts.comparisons import (
+    RESAMPLES,
+    Pair,
+    claimed_among_many,
+    multibootstrap,
+    percentile_interval,
+    rank_intervals,
+    surviving,
+)
 from harness.facts.verdicts import HIGHER, LOOKS, LOWER, Origin
 from harness.paths import SCORES
 from harness.report.formats.readmes import with_section
 from harness.report.system_pairs import (
     NO_ITEMS,
     OverItems,
-    Side,
     compare_systems,
     difference_of,
     system_scores,
@@ -125,8 +131,7 @@ def won_or_lost(rng: np.random.Generator, seeds: int, pairs: float, sets: int) -
         if pairs:
             draws = scores[:, None] + pairs * rng.normal(size=RESAMPLES)
             over = OverItems(joint=percentile_interval(multibootstrap(draws, stream=[number])))
-        ours = Side(dict(enumerate(scores.tolist())), exact=False)
-        none = Side(dict.fromkeys(range(seeds), 0.0), exact=False)
+        ours, none = dict(enumerate(scores.tolist())), dict.fromkeys(range(seeds), 0.0)
         found += difference_of(ours, none, over=over).outcome in ("won", "lost")
     return found / sets
 

@@ -13,7 +13,7 @@ from harness.paths import CURVES, LEADERBOARDS, MEASUREMENTS, REPORTS, declared
 from harness.plan.entries import Params
 from harness.plan.names import MARK, changes_of, is_full_scale, recipes_of
 from harness.plan.recipes import Recipe, declared_systems, load_recipes
-from harness.report.formats.citation import WORKS, Work
+from harness.report.cite import WORKS, Work
 from harness.report.pages.content import Ablation, Report, Site, Step
 from harness.report.pages.paper import papers_of
 from harness.report.runs import run_details

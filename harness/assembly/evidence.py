@@ -9,7 +9,7 @@ from dataclasses import replace
 from harness.errors import InputError
 from harness.facts.evidence.ledger import load_ledger
 from harness.facts.published import Published, load_published
-from harness.facts.run_choice import RunSystem
+from harness.facts.spec import RunChoice, system_label
 from harness.paths import CONTRIBUTED, LEADERBOARDS, declared
 from harness.plan.entries import Params
 from harness.plan.names import recipes_of
@@ -28,13 +28,14 @@ def evidence_of(params: Params, results: list[ResultFile]) -> Evidence:
     """Returns what tables are built from: scores, published numbers, what others measured, the plan's systems
     in its order, and what a seed takes.
     """
-    systems = dict.fromkeys(
-        RunSystem.of(run.id, run.method, run.variant, run.backbone_name) for run in params.runs.values()
-    )
+    systems = {
+        RunChoice(run.id, run.backbone_name): system_label(run.method, run.variant, run.backbone_name)
+        for run in params.runs.values()
+    }
     recipes = load_recipes()
     evidence = evidence_on(load_published(), recipes, results)
     planned = recipes_of((run.id for run in params.runs.values()), recipes)
-    return replace(evidence, systems=list(systems), recipes={**evidence.recipes, **planned})
+    return replace(evidence, systems=systems, recipes={**evidence.recipes, **planned})
 
 
 def evidence_without_plan(results: list[ResultFile]) -> Evidence:

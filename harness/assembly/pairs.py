@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from harness.facts.bootstrap import multibootstrap, percentile_interval, resampled_correlations
-from harness.facts.intervals import Interval
+from harness.facts.comparisons import multibootstrap, percentile_interval, resampled_correlations
+from harness.facts.statistics import Interval
 from harness.paths import SOURCE_RECORD, data_roots
 from harness.report.formats.scores import ScoreLine
 from harness.report.system_pairs import (

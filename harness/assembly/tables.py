@@ -11,15 +11,14 @@ from harness.facts.spec import TableSpec, check_spec, load_specs
 from harness.facts.verdicts import FAILED
 from harness.paths import LEADERBOARDS, SCORES, declared
 from harness.plan.recipes import declared_systems, load_recipes
-from harness.report.cite import Advice, advice_for
-from harness.report.formats.citation import WORKS, Work
+from harness.report.cite import WORKS, Advice, Work, advice_for
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.leaderboard import (
     SMALL,
     has_values,
 )
-from harness.report.tables.many import control, page_of
 from harness.report.tables.model import Table, find_cells
+from harness.report.tables.rows import control, page_of
 from harness.report.verification import Verification
 from harness.results.schema import RunRecord, ScoreRecord
 from harness.results.store import read_results

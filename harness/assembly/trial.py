@@ -57,11 +57,11 @@ def ranked(results: Collection[ResultFile]) -> list[Ranked]:
     """Returns the systems by their mean over the test sets that all have, best first, with possible ranks."""
     systems = list(system_scores(results).values())
     shared = [name for name in systems[0].tasks if all(name in system.tasks for system in systems)]
+    systems = [system for system in systems if system.means(shared)]
     groups = [[*system.means(shared).values()] for system in systems]
     ranks = rank_intervals(groups, [system.exact for system in systems])
     rows = [
         Ranked(system.key, mean(group), len(group), rank)
         for system, group, rank in zip(systems, groups, ranks, strict=True)
-        if rank is not None
     ]
     return sorted(rows, key=lambda row: -row.mean)

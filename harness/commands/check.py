@@ -28,7 +28,7 @@ from harness.disk.outputs import check_file
 from harness.errors import InputError
 from harness.paths import REFERENCE_LOSSES, SCORES, need_checkout
 from harness.plan.entries import Params, read_params
-from harness.report.formats.annotations import annotation
+from harness.report.formats.markdown import annotation
 from harness.results.agreement import bands_of, outside
 from harness.results.history import results_of
 

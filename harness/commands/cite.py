@@ -12,8 +12,7 @@ from typing import Any
 from harness.assembly.tables import citations, reported_systems
 from harness.commands import JSON
 from harness.errors import InputError, near_matches
-from harness.report.cite import Advice, to_text
-from harness.report.formats.citation import project_entry
+from harness.report.cite import Advice, project_entry, to_text
 
 ARGUMENTS = {
     "system": {"metavar": "SYSTEM", "help": "as in `sentbench list published`, such as simcse"},

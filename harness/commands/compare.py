@@ -10,7 +10,7 @@ import json
 from collections.abc import Sequence
 
 from harness.commands import FORMAT, JSON, format_of
-from harness.report.formats.annotations import Level, annotation
+from harness.report.formats.markdown import Level, annotation
 from harness.report.moves import Move, compare, machine_changes, summary, to_json, to_pull_request
 from harness.results.history import results_of
 

@@ -16,8 +16,7 @@ import yaml
 from harness.disk.files import write_json, write_text
 from harness.disk.layouts import Layout
 from harness.disk.outputs import new_folder
-from harness.facts.evidence.ledger import Ledger, load_ledger
-from harness.facts.evidence.model import Range, Score, Summary
+from harness.facts.evidence.ledger import Ledger, Score, Summary, load_ledger
 from harness.facts.published import load_published
 from harness.paths import INSTALLED, LEADERBOARDS, PUBLISHED, SCORES, declared, is_project
 from harness.report.formats.templates import TEMPLATES, fill_plain
@@ -81,9 +80,7 @@ def evidence(ledger: Ledger) -> pd.DataFrame:
 def rows_of(score: Score) -> list[dict[str, float | None]]:
     """Returns what a study says of a column: a value for each run, or one summary."""
     if isinstance(score, Summary):
-        return [{"mean": score.mean, "sd": score.sd, "n": score.n}]
-    if isinstance(score, Range):
-        return [{"low": score.low, "high": score.high}]
+        return [score.model_dump(exclude_none=True)]
     return [{"value": value} for value in (score if isinstance(score, list) else [score])]
 
 

@@ -1,4 +1,9 @@
-"""Comparisons of systems and of two versions of one: ranks, claims, false-discovery control, noise."""
+"""Comparisons of systems and of two versions of one: ranks, claims, false-discovery control, noise, and the
+bootstrap over the pairs of a test set.
+
+The pairs are drawn again with replacement; systems are compared on the same draws, so that what makes a
+set of pairs easy or hard for both of them is no difference (Efron and Tibshirani 1993, chapters 8 and 13).
+"""
 
 from __future__ import annotations
 
@@ -10,10 +15,15 @@ import numpy as np
 from scipy import special
 
 from harness.facts import statistics
-from harness.facts.statistics import Comparison
+from harness.facts.statistics import Comparison, Interval, student
 from harness.facts.verdicts import AT_A_LOOK, LEVEL, look_of
 
 Claimed = Literal["supported", "contradicted", "inconclusive"]
+Noise = Literal["seeds", "test set"]
+"""Where the noise of a change comes from."""
+RESAMPLES = 1000
+"""Draws behind an interval: its ends then move by about a twentieth of its width with another seed."""
+CONFIDENCE = 0.95
 
 
 def surviving(p: Sequence[float]) -> list[bool]:
@@ -47,30 +57,26 @@ def _differences(groups: Sequence[Sequence[float]], exact: Sequence[bool]) -> tu
 
 
 def rank_intervals(
-    groups: Sequence[Sequence[float] | None], exact: Sequence[bool], *, lower_is_better: bool = False
-) -> list[tuple[int, int] | None]:
-    """Returns the ranks that each system may have, 1 the best; None for one without a score.
+    groups: Sequence[Sequence[float]], exact: Sequence[bool], *, lower_is_better: bool = False
+) -> list[tuple[int, int]]:
+    """Returns the ranks that each system may have, 1 the best.
 
     A system of which nothing is shown to be better may be the best. Pairwise Welch tests over seeds with
     Holm's adjustment at LEVEL, so the ranks of all systems hold together. A single run of a trained system
     is never told apart from another trained one; of two systems without random draws the difference is exact.
     """
-    known = [index for index, group in enumerate(groups) if group]
-    means, p = _differences([groups[index] or () for index in known], [exact[index] for index in known])
-    first, second = np.tril_indices(len(known), -1)
+    means, p = _differences(groups, exact)
+    first, second = np.tril_indices(len(groups), -1)
     order = np.argsort(p[first, second], kind="stable")
     first, second = first[order], second[order]
     adjusted = np.maximum.accumulate(p[first, second] * (len(order) - np.arange(len(order))))
-    apart = np.zeros((len(known), len(known)), dtype=bool)
+    apart = np.zeros_like(p, dtype=bool)
     apart[first[adjusted < LEVEL], second[adjusted < LEVEL]] = True
     above = (apart | apart.T) & (means[:, None] > means)  # [i, j]: i is shown to be above j
     better, worse = above.sum(axis=0), above.sum(axis=1)
     if lower_is_better:
         better, worse = worse, better
-    found: list[tuple[int, int] | None] = [None] * len(groups)
-    for place, index in enumerate(known):
-        found[index] = 1 + int(better[place]), len(known) - int(worse[place])
-    return found
+    return [(1 + int(above), len(groups) - int(below)) for above, below in zip(better, worse, strict=True)]
 
 
 class Pair(NamedTuple):
@@ -121,10 +127,6 @@ def claimed_among_many(pairs: Sequence[Pair]) -> list[tuple[Comparison | None, C
         share = answered / tested
 
 
-Noise = Literal["seeds", "test set"]
-"""Where the noise of a change comes from."""
-
-
 def noise_of(
     before: Sequence[float], after: Sequence[float], *, metric: str, pairs: int
 ) -> tuple[float, Noise]:
@@ -152,3 +154,77 @@ def sampling_error(value: float, items: int, *, metric: str) -> float:
     if metric == "spearman":
         return (1 - value**2) * math.sqrt((1 + value**2 / 2) / max(1, items - 3))
     return math.sqrt(max(0.0, value * (1 - value)) / items)
+
+
+def resampled_correlations(
+    gold: np.ndarray,
+    similarities: Sequence[np.ndarray],
+    *,
+    ranked: bool,
+    stream: Sequence[int],
+    resamples: int = RESAMPLES,
+) -> np.ndarray:
+    """Returns the correlation of each system's similarities with the gold scores in each draw of the pairs.
+
+    ranked: Spearman's correlation, tied values sharing their mean rank; else Pearson's. stream: what keys the
+    random numbers, for example a seed and the bytes of a task's name; equal streams give equal draws.
+    Shapes: gold [N], similarities S times [N]; returns [S, resamples]. nan where a draw has one value alone.
+    Errors: ValueError if the lengths differ.
+    """
+    if any(len(values) != len(gold) for values in similarities):
+        raise ValueError(
+            f"{[len(values) for values in similarities]} similarities for {len(gold)} gold scores"
+        )
+    columns = [_Column(np.asarray(values), ranked=ranked) for values in (gold, *similarities)]
+    draw = np.random.default_rng(list(stream))
+    found = np.empty((len(similarities), resamples))
+    for number in range(resamples):
+        counts = np.bincount(draw.integers(len(gold), size=len(gold)), minlength=len(gold)).astype(float)
+        centred = [column.centred(counts) for column in columns]
+        lengths = [float(counts @ values**2) for values in centred]
+        for system, (values, length) in enumerate(zip(centred[1:], lengths[1:], strict=True)):
+            spread = np.sqrt(lengths[0] * length)
+            found[system, number] = float(counts @ (centred[0] * values)) / spread if spread > 0 else np.nan
+    return found
+
+
+class _Column:
+    """One list of values, sorted once, of which any draw is centred without sorting again."""
+
+    def __init__(self, values: np.ndarray, *, ranked: bool) -> None:
+        self.values, self.ranked = values.astype(float), ranked
+        distinct, self.groups = np.unique(values, return_inverse=True)
+        self.distinct = len(distinct)
+
+    def centred(self, counts: np.ndarray) -> np.ndarray:
+        """Returns the values, or their ranks in the draw, minus their mean in the draw; [N]."""
+        values = self.values
+        if self.ranked:
+            sizes = np.bincount(self.groups, weights=counts, minlength=self.distinct)
+            values = (np.cumsum(sizes) - sizes / 2 + 0.5)[self.groups]
+        return np.asarray(values - counts @ values / counts.sum())
+
+
+def multibootstrap(differences: np.ndarray, *, stream: Sequence[int]) -> np.ndarray:
+    """Returns the mean difference in each draw of both seeds and pairs; [resamples].
+
+    differences: of each paired seed in each draw of the pairs, [seeds, resamples]; all seeds
+    have the same pairs. Source: Sellam et al. 2022 (MultiBERTs), section 3. It needs two seeds. Drawing few
+    seeds again shows too little of their variance: their part of a draw is stretched to Student's quantile.
+    """
+    seeds, resamples = differences.shape
+    drawn = np.random.default_rng([*stream, seeds]).integers(seeds, size=(seeds, resamples))
+    middle = differences.mean(axis=0)
+    by_seeds = differences[drawn, np.arange(resamples)].mean(axis=0) - middle
+    normal = special.ndtri((1 + CONFIDENCE) / 2)
+    stretch = np.sqrt(seeds / (seeds - 1)) * student(seeds - 1, CONFIDENCE) / normal
+    return np.asarray(middle + stretch * by_seeds)
+
+
+def percentile_interval(draws: np.ndarray, confidence: float = CONFIDENCE) -> Interval | None:
+    """Returns the middle part of the draws that are defined; None where fewer than half of them are."""
+    known = draws[np.isfinite(draws)]
+    if 2 * len(known) < len(draws):
+        return None
+    low, high = np.quantile(known, [(1 - confidence) / 2, (1 + confidence) / 2])
+    return Interval(float(low), float(high))

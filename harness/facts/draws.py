@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
+
+from scipy import special
 
 from harness.facts import statistics
-from harness.facts.intervals import Interval, Share, percentile, prediction_interval
+from harness.facts.statistics import Interval, student
 from harness.facts.verdicts import FEW_SOURCES
 
 FEW_RUNS = 5
@@ -20,6 +23,13 @@ Drawn = Literal["plausible draw", "lucky draw", "unlucky draw", "out of reach", 
 """A reported single run: among the runs, surely in their upper or lower quarter, or beyond their reach."""
 
 
+class Share(NamedTuple):
+    """A share of runs with its 95 % interval; both in [0, 1]."""
+
+    value: float
+    interval: Interval
+
+
 @dataclass(frozen=True)
 class Draw:
     """A reported single run among `runs` single runs of `sources`, each source of others counted once.
@@ -28,35 +38,31 @@ class Draw:
     """
 
     answer: Drawn
-    place: Share | None
+    place: Share
     reach: Interval | None
     runs: int
     sources: int
 
 
 def drawn(runs: Mapping[str, Sequence[float]], reported: float, *, rounding: float = 0.0) -> Draw:
-    """Returns whether a reported single run could be one of `runs`, the single runs of each source.
+    """Returns whether a reported single run could be one of `runs`, the single runs of each source that has
+    some.
 
     A source of others is one draw however many runs it has, for all of them are of one implementation; each
     of our seeds is one (`OURS`). Out of reach: outside of the 95 % reach of one more run (`reach_of`).
     Otherwise, with fewer than FEW_RUNS draws, too few runs. Lucky or unlucky: the Clopper-Pearson interval
     of the share of draws below the number lies above 3/4 or below 1/4. Plausible: the rest.
     """
-    some = {source: values for source, values in runs.items() if values}
-    count = sum(len(values) for values in some.values())
-    if not some:
-        return Draw("too few runs", None, None, 0, 0)
-    draws = [[value] for value in some.get(OURS, ())]
-    draws += [list(values) for source, values in some.items() if source != OURS]
-    place = percentile(draws, reported, rounding=rounding)
-    reach = reach_of(some)
+    draws: list[Sequence[float]] = [[value] for value in runs.get(OURS, ())]
+    draws += [values for source, values in runs.items() if source != OURS]
+    place, reach = percentile(draws, reported, rounding=rounding), reach_of(runs)
+    below, above = place.interval
+    answer: Drawn = "lucky draw" if below > 0.75 else "unlucky draw" if above < 0.25 else "plausible draw"
+    if len(draws) < FEW_RUNS:
+        answer = "too few runs"
     if reach is not None and not (reach.low - rounding <= reported <= reach.high + rounding):
-        return Draw("out of reach", place, reach, count, len(some))
-    answer: Drawn = "too few runs"
-    if len(draws) >= FEW_RUNS:
-        below, above = place.interval
-        answer = "lucky draw" if below > 0.75 else "unlucky draw" if above < 0.25 else "plausible draw"
-    return Draw(answer, place, reach, count, len(some))
+        answer = "out of reach"
+    return Draw(answer, place, reach, sum(map(len, runs.values())), len(runs))
 
 
 def reach_of(runs: Mapping[str, Sequence[float]]) -> Interval | None:
@@ -74,3 +80,42 @@ def reach_of(runs: Mapping[str, Sequence[float]]) -> Interval | None:
     if between is None:
         return None
     return Interval(min(within.low, between.low), max(within.high, between.high))
+
+
+def prediction_interval(values: Sequence[float]) -> Interval | None:
+    """Returns where one more run of the same normal law falls with 95 %; None below two runs.
+
+    Source: mean -+ t(n - 1) s sqrt(1 + 1/n).
+    """
+    sd = statistics.sample_sd(values)
+    if sd is None:
+        return None
+    half = student(len(values) - 1, 0.95) * sd * math.sqrt(1 + 1 / len(values))
+    return Interval(statistics.mean(values) - half, statistics.mean(values) + half)
+
+
+def percentile(draws: Sequence[Sequence[float]], reported: float, *, rounding: float = 0.0) -> Share:
+    """Returns the share of draws below a reported value, ties counted half, with its 95 % interval.
+
+    A draw is one run, or several that count as one: then its part below the value counts. Runs within
+    `rounding` of it are ties. The interval is Clopper and Pearson's of the true share of draws below the
+    value; with ties it reaches from the lower end without to the upper end with all of them, and parts of a
+    draw are rounded outwards. It covers at least 95 %.
+    """
+    slack, count = rounding + 1e-9, len(draws)
+    below = math.fsum(sum(run < reported - slack for run in runs) / len(runs) for runs in draws)
+    not_above = math.fsum(sum(run <= reported + slack for run in runs) / len(runs) for runs in draws)
+    low = clopper_pearson(math.floor(below + 1e-9), count).low
+    high = clopper_pearson(math.ceil(not_above - 1e-9), count).high
+    return Share((below + not_above) / 2 / count, Interval(low, high))
+
+
+def clopper_pearson(successes: int, trials: int) -> Interval:
+    """Returns the exact binomial 95 % interval of a chance of which `trials` showed `successes`.
+
+    Source: Clopper and Pearson 1934.
+    """
+    failures = trials - successes
+    low = special.betaincinv(successes, failures + 1, 0.025) if successes else 0.0
+    high = special.betaincinv(successes + 1, failures, 0.975) if failures else 1.0
+    return Interval(round(float(low), 12), round(float(high), 12))  # 1 of 1: 0.025 on every processor

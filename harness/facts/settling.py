@@ -1,12 +1,19 @@
-"""The probability of a verdict at a later look: a predictive simulation with the rules of `verdicts`."""
+"""The next look at a reported number: what its seeds take, and the probability of a verdict there, by a
+predictive simulation with the rules of `verdicts`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
 import numpy as np
 
+from harness.facts import statistics
+from harness.facts.evidence.others import ReportedNumber
+from harness.facts.price import Price
 from harness.facts.statistics import SMALL_SAMPLE, KnownSd
 from harness.facts.verdicts import LOOKS, OPEN, Origin, p_values, verdicts_at_a_look
 
@@ -15,6 +22,91 @@ DRAWS = 4000
 
 WORTH = 0.5
 """Probability of a verdict from which a look is worth its runs."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The advised look at a number: what it takes, and the probability of a verdict there.
+
+    seeds: in all, more: still to run, both None where no more seeds are of use. chance: probability of a
+    verdict, None if not known, 1 where no seed changes the score. why: the reason in words where one of them
+    is None, else what the probability rests on. gpu_hours: of the seeds still to run and all that they need,
+    None if their cost is not known. command: what plans and runs them. corpora: those that have to be made,
+    which no hours count.
+    """
+
+    seeds: int | None = None
+    more: int | None = None
+    gpu_hours: float | None = None
+    command: str = ""
+    why: str = ""
+    corpora: str = ""
+    chance: float | None = None
+
+    @property
+    def cost(self) -> str:
+        """The seeds still to run with their hours, in words; empty if none are known."""
+        if self.more is None:
+            return ""
+        hours = "" if self.gpu_hours is None else f", {format_hours(self.gpu_hours)}"
+        made = f" and the making of {self.corpora}" if self.corpora else ""
+        return f"{counted(self.more, 'seed')}{hours}{made}"
+
+
+def format_hours(hours: float) -> str:
+    """Returns GPU hours as `sentbench plan` prints them."""
+    number = f"{hours:,.0f}" if hours >= 100 else f"{hours:.2g}" if hours < 10 else f"{hours:.1f}"
+    return f"{number} GPU hours"
+
+
+def counted(number: int, what: str) -> str:
+    """Returns a number of things, in the plural where it is not one."""
+    return f"{number:,} {what}" + ("" if number == 1 else "s")
+
+
+def plan_for(
+    reported: ReportedNumber,
+    values: Sequence[float],
+    *,
+    others: float | None,
+    known: KnownSd | None,
+    planned: KnownSd | None,
+    price: Price,
+) -> Plan:
+    """Returns the way to a verdict on a reported number with our `values`, in points.
+
+    Without runs of ours the difference is what others found, else 0. known, planned: as of `verify`.
+    """
+    if known is not None and known.n == 0:
+        reason = "no seed changes its score"
+        return Plan(why=reason) if values else replace(_costed(1, 0, price), why=reason, chance=1.0)
+    if len(values) >= LOOKS[-1]:
+        return Plan(why=f"no verdict after {LOOKS[-1]} seeds, and no further look is planned")
+    look, chance = look_worth_its_runs(
+        statistics.mean(values) - reported.value if values else others or 0.0,
+        statistics.sample_sd(values),
+        len(values),
+        origin=reported.origin,
+        known=known or planned,
+        rounding=reported.rounding,
+    )
+    why = []
+    if chance is None:
+        why.append("the chance of a verdict is not known before two seeds")
+    elif known is None and planned is not None and len(values) < SMALL_SAMPLE:
+        why.append("if its seeds vary like those of another system on this backbone")
+    if chance is not None and not values:
+        guess = "the reported number" if others is None else "the mean of independent runs"
+        why.append(f"if our mean is {guess}")
+    return replace(_costed(look, len(values), price), why=" and ".join(why), chance=chance)
+
+
+def _costed(seeds: int, run: int, price: Price) -> Plan:
+    more = max(1, seeds - run)
+    shared = 0.0 if run else price.shared
+    hours = None if price.gpu_hours is None or shared is None else more * price.gpu_hours + shared
+    command = f"{price.command} --seeds {run + more} && dvc repro" if price.command else ""
+    return Plan(run + more, more, hours, command, corpora=price.corpora)
 
 
 def look_worth_its_runs(

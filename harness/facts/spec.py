@@ -3,29 +3,70 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
-from harness.declarations import Declaration, Name, TableKey, read_declaration
+from harness.declarations import Declaration, Name, TableKey, check_name, read_declaration
 from harness.errors import InputError
 from harness.facts.published import Published, known_name
-from harness.facts.run_choice import RunChoice, RunText, split_run
 from harness.paths import TABLES, declarations_of, declared
 
 Statistic = Literal["mean", "sd", "best-by-dev", "pairs"]
 """What a cell shows of its seeds: their mean, their sd, the seed best on dev, or the size of the test set."""
 
 
+@dataclass(frozen=True)
+class RunChoice:
+    """The runs of a system on one backbone: those of the seeds given, or all."""
+
+    system: str
+    backbone: str
+    seeds: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.system}@{self.backbone}"
+
+
+def system_label(method: str, variant: str, backbone: str) -> str:
+    """Returns what a reader calls a system on a backbone."""
+    return f"{method}/{variant}@{backbone}"
+
+
+def split_run(text: str) -> tuple[str | None, str | None]:
+    """Returns the system and the backbone of `system@backbone`; either may be left out.
+
+    Errors: ValueError if the text names neither or is no name.
+    """
+    system, _, backbone = text.partition("@")
+    for name in (system, backbone):
+        if name:
+            check_name(name)
+    if not system and not backbone:
+        raise ValueError("expected SYSTEM@BACKBONE, SYSTEM or @BACKBONE")
+    return system or None, backbone or None
+
+
+def _check_run(text: str) -> str:
+    split_run(text)
+    return text
+
+
+RunText = Annotated[str, AfterValidator(_check_run)]
+"""`pcl@bert-base-uncased`, `pcl` or `@bert-base-uncased`."""
+
+
 class ColumnSpec(Declaration):
     """One column: a score of a task, the mean of other columns, a setting of the runs' recipe, or (none of
     these) something only published.
 
-    metric, setting, selection, text: which score of `task`, as the result files name it. recipe: the setting,
-    `train.learning_rate` or `config.queue_size`, which is known without a run.
+    metric, setting: which score of `task`, as the result files name it; always of the weights best on dev and
+    of SentEval's text. recipe: the setting, `train.learning_rate` or `config.queue_size`, which is known
+    without a run.
     published: the published table's column, if it has another name. run: what a row leaves out, `@backbone`;
-    seeds: the seeds that the column shows, whatever the row says; `all` for every one.
+    seeds: the seeds that the column shows, whatever the row says.
     better: which way ranks go, `none` if the column has no winner. unit: `scaled` by the table's scale, or
     `plain` numbers shown with `decimals` of their own. no_verdict: as of a row.
     """
@@ -35,13 +76,11 @@ class ColumnSpec(Declaration):
     task: str | None = None
     metric: str = "spearman"
     setting: str = "all"
-    selection: Literal["best-dev", "last"] = "best-dev"
-    text: Literal["senteval", "raw"] = "senteval"
     mean_of: list[str] = Field(default_factory=list)
     recipe: str | None = None
     published: str | None = None
     run: RunText | None = None
-    seeds: list[int] | Literal["all"] | None = None
+    seeds: list[int] = Field(default_factory=list)
     statistic: Statistic | None = None
     better: Literal["higher", "lower", "none"] = "higher"
     unit: Literal["scaled", "plain"] = "scaled"
@@ -162,8 +201,7 @@ class TableSpec(Declaration):
                 f"table {self.key}, row {row.title!r}, column {column.key}: run has no "
                 f"{'backbone' if system else 'system'}, expected both; write `run: SYSTEM@BACKBONE`"
             )
-        seeds = row.seeds if column.seeds is None else [] if column.seeds == "all" else column.seeds
-        return RunChoice(system, backbone, tuple(seeds))
+        return RunChoice(system, backbone, tuple(column.seeds or row.seeds))
 
     def statistic(self, row: RowSpec, column: ColumnSpec) -> Statistic:
         """Returns what a cell shows: the cell's own choice, else the column's, else the row's."""
@@ -227,7 +265,6 @@ def check_spec(
 
 
 def _check_published(spec: TableSpec, row: RowSpec, published: Published) -> None:
-    """Raises InputError unless the row's published table, row and columns exist in the scale of the spec."""
     if row.published is None:
         return
     if spec.published is None:

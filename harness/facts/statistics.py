@@ -1,12 +1,10 @@
-"""What a handful of seeds says about a published number: standard deviation, tests and power.
-
-Values may be in any unit as long as one call keeps to it. Every function is pure; randomness is an argument.
-"""
+"""What a handful of seeds says: standard deviation, intervals, tests and power; values may be in any unit."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cache
 from typing import NamedTuple
 
 from scipy import special
@@ -15,6 +13,17 @@ TEST_LEVEL = 0.05
 """Of a two-sided test for which seeds are planned."""
 SMALL_SAMPLE = 10
 """Below this many seeds the known standard deviation of a larger study is a floor for our own."""
+
+
+class Interval(NamedTuple):
+    """From low to high, both included."""
+
+    low: float
+    high: float
+
+    def holds(self, value: float) -> bool:
+        """Returns whether a value lies in the interval."""
+        return self.low <= value <= self.high
 
 
 class KnownSd(NamedTuple):
@@ -47,12 +56,36 @@ def sample_sd(values: Sequence[float]) -> float | None:
     return math.sqrt(math.fsum((value - centre) ** 2 for value in values) / (len(values) - 1))
 
 
-def sd_interval(sd: float, n: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Returns the chi-square interval for a standard deviation that n seeds show as `sd`."""
-    tail = (1 - confidence) / 2
-    freedom = n - 1
-    low, high = (2 * float(special.gammaincinv(freedom / 2, share)) for share in (tail, 1 - tail))
-    return sd * math.sqrt(freedom / high), sd * math.sqrt(freedom / low)
+@cache
+def student(freedom: int, confidence: float) -> float:
+    """Returns the two-sided critical value of Student's t."""
+    return float(special.stdtrit(freedom, (1 + confidence) / 2))
+
+
+def half_width(values: Sequence[float], *, known: KnownSd | None, confidence: float) -> float | None:
+    """Returns half the width of the interval of our expected score; None if not known.
+
+    Two intervals are possible and the wider one is taken: by our own seeds, Student's t with n - 1 degrees
+    of freedom (from two seeds on), and with fewer than `SMALL_SAMPLE` seeds by a larger study's standard
+    deviation, t with its degrees of freedom. So a few seeds that happen to agree prove nothing, and a study
+    that does not fit our runs never makes an interval narrower. A study of n = 0 has no error: the system is
+    deterministic.
+    """
+    if known is not None and known.n == 0:
+        return 0.0
+    count, sd, widths = len(values), sample_sd(values), []
+    if sd is not None:
+        widths.append(student(count - 1, confidence) * sd / math.sqrt(count))
+    if known is not None and count < SMALL_SAMPLE:
+        widths.append(student(known.n - 1, confidence) * known.sd / math.sqrt(count))
+    return max(widths, default=None)
+
+
+def mean_interval(values: Sequence[float], confidence: float) -> Interval | None:
+    """Returns Student's interval of the expected value; None below two values."""
+    half = half_width(values, known=None, confidence=confidence)
+    centre = mean(values)
+    return None if half is None else Interval(centre - half, centre + half)
 
 
 def compare_seeds(

@@ -21,8 +21,7 @@ import numpy as np
 from scipy import special
 
 from harness.facts import statistics
-from harness.facts.intervals import Interval, half_width
-from harness.facts.statistics import KnownSd
+from harness.facts.statistics import Interval, KnownSd, half_width
 
 MARGIN = 0.5
 """Points within which two scores count as the same."""

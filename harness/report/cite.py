@@ -1,18 +1,40 @@
-"""Which number to cite for a baseline: the reported, the independent or ours, with its interval."""
+"""Which number to cite for a baseline, the reported, the independent or ours, with its interval; BibTeX."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from pydantic import Field
+
+from harness.declarations import Declaration
 from harness.facts import statistics
-from harness.facts.intervals import Interval, mean_interval
-from harness.facts.published import Published
+from harness.facts.published import Published, PublishedPaper
+from harness.facts.statistics import Interval, mean_interval
 from harness.facts.verdicts import FEW_SOURCES, LOOKS
-from harness.report.formats.citation import Work, paper_entry, work_entry
 from harness.report.tables.model import Table, verifications
 from harness.report.verification import Verification
+
+WORKS = "works.yaml"
+"""Of leaderboards: the works that papers quote numbers from."""
+SPECIAL = re.compile(r"[&%$#_{}\\~^]")
+ESCAPED = {"\\": r"{\textbackslash}", "~": r"{\textasciitilde}", "^": r"{\textasciicircum}"}
+"""What a backslash before the character would not print."""
+NAME = "sentbench: a reproducibility benchmark for unsupervised sentence embeddings"
+RELEASED = "2026-11-23"
+"""When this version was released, as in CITATION.cff, which the wheel does not include."""
+
+
+class Work(Declaration):
+    """What a bibliography needs of a work that a paper quotes."""
+
+    title: str
+    authors: list[str] = Field(default_factory=list)
+    venue: str = ""
+    year: int | None = None
+    link: str = ""
 
 
 @dataclass(frozen=True)
@@ -55,13 +77,14 @@ def advice_on(found: Verification, bibtex: str) -> Advice:
     ours = _mean("ours", found.values, f"mean of {len(found.values)} runs of this project")
     values = tuple(value for value in (stated, independent, ours) if value is not None)
     settled = found.ours is not None and found.ours.verdict != "inconclusive"
+    chosen, why = stated, "nothing better is known"
     if found.verdict in ("replicates", "independent runs agree"):
-        return Advice(found, stated, values, f"verdict: {found.verdict}", bibtex)
-    if ours is not None and (settled or len(found.values) >= LOOKS[0]):
-        return Advice(found, ours, values, f"verdict on the reported number: {found.verdict}", bibtex)
-    if independent is not None and len(sources) >= FEW_SOURCES:
-        return Advice(found, independent, values, f"verdict: {found.verdict}", bibtex)
-    return Advice(found, stated, values, f"nothing better is known: {found.verdict}", bibtex)
+        why = "verdict"
+    elif ours is not None and (settled or len(found.values) >= LOOKS[0]):
+        chosen, why = ours, "verdict on the reported number"
+    elif independent is not None and len(sources) >= FEW_SOURCES:
+        chosen, why = independent, "verdict"
+    return Advice(found, chosen, values, f"{why}: {found.verdict}", bibtex)
 
 
 def _mean(kind: str, values: tuple[float, ...], how: str) -> Value | None:
@@ -101,11 +124,10 @@ def advice_for(
 
 def _bibtex(found: Verification, published: Published, works: Mapping[str, Work]) -> str:
     """Returns the entry of the paper that reported the number, or of the work that it quotes."""
-    paper = published.papers[found.reported.table.split("/")[0]]
     work = published.row(found.reported.table, found.reported.row).work
     if work is not None and work in works:
         return work_entry(work, works[work])
-    return paper_entry(paper)
+    return paper_entry(published.papers[found.reported.table.split("/")[0]])
 
 
 def to_text(advice: Advice, project: str) -> str:
@@ -117,6 +139,53 @@ def to_text(advice: Advice, project: str) -> str:
         f"because     {advice.why}",
         *(f"{value.kind:<11} {value}" for value in advice.values),
     ]
-    return "\n".join(
-        [*lines, "", advice.bibtex, *([project] if advice.recommended.kind != "reported" else [])]
-    )
+    ours = [] if advice.recommended.kind == "reported" else [project]
+    return "\n".join([*lines, "", advice.bibtex, *ours])
+
+
+def paper_entry(paper: PublishedPaper) -> str:
+    """Returns the entry of a paper under its key with its year."""
+    return work_entry(f"{paper.paper}{paper.year or ''}", paper)
+
+
+def work_entry(key: str, work: Work | PublishedPaper) -> str:
+    """Returns the entry of a work; a field that is not known is left out."""
+    fields = {
+        "title": work.title,
+        "author": " and ".join(work.authors),
+        "year": "" if work.year is None else str(work.year),
+        "url": work.link,
+        "note": work.venue,
+    }
+    return entry(key, fields)
+
+
+def report_entry(code: str) -> str:
+    """Returns the entry of the report that the code of this fingerprint made."""
+    return entry(f"sentbench-{code[:10]}", {"title": NAME, "note": f"Report of code {code}"})
+
+
+def project_entry() -> str:
+    """Returns the entry of this project, by its version and the date of CITATION.cff."""
+    from importlib.metadata import version
+
+    fields = {
+        "title": NAME,
+        "author": "The sentbench contributors",
+        "year": RELEASED[:4],
+        "note": f"Version {version('sentbench')}, {RELEASED}",
+    }
+    return entry("sentbench", fields)
+
+
+def entry(key: str, fields: dict[str, str]) -> str:
+    """Returns one @misc entry of the fields that have a value; what TeX reads as a command is escaped."""
+    lines = [f"  {name} = {{{_escape(name, value)}}}," for name, value in fields.items() if value]
+    return "\n".join([f"@misc{{{key},", *lines, "}"])
+
+
+def _escape(name: str, value: str) -> str:
+    if name == "url":
+        return value
+    escaped = SPECIAL.sub(lambda found: ESCAPED.get(found[0], f"\\{found[0]}"), value)
+    return f"{{{escaped}}}" if name == "title" else escaped  # braces keep its capitals

@@ -74,7 +74,6 @@ def machine_changes(before: Iterable[ResultFile], after: Iterable[ResultFile]) -
 
 
 def _sides(results: Iterable[ResultFile]) -> dict[ScoreKey, list[tuple[RunRecord, ScoreRecord]]]:
-    """Returns the runs of every headline score with what each scored."""
     found: dict[ScoreKey, list[tuple[RunRecord, ScoreRecord]]] = {}
     for result in results:
         run, text = result.run, result.provenance.text
@@ -88,7 +87,6 @@ def _sides(results: Iterable[ResultFile]) -> dict[ScoreKey, list[tuple[RunRecord
 def _move(
     key: ScoreKey, old: list[tuple[RunRecord, ScoreRecord]], new: list[tuple[RunRecord, ScoreRecord]]
 ) -> Move:
-    """Returns what became of a score, from the runs of both sides, none where a side is missing."""
     first, second = ({run.seed: score.value for run, score in side} for side in (old, new))
     before, after = (statistics.mean([*side.values()]) if side else None for side in (first, second))
     counts = len(first), len(second)
@@ -151,7 +149,6 @@ def to_pull_request(moves: Sequence[Move], names: tuple[str, str]) -> str:
 
 
 def _table(moves: Sequence[Move]) -> list[str]:
-    """The moves in points."""
     lines = [
         "| System | Task | Before | After | Change | Noise | Seeds |",
         "| :-- | :-- | --: | --: | --: | --: | :-: |",

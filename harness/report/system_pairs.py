@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, get_args
 
 from harness.facts import statistics
-from harness.facts.intervals import Interval, mean_interval
+from harness.facts.statistics import Interval, mean_interval
 from harness.results.schema import ResultFile
 
 Outcome = Literal["won", "lost", "inconclusive", "equal"]
@@ -53,13 +53,6 @@ class SystemScores:
         """Returns the mean over tasks of every seed that has all of them, by seed."""
         seeds = set.intersection(*(set(self.tasks[name]) for name in names)) if names else ()
         return {seed: statistics.mean([self.tasks[name][seed] for name in names]) for seed in sorted(seeds)}
-
-
-class Side(NamedTuple):
-    """One side of a difference: scores by seed, raw units, and whether they are free of seeds."""
-
-    scores: Mapping[int, float]
-    exact: bool
 
 
 class OverItems(NamedTuple):
@@ -175,16 +168,19 @@ def compare_systems(
 ) -> SystemComparison:
     """Returns a difference for every task that both systems have, in the order of the first, and their mean.
 
-    pairs: intervals over pairs of sentences, where they are known (see `harness.facts.bootstrap`); over: that
-    of the mean. confidence: of a task's interval over seeds; the mean's is CONFIDENCE.
+    pairs: intervals over pairs of sentences, where they are known; over: that of the mean. confidence: of a
+    task's interval over seeds; the mean's is CONFIDENCE.
     """
-    shared = [name for name in first.tasks if name in second.tasks]
+    exact = first.exact, second.exact
     found = {}
-    for name in shared:
-        sides = (Side(side.tasks[name], side.exact) for side in (first, second))
-        found[name] = difference_of(*sides, over=(pairs or {}).get(name, NO_ITEMS), confidence=confidence)
-    means = [Side(side.means(shared), side.exact) for side in (first, second)]
-    mean = difference_of(*means, over=over) if all(side.scores for side in means) else None
+    for name, scores in first.tasks.items():
+        if name in second.tasks:
+            over_items = (pairs or {}).get(name, NO_ITEMS)
+            found[name] = difference_of(
+                scores, second.tasks[name], exact=exact, over=over_items, confidence=confidence
+            )
+    ours, theirs = (side.means([*found]) for side in (first, second))
+    mean = difference_of(ours, theirs, exact=exact, over=over) if ours and theirs else None
     return SystemComparison(first.key, second.key, found, mean)
 
 
@@ -197,18 +193,22 @@ def simultaneous(tasks: int) -> float:
 
 
 def difference_of(
-    first: Side, second: Side, *, over: OverItems = NO_ITEMS, confidence: float = CONFIDENCE
+    first: Mapping[int, float],
+    second: Mapping[int, float],
+    *,
+    exact: tuple[bool, bool] = (False, False),
+    over: OverItems = NO_ITEMS,
+    confidence: float = CONFIDENCE,
 ) -> Difference:
-    """Returns first minus second over the seeds that both have; a side without seeds goes with every seed.
+    """Returns first minus second over the seeds that both have; scores by seed, one at least, raw units.
 
+    exact: whether a side is free of seeds; it then goes with every seed of the other.
     Source of the interval over seeds: Student's t of the paired differences, n - 1 degrees of freedom. None
     below two seeds; of no width between two sides without seeds. Where no seed is shared, the difference is
-    that of the means and has no interval over seeds. Errors: ValueError for a side without scores.
+    that of the means and has no interval over seeds.
     """
-    if not first.scores or not second.scores:
-        raise ValueError("expected a score on both sides of a difference")
-    ours = _over_seeds(first, second.scores)
-    theirs = _over_seeds(second, ours)
+    ours = dict.fromkeys(second, next(iter(first.values()))) if exact[0] else first
+    theirs = dict.fromkeys(ours, next(iter(second.values()))) if exact[1] else second
     shared = sorted(set(ours) & set(theirs))
     if not shared:
         means = [statistics.mean([*side.values()]) for side in (ours, theirs)]
@@ -216,13 +216,8 @@ def difference_of(
     differences = [ours[seed] - theirs[seed] for seed in shared]
     means = [statistics.mean([side[seed] for seed in shared]) for side in (ours, theirs)]
     middle = statistics.mean(differences)
-    exact = first.exact and second.exact
-    seeds = Interval(middle, middle) if exact else mean_interval(differences, confidence)
-    return Difference(means[0], means[1], middle, len(shared), seeds, over, exact)
-
-
-def _over_seeds(side: Side, seeds: Iterable[int]) -> Mapping[int, float]:
-    return dict.fromkeys(seeds, next(iter(side.scores.values()))) if side.exact else side.scores
+    seeds = Interval(middle, middle) if all(exact) else mean_interval(differences, confidence)
+    return Difference(means[0], means[1], middle, len(shared), seeds, over, all(exact))
 
 
 def tally_in_words(tally: Mapping[Outcome, int], name: str) -> str:

@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from harness.facts import statistics
 from harness.facts.draws import OURS, Draw, drawn
 from harness.facts.evidence.others import RELATIONS, Others, Pool, Relation, ReportedNumber
 from harness.facts.price import NO_PRICE, Price
-from harness.facts.settling import look_worth_its_runs
+from harness.facts.settling import Plan, counted, plan_for
 from harness.facts.statistics import KnownSd
-from harness.facts.verdicts import (
-    LOOKS,
-    Judgement,
-    OthersAnswer,
-    Verdict,
-    by_others,
-    judge,
-)
-from harness.report.contributed import Contributed, contributed_text, seeds_text
+from harness.facts.verdicts import INTERVAL, Judgement, OthersAnswer, Verdict, by_others
+from harness.results.contributions import Level
 
 MANY = "it would not replicate alone; among all numbers of its page that is not enough"
 """What false-discovery control did to a verdict."""
@@ -29,32 +22,18 @@ REPORTED = ("table", "row", "column", "value", "seeds", "picked", "by")
 
 
 @dataclass(frozen=True)
-class Plan:
-    """The advised look at a number: what it takes, and the probability of a verdict there.
+class Contributed:
+    """What others contributed of one number, as far as it was checked equally far: never part of ours.
 
-    seeds: in all, more: still to run, both None where no more seeds are of use. chance: probability of a
-    verdict, None if not known, 1 where no seed changes the score. why: the reason in words where one of them
-    is None, else what the probability rests on. gpu_hours: of the seeds still to run and all that they need,
-    None if their cost is not known. command: what plans and runs them. corpora: those that have to be made,
-    which no hours count.
+    values: scores in points of the runs, in their order. by: who ran them. judgement: what these
+    values alone say, None for scores that were not checked, and where nothing is reported.
     """
 
-    seeds: int | None = None
-    more: int | None = None
-    gpu_hours: float | None = None
-    command: str = ""
-    why: str = ""
-    corpora: str = ""
-    chance: float | None = None
-
-    @property
-    def cost(self) -> str:
-        """The seeds still to run with their hours, in words; empty if none are known."""
-        if self.more is None:
-            return ""
-        hours = "" if self.gpu_hours is None else f", {format_hours(self.gpu_hours)}"
-        made = f" and the making of {self.corpora}" if self.corpora else ""
-        return f"{counted(self.more, 'seed')}{hours}{made}"
+    level: Level
+    values: tuple[float, ...]
+    runs: tuple[str, ...]
+    by: tuple[str, ...]
+    judgement: Judgement | None = None
 
 
 @dataclass(frozen=True)
@@ -89,6 +68,7 @@ def verify(
     known: KnownSd | None = None,
     planned: KnownSd | None = None,
     price: Price = NO_PRICE,
+    contributed: tuple[Contributed, ...] = (),
 ) -> Verification:
     """Returns what is known of a reported number.
 
@@ -97,15 +77,7 @@ def verify(
     deviation to plan seeds by where nothing else is known; it decides no verdict. A number reported as a mean
     of seeds is no single draw and gets no `draw`; one with a verdict by our runs gets no plan.
     """
-    ours = None
-    if values:
-        ours = judge(
-            values,
-            reported.value,
-            origin=reported.origin,
-            known=known,
-            rounding=reported.rounding,
-        )
+    ours = reported.judged(values, known) if values else None
     independent = others.independent
     answer = by_others(
         independent.sources,
@@ -119,7 +91,9 @@ def verify(
     selected = None
     if single and values and len(dev) == len(values):
         selected = max(zip(dev, values, strict=True), key=lambda seed: seed[0])[1]
-    settled = ours is not None and ours.verdict != "inconclusive"
+    plan = None
+    if ours is None or ours.verdict == "inconclusive":
+        plan = plan_for(reported, values, others=answer.difference, known=known, planned=planned, price=price)
     return Verification(
         reported=reported,
         values=tuple(values),
@@ -129,50 +103,9 @@ def verify(
         by_others=answer,
         best_by_dev=selected,
         verdict=answer.answer if ours is None else ours.verdict,
-        plan=None if settled else _plan(reported, values, answer, known, planned, price),
+        plan=plan,
+        contributed=contributed,
     )
-
-
-def _plan(
-    reported: ReportedNumber,
-    values: Sequence[float],
-    others: OthersAnswer,
-    known: KnownSd | None,
-    planned: KnownSd | None,
-    price: Price,
-) -> Plan:
-    """Returns the way to a verdict; without runs of ours the difference is what others found, else 0."""
-    if known is not None and known.n == 0:
-        reason = "no seed changes its score"
-        return Plan(why=reason) if values else replace(_costed(1, 0, price), why=reason, chance=1.0)
-    if len(values) >= LOOKS[-1]:
-        return Plan(why=f"no verdict after {LOOKS[-1]} seeds, and no further look is planned")
-    look, chance = look_worth_its_runs(
-        statistics.mean(values) - reported.value if values else others.difference or 0.0,
-        statistics.sample_sd(values),
-        len(values),
-        origin=reported.origin,
-        known=known or planned,
-        rounding=reported.rounding,
-    )
-    why = ""
-    if chance is None:
-        why = "the chance of a verdict is not known before two seeds"
-    elif known is None and planned is not None and len(values) < statistics.SMALL_SAMPLE:
-        why = "if its seeds vary like those of another system on this backbone"
-    if chance is not None and not values:
-        guess = "the reported number" if others.difference is None else "the mean of independent runs"
-        why = " and ".join(filter(None, [why, f"if our mean is {guess}"]))
-    return replace(_costed(look, len(values), price), why=why, chance=chance)
-
-
-def _costed(seeds: int, run: int, price: Price) -> Plan:
-    """Returns the plan of `seeds` in all, of which `run` were run."""
-    more = max(1, seeds - run)
-    shared = 0.0 if run else price.shared
-    hours = None if price.gpu_hours is None or shared is None else more * price.gpu_hours + shared
-    command = f"{price.command} --seeds {run + more} && dvc repro" if price.command else ""
-    return Plan(run + more, more, hours, command, corpora=price.corpora)
 
 
 def to_json(found: Verification) -> dict[str, Any]:
@@ -226,7 +159,7 @@ def to_text(found: Verification) -> str:
     ]
     for kind in RELATIONS:
         lines += _pool_text(kind, found.others.pools[kind])
-    if found.draw is not None and found.draw.place is not None:
+    if found.draw is not None:
         low, high = (100 * end for end in found.draw.place.interval)
         words = draw_words(found.draw)
         lines.append(f"draw       {found.draw.answer}: {words} ({low:.0f} to {high:.0f} %)")
@@ -239,27 +172,36 @@ def to_text(found: Verification) -> str:
     return "\n".join(lines + _plan_text(found.plan))
 
 
-def format_hours(hours: float) -> str:
-    """Returns GPU hours as `sentbench plan` prints them."""
-    number = f"{hours:,.0f}" if hours >= 100 else f"{hours:.2g}" if hours < 10 else f"{hours:.1f}"
-    return f"{number} GPU hours"
+def contributed_text(group: Contributed) -> str:
+    """Returns what others contributed of one number: who ran it, how far it was checked, and its values."""
+    by = ", ".join(dict.fromkeys(group.by))
+    if group.judgement is not None:
+        return f"(by {by}; {group.level}; not in ours) {seeds_text(group.values, group.judgement)}"
+    return f"(by {by}; {group.level}; no verdict) {_mean_text(group.values)}"
 
 
-def counted(number: int, what: str) -> str:
-    """Returns a number of things, in the plural where it is not one."""
-    return f"{number:,} {what}" + ("" if number == 1 else "s")
+def seeds_text(values: Sequence[float], answer: Judgement | None) -> str:
+    """Returns mean, standard deviation and number of values in points, and what they say."""
+    if answer is None:
+        return "none"
+    used = f" by the first {answer.seeds}" if answer.seeds < len(values) else ""
+    low, high = answer.interval or (None, None)
+    reach = "" if low is None else f", {100 * INTERVAL:g} % interval {low:+.2f} to {high:+.2f}"
+    return f"{_mean_text(values)}, {answer.verdict}{used}: {answer.difference:+.2f}{reach}"
+
+
+def _mean_text(values: Sequence[float]) -> str:
+    sd = statistics.sample_sd(values)
+    return f"{statistics.mean(values):.2f}{'' if sd is None else f' +- {sd:.2f}'} ({len(values)})"
 
 
 def draw_words(draw: Draw) -> str:
-    """Returns where a reported value is among single runs; empty where there are none."""
-    if draw.place is None:
-        return ""
+    """Returns where a reported value is among single runs."""
     of = f" of {counted(draw.sources, 'source')}, each of others counted once" if draw.sources > 1 else ""
     return f"above {100 * draw.place.value:.0f} % of {counted(draw.runs, 'single run')}{of}"
 
 
 def _pool_text(kind: Relation, pool: Pool) -> list[str]:
-    """Returns what one kind of evidence says and where it stands; nothing where there is none."""
     if not pool.studies:
         return []
     shown = "" if pool.median is None else f", median of sources {pool.median:.2f}"

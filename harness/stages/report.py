@@ -14,8 +14,7 @@ from harness.disk.records import check_plain, read_object
 from harness.errors import InputError
 from harness.paths import ARTEFACTS, REPORTS, RUN_RECORD, SCORES
 from harness.plan.entries import Params
-from harness.report.formats.metrics import metrics_files
-from harness.report.formats.summary import text_files
+from harness.report.formats.summary import metrics_files, text_files
 from harness.report.pages.render import render_pages
 from harness.report.settled import settled_lines
 from harness.report.tables.leaderboard import missing_cells, tables_of_plan

@@ -16,7 +16,7 @@ import yaml
 import sentbench
 from docs import outputs, pictures
 from harness.cli import commands, parser_of
-from harness.report.formats.citation import RELEASED
+from harness.report.cite import RELEASED
 from tests.faults.small_project import write_stsb
 
 ROOT = Path(__file__).parents[2]

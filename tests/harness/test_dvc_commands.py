@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from harness.report.formats.metrics import flat_metrics, metrics_files
+from harness.report.formats.summary import flat_metrics, metrics_files
 from harness.results.curves import LOSSES, POINTS, losses_of
 from harness.results.store import read_results
 

@@ -1,17 +1,184 @@
-"""Reading the ledger: studies, with the numbers that published tables hold for them, checked as a whole."""
+"""The ledger of replications by others: what studies declare, with the numbers that published tables hold for
+them, checked as a whole.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Annotated, Any, Literal
 
-from harness.declarations import list_declarations, read_declaration
+from pydantic import Discriminator, Field, Tag, model_validator
+
+from harness.declarations import Declaration, list_declarations, read_declaration
 from harness.errors import InputError
-from harness.facts.evidence.model import Reported, Scope, Score, Study, StudyFile, Summary, check_score
 from harness.facts.published import Published, known_name
 
 SCOPE_FILE = "scope.yaml"
+
+COLUMNS: dict[str, str] = {
+    **dict.fromkeys(["STS12", "STS13", "STS14", "STS15", "STS16", "STSB", "SICKR"], "spearman"),
+    **dict.fromkeys(["Avg", "Avg-STS12-16", "STSB-dev"], "spearman"),
+    **dict.fromkeys(["AskU", "SciDocs"], "map"),
+    **dict.fromkeys(["SICKE", "SNLI"], "accuracy"),
+    "gain-over-simcse": "difference",
+}
+"""What a study may have measured, by the published tables' column names, with its metric. `Avg` is the mean
+of the seven STS test sets, `gain-over-simcse` a difference of two such means."""
+
+Kind = Literal["re-run", "other-recipe", "checkpoint", "quoted"]
+"""How a number came about: trained by the published recipe as far as stated, trained with a stated
+difference, measured on released weights, or repeated from print (which is no evidence)."""
+
+
+class Summary(Declaration):
+    """Several runs of which only mean, standard deviation, or the lowest and the highest are known."""
+
+    mean: float | None = Field(default=None, ge=0, le=100)
+    sd: float | None = Field(default=None, gt=0, le=50)
+    n: int | None = Field(default=None, ge=2)
+    low: float | None = Field(default=None, ge=0, le=100)
+    high: float | None = Field(default=None, ge=0, le=100)
+
+    @model_validator(mode="after")
+    def check(self) -> Summary:
+        """A summary says something: a mean or a standard deviation of n runs, or a range."""
+        if self.low is not None and self.high is not None and self.low >= self.high:
+            raise ValueError(f"low {self.low} is not below high {self.high}, expected a range")
+        if self.n is None and (self.low is None or self.high is None):
+            raise ValueError("a summary without n, expected it, or low and high")
+        if self.n is not None and self.mean is None and self.sd is None:
+            raise ValueError("a summary without mean and sd, expected one of them")
+        return self
+
+    @property
+    def middle(self) -> float | None:
+        """The mean, or the middle of a range; None where neither is known."""
+        if self.low is not None and self.high is not None:
+            return (self.low + self.high) / 2
+        return self.mean
+
+
+def _form(score: Any) -> str:
+    """Returns which form a score has, so that a fault is told of that form alone."""
+    return "summary" if isinstance(score, Summary | dict) else "runs" if isinstance(score, list) else "run"
+
+
+Points = Annotated[float, Field(ge=-100, le=100)]
+Score = Annotated[
+    Annotated[Points, Tag("run")]
+    | Annotated[list[Points], Field(min_length=2), Tag("runs")]
+    | Annotated[Summary, Tag("summary")],
+    Discriminator(_form),
+]
+"""What a study says of one column, in points: one run, runs in the order of their seeds, or less."""
+
+
+class Settings(Declaration):
+    """What a study states of how it trained and evaluated; a field that is missing was not stated.
+
+    sick_r_pairs: size of its SICK-R test set where it is not the 4,927 pairs of SentEval.
+    """
+
+    code: Literal["official", "own", "port"] | None = None
+    seeds: list[int] = Field(default_factory=list)
+    batch: int | None = Field(default=None, ge=1, le=65_536)
+    learning_rate: float | None = Field(default=None, gt=0, lt=1)
+    epochs: int | None = Field(default=None, ge=1, le=100)
+    length: int | None = Field(default=None, ge=8, le=512)
+    eval_every: int | None = Field(default=None, ge=1, le=100_000)
+    precision: Literal["fp32", "fp16", "bf16"] | None = None
+    device: str = ""
+    sick_r_pairs: Literal[9927] | None = None
+
+
+class Reported(Declaration):
+    """Numbers that appear in leaderboards/published: they are read from there and not repeated.
+
+    row: the published row, the study's system if empty. columns: columns by name, or for a column of the
+    study the published ones of its seeds. seeds: runs behind each value, if the table does not say.
+    """
+
+    table: str
+    row: str = ""
+    columns: list[str] | dict[str, list[str]]
+    seeds: int | None = Field(default=None, ge=2)
+
+
+class Study(Declaration):
+    """Numbers that one group measured of one system, from one source.
+
+    system: key of the published row (`system/variant@backbone`). source: `owner/repository`, a thread of it
+    (`owner/repository#8`), or `arxiv:NUMBER`; file: where in it. by: who measured, if not the owner of the
+    source. differs: the difference of another recipe. derived: the number follows from the source, which
+    does not state it. doubt: why the study is listed and not counted. repeats: columns whose numbers
+    another study has. unconverged: its training had not converged, so its runs are listed and not counted.
+    """
+
+    system: str = Field(pattern=r"^[a-z0-9-]+(/[a-z0-9-]+)?(@[a-z0-9-]+)?$")
+    kind: Kind
+    source: str = Field(pattern=r"^(arxiv:\d{4}\.\d{4,5}|[\w.-]+/[\w.-]+(#\d+)?)$")
+    file: str = ""
+    by: str = ""
+    settings: Settings = Settings()
+    differs: str = ""
+    scores: dict[str, Score] = Field(default_factory=dict)
+    reported: Reported | None = None
+    repeats: list[str] = Field(default_factory=list)
+    derived: bool = False
+    doubt: str = ""
+    unconverged: bool = False
+    note: str = ""
+
+    @model_validator(mode="after")
+    def check(self) -> Study:
+        """Columns are known, and another recipe says what differs."""
+        if not self.scores and self.reported is None:
+            raise ValueError(f"{self.system}: no number, expected `scores` or `reported`")
+        if (self.kind == "other-recipe") != bool(self.differs):
+            raise ValueError(f"{self.system}: expected `differs` for another recipe and only there")
+        for column, score in self.scores.items():
+            if column not in COLUMNS:
+                raise ValueError(f"{self.system}: column {column!r}, expected one of {', '.join(COLUMNS)}")
+            if self.settings.seeds and isinstance(score, list) and len(score) != len(self.settings.seeds):
+                told = f"{len(score)} values, expected {len(self.settings.seeds)}, one a seed"
+                raise ValueError(f"{self.system}: {column} has {told}")
+        return self
+
+    @property
+    def not_counted(self) -> str:
+        """Why the study is no evidence, empty if it counts."""
+        return self.doubt or ("not converged" if self.unconverged else "quoted" * (self.kind == "quoted"))
+
+    @property
+    def link(self) -> str:
+        """The address of the source."""
+        if self.source.startswith("arxiv:"):
+            return f"https://arxiv.org/abs/{self.source.removeprefix('arxiv:')}"
+        return f"https://github.com/{self.source.replace('#', '/issues/')}"
+
+
+class StudyFile(Declaration):
+    """One file of studies."""
+
+    studies: list[Study] = Field(min_length=1)
+
+
+class Group(Declaration):
+    """People who count as one: their papers and works in leaderboards/published, and their sources."""
+
+    papers: list[str] = Field(default_factory=list)
+    works: list[str] = Field(default_factory=list)
+    sources: list[str] = Field(default_factory=list)
+
+
+class Scope(Declaration):
+    """scope.yaml. same: published rows that are another row's system; searched: systems looked for."""
+
+    groups: dict[str, Group]
+    same: dict[str, str]
+    searched: list[str]
 
 
 @dataclass(frozen=True)
@@ -59,37 +226,32 @@ class Ledger:
 def load_ledger(folder: Path, published: Published) -> Ledger:
     """Returns the ledger of a folder; `published` holds the numbers that studies name by their table.
 
-    Errors: InputError if a file is not as declared, a reported number is not there, or a number appears
-    twice.
+    Errors: InputError if a file is not as declared, or a reported number is not there or appears twice.
     """
     scope = read_declaration(folder / SCOPE_FILE, Scope)
-    studies: list[Study] = []
-    where: list[str] = []
+    _check_scope(folder / SCOPE_FILE, scope, published)
+    studies: dict[str, Study] = {}
     for path in list_declarations(folder):
         if path.name == SCOPE_FILE:
             continue
         for index, study in enumerate(read_declaration(path, StudyFile).studies):
-            where.append(f"{path}: studies.{index}")
+            where = f"{path}: studies.{index}"
             try:
-                studies.append(_with_reported(study, published))
+                studies[where] = _with_reported(study, published)
             except (InputError, ValueError) as error:
-                raise InputError(f"{where[-1]}: {error}; correct the file") from None
-    ledger = Ledger(tuple(studies), scope)
-    _check_scope(folder / SCOPE_FILE, ledger, published)
-    _check_repeats(ledger, where)
+                raise InputError(f"{where}: {error}; correct the file") from None
+    ledger = Ledger(tuple(studies.values()), scope)
+    _check_repeats(ledger, list(studies))
     return ledger
 
 
 def _with_reported(study: Study, published: Published) -> Study:
-    """Returns the study with the numbers of its published table among its scores."""
     if study.reported is None:
         return study
     found = _reported_scores(study.reported, study.reported.row or study.system, published)
     twice = sorted(found.keys() & study.scores.keys())
     if twice:
         raise InputError(f"{study.system}: {', '.join(twice)} both reported and stated, expected once")
-    for column, score in found.items():
-        check_score(study.system, column, score)
     return study.model_copy(update={"scores": {**found, **study.scores}})
 
 
@@ -104,20 +266,18 @@ def _reported_scores(reported: Reported, key: str, published: Published) -> dict
             raise InputError(f"{reported.table} prints nothing for {key} in {column}, expected a number")
         return round(value * 100 / table.scale, 4)
 
-    if isinstance(reported.columns, list):
-        values = {column: points(column) for column in reported.columns}
-        return {
-            column: Summary(mean=value, n=seeds) if seeds > 1 else value for column, value in values.items()
-        }
-    lists = {column: [points(name) for name in names] for column, names in reported.columns.items()}
-    return {column: values if len(values) > 1 else values[0] for column, values in lists.items()}
+    if isinstance(reported.columns, dict):
+        lists = {column: [points(name) for name in names] for column, names in reported.columns.items()}
+        return {column: values if len(values) > 1 else values[0] for column, values in lists.items()}
+    values = {column: points(column) for column in reported.columns}
+    return {column: Summary(mean=value, n=seeds) if seeds > 1 else value for column, value in values.items()}
 
 
-def _check_scope(path: Path, ledger: Ledger, published: Published) -> None:
+def _check_scope(path: Path, scope: Scope, published: Published) -> None:
     """Papers and works of the groups exist, and nobody is in two groups."""
     works = {work for paper in published.papers.values() for work in paper.works}
     for kind, known in (("papers", set(published.papers)), ("works", works), ("sources", None)):
-        names = [name for group in ledger.scope.groups.values() for name in getattr(group, kind)]
+        names = [name for group in scope.groups.values() for name in getattr(group, kind)]
         for name in names:
             if names.count(name) > 1:
                 raise InputError(f"{path}: {kind} {name!r} is in two groups, expected one; correct the file")
@@ -126,9 +286,7 @@ def _check_scope(path: Path, ledger: Ledger, published: Published) -> None:
 
 
 def runs_of(score: Score) -> list[float]:
-    """Returns the single runs that a score states; none where it states only a mean, a standard deviation or
-    a range.
-    """
+    """Returns the single runs that a score states; none of a summary."""
     return [score] if isinstance(score, float) else list(score) if isinstance(score, list) else []
 
 

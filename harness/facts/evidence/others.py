@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Literal
 
 from harness.facts import statistics
-from harness.facts.evidence.ledger import Ledger, runs_of
-from harness.facts.evidence.model import COLUMNS, Range, Study, Summary
+from harness.facts.evidence.ledger import COLUMNS, Ledger, Study, Summary, runs_of
 from harness.facts.published import Published
-from harness.facts.verdicts import Origin, origin_of
+from harness.facts.verdicts import Judgement, Origin, judge, origin_of
 
 Relation = Literal["independent", "same authors", "checkpoint", "other recipe"]
 """How a study stands to a reported number: others trained the system by its recipe, those who reported it
@@ -30,6 +29,8 @@ class ReportedNumber:
     by: who stands behind it; seeds: runs behind it, picked: runs it was chosen from, None if
     not stated; rounding: half a reported digit.
     system: its row's system and backbone under their first name, by which tables that quote it agree.
+    measurable: whether a study can have measured the same. That is not so where the metric is another one,
+    or `Avg` is not the mean of the seven sets.
     """
 
     table: str
@@ -41,11 +42,16 @@ class ReportedNumber:
     rounding: float
     system: str = ""
     picked: int | None = None
+    measurable: bool = True
 
     @property
     def origin(self) -> Origin:
         """How the number came about, for the prediction interval."""
         return origin_of(self.seeds, self.picked)
+
+    def judged(self, values: Sequence[float], known: statistics.KnownSd | None) -> Judgement:
+        """Returns what some seeds say of the number; values and known: as of `judge`."""
+        return judge(values, self.value, origin=self.origin, known=known, rounding=self.rounding)
 
     @property
     def fact(self) -> tuple[str, str, float]:
@@ -99,20 +105,7 @@ class Others:
 
 def nothing_known() -> Others:
     """Returns the evidence of a number that no study could have measured."""
-    empty = Pool((), {}, {})
-    return Others(dict.fromkeys(RELATIONS, empty), (), searched=False)
-
-
-def measurable(published: Published, table: str, column: str) -> bool:
-    """Returns whether a study can have measured what a column of a published table has.
-
-    That is not so where the metric is another one, or `Avg` is not the mean of the seven sets. Errors:
-    InputError for an unknown table.
-    """
-    found = published.table(table)
-    if column not in COLUMNS or found.metric not in (COLUMNS[column], "mixed"):
-        return False
-    return column != "Avg" or len(found.averages.get("Avg", range(SEVEN))) == SEVEN
+    return Others(dict.fromkeys(RELATIONS, Pool((), {}, {})), (), searched=False)
 
 
 def reported_number(
@@ -137,6 +130,11 @@ def reported_number(
         rounding=0.5 * 10.0**-found.decimals * points,
         system=ledger.plain(row),
         picked=line.picked,
+        measurable=(
+            found.metric in (COLUMNS.get(column), "mixed")
+            and column in COLUMNS
+            and (column != "Avg" or len(found.averages.get("Avg", range(SEVEN))) == SEVEN)
+        ),
     )
 
 
@@ -144,6 +142,8 @@ def others_of(ledger: Ledger, reported: ReportedNumber) -> Others:
     """Returns what the ledger knows of a reported number; the reported value itself is no evidence for it,
     and neither are quotations, doubtful numbers and runs that had not converged.
     """
+    if not reported.measurable:
+        return nothing_known()
     counted: dict[Relation, list[Study]] = {relation: [] for relation in RELATIONS}
     uncounted = []
     for study in ledger.of(reported.row):
@@ -180,10 +180,8 @@ def pool(ledger: Ledger, studies: Iterable[Study], column: str) -> Pool:
         if values:
             runs[by] = runs.get(by, ()) + tuple(values)
         weighted = [(value, 1) for value in values]
-        if isinstance(score, Summary) and score.mean is not None:
-            weighted.append((score.mean, score.n))
-        if isinstance(score, Range):
-            weighted.append(((score.low + score.high) / 2, 1))
+        if isinstance(score, Summary) and score.middle is not None:
+            weighted.append((score.middle, score.n or 1))
         if weighted:
             parts.setdefault(by, []).extend(weighted)
     sources = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 
-from harness.facts.run_choice import RunSystem
+from harness.facts.spec import system_label
 from harness.report.charts.chart import Chart, Row, draw
 from harness.report.runs import RunDetail, selected_scores, slug
 from harness.results.schema import ResultFile
@@ -127,7 +127,7 @@ def geometry_figure(results: Sequence[ResultFile]) -> list[Chart]:
         }
         if len(values) == len(QUANTITIES):
             run = result.run
-            label = RunSystem.of(run.id, run.method, run.variant, run.backbone).label
+            label = system_label(run.method, run.variant, run.backbone)
             found.setdefault((label, run.backbone), []).append((values["uniformity"], values["alignment"]))
     if not found:
         return []

@@ -109,7 +109,6 @@ def to_latex(table: Table) -> str:
 
 
 def _font_size(table: Table, rows: Sequence[Mapping[str, Any]]) -> str:
-    """Returns a font size with which the table fits a page."""
     lines = sum(bool(row["ours"]) + bool(row["published"]) + bool(row["group"]) for row in rows)
     if lines > 60:
         return r"\tiny\renewcommand{\arraystretch}{0.85}"
@@ -152,12 +151,10 @@ def _published(cell: Cell, column: Column, decimals: int) -> str:
 
 
 def _scripts(cell: Cell, column: Column, decimals: int) -> str:
-    """Returns the sd as a subscript and the verdict as a superscript."""
     below = "" if cell.sd is None else rf"_{{\pm {format_number(cell.sd, column, decimals)}}}"
     return below + _mark(cell)
 
 
 def _mark(cell: Cell) -> str:
-    """Returns the verdict as a superscript, nothing where it has no sign."""
     mark = mark_of(cell).translate(SIGNS)
     return f"^{{{mark}}}" if mark else ""

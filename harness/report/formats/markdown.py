@@ -1,8 +1,9 @@
-"""A table as GitHub Markdown."""
+"""What GitHub shows: a table as Markdown, and annotations next to a pull request."""
 
 from __future__ import annotations
 
 import re
+from typing import Literal
 
 from harness.report.formats.templates import fill_plain
 from harness.report.formats.text import (
@@ -19,6 +20,8 @@ from harness.report.formats.text import (
     shown_cells,
 )
 from harness.report.tables.model import Cell, Column, Table
+
+Level = Literal["notice", "warning", "error"]
 
 
 def escape(text: str) -> str:
@@ -77,3 +80,15 @@ def format_cell(cell: Cell, column: Column, decimals: int) -> str:
     if cell.sd is not None:
         ours += f" ± {format_number(cell.sd, column, decimals)}"
     return "<br>".join(filter(None, [f"{ours} {mark_of(cell)}".strip(), published]))
+
+
+def annotation(level: Level, title: str, message: str) -> str:
+    """Returns one annotation as a line that GitHub Actions reads from a step's output.
+
+    Source: GitHub's documentation of workflow commands: `::error title=...::message`, with the characters
+    that would end a part of it written as % and two hexadecimal digits.
+    """
+    heading, text = (
+        part.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A") for part in (title, message)
+    )
+    return f"::{level} title={heading.replace(':', '%3A').replace(',', '%2C')}::{text}"

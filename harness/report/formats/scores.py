@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from harness.facts import statistics
-from harness.facts.intervals import Interval
+from harness.facts.statistics import Interval
 from harness.report.formats.latex import escape
 from harness.report.formats.text import DASH, align
 from harness.report.system_pairs import HEADLINE, Difference, SystemComparison, tally_in_words
@@ -15,8 +15,6 @@ from harness.results.kept_models import KeptScore
 PLAIN = ("alignment", "uniformity", "anisotropy")
 """Metrics that papers print as they are; all others they print x 100."""
 
-
-Line = TypeVar("Line", bound="ScoreLine | KeptScore")
 
 SUBSET = "subset:"
 """Begins the setting of a score over one subset of a task."""
@@ -73,7 +71,7 @@ def _row(line: ScoreLine, bounds: bool) -> list[str]:
     return [line.task, line.metric, line.setting, shown, *interval, f"{line.n:,}"]
 
 
-def headline_of(task: str, lines: Sequence[Line]) -> Line | None:
+def headline_of(task: str, lines: Sequence[KeptScore]) -> KeptScore | None:
     """Returns the score that papers print of a task, or its first score; None if it has none."""
     found = [line for line in lines if line.task == task and not line.setting.startswith(SUBSET)]
     ranked = [line for metric in HEADLINE for line in found if line.metric == metric]

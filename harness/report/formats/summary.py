@@ -1,20 +1,41 @@
-"""The report without HTML: every table in each text form, and one Markdown page that leads to them."""
+"""The report without HTML: every table in each text form, the scores of each run as metrics of DVC, and one
+Markdown page that leads to them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import csv
+import io
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
+from typing import Any
 
 from harness.disk.layouts import KEPT_TABLES
+from harness.facts.statistics import mean
 from harness.report.formats.latex import to_latex
 from harness.report.formats.markdown import escape, to_markdown
-from harness.report.formats.records import to_csv, to_json
 from harness.report.formats.text import to_terminal
+from harness.report.runs import selected_scores
+from harness.report.system_pairs import HEADLINE
 from harness.report.tables.leaderboard import STS
-from harness.report.tables.model import Table
+from harness.report.tables.model import Cell, Column, Table, TableRow
+from harness.results.schema import ResultFile
 
 ALL_RESULTS = "tables/results.csv"
 """Every cell of every table, as seen from the report's folder."""
+MEAN = "Mean"
+DIGITS = 4
+"""Of a metric."""
+FIELDS = (
+    "table", "row", "title", "group", "column", "mark", "unit", "ours", "sd", "n", "published", "delta",
+    "verdict", "runs", "seeds_values", "note", "contributed", "contributed_runs", "contributed_checked",
+)  # fmt: skip
+"""The columns of a record, in their order. ours, sd, published, delta: in the table's unit, unrounded.
+contributed: what others ran, in no other column, with how far each was checked."""
+FORMULA = re.compile(r"[=@\t\r]|[+-](?![\d\s.])")
+"""How a text begins that a spreadsheet would compute."""
 
 
 def text_files(
@@ -54,3 +75,73 @@ def to_summary(tables: Mapping[str, Table], problems: Iterable[str], *, notes: I
             lines.append(f"* [{escape(table.title)}]({path_of(table)}.md)")
     lines += ["", *(f"* {escape(problem)}" for problem in problems)]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def records(table: Table) -> Iterator[dict[str, Any]]:
+    """Yields one record for every cell that holds a number or a verdict, row by row; keys as in `FIELDS`."""
+    for row, column, cell in table.cells():
+        if cell.value is not None or cell.published is not None or cell.contributed:
+            yield dict(zip(FIELDS, _fields(table, row, column, cell), strict=True))
+
+
+def _fields(table: Table, row: TableRow, column: Column, cell: Cell) -> tuple[Any, ...]:
+    return (
+        table.key, row.key, row.title, row.group, column.key, column.mark,
+        "plain" if column.plain else table.unit, cell.value, cell.sd, cell.n, cell.published, cell.delta,
+        cell.verdict, list(cell.runs), list(cell.values), cell.note,
+        [value * table.scale / 100 for group in cell.contributed for value in group.values],
+        [key for group in cell.contributed for key in group.runs],
+        "; ".join(group.level for group in cell.contributed for _ in group.runs),
+    )  # fmt: skip
+
+
+def to_csv(tables: Iterable[Table]) -> str:
+    """Returns the records of tables as CSV with a head; runs and their values are joined by blanks."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, FIELDS, lineterminator="\n")
+    writer.writeheader()
+    for table in tables:
+        for record in records(table):
+            writer.writerow({name: _plain(value) for name, value in record.items()})
+    return text.getvalue()
+
+
+def _plain(value: Any) -> Any:
+    text = " ".join(map(str, value)) if isinstance(value, list) else value
+    return f"'{text}" if isinstance(text, str) and FORMULA.match(text) else text
+
+
+def to_json(table: Table) -> str:
+    """Returns a table with its records as one JSON object."""
+    about = {
+        "key": table.key,
+        "title": table.title,
+        "unit": table.unit,
+        "protocol": table.protocol,
+        "notes": list(table.notes),
+        "cells": list(records(table)),
+    }
+    return json.dumps(about, ensure_ascii=False, indent=1) + "\n"
+
+
+def metrics_files(results: Iterable[ResultFile]) -> dict[str, str]:
+    """Returns the metrics of each run as JSON, by path below the report."""
+    return {
+        f"tables/metrics/{result.run.key}.json": json.dumps(flat_metrics(result), indent=1) + "\n"
+        for result in results
+    }
+
+
+def flat_metrics(result: ResultFile) -> dict[str, float]:
+    """Returns scores x 100 by task, of the first weights that the run selects, and the mean of its test sets.
+
+    Settings other than `all` and tasks with settings in their name are left out, and the mean leaves out
+    development sets.
+    """
+    found: dict[str, float] = {}
+    for metric in HEADLINE:  # at most one for each task: the first that it has
+        for score in selected_scores(result):
+            if (score.metric, score.setting) == (metric, "all") and ":" not in score.task:
+                found.setdefault(score.task, round(100 * score.value, DIGITS))
+    test = [value for task, value in found.items() if not task.endswith("-dev")]
+    return {**found, **({MEAN: round(mean(test), DIGITS)} if test else {})}

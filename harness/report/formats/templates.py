@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -67,15 +67,9 @@ def fill_plain(
 
     angles: the template has `ANGLES` for delimiters. Errors: as `fill`.
     """
-    return fill(_with_angles if angles else _plain, folder, name, values)
+    return fill(partial(_plain, angles=angles), folder, name, values)
 
 
 @cache
-def _plain(folder: Path) -> Environment:
-    """Returns the environment of plain texts, one for all of them, so that a template is compiled once."""
-    return make_environment(folder, autoescape=False)
-
-
-@cache
-def _with_angles(folder: Path) -> Environment:
-    return make_environment(folder, autoescape=False, **ANGLES)
+def _plain(folder: Path, *, angles: bool) -> Environment:
+    return make_environment(folder, autoescape=False, **(ANGLES if angles else {}))

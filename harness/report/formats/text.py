@@ -8,8 +8,8 @@ from itertools import zip_longest
 from statistics import fmean
 
 from harness.facts.verdicts import MARGIN, Verdict
-from harness.report.contributed import contributed_text
 from harness.report.tables.model import Cell, Column, Table, TableRow
+from harness.report.verification import contributed_text
 
 MARKS: dict[Verdict, str] = {
     "replicates": "=",
@@ -84,17 +84,11 @@ def shown_cells(table: Table, row: TableRow, form: Callable[[Cell, Column, int],
     return [form(cell, column, table.decimals) for column, cell in pairs]
 
 
-def more_seeds(cell: Cell) -> int | None:
-    """Returns how many more seeds are advised, None unless it is `inconclusive`."""
-    return cell.more if cell.verdict == "inconclusive" else None
-
-
 def mark_of(cell: Cell) -> str:
     """Returns the sign of the cell's verdict, with the seeds to add where they are known; else nothing."""
-    more = more_seeds(cell)
     if not cell.verdict:
         return SETTING_MARKS[cell.as_reported]
-    return MARKS[cell.verdict] + ("" if more is None else f"+{more}")
+    return MARKS[cell.verdict] + ("" if cell.more is None else f"+{cell.more}")
 
 
 def is_cited(cell: Cell) -> bool:

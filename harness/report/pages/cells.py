@@ -8,19 +8,24 @@ from dataclasses import dataclass
 
 from harness.facts.evidence.others import Relation
 from harness.facts.verdicts import VERDICTS, Verdict
-from harness.report.contributed import contributed_text
 from harness.report.formats.text import (
     MARKS,
     SETTING_MARKS,
     contributed_mean,
     format_number,
     is_cited,
-    more_seeds,
 )
 from harness.report.runs import RunDetail, slug
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.report.tables.rows import span_words
-from harness.report.verification import MANY, Verification, counted, draw_words, next_look_words
+from harness.report.verification import (
+    MANY,
+    Verification,
+    contributed_text,
+    counted,
+    draw_words,
+    next_look_words,
+)
 
 Facts = list[tuple[str, str]]
 """Pairs of a label and what is to be said under it."""
@@ -93,7 +98,7 @@ def evidence_facts(found: Verification | None) -> Facts:
             number = counted(len(pool.sources), "source")
             facts.append((_KINDS[kind], f"{pool.median:.2f}, median of {number}{marked}"))
     draw = found.draw
-    if draw is not None and draw.place is not None:
+    if draw is not None:
         low, high = (100 * end for end in draw.place.interval)
         facts.append(("As one run", f"{draw.answer}: {draw_words(draw)} ({low:.0f} to {high:.0f} %)"))
     plan = found.plan
@@ -174,8 +179,7 @@ def _ours(cell: Cell, column: Column, table: Table) -> str:
 def _verdict(cell: Cell) -> str:
     if cell.evidence is not None and cell.evidence.among_many:
         return f"{cell.verdict}: {MANY}"
-    more = more_seeds(cell)
-    return f"{cell.verdict}: {counted(more, 'more seed')} advised" if more else cell.verdict or ""
+    return f"{cell.verdict}: {counted(cell.more, 'more seed')} advised" if cell.more else cell.verdict or ""
 
 
 def _seed_values(cell: Cell, column: Column, table: Table, runs: Mapping[str, RunDetail]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from harness.facts import statistics
-from harness.facts.intervals import student
+from harness.facts.statistics import student
 from harness.report.formats.text import task_title
 from harness.report.pages.content import Report
 from harness.report.pages.declared import Page

@@ -13,7 +13,7 @@ from harness.facts.verdicts import VERDICTS
 from harness.report.charts.chart import Chart, Row
 from harness.report.charts.papers import by_rows, cell_rows, chart_of, compared
 from harness.report.charts.training import learning_curves
-from harness.report.formats.citation import Work, paper_entry, work_entry
+from harness.report.cite import Work, paper_entry, work_entry
 from harness.report.pages.answers import answer_values
 from harness.report.pages.content import Paper, Report
 from harness.report.pages.declared import Page

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from harness.facts.verdicts import FAILED, MARGIN
 from harness.report.charts.chart import Chart
 from harness.report.charts.palette import css_variables
-from harness.report.formats.citation import report_entry
+from harness.report.cite import report_entry
 from harness.report.formats.summary import ALL_RESULTS, path_of
 from harness.report.formats.templates import TEMPLATES, fill, make_environment
 from harness.report.formats.text import MARKS, describe_seeds, task_title
@@ -35,8 +35,8 @@ from harness.report.pages.paper import command_of
 from harness.report.pages.sources import KINDS, anchor_of
 from harness.report.runs import slug
 from harness.report.system_pairs import tally_in_words
-from harness.report.tables.many import STATED
 from harness.report.tables.model import Table, TableRow, row_label
+from harness.report.tables.rows import STATED
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from harness.facts import statistics
-from harness.facts.evidence.model import Range, Score, Study, Summary
+from harness.facts.evidence.ledger import Score, Study, Summary
 from harness.facts.evidence.others import Others
 from harness.report.runs import slug
 from harness.report.tables.model import Table, row_label, verifications
@@ -106,9 +106,9 @@ def score_words(score: Score) -> str:
     """Returns what a study says of one column in words: a run, runs, a mean with its standard deviation, or a
     range.
     """
-    if isinstance(score, Range):
-        return f"{score.low:.2f} to {score.high:.2f}"
     if isinstance(score, Summary):
+        if score.n is None:
+            return f"{score.low:.2f} to {score.high:.2f}"
         mean = "" if score.mean is None else f"{score.mean:.2f}"
         spread = "" if score.sd is None else f"± {score.sd:.2f}"
         return f"{mean} {spread} ({counted(score.n, 'run')})".strip()

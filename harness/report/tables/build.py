@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from harness.facts.published import Published, PublishedRow
-from harness.facts.run_choice import RunSystem
-from harness.facts.spec import ColumnSpec, RowSpec, TableSpec
+from harness.facts.spec import ColumnSpec, RowSpec, RunChoice, TableSpec, system_label
 from harness.report.formats.text import TASKS
 from harness.report.tables.cells import Place, build_cell, published_row
 from harness.report.tables.evidence import Evidence
 from harness.report.tables.model import Cell, Column, Table, TableRow
-from harness.report.tables.rows import group_of, order_of, rank_rows
+from harness.report.tables.rows import TEACHERS, TRAINED, UNTRAINED, order_of, rank_rows
 
 METRICS = {
     "spearman": "Spearman",
@@ -66,7 +65,6 @@ def build_table(spec: TableSpec, evidence: Evidence) -> Table:
 
 
 def _unit(spec: TableSpec, published: Published) -> str:
-    """Returns what the scores of a table are, with their scale."""
     names = dict.fromkeys(
         column.metric for column in spec.columns if column.task is not None and column.unit == "scaled"
     )
@@ -78,19 +76,17 @@ def _unit(spec: TableSpec, published: Published) -> str:
 
 def _rows_from_runs(spec: TableSpec, evidence: Evidence) -> list[RowSpec]:
     runs = (result.run for result in evidence.results)
-    systems = evidence.systems or [
-        RunSystem.of(run.id, run.method, run.variant, run.backbone) for run in runs
-    ]
-    return [
-        RowSpec(
-            title=system.label,
-            run=str(system.choice),
-            group=group_of(spec, system.choice, evidence.untrained),
-            competes=system.choice.system not in spec.unranked,
-        )
-        for system in dict.fromkeys(systems)
-        if spec.lists(evidence.recipes.get(system.choice.system))
-    ]
+    systems = evidence.systems or {
+        RunChoice(run.id, run.backbone): system_label(run.method, run.variant, run.backbone) for run in runs
+    }
+    rows = []
+    for choice, label in systems.items():
+        if spec.lists(evidence.recipes.get(choice.system)):
+            group = UNTRAINED if (choice.system, choice.backbone) in evidence.untrained else TRAINED
+            competes = choice.system not in spec.unranked
+            group = group if competes else TEACHERS
+            rows.append(RowSpec(title=label, run=str(choice), group=group, competes=competes))
+    return rows
 
 
 def _build_row(spec: TableSpec, row: RowSpec, evidence: Evidence) -> TableRow:
@@ -114,7 +110,6 @@ def _build_row(spec: TableSpec, row: RowSpec, evidence: Evidence) -> TableRow:
 
 
 def _source(spec: TableSpec, reported: PublishedRow | None, published: Published) -> str:
-    """Returns where a published row comes from, in words."""
     if reported is None or spec.published is None:
         return ""
     if reported.source == "cited":

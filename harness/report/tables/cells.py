@@ -14,21 +14,17 @@ from harness.facts.evidence.others import (
     ReportedNumber,
     backbone_sd,
     known_sd,
-    measurable,
-    nothing_known,
     others_of,
     reported_number,
 )
 from harness.facts.price import NO_PRICE
 from harness.facts.published import PublishedRow
-from harness.facts.run_choice import RunChoice
-from harness.facts.spec import ColumnSpec, RowSpec, TableSpec
+from harness.facts.settling import Plan
+from harness.facts.spec import ColumnSpec, RowSpec, RunChoice, TableSpec
 from harness.facts.statistics import KnownSd
-from harness.facts.verdicts import judge
-from harness.report.contributed import Contributed
 from harness.report.tables.evidence import Evidence, SeedScore, seeds_of
 from harness.report.tables.model import Cell
-from harness.report.verification import Plan, Verification, verify
+from harness.report.verification import Contributed, Verification, verify
 from harness.results.contributions import Level
 
 EXACT = KnownSd(0.0, 0)
@@ -76,7 +72,7 @@ class Place:
         if self.row.deterministic:
             return EXACT
         told = self.reported
-        if told is None or not measurable(self.evidence.published, told.table, told.column):
+        if told is None or not told.measurable:
             return None
         return known_sd(self.evidence.ledger, told.row, told.column)
 
@@ -103,20 +99,19 @@ def build_cell(place: Place) -> Cell:
     """
     cell = _published_cell(place)
     if place.column.recipe is not None and place.choice is not None and place.evidence.settings:
-        return _as_reported(replace(cell, value=_setting(place, place.column.recipe, place.choice)))
+        return _as_reported(cell, _setting(place, place.column.recipe, place.choice))
     statistic = place.spec.statistic(place.row, place.column)
     seeds = seeds_of(place.evidence.scores, place.spec, place.column, place.choice)
     if statistic == "pairs":
-        found = replace(cell, n=len(seeds), runs=tuple(seed.run.key for seed in seeds))
-        return _as_reported(replace(found, value=float(seeds[0].pairs))) if seeds else cell
+        return _as_reported(_with_runs(cell, seeds), float(seeds[0].pairs)) if seeds else cell
     if statistic == "sd":
-        return _sd_cell(place, cell, seeds)
+        full = _with_seeds(place, cell, seeds) if len(seeds) > 1 else cell
+        return replace(full, value=full.sd, sd=None)
     cell = replace(cell, contributed=_contributed(place))
-    known = _verification(place, seeds)
+    known = _verification(place, seeds, cell.contributed)
     if known is not None:
-        more = None if known.plan is None else known.plan.more
-        evidence = replace(known, contributed=cell.contributed)
-        cell = replace(cell, verdict=known.verdict, evidence=evidence, more=more)
+        more = known.plan.more if known.plan and known.verdict == "inconclusive" else None
+        cell = replace(cell, verdict=known.verdict, evidence=known, more=more)
     if not seeds:
         return cell
     best = max(seeds, key=lambda seed: seed.dev)
@@ -126,7 +121,6 @@ def build_cell(place: Place) -> Cell:
 
 
 def _published_cell(place: Place) -> Cell:
-    """Returns the cell of a place before any run."""
     cell = Cell(wanted=place.choice is not None, no_verdict=place.no_verdict)
     line = place.published_row
     if line is None or place.spec.published is None:
@@ -139,33 +133,14 @@ def _published_cell(place: Place) -> Cell:
     return replace(cell, published=value, note=remark, work="" if value is None else line.work or "")
 
 
+def _with_runs(cell: Cell, seeds: Sequence[SeedScore]) -> Cell:
+    return replace(cell, n=len(seeds), runs=tuple(seed.run.key for seed in seeds))
+
+
 def _with_seeds(place: Place, cell: Cell, seeds: Sequence[SeedScore]) -> Cell:
-    """Returns the cell with the mean and the standard deviation of seeds."""
     values = tuple(seed.value * place.spec.scale for seed in seeds)
-    return replace(
-        cell,
-        value=statistics.mean(values),
-        sd=statistics.sample_sd(values),
-        n=len(values),
-        runs=tuple(seed.run.key for seed in seeds),
-        values=values,
-    )
-
-
-def _sd_cell(place: Place, cell: Cell, seeds: Sequence[SeedScore]) -> Cell:
-    """Returns the sd over seeds, its 90 % chi-square interval as a note; it is not a score: no verdict."""
-    if not seeds:
-        return cell
-    full = _with_seeds(place, cell, seeds)
-    if full.sd is None:
-        return replace(cell, runs=full.runs, note="a standard deviation needs two seeds")
-    shown = replace(full, value=full.sd, sd=None)
-    if cell.published is None:
-        return shown
-    decimals = place.spec.decimals
-    low, high = statistics.sd_interval(full.sd, full.n, confidence=0.9)
-    note = f"90 % interval of our standard deviation: {low:.{decimals}f} to {high:.{decimals}f}"
-    return replace(shown, note="; ".join(filter(None, [cell.note, note])))
+    mean, sd = statistics.mean(values), statistics.sample_sd(values)
+    return replace(_with_runs(cell, seeds), value=mean, sd=sd, values=values)
 
 
 def _setting(place: Place, setting: str, choice: RunChoice) -> float:
@@ -181,14 +156,14 @@ def _setting(place: Place, setting: str, choice: RunChoice) -> float:
     return float(found)
 
 
-def _as_reported(cell: Cell) -> Cell:
-    """Returns a cell that is no score, with whether its value is the published one."""
-    if cell.value is None or cell.published is None:
-        return cell
-    return replace(cell, as_reported=math.isclose(cell.value, cell.published, rel_tol=1e-9))
+def _as_reported(cell: Cell, value: float) -> Cell:
+    same = None if cell.published is None else math.isclose(value, cell.published, rel_tol=1e-9)
+    return replace(cell, value=value, as_reported=same)
 
 
-def _verification(place: Place, seeds: Sequence[SeedScore]) -> Verification | None:
+def _verification(
+    place: Place, seeds: Sequence[SeedScore], contributed: tuple[Contributed, ...]
+) -> Verification | None:
     """Returns what is known of the reported number with our seeds, None if none is reported.
 
     Where it is not for our seeds to judge, what is known is that of others.
@@ -197,16 +172,16 @@ def _verification(place: Place, seeds: Sequence[SeedScore]) -> Verification | No
     if reported is None:
         return None
     judging = [] if place.no_verdict else seeds
-    compared = measurable(evidence.published, reported.table, reported.column)
     backbone = reported.row.partition("@")[2]
     found = verify(
         reported,
-        others_of(evidence.ledger, reported) if compared else nothing_known(),
-        values=[seed.value * place.spec.scale * (100 / place.spec.scale) for seed in judging],
+        others_of(evidence.ledger, reported),
+        values=[100 * seed.value for seed in judging],
         dev=[100 * seed.dev for seed in judging],
         known=place.known,
-        planned=backbone_sd(evidence.ledger, backbone, reported.column) if compared else None,
+        planned=backbone_sd(evidence.ledger, backbone, reported.column) if reported.measurable else None,
         price=evidence.prices.get((choice.system, choice.backbone), NO_PRICE) if choice else NO_PRICE,
+        contributed=contributed,
     )
     if place.no_verdict or choice is None:
         return replace(found, plan=None)
@@ -217,37 +192,28 @@ def _verification(place: Place, seeds: Sequence[SeedScore]) -> Verification | No
 
 
 def _contributed(place: Place) -> tuple[Contributed, ...]:
-    """Returns what others contributed of a cell, by how far it was checked: as far as each of its parts."""
-    contributions, parts = place.evidence.contributed, _parts(place.spec, place.column)
+    """Returns what others contributed of a cell, by how far it was checked: as far as each of its parts.
 
-    def level_of(seed: SeedScore) -> Level:
+    Scores that were not checked are not judged.
+    """
+    contributions, tasks = place.evidence.contributed, _tasks(place.spec, place.column)
+    levels: dict[Level, list[SeedScore]] = {level: [] for level in reversed(LEVELS)}
+    for seed in seeds_of(place.evidence.contributed_scores, place.spec, place.column, place.choice):
         checked = contributions[seed.run.key].checked
-        return min((checked.level(part.task or "", part.selection) for part in parts), key=LEVELS.index)
-
-    seeds = seeds_of(place.evidence.contributed_scores, place.spec, place.column, place.choice)
-    groups = [(level, [seed for seed in seeds if level_of(seed) == level]) for level in reversed(LEVELS)]
-    return tuple(_group(place, level, some) for level, some in groups if some)
-
-
-def _group(place: Place, level: Level, seeds: Sequence[SeedScore]) -> Contributed:
-    """Returns what others contributed at one level; scores that were not checked are not judged."""
-    reported, values = place.reported, tuple(100 * seed.value for seed in seeds)
-    answer = None
-    if level != "scores only" and reported is not None and not place.no_verdict:
-        answer = judge(
-            values,
-            reported.value,
-            origin=reported.origin,
-            known=place.known,
-            rounding=reported.rounding,
-        )
-    keys = tuple(seed.run.key for seed in seeds)
-    by = tuple(place.evidence.contributed[key].by for key in keys)
-    return Contributed(level, values, keys, by, answer)
+        levels[min((checked.level(task, "best-dev") for task in tasks), key=LEVELS.index)].append(seed)
+    groups = []
+    for level, seeds in levels.items():
+        values, keys = tuple(100 * seed.value for seed in seeds), tuple(seed.run.key for seed in seeds)
+        answer = None
+        if values and level != "scores only" and place.reported is not None and not place.no_verdict:
+            answer = place.reported.judged(values, place.known)
+        if values:
+            by = tuple(contributions[key].by for key in keys)
+            groups.append(Contributed(level, values, keys, by, answer))
+    return tuple(groups)
 
 
-def _parts(spec: TableSpec, column: ColumnSpec) -> list[ColumnSpec]:
-    """Returns the columns of single tasks that a column is the mean of, or the column itself."""
+def _tasks(spec: TableSpec, column: ColumnSpec) -> list[str]:
     if not column.mean_of:
-        return [column]
-    return [part for key in column.mean_of for part in _parts(spec, spec.column(key))]
+        return [column.task or ""]
+    return [task for key in column.mean_of for task in _tasks(spec, spec.column(key))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,8 +14,7 @@ from harness.facts import statistics
 from harness.facts.evidence.ledger import Ledger
 from harness.facts.price import Price
 from harness.facts.published import Published
-from harness.facts.run_choice import RunChoice, RunSystem
-from harness.facts.spec import ColumnSpec, TableSpec
+from harness.facts.spec import ColumnSpec, RunChoice, TableSpec
 from harness.results.contributions import Contribution
 from harness.results.schema import ResultFile, RunRecord
 
@@ -31,16 +31,17 @@ class SeedScore(NamedTuple):
 
 
 Scores = Mapping[tuple[str, ...], Sequence[SeedScore]]
-"""By system, backbone, task, metric, setting, selection and text form."""
+"""By system, backbone, task, metric and setting, of the weights best on dev and of SentEval's text."""
 
 
 @dataclass(frozen=True)
 class Evidence:
     """Everything a table is built from besides its spec.
 
-    ledger: what others measured. systems: order of the rows of a table that takes its rows from the runs; by
-    default that of the scores. prices: what a seed takes, by system and backbone. contributed: what others
-    ran, by the key of the run; `results` are ours alone. set_aside: why files of theirs are not shown.
+    ledger: what others measured. systems: what a reader calls the systems that are rows of a table of runs,
+    in their order; by default those of the scores. prices: what a seed takes, by system and backbone.
+    contributed: what others ran, by the key of the run; `results` are ours alone. set_aside: why files of
+    theirs are not shown.
     recipes: the recipe that declares a system, by the system's id. settings: `config`, `train` and
     `no_verdict` of every declared system.
     """
@@ -48,7 +49,7 @@ class Evidence:
     results: Sequence[ResultFile]
     published: Published
     ledger: Ledger
-    systems: Sequence[RunSystem] = ()
+    systems: Mapping[RunChoice, str] = field(default_factory=dict)
     prices: Mapping[tuple[str, str], Price] = field(default_factory=dict)
     contributed: Mapping[str, Contribution] = field(default_factory=dict)
     set_aside: Sequence[str] = ()
@@ -58,31 +59,31 @@ class Evidence:
     @cached_property
     def scores(self) -> Scores:
         """Our scores; sorted once for all tables."""
-        return sorted_scores(self.results)
+        return _sorted(self.results)
 
     @cached_property
     def contributed_scores(self) -> Scores:
         """The contributed scores."""
-        return sorted_scores(one.result for one in self.contributed.values())
+        return _sorted(one.result for one in self.contributed.values())
 
     @cached_property
     def untrained(self) -> set[tuple[str, str]]:
         """The systems with their backbones of which no run took a training step."""
-        ran = {(found.run.id, found.run.backbone) for found in self.results}
-        return ran - {
-            (found.run.id, found.run.backbone) for found in self.results if found.selection.last_step > 0
-        }
+        steps: Counter[tuple[str, str]] = Counter()
+        for found in self.results:
+            steps[found.run.id, found.run.backbone] += found.selection.last_step
+        return {system for system, count in steps.items() if not count}
 
 
-def sorted_scores(results: Iterable[ResultFile]) -> Scores:
-    """Returns all scores of result files by what a cell asks for."""
+def _sorted(results: Iterable[ResultFile]) -> Scores:
     found: dict[tuple[str, ...], list[SeedScore]] = {}
     for result in results:
-        run, text = result.run, result.provenance.text
+        run = result.run
         for score in result.scores:
-            key = (run.id, run.backbone, score.task, score.metric, score.setting, score.selection, text)
-            seed = SeedScore(run, score.value, score.n, result.selection.best_dev)
-            found.setdefault(key, []).append(seed)
+            if (score.selection, result.provenance.text) == ("best-dev", "senteval"):
+                key = (run.id, run.backbone, score.task, score.metric, score.setting)
+                seed = SeedScore(run, score.value, score.n, result.selection.best_dev)
+                found.setdefault(key, []).append(seed)
     return found
 
 
@@ -98,19 +99,10 @@ def seeds_of(
         return []
     if column.mean_of:
         return _mean_scores([seeds_of(scores, spec, spec.column(key), choice) for key in column.mean_of])
-    asked = (column.task or "", column.metric, column.setting, column.selection, column.text)
-    found = [
-        score
-        for score in scores.get((choice.system, choice.backbone, *asked), ())
-        if not choice.seeds or score.run.seed in choice.seeds
-    ]
+    asked = (choice.system, choice.backbone, column.task or "", column.metric, column.setting)
+    found = [score for score in scores.get(asked, ()) if not choice.seeds or score.run.seed in choice.seeds]
     found.sort(key=lambda score: score.run.seed)
     for one, other in pairwise(score.run for score in found):
-        if one.key == other.key:
-            raise InputError(
-                f"run {one.key!r} states {column.task} {column.metric} {column.setting} "
-                f"({column.selection}) twice, expected once; evaluate the run again"
-            )
         if one.seed == other.seed or one.recipe != other.recipe:
             fault = f"both have seed {one.seed}" if one.seed == other.seed else "have different recipes"
             raise InputError(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
-from harness.report.tables.model import Table, TableRow
-from harness.report.tables.rows import TRAINED, UNTRAINED
+from harness.report.tables.model import Table
+from harness.report.tables.rows import TRAINED
 
 SMALL = "small"
 OTHERS = "runs-sts"
@@ -22,38 +22,13 @@ EVERY = "all"
 
 
 def notes_of(small: Table | None) -> tuple[str, ...]:
-    """Returns what to know before the numbers: the scale, and how training did in the small leaderboard.
-
-    A trained row is compared with the best row without training on its own backbone, by the last column.
-    """
-    trained: dict[str, list[TableRow]] = {}
-    untrained: dict[str, list[TableRow]] = {}
-    for row in small.rows if small is not None else ():
-        kinds = {TRAINED: trained, UNTRAINED: untrained}
-        if row.group in kinds and row.cells[-1].value is not None:
-            kinds[row.group].setdefault(row.title.partition("@")[2], []).append(row)
-    backbones = f" ({', '.join(sorted(trained))})" if trained else ""
-    scale = (
-        f"Small-scale: small encoders{backbones}, a few thousand sentences, a minute a run. It shows that "
-        "everything works and that changes are seen; it says nothing about a method in its paper's setting."
-    )
-    found = [
-        _against_untrained(name, rows, untrained[name])
-        for name, rows in sorted(trained.items())
-        if name in untrained
-    ]
-    return scale, *found
-
-
-def _against_untrained(backbone: str, trained: Sequence[TableRow], untrained: Sequence[TableRow]) -> str:
-    """Returns how many trained rows of a backbone end above the best row without training."""
-    values = [row.cells[-1].value or 0.0 for row in trained]
-    best = max(untrained, key=lambda row: row.cells[-1].value or 0.0)
-    limit = best.cells[-1].value or 0.0
-    above = sum(value > limit for value in values)
+    """Returns what to know before the numbers of the small leaderboard: their scale."""
+    trained = [row for row in (small.rows if small else ()) if row.group == TRAINED]
+    names = sorted({row.title.partition("@")[2] for row in trained if row.cells[-1].value is not None})
+    backbones = f" ({', '.join(names)})" if names else ""
     return (
-        f"On {backbone} {above} of {len(values)} trained systems end above the best row without training "
-        f"({best.title.partition('@')[0]}, {limit:.2f}); they reach {min(values):.2f} to {max(values):.2f}."
+        f"Small-scale: small encoders{backbones}, a few thousand sentences, a minute a run. It shows that "
+        "everything works and that changes are seen; it says nothing about a method in its paper's setting.",
     )
 
 

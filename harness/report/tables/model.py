@@ -8,8 +8,7 @@ from typing import Literal
 
 from harness.errors import InputError, near_matches
 from harness.facts.verdicts import Verdict
-from harness.report.contributed import Contributed
-from harness.report.verification import Verification
+from harness.report.verification import Contributed, Verification
 
 
 @dataclass(frozen=True)
@@ -21,7 +20,7 @@ class Cell:
     verdict: what is known of the published value (harness/facts/verdicts.py decides), None where none is;
     evidence: what that rests on, in points, where it rests on scores.
     wanted: a run of ours is meant to fill the cell; without it the published value is cited only.
-    more: seeds to add so that the number is settled, None where they are not known or none are needed.
+    more: seeds that are advised for a verdict, None unless it is inconclusive.
     no_verdict: why our runs do not judge the published value, empty if they do.
     work: key of the work that the published value is quoted from, empty where the paper reports it itself.
     as_reported: whether a setting or a count is the reported one; None for a score, which gets a verdict.

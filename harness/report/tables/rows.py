@@ -1,25 +1,25 @@
-"""The rows of a table: the order of those that come from runs, and the ranks that each may have."""
+"""What is decided over many cells: the order of rows, the ranks that each may have, and which verdicts of a
+page hold together.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from harness.facts.comparisons import rank_intervals
-from harness.facts.run_choice import RunChoice
+from harness.facts.comparisons import rank_intervals, surviving
 from harness.facts.spec import ColumnSpec, RowSpec, TableSpec
-from harness.report.tables.model import TableRow
+from harness.facts.verdicts import FAILED, LEVEL
+from harness.report.tables.model import Cell, Table, TableRow, verifications
+from harness.report.verification import Verification
 
 TRAINED, UNTRAINED, TEACHERS = "Trained", "Without training", "Teachers: an upper bound, not ranked"
 GROUPS = (TRAINED, UNTRAINED, TEACHERS)
-"""The groups of such a table, in their order."""
-
-
-def group_of(spec: TableSpec, choice: RunChoice, without: set[tuple[str, str]]) -> str:
-    """Returns the group of a system in a table; `without`: those that took no training step."""
-    if choice.system in spec.unranked:
-        return TEACHERS
-    return UNTRAINED if (choice.system, choice.backbone) in without else TRAINED
+"""The groups of a table of runs, in their order."""
+STATED = (
+    f"Of the numbers that do not replicate on a page, {LEVEL:.0%} are expected to be wrong at most "
+    "(Benjamini-Hochberg over its distinct numbers)."
+)
 
 
 def order_of(spec: TableSpec, rows: Sequence[TableRow]) -> list[int]:
@@ -27,23 +27,20 @@ def order_of(spec: TableSpec, rows: Sequence[TableRow]) -> list[int]:
 
     Rows without a value there stand last; equal ones, and all without such a column, keep their order.
     """
-    if not spec.order_by:
-        return sorted(range(len(rows)), key=lambda index: GROUPS.index(rows[index].group))
-    column = [column.key for column in spec.columns].index(spec.order_by)
-    sign = -1 if spec.columns[column].better == "higher" else 1
+    column = next((index for index, one in enumerate(spec.columns) if one.key == spec.order_by), None)
 
     def key(index: int) -> tuple[int, bool, float]:
-        value = rows[index].cells[column].value
-        return GROUPS.index(rows[index].group), value is None, 0.0 if value is None else sign * value
+        group = GROUPS.index(rows[index].group)
+        value = None if column is None else rows[index].cells[column].value
+        if column is None or value is None:
+            return group, True, 0.0
+        return group, False, -value if spec.columns[column].better == "higher" else value
 
     return sorted(range(len(rows)), key=key)
 
 
 def rank_rows(
-    spec: TableSpec,
-    declared: Sequence[RowSpec],
-    rows: Sequence[TableRow],
-    untrained: set[tuple[str, str]],
+    spec: TableSpec, declared: Sequence[RowSpec], rows: Sequence[TableRow], untrained: set[tuple[str, str]]
 ) -> list[TableRow]:
     """Returns the rows with rank intervals in their cells, and of the leading column in their source.
 
@@ -57,18 +54,20 @@ def rank_rows(
         choice = spec.choice(row, column)
         return row.deterministic or (choice is not None and (choice.system, choice.backbone) in untrained)
 
+    contests: dict[str, list[int]] = {}
+    for index, row in enumerate(declared):
+        if row.competes:
+            contests.setdefault(row.group if spec.compete == "group" else "", []).append(index)
     cells = [list(row.cells) for row in rows]
     sources = [row.source for row in rows]
     ranked = [
-        index
+        (index, column)
         for index, column in enumerate(spec.columns)
         if spec.compete != "none" and column.better != "none" and column.recipe is None
     ]
-    keys = [column.key for column in spec.columns]
-    leading = keys.index(spec.order_by) if spec.order_by else ranked[-1] if ranked else None
-    for index in ranked:
-        column = spec.columns[index]
-        for members in _competitors(spec, declared):
+    leading = spec.order_by or (ranked[-1][1].key if ranked else "")
+    for index, column in ranked:
+        for members in contests.values():
             some = [
                 i for i in members if cells[i][index].values and spec.statistic(declared[i], column) == "mean"
             ]
@@ -81,7 +80,7 @@ def rank_rows(
             )
             for member, ranks in zip(some, found, strict=True):
                 cells[member][index] = replace(cells[member][index], ranks=ranks)
-                if index == leading and ranks is not None:
+                if column.key == leading:
                     words = f"rank {span_words(ranks)} of {len(some)} by {column.title or column.key}"
                     sources[member] = ", ".join(filter(None, [sources[member], words]))
     return [
@@ -96,10 +95,44 @@ def span_words(ranks: tuple[int, int]) -> str:
     return str(low) if low == high else f"{low} to {high}"
 
 
-def _competitors(spec: TableSpec, declared: Sequence[RowSpec]) -> list[list[int]]:
-    """Returns the indices of the rows that compete with each other, one list a contest."""
-    contests: dict[str, list[int]] = {}
-    for index, row in enumerate(declared):
-        if row.competes:
-            contests.setdefault(row.group if spec.compete == "group" else "", []).append(index)
-    return list(contests.values())
+def control(tables: Mapping[str, Table]) -> dict[str, Table]:
+    """Returns the tables with false-discovery control over each page, that is over all tables of a paper.
+
+    A "does not replicate" that is no discovery becomes inconclusive. Every distinct number with seeds of ours
+    is one hypothesis: a number that several cells quote counts once.
+    """
+    pages: dict[str, dict[tuple[object, ...], float]] = {}
+    for key, table in tables.items():
+        page = pages.setdefault(page_of(key), {})
+        for _, _, known in verifications([table]):
+            if known.ours is not None:
+                page[hypothesis(known)] = known.ours.p
+    taken_back = {
+        page: {key for key, holds in zip(p, surviving(list(p.values())), strict=True) if not holds}
+        for page, p in pages.items()
+    }
+    return {key: _controlled(table, taken_back[page_of(key)]) for key, table in tables.items()}
+
+
+def page_of(key: str) -> str:
+    """Returns the page of a table: its paper, or the table itself where it is no paper's."""
+    paper, slash, _ = key.partition("/")
+    return f"{paper}/" if slash else key
+
+
+def hypothesis(known: Verification) -> tuple[object, ...]:
+    """Returns what a verdict by our seeds is about: the number, and the runs that judge it."""
+    return (*known.reported.fact, known.values)
+
+
+def _controlled(table: Table, taken_back: set[tuple[object, ...]]) -> Table:
+    def controlled(cell: Cell) -> Cell:
+        known = cell.evidence
+        if known is None or cell.verdict not in FAILED or hypothesis(known) not in taken_back:
+            return cell
+        known = replace(known, verdict="inconclusive", among_many=True)
+        return replace(cell, verdict="inconclusive", evidence=known)
+
+    return replace(
+        table, rows=tuple(replace(row, cells=tuple(map(controlled, row.cells))) for row in table.rows)
+    )

@@ -10,7 +10,7 @@ import pytest
 
 from harness.assembly.pairs import difference_interval, pair_intervals, score_lines
 from harness.data.sts import ScoredPair
-from harness.facts.bootstrap import multibootstrap, percentile_interval, resampled_correlations
+from harness.facts.comparisons import multibootstrap, percentile_interval, resampled_correlations
 from harness.tasks.sts import StsTask
 
 PAIRS = [ScoredPair(f"a{n}", f"b{n}", float(n % 6)) for n in range(60)]

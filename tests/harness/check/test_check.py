@@ -13,7 +13,7 @@ import pytest
 
 from harness.cli import main
 from harness.paths import SCORES
-from harness.report.formats.annotations import annotation
+from harness.report.formats.markdown import annotation
 from harness.results.agreement import FLOOR, Band, bands_of, outside
 from harness.results.schema import ResultFile
 from harness.results.store import read_results

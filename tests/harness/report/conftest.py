@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness.declarations import LEADERBOARDS
-from harness.facts.evidence.ledger import Ledger, load_ledger
-from harness.facts.evidence.model import Scope
+from harness.facts.evidence.ledger import Ledger, Scope, load_ledger
 from harness.facts.published import Published, load_published
 from harness.facts.spec import TableSpec, load_specs
 from harness.plan.recipes import declared_systems, load_recipes

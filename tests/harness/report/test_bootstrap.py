@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from harness.facts.bootstrap import multibootstrap, percentile_interval, resampled_correlations
+from harness.facts.comparisons import multibootstrap, percentile_interval, resampled_correlations
 
 
 def made(n: int, seed: int, noise: float = 1.0) -> tuple[np.ndarray, np.ndarray]:

@@ -10,8 +10,7 @@ import pytest
 import sentbench
 from harness.facts.evidence.others import ReportedNumber, nothing_known
 from harness.facts.statistics import KnownSd
-from harness.report.cite import Advice, advice_on, to_text
-from harness.report.formats.citation import RELEASED, project_entry
+from harness.report.cite import RELEASED, Advice, advice_on, project_entry, to_text
 from harness.report.verification import verify
 
 

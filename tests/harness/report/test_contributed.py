@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from harness.report.contributed import Contributed
 from harness.report.formats.latex import to_latex
 from harness.report.formats.markdown import to_markdown
-from harness.report.formats.records import records
+from harness.report.formats.summary import records
 from harness.report.formats.text import to_terminal
 from harness.report.pages.content import Paper, Report
 from harness.report.pages.render import render_pages
 from harness.report.tables.model import Cell, Column, Table, TableRow
+from harness.report.verification import Contributed
 from harness.results.contributions import Checked, Contribution
 from tests.harness.report.shown import show_paper
 from tests.support.bundles import ANNA, a_result

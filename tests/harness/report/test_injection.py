@@ -14,8 +14,8 @@ from harness.declarations import check_link, read_declaration, read_record
 from harness.errors import InputError
 from harness.facts.published import PublishedPaper
 from harness.report.audit import Difference, MethodAudit
+from harness.report.cite import Work, work_entry
 from harness.report.formats import latex, markdown, records, summary
-from harness.report.formats.citation import Work, work_entry
 from harness.report.formats.readmes import to_deviations
 from harness.report.formats.text import to_terminal
 from harness.report.pages.content import Paper, Report, Site

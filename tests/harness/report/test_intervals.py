@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from harness.facts.intervals import clopper_pearson, half_width, percentile, prediction_interval
-from harness.facts.statistics import KnownSd
+from harness.facts.draws import clopper_pearson, percentile, prediction_interval
+from harness.facts.statistics import KnownSd, half_width
 
 CLOSE = [75.0, 75.2, 75.4]
 """Mean 75.2, sd 0.2, standard error 0.11547; t(0.95, 2) = 2.91999 gives 0.33717."""
@@ -90,16 +90,3 @@ def test_several_runs_that_are_one_draw_count_by_their_part_below() -> None:
     assert found.interval == (clopper_pearson(1, 2).low, clopper_pearson(2, 2).high)
     many = percentile([[1.0] * 50], 2.0)
     assert many.interval.low == clopper_pearson(1, 1).low
-
-
-@pytest.mark.parametrize(("successes", "trials"), [(-1, 3), (4, 3), (0, 0)])
-def test_a_share_that_cannot_be_is_refused(successes: int, trials: int) -> None:
-    with pytest.raises(ValueError, match="expected 0 <= successes <= trials"):
-        clopper_pearson(successes, trials)
-
-
-def test_a_place_among_no_runs_is_refused() -> None:
-    with pytest.raises(ValueError, match="expected at least one value"):
-        percentile([], 75.0)
-    with pytest.raises(ValueError, match="expected at least one value"):
-        percentile([[75.0], []], 75.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from harness.report.tables.many import hypothesis, page_of
+from harness.report.tables.rows import hypothesis, page_of
 
 
 def known(fact: tuple[str, str, float], values: tuple[float, ...]) -> Any:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from harness.facts.intervals import Interval
-from harness.report.formats.annotations import annotation
+from harness.facts.statistics import Interval
+from harness.report.formats.markdown import annotation
 from harness.report.formats.scores import ScoreLine, average_of, differences_to_text, to_table
 from harness.report.system_pairs import Difference, OverItems, SystemComparison, TaskName
 

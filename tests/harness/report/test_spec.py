@@ -9,8 +9,7 @@ import yaml
 
 from harness.errors import InputError
 from harness.facts.published import Published
-from harness.facts.run_choice import RunChoice
-from harness.facts.spec import TableSpec, check_spec, load_specs
+from harness.facts.spec import RunChoice, TableSpec, check_spec, load_specs
 from harness.plan.recipes import declared_systems, load_recipes
 from harness.tasks.registry import TASKS
 
@@ -80,7 +79,7 @@ def test_every_row_of_a_shown_table_is_in_its_spec(specs: dict[str, TableSpec], 
 def test_a_column_gives_what_a_row_leaves_out_and_a_cell_goes_first() -> None:
     spec = changed(
         columns=[
-            {"key": "STS12", "task": "STS12", "run": "@roberta-base", "seeds": "all"},
+            {"key": "STS12", "task": "STS12", "run": "@roberta-base", "seeds": [7]},
             {"key": "STS13", "task": "STS13", "run": "@roberta-base"},
         ],
         rows=[
@@ -91,17 +90,11 @@ def test_a_column_gives_what_a_row_leaves_out_and_a_cell_goes_first() -> None:
     )
     found = [[spec.choice(row, column) for column in spec.columns] for row in spec.rows]
     assert found == [
-        [RunChoice("pcl-k3", "roberta-base"), RunChoice("pcl", "roberta-base", (4, 5))],
+        [RunChoice("pcl-k3", "roberta-base", (7,)), RunChoice("pcl", "roberta-base", (4, 5))],
         [None, None],
         [None, RunChoice("pcl", "bert-large-uncased")],
     ]
     assert list(spec.choices()) == [choice for row in found for choice in row if choice]
-
-
-def test_a_column_s_seeds_go_before_the_row_s() -> None:
-    columns = [{"key": key, "task": "STS12", **seeds} for key, seeds in (("a", {"seeds": [1]}), ("b", {}))]
-    spec = changed(columns=columns, rows=[{"title": "PCL", "run": "pcl@bert", "seeds": [42]}])
-    assert [choice.seeds for choice in spec.choices()] == [(1,), (42,)]
 
 
 def test_a_quantity_that_is_only_published_selects_no_runs() -> None:

@@ -18,12 +18,6 @@ def test_mean_and_sd_of_three_seeds() -> None:
     assert statistics.sample_sd([72.0]) is None
 
 
-def test_sd_interval_for_ten_seeds() -> None:
-    """chi2(0.025, 9) = 2.7004, chi2(0.975, 9) = 19.0228: from sqrt(9 / 19.0228) to sqrt(9 / 2.7004) sd."""
-    low, high = statistics.sd_interval(1.0, 10)
-    assert (low, high) == (pytest.approx(0.68783, abs=1e-5), pytest.approx(1.82562, abs=1e-5))
-
-
 def test_welch_by_hand() -> None:
     """Means 72 and 71.5; variances 4 and 0.5; s = sqrt(4 / 3 + 0.5 / 2) = 1.25831.
 

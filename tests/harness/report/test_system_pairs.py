@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from harness.facts.intervals import Interval
+from harness.facts.statistics import Interval
 from harness.report.pages.compare import compare_values
 from harness.report.pages.content import Report
 from harness.report.system_pairs import (

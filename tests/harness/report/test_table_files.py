@@ -10,9 +10,9 @@ import re
 from harness.declarations import LEADERBOARDS, read_declarations
 from harness.facts.published import Published
 from harness.facts.spec import ColumnSpec, TableSpec
+from harness.report.cite import WORKS, Work, entry, report_entry
 from harness.report.disagreement import largest, ranks
-from harness.report.formats.citation import WORKS, Work, entry, report_entry
-from harness.report.formats.records import to_csv, to_json
+from harness.report.formats.summary import to_csv, to_json
 from harness.report.pages.anchors import anchors_of
 from harness.report.pages.content import Report
 from harness.report.pages.pairs import written
