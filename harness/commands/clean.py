@@ -10,7 +10,8 @@ import re
 import shutil
 from pathlib import Path
 
-from harness.disk.layouts import ARTEFACT, STORE, is_written_by_us
+from harness.disk.layouts import ARTEFACT, STORE
+from harness.disk.outputs import is_written_by_us
 from harness.paths import ARTEFACTS, COSTS, CURVES, EMBEDDINGS, SCORES
 from harness.plan.entries import Params, read_params
 

@@ -13,6 +13,7 @@ from collections import Counter
 from contextlib import suppress
 
 from harness.errors import InputError
+from harness.launch.first_look import FirstLook
 from harness.launch.job import Executor
 from harness.launch.local import LocalExecutor, visible_gpus
 from harness.launch.on_ray import RayExecutor
@@ -72,7 +73,8 @@ def execute(arguments: argparse.Namespace) -> int:
         progress = Progress(
             pipeline.order, executor.slots, guesses=guesses(pipeline, params) if params else {}
         )
-        scheduler = Scheduler(pipeline, executor, arguments.retries, progress)
+        first = first_look(pipeline, params) if params else None
+        scheduler = Scheduler(pipeline, executor, arguments.retries, progress, first)
         scheduler.run()
     return report(scheduler)
 
@@ -95,6 +97,19 @@ def executor_of(arguments: argparse.Namespace, pipeline: Pipeline) -> Executor:
 def plan_of(pipeline: Pipeline) -> Params | None:
     """Returns the plan whose runs the pipeline evaluates, None if it evaluates none."""
     return read_params() if any(name.startswith("evaluate@") for name in pipeline.order) else None
+
+
+def first_look(pipeline: Pipeline, params: Params) -> FirstLook | None:
+    """Returns what shows the leaderboard of every system's first seed; None if there are no further seeds."""
+    runs = {key: run for key, run in params.runs.items() if f"evaluate@{key}" in pipeline.order}
+    first: dict[tuple[str, str], str] = {}
+    for key, run in sorted(runs.items(), key=lambda entry: entry[1].seed):
+        first.setdefault((run.id, run.backbone_name), key)
+    if len(first) == len(runs):
+        return None
+    keys = [key for key in runs if key in first.values()]
+    command = [sys.executable, "-m", "harness.cli", "report", "--first", *keys]
+    return FirstLook(frozenset(f"evaluate@{key}" for key in keys), command, log_of("first-results"))
 
 
 def guesses(pipeline: Pipeline, params: Params) -> dict[str, float]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from graphlib import TopologicalSorter
 from types import FrameType
 
+from harness.launch.first_look import FirstLook
 from harness.launch.job import Ended, Executor, Job, LastingExecutor
 from harness.launch.pipeline import CHANGED, Pipeline, StageError
 from harness.launch.progress import Progress
@@ -27,6 +28,8 @@ class Scheduler:
     retries: int
     """How often a stage runs again that the system ended; one that ended itself with an error does not."""
     progress: Progress
+    first: FirstLook | None = None
+    """What shows first results; its stages come before all others."""
     failed: dict[str, str] = field(default_factory=dict)
     """Each stage that failed, with the reason in one line."""
     interrupted: int = 0
@@ -41,7 +44,7 @@ class Scheduler:
         order = self.pipeline.order
         graph = TopologicalSorter(order)
         graph.prepare()
-        ranks = priorities(order)
+        ranks = priorities(order, self.first.stages if self.first else ())
         ready: list[str] = []
         with self._interruptible():
             try:
@@ -52,15 +55,23 @@ class Scheduler:
                     over = [*self._begin(ready), *self._wait()]
                     graph.done(*over)
                     self.pipeline.dump(at_once=False)
+                    self._look()
                     self.progress.show()
             finally:
                 self.executor.close()
+                if self.first:
+                    self.first.close()
         self.progress.show(last=True)
 
     @property
     def skipped(self) -> list[str]:
         """The stages that were not begun, or not ended: they need one that failed, or came after the end."""
         return [name for name in self.pipeline.order if name not in self.progress.states]
+
+    def _look(self) -> None:
+        text = self.first.look(self.progress.states) if self.first else ""
+        if text:
+            self.progress.say(text)
 
     def _begin(self, ready: list[str]) -> list[str]:
         """Takes stages off the front of `ready` while slots are free; returns those that need no run."""
@@ -86,6 +97,7 @@ class Scheduler:
         return over
 
     def _wait(self) -> list[str]:
+        """Returns the stages that have ended well since the last call."""
         if not self._running:
             return []
         return [ended.stage for ended in self.executor.wait(TICK) if self._ended_well(ended)]
@@ -136,10 +148,17 @@ class Scheduler:
                 signal.signal(number, handler)
 
 
-def priorities(order: dict[str, set[str]]) -> dict[str, tuple[int, int]]:
-    """Returns a rank for each stage: the longest chain of dependents decides, then the order."""
+def priorities(order: dict[str, set[str]], first: Iterable[str] = ()) -> dict[str, tuple[bool, int, int]]:
+    """Returns a rank for each stage: stages `first` with all they need, then the longest chain of dependents,
+    then the order decides.
+    """
     chains = dict.fromkeys(order, 0)
+    early = set(first)
     for name in reversed(order):
+        if name in early:
+            early |= order[name]
         for need in order[name]:
             chains[need] = max(chains[need], chains[name] + 1)
-    return {name: (-chain, position) for position, (name, chain) in enumerate(chains.items())}
+    return {
+        name: (name not in early, -chain, position) for position, (name, chain) in enumerate(chains.items())
+    }
