@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from methods.core.transfers import moved
+from methods.core.types import moved
 
 
 def interpolation(vectors: Tensor, pool: Tensor, magnitude: float) -> Tensor:
