@@ -46,8 +46,7 @@ from methods.core.networks import Networks
 from methods.core.optimizer import AdamW, build_optimizer
 from methods.core.teachers import write_teacher
 from methods.core.trainer import TrainConfig
-from methods.core.transfers import to_device
-from methods.core.types import Row
+from methods.core.types import Row, to_device
 from tests.support import tiny
 
 ROWS = 512

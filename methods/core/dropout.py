@@ -19,7 +19,7 @@ from torch.nn import functional
 
 from methods.core.errors import InputError
 from methods.core.fast.choices import ARCHITECTURES
-from methods.core.transfers import moved
+from methods.core.types import moved
 
 LEVELS = 2**16
 """Values of the bits that one element gets."""

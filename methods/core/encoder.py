@@ -21,8 +21,7 @@ from methods.core.fast.linear import reordered
 from methods.core.fast.packed import can_pack, pooled_vectors
 from methods.core.pooling import check_pooling, needs_last_only, pool
 from methods.core.saving import IDENTITY, TANH, save_encoder
-from methods.core.transfers import library_inputs, to_device
-from methods.core.types import MASK, Tokens
+from methods.core.types import MASK, Tokens, library_inputs, to_device
 
 EVALUATION_LENGTH = 512
 """Longest input at evaluation in word pieces; training truncates earlier, evaluation must not."""

@@ -16,8 +16,7 @@ from methods.core.errors import InputError
 from methods.core.folders import load_backbone, load_encoder, load_tokenizer
 from methods.core.model_files import read_model
 from methods.core.teachers import TeacherVectors
-from methods.core.transfers import library_inputs
-from methods.core.types import Tokens
+from methods.core.types import Tokens, library_inputs
 
 OutputLayer = Literal["own", "word-embeddings"]
 """What turns states into scores of word pieces: the model's own layer, or its word embeddings alone."""

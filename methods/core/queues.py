@@ -6,38 +6,34 @@ import torch
 from torch import Tensor, nn
 
 from methods.core.errors import InputError
-from methods.core.transfers import moved
 
 
 class VectorQueue(nn.Module):
     """The newest `size` vectors that were pushed, stored detached; part of the state dict.
 
-    A ring buffer: a push that passes the end wraps and drops nothing but the oldest rows.
-    Shapes: `ring` [size, width]; `next` the row of the next write; `count` filled rows. The host knows both
-    numbers without asking the device.
+    A ring buffer: a push that passes the end wraps and drops nothing but the oldest rows. Where the next row
+    goes and how many are filled, the host knows; both are the extra state of the module.
+    Shapes: `ring` [size, width].
     Errors: InputError if the size is not positive.
     """
 
     ring: Tensor
-    next: Tensor
-    count: Tensor
 
     def __init__(self, size: int, width: int) -> None:
         super().__init__()
         if size < 1:
             raise InputError(f"queue size {size}, expected at least 1; fix the recipe")
         self.register_buffer("ring", torch.zeros(size, width))
-        self.register_buffer("next", torch.zeros((), dtype=torch.long))
-        self.register_buffer("count", torch.zeros((), dtype=torch.long))
         self._next = self._filled = 0
-        self.register_load_state_dict_post_hook(lambda queue, _: queue.read_fill())
 
     def __len__(self) -> int:
         return self._filled
 
-    def read_fill(self) -> None:
-        """Takes the numbers over from the buffers, which were loaded."""
-        self._set_fill(int(self.next), int(self.count))
+    def get_extra_state(self) -> Tensor:
+        return torch.tensor([self._next, self._filled])
+
+    def set_extra_state(self, state: Tensor) -> None:
+        self._next, self._filled = state.tolist()
 
     @property
     def size(self) -> int:
@@ -50,12 +46,8 @@ class VectorQueue(nn.Module):
         before_end = min(len(kept), self.size - self._next)
         self.ring[self._next : self._next + before_end] = kept[:before_end]
         self.ring[: len(kept) - before_end] = kept[before_end:]
-        self._set_fill((self._next + len(kept)) % self.size, min(self.size, self._filled + len(kept)))
-
-    def _set_fill(self, next_row: int, filled: int) -> None:
-        self._next, self._filled = next_row, filled
-        self.next.fill_(next_row)
-        self.count.fill_(filled)
+        self._next = (self._next + len(kept)) % self.size
+        self._filled = min(self.size, self._filled + len(kept))
 
     def stored(self) -> Tensor:
         """Returns the filled rows in storage order, not copied; [count, width]."""
@@ -94,29 +86,27 @@ class BatchQueue(VectorQueue):
 
     Source: PT-BERT's released code, whose queue is a list of at most q batches. The rows are those of that
     list where `size` is q times the batch size and at most one of any q + 1 batches is incomplete.
-    Shapes: `lengths` [size] the rows of each batch, oldest first, then zeros.
+    The extra state has the rows of each batch too, oldest first, then zeros.
     """
-
-    lengths: Tensor
 
     def __init__(self, size: int, width: int) -> None:
         super().__init__(size, width)
-        self.register_buffer("lengths", torch.zeros(size, dtype=torch.long))
         self._batches: list[int] = []
 
-    def read_fill(self) -> None:
-        super().read_fill()
-        self._batches = [length for length in self.lengths.tolist() if length]
+    def get_extra_state(self) -> Tensor:
+        lengths = self._batches + [0] * (self.size - len(self._batches))
+        return torch.cat([super().get_extra_state(), torch.tensor(lengths)])
 
-    @torch.no_grad()
+    def set_extra_state(self, state: Tensor) -> None:
+        super().set_extra_state(state[:2])
+        self._batches = [length for length in state[2:].tolist() if length]
+
     def push(self, vectors: Tensor) -> None:
         """Adds vectors [B, width] as the newest batch; of more than `size` only the last `size` stay."""
         super().push(vectors)
         lengths = [*self._batches, *([min(len(vectors), self.size)] if len(vectors) else [])]
         self._batches = _last_within(lengths, self.size)
-        padded = self._batches + [0] * (self.size - len(self._batches))
-        self.lengths.copy_(moved(torch.tensor(padded), self.lengths.device))
-        self._set_fill(self._next, sum(self._batches))
+        self._filled = sum(self._batches)
 
     def newest_blocks(self, count: int) -> list[Tensor]:
         """Returns the newest whole batches of at most `count` rows together, as at most two slices."""

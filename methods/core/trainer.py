@@ -20,8 +20,7 @@ from methods.core.method import Method
 from methods.core.optimizer import AdamW, build_optimizer, set_rate
 from methods.core.resume import TrainingFolder
 from methods.core.train_config import StepPlan, TrainConfig, plan_steps
-from methods.core.transfers import to_device
-from methods.core.types import Batch, Encoder, Row
+from methods.core.types import Batch, Encoder, Row, to_device
 
 GRAD_NORM = "grad_norm"
 

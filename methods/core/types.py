@@ -1,15 +1,16 @@
-"""What passes between corpus, method, trainer and evaluation. Imports no other module of this repository.
+"""What passes between corpus, method, trainer and evaluation, and how batches get to a device without a wait.
 
 Legend of shapes used throughout `methods`: B batch, L tokens, d width, K positives, M queue rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
+import torch
 from torch import Tensor
 
 Tokens = dict[str, Tensor]
@@ -58,3 +59,43 @@ class Encoder(Protocol):
     def dim(self) -> int: ...
     def encode(self, texts: Sequence[str], *, batch_size: int = 128) -> np.ndarray: ...  # [N, dim] fp32
     def save(self, directory: Path) -> None: ...
+
+
+def to_device(value: Any, device: str | torch.device) -> Any:
+    """Returns a batch with every tensor on `device`; tokens keep their mask on the host too."""
+    if isinstance(value, Tensor):
+        return moved(value, device)
+    if not isinstance(value, Mapping):
+        return value
+    there = {name: to_device(entry, device) for name, entry in value.items()}
+    if MASK in value and torch.device(device).type != "cpu":
+        there[HOST_MASK] = value[MASK]
+    return there
+
+
+def moved(tensor: Tensor, device: str | torch.device) -> Tensor:
+    """Returns a tensor of the host on `device`, without a wait for the copy to a card."""
+    if torch.device(device).type == "cuda" and tensor.device.type == "cpu":
+        tensor = tensor.pin_memory()
+    return tensor.to(device, non_blocking=True)
+
+
+def mask_on_host(tokens: Mapping[str, Tensor]) -> Tensor | None:
+    """Returns the host's copy of the mask, else the mask itself, None where there is none."""
+    return tokens.get(HOST_MASK, tokens.get(MASK))
+
+
+def library_inputs(backbone: Any, tokens: Mapping[str, Tensor]) -> Tokens:
+    """Returns tokens as a model of transformers takes them, which asks whether the mask hides anything.
+
+    Where the host knows, it gets no mask, or that of torch's attention, [B, 1, L, L], and asks nothing.
+    """
+    inputs = dict(tokens)
+    on_host = inputs.pop(HOST_MASK, None)
+    if on_host is None or MASK not in inputs or backbone.config._attn_implementation != "sdpa":
+        return inputs
+    if bool(on_host.all()):
+        inputs.pop(MASK)
+    else:
+        inputs[MASK] = inputs[MASK].bool()[:, None, None, :].expand(-1, -1, on_host.shape[1], -1)
+    return inputs

@@ -16,8 +16,7 @@ from methods.core.heads import training_head
 from methods.core.losses import nt_xent
 from methods.core.method import Method
 from methods.core.networks import Networks
-from methods.core.transfers import mask_on_host, moved
-from methods.core.types import Batch, Loss
+from methods.core.types import Batch, Loss, mask_on_host, moved
 from methods.modals.config import ModalsConfig
 
 

@@ -15,8 +15,7 @@ from torch.nn import functional
 from methods.core.method import Method
 from methods.core.optimizer import build_optimizer, set_rate
 from methods.core.train_config import TrainConfig
-from methods.core.transfers import to_device
-from methods.core.types import Row
+from methods.core.types import Row, to_device
 from tests.support import tiny
 from tests.support.samples import Ground, folder_bytes, make
 from tests.support.simulated_device import on_host

@@ -20,8 +20,7 @@ from torch.nn import functional
 
 from methods.core.dropout import DROP_HEAD, dropout
 from methods.core.fast.choices import layers_on
-from methods.core.transfers import mask_on_host, moved
-from methods.core.types import MASK
+from methods.core.types import MASK, mask_on_host, moved
 
 
 class Packing:

@@ -22,8 +22,7 @@ from methods.core.fast.attention import Packing, attend
 from methods.core.fast.choices import ARCHITECTURES, layers_on
 from methods.core.fast.linear import linear, linear_gelu
 from methods.core.pooling import needs_last_only, pool
-from methods.core.transfers import mask_on_host
-from methods.core.types import MASK
+from methods.core.types import MASK, mask_on_host
 
 COMPILER = "inductor"
 """Backend of torch.compile."""

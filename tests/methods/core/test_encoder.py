@@ -15,7 +15,6 @@ from methods.core.errors import InputError
 from methods.core.folders import cut_layers, load_encoder
 from methods.core.pooling import LAYERS, masked_mean, pool
 from methods.core.saving import save_backbone
-from methods.core.teachers import add_mapping
 from tests.support import tiny
 
 TEXTS = [
@@ -117,16 +116,6 @@ def test_a_saved_folder_gives_identical_vectors_and_bytes(
     assert all((tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes() for file in files)
 
 
-def test_an_unknown_activation_of_the_output_layer_is_refused(backbone: Path, tmp_path: Path) -> None:
-    encoder = load(backbone, pooling="mean")
-    add_mapping(encoder, "tanh", teacher_dim=4)
-    encoder.save(tmp_path)
-    path = tmp_path / "2_Dense/config.json"
-    path.write_text(path.read_text().replace("activation.Tanh", "activation.GELU"))
-    with pytest.raises(InputError, match=r"activation .*GELU, expected Identity or Tanh"):
-        load_encoder(tmp_path)
-
-
 def test_cutting_keeps_the_first_layers(backbone: Path, tmp_path: Path) -> None:
     whole = load(backbone, pooling="last-two-avg").eval()
     states = whole.backbone(**whole.tokenize(TEXTS), output_hidden_states=True).hidden_states
@@ -153,3 +142,11 @@ def test_a_roberta_has_no_position_for_its_padding_and_those_before_it(backbone:
     encoder = SentenceEncoder(RobertaModel(config), load(backbone, pooling="mean").tokenizer, pooling="mean")
     assert len(encoder.token_ids(["the cat " * 20])[0]) == 18
     assert np.isfinite(encoder.encode(["the cat " * 20])).all()
+
+
+def test_sentence_transformers_cannot_load_a_pooling_it_lacks(backbone: Path, tmp_path: Path) -> None:
+    from sentence_transformers import SentenceTransformer
+
+    load(backbone, pooling="static-last-avg").save(tmp_path)
+    with pytest.raises((OSError, ValueError, KeyError)):
+        SentenceTransformer(str(tmp_path), device="cpu", trust_remote_code=False)

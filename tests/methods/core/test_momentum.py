@@ -15,9 +15,11 @@ from methods.core.losses import info_nce
 from methods.core.momentum import MomentumContrast, ema_update, reset_weights
 from methods.core.types import Batch
 from tests.methods.moco.sample import RELEASED
+from tests.methods.simcse.sample import SAMPLES
 from tests.support import tiny
 from tests.support.tiny import Sample
 
+SIMCSE = SAMPLES[0]
 PRETRAINED = {**RELEASED, "momentum_start": "backbone"}
 
 
@@ -124,15 +126,7 @@ def test_the_key_encoder_starts_as_the_backbone_or_untrained_and_catches_up(back
 def test_momentum_zero_without_queue_is_simcse_with_the_second_view_detached(backbone: Path) -> None:
     """The same two dropout masks, drawn pass by pass: equal loss, gradient through the first view only."""
     limit = build(backbone, {**PRETRAINED, "momentum": 0.0, "queue_size": 0})
-    simcse_config = {
-        "max_length": 32,
-        "temperature": 0.05,
-        "objective": "info-nce",
-        "positive": "dropout",
-        "head": "mlp",
-        "dropout": None,
-    }
-    simcse = build(backbone, simcse_config, "simcse")
+    simcse = build(backbone, SIMCSE.config, "simcse")
     simcse.load_state_dict({name: limit.state_dict()[name] for name in simcse.state_dict()})
     tokens = batch_of(limit)["anchor"]
     torch.manual_seed(11)
@@ -184,16 +178,6 @@ def test_n_updates_leave_momentum_to_the_n_of_the_start(updates: int, left: floa
     torch.testing.assert_close(key.weight, torch.full((2, 2), 2 + 2 * left), rtol=1e-4, atol=1e-5)
     torch.testing.assert_close(key.bias, torch.full((2,), 3 + 2 * left), rtol=1e-4, atol=1e-5)
     assert query.weight.unique().tolist() == [2.0]
-
-
-def test_momentum_one_freezes_and_zero_copies_exactly() -> None:
-    torch.manual_seed(0)
-    key, query = nn.Linear(9, 9), nn.Linear(9, 9)
-    before = key.weight.detach().clone()
-    ema_update(key, query, momentum=1.0)
-    assert torch.equal(key.weight, before)
-    ema_update(key, query, momentum=0.0)
-    assert torch.equal(key.weight, query.weight)
 
 
 def test_reset_weights_have_the_spread_of_a_new_bert() -> None:

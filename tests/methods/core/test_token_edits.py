@@ -70,7 +70,6 @@ def test_deletion_counts_a_fifth_to_the_nearest_integer() -> None:
     """Deletions are round(n / 5) = floor((n + 2) / 5)."""
     counts = {n: n + 2 - len(EDITS["delete"](sentence(n), rng(n))) for n in range(31)}
     assert counts == {n: (n + 2) // 5 for n in range(31)}
-    assert [counts[n] for n in (0, 2, 3, 12, 13, 30)] == [0, 0, 1, 2, 3, 6]
 
 
 def test_deletion_by_value_takes_the_first_occurrence_and_by_position_does_not() -> None:
@@ -85,8 +84,6 @@ def test_deletion_by_value_takes_the_first_occurrence_and_by_position_does_not()
 def test_insertion_count_is_capped_by_the_room_left() -> None:
     counts = {n: len(EDITS["repeat"](sentence(n), rng(n))) - n - 2 for n in range(31)}
     assert counts == {n: min((n + 2) // 5, 30 - n) for n in range(31)}
-    wanted = {0: 0, 2: 0, 3: 1, 13: 3, 25: 5, 26: 4, 28: 2, 29: 1, 30: 0}
-    assert {n: counts[n] for n in wanted} == wanted
 
 
 def test_insertions_go_anywhere_and_a_copy_may_be_copied() -> None:

@@ -156,13 +156,9 @@ def test_bf16_runs_and_differs_from_fp32(backbone: Path, tmp_path: Path) -> None
         ({"steps": None}, "exactly one of steps and epochs"),
         ({"epochs": 2}, "exactly one of steps and epochs"),
         ({"learning_rate": "3e-5"}, "learning_rate"),
-        ({"learning_rate": 0.0}, "learning_rate"),
-        ({"batch_size": 2.5}, "batch_size"),
-        ({"precision": "fp16"}, "precision"),
+        ({"learning_rate": 1.0e9}, "learning_rate"),
         ({"optimiser": "adam"}, "optimiser"),
-        ({"patience": 0}, "patience"),
         ({"patience": {"evaluations": 0, "counts": "falls"}}, "patience"),
-        ({"patience": {"evaluations": 1, "counts": "rises"}}, "patience"),
     ],
 )
 def test_bad_training_settings_are_refused(changes: dict[str, Any], message: str) -> None:
@@ -186,25 +182,13 @@ def test_a_method_may_have_another_encoder_watched_than_it_exports(backbone: Pat
     assert json.loads((trainer.best_folder / "sentbench.json").read_text())["pooling"] == "mean"
 
 
-def of_two(backbone: Path, folder: Path, scores: Sequence[float]) -> Trainer:
-    """Returns a trainer of a method with a second encoder; `scores` are of both at each evaluation."""
-    method = simcse(backbone)
-    method.add_module("other", tiny.sentence_encoder(backbone))
-
-    class Two(type(method)):  # type: ignore[misc]
-        def candidates(self) -> Sequence[Encoder]:
-            return self.encoder, self.other
-
-    method.__class__ = Two
-    config = TrainConfig.model_validate({**tiny.TRAIN, "eval_every": 3})
-    trainer = Trainer(method, config, 3, scripted(scores), folder)
-    trainer.fit(tiny.rows())
-    return trainer
-
-
 def test_of_two_candidates_the_better_one_is_kept_and_both_are_logged(backbone: Path, tmp_path: Path) -> None:
     """At step 3 the second is better, 7 against 5; at step 6 the first, 6 against 4, below that 7."""
-    trainer = of_two(backbone, tmp_path, [0.0, 0.0, 5.0, 7.0, 6.0, 4.0])
+    method, other = simcse(backbone), tiny.sentence_encoder(backbone)
+    method.candidates = lambda: (method.encoder, other)  # type: ignore[method-assign]
+    scores = scripted([0.0, 0.0, 5.0, 7.0, 6.0, 4.0])  # of both at each evaluation
+    trainer = Trainer(method, TrainConfig.model_validate(tiny.TRAIN), 3, scores, tmp_path)
+    trainer.fit(tiny.rows())
     logged = [line for line in lines(tmp_path) if line.get("evaluation")]
     assert [(line["score"], line["score_1"], line["score_2"]) for line in logged] == [
         (0.0, 0.0, 0.0),
@@ -212,12 +196,7 @@ def test_of_two_candidates_the_better_one_is_kept_and_both_are_logged(backbone: 
         (6.0, 6.0, 4.0),
     ]
     assert (trainer.record.best, trainer.record.best_step, trainer.record.candidate) == (7.0, 3, 0)
-    weights = {
-        name: next(iter(folder.glob("*.safetensors"))).read_bytes()
-        for name, folder in {"best": trainer.best_folder, "last": trainer.folder.last}.items()
-    }
-    other: Any = trainer.method.get_submodule("other")
-    other.save(tmp_path / "other")
-    untrained = next(iter((tmp_path / "other").glob("*.safetensors"))).read_bytes()
-    assert weights["best"] == untrained  # the second is in no loss here, so it stays as it was
-    assert weights["last"] != untrained
+    other.save(tmp_path / "other")  # it is in no loss here, so it stays as it was
+    folders = (trainer.best_folder, trainer.folder.last, tmp_path / "other")
+    best, last, untrained = ((folder / "model.safetensors").read_bytes() for folder in folders)
+    assert best == untrained != last

@@ -12,7 +12,6 @@ import torch
 
 from methods.core import resume
 from methods.core.errors import InputError
-from methods.core.method import MethodConfig
 from methods.core.resume import TrainingFolder
 from methods.core.trainer import Trainer
 from tests.support.toy import ROWS, StepsLate, toy_trainer
@@ -48,10 +47,6 @@ def refusal(folder: Path, **changes: Any) -> str:
     assert f"delete {folder} to train from the start" in message
     assert sorted(folder.rglob("*")) == before
     return message
-
-
-def truncate(path: Path) -> None:
-    os.truncate(path, path.stat().st_size // 2)
 
 
 @pytest.mark.parametrize("name", ["state.json", "state-0.pt"])
@@ -97,25 +92,11 @@ def test_a_state_of_other_settings_is_refused(folder: Path, changes: dict[str, A
     assert f"is of a run with another {what};" in refusal(folder, **changes)
 
 
-def test_a_state_of_another_method_is_refused_even_if_its_weights_fit(folder: Path) -> None:
-    class OtherConfig(MethodConfig):
-        pass
-
-    other = trainer(folder)
-    other.method.config = OtherConfig(max_length=4)
-    with pytest.raises(InputError, match="is of a run with another config and another method; expected"):
-        other.fit(ROWS)
-
-
 def test_a_state_whose_weights_do_not_fit_is_refused(folder: Path) -> None:
     other = trainer(folder)
     other.method.register_buffer("queue", torch.zeros(3))
     with pytest.raises(InputError, match=r"has other weights \(.*Missing key.*queue"):
         other.fit(ROWS)
-
-
-def test_how_often_it_is_saved_does_not_make_a_run_another(folder: Path) -> None:
-    assert trainer(folder, save_every=5).fit(ROWS).best_step == 6
 
 
 @pytest.fixture
@@ -204,3 +185,7 @@ def test_a_resume_point_that_cannot_be_written_ends_the_training(
     monkeypatch.setattr(resume, "write_record", full)
     with pytest.raises(OSError, match="No space left"):
         trainer(tmp_path).fit(ROWS)
+
+
+def test_how_often_it_is_saved_does_not_make_a_run_another(folder: Path) -> None:
+    assert trainer(folder, save_every=5).fit(ROWS).best_step == 6

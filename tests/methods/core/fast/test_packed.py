@@ -11,6 +11,8 @@ from transformers import BertConfig, BertModel, DistilBertConfig, DistilBertMode
 
 from methods.core.encoder import multiplied
 from methods.core.fast import attention, packed
+from methods.core.fast.attention import Packing
+from methods.core.fast.choices import layers_on, use_on_gpu
 from methods.core.fast.packed import can_pack, pooled_vectors, token_states
 from methods.core.pooling import EVERY_LAYER, LAYERS, pool
 
@@ -69,40 +71,101 @@ def with_gradients(vectors: Tensor, model: nn.Module) -> list[Tensor]:
     return [vectors.detach(), *(gradient.clone() for gradient in gradients)]
 
 
-@pytest.mark.parametrize("kind", ["bert", "roberta"])
-@pytest.mark.parametrize("shape", [(4, 9, 1), (4, 1, 16), (4, 9, 16)])
-@pytest.mark.parametrize("pooling", ["mean", "last-two-avg", "static-last-avg"])
-def test_own_positions_and_factors_of_the_embedding_layer_equal_the_backbones_own_pass(
-    kind: str, shape: tuple[int, int, int], pooling: str
-) -> None:
-    """Factors for tokens, features and elements, given to the backbone by a hook on its embedding layer."""
-    model, tokens = backbone(kind), batch("padded")
-    positions = torch.stack([torch.randperm(9) for _ in range(4)]) + 2
-    factors = (torch.rand(shape) > 0.4).double()
-    given = {"position_ids": positions}
-    ours = with_gradients(pooled_vectors(model, tokens, pooling, **given, embedding_factors=factors), model)
-    with multiplied(model, factors):
-        states = model(**tokens, **given, output_hidden_states=True).hidden_states
-    theirs = with_gradients(pool(states, tokens["attention_mask"], pooling), model)
+def assert_equal(ours: list[Tensor], theirs: list[Tensor]) -> None:
+    assert len(ours) == len(theirs) > 50
     for one, other in zip(ours, theirs, strict=True):
         torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-9)
-    assert not torch.allclose(ours[0], pooled_vectors(model, tokens, pooling, **given))
-    assert not torch.allclose(ours[0], pooled_vectors(model, tokens, pooling, embedding_factors=factors))
+
+
+@pytest.fixture
+def no_masks(monkeypatch: pytest.MonkeyPatch) -> list[torch.Size]:
+    """Dropout that keeps all; the shapes for which masks were asked."""
+    asked: list[torch.Size] = []
+    for module in (attention, packed):
+        monkeypatch.setattr(module, "dropout", lambda part, inputs: asked.append(inputs.shape) or inputs)
+    return asked
 
 
 @pytest.mark.parametrize("kind", ["bert", "roberta"])
 @pytest.mark.parametrize("rows", ["padded", "hidden", "equal", "equal-long"])
 @pytest.mark.parametrize("pooling", [*LAYERS, EVERY_LAYER])
-def test_values_and_all_gradients_equal_the_backbones_own_pass(kind: str, rows: str, pooling: str) -> None:
+def test_values_and_all_gradients_equal_the_backbones_own_pass(
+    kind: str, rows: str, pooling: str, no_masks: list[torch.Size]
+) -> None:
+    """By torch's attention, and in training mode by products, which ask for a mask in each dropout layer."""
     model, tokens = backbone(kind), batch(rows)
     assert can_pack(model, tokens)
-    ours = with_gradients(pooled_vectors(model, tokens, pooling), model)
     theirs = with_gradients(plain(model, tokens, pooling), model)
-    assert len(ours) == len(theirs) > 50
-    for one, other in zip(ours, theirs, strict=True):
-        torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-9)
+    ours = with_gradients(pooled_vectors(model, tokens, pooling), model)
+    assert_equal(ours, theirs)
     with torch.no_grad():
         assert torch.equal(pooled_vectors(model, tokens, pooling), ours[0])
+    no_masks.clear()
+    assert_equal(with_gradients(pooled_vectors(model.train(), tokens, pooling), model), theirs)
+    assert len(no_masks) == 1 + 3 * 3
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta"])
+@pytest.mark.parametrize("rows", ["padded", "hidden", "equal"])
+@pytest.mark.parametrize("pooling", ["cls", "mean"])
+def test_attention_in_rows_of_their_own_lengths_reads_the_same(
+    kind: str, rows: str, pooling: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In each of three layers; without padding there is nothing to save."""
+    model, tokens, calls = backbone(kind), batch(rows), []
+    monkeypatch.setattr(attention, "layers_on", lambda device: "varlen")
+    nested = attention.in_own_lengths
+    monkeypatch.setattr(attention, "in_own_lengths", lambda *a, **k: calls.append(1) or nested(*a, **k))
+    ours = with_gradients(pooled_vectors(model, tokens, pooling), model)
+    assert len(calls) == (0 if rows == "equal" else 3)
+    assert_equal(ours, with_gradients(plain(model, tokens, pooling), model))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("pooling", ["cls", "mean"])
+def test_compiled_layers_have_the_same_values_and_gradients_in_one_graph(
+    pooling: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Traced by torch.compile and run without its code generator, which needs a compiler."""
+    from torch._dynamo.utils import counters
+
+    model, tokens = backbone("bert"), batch()
+    monkeypatch.setattr(packed, "COMPILER", "aot_eager")
+    monkeypatch.setattr(packed, "layers_on", lambda device: "compiled")
+    packed._compiled_layer.cache_clear()
+    torch._dynamo.reset()
+    counters.clear()
+    ours = with_gradients(pooled_vectors(model, tokens, pooling), model)
+    packed._compiled_layer.cache_clear()
+    assert counters["frames"]["ok"] >= 1
+    assert not counters["graph_break"]
+    assert_equal(ours, with_gradients(plain(model, tokens, pooling), model))
+
+
+def test_a_cpu_keeps_to_padded_rows_whatever_is_chosen_for_a_gpu() -> None:
+    use_on_gpu("varlen")
+    try:
+        assert [layers_on(device) for device in ("cpu", "cuda", "meta")] == ["padded", "varlen", "varlen"]
+    finally:
+        use_on_gpu("padded")
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta"])
+@pytest.mark.parametrize("shape", [(4, 9, 1), (4, 1, 16), (4, 9, 16)])
+@pytest.mark.parametrize("pooling", ["mean", "static-last-avg"])
+def test_own_positions_and_factors_of_the_embedding_layer_equal_the_backbones_own_pass(
+    kind: str, shape: tuple[int, int, int], pooling: str
+) -> None:
+    """Factors for tokens, features and elements, given to the backbone by a hook on its embedding layer."""
+    model, tokens = backbone(kind), batch("padded")
+    given = {"position_ids": torch.stack([torch.randperm(9) for _ in range(4)]) + 2}
+    factors = (torch.rand(shape) > 0.4).double()
+    ours = with_gradients(pooled_vectors(model, tokens, pooling, **given, embedding_factors=factors), model)
+    with multiplied(model, factors):
+        states = model(**tokens, **given, output_hidden_states=True).hidden_states
+    assert_equal(ours, with_gradients(pool(states, tokens["attention_mask"], pooling), model))
+    assert not torch.allclose(ours[0], pooled_vectors(model, tokens, pooling, **given))
+    assert not torch.allclose(ours[0], pooled_vectors(model, tokens, pooling, embedding_factors=factors))
 
 
 @pytest.mark.parametrize("kind", ["bert", "roberta"])
@@ -136,37 +199,16 @@ def test_dropout_is_active_in_training_everywhere_it_is_in_the_backbone() -> Non
         assert not torch.equal(first, pooled_vectors(model, tokens, "cls"))
 
 
-@pytest.mark.parametrize("kind", ["bert", "roberta"])
-@pytest.mark.parametrize("rows", ["padded", "hidden", "equal", "equal-long"])
-@pytest.mark.parametrize("pooling", [*LAYERS, EVERY_LAYER])
-def test_attention_by_products_equals_torchs_in_value_and_gradient(
-    kind: str, rows: str, pooling: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """In training mode with masks that keep all; they are asked for once a dropout layer."""
-    model, tokens = backbone(kind), batch(rows)
-    expected, asked = with_gradients(pooled_vectors(model, tokens, pooling), model), []
-    for module in (attention, packed):
-        monkeypatch.setattr(module, "dropout", lambda part, inputs: asked.append(inputs.shape) or inputs)
-    found = with_gradients(pooled_vectors(model.train(), tokens, pooling), model)
-    assert len(asked) == 1 + 3 * 3
-    for one, other in zip(found, expected, strict=True):
-        torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-9)
-
-
 @pytest.mark.parametrize("training", [False, True])
-def test_the_states_of_all_positions_attend_to_no_padding(
-    training: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.usefixtures("no_masks")
+def test_the_states_of_all_positions_attend_to_no_padding(training: bool) -> None:
     """Values and gradients equal the backbone's own, also by products, whose masks keep all here."""
     model, tokens = backbone("bert"), batch()
     mask = tokens["attention_mask"]
     own = model(**tokens).last_hidden_state * mask[..., None]
-    for module in (attention, packed):
-        monkeypatch.setattr(module, "dropout", lambda part, inputs: inputs)
     embedded = model.embeddings(tokens["input_ids"])
     ours = token_states(model.train(training), embedded, {"attention_mask": mask}) * mask[..., None]
-    for one, other in zip(with_gradients(ours, model), with_gradients(own, model), strict=True):
-        torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-9)
+    assert_equal(with_gradients(ours, model), with_gradients(own, model))
 
 
 @torch.no_grad()
@@ -189,3 +231,39 @@ def test_what_is_not_known_runs_its_own_pass() -> None:
     hidden_first["attention_mask"][1, 0] = 0
     assert not can_pack(backbone("bert"), hidden_first)
     assert not can_pack(backbone("bert"), {**batch(), "token_type_ids": torch.zeros(4, 9, dtype=torch.long)})
+
+
+def test_packing_and_spreading_are_inverse_on_real_tokens() -> None:
+    mask = torch.tensor([[1, 1, 0], [1, 0, 1]])
+    packing = Packing(torch.zeros(2, 3), {"attention_mask": mask})
+    values = torch.arange(1.0, 7.0).view(2, 3, 1)
+    assert packing.pack(values).flatten().tolist() == [1, 2, 4, 6]
+    assert packing.unpack(packing.pack(values)).flatten().tolist() == [1, 2, 2, 4, 4, 6]
+    assert packing.first_tokens(packing.pack(values)).flatten().tolist() == [1, 4]
+
+
+def test_tokens_go_to_heads_and_come_back() -> None:
+    """Two heads of one number, the second ten times the first; rows of tokens 1, 2 and 4, 6 as above."""
+    packing = Packing(torch.zeros(2, 3), {"attention_mask": torch.tensor([[1, 1, 0], [1, 0, 1]])})
+    tokens = torch.tensor([[1.0, 10.0], [2.0, 20.0], [4.0, 40.0], [6.0, 60.0]], requires_grad=True)
+    heads = packing.to_heads(tokens, 2)
+    expected = [[1, 2, 2], [10, 20, 20], [4, 4, 6], [40, 40, 60]]
+    assert heads.squeeze(2).tolist() == expected
+    assert torch.equal(packing.from_heads(heads, 2), tokens)
+    (packing.from_heads(heads * torch.arange(12.0).view(4, 3, 1), 2).sum()).backward()
+    assert tokens.grad is not None
+    assert tokens.grad.tolist() == [[0, 3], [1, 4], [6, 9], [8, 11]]
+
+
+@pytest.mark.parametrize("masked", [False, True])
+def test_padding_may_count_as_tokens_that_nothing_attends_to(masked: bool) -> None:
+    mask = torch.tensor([[1, 1, 0], [1, 0, 0]]) if masked else torch.ones(2, 3)
+    packing = Packing(torch.zeros(2, 3), {"attention_mask": mask}, with_padding=True)
+    values = torch.arange(6.0).view(2, 3, 1)
+    assert torch.equal(packing.unpack(packing.pack(values)), values)
+    assert packing.positions is None
+    assert (packing.mask is not None) == masked
+    pairs = torch.arange(12.0).view(6, 2)
+    heads = packing.to_heads(pairs, 2)
+    assert heads.squeeze(2).tolist() == [[0, 2, 4], [1, 3, 5], [6, 8, 10], [7, 9, 11]]
+    assert torch.equal(packing.from_heads(heads, 2), pairs)

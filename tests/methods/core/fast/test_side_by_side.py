@@ -25,19 +25,6 @@ def four_threads() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("four_threads")
-def test_results_come_in_the_order_of_the_items_and_two_are_under_way_at_once() -> None:
-    """The first two wait for each other, which they could not one after the other."""
-    meeting = threading.Barrier(2, timeout=30)
-
-    def work(item: int) -> int:
-        if item < 2:
-            meeting.wait()
-        return item * item
-
-    assert list(side_by_side(work, range(9))) == [item * item for item in range(9)]
-
-
-@pytest.mark.usefixtures("four_threads")
 @pytest.mark.parametrize(("items", "share"), [(9, 1), (2, 2), (1, 4)])
 def test_threads_are_shared_out_and_the_callers_stay(items: int, share: int) -> None:
     assert list(side_by_side(lambda _: torch.get_num_threads(), range(items))) == [share] * items
