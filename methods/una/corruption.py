@@ -14,7 +14,7 @@ import numpy as np
 from methods.core.corpus import positions_by_index
 from methods.core.types import Row
 from methods.una.config import UNAConfig
-from methods.una.terms import Positions, Ranking, counted_sentences, matched, rank_terms, read_documents, take
+from methods.una.terms import Positions, Ranking, count_terms, matched, take
 
 SHORTEST = 3
 """Words below which random selection leaves a sentence alone, as the released operator did."""
@@ -153,9 +153,9 @@ class Negatives:
             if config.statistics == "corpus-and-paraphrases"
             else ()
         )
-        documents = read_documents(chain((row.text for row in rows), further))
-        self.ranking = rank_terms(documents)
-        self.sentences = counted_sentences(documents, self.ranking, count=len(rows), unit=config.unit)
+        self.ranking, self.sentences = count_terms(
+            chain((row.text for row in rows), further), sentences=len(rows), unit=config.unit
+        )
         self.documents = positions_by_index(rows)
 
     def write(self, rows: Sequence[Row], rng: np.random.Generator) -> tuple[list[str], dict[str, float]]:

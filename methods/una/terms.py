@@ -73,26 +73,14 @@ def in_case_of(old: str, new: str) -> str:
     return new[:1].upper() + new[1:] if old[:1].isupper() else new
 
 
-class Documents(NamedTuple):
-    """A tokenised corpus: terms by first appearance, their numbers in order, and where documents end.
-
-    Shapes: terms V strings, flat [T] int32, ends [N + 1] int64 with 0 first.
-    """
-
-    terms: list[str]
-    flat: np.ndarray
-    ends: np.ndarray
-
-
 class Ranking(NamedTuple):
     """The terms of a corpus in the order of their largest TF-IDF, highest first; equals by first appearance.
 
-    Shapes: terms V strings, order [V] int32 the number that each had by appearance, relevance [V] largest
-    TF-IDF, idf [V], mass [V + 1] the sums of the first 0, 1, ..., V relevances.
+    Shapes: terms V strings, relevance [V] largest TF-IDF, idf [V], mass [V + 1] the sums of the first 0, 1,
+    ..., V relevances.
     """
 
     terms: list[str]
-    order: np.ndarray
     relevance: np.ndarray
     idf: np.ndarray
     mass: np.ndarray
@@ -123,49 +111,38 @@ class Positions(NamedTuple):
     ends: np.ndarray
 
 
-def read_documents(texts: Iterable[str]) -> Documents:
-    """Returns the tokenised texts; one without any word is an empty document."""
-    number: dict[str, int] = {}
-    flat, lengths = array("i"), array("i", [0])
-    for text in texts:
-        tokens = words(text)
-        flat.extend([number.setdefault(token, len(number)) for token in tokens])
-        lengths.append(len(tokens))
-    return Documents(list(number), np.asarray(flat), np.cumsum(lengths))
+def count_terms(texts: Iterable[str], *, sentences: int, unit: str) -> tuple[Ranking, Sentences]:
+    """Returns the terms of a corpus by their largest TF-IDF, and the words of its first `sentences` texts.
 
-
-def rank_terms(documents: Documents) -> Ranking:
-    """Returns the terms by their largest TF-IDF in any document.
-
+    A text without any word is an empty document.
     Source: UNA section 2; tf = ln(1 + count / length), idf = ln(N / documents with the term), unsmoothed.
     Errors: InputError if every TF-IDF is 0 or there is one term only: nothing to choose by, or from.
     """
-    size = len(documents.terms)
-    frequency = np.zeros(size, dtype=np.int64)
-    for flat, _, first, _ in _parts(documents):
-        frequency += np.bincount(flat[first], minlength=size)
-    idf = np.log((len(documents.ends) - 1) / np.maximum(frequency, 1))
+    number: dict[str, int] = {}
+    numbers, lengths = array("i"), array("i", [0])
+    for text in texts:
+        tokens = words(text)
+        numbers.extend([number.setdefault(token, len(number)) for token in tokens])
+        lengths.append(len(tokens))
+    flat, ends, size = np.asarray(numbers), np.cumsum(lengths), len(number)
+    counts, frequency = _occurrences(flat, ends, size)
+    idf = np.log((len(ends) - 1) / np.maximum(frequency, 1))
     relevance = np.zeros(size)
-    for flat, counts, _, lengths in _parts(documents):
-        np.maximum.at(relevance, flat, _frequencies(counts, lengths) * idf[flat])
+    for part in _parts(ends):
+        some = slice(part[0], part[-1])
+        np.maximum.at(relevance, flat[some], _frequencies(counts[some], np.diff(part)) * idf[flat[some]])
     if size < 2 or not relevance.any():
         raise InputError(
-            f"corpus of {len(documents.ends) - 1} sentences and {size} terms without differences in TF-IDF, "
+            f"corpus of {len(ends) - 1} sentences and {size} terms without differences in TF-IDF, "
             "expected terms that some sentences have and others lack; train on a larger corpus"
         )
     order = np.argsort(-relevance, kind="stable").astype(np.int32)
-    terms = [documents.terms[number] for number in order.tolist()]
-    mass = np.concatenate([[0.0], np.cumsum(relevance[order])])
-    return Ranking(terms, order, relevance[order], idf[order], mass)
-
-
-def counted_sentences(documents: Documents, ranking: Ranking, *, count: int, unit: str) -> Sentences:
-    """Returns the first `count` documents with how often each has each of its words."""
-    rank = np.empty(len(ranking.order), dtype=np.int32)
-    rank[ranking.order] = np.arange(len(rank), dtype=np.int32)
-    first = Documents(documents.terms, documents.flat, documents.ends[: count + 1])
-    counts = np.concatenate([counts.astype(np.int32) for _, counts, _, _ in _parts(first)])
-    return Sentences(rank[first.flat[: first.ends[-1]]], counts, first.ends, ranking.idf, unit)
+    rank = np.empty(size, dtype=np.int32)
+    rank[order] = np.arange(size, dtype=np.int32)
+    terms, mass = list(number), np.concatenate([[0.0], np.cumsum(relevance[order])])
+    ranking = Ranking([terms[place] for place in order.tolist()], relevance[order], idf[order], mass)
+    ends = ends[: sentences + 1]
+    return ranking, Sentences(rank[flat[: ends[-1]]], counts[: ends[-1]].copy(), ends, ranking.idf, unit)
 
 
 def take(sentences: Sentences, indices: np.ndarray) -> Positions:
@@ -206,16 +183,22 @@ def above_lowest(scores: np.ndarray, lengths: np.ndarray, weights: np.ndarray | 
     return np.divide(above, mean, out=np.zeros_like(above), where=mean > 0)
 
 
-def _parts(documents: Documents) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
-    """Yields of CHUNK documents each: term numbers [t], counts of each position's term in its document [t],
-    positions of first occurrences, and lengths.
-    """
-    for start in range(0, len(documents.ends) - 1, CHUNK):
-        ends = documents.ends[start : start + CHUNK + 1]
-        flat, lengths = documents.flat[ends[0] : ends[-1]], np.diff(ends)
-        key = np.repeat(np.arange(len(lengths)), lengths) * len(documents.terms) + flat
-        _, first, inverse, counts = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
-        yield flat, counts[inverse], first, lengths
+def _occurrences(flat: np.ndarray, ends: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Returns how often each position's term is in its document [T], and each term's documents [V]."""
+    counts, frequency = np.empty(len(flat), dtype=np.int32), np.zeros(size, dtype=np.int64)
+    for part in _parts(ends):
+        some, lengths = flat[part[0] : part[-1]], np.diff(part)
+        key = np.repeat(np.arange(len(lengths)), lengths) * size + some
+        _, first, inverse, times = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
+        counts[part[0] : part[-1]] = times[inverse]
+        frequency += np.bincount(some[first], minlength=size)
+    return counts, frequency
+
+
+def _parts(ends: np.ndarray) -> Iterator[np.ndarray]:
+    """Yields where CHUNK documents each end, with the start of the first."""
+    for start in range(0, len(ends) - 1, CHUNK):
+        yield ends[start : start + CHUNK + 1]
 
 
 def _frequencies(counts: np.ndarray, lengths: np.ndarray) -> np.ndarray:

@@ -95,6 +95,8 @@ def test_drawn_sentences_come_from_the_whole_corpus_and_the_rows_do_not_matter(b
     method = made(backbone)
     first, other = batch_of(method, 7), batch_of(method, 7, start=10)
     assert torch.equal(first["first"]["input_ids"], other["first"]["input_ids"])
+    pieces = {piece for row in method.token_ids(tiny.rows()[:7]) for piece in row.tolist()}
+    assert set(first["second"]["input_ids"].unique().tolist()) - pieces - {0}
     passing = made(backbone, SBERT)
     ids = [row.tolist() for row in passing.token_ids(list(passing.prepare(tiny.rows()))[10:17])]
     read = batch_of(passing, 7, start=10)["second"]

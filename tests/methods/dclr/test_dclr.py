@@ -124,10 +124,11 @@ def test_duplicates_are_found_unless_dropout_of_the_complement_is_active(
 
 
 def test_a_batch_brings_its_own_noise_of_the_stated_spread(build: Build) -> None:
-    """int(2.5 * 24) = 60 vectors of width 16 and sigma 3; a step always draws the same."""
+    """int(2.5 * 24) = 60 vectors of width 16 and sigma 3, int(2.5 * 3) = 7; a step always draws the same."""
     method = build({**PAPER, **UNWEIGHTED, "noise_ratio": 2.5, "noise_scale": 3.0}, parent=None)
     drawn = batch_of(method, 24)["noise"]
     assert drawn.shape == (60, 16)
+    assert len(batch_of(method, 3)["noise"]) == 7
     assert drawn.dtype == torch.float32
     assert drawn.std().item() == pytest.approx(3.0, rel=0.1)
     assert drawn.mean().item() == pytest.approx(0.0, abs=0.3)

@@ -88,7 +88,13 @@ def test_the_loss_reads_the_key_view_on_the_key_side_only(backbone: Path) -> Non
 def test_roles_are_written_in_order_predicate_after_predicate() -> None:
     """`eat` has an agent, a denial and an object, `baked` an agent and an object; times are left out."""
     words = ["she", "did", "not", "eat", "the", "cake", "that", "he", "baked"]
-    eat = [("", "ARG1", 4, 6), ("", "ARG0", 0, 1), ("", "PRED", 3, 4), ("", "ARGM-NEG", 2, 3)]
+    eat = [
+        ("", "ARG1", 5, 6),
+        ("", "ARG1", 4, 5),
+        ("", "PRED", 3, 4),
+        ("", "ARGM-NEG", 2, 3),
+        ("", "ARG0", 0, 1),
+    ]
     baked = [("", "PRED", 8, 9), ("", "ARG0", 7, 8), ("", "ARG1", 4, 6), ("", "ARGM-TMP", 1, 2)]
     assert rewrite(words, [eat, baked]) == "she eat not the cake he baked the cake"
     assert rewrite(words, []) == rewrite(words, [[("", "ARGM-TMP", 0, 1)]]) == ""

@@ -11,17 +11,14 @@ from methods.core.errors import InputError
 from methods.una import terms
 from methods.una.corruption import probabilities
 from methods.una.terms import (
-    Documents,
     Positions,
     Ranking,
     Sentences,
-    counted_sentences,
+    count_terms,
     find_word,
     in_case_of,
     lower,
     matched,
-    rank_terms,
-    read_documents,
     take,
     words,
 )
@@ -30,10 +27,8 @@ from tests.methods.una.reference import SlowTerms
 TOY = ["the cat sat on the mat", "the dog sat", "a cat ran", "the dog ran fast"]
 
 
-def counted(texts: list[str], unit: str = "position") -> tuple[Documents, Ranking, Sentences]:
-    documents = read_documents(texts)
-    ranking = rank_terms(documents)
-    return documents, ranking, counted_sentences(documents, ranking, count=len(texts), unit=unit)
+def counted(texts: list[str], unit: str = "position") -> tuple[Ranking, Sentences]:
+    return count_terms(texts, sentences=len(texts), unit=unit)
 
 
 def every(sentences: Sentences) -> Positions:
@@ -55,7 +50,7 @@ def test_the_toy_corpus_has_its_worked_statistics() -> None:
     Largest tf: a ln(4/3) of 3 words, so s = ln(4/3) ln 4 = 0.398812; fast ln(5/4) ln 4; on, mat ln(7/6) ln 4;
     cat, sat, dog, ran ln(4/3) ln 2; the ln(4/3) ln(4/3) in each sentence where it is a third of the words.
     """
-    _, ranking, _ = counted(TOY)
+    ranking, _ = counted(TOY)
     assert ranking.terms == ["a", "fast", "on", "mat", "cat", "sat", "dog", "ran", "the"]
     expected = [0.398812, 0.309343, 0.213698, 0.213698, 0.199406, 0.199406, 0.199406, 0.199406, 0.082761]
     np.testing.assert_allclose(ranking.relevance, expected, atol=1e-6)
@@ -73,7 +68,7 @@ def test_the_toy_corpus_has_its_worked_statistics() -> None:
 )
 def test_scores_of_the_first_toy_sentence_tell_positions_from_types(unit: str, expected: list[float]) -> None:
     """Halved: the mean is over six positions, two of them `the`, or over five distinct terms."""
-    _, _, sentences = counted(TOY, unit)
+    _, sentences = counted(TOY, unit)
     np.testing.assert_allclose(0.5 * take(sentences, np.array([0])).ratios, expected, atol=1e-6)
 
 
@@ -83,7 +78,7 @@ def test_statistics_equal_the_slow_loops_at_any_chunk_size(
 ) -> None:
     monkeypatch.setattr(terms, "CHUNK", chunk)
     documents = random_documents()
-    _, ranking, sentences = counted([" ".join(document) for document in documents])
+    ranking, sentences = counted([" ".join(document) for document in documents])
     slow = SlowTerms(documents)
     assert ranking.terms == slow.ranked
     np.testing.assert_allclose(ranking.relevance, [slow.relevance[word] for word in slow.ranked], atol=1e-12)
@@ -95,10 +90,9 @@ def test_statistics_equal_the_slow_loops_at_any_chunk_size(
 
 
 def test_augmentations_count_as_documents_and_get_no_scores() -> None:
-    documents = read_documents([*TOY, "a mat", "the cat"])
-    ranking = rank_terms(documents)
-    slow = SlowTerms([text.split() for text in [*TOY, "a mat", "the cat"]])
-    sentences = counted_sentences(documents, ranking, count=len(TOY), unit="position")
+    texts = [*TOY, "a mat", "the cat"]
+    ranking, sentences = count_terms(texts, sentences=len(TOY), unit="position")
+    slow = SlowTerms([text.split() for text in texts])
     assert ranking.terms == slow.ranked
     assert len(sentences.ends) == len(TOY) + 1
     np.testing.assert_allclose(
@@ -115,7 +109,7 @@ def test_a_corpus_without_differences_is_refused(texts: list[str]) -> None:
 
 @pytest.mark.parametrize("unit", ["position", "type"])
 def test_scores_are_the_same_to_the_last_bit_in_any_batch(unit: str) -> None:
-    _, _, sentences = counted([" ".join(document) for document in random_documents(200)], unit)
+    _, sentences = counted([" ".join(document) for document in random_documents(200)], unit)
     together = every(sentences)
     for start in range(0, 200, 7):
         some = take(sentences, np.arange(start, min(start + 7, 200)))
