@@ -49,7 +49,7 @@ def measure_cost(
         )
     device = str(getattr(encoder, "device", "cpu"))
     encoder.encode(distinct, batch_size=batch_size)
-    _reset_peak(device)
+    _peak(device, reset=True)
     seconds = []
     for _ in range(rounds):
         started = clock()
@@ -77,17 +77,13 @@ def count_parameters(encoder: Any) -> int:
     return sum(tensor.numel() for tensor in {id(t): t for t in held}.values() if tensor.is_floating_point())
 
 
-def _reset_peak(device: str) -> None:
+def _peak(device: str, *, reset: bool = False) -> int:
     if device.startswith("cuda"):
         import torch
 
-        torch.cuda.reset_peak_memory_stats(device)
-
-
-def _peak(device: str) -> int:
-    if device.startswith("cuda"):
-        import torch
-
-        return int(torch.cuda.max_memory_allocated(device))
+        peak = int(torch.cuda.max_memory_allocated(device))
+        if reset:
+            torch.cuda.reset_peak_memory_stats(device)
+        return peak
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else 1024 * peak  # bytes there, kilobytes elsewhere
