@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import resource
 import sys
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from statistics import median
+from time import perf_counter
 from typing import Any, NamedTuple
 
 from harness.errors import InputError
@@ -29,14 +29,7 @@ class Cost(NamedTuple):
     rounds: int
 
 
-def measure_cost(
-    encoder: Any,
-    texts: Sequence[str],
-    *,
-    rounds: int,
-    batch_size: int,
-    clock: Callable[[], float] = time.perf_counter,
-) -> Cost:
+def measure_cost(encoder: Any, texts: Sequence[str], *, rounds: int, batch_size: int) -> Cost:
     """Returns the cost of encoding the distinct `texts`, after one warm-up round.
 
     `encoder` has `encode` and `dim`; parameters, device and word pieces are read where it has them.
@@ -52,9 +45,9 @@ def measure_cost(
     _peak(device, reset=True)
     seconds = []
     for _ in range(rounds):
-        started = clock()
+        started = perf_counter()
         encoder.encode(distinct, batch_size=batch_size)  # returns numpy: the device has finished
-        seconds.append(clock() - started)
+        seconds.append(perf_counter() - started)
     taken = median(seconds)
     tokens = sum(map(len, encoder.token_ids(distinct))) if hasattr(encoder, "token_ids") else None
     return Cost(
