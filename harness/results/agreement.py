@@ -23,7 +23,8 @@ from harness.results.store import to_frame
 SDS = 5.0
 FLOOR = 0.5
 GROUP = ["id", "backbone", "task", "metric", "setting", "selection"]
-WATCHED = {"metric": ["spearman", "accuracy", "map"], "setting": ["all"]}
+WATCHED = ("spearman", "accuracy", "map")
+"""Metrics that have bands, over all items of a task."""
 ROUNDING = 0.05
 """Points by which rounding may change a correlation of the same weights."""
 CORRELATIONS = ("spearman", "pearson")
@@ -39,18 +40,13 @@ class Band(NamedTuple):
     high: float
 
 
-Bands = dict[tuple[str, ...], Band]
-"""Values of GROUP -> the band."""
-
-
 def watched(frame: pd.DataFrame) -> pd.DataFrame:
     """Returns the scores that have bands."""
-    chosen = frame["metric"].isin(WATCHED["metric"]) & frame["setting"].isin(WATCHED["setting"])
-    return frame[chosen]
+    return frame[frame["metric"].isin(WATCHED) & (frame["setting"] == "all")]
 
 
-def bands_of(results: Iterable[ResultFile]) -> Bands:
-    """Returns the band of each system on each task that results have watched scores of."""
+def bands_of(results: Iterable[ResultFile]) -> dict[tuple[str, ...], Band]:
+    """Returns the band of each system on each task that results have watched scores of, by GROUP's values."""
     groups: Any = watched(to_frame(results)).groupby(GROUP)["value"]
     found = {}
     for key, values in groups:
@@ -140,9 +136,9 @@ def differences(pairs: Iterable[Pair]) -> list[Difference]:
         for name in sorted(before.keys() | after.keys()):
             one, two = before.get(name), after.get(name)
             if one is None or two is None or one.value != two.value:
-                low, high = _limits(old, new, one, bands)
-                title = _title(name)
-                found.append(Difference(old.run.key, title, _points(one), _points(two), low, high))
+                limits = _limits(old, new, one, bands) if one else None
+                points = (None if score is None else 100 * score.value for score in (one, two))
+                found.append(Difference(old.run.key, _title(name), *points, *(limits or (None, None))))
     return found
 
 
@@ -196,20 +192,13 @@ def reasons(pairs: Iterable[Pair], machine: str) -> list[str]:
 
 
 def _limits(
-    old: ResultFile, new: ResultFile, score: ScoreRecord | None, bands: Mapping[tuple[str, ...], Band]
-) -> tuple[float | None, float | None]:
+    old: ResultFile, new: ResultFile, score: ScoreRecord, bands: Mapping[tuple[str, ...], Band]
+) -> Band | None:
     """Returns the range in which a score agrees, in points; None if there is none."""
-    if score is None:
-        return None, None
     same = old.provenance.encoder_sha256 == new.provenance.encoder_sha256
     if score.metric in CORRELATIONS and (same or not old.selection.last_step):
-        return 100 * score.value - ROUNDING, 100 * score.value + ROUNDING
-    found = bands.get((old.run.id, old.run.backbone, *score.name))
-    return (found.low, found.high) if found else (None, None)
-
-
-def _points(score: ScoreRecord | None) -> float | None:
-    return None if score is None else 100 * score.value
+        return Band(100 * score.value - ROUNDING, 100 * score.value + ROUNDING)
+    return bands.get((old.run.id, old.run.backbone, *score.name))
 
 
 def _scores(result: ResultFile) -> dict[ScoreName, ScoreRecord]:

@@ -53,7 +53,7 @@ MOST_TEXT = 2**28
 """Bytes of all members but the vectors of a bundle: they are unpacked together, vectors run by run."""
 FIRST_DAY = (1980, 1, 1, 0, 0, 0)
 """The time stamp of every member: equal content makes equal bytes."""
-AGAIN = "pack it again"
+AGAIN = "pack it with `sentbench contribute`"
 
 
 class Contributor(Declaration):
@@ -143,7 +143,8 @@ def pack(
     if not runs:
         raise InputError("no run is named, expected at least one; see `sentbench list runs`")
     files = {name: path for run in runs for name, path in run.members().items()}
-    check_limits(out, {MANIFEST: 0, **{name: path.stat().st_size for name, path in files.items()}})
+    sizes = {name: path.stat().st_size for name, path in files.items()}
+    check_limits(out, {MANIFEST: 0, SIGNATURE: 0, **sizes})
     with tempfile.TemporaryDirectory(prefix="sentbench-") as scratch:
         for run in runs:
             result = _with_commit(read_result(run.scores), commit)
@@ -202,10 +203,8 @@ class Bundle:
         counts = Counter(info.filename for info in infos)
         for info in infos:
             kind = stat.S_IFMT(info.external_attr >> 16)
-            plain = kind in (0, stat.S_IFREG) and info.compress_type in (
-                zipfile.ZIP_STORED,
-                zipfile.ZIP_DEFLATED,
-            )
+            known = info.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+            plain = known and kind in (0, stat.S_IFREG)
             if counts[info.filename] > 1 or not plain:
                 raise InputError(
                     f"member {info.filename!r} is there twice or not a regular file, expected a regular file "
@@ -213,11 +212,9 @@ class Bundle:
                 )
         check_limits(folder, {info.filename: info.file_size for info in infos})
         if MANIFEST not in counts:
-            raise InputError(f"no {MANIFEST}; pack it with `sentbench contribute`")
+            raise InputError(f"no {MANIFEST}; {AGAIN}")
         self._write(MANIFEST)
-        again = "pack it with `sentbench contribute`"
-        found = read_object(folder / MANIFEST, again=again)
-        self.manifest = validated(Manifest, found, where=MANIFEST)
+        self.manifest = validated(Manifest, read_object(folder / MANIFEST, again=AGAIN), where=MANIFEST)
         self.names = sorted(counts.keys() - {MANIFEST, SIGNATURE})
         odd = sorted(set(self.names) ^ self.manifest.members.keys())
         if odd:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import resource
 import sys
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from statistics import median
+from time import perf_counter
 from typing import Any, NamedTuple
 
 from harness.errors import InputError
@@ -29,14 +29,7 @@ class Cost(NamedTuple):
     rounds: int
 
 
-def measure_cost(
-    encoder: Any,
-    texts: Sequence[str],
-    *,
-    rounds: int,
-    batch_size: int,
-    clock: Callable[[], float] = time.perf_counter,
-) -> Cost:
+def measure_cost(encoder: Any, texts: Sequence[str], *, rounds: int, batch_size: int) -> Cost:
     """Returns the cost of encoding the distinct `texts`, after one warm-up round.
 
     `encoder` has `encode` and `dim`; parameters, device and word pieces are read where it has them.
@@ -49,12 +42,12 @@ def measure_cost(
         )
     device = str(getattr(encoder, "device", "cpu"))
     encoder.encode(distinct, batch_size=batch_size)
-    _reset_peak(device)
+    _peak(device, reset=True)
     seconds = []
     for _ in range(rounds):
-        started = clock()
+        started = perf_counter()
         encoder.encode(distinct, batch_size=batch_size)  # returns numpy: the device has finished
-        seconds.append(clock() - started)
+        seconds.append(perf_counter() - started)
     taken = median(seconds)
     tokens = sum(map(len, encoder.token_ids(distinct))) if hasattr(encoder, "token_ids") else None
     return Cost(
@@ -77,17 +70,13 @@ def count_parameters(encoder: Any) -> int:
     return sum(tensor.numel() for tensor in {id(t): t for t in held}.values() if tensor.is_floating_point())
 
 
-def _reset_peak(device: str) -> None:
+def _peak(device: str, *, reset: bool = False) -> int:
     if device.startswith("cuda"):
         import torch
 
-        torch.cuda.reset_peak_memory_stats(device)
-
-
-def _peak(device: str) -> int:
-    if device.startswith("cuda"):
-        import torch
-
-        return int(torch.cuda.max_memory_allocated(device))
+        peak = int(torch.cuda.max_memory_allocated(device))
+        if reset:
+            torch.cuda.reset_peak_memory_stats(device)
+        return peak
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else 1024 * peak  # bytes there, kilobytes elsewhere

@@ -39,16 +39,11 @@ class Task(Protocol):
     def evaluate(self, encode: Encode) -> list[Score]: ...
 
 
-class Factory(Protocol):
-    """Makes a task; `options` are `arguments` (of the name) and the options of the task."""
-
-    def __call__(self, text: str, source: str, **options: object) -> Task: ...
-
-
 @dataclass(frozen=True)
 class Declaration:
     """One task, known before its data or its code is loaded.
 
+    `factory` makes the task from text form and source, with the `arguments` of the name, if it takes any.
     `source` is a key of harness/data/sources.yaml, or a function of text form and providers that returns one.
     `suite` is the group of tasks that it belongs to, None for a task that only runs by its own name.
     `arguments`: the name takes arguments, as in `NAME:key=number`, which the factory receives.
@@ -56,7 +51,7 @@ class Declaration:
 
     name: str
     source: str | Callable[[str, Sequence[str] | None], str]
-    factory: Factory
+    factory: Callable[..., Task]
     suite: str | None = None
     arguments: bool = False
 

@@ -92,13 +92,12 @@ class Fold(NamedTuple):
     shuffled: int = 0
 
 
-class Fits:
+class Fits(NamedTuple):
     """The best weights of F x L regressions and how many held-out rows each classified right."""
 
-    def __init__(self, features: Features, weights: Tensor, correct: np.ndarray) -> None:
-        self.features = features
-        self.weights = weights  # [F, L, C, D + 1]
-        self.correct = correct  # [F, L]
+    features: Features
+    weights: Tensor  # [F, L, C, D + 1]
+    correct: np.ndarray  # [F, L]
 
     def predict(self, fold: int, penalty: int, rows: np.ndarray) -> np.ndarray:
         """Returns the class that regression (fold, penalty) gives each of `rows`."""

@@ -148,12 +148,8 @@ def local_sts_task(name: str, folder: Path) -> Any:
     task = _mteb_task(name)
     source = {"path": f"{LOCAL}/{LOCAL_STS[name]}", "revision": f"{LOCAL}-{sha256_of(path)[:16]}"}
     task.metadata = task.metadata.model_copy(update={"dataset": source})
-    columns = {
-        "sentence1": [pair.first for pair in pairs],
-        "sentence2": [pair.second for pair in pairs],
-        "score": [pair.score for pair in pairs],
-    }
-    task.dataset = DatasetDict({"test": Dataset.from_dict(columns)})
+    rows = [{"sentence1": pair.first, "sentence2": pair.second, "score": pair.score} for pair in pairs]
+    task.dataset = DatasetDict({"test": Dataset.from_list(rows)})
     task.data_loaded = True
     return task
 

@@ -5,7 +5,7 @@ Importing it loads only declarations: no reader, no numpy and no torch.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from pkgutil import iter_modules
 
@@ -35,17 +35,12 @@ def read_declarations() -> tuple[dict[str, Declaration], dict[str, str]]:
     return found, modules
 
 
-def suites_of(declarations: Iterable[Declaration]) -> dict[str, tuple[str, ...]]:
-    """Returns suite -> the names of its tasks, in the order of their declarations."""
-    suites: dict[str, tuple[str, ...]] = {}
-    for task in declarations:
-        if task.suite is not None:
-            suites[task.suite] = (*suites.get(task.suite, ()), task.name)
-    return suites
-
-
 TASKS, MODULES = read_declarations()
-SUITES = suites_of(TASKS.values())
+SUITES = {
+    suite: tuple(task.name for task in TASKS.values() if task.suite == suite)
+    for suite in dict.fromkeys(task.suite for task in TASKS.values())
+    if suite is not None
+}
 """Suite -> its tasks; `sts` is the seven columns that every paper averages."""
 
 

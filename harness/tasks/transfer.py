@@ -20,7 +20,7 @@ import numpy as np
 from harness.data.classification import READERS, SNLI_TRAIN_ROWS, Examples, Parts
 from harness.data.download import folder_of
 from harness.errors import InputError
-from harness.tasks.evaluation import Encoded, encode_unique
+from harness.tasks.evaluation import encode_unique
 from harness.tasks.interface import Encode, Score
 from harness.tasks.text_forms import in_form
 
@@ -95,13 +95,23 @@ class ClassificationTask:
                 yield from texts
 
     def evaluate(self, encode: Encode) -> list[Score]:
+        import torch
+
+        from harness.tasks import logistic
+        from harness.tasks.classifier import classify
+
         encoded = encode_unique(encode, self.texts(), self.name)
         labels = np.concatenate([np.asarray(part.labels, dtype=np.int64) for part in self.parts.values()])
         ends = np.cumsum([len(part.labels) for part in self.parts.values()])
         rows = dict(zip(self.parts, np.split(np.arange(ends[-1]), ends[:-1]), strict=True))
+        examples = [texts for part in self.parts.values() for texts in part.texts]
+        sides = [torch.from_numpy(encoded.rows(side)) for side in zip(*examples, strict=True)]
+        combine = getattr(logistic, self.dataset.combine)
+        features = logistic.Features(torch.from_numpy(encoded.matrix), sides, combine)
+        protocol = self.protocol or (logistic.WITHOUT_SEARCH if self.dataset.snli else logistic.SENTEVAL)
         classes = len(self.parts["train"].classes)
         try:
-            outcome = self._classified(encoded, labels, rows, classes)
+            outcome = classify(features, labels, rows, classes=classes, protocol=protocol)
         except InputError as error:
             raise InputError(f"{self.name}: {error}") from error
         return self._scores(outcome, labels, rows)
@@ -115,21 +125,6 @@ class ClassificationTask:
         order = sorted(range(len(examples.texts)), key=key)
         texts = [tuple(in_form(text, self.text) or "." for text in examples.texts[i]) for i in order]
         return Examples(texts, [examples.labels[i] for i in order], examples.classes)
-
-    def _classified(
-        self, encoded: Encoded, labels: np.ndarray, rows: Mapping[str, np.ndarray], classes: int
-    ) -> Outcome:
-        import torch
-
-        from harness.tasks import logistic
-        from harness.tasks.classifier import classify
-
-        examples = [texts for part in self.parts.values() for texts in part.texts]
-        sides = [torch.from_numpy(encoded.rows(side)) for side in zip(*examples, strict=True)]
-        combine = getattr(logistic, self.dataset.combine)
-        features = logistic.Features(torch.from_numpy(encoded.matrix), sides, combine)
-        own = logistic.WITHOUT_SEARCH if self.dataset.snli else logistic.SENTEVAL
-        return classify(features, labels, rows, classes=classes, protocol=self.protocol or own)
 
     def _scores(self, outcome: Outcome, labels: np.ndarray, rows: Mapping[str, np.ndarray]) -> list[Score]:
         tested, checked = (rows.get(part, rows["train"]) for part in ("test", "dev"))

@@ -35,13 +35,6 @@ def test_a_shard_holds_as_many_texts_as_an_encoder_sorts_together() -> None:
     assert embeddings.SHARD_TEXTS == encoder.SHARD
 
 
-def test_a_store_read_back_gives_its_vectors_in_any_order(tmp_path: Path) -> None:
-    store(tmp_path / "s")
-    kept = EmbeddingStore.load(tmp_path / "s")
-    np.testing.assert_array_equal(kept.encode([TEXTS[3], TEXTS[0], TEXTS[3]]), VECTORS[[3, 0, 3]])
-    assert kept.encode([]).shape == (0, 3)
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_a_store_of_many_shards_equals_a_dictionary_in_memory(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -7,8 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from harness.data.classification import QUESTION_TYPES, SICK_CLASSES, SNLI_CLASSES
 from harness.data.sts import SICK_COLUMNS
 from harness.tasks.registry import TASKS
@@ -19,47 +17,42 @@ def declared_task(name: str, text: str = "raw", **options: Any) -> Any:
     return TASKS[name].factory(text, TASKS[name].source_for(text, ["embedded", "hub"]), **options)
 
 
-def sentence(rng: np.random.Generator, number: int) -> str:
-    return " ".join(["word"] * int(rng.integers(1, 6))) + f" {number}"
+def sentence(number: int) -> str:
+    return " ".join(["word"] * (1 + 3 * number % 5)) + f" {number}"
 
 
 def write_polarity(folder: Path, positive: str, negative: str, rows: int = 60) -> None:
     """Writes `rows` texts of either class."""
-    rng = np.random.default_rng(0)
     for name in (positive, negative):
-        (folder / name).write_text("".join(f"{name} {sentence(rng, i)}\n" for i in range(rows)), "latin-1")
+        (folder / name).write_text("".join(f"{name} {sentence(i)}\n" for i in range(rows)), "latin-1")
 
 
 def write_sst(folder: Path) -> None:
-    rng = np.random.default_rng(1)
     for part, rows in (("train", 90), ("dev", 30), ("test", 40)):
-        lines = (f"{part} {i % 2} {sentence(rng, i)}\t{i % 2}\n" for i in range(rows))
+        lines = (f"{part} {i % 2} {sentence(i)}\t{i % 2}\n" for i in range(rows))
         (folder / f"sentiment-{part}").write_text("".join(lines), "utf-8")
 
 
 def write_trec(folder: Path) -> None:
-    rng = np.random.default_rng(2)
     for name, rows in (("train_5500.label", 180), ("TREC_10.label", 60)):
-        lines = (f"{QUESTION_TYPES[i % 6]}:fine {name} {sentence(rng, i)}\n" for i in range(rows))
+        lines = (f"{QUESTION_TYPES[i % 6]}:fine {name} {sentence(i)}\n" for i in range(rows))
         (folder / name).write_text("".join(lines), "latin-1")
 
 
 def write_mrpc(folder: Path) -> None:
-    rng = np.random.default_rng(3)
     for part, rows in (("train", 120), ("test", 50)):
-        lines = [f"{i % 2}\t1\t2\t{part} a {sentence(rng, i)}\tb {sentence(rng, i)}\n" for i in range(rows)]
+        lines = [f"{i % 2}\t1\t2\t{part} a {sentence(i)}\tb {sentence(i)}\n" for i in range(rows)]
         (folder / f"msr_paraphrase_{part}.txt").write_text(
             "".join(["Quality\tid\tid\ts\ts\n", *lines]), "utf-8"
         )
 
 
 def write_sick(folder: Path) -> None:
-    rng = np.random.default_rng(4)
     header = "\t".join(("pair_ID", *SICK_COLUMNS)) + "\r\n"
     files = (("SICK_train.txt", 90), ("SICK_trial.txt", 30), ("SICK_test_annotated.txt", 60))
     for name, rows in files:
         lines = [
-            f"{i}\t{name} A {sentence(rng, i)}\tB {sentence(rng, i)}\t{1 + 0.2 * (7 * i % 21):.1f}"
+            f"{i}\t{name} A {sentence(i)}\tB {sentence(i)}\t{1 + 0.2 * (7 * i % 21):.1f}"
             f"\t{SICK_CLASSES[i % 3]}\r\n"
             for i in range(rows)
         ]
@@ -67,10 +60,9 @@ def write_sick(folder: Path) -> None:
 
 
 def write_snli(folder: Path) -> None:
-    rng = np.random.default_rng(5)
     for part, rows in (("train", 90), ("dev", 30), ("test", 60)):
         for side in ("s1", "s2"):
-            lines = (f"{part} {side} {sentence(rng, i)}\n" for i in range(rows))
+            lines = (f"{part} {side} {sentence(i)}\n" for i in range(rows))
             (folder / f"{side}.{part}").write_text("".join(lines), "latin-1")
         labels = "".join(f"{SNLI_CLASSES[i % 3]}\n" for i in range(rows))
         (folder / f"labels.{part}").write_text(labels, "utf-8")

@@ -90,13 +90,6 @@ def test_penalty_pulls_weights_through_the_gradient_before_adam_scales_it() -> N
     torch.testing.assert_close(fits.weights[0, 0][:, :2], start - 0.1 * start.sign(), atol=1e-5, rtol=0)
 
 
-def test_initial_weights_are_those_of_a_seeded_linear_layer() -> None:
-    torch.manual_seed(1111)
-    layer = torch.nn.Linear(384, 6)
-    ours = initial_weights(385, 6, seed=1111)
-    assert torch.equal(ours, torch.cat([layer.weight, layer.bias[:, None]], dim=1))
-
-
 SCRIPT = [3, 2, 4, 4, 4, 4, 4, 4, 9, 9]
 """Improve, fail, improve, then five failures: the sixth failure in all is check 8, before the 9 is seen."""
 
