@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import inspect
 import json
 import sys
 import time
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import torch
 
@@ -20,7 +18,8 @@ from harness.errors import InputError
 from harness.paths import MEASUREMENTS
 from harness.report.measurements import BenchmarkResult
 
-SHORT_ROUNDS = 1
+ON_ANY_DEVICE = ("evaluation", "training")
+"""Benchmarks that can use a GPU; the others measure the processor."""
 
 
 def main() -> int:
@@ -32,15 +31,14 @@ def main() -> int:
         parser.error(f"no benchmark {unknown[0]!r}, expected {', '.join(BENCHMARKS)}")
     threads = arguments.threads or (1 if arguments.short else torch.get_num_threads())
     torch.set_num_threads(threads)
-    rounds = SHORT_ROUNDS if arguments.short else arguments.rounds
+    rounds = 1 if arguments.short else arguments.rounds
     print(json.dumps({**machine(arguments.device), "rounds": rounds, "threads": threads, **software()}))
     out = arguments.out or (None if arguments.short else MEASUREMENTS)
     try:
         if out is not None:  # a file that is refused stops all work here
             rates = product_rates(arguments.device, rounds)
-            print(
-                f"GFLOP/s of products: {rates.onednn.median:.0f} by oneDNN, {rates.torch.median:.0f} by torch"
-            )
+            ours, torchs = rates.onednn.median, rates.torch.median
+            print(f"GFLOP/s of products: {ours:.0f} by oneDNN, {torchs:.0f} by torch")
             keep(out, arguments.device, rates)
         for name in arguments.names or BENCHMARKS:
             results = run_benchmark(name, rounds, arguments.short, arguments.device)
@@ -57,12 +55,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHMARKS))
     parser.add_argument("--rounds", type=int, default=5, help="measurements of every side (default 5)")
     parser.add_argument("--short", action="store_true", help="small sizes, one round: do the sides agree?")
-    parser.add_argument(
-        "--out",
-        type=Path,
-        metavar="FILE",
-        help=f"JSON to write or update (default {MEASUREMENTS}; with --short none)",
-    )
+    written = f"JSON to write or update (default {MEASUREMENTS}; with --short none)"
+    parser.add_argument("--out", type=Path, metavar="FILE", help=written)
     parser.add_argument("--threads", type=int, help="default: those of torch; with --short one")
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     return parser
@@ -70,13 +64,12 @@ def _parser() -> argparse.ArgumentParser:
 
 def run_benchmark(name: str, rounds: int, short: bool, device: str) -> list[BenchmarkResult]:
     """Runs a benchmark, prints and returns its results; none where it cannot use the device."""
-    measure = import_module(f"benchmarks.{name}").measure
-    given: dict[str, Any] = {"device": device} if "device" in inspect.signature(measure).parameters else {}
+    given = {"device": device} if name in ON_ANY_DEVICE else {}
     if device != "cpu" and not given:
         print(f"{name}: runs on a CPU only, left out")
         return []
     started = time.monotonic()
-    results: list[BenchmarkResult] = measure(rounds, short, **given)
+    results: list[BenchmarkResult] = import_module(f"benchmarks.{name}").measure(rounds, short, **given)
     for result in results:
         print("\n".join(result.lines()), flush=True)
     print(f"-- {name}: {time.monotonic() - started:.0f} s in all", flush=True)

@@ -15,8 +15,10 @@ from unittest import mock
 import numpy as np
 import torch
 
+from benchmarks.evaluation import made_up, our_scores, test_sets
 from benchmarks.inputs import backbone, encoder, sentences
 from benchmarks.runner import Disagreement, Taken, fresh, run
+from benchmarks.training import BATCH, SHORT_STEPS, STEPS, trainer_side
 from harness.process import in_effect, set_native, set_portable
 from harness.report.measurements import BenchmarkResult
 from harness.stages.train import choose_kernels
@@ -47,13 +49,10 @@ def compared(name: str, unit: str, work: Callable[[], Taken], rounds: int) -> Be
     runs = run({name: partial(side, name) for name in (PORTABLE, NATIVE)}, rounds=rounds, warm=False)
     apart = float(np.abs(np.subtract(runs.values[PORTABLE], runs.values[NATIVE])).max())
     if not apart <= TOLERANCE:
-        raise Disagreement(
-            f"{name}: portable and native differ by {apart:.2g}, expected at most {TOLERANCE:g}"
-        )
-    agreement = f"losses or correlations differ by at most {apart:.1g}"
-    return runs.result(
-        f"{name}, portable arithmetic", PORTABLE, {NATIVE: None}, unit=unit, agreement=agreement
-    )
+        raise Disagreement(f"{name}: the two differ by {apart:.2g}, expected at most {TOLERANCE:g}")
+    words = f"losses or correlations differ by at most {apart:.1g}"
+    peers = {NATIVE: None}
+    return runs.result(f"{name}, portable arithmetic", PORTABLE, peers, unit=unit, agreement=words)
 
 
 def in_arithmetic(arithmetic: str, work: Callable[[], Taken]) -> Taken:
@@ -67,8 +66,6 @@ def in_arithmetic(arithmetic: str, work: Callable[[], Taken]) -> Taken:
 
 def a_step(short: bool) -> Taken:
     """Returns the seconds of a step of SimCSE, and its losses."""
-    from benchmarks.training import BATCH, SHORT_STEPS, STEPS, trainer_side
-
     losses: list[float] = []
     texts = sentences(BATCH * (SHORT_STEPS if short else STEPS), short)
     taken: Taken = trainer_side(backbone(short), texts, "cpu", "fp32", losses)()
@@ -77,8 +74,6 @@ def a_step(short: bool) -> Taken:
 
 def an_evaluation(short: bool) -> Taken:
     """Returns the seconds of the evaluation of all sets, and their correlations."""
-    from benchmarks.evaluation import made_up, our_scores, test_sets
-
     model = encoder(short, "mean")
     our_scores(model, [made_up()])
     tasks = [made_up()] if short else test_sets()

@@ -31,9 +31,7 @@ def encoder(short: bool, pooling: str, **config: Any) -> SentenceEncoder:
 
 def sentences(count: int, short: bool) -> list[str]:
     """Returns so many sentences in an order drawn once."""
-    texts = [row.text for row in tiny.rows(count)] if short else _wikipedia()
+    texts = [row.text for row in tiny.rows(count)]
+    if not short:
+        texts = [text for text, _ in read_corpus(corpus_file(folder_of("wiki-small")))]
     return [texts[place] for place in np.random.default_rng(0).permutation(len(texts))[:count]]
-
-
-def _wikipedia() -> list[str]:
-    return [text for text, _ in read_corpus(corpus_file(folder_of("wiki-small")))]

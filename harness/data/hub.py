@@ -10,22 +10,20 @@ from __future__ import annotations
 
 import os
 import re
-import time
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlsplit
 
-from harness.data.hub_requests import CONTINUE_COMMAND, PIN, TooLong, Unreachable, asked, limited_waits
+from tqdm import tqdm
+
+from harness.data.hub_requests import CONTINUE_COMMAND, ETAG, PIN, HubFile, Unreachable, size_of
 from harness.disk.files import discard, sha256_of, write_text
 from harness.disk.locks import alone
 from harness.errors import InputError
 from harness.paths import cache
 
 COMMIT = re.compile(r"[0-9a-f]{40}")
-ETAG = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 WEIGHTS, PICKLED_WEIGHTS = "model.safetensors", "pytorch_model.bin"
-ROUNDS, PAUSE = 3, 3.0
-"""Attempts to download a file, and seconds between them; the hub's client repeats single requests itself."""
 
 
 def repository_folder(repo: str, repo_type: str, commit: str) -> Path:
@@ -33,21 +31,20 @@ def repository_folder(repo: str, repo_type: str, commit: str) -> Path:
     return cache() / "hub" / f"{repo_type}s--{repo.replace('/', '--')}" / commit
 
 
-@limited_waits()
 def hub_file(repo: str, repo_type: str, commit: str, name: str) -> Path:
     """Returns a file of a repository, downloaded if this machine does not have it or has it damaged.
 
     An interrupted download continues where it stopped, also in a later process.
-    Errors: Unreachable if the hub does not give the file; InputError if what it gives has another hash.
+    Errors: Unreachable if the hub does not give the file, or one of another hash each time; InputError if it
+    cannot be written.
     """
-    what = _File(repo, repo_type, commit, name)
-    return _known(what) or _fetched(what)
+    what, path = HubFile(repo, repo_type, commit, name), repository_folder(repo, repo_type, commit) / name
+    return _known(what, path) or _fetched(what, path)
 
 
-@limited_waits()
 def check_exists(repo: str, repo_type: str, commit: str, name: str) -> None:
     """Errors: Absent if a repository has no such file, Unreachable if the hub does not say."""
-    _File(repo, repo_type, commit, name).metadata()
+    HubFile(repo, repo_type, commit, name).metadata()
 
 
 def known_commit(repo: str, repo_type: str, revision: str) -> str | None:
@@ -58,7 +55,6 @@ def known_commit(repo: str, repo_type: str, revision: str) -> str | None:
     return found if COMMIT.fullmatch(found) else None
 
 
-@limited_waits()
 def commit_of(repo: str, repo_type: str, revision: str, name: str, *, ask: bool = False) -> str:
     """Returns the commit that a revision means: the one on record, else what the hub says with a file.
 
@@ -68,7 +64,7 @@ def commit_of(repo: str, repo_type: str, revision: str, name: str, *, ask: bool 
     known = known_commit(repo, repo_type, revision)
     if known and (known == revision or not ask):
         return known
-    what = _File(repo, repo_type, revision, name)
+    what = HubFile(repo, repo_type, revision, name)
     commit = str(what.metadata().commit_hash)
     if not COMMIT.fullmatch(commit):
         raise Unreachable(f"{what}: the answer names no commit (a proxy may remove it); {PIN}")
@@ -78,122 +74,82 @@ def commit_of(repo: str, repo_type: str, revision: str, name: str, *, ask: bool 
     return commit
 
 
-class _File(NamedTuple):
-    """What is asked for."""
-
-    repo: str
-    repo_type: str
-    revision: str
-    name: str
-
-    @property
-    def path(self) -> Path:
-        return repository_folder(self.repo, self.repo_type, self.revision) / self.name
-
-    @property
-    def record(self) -> Path:
-        return self.path.with_name(f".{self.path.name}.etag")
-
-    def metadata(self) -> Any:
-        """Returns the commit, ETag, size and location of the file that the hub states now."""
-        from huggingface_hub import get_hf_file_metadata, hf_hub_url
-
-        endpoint = os.environ.get("HF_ENDPOINT") or None
-        which = {"repo_type": self.repo_type, "revision": self.revision, "endpoint": endpoint}
-        url = hf_hub_url(self.repo, self.name, **which)
-        found = asked(self, lambda: get_hf_file_metadata(url, endpoint=endpoint, retry_on_errors=True))
-        if not ETAG.fullmatch(found.etag or ""):
-            raise Unreachable(
-                f"{self}: the answer is not the hub's, it has no hash of the file, as that of a login page; "
-                "log in to the network or correct HF_ENDPOINT"
-            )
-        return found
-
-    def __str__(self) -> str:
-        return f"{self.name} of {self.repo} at {self.revision}"
-
-
-def _known(what: _File) -> Path | None:
+def _known(what: HubFile, path: Path) -> Path | None:
     """Returns the file from our cache or that of the hub's client, if it has the hash on record."""
-    etag = _text(what.record)
-    if ETAG.fullmatch(etag) and _hash_like(what.path, etag) == etag:
-        return what.path
+    etag = _text(_record(path))
+    if ETAG.fullmatch(etag) and _hash_like(path, etag) == etag:
+        return path
     from huggingface_hub import try_to_load_from_cache
 
     theirs = try_to_load_from_cache(what.repo, what.name, revision=what.revision, repo_type=what.repo_type)
     if not isinstance(theirs, str):
         return None
-    path = Path(theirs).resolve()  # the client names a file by its hash
-    return path if _hash_like(path, path.name) == path.name else None
+    file = Path(theirs).resolve()  # the client names a file by its hash
+    return file if _hash_like(file, file.name) == file.name else None
 
 
-def _fetched(what: _File) -> Path:
+def _fetched(what: HubFile, path: Path) -> Path:
     """Returns the file in the cache as the hub has it now, and records its hash."""
     try:
         metadata = what.metadata()
     except Unreachable as error:
-        if not os.path.lexists(what.path):
+        if not os.path.lexists(path):
             raise
-        raise Unreachable(f"{what.path} is damaged or has lost its hash, and {error}") from None
-    what.path.parent.mkdir(parents=True, exist_ok=True)
-    part = what.path.with_name(f".{what.path.name}.{metadata.etag[:16]}.part")
+        raise Unreachable(f"{path} is damaged or has lost its hash, and {error}") from None
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.{metadata.etag[:16]}.part")
     with alone(f"downloading {part}", wait=True):
-        if _hash_like(what.path, metadata.etag) != metadata.etag:
+        if _hash_like(path, metadata.etag) != metadata.etag:
             try:
-                _download(what, metadata, part)
+                what.asked(lambda: _receive(metadata, part), part)
             except OSError as error:
                 raise InputError(
                     f"{part}: cannot be written ({error.strerror or error}), expected room for the "
                     f"download; free some and {CONTINUE_COMMAND}"
                 ) from None
-            discard(what.path)
-            os.replace(part, what.path)
-        discard(what.record)
-        write_text(what.record, metadata.etag)
-    return what.path
+            discard(path)
+            os.replace(part, path)
+        discard(_record(path))
+        write_text(_record(path), metadata.etag)
+    return path
 
 
-def _download(what: _File, metadata: Any, part: Path) -> None:
-    """Writes the complete, verified file to `part`; continues a partial download there."""
-    for left in reversed(range(ROUNDS)):
-        try:
-            asked(what, lambda: _receive(what, metadata, part))
-        except Unreachable as error:
-            if not left or isinstance(error, TooLong):
-                raise
-            time.sleep(PAUSE)
-            continue
-        found = _hash_like(part, metadata.etag)
-        if found == metadata.etag:
-            return
-        part.unlink()
-    raise InputError(
-        f"{what}: hash {found}, expected {metadata.etag} as the hub states; the download was damaged "
-        "and is deleted: run the same command again"
-    )
-
-
-def _receive(what: _File, metadata: Any, part: Path) -> None:
-    """Appends to `part` what is missing of the file.
+def _receive(metadata: Any, part: Path) -> None:
+    """Appends to `part` what is missing of the file; empties it and raises OSError if that is another one.
 
     The hub stores large files by Xet; they are read through its plain interface, which can continue.
     """
-    from huggingface_hub.file_download import http_get
-    from huggingface_hub.utils import build_hf_headers
+    from huggingface_hub import constants, get_session
+    from huggingface_hub.utils import build_hf_headers, hf_raise_for_status
 
     hub = os.environ.get("HF_ENDPOINT") or "https://huggingface.co"
     # A token goes to the hub, never to where it stores files.
     headers = build_hf_headers() if urlsplit(metadata.location).netloc == urlsplit(hub).netloc else {}
-    with part.open("ab") as file:
-        if file.tell() > (metadata.size or 0):
-            file.truncate(0)
-        about = {"expected_size": metadata.size, "displayed_filename": what.name}
-        try:
-            http_get(metadata.location, file, resume_size=file.tell(), headers=headers, **about)
-        except OSError as error:
-            if error.errno is None:  # a whole answer of another size: not the file
-                file.truncate(0)
-            raise
+    start = size_of(part)
+    if start and start < (metadata.size or 0):
+        headers["Range"] = f"bytes={start}-"
+    if not start or start != metadata.size:
+        timeout = constants.HF_HUB_DOWNLOAD_TIMEOUT
+        with get_session().stream("GET", metadata.location, headers=headers, timeout=timeout) as response:
+            hf_raise_for_status(response)
+            continued = response.status_code == 206
+            shown = {"total": metadata.size, "initial": start * continued, "unit": "B", "unit_scale": True}
+            with part.open("ab" if continued else "wb") as file, tqdm(**shown, disable=None) as bar:
+                for chunk in response.iter_bytes(constants.DOWNLOAD_CHUNK_SIZE):
+                    file.write(chunk)
+                    bar.update(len(chunk))
+    found = _hash_like(part, metadata.etag)
+    if found != metadata.etag:
+        damaged = metadata.size in (None, size_of(part))
+        why = "the download was damaged and is deleted" if damaged else "another page came in its place"
+        part.write_bytes(b"")
+        raise OSError(
+            f"hash {found}, expected {metadata.etag} as the hub states: {why}; run the command again"
+        )
+
+
+def _record(path: Path) -> Path:
+    return path.with_name(f".{path.name}.etag")
 
 
 def _text(path: Path) -> str:

@@ -1,33 +1,32 @@
-"""Requests of the hub's client: they wait two minutes at most, and a failure is one line."""
+"""Requests of the hub: repeated after pauses of two minutes at most, and a failure is one line."""
 
 from __future__ import annotations
 
-import logging
+import os
+import re
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache as once
-from functools import partial
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+ETAG = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+PAUSES = (1, 2, 4, 8)
+"""Seconds before a failed request is repeated, unless the hub asks for more; then it is given up."""
 MOST_WAIT = 120
 """Seconds of pauses that the hub may ask for, for all requests of one file."""
 
 CONTINUE_COMMAND = "run the same command again: it continues where it stopped"
-CONTINUE = f"check the network and {CONTINUE_COMMAND}"
 LOG_IN = "log in with `hf auth login` or set HF_TOKEN"
 PIN = "pin a commit with `sentbench data fetch NAME --revision HASH`"
 
-_NO_ANSWER: ContextVar[list[Any] | None] = ContextVar("_NO_ANSWER", default=None)
-_ASKED_WAITS: ContextVar[list[Any] | None] = ContextVar("_ASKED_WAITS", default=None)
+_NO_ANSWER: ContextVar[list[str] | None] = ContextVar("_NO_ANSWER", default=None)
 
 
 class Unreachable(Exception):
     """The hub does not give a file; the message names file, repository, reason and what to do."""
-
-
-class TooLong(Unreachable):
-    """The hub asks for a longer pause than is left of MOST_WAIT: not worth a further attempt."""
 
 
 class Absent(Unreachable):
@@ -35,91 +34,115 @@ class Absent(Unreachable):
 
 
 @contextmanager
-def _noting(variable: ContextVar[list[Any] | None]) -> Iterator[None]:
-    """In the block, requests note what happened in a list of this variable."""
-    token = variable.set([])
+def not_asked_again() -> Iterator[None]:
+    """In the block, an unreachable hub is asked once, not once per file."""
+    token = _NO_ANSWER.set([])
     try:
         yield
     finally:
-        variable.reset(token)
+        _NO_ANSWER.reset(token)
 
 
-not_asked_again = partial(_noting, _NO_ANSWER)
-"""In a block with this, an unreachable hub is asked once, not once per file."""
-limited_waits = partial(_noting, _ASKED_WAITS)
-"""In a block with this, the pauses that the hub asks for are at most MOST_WAIT in all."""
+@dataclass
+class HubFile:
+    """What is asked for. waited: seconds of pauses that the hub asked for."""
+
+    repo: str
+    repo_type: str
+    revision: str
+    name: str
+    waited: int = 0
+
+    def metadata(self) -> Any:
+        """Returns the commit, ETag, size and location of the file that the hub states now."""
+        from huggingface_hub import get_hf_file_metadata, hf_hub_url
+
+        endpoint = os.environ.get("HF_ENDPOINT") or None
+        which = {"repo_type": self.repo_type, "revision": self.revision, "endpoint": endpoint}
+        url = hf_hub_url(self.repo, self.name, **which)
+        found = self.asked(lambda: get_hf_file_metadata(url, endpoint=endpoint))
+        if not ETAG.fullmatch(found.etag or ""):
+            raise Unreachable(
+                f"{self}: the answer is not the hub's, it has no hash of the file, as that of a login page; "
+                "log in to the network or correct HF_ENDPOINT"
+            )
+        return found
+
+    def asked(self, request: Callable[[], Any], part: Path = Path()) -> Any:
+        """Returns what a request gives; one that fails is repeated after pauses where that may help.
+
+        part: the file to which a request adds; each that adds something gets all pauses. Errors: Unreachable.
+        """
+        from huggingface_hub.errors import HTTPError
+
+        no_answer = _NO_ANSWER.get()
+        if no_answer:
+            raise Unreachable(f"{self}: {no_answer[0]}")
+        pauses, before = iter(PAUSES), size_of(part)
+        while True:
+            try:
+                return request()
+            except (HTTPError, OSError) as error:
+                reason, asked = self._reason(error)
+                unanswered = type(error).__name__ in ("ConnectError", "ConnectTimeout")
+            if size_of(part) > before:
+                pauses, before = iter(PAUSES), size_of(part)
+            pause = next(pauses, None)
+            if pause is None:
+                if no_answer is not None and unanswered:
+                    no_answer.append(reason)
+                raise Unreachable(f"{self}: {reason}")
+            time.sleep(max(pause, asked))
+
+    def _reason(self, error: Exception) -> tuple[str, int]:
+        """Returns why a request failed, and the pause that the hub asks for.
+
+        Errors: Unreachable where it would fail again; OSError of a file of this machine.
+        """
+        from huggingface_hub import errors
+
+        if isinstance(error, errors.OfflineModeIsEnabled):
+            offline = "HF_HUB_OFFLINE is set; unset it, or name a copy of the hub by SENTBENCH_HUB"
+            raise Unreachable(f"{self}: {offline}") from None
+        if isinstance(error, errors.RemoteEntryNotFoundError):
+            raise Absent(f"{self}: the repository has no such file at that revision") from None
+        if isinstance(error, errors.HfHubHTTPError):
+            reason, status = _in_words(error), error.response.status_code
+            if status == 429 or status >= 500:
+                return reason, self._asked_pause(error.response)
+            raise Unreachable(f"{self}: {reason}") from None
+        if isinstance(error, errors.HTTPError):
+            told = " ".join(str(error).split()) or type(error).__name__
+            return f"the connection failed ({told}); check the network and {CONTINUE_COMMAND}", 0
+        if isinstance(error, OSError) and error.errno is not None:
+            raise error
+        return str(error), 0
+
+    def _asked_pause(self, response: Any) -> int:
+        from huggingface_hub.utils import parse_ratelimit_headers
+
+        limit, retry = parse_ratelimit_headers(response.headers), response.headers.get("Retry-After", "")
+        by_limit = limit.reset_in_seconds if limit and limit.remaining == 0 else 0
+        seconds = max(by_limit, int(retry) if retry.isdecimal() else 0)
+        self.waited += seconds
+        if self.waited > MOST_WAIT:
+            raise Unreachable(
+                f"{self}: the hub asks to wait {seconds} s ({response.status_code}); "
+                "run the same command again later"
+            ) from None
+        return seconds
+
+    def __str__(self) -> str:
+        return f"{self.name} of {self.repo} at {self.revision}"
 
 
-@once
-def _limit_waits() -> None:
-    """Makes the hub's client, which obeys any Retry-After, end a request that would wait too long."""
-    from huggingface_hub import set_client_factory
-    from huggingface_hub.utils._http import default_client_factory
-
-    def client() -> Any:
-        made = default_client_factory()
-        made.event_hooks["response"].append(_check_wait)
-        return made
-
-    set_client_factory(client)
-
-
-def _check_wait(response: Any) -> None:
-    """Errors: TooLong if a refusal asks for more than is left."""
-    from huggingface_hub.utils import parse_ratelimit_headers
-
-    asked, retry = _ASKED_WAITS.get(), response.headers.get("Retry-After", "")
-    if asked is None or response.status_code < 400:
-        return
-    limit = parse_ratelimit_headers(response.headers)
-    by_limit = limit.reset_in_seconds if limit and limit.remaining == 0 else 0
-    seconds = max(by_limit, int(retry) if retry.isdecimal() else 0)
-    asked.append(seconds)
-    if sum(asked) > MOST_WAIT:
-        raise TooLong(f"the hub asks to wait {seconds} s ({response.status_code})")
-
-
-def asked(what: object, request: Callable[[], Any]) -> Any:
-    """Returns what a request of the hub's client for `what` gives. Errors: Unreachable in words."""
-    from huggingface_hub.errors import (
-        HfHubHTTPError,
-        HTTPError,
-        OfflineModeIsEnabled,
-        RemoteEntryNotFoundError,
-    )
-
-    no_answer = _NO_ANSWER.get()
-    if no_answer:
-        raise Unreachable(f"{what}: {no_answer[0]}")
-    _limit_waits()
-    logger = logging.getLogger("huggingface_hub")
-    level = logger.level
-    logger.setLevel(logging.ERROR)  # one line is said here, not one for each attempt
-    try:
-        return request()
-    except TooLong as error:
-        raise TooLong(f"{what}: {error}; run the same command again later") from None
-    except OfflineModeIsEnabled:
-        reason = "HF_HUB_OFFLINE is set; unset it, or name a copy of the hub by SENTBENCH_HUB"
-    except RemoteEntryNotFoundError:
-        raise Absent(f"{what}: the repository has no such file at that revision") from None
-    except HfHubHTTPError as error:
-        reason = _in_words(error)
-    except HTTPError as error:
-        reason = f"the connection failed ({' '.join(str(error).split()) or type(error).__name__}); {CONTINUE}"
-        if no_answer is not None and type(error).__name__ in ("ConnectError", "ConnectTimeout"):
-            no_answer.append(reason)
-    except OSError as error:
-        if error.errno is not None:  # a file of this machine, not the connection
-            raise
-        reason = f"another page came in its place; {CONTINUE}"
-    finally:
-        logger.setLevel(level)
-    raise Unreachable(f"{what}: {reason}")
+def size_of(file: Path) -> int:
+    """Returns the bytes of a file, 0 if there is none."""
+    return file.stat().st_size if file.is_file() else 0
 
 
 def _in_words(error: Any) -> str:
-    """Returns why the hub refused a file, and what to do."""
+    """Returns why the hub refuses a file, and what to do."""
     from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError
 
     status = error.response.status_code

@@ -140,10 +140,10 @@ def no_pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     from huggingface_hub import file_download
     from huggingface_hub.utils import _http
 
-    from harness.data import hub
+    from harness.data import hub_requests
 
     pauses: list[float] = []
-    for module in (file_download, _http, hub):
+    for module in (file_download, _http, hub_requests):
         monkeypatch.setattr(module, "time", SimpleNamespace(sleep=pauses.append))
     return pauses
 

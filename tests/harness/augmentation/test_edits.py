@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from harness.augmentation import edits
+from harness.augmentation.augmenters import build_augmenter
 from harness.augmentation.edits import edit_text
-from harness.augmentation.records import row_generator
 from harness.augmentation.views import Edit
 
 WORDS = ["the", "old", "man", "saw", "the", "old", "dog", "near", "the", "river"]
@@ -120,7 +121,8 @@ def test_a_row_is_edited_alike_whatever_came_before_and_views_are_independent() 
     text = " ".join(str(index) for index in range(40))
 
     def made(seed: int, number: int, row: int) -> str:
-        return edit_text(text, view, row_generator(seed, number, row), synonyms)
+        augmenter = build_augmenter(view, [], seed=seed, number=number, tool=Path(), device="cpu")
+        return augmenter([row], [text])[0].text
 
     found = [made(seed, number, row) for seed in (0, 7) for number in (1, 2) for row in (0, 1)]
     assert len(set(found)) == 8

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -81,3 +82,10 @@ def test_evaluate_refuses_a_model_that_the_hub_does_not_have_in_one_line(
     told = capsys.readouterr().err
     assert told.startswith("sentbench: lab/none: no such folder, and the hub does not give such a model")
     assert told.count("\n") == 1
+
+
+def test_a_module_is_fetched_with_its_weights(saved: Path, server: Hub) -> None:
+    dense = {"2_Dense/config.json": b"{}", "2_Dense/model.safetensors": b"weights"}
+    modules = [*json.loads((saved / "modules.json").read_text()), {"path": "2_Dense"}]
+    server.add("lab/dense", {**files_of(saved), **dense, "modules.json": json.dumps(modules).encode()})
+    assert dense.items() <= files_of(model_folder("lab/dense")).items()

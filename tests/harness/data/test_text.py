@@ -38,6 +38,8 @@ def test_texts_are_made_once_and_a_damaged_file_of_them_is_made_again(
         patch.setattr("harness.data.text.senteval_text", lambda text: "made again")
         assert senteval_texts(["A girl's hair.", "two  blanks"]) == made
         assert senteval_texts(["A girl's hair."]) == ["made again"], "other texts are another file"
+        patch.setattr("harness.data.text.version", lambda package: "another")
+        assert senteval_texts(["A girl's hair.", "two  blanks"]) == ["made again"] * 2
     for path in made_texts().iterdir():
         path.write_text(path.read_text().replace("blanks", "planks"))
     assert senteval_texts(["A girl's hair.", "two  blanks"]) == made
