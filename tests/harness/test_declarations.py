@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 from pathlib import Path
+from typing import Annotated
 
 import pytest
 from pydantic import Field
@@ -16,6 +17,7 @@ from harness.declarations import (
     Name,
     RelativePath,
     TableKey,
+    folder_in,
     list_declarations,
     read_declaration,
     read_declarations,
@@ -104,6 +106,7 @@ class Paths(Declaration):
     name: Name = "a"
     key: TableKey = "a"
     path: RelativePath = "a"
+    folder: Annotated[str, folder_in("data")] = "data/a"
 
 
 @pytest.mark.parametrize(
@@ -114,11 +117,12 @@ class Paths(Declaration):
         ({"key": "small"}, {"key": "../small"}),
         ({"path": "1_Pooling/config.json"}, {"path": "/etc/passwd"}),
         ({"path": "a/..b"}, {"path": "a/../b"}),
+        ({"folder": "data/b"}, {"folder": "harness/b"}),
     ],
 )
 def test_a_name_that_becomes_a_path_stays_in_its_folder(good: dict[str, str], bad: dict[str, str]) -> None:
     assert validated(Paths, good, where="x")
-    with pytest.raises(InputError, match=r"^x: (name|key|path) is "):
+    with pytest.raises(InputError, match=r"^x: (name|key|path|folder) is "):
         validated(Paths, bad, where="x")
 
 

@@ -14,6 +14,7 @@ from harness.cli import main
 from harness.errors import InputError
 from harness.facts.spec import load_specs
 from harness.plan.estimate import Estimate, hours_at_once
+from harness.plan.inputs import narrowed
 from harness.plan.names import limited_tasks, select
 from harness.plan.recipes import Recipe, load_recipes
 from harness.plan.resolve import resolve
@@ -73,6 +74,16 @@ def test_its_runs_are_evaluated_on_the_sts_sets_and_on_what_selects_alone(recipe
     assert STS <= evaluated <= STS | {"SICK-E"} | set(SELECTION)
     assert "small" in recipes
     assert limited_tasks(recipes, ["laptop", "small"], {}) == {"laptop": recipes["laptop"].tasks}
+
+
+def test_a_run_keeps_the_tasks_whose_data_a_table_or_selection_reads(
+    recipes: dict[str, Recipe],
+) -> None:
+    (run,) = resolve(recipes, ["baselines/simcse"], seeds=1, backbones=["bert-base-uncased"]).runs.values()
+    kept = narrowed({"run": run}, ["STS12"], ["embedded", "hub"])["run"].tasks
+    parts = {part for name in kept for part in members(name)}
+    assert parts >= {"STS12", "STSB", "STSB-dev"}
+    assert "STS13" not in parts
 
 
 def test_a_taken_system_has_the_first_of_its_seeds_and_the_backbones_that_are_named(

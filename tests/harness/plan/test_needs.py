@@ -95,8 +95,8 @@ def test_a_source_that_no_download_brings_is_looked_for_in_system_mirror_and_dat
     place = tmp_path / "mirror" / SOURCES[source].providers["mirror"].folder
     place.mkdir(parents=True)
     monkeypatch.setenv("SENTBENCH_MIRROR", str(tmp_path / "mirror"))
-    assert not found(plan)[source].met
     for file in SOURCES[source].files:
+        assert not found(plan)[source].met
         (place / file).write_text("x")
     assert found(plan)[source].found == str(place)
 
