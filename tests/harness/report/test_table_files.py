@@ -62,10 +62,6 @@ def test_rows_stand_by_group_then_best_first_and_without_a_value_last() -> None:
         row("high", 2.0, TRAINED),
     ]
     assert [rows[index].title for index in order_of(spec, rows)] == ["high", "low", "none", "u"]
-    falling = spec.model_copy(
-        update={"columns": [ColumnSpec(key="STSB"), ColumnSpec(key="Avg", better="lower")]}
-    )
-    assert [rows[index].title for index in order_of(falling, rows)] == ["low", "high", "none", "u"]
 
 
 def test_a_quoted_number_is_cited_by_the_work_that_reported_it(
@@ -83,15 +79,8 @@ def test_a_quoted_number_is_cited_by_the_work_that_reported_it(
     assert entries is not None
     bibliography = json.loads(entries[1])
     assert set(filter(None, found.values())) <= set(bibliography)
-    assert bibliography["gao-2021-simcse"].startswith("@misc{gao-2021-simcse,")
     assert "Tianyu Gao and Xingcheng Yao and Danqi Chen" in bibliography["gao-2021-simcse"]
     assert "@misc{pcl2022" in text
-
-
-def test_every_work_that_a_table_quotes_has_an_entry(published: Published) -> None:
-    works = read_declarations(LEADERBOARDS / WORKS, Work)
-    quoted = {row.work for table in published.tables.values() for row in table.rows if row.work}
-    assert quoted == set(works)
 
 
 def test_a_citation_escapes_what_tex_would_read_and_leaves_out_what_is_not_known() -> None:
