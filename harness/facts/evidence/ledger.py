@@ -1,4 +1,4 @@
-"""The ledger of replications by others: declared studies and the published numbers that they name, checked."""
+"""The ledger of replications by others: declared studies and the published numbers that they name."""
 
 from __future__ import annotations
 
