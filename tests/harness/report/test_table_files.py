@@ -12,7 +12,7 @@ from harness.facts.published import Published
 from harness.facts.spec import ColumnSpec, TableSpec
 from harness.report.cite import WORKS, Work, entry, report_entry
 from harness.report.disagreement import largest, ranks
-from harness.report.formats.summary import to_csv, to_json
+from harness.report.formats.summary import records, to_csv, to_json
 from harness.report.pages.anchors import anchors_of
 from harness.report.pages.content import Report
 from harness.report.pages.pairs import written
@@ -40,6 +40,8 @@ def test_csv_and_json_hold_one_record_for_every_cell_that_has_a_number() -> None
     first = lines[0]
     assert (first["table"], first["group"], first["column"], first["ours"]) == ("p/t", "x", "STSB", "71.25")
     assert (first["unit"], first["runs"], first["seeds_values"]) == ("Spearman × 100", "r0 r1", "1.0 2.0")
+    reported = Table("p/t", "T", COLUMNS[:1], (TableRow("a", "a", (Cell(published=70.0),)),))
+    assert [one["ours"] for one in records(reported)] == [None]
     cells = json.loads(to_json(TABLE))["cells"]
     assert [(cell["column"], cell["published"]) for cell in cells] == [("STSB", 70.0), ("Avg", None)]
 

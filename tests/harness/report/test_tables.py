@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -14,7 +15,9 @@ from harness.report.formats.latex import to_latex
 from harness.report.formats.markdown import to_markdown
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.model import Cell, Table
+from harness.results.contributions import Checked, Contribution
 from tests.harness.report.conftest import NO_STUDIES, rescored
+from tests.support.bundles import ANNA
 
 PCL = "pcl/released@bert-base-uncased"
 SIMCSE = "simcse/released@bert-base-uncased"
@@ -237,8 +240,9 @@ def test_bold_marks_the_rows_that_are_not_separable_from_the_best(evidence: Make
 
 def test_rows_from_runs_stand_in_the_order_of_the_plan_and_keep_unrun_systems(evidence: MakeEvidence) -> None:
     spec = spec_of(rows_from="runs", compete="table", unranked=["oracle-v", "a-w"])
-    records = [("b/v@x", 1, "STSB", 0.6), ("a/v@x", 1, "STSB", 0.5), ("oracle/v@x", 1, "STSB", 0.9)]
-    records.append(("a/w@x", 1, "STSB", 0.8))
+    """Those that are not ranked come last, in the order of the scores as the others."""
+    systems = (("oracle/v@x", 0.9), ("b/v@x", 0.6), ("a/v@x", 0.5), ("a/w@x", 0.8))
+    records = [(system, 1, "STSB", value) for system, value in systems]
     table = build_table(spec, evidence(records))
     assert [row.title for row in table.rows] == ["b/v@x", "a/v@x", "oracle/v@x", "a/w@x"]
     assert [row.cells[0].ranks for row in table.rows] == [(1, 2), (1, 2), None, None]
@@ -315,3 +319,23 @@ def test_two_runs_for_one_seed_or_two_recipes_in_one_cell_are_refused(evidence: 
         other = one.model_copy(update={"run": one.run.model_copy(update=changes)})
         with pytest.raises(InputError, match=fault):
             build_table(spec, replace(full, results=[one, other]))
+
+
+def test_contributed_seeds_are_as_far_checked_as_the_least_checked_part_and_never_ours(
+    evidence: MakeEvidence,
+) -> None:
+    """The mean of two tasks, one of them rescored; twelve seeds of STS-B far from 79.72 are judged alone."""
+    made = evidence(
+        [(PCL, seed, task, 0.5 + seed / 1000) for seed in range(12) for task in ("STSB", "SICKR")]
+    )
+    checked = Checked(identity=True, rescored=["STSB"], weights="best-dev")
+    contributed = {one.run.key: Contribution(Path("x"), ANNA, "", one, checked) for one in made.results}
+    given = replace(made, results=[], contributed=contributed)
+    table = build_table(spec_of(REPORTED, published="pcl/table2"), given)
+    stsb, average = cell(table), cell(table, column=2)
+    ((one,), (mean,)) = stsb.contributed, average.contributed
+    assert (one.level, mean.level) == ("rescored here", "scores only")
+    assert one.judgement is not None
+    assert one.judgement.verdict == "does not replicate (lower)"
+    assert mean.judgement is None
+    assert (stsb.n, stsb.value, stsb.verdict) == (0, None, "no independent result")
