@@ -100,7 +100,6 @@ class CellSpec(Declaration):
 
     run: RunText | None = None
     published: str | None = None
-    statistic: Statistic | None = None
 
 
 class RowSpec(Declaration):
@@ -204,9 +203,8 @@ class TableSpec(Declaration):
         return RunChoice(system, backbone, tuple(column.seeds or row.seeds))
 
     def statistic(self, row: RowSpec, column: ColumnSpec) -> Statistic:
-        """Returns what a cell shows: the cell's own choice, else the column's, else the row's."""
-        cell = row.cells.get(column.key)
-        return (cell.statistic if cell else None) or column.statistic or row.statistic
+        """Returns what a cell shows: the column's choice, else the row's."""
+        return column.statistic or row.statistic
 
     def choices(self) -> Iterator[RunChoice]:
         """Yields what fills the cells of the table, each once, for a plan that wants to fill it.

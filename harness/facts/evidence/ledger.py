@@ -1,6 +1,4 @@
-"""The ledger of replications by others: what studies declare, with the numbers that published tables hold for
-them, checked as a whole.
-"""
+"""The ledger of replications by others: declared studies and the published numbers that they name."""
 
 from __future__ import annotations
 
@@ -48,7 +46,7 @@ class Summary(Declaration):
             raise ValueError(f"low {self.low} is not below high {self.high}, expected a range")
         if self.n is None and (self.low is None or self.high is None):
             raise ValueError("a summary without n, expected it, or low and high")
-        if self.n is not None and self.mean is None and self.sd is None:
+        if self.n and self.mean is None and self.sd is None:
             raise ValueError("a summary without mean and sd, expected one of them")
         return self
 
@@ -206,21 +204,19 @@ class Ledger:
 
     def measured_by(self, study: Study) -> str:
         """Returns who measured: the name in the study, the group that owns its source, or the source."""
-        return study.by or self._group("sources", study.source) or study.source
+        return study.by or self._group("sources", study.source)
 
     def reported_by(self, paper: str, work: str | None) -> str:
         """Returns who stands behind a reported value: of the paper, or of the work it cites."""
-        if work is not None:
-            return self._group("works", work) or work
-        return self._group("papers", paper) or paper
+        return self._group("papers", paper) if work is None else self._group("works", work)
 
     def searched(self, system: str) -> bool:
         """Returns whether re-runs of a system by others were looked for."""
         return self.plain(system) in self.scope.searched
 
-    def _group(self, kind: str, name: str) -> str | None:
+    def _group(self, kind: str, name: str) -> str:
         owners = (owner for owner, group in self.scope.groups.items() if name in getattr(group, kind))
-        return next(owners, None)
+        return next(owners, name)
 
 
 def load_ledger(folder: Path, published: Published) -> Ledger:
@@ -231,9 +227,7 @@ def load_ledger(folder: Path, published: Published) -> Ledger:
     scope = read_declaration(folder / SCOPE_FILE, Scope)
     _check_scope(folder / SCOPE_FILE, scope, published)
     studies: dict[str, Study] = {}
-    for path in list_declarations(folder):
-        if path.name == SCOPE_FILE:
-            continue
+    for path in (path for path in list_declarations(folder) if path.name != SCOPE_FILE):
         for index, study in enumerate(read_declaration(path, StudyFile).studies):
             where = f"{path}: studies.{index}"
             try:
@@ -246,35 +240,33 @@ def load_ledger(folder: Path, published: Published) -> Ledger:
 
 
 def _with_reported(study: Study, published: Published) -> Study:
-    if study.reported is None:
+    reported = study.reported
+    if reported is None:
         return study
-    found = _reported_scores(study.reported, study.reported.row or study.system, published)
+    table = published.table(reported.table)
+    row = published.row(reported.table, reported.row or study.system)
+    seeds = reported.seeds or row.seeds or 1
+
+    def points(column: str) -> float:
+        value = table.compared(row, known_name(column, table.columns, f"column of {reported.table}"))
+        if value is None:
+            raise InputError(f"{reported.table} prints nothing for {row.key} in {column}, expected a number")
+        return round(value * 100 / table.scale, 4)
+
+    found: dict[str, Score] = {}
+    for column in reported.columns:
+        if isinstance(reported.columns, dict):
+            values = [points(name) for name in reported.columns[column]]
+            found[column] = values if len(values) > 1 else values[0]
+        else:
+            found[column] = Summary(mean=points(column), n=seeds) if seeds > 1 else points(column)
     twice = sorted(found.keys() & study.scores.keys())
     if twice:
         raise InputError(f"{study.system}: {', '.join(twice)} both reported and stated, expected once")
     return study.model_copy(update={"scores": {**found, **study.scores}})
 
 
-def _reported_scores(reported: Reported, key: str, published: Published) -> dict[str, Score]:
-    table = published.table(reported.table)
-    row = published.row(reported.table, key)
-    seeds = reported.seeds or row.seeds or 1
-
-    def points(column: str) -> float:
-        value = table.compared(row, known_name(column, table.columns, f"column of {reported.table}"))
-        if value is None:
-            raise InputError(f"{reported.table} prints nothing for {key} in {column}, expected a number")
-        return round(value * 100 / table.scale, 4)
-
-    if isinstance(reported.columns, dict):
-        lists = {column: [points(name) for name in names] for column, names in reported.columns.items()}
-        return {column: values if len(values) > 1 else values[0] for column, values in lists.items()}
-    values = {column: points(column) for column in reported.columns}
-    return {column: Summary(mean=value, n=seeds) if seeds > 1 else value for column, value in values.items()}
-
-
 def _check_scope(path: Path, scope: Scope, published: Published) -> None:
-    """Papers and works of the groups exist, and nobody is in two groups."""
     works = {work for paper in published.papers.values() for work in paper.works}
     for kind, known in (("papers", set(published.papers)), ("works", works), ("sources", None)):
         names = [name for group in scope.groups.values() for name in getattr(group, kind)]

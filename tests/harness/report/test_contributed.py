@@ -33,6 +33,8 @@ def test_every_form_of_a_table_names_what_was_contributed_and_its_own_numbers_st
     (one,), (other,) = records(with_it), records(without)
     assert (one["contributed"], one["contributed_runs"]) == ([71.0, 73.0], ["a-s1", "a-s2"])
     assert one["contributed_checked"] == "scores only; scores only"
+    (fraction,) = records(replace(with_it, scale=1.0))
+    assert fraction["contributed"] == [0.71, 0.73]
     assert {k: v for k, v in one.items() if "contributed" not in k} == {
         k: v for k, v in other.items() if "contributed" not in k
     }

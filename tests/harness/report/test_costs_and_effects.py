@@ -45,25 +45,6 @@ def test_a_system_stands_at_the_hours_of_one_seed_and_a_cheaper_one_within_a_poi
     )
 
 
-def test_variants_other_metrics_what_does_not_train_and_unknown_hours_are_left_out() -> None:
-    assert costs_of(papers(row("a/variant@base", 76.0, 5.0))) is None
-    assert costs_of(papers(row("a@base", 76.0, 5.0), unit="accuracy × 100")) is None
-    assert costs_of(papers(row("a@base", 76.0, 1.0, seeds=1))) is None
-    assert costs_of(papers(row("a@base", 76.0, None))) is None
-    assert costs_of(papers(row("a@base", 76.0, None, seeds=None))) is None
-    tiny = costs_of(papers(row("a@base", 76.0, 0.001)))
-    assert tiny is not None
-    assert [one["x"] for one in tiny.rows] == [0.01]  # the least that is printed; a logarithm has no 0
-
-
-@pytest.mark.parametrize("own_first", [True, False])
-def test_of_two_numbers_of_a_system_that_of_its_authors_is_drawn(own_first: bool) -> None:
-    own, other = row("a@base", 76.25, 5.0), row("a@base", 74.99, 5.0, by="b")
-    found = costs_of(papers(*((own, other) if own_first else (other, own))))
-    assert found is not None
-    assert [one["y"] for one in found.rows] == [76.25]
-
-
 def test_effects_of_steps_are_bars_in_points_and_steps_that_were_not_run_are_left_out() -> None:
     ablation = Ablation("simcse", "b", (), ("simcse__b__s0",))
     steps = (

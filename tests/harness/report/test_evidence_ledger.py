@@ -43,21 +43,6 @@ def test_averages_are_the_means_of_their_cells_but_for_named_ones(ledger: Ledger
     }
 
 
-def test_every_study_has_a_link_to_its_source(ledger: Ledger) -> None:
-    links = {study.link for study in ledger.studies}
-    assert all(link.startswith(("https://github.com/", "https://arxiv.org/abs/")) for link in links)
-    assert "https://github.com/princeton-nlp/SimCSE/issues/258" in links
-    assert "https://arxiv.org/abs/2401.02594" in links
-
-
-def test_who_measured_is_the_study_s_word_the_group_s_name_or_the_source(ledger: Ledger) -> None:
-    found = {ledger.measured_by(study) for study in ledger.of("simcse@bert-base-uncased")}
-    assert {"pcl", "dclr", "hppRC/simple-simcse", "princeton-nlp/SimCSE#258", "simcse"} <= found
-    assert ledger.reported_by("pcl", "gao-2021-simcse") == "simcse"
-    assert ledger.reported_by("ptbert", None) == "pt-bert"
-    assert ledger.reported_by("pcl", "zhang-2020-is-bert") == "zhang-2020-is-bert"
-
-
 def test_a_second_name_finds_the_same_studies(ledger: Ledger) -> None:
     assert ledger.of("pcl/single-run@roberta-base") == ledger.of("pcl@roberta-base") != []
     assert ledger.searched("pcl/single-run@roberta-base")

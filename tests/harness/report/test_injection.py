@@ -15,7 +15,7 @@ from harness.errors import InputError
 from harness.facts.published import PublishedPaper
 from harness.report.audit import Difference, MethodAudit
 from harness.report.cite import Work, work_entry
-from harness.report.formats import latex, markdown, records, summary
+from harness.report.formats import latex, markdown, summary
 from harness.report.formats.readmes import to_deviations
 from harness.report.formats.text import to_terminal
 from harness.report.pages.content import Paper, Report, Site
@@ -91,9 +91,9 @@ def test_text_forms_of_a_table_show_markup_as_text(text: str) -> None:
     tex = latex.to_latex(table)
     assert not re.search(r"\\(input|write18)\b", tex)
     assert tex.count("\\end{table*}") == 1
-    cells = list(csv.DictReader(io.StringIO(records.to_csv([table]))))
+    cells = list(csv.DictReader(io.StringIO(summary.to_csv([table]))))
     assert not cells[0]["title"].startswith(("=", "@"))
-    assert json.loads(records.to_json(table))["cells"][0]["title"] == text
+    assert json.loads(summary.to_json(table))["cells"][0]["title"] == text
 
 
 @pytest.mark.parametrize("text", MARKUP)

@@ -25,22 +25,6 @@ TEXTS_OF: dict[str, str] = {
 }
 """What reported rows were trained on, by system or system and variant; the others on `wiki1m`."""
 
-BASE = "@bert-base-uncased"
-MODALS = ("interpolation", "extrapolation", "linear-sampling", "gaussian-noise")
-UNSTATED: set[tuple[str, str]] = {
-    *(("sct", f"{name}@bert-{size}") for name in ("simcse", "dclr", "diffcse")
-      for size in ("tiny", "mini", "small")),
-    ("sct", "diffcse@bert-large-uncased"),
-    *(("una", f"simcse/modals-{name}{BASE}") for name in MODALS),
-    *(("una", f"simcse/{name}{BASE}") for name in ("pca-jittering", "back-translation-fr")),
-    *(("una", f"{name}@roberta-base") for name in ("scd", "diffcse")),
-    ("dclr", f"dclr/distill{BASE}"),
-    *(("ptbert", f"moco{name}{BASE}") for name in ("", "/reorder", "/duplication", "/deletion", "/srl")),
-    *(("ptbert", f"{name}/hard-length-subset{BASE}") for name in ("simcse", "pt-bert")),
-    *(("ptbert", f"simcse/{name}{BASE}") for name in ("crop", "deletion")),
-}  # fmt: skip
-"""Reported rows by paper whose settings the paper does not state."""
-
 
 def scores(
     specs: dict[str, TableSpec], tables: dict[str, Table]
@@ -76,40 +60,6 @@ def test_a_row_trained_on_other_texts_than_the_paper_s_has_no_verdict(
             assert cell.no_verdict, (system, reported)
             assert "no verdict from our runs" in row.source
     assert others > 200
-
-
-def test_a_row_whose_settings_the_paper_does_not_state_has_no_verdict(
-    specs: dict[str, TableSpec], tables: dict[str, Table]
-) -> None:
-    found = set()
-    for paper, reported, _, row, cell in scores(specs, tables):
-        if (paper, reported) in UNSTATED:
-            found.add((paper, reported))
-            assert cell.no_verdict, (paper, reported)
-            assert f"no verdict from our runs: {cell.no_verdict}" in row.note
-    assert found == UNSTATED
-
-
-def test_sct_has_no_verdict_in_any_of_its_own_rows(
-    specs: dict[str, TableSpec], tables: dict[str, Table]
-) -> None:
-    """All rows of its tables but those on BERT-base and -large that were trained on Wikipedia."""
-    rows = {
-        (row.key, row.title, row.group): bool(cell.no_verdict)
-        for paper, _, _, row, cell in scores(specs, tables)
-        if paper == "sct"
-    }
-    judged = {key for (key, _, _), none in rows.items() if not none}
-    assert judged == {
-        f"{system}@{backbone}"
-        for system, backbone in (
-            ("simcse", "bert-base-uncased"),
-            ("dclr/published", "bert-base-uncased"),
-            ("diffcse", "bert-base-uncased"),
-            ("simcse", "bert-large-uncased"),
-            ("dclr/published", "bert-large-uncased"),
-        )
-    }
 
 
 def test_the_reason_is_no_part_of_a_run() -> None:

@@ -73,13 +73,6 @@ def test_the_terminal_shows_the_same_numbers_in_aligned_columns(table: Table) ->
     assert len({len(row) for row in rows.values()}) == 1
 
 
-def test_a_missing_cell_prints_a_dash_everywhere() -> None:
-    shown = table_of(Cell(), Cell(published=70.0))
-    assert "| x |  | – | –<br>(70.00) |" in to_markdown(shown)
-    assert "x &  & -- & -- \\\\" in to_latex(shown)
-    assert to_terminal(shown).splitlines()[3].split() == ["x", "–", "–", "(70.00)"]
-
-
 def test_special_characters_are_escaped() -> None:
     hostile = "a_b & 50% #1 $x$ {y} ~z^ <i> | *s* [t] `q` \\"
     assert markdown.escape(hostile) == (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -13,22 +14,6 @@ from harness.facts.spec import RunChoice, TableSpec, check_spec, load_specs
 from harness.plan.recipes import declared_systems, load_recipes
 from harness.tasks.registry import TASKS
 
-RUNS = {"runs-sts", *(f"small{kind}" for kind in ("", "-sts", "-paper", "-geometry", "-pairs", "-transfer"))}
-"""Tables that take their rows from the runs."""
-PUBLIC = {"public-models"}
-TABLES = {
-    "pcl": ["table2", "table3", "table4", "table5"],
-    "dclr": ["table1", "table2"],
-    "ptbert": ["table1", "table2", "table3", "table4", "table5a", "table5b", "table5c"],
-    "sct": [f"table{number}" for number in range(1, 8)],
-    "una": ["table1", "table2", *(f"table-{name}" for name in ("a1", "c3", "c4", "c5", "c6", "d7", "d8"))],
-}
-FIGURES = {
-    "pcl": ["fig2", "fig3", "fig4"],
-    "dclr": ["fig1", "fig3", "fig4", "fig5", "fig6a", "fig6b"],
-    "ptbert": ["fig3"],
-    "sct": ["fig2", "fig4"],
-}
 SYSTEMS = {key: system.backbones for key, system in declared_systems(load_recipes()).items()}
 TOY = {
     "key": "toy",
@@ -54,11 +39,13 @@ def changed_row(**changes: object) -> TableSpec:
 
 
 def test_every_table_and_figure_of_the_five_papers_has_a_spec(specs: dict[str, TableSpec]) -> None:
-    tables = {f"{paper}/{name}" for paper, names in TABLES.items() for name in names}
-    figures = {f"{paper}/{name}" for paper, names in FIGURES.items() for name in names}
-    assert {key for key, spec in specs.items() if spec.kind == "table"} == tables | RUNS | PUBLIC
-    assert {key for key, spec in specs.items() if spec.kind == "figure"} == figures
-    assert (len(tables), len(figures)) == (29, 12)
+    counts = Counter((key.partition("/")[0], spec.kind) for key, spec in specs.items() if "/" in key)
+    tables = {"pcl": 4, "dclr": 2, "ptbert": 7, "sct": 7, "una": 9}
+    figures = {"pcl": 3, "dclr": 6, "ptbert": 1, "sct": 2}
+    assert counts == {
+        **{(paper, "table"): count for paper, count in tables.items()},
+        **{(paper, "figure"): count for paper, count in figures.items()},
+    }
 
 
 def test_every_name_in_every_spec_is_known(specs: dict[str, TableSpec], published: Published) -> None:
@@ -106,12 +93,9 @@ def test_a_quantity_that_is_only_published_selects_no_runs() -> None:
     ("spec", "complaint"),
     [
         (changed(columns=[{"key": "STS12", "task": "STS21"}]), "unknown task in table toy 'STS21'"),
-        (changed(columns=[{"key": "Avg", "mean_of": ["STS12"]}]), "unknown column of table toy 'STS12'"),
         (changed_row(run="pcll@bert-base-uncased"), "unknown run in table toy 'pcll'"),
         (changed_row(run="pcl@bert-base"), "unknown backbone of pcl in table toy 'bert-base'"),
         (changed_row(run="pcl"), "run has no backbone, expected both; write `run: SYSTEM@BACKBONE`"),
-        (changed_row(run="@bert-base-uncased"), "run has no system"),
-        (changed_row(published="pcl@bert-bse-uncased"), "did you mean pcl@bert-base-uncased"),
         (changed_row(cells={"STS21": {}}), "unknown column of table toy 'STS21'"),
         (changed_row(cells={"STS12": {"published": "plc"}}), "unknown published row of pcl/table3 'plc'"),
         (changed(published="pcl/tabel3"), "did you mean pcl/table3"),

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from scipy import stats
 
 from harness.facts import statistics
+from harness.facts.draws import clopper_pearson, percentile, prediction_interval
+from harness.facts.statistics import KnownSd, half_width
 
 SEEDS = [70.0, 72.0, 74.0]
 """Mean 72, squared deviations 4 + 0 + 4, so variance 8 / 2 = 4 and sd 2; standard error 2 / sqrt(3)."""
@@ -40,12 +44,6 @@ def test_seeds_needed_equals_cohens_tables(difference: float, expected: int) -> 
     assert statistics.seeds_needed(difference, 1.0) == expected
 
 
-def test_seeds_needed_for_half_a_point_at_the_known_sd_of_bert_base() -> None:
-    """(1.96 + 0.8416)^2 x 2 x (0.84 / 0.5)^2 = 44.3 by the normal law; the t test needs some more."""
-    assert statistics.seeds_needed(0.5, 0.84) == 46
-    assert statistics.seeds_needed(-0.5, 0.84) == 46
-
-
 def test_power_equals_a_simulation() -> None:
     rng = np.random.default_rng(0)
     ours, theirs = rng.normal(1.0, 1.0, (4000, 10)), rng.normal(0.0, 1.0, (4000, 10))
@@ -53,12 +51,74 @@ def test_power_equals_a_simulation() -> None:
     assert statistics.power(1.0, 1.0, 10) == pytest.approx(shown.mean(), abs=0.02)
 
 
-def test_power_without_a_difference_is_the_level() -> None:
-    assert statistics.power(0.0, 1.0, 8) == pytest.approx(0.05)
-
-
 def test_a_tiny_difference_needs_the_normal_law_number_and_ends() -> None:
     """2 x (2.8015852 / 0.001)^2 = 15,697,759.2."""
     assert statistics.seeds_needed(0.001, 1.0) == 15_697_760
     with pytest.raises(ValueError, match="non-zero difference"):
         statistics.seeds_needed(0.0, 1.0)
+
+
+CLOSE = [75.0, 75.2, 75.4]
+"""Mean 75.2, sd 0.2, standard error 0.11547; t(0.95, 2) = 2.91999 gives 0.33717."""
+STUDY = KnownSd(0.84, 50)
+"""t(0.95, 49) = 1.67655: one seed 1.40830, three seeds 0.81308."""
+
+
+def test_three_seeds_alone_use_students_t() -> None:
+    assert half_width(CLOSE, known=None, confidence=0.9) == pytest.approx(0.33717, abs=1e-5)
+
+
+def test_a_larger_study_makes_a_few_close_seeds_wider_and_never_narrower() -> None:
+    assert half_width(CLOSE, known=STUDY, confidence=0.9) == pytest.approx(0.81308, abs=1e-5)
+    assert half_width(CLOSE, known=KnownSd(0.01, 50), confidence=0.9) == pytest.approx(0.33717, abs=1e-5)
+    assert half_width([75.0], known=STUDY, confidence=0.9) == pytest.approx(1.40830, abs=1e-5)
+
+
+def test_one_more_of_three_runs_is_expected_within_five_of_their_mean() -> None:
+    """Values 1, 2, 3: mean 2, sd 1, t(0.975, 2) = 4.302653 times sqrt(4/3) = 4.96828."""
+    found = prediction_interval([1.0, 2.0, 3.0])
+    assert found == pytest.approx((2 - 4.96828, 2 + 4.96828), abs=1e-5)
+    assert prediction_interval([1.0]) is None
+
+
+def test_a_prediction_interval_holds_the_next_run_in_95_of_100_cases() -> None:
+    rng = np.random.default_rng(0)
+    draws = rng.normal(75.0, 0.84, size=(2000, 7))
+    held = [
+        found.holds(row[6])
+        for row in draws
+        if (found := prediction_interval([float(value) for value in row[:6]])) is not None
+    ]
+    assert len(held) == 2000
+    assert np.mean(held) == pytest.approx(0.95, abs=4 * math.sqrt(0.95 * 0.05 / 2000))
+
+
+@pytest.mark.parametrize(("successes", "trials"), [(0, 3), (1, 4), (65, 72), (7, 14), (4, 4)])
+def test_the_binomial_interval_leaves_a_fortieth_on_each_side(successes: int, trials: int) -> None:
+    found = clopper_pearson(successes, trials)
+    if successes > 0:
+        assert stats.binom.sf(successes - 1, trials, found.low) == pytest.approx(0.025)
+    else:
+        assert found.low == 0.0
+    if successes < trials:
+        assert stats.binom.cdf(successes, trials, found.high) == pytest.approx(0.025)
+    else:
+        assert found.high == 1.0
+
+
+def test_ties_count_half_in_the_place_and_widen_its_interval() -> None:
+    """Of 1, 2, 2, 3 one is below 2 and two are ties: (1 + 1) / 4; from one of four to three of four."""
+    found = percentile([[1.0], [2.0], [2.0], [3.0]], 2.0)
+    assert found.value == 0.5
+    assert found.interval.low == clopper_pearson(1, 4).low
+    assert found.interval.high == clopper_pearson(3, 4).high
+    assert percentile([[1.0], [2.004]], 2.0, rounding=0.005).value == 0.75
+
+
+def test_several_runs_that_are_one_draw_count_by_their_part_below() -> None:
+    """Three of four runs and one run alone are below: 1.75 of 2 draws; the interval is that of 1 and of 2."""
+    found = percentile([[1.0, 1.0, 1.0, 3.0], [1.0]], 2.0)
+    assert found.value == 1.75 / 2
+    assert found.interval == (clopper_pearson(1, 2).low, clopper_pearson(2, 2).high)
+    many = percentile([[1.0] * 50], 2.0)
+    assert many.interval.low == clopper_pearson(1, 1).low
