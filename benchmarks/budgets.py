@@ -14,8 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from harness.assembly.budget import GOALS, cells_of, open_questions
-from harness.assembly.evidence import evidence_without_plan
-from harness.assembly.tables import build_tables
+from harness.assembly.tables import build_tables, evidence_without_plan
 from harness.disk.files import write_text
 from harness.plan.budget import Question, Step, choose, steps_after
 from harness.plan.prices import Work, works_of

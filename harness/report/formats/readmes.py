@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.errors import InputError
-from harness.report.audit import Difference, MethodAudit
 from harness.report.formats.markdown import escape
+from harness.report.pages.audit import Difference, MethodAudit
 
 HEADING = "## Deviations"
 WIDTH = 118

@@ -9,9 +9,8 @@ from typing import Any
 
 from harness.facts import statistics
 from harness.facts.statistics import Comparison
-from harness.report.charts.chart import Chart, Row, draw
-from harness.report.pages.content import Ablation, Report, Step
-from harness.report.pages.declared import Page
+from harness.report.chart import Chart, Row, draw
+from harness.report.pages.content import Ablation, Page, Report, Step
 from harness.report.runs import selected_scores, slug
 from harness.report.tables.model import Table
 from harness.results.schema import ResultFile

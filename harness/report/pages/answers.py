@@ -13,8 +13,7 @@ from pydantic import Field
 from harness.declarations import Declaration, read_declaration
 from harness.facts import statistics
 from harness.facts.verdicts import MARGIN, Verdict
-from harness.report.charts.chart import Chart, Row, draw
-from harness.report.charts.palette import colour_of
+from harness.report.chart import Chart, Row, colour_of, draw
 from harness.report.formats.text import MARKS
 from harness.report.pages.cells import verdict_counts
 from harness.report.pages.content import Report

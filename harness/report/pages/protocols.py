@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from harness.facts import statistics
-from harness.report.pages.content import Report
-from harness.report.pages.declared import Page
+from harness.report.pages.content import Page, Report
 from harness.report.runs import selected_scores
 from harness.results.schema import RunRecord
 

@@ -5,21 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
+from importlib import import_module
 from importlib.metadata import version
 from itertools import groupby
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
 
+import harness.report.pages as room
 from harness.facts.verdicts import FAILED, MARGIN
-from harness.report.charts.chart import Chart
-from harness.report.charts.palette import css_variables
+from harness.report.chart import Chart, css_variables
 from harness.report.formats.citation import report_entry
 from harness.report.formats.summary import ALL_RESULTS, path_of
 from harness.report.formats.templates import TEMPLATES, fill, make_environment
 from harness.report.formats.text import MARKS, describe_seeds, task_title
 from harness.report.formats.trial import FOOT, Trial, comparison_rows, rank_rows, sweep_rows
-from harness.report.pages.anchors import anchors_of
 from harness.report.pages.cells import (
+    anchors_of,
     backbone_of,
     backbones_of,
     has_published,
@@ -29,8 +31,7 @@ from harness.report.pages.cells import (
     signed,
     verdict_counts,
 )
-from harness.report.pages.content import Report
-from harness.report.pages.declared import GROUPS, MAIN, Page, declared_pages
+from harness.report.pages.content import MAIN, Page, Report
 from harness.report.pages.paper import command_of
 from harness.report.pages.sources import KINDS, anchor_of
 from harness.report.runs import slug
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
+GROUPS = ("Numbers", "Papers", "Systems", "Methods", "About")
+"""The menus of the navigation, in their order."""
 STYLES = ("page.css", "tables.css", "parts.css", "narrow.css", "print.css")
 """The style of every page, in its parts: a later one stands over those before it."""
 SCRIPTS = ("cells.js", "tables.js", "page.js", "find.js", "search.js", "compare.js", "pairs.js")
@@ -63,6 +66,18 @@ def render_pages(report: Report) -> dict[str, str]:
             links[page.group][page.title] = page.file
     pages = {page.file: fill_page(page, report, values, links=links) for page, values in shown}
     return pages | {name: text for _, values in shown for name, text in files_of(values).items()}
+
+
+def declared_pages(report: Report) -> list[Page]:
+    """Returns every page that a module of this package declares, in their order."""
+    found: list[Page] = []
+    for name in sorted(info.name for info in iter_modules(room.__path__)):
+        module = import_module(f"{room.__name__}.{name}")
+        if hasattr(module, "PAGE"):
+            found.append(module.PAGE)
+        if hasattr(module, "pages"):
+            found += module.pages(report)
+    return sorted(found, key=lambda page: page.order)
 
 
 def files_of(values: Mapping[str, Any]) -> dict[str, str]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from harness.report.charts.training import learning_curves
-from harness.report.pages.content import Report
-from harness.report.pages.declared import Page
+from harness.report.figures import learning_curves
+from harness.report.pages.content import Page, Report
 
 FILE = "pages/runs.html"
 MANY = 150

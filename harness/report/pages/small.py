@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from harness.report.pages.content import Report
-from harness.report.pages.declared import Page
+from harness.report.pages.content import Page, Report
 from harness.report.pages.paper import command_of
 from harness.report.tables.leaderboard import has_values
 
@@ -24,17 +23,15 @@ def tables_of_page(report: Report, kind: str) -> dict[str, Any] | None:
         "filled": [table for table in tables if has_values(table)],
         "empty": [table for table in tables if not has_values(table)],
         "commands": {
-            table.key: command_of("small" if table.key == "small-sts" else table.key) for table in tables
+            table.key: "sentbench plan small && dvc repro" if table.key == "small-sts" else command_of(table)
+            for table in tables
         },
     }
 
 
-OWN, SMALL = (
-    Page(title, f"pages/{kind}.html", "small.html.j2", partial(tables_of_page, kind=kind), order=2)
-    for title, kind in (("Own tables", "own"), ("Small plans", "small"))
-)
-
-
 def pages(report: Report) -> list[Page]:
     """Returns both pages."""
-    return [OWN, SMALL]
+    return [
+        Page(title, f"pages/{kind}.html", "small.html.j2", partial(tables_of_page, kind=kind), order=2)
+        for title, kind in (("Own tables", "own"), ("Small plans", "small"))
+    ]

@@ -14,8 +14,7 @@ from harness.report.measurements import (
     load_measurements,
     plain,
 )
-from harness.report.pages.content import Report
-from harness.report.pages.declared import Page
+from harness.report.pages.content import Page, Report
 
 Named = TypeVar("Named", Benchmark, BenchmarkResult, PeerCost)
 Rows = dict[str, list[Named | None]]

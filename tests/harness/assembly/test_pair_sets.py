@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.assembly.pair_sets import described, pair_sets
+from harness.assembly.content import pair_sets
 from harness.compute.pairs import stored_cosines
 from harness.data.sources import source_named
 from harness.data.sts import ScoredPair
@@ -65,15 +65,6 @@ def test_cosines_are_the_mean_over_the_runs_whose_store_has_every_text(tmp_path:
     assert list(found) == ["both", "part"]
     assert found["both"] == pytest.approx([0.5, 0.5, 0.0])
     assert found["part"] == pytest.approx([0.0, 1.0, 0.0])
-
-
-def test_a_pair_is_named_by_its_subset_and_its_number_there() -> None:
-    assert described(PAIRS) == {
-        "subsets": ("news", "images", "images"),
-        "gold": (1.0, 2.0, 0.5),
-        "words": (1.5, 1.0, 1.5),
-        "texts": (("a", "b c"), ("a", "d"), ("b c", "d")),
-    }
 
 
 def test_a_plan_without_stored_vectors_has_no_pairs(project: Path) -> None:

@@ -8,7 +8,8 @@ import statistics
 from dataclasses import replace
 
 from harness.facts.verdicts import Verdict
-from harness.report.charts.papers import by_rows, cell_rows
+from harness.report.chart import draw
+from harness.report.figures import KINDS, cell_rows
 from harness.report.pages.content import Paper, Report
 from harness.report.runs import RunDetail
 from harness.report.tables.model import Cell, Column, Table, TableRow
@@ -170,9 +171,8 @@ def make_paper(runs: dict[str, RunDetail]) -> Paper:
         ),
     )
     marks = [*cell_rows("simcse", cells[0]), {"name": "simcse", "kind": "independent source", "value": 71.6}]
-    chart = by_rows(
-        marks, key="dclr-strip", title="STS12, seeds", says="A sentence.", x_title="Spearman × 100"
-    )
+    title, words = "STS12, seeds", "Spearman × 100"
+    chart = draw("rows", marks, key="dclr-strip", title=title, says="One.", x_title=words, kinds=KINDS)
     return Paper(
         "dclr", "Debiased Contrastive Learning", "ACL 2022", tables, (chart,), ("Two versions exist.",)
     )

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from harness.declarations import LEADERBOARDS
-from harness.errors import InputError
 from harness.plan.recipes import System, load_recipes
-from harness.report.audit import Difference, MethodAudit, load_audits
 from harness.report.pages import audit as audit_page
-from harness.report.pages.audit import measure
+from harness.report.pages.audit import Difference, MethodAudit, load_audits, measure
 from harness.report.pages.content import Report
 from harness.report.runs import RunDetail
 from methods.registry import METHODS
@@ -149,11 +146,3 @@ def test_a_named_variant_turns_the_switch_of_its_difference_on_the_backbone_of_t
                 assert any(any(found) for found in pairs), (audit.method, variant)
                 checked += 1
     assert checked >= 45
-
-
-def test_one_method_in_two_files_is_an_input_error(tmp_path: Path) -> None:
-    text = "method: m\ntitle: M\npreset: r\ndifferences:\n  - {about: a, paper: p, code: c, ours: o}\n"
-    for name in ("one.yaml", "two.yaml"):
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    with pytest.raises(InputError, match="has a file already"):
-        load_audits(tmp_path)

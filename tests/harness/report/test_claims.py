@@ -14,7 +14,8 @@ from harness.facts.published import Published
 from harness.facts.spec import TableSpec
 from harness.plan.names import FULL_SCALE
 from harness.plan.recipes import load_recipes
-from harness.report.claims import (
+from harness.report.pages import claims as claims_page
+from harness.report.pages.claims import (
     Claim,
     JudgedClaim,
     JudgedPair,
@@ -23,7 +24,6 @@ from harness.report.claims import (
     load_claims,
     pairs_of,
 )
-from harness.report.pages import claims as claims_page
 from harness.report.pages.content import Paper, Report
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from tests.harness.report.shown import show
@@ -209,7 +209,7 @@ UNREADABLE = {"dclr/fig3", "dclr/fig4", "pcl/fig4", "ptbert/fig3"}
 def test_the_reported_numbers_of_every_claim_satisfy_it(tables: dict[str, Table]) -> None:
     unread = set()
     for declared in load_claims(LEADERBOARDS / "claims").values():
-        for judged in (judge_claim(claim, tables) for claim in declared.claims):
+        for judged in (judge_claim(claim, tables) for claim in declared):
             claim, scale = judged.claim, tables[judged.claim.table].scale / 100
             for pair in judged.pairs:
                 if pair.reported is None:
@@ -230,7 +230,7 @@ def test_every_claim_names_its_place_in_the_paper_and_full_scale_runs(
     }
     ledger = load_claims(LEADERBOARDS / "claims")
     assert set(ledger) == set(published.papers) - {"public"} == {"dclr", "pcl", "ptbert", "sct", "una"}
-    claims = [(paper, claim) for paper, declared in ledger.items() for claim in declared.claims]
+    claims = [(paper, claim) for paper, declared in ledger.items() for claim in declared]
     assert len(claims) == 70
     for paper, claim in claims:
         assert re.match(
@@ -251,7 +251,7 @@ def test_no_claim_is_the_opposite_of_another(tables: dict[str, Table]) -> None:
     """What one claim puts above, none puts below."""
     said = set()
     for declared in load_claims(LEADERBOARDS / "claims").values():
-        for claim in declared.claims:
+        for claim in declared:
             if claim.within is None:
                 said |= {(claim.table, claim.lower, *pair) for pair in pairs_of(claim)}
     assert not {(t, lower, b, a, y, x) for t, lower, a, b, x, y in said} & said
@@ -274,14 +274,3 @@ def test_a_claim_of_several_pairs_shows_each_of_them(tmp_path: Path) -> None:
     text = page_of(tmp_path, rows_of(five(12), five(2)), claim)
     assert "2 pairs" in text
     assert text.count("+7.97 to +12.03") == 2
-
-
-def test_one_paper_in_two_files_is_an_input_error(tmp_path: Path) -> None:
-    text = (
-        "paper: p\nclaims:\n"
-        "  - {says: s, source: r, table: t, columns: [c], rows: [{better: a, worse: [b]}]}\n"
-    )
-    for name in ("one.yaml", "two.yaml"):
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    with pytest.raises(InputError, match="has a file already"):
-        load_claims(tmp_path)

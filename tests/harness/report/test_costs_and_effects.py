@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from harness.facts.evidence.others import ReportedNumber, nothing_known
-from harness.report.charts.comparisons import costs_of
 from harness.report.pages.ablations import Effect, MeasuredAblation, effects_of
 from harness.report.pages.content import Ablation, Paper, Step
+from harness.report.pages.index import costs_of
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.report.verification import Plan, verify
 

@@ -12,14 +12,12 @@ import pytest
 import harness.report.pages as room
 from harness.report.formats.templates import TEMPLATES
 from harness.report.pages import render
-from harness.report.pages.content import Paper, Report
-from harness.report.pages.declared import MAIN, declared_pages
-from harness.report.pages.render import render_pages
+from harness.report.pages.content import MAIN, Paper, Report
+from harness.report.pages.render import declared_pages, render_pages
 
 REPORT = Report("T", "abc", papers=(Paper("toy", "A paper", "ACL", (), short="TOY"),))
 MODULE = """
-from harness.report.pages.content import Report
-from harness.report.pages.declared import Page
+from harness.report.pages.content import Page, Report
 
 
 def toy_values(report: Report) -> dict[str, str] | None:

@@ -13,11 +13,11 @@ import pytest
 from harness.declarations import check_link, read_declaration, read_record
 from harness.errors import InputError
 from harness.facts.published import PublishedPaper
-from harness.report.audit import Difference, MethodAudit
 from harness.report.formats import latex, markdown, records, summary
 from harness.report.formats.citation import Work, work_entry
 from harness.report.formats.readmes import to_deviations
 from harness.report.formats.text import to_terminal
+from harness.report.pages.audit import Difference, MethodAudit
 from harness.report.pages.content import Paper, Report, Site
 from harness.report.pages.render import render_pages
 from harness.report.tables.model import Cell, Column, Table, TableRow

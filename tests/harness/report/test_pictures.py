@@ -13,15 +13,13 @@ import pytest
 
 from harness.errors import InputError
 from harness.facts.evidence.others import ReportedNumber, nothing_known
-from harness.report.charts.chart import Chart, draw
-from harness.report.charts.comparisons import GOLD, SPAN, claims_of, pairs_of, ranks_of, years_of
-from harness.report.charts.palette import PALETTE
-from harness.report.charts.papers import chart_of
-from harness.report.charts.training import curve_rows, geometry_figure, learning_curves, named
-from harness.report.claims import Claim, Rows, judge_claims
-from harness.report.disagreement import PairSet
+from harness.report.chart import PALETTE, Chart, draw
+from harness.report.figures import chart_of, curve_rows, learning_curves
 from harness.report.pages.answers import Answer, conclusion, forest_of
-from harness.report.pages.content import Paper
+from harness.report.pages.claims import Claim, Rows, claims_of, judge_claims
+from harness.report.pages.content import PairSet, Paper
+from harness.report.pages.index import geometry_figure, named, ranks_of, years_of
+from harness.report.pages.pairs import GOLD, SPAN, pairs_of
 from harness.report.pages.paper import others_values
 from harness.report.runs import RunDetail
 from harness.report.tables.model import Cell, Column, Table, TableRow, row_label
@@ -151,8 +149,8 @@ def test_every_text_and_series_colour_reaches_4_5_to_1_in_both_schemes() -> None
     assert len(names) == 12
     for name in names:
         for ground in ("paper", "raised"):
-            assert contrast(PALETTE[name].light, PALETTE[ground].light) >= 4.5, name
-            assert contrast(PALETTE[name].dark, PALETTE[ground].dark) >= 4.5, name
+            for colour, behind in zip(PALETTE[name], PALETTE[ground], strict=True):
+                assert contrast(colour, behind) >= 4.5, name
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
 
 
@@ -348,3 +346,4 @@ def test_pairs_that_systems_rank_furthest_apart_come_first_with_their_sentences(
     assert [row["name"] for row in hidden.rows[::2]] == ["p 1", "p 3", "p 2"]
     assert not any("cat" in drawing for drawing in hidden.drawings)
     assert pairs_of(replace(found, cosines={"a": (0.1, 0.2, 0.3)})) is None
+    assert replace(found, gold=(3.0, 1.0, 3.0)).gold_ranks.tolist() == [0.75, 0.0, 0.75]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import sentbench
-from harness.report.charts.chart import Chart
+from harness.report.chart import Chart
 from harness.report.formats.text import describe_seeds, row_seeds
 from harness.report.pages.cells import cell_facts, show_cell, verdict_counts
 from harness.report.pages.content import Paper, Report, Site, Stamp

@@ -11,12 +11,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from harness.assembly.content import unfilled
 from harness.cli import main
-from harness.plan.recipes import load_recipes
 from harness.report.formats import summary
 from harness.report.tables import build
-from harness.report.tables.model import Table
 from tests.support.leaderboards import write_leaderboards
 
 ROOT = Path(__file__).parents[3]
@@ -88,14 +85,6 @@ def test_every_link_of_every_page_leads_somewhere(built: Path) -> None:
             assert not anchor or anchor in ids[target], (page.name, address)
             followed += bool(file)
     assert followed >= 100
-
-
-def test_a_table_is_unfilled_only_where_no_declared_run_fills_a_cell(built: Path) -> None:
-    """Table A1 of UNA takes its counts from SimCSE on BERT-base; without that recipe no run fills it."""
-    recipes, tables = load_recipes(), {"una/table-a1": Table("una/table-a1", "t", (), ())}
-    assert unfilled(tables, recipes) == {}
-    lacking = unfilled(tables, {"una": recipes["una"]})
-    assert lacking == {"una/table-a1": "missing: simcse-nt@bert-base-uncased"}
 
 
 @pytest.fixture(scope="module")

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from harness.report.claims import Claim, Rows
-from harness.report.disagreement import PairSet
 from harness.report.pages import ablations, audit, claims, compare, pairs, protocols, small, speed
-from harness.report.pages.content import Ablation, Report, Step
+from harness.report.pages.claims import Claim, Rows
+from harness.report.pages.content import Ablation, PairSet, Report, Step
 from harness.results.schema import ResultFile
 from tests.harness.report.example_report import make_report
 from tests.harness.report.made_results import result
