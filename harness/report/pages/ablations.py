@@ -75,7 +75,12 @@ def measure_ablation(
     by_system: dict[str, list[dict[str, float]]] = {}
     for result in results:
         if result.run.backbone == ablation.backbone:
-            by_system.setdefault(result.run.id, []).append(_sts(result))
+            sts = {
+                score.task: 100 * score.value
+                for score in selected_scores(result)
+                if (score.metric, score.setting) == ("spearman", "all") and not score.task.endswith("-dev")
+            }
+            by_system.setdefault(result.run.id, []).append(sts)
     tasks = tuple(by_system.get(ablation.system, [{}])[0])
 
     def means(system: str) -> list[float]:
@@ -87,15 +92,6 @@ def measure_ablation(
     return MeasuredAblation(ablation, gap, declared, steps, tasks)
 
 
-def _sts(result: ResultFile) -> dict[str, float]:
-    """The scores of the selected weights on STS test sets, x 100, by task."""
-    return {
-        score.task: 100 * score.value
-        for score in selected_scores(result)
-        if (score.metric, score.setting) == ("spearman", "all") and not score.task.endswith("-dev")
-    }
-
-
 def gap_of(runs: Sequence[str], tables: Iterable[Table]) -> float | None:
     """Returns published minus ours, x 100, of the first average that these runs alone fill."""
     for table in tables:
@@ -105,38 +101,29 @@ def gap_of(runs: Sequence[str], tables: Iterable[Table]) -> float | None:
     return None
 
 
-def effects_of(ablations: Sequence[MeasuredAblation]) -> list[Chart]:
-    """Returns a picture for each ablation with a measured step: what each choice changes, in points."""
-    charts = []
-    for measured in ablations:
-        name = f"{measured.ablation.system} on {measured.ablation.backbone}"
-        rows: list[Row] = [
-            {
-                "name": step.name,
-                "kind": "ours",
-                "value": effect.change,
-                **({"low": effect.interval.low, "high": effect.interval.high} if effect.interval else {}),
-                "says": f"{step.says}: {effect.change:+.2f}",
-            }
-            for step, effect in measured.steps
-            if effect.change is not None
-        ]
-        if rows:
-            most = max(rows, key=lambda row: abs(row["value"]))
-            charts.append(
-                draw(
-                    "rows",
-                    rows,
-                    key=f"effects-{slug(name)}",
-                    title=f"Effect of each choice: {name}",
-                    caption="Step minus declared run, mean over STS test sets; bars are 95 % intervals.",
-                    says=f"{most['name']} moves the score most, by {most['value']:+.2f} points.",
-                    x_title="points",
-                    kinds=["ours"],
-                    zero=True,
-                )
-            )
-    return charts
+def effects_of(measured: MeasuredAblation) -> Chart | None:
+    """Returns a picture of what each choice changes, in points; None where no step was run."""
+    name = f"{measured.ablation.system} on {measured.ablation.backbone}"
+    rows: list[Row] = []
+    for step, effect in measured.steps:
+        if effect.change is not None:
+            about = {"name": step.name, "kind": "ours", "value": effect.change}
+            ends = {"low": effect.interval.low, "high": effect.interval.high} if effect.interval else {}
+            rows.append({**about, **ends, "says": f"{step.says}: {effect.change:+.2f}"})
+    if not rows:
+        return None
+    most = max(rows, key=lambda row: abs(row["value"]))
+    return draw(
+        "rows",
+        rows,
+        key=f"effects-{slug(name)}",
+        title=f"Effect of each choice: {name}",
+        caption="Step minus declared run, mean over STS test sets; bars are 95 % intervals.",
+        says=f"{most['name']} moves the score most, by {most['value']:+.2f} points.",
+        x_title="points",
+        kinds=["ours"],
+        zero=True,
+    )
 
 
 def ablation_values(report: Report) -> dict[str, Any]:
@@ -146,7 +133,7 @@ def ablation_values(report: Report) -> dict[str, Any]:
         measure_ablation(ablation, report.results, gap_of(ablation.runs, tables))
         for ablation in report.ablations
     ]
-    return {"ablations": measured, "figures": effects_of(measured)}
+    return {"ablations": measured, "figures": list(filter(None, map(effects_of, measured)))}
 
 
 PAGE = Page(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,7 +62,7 @@ class Number(Declaration):
     page: str = ""
 
 
-class Numbers(Declaration):
+class _Numbers(Declaration):
     """The file answers.yaml."""
 
     numbers: list[Number] = Field(min_length=1)
@@ -71,8 +70,9 @@ class Numbers(Declaration):
 
 @dataclass(frozen=True)
 class Answer:
-    """What is known of one number, in words. link, evidence: addresses of its table, which states the
-    protocol, and of what others measured, as seen from the main page; the latter is empty where nobody did.
+    """What is known of one number. link, evidence: addresses of its table, which states the protocol, and of
+    what others measured, as seen from the main page; the latter is empty where nobody did. known, cost: what
+    is known of it and what a test takes, in words.
     """
 
     found: Verification
@@ -100,7 +100,7 @@ class Answer:
 
 def load_numbers(folder: Path) -> list[Number]:
     """Returns the declared numbers. Errors: InputError if the file is missing or wrong."""
-    return read_declaration(folder / ANSWERS, Numbers).numbers
+    return read_declaration(folder / ANSWERS, _Numbers).numbers
 
 
 def answers_of(report: Report, page: str = "") -> list[Answer]:
@@ -127,9 +127,10 @@ def answers_of(report: Report, page: str = "") -> list[Answer]:
 
 def address_of(report: Report, table: Table) -> str:
     """Returns where a table stands, as seen from the main page."""
-    small = "pages/small.html" if table in report.small_tables else ""
-    owner = next((paper.file for paper in report.papers if table in paper.tables), small)
-    return f"{owner}#table-{slug(table.key)}"
+    pages = {paper.file: paper.tables for paper in report.papers}
+    pages |= {"pages/small.html": report.small_tables, "pages/own.html": report.own_tables}
+    file = next((name for name, tables in pages.items() if table in tables), "")
+    return f"{file}#table-{slug(table.key)}"
 
 
 def _cost(found: Verification, cell: Cell) -> str:
@@ -237,26 +238,22 @@ def marks_of(answer: Answer) -> list[Row]:
 
 
 def _basis(found: Verification) -> str:
-    """Returns in a few words what the verdict of a number rests on."""
-    pool = found.others.independent
     if found.values:
         return f"{counted(len(found.values), 'run')} of ours"
-    if pool.sources:
-        return (
-            f"{counted(len(pool.sources), 'independent source')}, {counted(len(pool.values), 'single run')}"
-        )
-    return "no independent run found"
+    pool = found.others.independent
+    if not pool.sources:
+        return "no independent run found"
+    return f"{counted(len(pool.sources), 'independent source')}, {counted(len(pool.values), 'single run')}"
 
 
 def conclusion(answers: Sequence[Answer]) -> str:
     """Returns what the first picture shows, in one sentence."""
-    counts = Counter(_group(answer.verdict) for answer in answers)
-    parts = [f"{counts[words]} {words[counts[words] > 1]}" for words in GROUPS if counts[words]]
+    parts = []
+    for (one, several), verdicts in GROUPS.items():
+        count = sum(answer.verdict in verdicts for answer in answers)
+        if count:
+            parts.append(f"{count} {one if count == 1 else several}")
     return f"Of {counted(len(answers), 'well-known number')}, {', '.join(parts)}."
-
-
-def _group(verdict: Verdict) -> tuple[str, str]:
-    return next(words for words, verdicts in GROUPS.items() if verdict in verdicts)
 
 
 def telling_sentences(tables: Iterable[Table], answers: Sequence[Answer]) -> list[str]:

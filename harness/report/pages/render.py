@@ -10,7 +10,10 @@ from importlib.metadata import version
 from itertools import groupby
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from jinja2 import Environment
+from markupsafe import Markup, escape
 
 import harness.report.pages as room
 from harness.facts.verdicts import FAILED, MARGIN
@@ -39,10 +42,6 @@ from harness.report.system_pairs import tally_in_words
 from harness.report.tables.many import STATED
 from harness.report.tables.model import Table, TableRow, row_label
 
-if TYPE_CHECKING:
-    from jinja2 import Environment
-    from markupsafe import Markup
-
 GROUPS = ("Numbers", "Papers", "Systems", "Methods", "About")
 """The menus of the navigation, in their order."""
 STYLES = ("page.css", "tables.css", "parts.css", "narrow.css", "print.css")
@@ -54,7 +53,7 @@ DOWNLOADS = (("CSV", "csv"), ("JSON", "json"), ("LaTeX", "tex"), ("Markdown", "m
 
 
 def render_pages(report: Report) -> dict[str, str]:
-    """Returns every page of the report by its file as seen from the main page.
+    """Returns every page of the report, and the data of its pictures, by file as seen from the main page.
 
     Errors: InputError if a template, a declaration or a file that a page is made of is missing or wrong.
     """
@@ -64,8 +63,12 @@ def render_pages(report: Report) -> dict[str, str]:
     for page, _ in shown:
         if page.file != MAIN:
             links[page.group][page.title] = page.file
-    pages = {page.file: fill_page(page, report, values, links=links) for page, values in shown}
-    return pages | {name: text for _, values in shown for name, text in files_of(values).items()}
+    files = {page.file: fill_page(page, report, values, links=links) for page, values in shown}
+    for _, values in shown:
+        for value in values.values():
+            for chart in value if isinstance(value, list) else [value]:
+                files |= chart.files if isinstance(chart, Chart) else {}
+    return files
 
 
 def declared_pages(report: Report) -> list[Page]:
@@ -78,14 +81,6 @@ def declared_pages(report: Report) -> list[Page]:
         if hasattr(module, "pages"):
             found += module.pages(report)
     return sorted(found, key=lambda page: page.order)
-
-
-def files_of(values: Mapping[str, Any]) -> dict[str, str]:
-    """Returns what can be downloaded of the pictures that a page shows."""
-    pictures = [value for value in values.values() if isinstance(value, Chart)]
-    pictures += [chart for value in values.values() if isinstance(value, list) for chart in value
-                 if isinstance(chart, Chart)]  # fmt: skip
-    return {name: text for chart in pictures for name, text in chart.files.items()}
 
 
 def fill_page(
@@ -134,8 +129,6 @@ def _filled(template: str, values: Mapping[str, Any]) -> str:
 
 @cache
 def _environment(templates: Path) -> Environment:
-    from markupsafe import Markup
-
     environment = make_environment(templates, autoescape=True)
     style, script = (
         "".join((templates / name).read_text(encoding="utf-8") for name in names)
@@ -187,13 +180,9 @@ def _grouped(table: Table) -> list[tuple[str, list[tuple[int, TableRow]]]]:
 
 def _breakable(name: str) -> Markup:
     """Returns a name that may continue on the next line behind a slash and before an `@`."""
-    from markupsafe import Markup, escape
-
     return escape(name).replace("/", Markup("/<wbr>")).replace("@", Markup("<wbr>@"))
 
 
 def _code_spans(text: str) -> Markup:
     """Returns text in which what is between backticks is marked as code."""
-    from markupsafe import Markup, escape
-
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))

@@ -13,8 +13,7 @@ from harness.commands.readmes import source_page, speed_page
 from harness.data.sources import SOURCES
 from harness.errors import InputError
 from harness.report.formats.readmes import INTRO, to_deviations, with_deviations
-from harness.report.formats.speed_section import to_speed_section
-from harness.report.measurements import Measurements
+from harness.report.measurements import Measurements, to_speed_section
 from harness.report.pages.audit import Difference, MethodAudit
 from tests.harness.report.test_speed import two_machines
 
