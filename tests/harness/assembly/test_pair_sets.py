@@ -80,6 +80,7 @@ def test_a_test_set_has_the_cosines_of_its_systems_and_neither_development_set_n
     (found,) = pair_sets(planned(["STSB-dev", "STSB", PICKED], 0, 1))
     assert (found.task, found.licence) == ("STSB", source_named("stsb").licence)
     assert found.ids == tuple(f"test {number}" for number in range(1, 9))
-    assert len(found.gold) == 8
+    assert len(found.gold) == len(found.words) == len(found.texts) == 8
+    assert found.words[0] == sum(len(text.split()) for text in found.texts[0]) / 2
     assert list(found.cosines) == ["one@b"]
     assert found.cosines["one@b"] == pytest.approx([1.0] * 8)

@@ -71,11 +71,12 @@ def test_effects_of_steps_are_bars_in_points_and_steps_that_were_not_run_are_lef
         (Step("simcse~y", "length", "64 tokens"), Effect([71.25, 71.25], [70.0, 70.0])),
         (Step("simcse~z", "steps", "twice as many"), Effect([], [70.0, 70.0])),
     )
-    (chart,) = effects_of([MeasuredAblation(ablation, None, [70.0], steps, ("STSB",))])
+    chart = effects_of(MeasuredAblation(ablation, None, [70.0], steps, ("STSB",)))
+    assert chart is not None
     assert [(one["name"], one["value"], one.get("low"), one.get("high")) for one in chart.rows] == [
         ("pooling", -0.5, None, None),
         ("length", 1.25, 1.25, 1.25),
     ]
     assert chart.says == "length moves the score most, by +1.25 points."
     assert chart.key == "effects-simcse-on-b"
-    assert effects_of([MeasuredAblation(ablation, None, [70.0], steps[2:], ("STSB",))]) == []
+    assert effects_of(MeasuredAblation(ablation, None, [70.0], steps[2:], ("STSB",))) is None
