@@ -167,14 +167,7 @@ def test_the_notebook_runs_from_top_to_bottom_in_an_empty_folder(
 def test_the_documents_build_as_pages_without_a_warning(tmp_path: Path) -> None:
     pytest.importorskip("sphinx", reason="the extra `docs` is not installed")
     pytest.importorskip("furo", reason="the extra `docs` is not installed")
-    build = [
-        sys.executable,
-        "-m",
-        "sphinx",
-        *["-q", "-W", "-n", "-b", "html"],
-        str(ROOT / "docs"),
-        str(tmp_path),
-    ]
+    words = ["-m", "sphinx", "-q", "-W", "-n", "-b", "html", "docs", str(tmp_path)]
     done = subprocess.run([sys.executable, *words], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "usage: sentbench evaluate" in (tmp_path / "commands.html").read_text(encoding="utf-8")

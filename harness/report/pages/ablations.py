@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from harness.facts import statistics
 from harness.facts.statistics import Comparison
@@ -16,28 +15,22 @@ from harness.report.tables.model import Table
 from harness.results.schema import ResultFile
 
 
-@dataclass(frozen=True)
-class Effect:
-    """What a change does to a score, in points: the scores of runs with it and without it."""
+class Effect(NamedTuple):
+    """What a change does to a score, in points, and the seeds with it and without it.
 
-    changed: Sequence[float]
-    usual: Sequence[float]
+    change: difference of the means, None where a side has no scores. interval: the difference with its 95 %
+    interval, None below two seeds a side.
+    """
 
-    @property
-    def change(self) -> float | None:
-        """Difference of the means; None where a side has no scores."""
-        both = self.changed and self.usual
-        return statistics.mean(self.changed) - statistics.mean(self.usual) if both else None
+    change: float | None
+    interval: Comparison | None
+    seeds: tuple[int, int]
 
-    @cached_property
-    def interval(self) -> Comparison | None:
-        """The difference with its 95 % interval; None below two seeds a side."""
-        return statistics.compare_seeds(self.changed, self.usual)
 
-    @property
-    def seeds(self) -> tuple[int, int]:
-        """The seeds of both sides."""
-        return len(self.changed), len(self.usual)
+def effect_of(changed: Sequence[float], usual: Sequence[float]) -> Effect:
+    """Returns the effect of a change on the scores of runs with it and without it."""
+    change = statistics.mean(changed) - statistics.mean(usual) if changed and usual else None
+    return Effect(change, statistics.compare_seeds(changed, usual), (len(changed), len(usual)))
 
 
 @dataclass(frozen=True)
@@ -52,11 +45,6 @@ class MeasuredAblation:
     declared: Sequence[float]
     steps: tuple[tuple[Step, Effect], ...]
     tasks: tuple[str, ...]
-
-    @property
-    def mean(self) -> float:
-        """Mean score of the declared run."""
-        return statistics.mean(self.declared)
 
     @property
     def has_scores(self) -> bool:
@@ -88,7 +76,7 @@ def measure_ablation(
         return [statistics.mean([run[task] for task in tasks]) for run in whole]
 
     declared = means(ablation.system)
-    steps = tuple((step, Effect(means(step.system), declared)) for step in ablation.steps)
+    steps = tuple((step, effect_of(means(step.system), declared)) for step in ablation.steps)
     return MeasuredAblation(ablation, gap, declared, steps, tasks)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import Field
 
 from harness.declarations import Declaration, list_declarations, read_declaration
-from harness.report.pages.ablations import Effect
+from harness.report.pages.ablations import Effect, effect_of
 from harness.report.pages.content import Page, Report
 from harness.report.runs import RunDetail
 
@@ -78,7 +78,7 @@ def measure(
     preset = against or audit.preset
     usual = {backbone: scores for (name, backbone), scores in dev.items() if name == preset}
     return {
-        (variant, backbone): Effect(dev[variant, backbone], scores)
+        (variant, backbone): effect_of(dev[variant, backbone], scores)
         for variant in variants
         for backbone, scores in usual.items()
         if (variant, backbone) in dev

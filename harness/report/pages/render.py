@@ -36,7 +36,7 @@ from harness.report.pages.cells import (
 )
 from harness.report.pages.content import MAIN, Page, Report
 from harness.report.pages.paper import command_of
-from harness.report.pages.sources import KINDS, anchor_of
+from harness.report.pages.sources import KINDS, anchor_of, score_words
 from harness.report.runs import slug
 from harness.report.system_pairs import tally_in_words
 from harness.report.tables.many import STATED
@@ -146,6 +146,7 @@ def _environment(templates: Path) -> Environment:
             "many": STATED,
             "margin": MARGIN,
             "evidence_kinds": KINDS,
+            "score_words": score_words,
             "grouped": _grouped,
             "anchors_of": anchors_of,
             "evidence_anchor": anchor_of,

@@ -141,7 +141,7 @@ def test_the_page_of_a_paper_answers_for_its_own_numbers_and_links_every_source(
     names = {system.system: system.name for system in systems}
     assert names["simcse/nt-xent@bert-base-uncased"] == "dropout (Text)"
     assert ">dropout (Text)</span>" in text
-    links = {source.study.link for system in systems for source in system.sources}
+    links = {study.link for system in systems for study, _ in system.studies}
     assert len(links) > 5
     assert {f'href="{link}"' in text for link in links} == {True}
 
@@ -159,4 +159,4 @@ def test_the_heading_of_a_system_counts_the_sources_of_its_verdict(report: Repor
     text = html.unescape(show_paper(report, report.papers[0]))
     assert f'independent runs score lower</span> <span class="count">{system.counts}</span>' in text
     assert all(f"<dt>{kind}</dt><dd>{says}</dd>" in text for kind, says in KINDS.items())
-    assert {source.kind.partition(",")[0] for source in system.sources} <= set(KINDS)
+    assert {kind.partition(",")[0] for _, kind in system.studies} <= set(KINDS)

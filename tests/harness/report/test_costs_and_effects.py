@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from harness.facts.evidence.others import ReportedNumber, nothing_known
-from harness.report.pages.ablations import Effect, MeasuredAblation, effects_of
+from harness.report.pages.ablations import MeasuredAblation, effect_of, effects_of
 from harness.report.pages.content import Ablation, Paper, Step
 from harness.report.pages.index import costs_of
 from harness.report.tables.model import Cell, Column, Table, TableRow
@@ -67,9 +67,9 @@ def test_of_two_numbers_of_a_system_that_of_its_authors_is_drawn(own_first: bool
 def test_effects_of_steps_are_bars_in_points_and_steps_that_were_not_run_are_left_out() -> None:
     ablation = Ablation("simcse", "b", (), ("simcse__b__s0",))
     steps = (
-        (Step("simcse~x", "pooling", "mean in place of CLS"), Effect([69.5], [70.0])),
-        (Step("simcse~y", "length", "64 tokens"), Effect([71.25, 71.25], [70.0, 70.0])),
-        (Step("simcse~z", "steps", "twice as many"), Effect([], [70.0, 70.0])),
+        (Step("simcse~x", "pooling", "mean in place of CLS"), effect_of([69.5], [70.0])),
+        (Step("simcse~y", "length", "64 tokens"), effect_of([71.25, 71.25], [70.0, 70.0])),
+        (Step("simcse~z", "steps", "twice as many"), effect_of([], [70.0, 70.0])),
     )
     chart = effects_of(MeasuredAblation(ablation, None, [70.0], steps, ("STSB",)))
     assert chart is not None
