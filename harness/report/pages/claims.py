@@ -21,9 +21,9 @@ from harness.facts.statistics import Comparison
 from harness.facts.verdicts import next_look
 from harness.report.chart import Chart, Row, draw
 from harness.report.pages.cells import cell_anchor
-from harness.report.pages.content import MAIN, Page, Report
+from harness.report.pages.content import Page, Report
 from harness.report.runs import slug
-from harness.report.tables.model import Cell, Table, TableRow
+from harness.report.tables.model import Table, TableRow
 
 Outcome = Literal["supported", "contradicted", "inconclusive", "untested", "no verdict"]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
@@ -66,50 +66,27 @@ class PaperClaims(Declaration):
 
 @dataclass(frozen=True)
 class JudgedPair:
-    """Two cells of a claim, the one that is said to be better first, in the table's display scale.
+    """Two cells of a claim, the one that is said to be better first.
 
-    links: the ids of both cells. ours: our difference in the direction of the claim, with its interval at the
-    last look, None before the first; claimed: what it says of the claim.
+    links: their ids. scores: ours, of the cell that is said to be higher first. reported: the published
+    difference in the direction of the claim, in the table's display scale, None if a value was not reported.
+    reason: why there is no verdict, as runs of a side do not judge its number; empty if there may be one.
+    compares: what is compared, equal for two claims that say the same of the same cells. ours: our difference
+    in the direction of the claim, with its interval at the last look, None before the first; claimed: what it
+    says of the claim.
     """
 
-    claim: Claim
-    scale: float
     better: TableRow
     worse: TableRow
     columns: tuple[str, str]
-    cells: tuple[Cell, Cell]
     links: tuple[str, str]
+    seeds: tuple[int, int]
+    scores: Pair
+    reported: float | None
+    reason: str
+    compares: tuple[object, ...]
     ours: Comparison | None = None
     claimed: Claimed = "inconclusive"
-
-    @property
-    def compares(self) -> tuple[object, ...]:
-        """What is compared: equal for two claims that say the same of the same cells."""
-        return (self.claim.table, *self.links, self.claim.lower, self.claim.within)
-
-    @property
-    def scores(self) -> Pair:
-        """The scores of both cells, the one that is said to be higher first."""
-        high, low = self.cells[::-1] if self.claim.lower else self.cells
-        return Pair(high.values, low.values, (self.claim.within or 0.0) * self.scale / 100)
-
-    @property
-    def reported(self) -> float | None:
-        """The published difference in the direction of the claim, None if a value was not reported."""
-        upper, lower = (cell.published for cell in self.cells)
-        if upper is None or lower is None:
-            return None
-        return (upper - lower) * (-1 if self.claim.lower else 1)
-
-    @property
-    def seeds(self) -> tuple[int, int]:
-        """The seeds of both cells."""
-        return len(self.cells[0].values), len(self.cells[1].values)
-
-    @property
-    def reason(self) -> str:
-        """Why there is no verdict: runs of a side do not judge its number; empty if there may be one."""
-        return self.cells[0].no_verdict or self.cells[1].no_verdict
 
     @property
     def outcome(self) -> Outcome:
@@ -189,14 +166,22 @@ def _pairs(claim: Claim, tables: Mapping[str, Table]) -> Iterator[JudgedPair]:
         first, second = (
             rows[_known(name, list(rows), f"row of table {table.key}", claim)] for name in (better, worse)
         )
+        upper, lower = first.cells[columns.index(one)], second.cells[columns.index(other)]
+        links = cell_anchor(table, first, one), cell_anchor(table, second, other)
+        reported = None
+        if upper.published is not None and lower.published is not None:
+            reported = (upper.published - lower.published) * (-1 if claim.lower else 1)
+        high, low = (lower, upper) if claim.lower else (upper, lower)
         yield JudgedPair(
-            claim,
-            table.scale,
-            first,
-            second,
-            (one, other),
-            (first.cells[columns.index(one)], second.cells[columns.index(other)]),
-            (cell_anchor(table, first, one), cell_anchor(table, second, other)),
+            better=first,
+            worse=second,
+            columns=(one, other),
+            links=links,
+            seeds=(len(upper.values), len(lower.values)),
+            scores=Pair(high.values, low.values, (claim.within or 0.0) * table.scale / 100),
+            reported=reported,
+            reason=upper.no_verdict or lower.no_verdict,
+            compares=(claim.table, *links, claim.lower, claim.within),
         )
 
 
@@ -267,8 +252,7 @@ def claims_values(report: Report) -> dict[str, Any]:
     return {
         "ledger": ledger,
         "outcomes": {outcome: counts[outcome] for outcome in OUTCOMES if counts[outcome]},
-        "pages": {table.key: paper.file for paper in report.papers for table in paper.tables}
-        | {table.key: MAIN for table in report.tables},
+        "pages": {table.key: paper.file for paper in report.papers for table in paper.tables},
         "drawn": drawn,
         "figures": list(drawn.values()),
     }

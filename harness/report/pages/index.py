@@ -15,12 +15,14 @@ from harness.report.figures import learning_curves
 from harness.report.pages.answers import address_of, answer_values, answers_of
 from harness.report.pages.cells import anchors_of
 from harness.report.pages.content import MAIN, Page, Paper, Report
-from harness.report.pages.runs import FILE, has_own_page
 from harness.report.runs import selected_scores, slug
 from harness.report.tables.leaderboard import has_values
 from harness.report.tables.model import Table, row_label, verifications
 from harness.results.schema import ResultFile
 
+RUNS = "pages/runs.html"
+MANY = 150
+"""The most runs whose records appear on the overview, next to the cells that they fill."""
 QUANTITIES = ("alignment", "uniformity")
 ROOM = (0.17, 0.04)
 """What a name needs next to a point, as shares of the picture's width and height."""
@@ -33,7 +35,7 @@ NEAR = 1.0
 def index_values(report: Report) -> dict[str, Any]:
     """Returns what the main page shows. Errors: as `draw`."""
     reported = [table for paper in report.papers for table in paper.tables]
-    apart = has_own_page(report)
+    apart = len(report.runs) > MANY
     return {
         **answer_values(report, reported),
         "figures": [
@@ -42,9 +44,14 @@ def index_values(report: Report) -> dict[str, Any]:
             *([] if apart else learning_curves(report.runs.values())),
             *geometry_figure(report.results),
         ],
-        "records_at": FILE if apart else "",
+        "records_at": RUNS if apart else "",
         "entries": search_entries(report),
     }
+
+
+def runs_values(report: Report) -> dict[str, Any] | None:
+    """Returns what the page of records shows; None where they appear on the overview."""
+    return {"figures": learning_curves(report.runs.values())} if len(report.runs) > MANY else None
 
 
 def search_entries(report: Report) -> list[tuple[str, str, str]]:
@@ -245,3 +252,8 @@ def named(rows: Sequence[dict[str, object]]) -> list[Row]:
 
 
 PAGE = Page("Overview", MAIN, "index.html.j2", index_values, order=0)
+
+
+def pages(report: Report) -> list[Page]:
+    """Returns the page of records, where the overview would grow too large with them."""
+    return [Page("Runs", RUNS, "runs.html.j2", runs_values, order=5, group="Systems")]

@@ -1,4 +1,4 @@
-"""A page a paper: its tables next to ours, its charts drawn again, what would fill the rest, its log."""
+"""Pages of tables: one for each paper, with its charts drawn again and its log, and those of no paper."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from harness.report.pages.answers import answer_values
 from harness.report.pages.content import Page, Paper, Report
 from harness.report.pages.sources import sources_of
 from harness.report.runs import RunDetail, slug
+from harness.report.tables.leaderboard import has_values
 from harness.report.tables.model import Cell, Table, reading_order, row_label
 
 
@@ -162,9 +163,28 @@ def _result(tables: Sequence[Table], keys: set[str]) -> str:
     return ", ".join(words) or f"{len(cells)} cells, nothing reported"
 
 
+def tables_of_page(report: Report, kind: str) -> dict[str, Any] | None:
+    """Returns what a page of tables shows; None without a table.
+
+    kind: `small` or `own`, which the heading depends on.
+    """
+    tables = report.small_tables if kind == "small" else report.own_tables
+    if not tables:
+        return None
+    return {
+        "kind": kind,
+        "filled": [table for table in tables if has_values(table)],
+        "empty": [table for table in tables if not has_values(table)],
+        "commands": {
+            table.key: "sentbench plan small && dvc repro" if table.key == "small-sts" else command_of(table)
+            for table in tables
+        },
+    }
+
+
 def pages(report: Report) -> list[Page]:
-    """Returns a page for every paper of the report."""
-    return [
+    """Returns a page for every paper of the report, one for tables of one's own, one for the small plans."""
+    found = [
         Page(
             paper.short,
             paper.file,
@@ -174,4 +194,8 @@ def pages(report: Report) -> list[Page]:
             group="Papers",
         )
         for paper in report.papers
+    ]
+    return found + [
+        Page(title, f"pages/{kind}.html", "small.html.j2", partial(tables_of_page, kind=kind), order=2)
+        for title, kind in (("Own tables", "own"), ("Small plans", "small"))
     ]

@@ -51,4 +51,4 @@ def show_index(report: Report, **more: Any) -> str:
 
 
 def show_paper(report: Report, paper: Paper, **more: Any) -> str:
-    return show(*pages(replace(report, papers=(paper,))), report, **more)
+    return show(pages(replace(report, papers=(paper,)))[0], report, **more)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from harness.report.pages import ablations, audit, claims, compare, pairs, protocols, small, speed
+from harness.report.pages import ablations, audit, claims, compare, pairs, paper, protocols, speed
 from harness.report.pages.claims import Claim, Rows
 from harness.report.pages.content import Ablation, PairSet, Report, Step
 from harness.results.schema import ResultFile
@@ -125,7 +125,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "claims": show(claims.PAGE, replace(report, leaderboards=folder)),
         "compare": show(compare.PAGE, report),
         "pairs": show(pairs.PAGE, replace(report, pairs=make_pairs())),
-        "small": show(small.pages(report)[1], replace(report, small_tables=report.tables[:1])),
+        "small": show(paper.pages(report)[-1], replace(report, small_tables=report.tables[:1])),
         "audit": show(audit.PAGE, report),
         "ablations": show(ablations.PAGE, report),
         "protocols": show(protocols.PAGE, report),
