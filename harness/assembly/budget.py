@@ -60,7 +60,6 @@ def spend(hours: float, goal: str, device: Device) -> str:
 
 
 def _listed(steps: Sequence[Step]) -> Iterator[str]:
-    """Yields a heading, and for each step its command and what it answers."""
     yield f"{'seeds':>5} {'hours':>8} {'total':>8} {'verdicts':>9}  command and what it answers"
     total = 0.0
     for step in steps:

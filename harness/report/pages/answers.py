@@ -29,27 +29,16 @@ CROWD = 12
 """The most runs that the first picture draws in one line; more take three."""
 
 
-GROUPS: dict[tuple[str, str], tuple[Verdict, ...]] = {
-    ("replicates", "replicate"): (
-        "replicates",
-        "replicates within run-to-run variation",
-        "independent runs agree",
-    ),
-    ("is above what other runs reach", "are above what other runs reach"): (
-        "does not replicate (lower)",
-        "independent runs score lower",
-    ),
-    ("is below what other runs reach", "are below what other runs reach"): (
-        "does not replicate (higher)",
-        "independent runs score higher",
-    ),
-    ("is inconclusive", "are inconclusive"): ("inconclusive", "independent evidence is inconclusive"),
-    ("was measured by its authors only", "were measured by their authors only"): (
-        "authors only",
-        "no independent result",
-    ),
+GROUPS: dict[str, tuple[Verdict, ...]] = {
+    "replicates": ("replicates", "replicates within run-to-run variation", "independent runs agree"),
+    "is above what other runs reach": ("does not replicate (lower)", "independent runs score lower"),
+    "is below what other runs reach": ("does not replicate (higher)", "independent runs score higher"),
+    "is inconclusive": ("inconclusive", "independent evidence is inconclusive"),
+    "was measured by its authors only": ("authors only", "no independent result"),
 }
-"""What the conclusion says of one number or several, by their verdicts."""
+"""What the conclusion says of one number, by its verdict."""
+SEVERAL = {"replicates": "replicate", "is": "are", "was": "were", "its": "their"}
+"""Words of it for several numbers."""
 
 
 class Number(Declaration):
@@ -134,7 +123,6 @@ def address_of(report: Report, table: Table) -> str:
 
 
 def _cost(found: Verification, cell: Cell) -> str:
-    """Returns what a test of the number by us takes, in words."""
     plan = found.plan
     if cell.no_verdict:
         return f"our runs cannot test it: {cell.no_verdict}"
@@ -249,10 +237,11 @@ def _basis(found: Verification) -> str:
 def conclusion(answers: Sequence[Answer]) -> str:
     """Returns what the first picture shows, in one sentence."""
     parts = []
-    for (one, several), verdicts in GROUPS.items():
+    for says, verdicts in GROUPS.items():
         count = sum(answer.verdict in verdicts for answer in answers)
+        words = says.split() if count == 1 else [SEVERAL.get(word, word) for word in says.split()]
         if count:
-            parts.append(f"{count} {one if count == 1 else several}")
+            parts.append(f"{count} {' '.join(words)}")
     return f"Of {counted(len(answers), 'well-known number')}, {', '.join(parts)}."
 
 

@@ -222,7 +222,6 @@ def cell_anchor(table: Table, row: TableRow, column: str) -> str:
 
 
 def _distinct(names: Iterable[str]) -> list[str]:
-    """Returns the names, a repeated one with its number behind it."""
     found: dict[str, None] = {}
     for name in names:
         same, number = name, 1

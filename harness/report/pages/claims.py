@@ -156,7 +156,6 @@ def judge_claims(claims: Sequence[Claim], tables: Mapping[str, Table]) -> list[J
 
 
 def _pairs(claim: Claim, tables: Mapping[str, Table]) -> Iterator[JudgedPair]:
-    """Yields the pairs of a claim before they are judged."""
     table = tables[_known(claim.table, list(tables), "table", claim)]
     columns = [column.key for column in table.columns]
     rows = {row.key: row for row in table.rows}

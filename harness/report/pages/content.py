@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from scipy.stats import rankdata
@@ -57,8 +57,7 @@ class Paper:
         return f"papers/{self.key}.html"
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """One step of an ablation: the run's id, the step's name, and the choice that it changes, in words."""
 
     system: str

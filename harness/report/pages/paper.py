@@ -156,7 +156,6 @@ def log_of(tables: Sequence[Table], runs: Mapping[str, RunDetail]) -> list[LogEn
 
 
 def _result(tables: Sequence[Table], keys: set[str]) -> str:
-    """Returns how many of the cells that the runs fill have which verdict."""
     cells = [c for table in tables for row in table.rows for c in row.cells if keys & set(c.runs)]
     found = Counter(cell.verdict for cell in cells if cell.verdict)
     words = [f"{found[verdict]} {verdict}" for verdict in VERDICTS if found[verdict]]

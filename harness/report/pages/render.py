@@ -174,7 +174,6 @@ def _environment(templates: Path) -> Environment:
 
 
 def _grouped(table: Table) -> list[tuple[str, list[tuple[int, TableRow]]]]:
-    """Returns the rows with their positions in stretches of one group, in their order."""
     stretches = groupby(enumerate(table.rows), key=lambda entry: entry[1].group)
     return [(group, list(rows)) for group, rows in stretches]
 
@@ -185,5 +184,4 @@ def _breakable(name: str) -> Markup:
 
 
 def _code_spans(text: str) -> Markup:
-    """Returns text in which what is between backticks is marked as code."""
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
