@@ -12,8 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from harness.assembly.budget import GOALS, cells_of, open_questions
-from harness.assembly.evidence import evidence_without_plan
-from harness.assembly.tables import build_tables
+from harness.assembly.tables import build_tables, evidence_without_plan
 from harness.disk.files import write_text
 from harness.plan.prices import Question, Step, Work, choose, steps_after, works_of
 from harness.plan.recipes import load_recipes

@@ -48,7 +48,10 @@ def build(out: Path, *, url: str, repository: str, root: Path = ROOT) -> None:
     shutil.copytree(root / "reports", out / "reports")
     versions = tags_of(root)
     for tag in versions:
-        extract(root, tag, out / tag)
+        command = ["git", "-C", str(root), "archive", tag, "reports"]
+        packed = subprocess.run(command, capture_output=True, check=True).stdout
+        with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+            archive.extractall(out / tag, filter="data")
     for top in (out, *(out / tag for tag in versions)):
         if (root / PREVIEW).is_file():
             shutil.copyfile(root / PREVIEW, top / "preview.png")
@@ -69,14 +72,6 @@ def tags_of(root: Path) -> list[str]:
         for tag in tags
         if subprocess.run([*check, f"{tag}:reports/index.html"], capture_output=True).returncode == 0
     ]
-
-
-def extract(root: Path, tag: str, folder: Path) -> None:
-    """Writes the report of a tag."""
-    command = ["git", "-C", str(root), "archive", tag, "reports"]
-    packed = subprocess.run(command, capture_output=True, check=True).stdout
-    with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
-        archive.extractall(folder, filter="data")
 
 
 def hosted(text: str, path: Path, address: str, url: str, repository: str) -> str:

@@ -64,7 +64,7 @@ class Comparison:
         """
         from harness.disk.files import write_text
         from harness.disk.outputs import check_file
-        from harness.report.charts.comparisons import differences_of
+        from harness.report.pages.compare import differences_of
 
         path = None if file is None else check_file(Path(text_of(str(file), "file")))
         if path is not None and path.is_file() and path.read_bytes()[:4] not in (b"", b"<svg"):

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from harness.assembly.evidence import evidence_without_plan
-from harness.assembly.tables import build_tables
+from harness.assembly.tables import build_tables, evidence_without_plan
 from harness.errors import InputError, near_matches
 from harness.paths import LEADERBOARDS, SCORES, declared
 from harness.plan.estimate import cores_here
 from harness.plan.prices import Question, Step, choose, next_step, works_of
 from harness.plan.recipes import load_recipes
 from harness.plan.step_times import Device
-from harness.report.claims import CLAIMS, load_claims
 from harness.report.pages.answers import load_numbers
+from harness.report.pages.claims import CLAIMS, load_claims
 from harness.report.tables.cells import Cell
 from harness.report.tables.model import Table, TableRow, find_cells, row_label
 from harness.results.store import read_results
@@ -60,7 +59,6 @@ def spend(hours: float, goal: str, device: Device) -> str:
 
 
 def _listed(steps: Sequence[Step]) -> Iterator[str]:
-    """Yields a heading, and for each step its command and what it answers."""
     yield f"{'seeds':>5} {'hours':>8} {'total':>8} {'verdicts':>9}  command and what it answers"
     total = 0.0
     for step in steps:
@@ -84,11 +82,9 @@ def cells_of(tables: dict[str, Table], goal: str) -> list[tuple[Table, TableRow,
             for row, cell in find_cells(tables[one.table], one.row, one.column)
         ]
     if goal == "claims":
-        claims = [
-            one for paper in load_claims(declared(LEADERBOARDS) / CLAIMS).values() for one in paper.claims
-        ]
         return [
             (tables[claim.table], row, cell)
+            for claims in load_claims(declared(LEADERBOARDS) / CLAIMS).values()
             for claim in claims
             for column in dict.fromkeys([*claim.columns, *claim.against])
             for rows in claim.rows

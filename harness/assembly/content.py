@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+import re
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
-from harness.assembly.pair_sets import pair_sets
-from harness.assembly.stamp import stamp_of
+from harness.compute.pairs import stored_cosines
+from harness.data.sources import source_named
 from harness.declarations import read_declaration, read_declarations
-from harness.facts.spec import load_specs
 from harness.identity import code_base, report_roots
-from harness.paths import CURVES, LEADERBOARDS, MEASUREMENTS, REPORTS, declared
+from harness.paths import (
+    CURVES,
+    EMBEDDINGS,
+    LEADERBOARDS,
+    MEASUREMENTS,
+    REPORTS,
+    STORE_RECORD,
+    declared,
+)
 from harness.plan.entries import Params
 from harness.plan.names import MARK, changes_of, is_full_scale, recipes_of
-from harness.plan.recipes import Recipe, declared_systems, load_recipes
+from harness.plan.recipes import load_recipes
 from harness.report.cite import WORKS, Work
-from harness.report.pages.content import Ablation, Report, Site, Step
+from harness.report.pages.content import Ablation, PairSet, Report, Site, Stamp, Step
 from harness.report.pages.paper import papers_of
 from harness.report.runs import run_details
 from harness.report.tables.build import Evidence
@@ -26,8 +37,13 @@ from harness.report.tables.leaderboard import (
     notes_of,
 )
 from harness.report.tables.model import Table
+from harness.results.embeddings import EmbeddingStore
 from harness.results.kept_models import kept_models
-from harness.tasks.registry import SUITES
+from harness.results.schema import ResultFile
+from harness.tasks.registry import SUITES, build_tasks
+from harness.tasks.sts import StsTask
+
+_STATED = re.compile(r'<meta name="results" content="(\w+) (\w+) ([\d-]+)">')
 
 
 def report_content(
@@ -36,7 +52,6 @@ def report_content(
     """Returns what the pages are built of."""
     runs = run_details(evidence.results, curves=CURVES)
     recipes = load_recipes()
-    lacking = unfilled(tables, recipes)
     declaring = recipes_of((run.run.id for run in evidence.results), recipes).values()
     small_scale = not all(is_full_scale(recipes[name]) for name in declaring)
     return Report(
@@ -58,7 +73,6 @@ def report_content(
             tables,
             evidence.published,
             runs,
-            lacking,
             read_declarations(declared(LEADERBOARDS) / WORKS, Work),
         ),
         results=tuple(evidence.results),
@@ -97,14 +111,56 @@ def ablations_of(params: Params) -> tuple[Ablation, ...]:
     )
 
 
-def unfilled(tables: Mapping[str, Table], recipes: Mapping[str, Recipe]) -> dict[str, str]:
-    """Returns for each table or figure of which no declared run fills a cell what it would take."""
-    systems = declared_systems(recipes)
-    specs = load_specs()
-    found = {}
-    for key in tables:
-        runs = list(specs[key].choices()) if key in specs else []
-        if not any(run.system in systems and run.backbone in systems[run.system].backbones for run in runs):
-            names = ", ".join(str(run) for run in runs)
-            found[key] = f"missing: {names}" if runs else "it holds no scores of runs of ours"
-    return found
+def pair_sets(params: Params) -> tuple[PairSet, ...]:
+    """Returns the test sets of the plan by the vectors that its runs stored; nothing where none are stored.
+
+    Development sets and tasks that pick pairs of another one (a name with arguments) are left out.
+    Errors: InputError if a store is damaged, or the data of a stored evaluation is missing.
+    """
+    stores: dict[str, list[EmbeddingStore]] = {}
+    wanted: dict[tuple[str, str], None] = {}
+    for key, run in params.runs.items():
+        if (EMBEDDINGS / key / STORE_RECORD).is_file():
+            stores.setdefault(f"{run.id}@{run.backbone_name}", []).append(
+                EmbeddingStore.load(EMBEDDINGS / key)
+            )
+            wanted |= dict.fromkeys((name, run.text) for name in run.tasks if ":" not in name)
+    return tuple(
+        _pair_set(task, stores)
+        for name, text in wanted
+        for task in build_tasks([name], text=text)
+        if isinstance(task, StsTask) and not task.name.endswith("-dev")
+    )
+
+
+def _pair_set(task: StsTask, stores: Mapping[str, Sequence[EmbeddingStore]]) -> PairSet:
+    named = [(subset, pair) for subset, pairs in task.subsets.items() for pair in pairs]
+    return PairSet(
+        task=task.name,
+        licence=source_named(task.source).licence,
+        subsets=tuple(subset for subset, _ in named),
+        gold=tuple(float(pair.score) for _, pair in named),
+        words=tuple((len(pair.first.split()) + len(pair.second.split())) / 2 for _, pair in named),
+        texts=tuple((pair.first, pair.second) for _, pair in named),
+        cosines={name: values.tolist() for name, values in stored_cosines(task, stores).items()},
+    )
+
+
+def stamp_of(results: Sequence[ResultFile], page: Path) -> Stamp:
+    """Returns the stamp of the present results: that of the former report in `page` if its results are equal.
+
+    So a clone that reproduces the results writes the bytes that it found. Else commit and day are those of
+    the checkout's last commit, which the results were made on; both are empty outside a checkout.
+    """
+    content = "".join(result.model_dump_json() for result in sorted(results, key=lambda one: one.run.key))
+    digest = hashlib.sha256(content.encode()).hexdigest()[:16]
+    former = _STATED.search(page.read_text(encoding="utf-8")) if page.is_file() else None
+    if former and former[1] == digest:
+        return Stamp(digest, former[2], former[3])
+    command = ["git", "log", "-1", "--format=%h %cs"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=page.parent)
+    except (OSError, subprocess.CalledProcessError):
+        return Stamp(digest)
+    commit, _, date = done.stdout.strip().partition(" ")
+    return Stamp(digest, commit, date)

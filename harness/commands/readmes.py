@@ -12,9 +12,9 @@ from harness.commands.list import listing
 from harness.disk.files import write_text
 from harness.errors import InputError
 from harness.paths import AUDIT, MEASUREMENTS, SOURCE_PAGE, SPEED_PAGE, need_checkout
-from harness.report.audit import load_audits
-from harness.report.formats.readmes import to_source_table, to_speed_section, with_deviations, with_section
-from harness.report.measurements import load_measurements
+from harness.report.formats.readmes import to_source_table, with_deviations, with_section
+from harness.report.measurements import load_measurements, to_speed_section
+from harness.report.pages.audit import load_audits
 from methods.registry import METHODS
 
 README = "README.md"

@@ -14,8 +14,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, cast
 
-from harness.assembly.evidence import evidence_of
-from harness.assembly.tables import checked_specs
+from harness.assembly.tables import checked_specs, evidence_of
 from harness.disk.files import write_text
 from harness.disk.locks import alone
 from harness.identity import code_base, report_roots

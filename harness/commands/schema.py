@@ -20,8 +20,8 @@ KINDS = {
     "table": "harness.facts.spec:TableSpec",
     "published": "harness.facts.published:PublishedPaper",
     "evidence": "harness.facts.evidence.ledger:StudyFile",
-    "claims": "harness.report.claims:PaperClaims",
-    "audit": "harness.report.audit:MethodAudit",
+    "claims": "harness.report.pages.claims:PaperClaims",
+    "audit": "harness.report.pages.audit:MethodAudit",
 }
 """Kind of file -> the model that reads it."""
 ARGUMENTS = {

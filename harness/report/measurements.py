@@ -1,11 +1,11 @@
-"""What `python -m benchmarks` recorded, as typed values: machines, figures, and the goals among them."""
+"""What `python -m benchmarks` recorded: machines, figures, the goals among them, and a section on these."""
 
 from __future__ import annotations
 
 import re
 import statistics
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.declarations import Declaration, Name, read_record
@@ -16,6 +16,12 @@ AGAIN = "measure again by `python -m benchmarks`"
 
 COUNT = re.compile(r" x [\d.]+")
 """A count in the name of a peer, which differs between machines."""
+HEADING = "## Goals and machines"
+INTRO = """Written by `sentbench readmes` from `reports/benchmarks.json`, medians over rounds. At least: how
+many times ours is as fast as the other tool. At most: what ours takes, in a unit or in times of the other.
+The last row is GFLOP/s of fp32 products by oneDNN, which our layers call, and by torch's default. The
+report's Speed page explains each missed goal by a profile, and shows ranges, rounds and threads."""
+WORDS = {True: " met", False: " **missed**", None: ""}
 WITHOUT_BOUND = ("arithmetic",)
 """Benchmarks whose ratios are shown with the goals and have no bound: what portable arithmetic costs."""
 
@@ -144,28 +150,21 @@ class Measurements(Declaration):
     digest: str = ""
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What a machine measured for a goal. met: None without a bound; reason: the note of its figure."""
-
-    value: float
-    met: bool | None
-    reason: str
-
-
-@dataclass(frozen=True)
+@dataclass
 class Goal:
     """A bound on a figure, the strictest of those recorded, and what each machine has, by its title.
 
     unit: empty for a ratio to a peer, which is the peer's cost over ours where the bound is the least, else
-    ours over the peer's. bound: None for a figure that is shown with the goals and has none.
+    ours over the peer's. bound: None for a figure that is shown with the goals and has none. notes: what the
+    machines say of their figures.
     """
 
     name: str
     unit: str
     least: bool
-    bound: float | None
-    outcomes: dict[str, Outcome]
+    bound: float | None = None
+    figures: dict[str, float] = field(default_factory=dict)
+    notes: dict[str, str] = field(default_factory=dict)
 
     @property
     def asked(self) -> str:
@@ -175,26 +174,27 @@ class Goal:
         unit = f" {self.unit}" if self.unit else ""
         return f"{'at least' if self.least else 'at most'} {plain(self.bound)}{unit}"
 
+    def met(self, machine: str) -> bool | None:
+        """Returns whether a machine meets the bound; None without one."""
+        if self.bound is None:
+            return None
+        value = self.figures[machine]
+        return value >= self.bound if self.least else value <= self.bound
+
 
 def goals(measured: Measurements) -> list[Goal]:
     """Returns all goals, and what portable arithmetic costs, in the order in which they were recorded."""
-    found: dict[tuple[str, str, bool], list[tuple[float | None, float, str, str]]] = {}
+    found: dict[tuple[str, str, bool], Goal] = {}
     for machine in measured.machines:
         for benchmark in machine.benchmarks:
             for result in benchmark.results:
                 for name, unit, least, bound, value in _bounded(result, benchmark.name in WITHOUT_BOUND):
-                    entries = found.setdefault((name, unit, least), [])
-                    entries.append((bound, value, machine.title, result.note))
-    made = []
-    for (name, unit, least), entries in found.items():
-        bounds = [bound for bound, *_ in entries if bound is not None]
-        bound = (max if least else min)(bounds) if bounds else None
-        outcomes = {}
-        for _, value, title, note in entries:
-            met = None if bound is None else value >= bound if least else value <= bound
-            outcomes[title] = Outcome(value, met, note)
-        made.append(Goal(name, unit, least, bound, outcomes))
-    return made
+                    goal = found.setdefault((name, unit, least), Goal(name, unit, least))
+                    bounds = [one for one in (goal.bound, bound) if one is not None]
+                    goal.bound = (max if least else min)(bounds, default=None)
+                    goal.figures[machine.title] = value
+                    goal.notes[machine.title] = result.note
+    return list(found.values())
 
 
 def _bounded(
@@ -223,3 +223,24 @@ def load_measurements(path: Path) -> Measurements | None:
         return read_record(path, Measurements)
     except InputError as error:
         raise InputError(f"{error} or {AGAIN}") from None
+
+
+def to_speed_section(measured: Measurements) -> str:
+    """Returns the section of the document on speed with its heading: a row a goal, a column a machine."""
+    titles = [machine.title for machine in measured.machines]
+    rows = [["", "goal", *titles], [":--", "--:", *["--:"] * len(titles)]]
+    for goal in goals(measured):
+        cells = [
+            f"{plain(goal.figures[title])}{WORDS[goal.met(title)]}" if title in goal.figures else "–"
+            for title in titles
+        ]
+        rows.append([goal.name, goal.asked, *cells])
+    rates = [
+        f"{one.products.onednn.median:.0f} / {one.products.torch.median:.0f}"
+        if one.products
+        else "not measured"
+        for one in measured.machines
+    ]
+    rows.append(["products by oneDNN / by torch", "", *rates])
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    return "\n".join([HEADING, "", INTRO, "", *lines]) + "\n"

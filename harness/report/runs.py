@@ -36,11 +36,6 @@ class RunDetail:
         return self.result.run
 
     @property
-    def command(self) -> str:
-        """What makes its numbers again."""
-        return f"dvc repro evaluate@{self.about.key}"
-
-    @property
     def system(self) -> str:
         """What its seeds have in common: method, variant and backbone."""
         return " · ".join(filter(None, (self.about.method, self.about.variant, self.about.backbone)))
@@ -52,11 +47,6 @@ class RunDetail:
         if provenance.git_commit:
             return f"commit {provenance.git_commit[:10]}"
         return f"code {provenance.code_sha256[:10]}" if provenance.code_sha256 else "not recorded"
-
-    @property
-    def trains(self) -> bool:
-        """Whether it took a training step."""
-        return self.result.selection.last_step > 0
 
     @property
     def anchor(self) -> str:

@@ -6,8 +6,7 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 
 from harness.assembly.content import report_content
-from harness.assembly.evidence import evidence_of
-from harness.assembly.tables import build_tables
+from harness.assembly.tables import build_tables, evidence_of
 from harness.disk import layouts
 from harness.disk.outputs import check_folder, new_outputs
 from harness.disk.records import check_plain, read_object

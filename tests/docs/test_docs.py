@@ -118,9 +118,6 @@ def test_a_wrong_output_is_rewritten_and_the_rest_of_the_page_stays(
     shown = capsys.readouterr().out
     assert "page.md: echo right: rewritten\n" in shown
     assert "not run, backbones/absent is missing" in shown
-
-
-def test_a_command_that_fails_is_not_shown() -> None:
     with pytest.raises(RuntimeError, match="exit code 2"):
         outputs.output_of("echo half; exit 2")
 
@@ -170,19 +167,8 @@ def test_the_notebook_runs_from_top_to_bottom_in_an_empty_folder(
 def test_the_documents_build_as_pages_without_a_warning(tmp_path: Path) -> None:
     pytest.importorskip("sphinx", reason="the extra `docs` is not installed")
     pytest.importorskip("furo", reason="the extra `docs` is not installed")
-    build = [
-        sys.executable,
-        "-m",
-        "sphinx",
-        "-q",
-        "-W",
-        "-n",
-        "-b",
-        "html",
-        str(ROOT / "docs"),
-        str(tmp_path),
-    ]
-    done = subprocess.run(build, cwd=ROOT, capture_output=True, text=True)
+    words = ["-m", "sphinx", "-q", "-W", "-n", "-b", "html", "docs", str(tmp_path)]
+    done = subprocess.run([sys.executable, *words], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "usage: sentbench evaluate" in (tmp_path / "commands.html").read_text(encoding="utf-8")
     assert "Returns the scores of a model" in (tmp_path / "api.html").read_text(encoding="utf-8")

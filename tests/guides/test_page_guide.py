@@ -8,8 +8,7 @@ MODULE = '''"""A page that greets."""
 
 from __future__ import annotations
 
-from harness.report.pages.content import Report
-from harness.report.pages.declared import Page
+from harness.report.pages.content import Page, Report
 
 
 def toy_values(report: Report) -> dict[str, str]:

@@ -62,7 +62,7 @@ MODULES = {
 }
 """Modules of each kind -> exactly what a changed line makes stale, the report left out."""
 REPORT = (
-    *("harness/assembly/evidence", "harness/assembly/pair_sets", "harness/compute/pairs"),
+    *("harness/assembly/tables", "harness/assembly/content", "harness/compute/pairs"),
     *("harness/plan/resolve", "harness/report/pages/compare", "harness/report/verdicts"),
     *("harness/results/store", "harness/stages/report", "harness/tasks/sts", "methods/core/train_config"),
 )
@@ -78,7 +78,7 @@ BY_NAME = {
     "harness/commands/schema": "finds the models of declared files, whose schemas decide no number",
     "harness/include": "imports a method of one's own: harness.paths.MODULES, which closures follow",
     "harness/launch/job": "imports the library of an executor",
-    "harness/report/pages/declared": "finds pages: harness.identity.PAGES",
+    "harness/report/pages/render": "finds pages: harness.identity.PAGES",
     "harness/tasks/registry": "finds tasks: harness.identity.evaluation_roots",
     "methods/registry": "finds methods: harness.identity.training_roots",
     "methods/moco/method": "imports a library",

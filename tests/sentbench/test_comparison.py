@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import sentbench
-from harness.report.charts.comparisons import differences_of
+from harness.report.pages.compare import differences_of
 from tests.faults.small_project import write_stsb
 from tests.sentbench.test_encoders import letters
 from tests.support import tiny

@@ -1,4 +1,4 @@
-"""What `sentbench readmes` writes: deviations in a method's README, the data sources, the goals of speed."""
+"""What `sentbench readmes` writes: deviations in a method's README and the data sources."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.errors import InputError
-from harness.report.audit import Difference, MethodAudit
 from harness.report.formats.markdown import escape
-from harness.report.measurements import Goal, Machine, Measurements, goals, plain
+from harness.report.pages.audit import Difference, MethodAudit
 
 HEADING = "## Deviations"
 WIDTH = 118
@@ -25,12 +24,6 @@ the hash that the hub states.
 | source | kind | providers | repository | pin | hashes | licence | how it was confirmed |
 | --- | --- | --- | --- | --- | --- | --- | --- |
 """
-GOALS = "## Goals and machines"
-ABOUT = """Written by `sentbench readmes` from `reports/benchmarks.json`, medians over rounds. At least: how
-many times ours is as fast as the other tool. At most: what ours takes, in a unit or in times of the other.
-The last row is GFLOP/s of fp32 products by oneDNN, which our layers call, and by torch's default. The
-report's Speed page explains each missed goal by a profile, and shows ranges, rounds and threads."""
-WORDS = {True: " met", False: " **missed**", None: ""}
 
 
 def with_section(page: str, section: str, *, where: str) -> str:
@@ -109,25 +102,3 @@ def _cells(entry: Mapping[str, Any]) -> list[str]:
         escape(entry["licence"]),
         escape(entry["confirmed"]),
     ]
-
-
-def to_speed_section(measured: Measurements) -> str:
-    """Returns the section with its heading: a row a goal, a column a machine."""
-    titles = [machine.title for machine in measured.machines]
-    rows = [["", "goal", *titles], [":--", "--:", *["--:"] * len(titles)]]
-    rows += [_goal(goal, titles) for goal in goals(measured)]
-    rows.append(["products by oneDNN / by torch", "", *map(_products, measured.machines)])
-    lines = [f"| {' | '.join(row)} |" for row in rows]
-    return "\n".join([GOALS, "", ABOUT, "", *lines]) + "\n"
-
-
-def _goal(goal: Goal, titles: list[str]) -> list[str]:
-    cells = ["–"] * len(titles)
-    for title, found in goal.outcomes.items():
-        cells[titles.index(title)] = f"{plain(found.value)}{WORDS[found.met]}"
-    return [goal.name, goal.asked, *cells]
-
-
-def _products(machine: Machine) -> str:
-    rates = machine.products
-    return f"{rates.onednn.median:.0f} / {rates.torch.median:.0f}" if rates else "not measured"

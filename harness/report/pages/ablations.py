@@ -4,41 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from harness.facts import statistics
 from harness.facts.statistics import Comparison
-from harness.report.charts.chart import Chart, Row, draw
-from harness.report.pages.content import Ablation, Report, Step
-from harness.report.pages.declared import Page
+from harness.report.chart import Chart, Row, draw
+from harness.report.pages.content import Ablation, Page, Report, Step
 from harness.report.runs import selected_scores, slug
 from harness.report.tables.model import Table
 from harness.results.schema import ResultFile
 
 
-@dataclass(frozen=True)
-class Effect:
-    """What a change does to a score, in points: the scores of runs with it and without it."""
+class Effect(NamedTuple):
+    """What a change does to a score, in points, and the seeds with it and without it.
 
-    changed: Sequence[float]
-    usual: Sequence[float]
+    change: difference of the means, None where a side has no scores. interval: the difference with its 95 %
+    interval, None below two seeds a side.
+    """
 
-    @property
-    def change(self) -> float | None:
-        """Difference of the means; None where a side has no scores."""
-        both = self.changed and self.usual
-        return statistics.mean(self.changed) - statistics.mean(self.usual) if both else None
+    change: float | None
+    interval: Comparison | None
+    seeds: tuple[int, int]
 
-    @cached_property
-    def interval(self) -> Comparison | None:
-        """The difference with its 95 % interval; None below two seeds a side."""
-        return statistics.compare_seeds(self.changed, self.usual)
 
-    @property
-    def seeds(self) -> tuple[int, int]:
-        """The seeds of both sides."""
-        return len(self.changed), len(self.usual)
+def effect_of(changed: Sequence[float], usual: Sequence[float]) -> Effect:
+    """Returns the effect of a change on the scores of runs with it and without it."""
+    change = statistics.mean(changed) - statistics.mean(usual) if changed and usual else None
+    return Effect(change, statistics.compare_seeds(changed, usual), (len(changed), len(usual)))
 
 
 @dataclass(frozen=True)
@@ -53,11 +45,6 @@ class MeasuredAblation:
     declared: Sequence[float]
     steps: tuple[tuple[Step, Effect], ...]
     tasks: tuple[str, ...]
-
-    @property
-    def mean(self) -> float:
-        """Mean score of the declared run."""
-        return statistics.mean(self.declared)
 
     @property
     def has_scores(self) -> bool:
@@ -76,7 +63,12 @@ def measure_ablation(
     by_system: dict[str, list[dict[str, float]]] = {}
     for result in results:
         if result.run.backbone == ablation.backbone:
-            by_system.setdefault(result.run.id, []).append(_sts(result))
+            sts = {
+                score.task: 100 * score.value
+                for score in selected_scores(result)
+                if (score.metric, score.setting) == ("spearman", "all") and not score.task.endswith("-dev")
+            }
+            by_system.setdefault(result.run.id, []).append(sts)
     tasks = tuple(by_system.get(ablation.system, [{}])[0])
 
     def means(system: str) -> list[float]:
@@ -84,17 +76,8 @@ def measure_ablation(
         return [statistics.mean([run[task] for task in tasks]) for run in whole]
 
     declared = means(ablation.system)
-    steps = tuple((step, Effect(means(step.system), declared)) for step in ablation.steps)
+    steps = tuple((step, effect_of(means(step.system), declared)) for step in ablation.steps)
     return MeasuredAblation(ablation, gap, declared, steps, tasks)
-
-
-def _sts(result: ResultFile) -> dict[str, float]:
-    """The scores of the selected weights on STS test sets, x 100, by task."""
-    return {
-        score.task: 100 * score.value
-        for score in selected_scores(result)
-        if (score.metric, score.setting) == ("spearman", "all") and not score.task.endswith("-dev")
-    }
 
 
 def gap_of(runs: Sequence[str], tables: Iterable[Table]) -> float | None:
@@ -106,38 +89,29 @@ def gap_of(runs: Sequence[str], tables: Iterable[Table]) -> float | None:
     return None
 
 
-def effects_of(ablations: Sequence[MeasuredAblation]) -> list[Chart]:
-    """Returns a picture for each ablation with a measured step: what each choice changes, in points."""
-    charts = []
-    for measured in ablations:
-        name = f"{measured.ablation.system} on {measured.ablation.backbone}"
-        rows: list[Row] = [
-            {
-                "name": step.name,
-                "kind": "ours",
-                "value": effect.change,
-                **({"low": effect.interval.low, "high": effect.interval.high} if effect.interval else {}),
-                "says": f"{step.says}: {effect.change:+.2f}",
-            }
-            for step, effect in measured.steps
-            if effect.change is not None
-        ]
-        if rows:
-            most = max(rows, key=lambda row: abs(row["value"]))
-            charts.append(
-                draw(
-                    "rows",
-                    rows,
-                    key=f"effects-{slug(name)}",
-                    title=f"Effect of each choice: {name}",
-                    caption="Step minus declared run, mean over STS test sets; bars are 95 % intervals.",
-                    says=f"{most['name']} moves the score most, by {most['value']:+.2f} points.",
-                    x_title="points",
-                    kinds=["ours"],
-                    zero=True,
-                )
-            )
-    return charts
+def effects_of(measured: MeasuredAblation) -> Chart | None:
+    """Returns a picture of what each choice changes, in points; None where no step was run."""
+    name = f"{measured.ablation.system} on {measured.ablation.backbone}"
+    rows: list[Row] = []
+    for step, effect in measured.steps:
+        if effect.change is not None:
+            about = {"name": step.name, "kind": "ours", "value": effect.change}
+            ends = {"low": effect.interval.low, "high": effect.interval.high} if effect.interval else {}
+            rows.append({**about, **ends, "says": f"{step.says}: {effect.change:+.2f}"})
+    if not rows:
+        return None
+    most = max(rows, key=lambda row: abs(row["value"]))
+    return draw(
+        "rows",
+        rows,
+        key=f"effects-{slug(name)}",
+        title=f"Effect of each choice: {name}",
+        caption="Step minus declared run, mean over STS test sets; bars are 95 % intervals.",
+        says=f"{most['name']} moves the score most, by {most['value']:+.2f} points.",
+        x_title="points",
+        kinds=["ours"],
+        zero=True,
+    )
 
 
 def ablation_values(report: Report) -> dict[str, Any]:
@@ -147,7 +121,7 @@ def ablation_values(report: Report) -> dict[str, Any]:
         measure_ablation(ablation, report.results, gap_of(ablation.runs, tables))
         for ablation in report.ablations
     ]
-    return {"ablations": measured, "figures": effects_of(measured)}
+    return {"ablations": measured, "figures": list(filter(None, map(effects_of, measured)))}
 
 
 PAGE = Page(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,8 +12,7 @@ from pydantic import Field
 from harness.declarations import Declaration, read_declaration
 from harness.facts import statistics
 from harness.facts.verdicts import MARGIN, Verdict
-from harness.report.charts.chart import Chart, Row, draw
-from harness.report.charts.palette import colour_of
+from harness.report.chart import Chart, Row, colour_of, draw
 from harness.report.formats.text import MARKS
 from harness.report.pages.cells import verdict_counts
 from harness.report.pages.content import Report
@@ -31,27 +29,16 @@ CROWD = 12
 """The most runs that the first picture draws in one line; more take three."""
 
 
-GROUPS: dict[tuple[str, str], tuple[Verdict, ...]] = {
-    ("replicates", "replicate"): (
-        "replicates",
-        "replicates within run-to-run variation",
-        "independent runs agree",
-    ),
-    ("is above what other runs reach", "are above what other runs reach"): (
-        "does not replicate (lower)",
-        "independent runs score lower",
-    ),
-    ("is below what other runs reach", "are below what other runs reach"): (
-        "does not replicate (higher)",
-        "independent runs score higher",
-    ),
-    ("is inconclusive", "are inconclusive"): ("inconclusive", "independent evidence is inconclusive"),
-    ("was measured by its authors only", "were measured by their authors only"): (
-        "authors only",
-        "no independent result",
-    ),
+GROUPS: dict[str, tuple[Verdict, ...]] = {
+    "replicates": ("replicates", "replicates within run-to-run variation", "independent runs agree"),
+    "is above what other runs reach": ("does not replicate (lower)", "independent runs score lower"),
+    "is below what other runs reach": ("does not replicate (higher)", "independent runs score higher"),
+    "is inconclusive": ("inconclusive", "independent evidence is inconclusive"),
+    "was measured by its authors only": ("authors only", "no independent result"),
 }
-"""What the conclusion says of one number or several, by their verdicts."""
+"""What the conclusion says of one number, by its verdict."""
+SEVERAL = {"replicates": "replicate", "is": "are", "was": "were", "its": "their"}
+"""Words of it for several numbers."""
 
 
 class Number(Declaration):
@@ -64,7 +51,7 @@ class Number(Declaration):
     page: str = ""
 
 
-class Numbers(Declaration):
+class _Numbers(Declaration):
     """The file answers.yaml."""
 
     numbers: list[Number] = Field(min_length=1)
@@ -72,8 +59,9 @@ class Numbers(Declaration):
 
 @dataclass(frozen=True)
 class Answer:
-    """What is known of one number, in words. link, evidence: addresses of its table, which states the
-    protocol, and of what others measured, as seen from the main page; the latter is empty where nobody did.
+    """What is known of one number. link, evidence: addresses of its table, which states the protocol, and of
+    what others measured, as seen from the main page; the latter is empty where nobody did. known, cost: what
+    is known of it and what a test takes, in words.
     """
 
     found: Verification
@@ -101,7 +89,7 @@ class Answer:
 
 def load_numbers(folder: Path) -> list[Number]:
     """Returns the declared numbers. Errors: InputError if the file is missing or wrong."""
-    return read_declaration(folder / ANSWERS, Numbers).numbers
+    return read_declaration(folder / ANSWERS, _Numbers).numbers
 
 
 def answers_of(report: Report, page: str = "") -> list[Answer]:
@@ -128,13 +116,13 @@ def answers_of(report: Report, page: str = "") -> list[Answer]:
 
 def address_of(report: Report, table: Table) -> str:
     """Returns where a table stands, as seen from the main page."""
-    small = "pages/small.html" if table in report.small_tables else ""
-    owner = next((paper.file for paper in report.papers if table in paper.tables), small)
-    return f"{owner}#table-{slug(table.key)}"
+    pages = {paper.file: paper.tables for paper in report.papers}
+    pages |= {"pages/small.html": report.small_tables, "pages/own.html": report.own_tables}
+    file = next((name for name, tables in pages.items() if table in tables), "")
+    return f"{file}#table-{slug(table.key)}"
 
 
 def _cost(found: Verification, cell: Cell) -> str:
-    """Returns what a test of the number by us takes, in words."""
     plan = found.plan
     if cell.no_verdict:
         return f"our runs cannot test it: {cell.no_verdict}"
@@ -238,26 +226,23 @@ def marks_of(answer: Answer) -> list[Row]:
 
 
 def _basis(found: Verification) -> str:
-    """Returns in a few words what the verdict of a number rests on."""
-    pool = found.others.independent
     if found.values:
         return f"{counted(len(found.values), 'run')} of ours"
-    if pool.sources:
-        return (
-            f"{counted(len(pool.sources), 'independent source')}, {counted(len(pool.values), 'single run')}"
-        )
-    return "no independent run found"
+    pool = found.others.independent
+    if not pool.sources:
+        return "no independent run found"
+    return f"{counted(len(pool.sources), 'independent source')}, {counted(len(pool.values), 'single run')}"
 
 
 def conclusion(answers: Sequence[Answer]) -> str:
     """Returns what the first picture shows, in one sentence."""
-    counts = Counter(_group(answer.verdict) for answer in answers)
-    parts = [f"{counts[words]} {words[counts[words] > 1]}" for words in GROUPS if counts[words]]
+    parts = []
+    for says, verdicts in GROUPS.items():
+        count = sum(answer.verdict in verdicts for answer in answers)
+        words = says.split() if count == 1 else [SEVERAL.get(word, word) for word in says.split()]
+        if count:
+            parts.append(f"{count} {' '.join(words)}")
     return f"Of {counted(len(answers), 'well-known number')}, {', '.join(parts)}."
-
-
-def _group(verdict: Verdict) -> tuple[str, str]:
-    return next(words for words, verdicts in GROUPS.items() if verdict in verdicts)
 
 
 def telling_sentences(tables: Iterable[Table], answers: Sequence[Answer]) -> list[str]:

@@ -1,16 +1,66 @@
-"""The audit: where a paper and its released code differ, and what each difference does to the score."""
+"""The audit: where a paper and its released code differ, which of them is run here, and what it changes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
-from harness.report.audit import MethodAudit, load_audits
-from harness.report.pages.ablations import Effect
-from harness.report.pages.content import Report
-from harness.report.pages.declared import Page
+from pydantic import Field
+
+from harness.declarations import Declaration, list_declarations, read_declaration
+from harness.report.pages.ablations import Effect, effect_of
+from harness.report.pages.content import Page, Report
 from harness.report.runs import RunDetail
+
+SILENT = "not stated"
+
+
+class Difference(Declaration):
+    """One point on which paper, code and this project differ; texts may hold code between backticks.
+
+    switch: names of the settings that turn it, joined by commas; choices: their values. variants: runs that
+    differ in this point alone from the preset `against`, by default `MethodAudit.preset`. effect: what is
+    known without a run; tests: the tests that prove it.
+    """
+
+    about: str
+    paper: str = SILENT
+    code: str = SILENT
+    ours: str
+    switch: str = ""
+    choices: str = ""
+    variants: list[str] = Field(default_factory=list)
+    against: str = ""
+    effect: str = ""
+    tests: list[str] = Field(default_factory=list)
+
+    @property
+    def switches(self) -> list[str]:
+        """The settings that turn the difference, each with its values where they are listed."""
+        names = [name.strip() for name in self.switch.split(",") if name.strip()]
+        return [f"{name}: {self.choices}" if self.choices else name for name in names[:1]] + names[1:]
+
+
+class MethodAudit(Declaration):
+    """The differences of one method, numbered from 1 in the order of the file.
+
+    Recipes and code name a difference by its number, so a new one goes to the end. preset: the variant that
+    others are measured against; opposite: the variant that takes the other preset of every difference at
+    once, if the method has one.
+    """
+
+    method: str
+    title: str
+    preset: str
+    opposite: str = ""
+    differences: list[Difference] = Field(min_length=1)
+
+
+def load_audits(folder: Path) -> list[MethodAudit]:
+    """Returns the audits by file name. Errors: InputError if a file is wrong."""
+    return [read_declaration(path, MethodAudit) for path in list_declarations(folder)]
 
 
 def measure(
@@ -25,12 +75,13 @@ def measure(
         if run.about.method == audit.method:
             score = 100 * run.result.selection.best_dev
             dev.setdefault((run.about.variant, run.about.backbone), []).append(score)
-    backbones = dict.fromkeys(backbone for _, backbone in dev)
+    preset = against or audit.preset
+    usual = {backbone: scores for (name, backbone), scores in dev.items() if name == preset}
     return {
-        (variant, backbone): Effect(dev[variant, backbone], dev[against or audit.preset, backbone])
+        (variant, backbone): effect_of(dev[variant, backbone], scores)
         for variant in variants
-        for backbone in backbones
-        if (variant, backbone) in dev and (against or audit.preset, backbone) in dev
+        for backbone, scores in usual.items()
+        if (variant, backbone) in dev
     }
 
 

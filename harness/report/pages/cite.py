@@ -6,8 +6,7 @@ from typing import Any
 
 from harness.report.cite import Advice, advice_on
 from harness.report.pages.answers import address_of
-from harness.report.pages.content import Report
-from harness.report.pages.declared import Page
+from harness.report.pages.content import Page, Report
 from harness.report.tables.model import verifications
 
 

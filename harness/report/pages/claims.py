@@ -1,14 +1,240 @@
-"""The page of claims: what each paper says of its systems, and what our seeds say of it."""
+"""The page of claims: what each paper says of its systems, and what our seeds say of it.
+
+A claim names a table and rows of it, so the effects that were reported come from the published numbers and
+the runs that test them are those of the table's cells: nothing is typed twice.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, get_args
 
-from harness.report.charts.comparisons import claims_of
-from harness.report.claims import CLAIMS, OUTCOMES, judge_claims, load_claims
-from harness.report.pages.content import Report
-from harness.report.pages.declared import MAIN, Page
+from pydantic import Field
+
+from harness.declarations import Declaration, list_declarations, read_declaration
+from harness.errors import InputError, near_matches
+from harness.facts.comparisons import Claimed, Pair, claimed_among_many
+from harness.facts.statistics import Comparison
+from harness.facts.verdicts import next_look
+from harness.report.chart import Chart, Row, draw
+from harness.report.pages.cells import cell_anchor
+from harness.report.pages.content import Page, Report
+from harness.report.runs import slug
+from harness.report.tables.model import Table, TableRow
+
+Outcome = Literal["supported", "contradicted", "inconclusive", "untested", "no verdict"]
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+CLAIMS = "claims"
+"""Folder of the declared claims."""
+
+
+class Rows(Declaration):
+    """One row of the claim's table that is said to be above each of others."""
+
+    better: str
+    worse: list[str] = Field(min_length=1)
+
+
+class Claim(Declaration):
+    """One claim of a paper: in every one of `columns`, the better row of each `rows` is above its worse ones.
+
+    source: where the paper says it and what it says, in our words. against: the columns of the worse rows
+    where they are others than the better one's. lower: the better row is the lower one, as of a loss.
+    within: the paper says that the two are the same; we read that as within so many points.
+    """
+
+    says: str
+    source: str
+    table: str
+    columns: list[str] = Field(min_length=1)
+    rows: list[Rows] = Field(min_length=1)
+    against: list[str] = Field(default_factory=list)
+    lower: bool = False
+    within: float | None = Field(default=None, gt=0)
+    note: str = ""
+
+
+class PaperClaims(Declaration):
+    """The claims of one paper; `paper` is its key in the published numbers."""
+
+    paper: str
+    claims: list[Claim] = Field(min_length=1)
+
+
+@dataclass(frozen=True)
+class JudgedPair:
+    """Two cells of a claim, the one that is said to be better first.
+
+    links: their ids. scores: ours, of the cell that is said to be higher first. reported: the published
+    difference in the direction of the claim, in the table's display scale, None if a value was not reported.
+    reason: why there is no verdict, as runs of a side do not judge its number; empty if there may be one.
+    compares: what is compared, equal for two claims that say the same of the same cells. ours: our difference
+    in the direction of the claim, with its interval at the last look, None before the first; claimed: what it
+    says of the claim.
+    """
+
+    better: TableRow
+    worse: TableRow
+    columns: tuple[str, str]
+    links: tuple[str, str]
+    seeds: tuple[int, int]
+    scores: Pair
+    reported: float | None
+    reason: str
+    compares: tuple[object, ...]
+    ours: Comparison | None = None
+    claimed: Claimed = "inconclusive"
+
+    @property
+    def outcome(self) -> Outcome:
+        """No verdict with a reason, untested where a side has no seeds, else what our difference says."""
+        if self.reason:
+            return "no verdict"
+        return self.claimed if min(self.seeds) else "untested"
+
+    @property
+    def more(self) -> int | None:
+        """Seeds that the side with fewer lacks up to the next look; None after the last or with an answer."""
+        look = next_look(min(self.seeds))
+        return None if look is None or self.outcome != "inconclusive" else look - min(self.seeds)
+
+
+@dataclass(frozen=True)
+class JudgedClaim:
+    """A claim with its pairs; a claim of several pairs holds where each of them does."""
+
+    claim: Claim
+    pairs: tuple[JudgedPair, ...]
+    table: Table
+
+    @property
+    def outcome(self) -> Outcome:
+        """Contradicted if one pair is, supported if all are; else the first of these that holds of a pair:
+        no verdict, untested, inconclusive.
+        """
+        found = {pair.outcome for pair in self.pairs}
+        order: tuple[Outcome, ...] = ("contradicted", "no verdict", "untested", "inconclusive")
+        return next((outcome for outcome in order if outcome in found), "supported")
+
+    @property
+    def reason(self) -> str:
+        """Why there is no verdict, empty if there may be one."""
+        reasons = dict.fromkeys(pair.reason for pair in self.pairs if pair.reason)
+        return "; ".join(reasons) if self.outcome == "no verdict" else ""
+
+
+def load_claims(folder: Path) -> dict[str, list[Claim]]:
+    """Returns the declared claims by paper. Errors: InputError if a file is wrong."""
+    found: dict[str, list[Claim]] = {}
+    for path in list_declarations(folder):
+        declared = read_declaration(path, PaperClaims)
+        found.setdefault(declared.paper, []).extend(declared.claims)
+    return found
+
+
+def judge_claims(claims: Sequence[Claim], tables: Mapping[str, Table]) -> list[JudgedClaim]:
+    """Returns every claim of a paper with its outcome, with false-discovery control over all their pairs.
+
+    A pair that several claims name counts once. Errors: InputError for an unknown table, column or row.
+    """
+    declared = [list(_pairs(claim, tables)) for claim in claims]
+    tested = {
+        pair.compares: pair.scores for some in declared for pair in some if pair.outcome == "inconclusive"
+    }
+    answers = dict(zip(tested, claimed_among_many(list(tested.values())), strict=True))
+    judged = []
+    for claim, some in zip(claims, declared, strict=True):
+        for place, pair in enumerate(some):
+            if pair.compares in answers:
+                ours, claimed = answers[pair.compares]
+                some[place] = replace(pair, ours=ours, claimed=claimed)
+        judged.append(JudgedClaim(claim, tuple(some), tables[claim.table]))
+    return judged
+
+
+def _pairs(claim: Claim, tables: Mapping[str, Table]) -> Iterator[JudgedPair]:
+    table = tables[_known(claim.table, list(tables), "table", claim)]
+    columns = [column.key for column in table.columns]
+    rows = {row.key: row for row in table.rows}
+    for name in (*claim.columns, *claim.against):
+        _known(name, columns, f"column of table {table.key}", claim)
+    for better, worse, one, other in pairs_of(claim):
+        first, second = (
+            rows[_known(name, list(rows), f"row of table {table.key}", claim)] for name in (better, worse)
+        )
+        upper, lower = first.cells[columns.index(one)], second.cells[columns.index(other)]
+        links = cell_anchor(table, first, one), cell_anchor(table, second, other)
+        reported = None
+        if upper.published is not None and lower.published is not None:
+            reported = (upper.published - lower.published) * (-1 if claim.lower else 1)
+        high, low = (lower, upper) if claim.lower else (upper, lower)
+        yield JudgedPair(
+            better=first,
+            worse=second,
+            columns=(one, other),
+            links=links,
+            seeds=(len(upper.values), len(lower.values)),
+            scores=Pair(high.values, low.values, (claim.within or 0.0) * table.scale / 100),
+            reported=reported,
+            reason=upper.no_verdict or lower.no_verdict,
+            compares=(claim.table, *links, claim.lower, claim.within),
+        )
+
+
+def pairs_of(claim: Claim) -> Iterator[tuple[str, str, str, str]]:
+    """Yields the better and the worse row of each pair with the columns of both."""
+    for rows in claim.rows:
+        for worse in rows.worse:
+            for column in claim.columns:
+                for other in claim.against or [column]:
+                    yield rows.better, worse, column, other
+
+
+def _known(name: str, known: list[str], kind: str, claim: Claim) -> str:
+    if name not in known:
+        raise InputError(
+            f"claim {claim.says!r}: {kind} {name!r} is unknown{near_matches(name, known)}; correct the claim"
+        )
+    return name
+
+
+def claims_of(key: str, claims: Sequence[JudgedClaim]) -> Chart | None:
+    """Returns the differences that a paper claims, in points, with ours; None where none is a score.
+
+    A claim of equality and one in which lower is better are left out.
+    """
+    rows: list[Row] = []
+    reported: list[float] = []
+    for judged in claims:
+        claim, points = judged.claim, 100 / judged.table.scale
+        for pair in judged.pairs if not (claim.lower or claim.within) else ():
+            name, of = claim.says, f"{pair.better.title} and {pair.worse.title}, {pair.columns[0]}"
+            if pair.reported is not None:
+                value = round(pair.reported * points, 4)
+                reported.append(value)
+                says = f"{of}: {value:+.2f}"
+                rows.append({"name": name, "kind": "reported", "value": value, "says": says})
+            if pair.ours is not None:
+                value = points * pair.ours.difference
+                ends = {"low": points * pair.ours.low, "high": points * pair.ours.high}
+                rows.append({"name": name, "kind": "ours", "value": value, **ends, "says": of})
+    if not rows:
+        return None
+    small = sum(abs(value) < 1 for value in reported)
+    tested = sum(pair.ours is not None for judged in claims for pair in judged.pairs)
+    return draw(
+        "rows",
+        rows,
+        key=f"claims-{slug(key)}",
+        title="Claimed differences",
+        caption="Diamonds: reported, one for each pair of a claim. Circles: ours, with their interval.",
+        says=f"{small} of {len(reported)} reported differences are below one point; our seeds test {tested}.",
+        x_title="difference in points, in the direction of the claim",
+        zero=True,
+    )
 
 
 def claims_values(report: Report) -> dict[str, Any]:
@@ -17,7 +243,7 @@ def claims_values(report: Report) -> dict[str, Any]:
     ledger, drawn = {}, {}
     titles = {paper.key: paper.title for paper in report.papers}
     for key, title in ((key, titles[key]) for key in declared if key in titles):
-        ledger[title] = judge_claims(declared[key].claims, tables)
+        ledger[title] = judge_claims(declared[key], tables)
         chart = claims_of(key, ledger[title])
         if chart:
             drawn[title] = chart
@@ -25,8 +251,7 @@ def claims_values(report: Report) -> dict[str, Any]:
     return {
         "ledger": ledger,
         "outcomes": {outcome: counts[outcome] for outcome in OUTCOMES if counts[outcome]},
-        "pages": {table.key: paper.file for paper in report.papers for table in paper.tables}
-        | {table.key: MAIN for table in report.tables},
+        "pages": {table.key: paper.file for paper in report.papers for table in paper.tables},
         "drawn": drawn,
         "figures": list(drawn.values()),
     }

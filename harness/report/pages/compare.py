@@ -8,17 +8,19 @@ from typing import Any
 
 from harness.facts import statistics
 from harness.facts.statistics import student
+from harness.report.chart import Chart, Row, draw
 from harness.report.formats.text import task_title
-from harness.report.pages.content import Report
-from harness.report.pages.declared import Page
+from harness.report.pages.content import Page, Report
 from harness.report.system_pairs import (
     CONFIDENCE,
     OUTCOMES,
     SAME,
+    SystemComparison,
     SystemScores,
     TaskName,
     compare_systems,
     system_scores,
+    tally_in_words,
 )
 
 
@@ -82,6 +84,33 @@ def seeds_of(systems: Mapping[str, SystemScores], titles: Mapping[TaskName, str]
             for key, system in systems.items()
         },
     }
+
+
+def differences_of(found: SystemComparison) -> Chart:
+    """Returns the differences between two systems, a line a task and one for the mean, with their intervals.
+
+    Of the intervals that decide, the first that is known is drawn. Errors: InputError as of `draw`.
+    """
+    lines = [(name.task, one) for name, one in found.tasks.items()]
+    if found.mean is not None:
+        lines.append(("Mean", found.mean))
+    rows: list[Row] = []
+    for task, one in lines:
+        values = f"{100 * one.first:.2f} and {100 * one.second:.2f}, {one.outcome}"
+        row = {"name": task, "kind": "ours", "value": 100 * one.difference, "says": values}
+        interval = next((bound for bound in one.deciding if bound), None)
+        if interval is not None:
+            row |= {"low": 100 * interval.low, "high": 100 * interval.high}
+        rows.append(row)
+    return draw(
+        "rows",
+        rows,
+        key="differences",
+        title=f"{found.first} minus {found.second}",
+        says=tally_in_words(found.tally, found.first),
+        x_title=f"{found.first} minus {found.second}, points",
+        zero=True,
+    )
 
 
 PAGE = Page("Compare", "pages/compare.html", "compare.html.j2", compare_values, order=2, group="Systems")

@@ -1,30 +1,41 @@
-"""What the pages are built of: tables, papers, runs with their records, what the plan wants."""
+"""How a page is declared, and what pages are built of: tables, papers, runs, what the plan wants.
+
+A page is one module of this package, which ends in its declaration `PAGE`, and one template. Several pages
+of one kind, as those of papers, are made by a function `pages` of their module.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from scipy.stats import rankdata
 
 from harness.declarations import LEADERBOARDS, Declaration, Link
-from harness.report.charts.chart import Chart
-from harness.report.disagreement import PairSet
+from harness.report.chart import Chart
 from harness.report.runs import RunDetail
 from harness.report.tables.model import Table
 from harness.results.contributions import Contribution
 from harness.results.kept_models import KeptModel
 from harness.results.schema import ResultFile
 
+MAIN = "index.html"
+OPEN = ("CC-", "CC0", "PDDL", "MIT", "Apache")
+"""How the licences start under which a page may print a sentence."""
+
 
 @dataclass(frozen=True)
 class Paper:
     """A paper's tables and figures next to ours.
 
-    figures: charts of the paper as a whole. charts: the chart of a table; unfilled: why no declared run
-    fills a table; both by the table's key. short: what its method is called. link, code: where
-    the paper and its authors' code are; bibtex: its entry. bibliography: those of the works that its cells
-    quote, by key.
+    figures: charts of the paper as a whole. charts: the chart of a table, by its key. short: what its method
+    is called. link, code: where the paper and its authors' code are; bibtex: its entry. bibliography: those
+    of the works that its cells quote, by key.
     """
 
     key: str
@@ -35,7 +46,6 @@ class Paper:
     notes: tuple[str, ...] = ()
     short: str = ""
     charts: Mapping[str, Chart] = field(default_factory=dict)
-    unfilled: Mapping[str, str] = field(default_factory=dict)
     link: str = ""
     code: str = ""
     bibtex: str = ""
@@ -47,8 +57,7 @@ class Paper:
         return f"papers/{self.key}.html"
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """One step of an ablation: the run's id, the step's name, and the choice that it changes, in words."""
 
     system: str
@@ -85,6 +94,52 @@ class Stamp:
     results: str = ""
     commit: str = ""
     date: str = ""
+
+
+@dataclass(frozen=True)
+class PairSet:
+    """The pairs of one test set with what each system makes of them.
+
+    Cosines and gold scores have no common unit, and a rank correlation asks for ranks alone. So pages show
+    ranks: the share of the set's other pairs that appear below, ties in the middle, from 0 to 1.
+
+    subsets: the subset of each pair, subset after subset; words: mean length of the two sentences; gold:
+    human scores; texts: the sentences, in the text form that was encoded. cosines: by system, the mean over
+    its runs.
+    """
+
+    task: str
+    licence: str
+    subsets: tuple[str, ...]
+    gold: tuple[float, ...]
+    words: tuple[float, ...]
+    texts: tuple[tuple[str, str], ...]
+    cosines: Mapping[str, Sequence[float]] = field(default_factory=dict)
+
+    @property
+    def shows_texts(self) -> bool:
+        """Whether the licence of the set allows its sentences on a page."""
+        return self.licence.startswith(OPEN)
+
+    @cached_property
+    def ids(self) -> tuple[str, ...]:
+        """What each pair is called: its subset and its number there, from 1."""
+        counts = Counter(self.subsets)
+        return tuple(f"{name} {number}" for name in counts for number in range(1, counts[name] + 1))
+
+    @cached_property
+    def gold_ranks(self) -> np.ndarray:
+        """The ranks [N] of the gold scores."""
+        return _ranks(self.gold)
+
+    @cached_property
+    def ranks(self) -> dict[str, np.ndarray]:
+        """The ranks [N] of every system's cosines."""
+        return {system: _ranks(values) for system, values in self.cosines.items()}
+
+
+def _ranks(values: Sequence[float]) -> np.ndarray:
+    return np.asarray((rankdata(values) - 1) / max(1, len(values) - 1))
 
 
 @dataclass(frozen=True)
@@ -136,3 +191,25 @@ class Report:
         """The tables of all pages by key, those of the main page first."""
         papers = [table for paper in self.papers for table in paper.tables]
         return {table.key: table for table in (*self.tables, *self.small_tables, *self.own_tables, *papers)}
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page. title: its name in the navigation. file: where it is, as seen from the main page.
+
+    build: returns the values that the template shows besides the report, None if there is nothing to show:
+    then there is neither page nor link. order: pages are in their menu by it. group: the menu, one of
+    `render.GROUPS`.
+    """
+
+    title: str
+    file: str
+    template: str
+    build: Callable[[Report], Mapping[str, Any] | None]
+    order: int
+    group: str = "Numbers"
+
+    @property
+    def root(self) -> str:
+        """The way from this page to the folder of the main page."""
+        return "../" * self.file.count("/")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
-from harness.report.pages.content import Report
-from harness.report.pages.declared import Page
+from harness.report.pages.content import Page, Report
 from harness.results.contributions import Contribution, Level
 
 ORDER: tuple[Level, ...] = get_args(Level)

@@ -1,24 +1,41 @@
-"""The main page: leaderboards, figures of the training, the papers with their tallies, every run's record."""
+"""The main page: leaderboards, the papers with their tallies, pictures of both, every run's record."""
 
 from __future__ import annotations
 
+import math
+import re
+import statistics
+from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
-from harness.report.charts.comparisons import costs_of, ranks_of, years_of
-from harness.report.charts.training import geometry_figure, learning_curves
-from harness.report.pages.anchors import anchors_of
+from harness.facts.spec import system_label
+from harness.report.chart import Chart, Row, draw
+from harness.report.figures import learning_curves
 from harness.report.pages.answers import address_of, answer_values, answers_of
-from harness.report.pages.content import Report
-from harness.report.pages.declared import MAIN, Page
-from harness.report.pages.runs import FILE, has_own_page
+from harness.report.pages.cells import anchors_of
+from harness.report.pages.content import MAIN, Page, Paper, Report
+from harness.report.runs import selected_scores, slug
 from harness.report.tables.leaderboard import has_values
-from harness.report.tables.model import row_label
+from harness.report.tables.model import Table, row_label, verifications
+from harness.results.schema import ResultFile
+
+RUNS = "pages/runs.html"
+MANY = 150
+"""The most runs whose records appear on the overview, next to the cells that they fill."""
+QUANTITIES = ("alignment", "uniformity")
+ROOM = (0.17, 0.04)
+"""What a name needs next to a point, as shares of the picture's width and height."""
+SHIFT = 0.13
+"""Years between two numbers of one year, so that none covers another."""
+NEAR = 1.0
+"""Points within which a cheaper system counts as an alternative."""
 
 
 def index_values(report: Report) -> dict[str, Any]:
     """Returns what the main page shows. Errors: as `draw`."""
     reported = [table for paper in report.papers for table in paper.tables]
-    apart = has_own_page(report)
+    apart = len(report.runs) > MANY
     return {
         **answer_values(report, reported),
         "figures": [
@@ -27,9 +44,14 @@ def index_values(report: Report) -> dict[str, Any]:
             *([] if apart else learning_curves(report.runs.values())),
             *geometry_figure(report.results),
         ],
-        "records_at": FILE if apart else "",
+        "records_at": RUNS if apart else "",
         "entries": search_entries(report),
     }
+
+
+def runs_values(report: Report) -> dict[str, Any] | None:
+    """Returns what the page of records shows; None where they appear on the overview."""
+    return {"figures": learning_curves(report.runs.values())} if len(report.runs) > MANY else None
 
 
 def search_entries(report: Report) -> list[tuple[str, str, str]]:
@@ -51,4 +73,187 @@ def search_entries(report: Report) -> list[tuple[str, str, str]]:
     return found
 
 
+def ranks_of(table: Table) -> Chart | None:
+    """Returns the ranks that each system of a table may have by its last ranked column; None without one."""
+    ranked = [i for i in range(len(table.columns)) if any(row.cells[i].ranks for row in table.rows)]
+    if not ranked:
+        return None
+    cells = [(row, row.cells[ranked[-1]]) for row in table.rows]
+    found = sorted(
+        ((row, cell.value or 0.0, cell.ranks) for row, cell in cells if cell.ranks),
+        key=lambda entry: (entry[2][0] + entry[2][1], -entry[1]),
+    )
+    rows = [
+        {
+            "name": row.title,
+            "kind": row.group or "ranked",
+            "low": low - 0.4,
+            "high": high + 0.4,
+            "value": sorted((other for _, other, _ in found), reverse=True).index(mean) + 1,
+            "says": f"{row.title}: {mean:.2f}, rank {low} to {high}",
+        }
+        for row, mean, (low, high) in found
+    ]
+    first = sum(low == 1 for *_, (low, _) in found)
+    last = sum(high == len(found) for *_, (_, high) in found)
+    return draw(
+        "rows",
+        rows,
+        key=f"ranks-{slug(table.key)}",
+        title=f"Ranks by {table.columns[ranked[-1]].title}: {table.title}",
+        caption="The mark is the place by the mean; the bar spans the ranks that the seeds leave open.",
+        says=f"{first} of {len(found)} systems may be first, and {last} may be last.",
+        x_title="rank",
+        kinds=list(dict.fromkeys(row["kind"] for row in rows)),
+        reverse=True,
+    )
+
+
+def costs_of(papers: Sequence[Paper]) -> Chart | None:
+    """Returns the reported STS average of each trained system over the GPU hours of a seed; None without any.
+
+    Hours are those that the plan of a number counts, what all seeds share once included, for each seed. A
+    system is drawn once on each backbone, with its own authors' number where they report one, without the
+    variants of its ablations.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for table, row, known in verifications([table for paper in papers for table in paper.tables]):
+        plan, system, value = known.plan, known.reported.system, known.reported.value
+        average = known.reported.column == "Avg" and table.unit.startswith("Spearman")
+        trains = plan is not None and (plan.seeds or 0) > 1
+        if average and "/" not in system and plan and trains and plan.gpu_hours and plan.more:
+            backbone, hours = system.partition("@")[2], max(0.01, round(plan.gpu_hours / plan.more, 2))
+            says = f"{row.title} on {backbone}: {value:.2f}, {hours:.2f} GPU hours a seed"
+            about = {"name": row.title, "kind": backbone, "x": hours, "y": value, "says": says}
+            if system not in found or known.reported.by == system.partition("@")[0]:
+                found[system] = about
+    if not found:
+        return None
+    rows = sorted(found.values(), key=lambda one: (one["kind"], one["x"]))
+    placed = named([{**one, "x": math.log10(one["x"])} for one in rows])
+    shown = [{**one, "x": row["x"]} for one, row in zip(placed, rows, strict=True)]
+    kinds = Counter(one["kind"] for one in rows)
+    same = [one for one in rows if one["kind"] == kinds.most_common(1)[0][0]]
+    best = max(same, key=lambda one: one["y"])
+    cheap = min((one for one in same if one["y"] >= best["y"] - NEAR), key=lambda one: one["x"])
+    most = f"{best['name']} reports most on {best['kind']}, {best['y']:.2f} with {best['x']:.1f} hours a seed"
+    less = f"{cheap['name']} takes least, {cheap['x']:.1f} hours for {cheap['y']:.2f}"
+    return draw(
+        "points",
+        shown,
+        key="costs",
+        title="Reported average over what a seed takes",
+        caption="Average of the seven STS test sets as reported; hours as this project plans them.",
+        says=f"{most}; of those within a point of it {less}.",
+        x_title="GPU hours a seed",
+        y_title="Avg, Spearman × 100",
+        scale="log",
+    )
+
+
+def years_of(papers: Sequence[Paper]) -> Chart | None:
+    """Returns reported averages with the median of independent sources over the years they were published in.
+
+    None where no number with a known year has an independent source.
+    """
+    found: dict[tuple[str, str, float], tuple[int, str, float]] = {}
+    for paper in papers:
+        works = {row.key: cell.work for table in paper.tables for row, _, cell in table.cells() if cell.work}
+        for _, row, known in verifications(paper.tables):
+            entry = paper.bibliography.get(works.get(row.key, ""), "" if row.key in works else paper.bibtex)
+            year, middle = re.search(r"year\s*=\s*\W?(\d{4})", entry), known.others.independent.median
+            if year and middle is not None and known.reported.column == "Avg":
+                name = f"{row.title}, {known.reported.system.partition('@')[2].removesuffix('-uncased')}"
+                found.setdefault(known.reported.fact, (int(year[1]), name, middle))
+    if not found:
+        return None
+    gaps = [fact[2] - middle for fact, (_, _, middle) in found.items()]
+    return draw(
+        "points",
+        _points_by_year(found),
+        key="years",
+        title="Reported and replicated averages over the years",
+        caption="Average of the seven STS test sets; a line joins a number with what others measured of it.",
+        says=f"{sum(gap > 0 for gap in gaps)} of {len(gaps)} numbers are above the median of independent "
+        f"sources, on average by {statistics.fmean(gaps):.2f} points.",
+        x_title="year of publication",
+        y_title="Avg, Spearman × 100",
+        format="d",
+        step=1,
+    )
+
+
+def _points_by_year(found: dict[tuple[str, str, float], tuple[int, str, float]]) -> list[Row]:
+    upper: list[dict[str, Any]] = []
+    lower: list[Row] = []
+    years: dict[int, int] = {}
+    for (_, _, value), (year, name, middle) in sorted(found.items(), key=lambda entry: entry[1][0]):
+        years[year] = years.get(year, -1) + 1
+        at = {"name": name, "x": round(year + SHIFT * years[year], 2)}
+        says = f"{name}: reported {value:.2f}"
+        upper.append({**at, "kind": "reported", "y": value, "y2": middle, "says": says})
+        says = f"{name}: median {middle:.2f}"
+        lower.append({**at, "kind": "median of independent sources", "y": middle, "says": says})
+    return [*named(upper), *lower]
+
+
+def geometry_figure(results: Sequence[ResultFile]) -> list[Chart]:
+    """Returns a picture of alignment against uniformity of every system, none where neither was measured."""
+    found: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    for result in results:
+        values = {
+            score.metric: score.value
+            for score in selected_scores(result)
+            if score.metric in QUANTITIES and score.setting == "all" and not score.task.endswith("-dev")
+        }
+        if len(values) == len(QUANTITIES):
+            run = result.run
+            label = system_label(run.method, run.variant, run.backbone)
+            found.setdefault((label, run.backbone), []).append((values["uniformity"], values["alignment"]))
+    if not found:
+        return []
+    rows: list[dict[str, object]] = []
+    for (label, backbone), shapes in found.items():
+        x, y = (statistics.fmean(values) for values in zip(*shapes, strict=True))
+        says = f"{label}: alignment {y:.3f}, uniformity {x:.3f}"
+        at = {"x": round(x, 4), "y": round(y, 4)}
+        rows.append({"name": label.partition("@")[0], "kind": backbone or "words", **at, "says": says})
+    ends = [min(rows, key=lambda row: row["x"]), min(rows, key=lambda row: row["y"])]  # type: ignore[arg-type, return-value]
+    return [
+        draw(
+            "points",
+            named(rows),
+            key="geometry",
+            title="Alignment and uniformity",
+            caption="Of unit vectors of STS-B test, a point for each system, mean over seeds. Lower is "
+            "better in both; low alignment alone says little, as a constant encoder has 0 (Wang and Isola).",
+            says=f"{ends[0]['name']} spreads vectors most, {ends[1]['name']} keeps similar pairs closest.",
+            x_title="uniformity (lower is more spread)",
+            y_title="alignment (lower is closer)",
+        )
+    ]
+
+
+def named(rows: Sequence[dict[str, object]]) -> list[Row]:
+    """Returns the rows with a `label` for each point whose name touches no point and no name before it."""
+    spans = [[float(str(row[axis])) for row in rows] for axis in ("x", "y")]
+    sizes = [(max(span) - min(span)) or 1.0 for span in spans]
+    places = [tuple(v / size for v, size in zip(at, sizes, strict=True)) for at in zip(*spans, strict=True)]
+    shown: list[Row] = []
+    taken = list(places)
+    for row, (x, y) in zip(rows, places, strict=True):
+        free = not any(
+            -0.01 <= a - x <= ROOM[0] and abs(b - y) < ROOM[1] for a, b in taken if (a, b) != (x, y)
+        )
+        if free:
+            taken.append((x + ROOM[0] / 2, y))
+        shown.append({**row, "label": row["name"]} if free else row)
+    return shown
+
+
 PAGE = Page("Overview", MAIN, "index.html.j2", index_values, order=0)
+
+
+def pages(report: Report) -> list[Page]:
+    """Returns the page of records, where the overview would grow too large with them."""
+    return [Page("Runs", RUNS, "runs.html.j2", runs_values, order=5, group="Systems")]

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.report.formats.scores import PLAIN, average_of, headline_of
-from harness.report.pages.content import Report
-from harness.report.pages.declared import Page
+from harness.report.pages.content import Page, Report
 from harness.results.kept_models import KeptModel, columns_of
 
 TEXTS = {"senteval": "SentEval's tokenised text", "raw": "raw text, as MTEB has it"}

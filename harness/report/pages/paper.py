@@ -1,4 +1,4 @@
-"""A page a paper: its tables next to ours, its charts drawn again, what would fill the rest, its log."""
+"""Pages of tables: one for each paper, with its charts drawn again and its log, and those of no paper."""
 
 from __future__ import annotations
 
@@ -10,31 +10,26 @@ from typing import Any
 
 from harness.facts.published import Published
 from harness.facts.verdicts import VERDICTS
-from harness.report.charts.chart import Chart, Row
-from harness.report.charts.papers import by_rows, cell_rows, chart_of, compared
-from harness.report.charts.training import learning_curves
+from harness.report.chart import Chart, Row, draw
 from harness.report.cite import Work, paper_entry, work_entry
+from harness.report.figures import KINDS, cell_rows, chart_of, compared, learning_curves
 from harness.report.pages.answers import answer_values
-from harness.report.pages.content import Paper, Report
-from harness.report.pages.declared import Page
+from harness.report.pages.content import Page, Paper, Report
 from harness.report.pages.sources import sources_of
 from harness.report.runs import RunDetail, slug
+from harness.report.tables.leaderboard import has_values
 from harness.report.tables.model import Cell, Table, reading_order, row_label
-
-STRIP = "Diamonds: reported here. Crosses: sources that ran it again by its recipe. Circles: our seeds."
 
 
 def papers_of(
     tables: Mapping[str, Table],
     published: Published,
     runs: Mapping[str, RunDetail],
-    unfilled: Mapping[str, str],
     works: Mapping[str, Work],
 ) -> tuple[Paper, ...]:
     """Returns the papers with a table, in the order of their keys, each with its tables in reading order.
 
-    unfilled: what it would take to fill a table that no declared run fills, by the table's key. works: those
-    that papers quote, by key.
+    works: those that papers quote, by key.
     """
     found = []
     for key, paper in sorted(published.papers.items()):
@@ -53,7 +48,6 @@ def papers_of(
                     notes=tuple(paper.notes),
                     short=paper.short or key.upper(),
                     charts={name: chart for name, chart in charts.items() if chart},
-                    unfilled={name: unfilled[name] for name in own if name in unfilled},
                     link=paper.link,
                     code=paper.code,
                     bibtex=paper_entry(paper),
@@ -65,9 +59,10 @@ def papers_of(
     return tuple(found)
 
 
-def command_of(table: str) -> str:
-    """Returns the command that runs a table or figure."""
-    return f"sentbench plan {table} && dvc repro"
+def command_of(table: Table) -> str:
+    """Returns the command that runs a table or figure; empty where no run is meant to fill it."""
+    wanted = any(cell.wanted and (cell.n or cell.value is None) for _, _, cell in table.cells())
+    return f"sentbench plan {table.key} && dvc repro" if wanted else ""
 
 
 def strip_of(table: Table, published: Published) -> Chart | None:
@@ -96,13 +91,16 @@ def strip_of(table: Table, published: Published) -> Chart | None:
     if not rows:
         return None
     title = table.columns[index].title
-    return by_rows(
+    return draw(
+        "rows",
         rows,
         key=f"seeds-{slug(table.key)}",
         title=f"{title} of {table.title}",
+        caption="Diamonds: reported here. Crosses: sources that ran it again by its recipe. "
+        "Circles: our seeds.",
         says=compared(rows),
         x_title=title,
-        caption=STRIP,
+        kinds=KINDS,
     )
 
 
@@ -158,20 +156,45 @@ def log_of(tables: Sequence[Table], runs: Mapping[str, RunDetail]) -> list[LogEn
 
 
 def _result(tables: Sequence[Table], keys: set[str]) -> str:
-    """Returns how many of the cells that the runs fill have which verdict."""
     cells = [c for table in tables for row in table.rows for c in row.cells if keys & set(c.runs)]
     found = Counter(cell.verdict for cell in cells if cell.verdict)
     words = [f"{found[verdict]} {verdict}" for verdict in VERDICTS if found[verdict]]
     return ", ".join(words) or f"{len(cells)} cells, nothing reported"
 
 
-def page_of(paper: Paper) -> Page:
-    """Returns the page of one paper."""
-    return Page(
-        paper.short, paper.file, "paper.html.j2", partial(paper_values, paper=paper), order=1, group="Papers"
-    )
+def tables_of_page(report: Report, kind: str) -> dict[str, Any] | None:
+    """Returns what a page of tables shows; None without a table.
+
+    kind: `small` or `own`, which the heading depends on.
+    """
+    tables = report.small_tables if kind == "small" else report.own_tables
+    if not tables:
+        return None
+    return {
+        "kind": kind,
+        "filled": [table for table in tables if has_values(table)],
+        "empty": [table for table in tables if not has_values(table)],
+        "commands": {
+            table.key: "sentbench plan small && dvc repro" if table.key == "small-sts" else command_of(table)
+            for table in tables
+        },
+    }
 
 
 def pages(report: Report) -> list[Page]:
-    """Returns a page for every paper of the report."""
-    return [page_of(paper) for paper in report.papers]
+    """Returns a page for every paper of the report, one for tables of one's own, one for the small plans."""
+    found = [
+        Page(
+            paper.short,
+            paper.file,
+            "paper.html.j2",
+            partial(paper_values, paper=paper),
+            order=1,
+            group="Papers",
+        )
+        for paper in report.papers
+    ]
+    return found + [
+        Page(title, f"pages/{kind}.html", "small.html.j2", partial(tables_of_page, kind=kind), order=2)
+        for title, kind in (("Own tables", "own"), ("Small plans", "small"))
+    ]

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from harness.facts import statistics
-from harness.report.pages.content import Report
-from harness.report.pages.declared import Page
+from harness.report.pages.content import Page, Report
 from harness.report.runs import selected_scores
 from harness.results.schema import RunRecord
 
@@ -25,29 +24,24 @@ class Reading(NamedTuple):
     sd: float | None
 
 
-@dataclass(frozen=True)
-class Protocol:
-    """One way to score: a column of the protocols. `how` says what gives it where it is missing."""
+class Protocol(NamedTuple):
+    """One way to score: a column of the page."""
 
     key: str
     title: str
     group: str
-    how: str
 
 
+JOINED = (("all", "all pairs"), ("mean", "mean"), ("wmean", "weighted mean"))
+"""How scores of subsets become one, and what that is called."""
 PROTOCOLS = (
-    Protocol("spearman/all", "all pairs", "Spearman, subsets joined by", "tasks with subsets"),
-    Protocol("spearman/mean", "mean", "Spearman, subsets joined by", "tasks with subsets"),
-    Protocol("spearman/wmean", "weighted mean", "Spearman, subsets joined by", "tasks with subsets"),
-    Protocol("pearson/all", "all pairs", "Pearson, subsets joined by", "tasks with subsets"),
-    Protocol("pearson/mean", "mean", "Pearson, subsets joined by", "tasks with subsets"),
-    Protocol("pearson/wmean", "weighted mean", "Pearson, subsets joined by", "tasks with subsets"),
-    Protocol("SICKR", "4,927", "SICK-R pairs", "sentbench evaluate DIR --tasks SICKR"),
-    Protocol("SICKR-mteb", "9,927", "SICK-R pairs", "sentbench evaluate DIR --tasks SICKR-mteb --text raw"),
-    Protocol("senteval", "tokenised", "STS-B text", "tasks with STSB"),
-    Protocol("raw", "raw", "STS-B text", "sentbench plan ablation/RUN && dvc repro"),
+    *(Protocol(f"spearman/{way}", title, "Spearman, subsets joined by") for way, title in JOINED),
+    *(Protocol(f"pearson/{way}", title, "Pearson, subsets joined by") for way, title in JOINED),
+    Protocol("SICKR", "4,927", "SICK-R pairs"),
+    Protocol("SICKR-mteb", "9,927", "SICK-R pairs"),
+    Protocol("senteval", "tokenised", "STS-B text"),
+    Protocol("raw", "raw", "STS-B text"),
 )
-
 
 Scores = dict[tuple[str, str, str], dict[int, float]]
 """(task, metric, setting) -> value by seed, of the selected weights."""
@@ -63,7 +57,7 @@ class ProtocolRow:
     @property
     def range(self) -> float | None:
         """Largest minus smallest of the Spearman readings that join subsets; None below two."""
-        ways = [protocol.key for protocol in PROTOCOLS[:3]]
+        ways = [f"spearman/{way}" for way, _ in JOINED]
         found = [self.readings[way].mean for way in ways if way in self.readings]
         return max(found) - min(found) if len(found) > 1 else None
 
@@ -88,11 +82,9 @@ def protocol_values(report: Report) -> dict[str, Any]:
         for system, run in runs.items()
         if not run.id.endswith(ABLATION_TEXT)
     ]
-    missing = [protocol for protocol in PROTOCOLS if not any(protocol.key in row.readings for row in rows)]
-    columns = [protocol for protocol in PROTOCOLS if protocol not in missing]
+    columns = [protocol for protocol in PROTOCOLS if any(protocol.key in row.readings for row in rows)]
     return {
         "rows": rows,
-        "missing": missing,
         "columns": columns,
         "groups": Counter(protocol.group for protocol in columns),
         "poolings": _poolings(runs, found),

@@ -5,21 +5,26 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
+from importlib import import_module
 from importlib.metadata import version
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from pkgutil import iter_modules
+from typing import Any
 
+from jinja2 import Environment
+from markupsafe import Markup, escape
+
+import harness.report.pages as room
 from harness.facts.verdicts import FAILED, MARGIN
-from harness.report.charts.chart import Chart
-from harness.report.charts.palette import css_variables
+from harness.report.chart import Chart, css_variables
 from harness.report.cite import report_entry
 from harness.report.formats.summary import ALL_RESULTS, path_of
 from harness.report.formats.templates import TEMPLATES, fill, make_environment
 from harness.report.formats.text import MARKS, describe_seeds, task_title
 from harness.report.formats.trial import FOOT, Trial, comparison_rows, rank_rows, sweep_rows
-from harness.report.pages.anchors import anchors_of
 from harness.report.pages.cells import (
+    anchors_of,
     backbone_of,
     backbones_of,
     has_published,
@@ -29,19 +34,16 @@ from harness.report.pages.cells import (
     signed,
     verdict_counts,
 )
-from harness.report.pages.content import Report
-from harness.report.pages.declared import GROUPS, MAIN, Page, declared_pages
+from harness.report.pages.content import MAIN, Page, Report
 from harness.report.pages.paper import command_of
-from harness.report.pages.sources import KINDS, anchor_of
+from harness.report.pages.sources import KINDS, anchor_of, score_words
 from harness.report.runs import slug
 from harness.report.system_pairs import tally_in_words
 from harness.report.tables.model import Table, TableRow, row_label
 from harness.report.tables.rows import STATED
 
-if TYPE_CHECKING:
-    from jinja2 import Environment
-    from markupsafe import Markup
-
+GROUPS = ("Numbers", "Papers", "Systems", "Methods", "About")
+"""The menus of the navigation, in their order."""
 STYLES = ("page.css", "tables.css", "parts.css", "narrow.css", "print.css")
 """The style of every page, in its parts: a later one stands over those before it."""
 SCRIPTS = ("cells.js", "tables.js", "page.js", "find.js", "search.js", "compare.js", "pairs.js")
@@ -51,7 +53,7 @@ DOWNLOADS = (("CSV", "csv"), ("JSON", "json"), ("LaTeX", "tex"), ("Markdown", "m
 
 
 def render_pages(report: Report) -> dict[str, str]:
-    """Returns every page of the report by its file as seen from the main page.
+    """Returns every page of the report, and the data of its pictures, by file as seen from the main page.
 
     Errors: InputError if a template, a declaration or a file that a page is made of is missing or wrong.
     """
@@ -61,16 +63,24 @@ def render_pages(report: Report) -> dict[str, str]:
     for page, _ in shown:
         if page.file != MAIN:
             links[page.group][page.title] = page.file
-    pages = {page.file: fill_page(page, report, values, links=links) for page, values in shown}
-    return pages | {name: text for _, values in shown for name, text in files_of(values).items()}
+    files = {page.file: fill_page(page, report, values, links=links) for page, values in shown}
+    for _, values in shown:
+        for value in values.values():
+            for chart in value if isinstance(value, list) else [value]:
+                files |= chart.files if isinstance(chart, Chart) else {}
+    return files
 
 
-def files_of(values: Mapping[str, Any]) -> dict[str, str]:
-    """Returns what can be downloaded of the pictures that a page shows."""
-    pictures = [value for value in values.values() if isinstance(value, Chart)]
-    pictures += [chart for value in values.values() if isinstance(value, list) for chart in value
-                 if isinstance(chart, Chart)]  # fmt: skip
-    return {name: text for chart in pictures for name, text in chart.files.items()}
+def declared_pages(report: Report) -> list[Page]:
+    """Returns every page that a module of this package declares, in their order."""
+    found: list[Page] = []
+    for name in sorted(info.name for info in iter_modules(room.__path__)):
+        module = import_module(f"{room.__name__}.{name}")
+        if hasattr(module, "PAGE"):
+            found.append(module.PAGE)
+        if hasattr(module, "pages"):
+            found += module.pages(report)
+    return sorted(found, key=lambda page: page.order)
 
 
 def fill_page(
@@ -119,8 +129,6 @@ def _filled(template: str, values: Mapping[str, Any]) -> str:
 
 @cache
 def _environment(templates: Path) -> Environment:
-    from markupsafe import Markup
-
     environment = make_environment(templates, autoescape=True)
     style, script = (
         "".join((templates / name).read_text(encoding="utf-8") for name in names)
@@ -138,6 +146,7 @@ def _environment(templates: Path) -> Environment:
             "many": STATED,
             "margin": MARGIN,
             "evidence_kinds": KINDS,
+            "score_words": score_words,
             "grouped": _grouped,
             "anchors_of": anchors_of,
             "evidence_anchor": anchor_of,
@@ -165,20 +174,14 @@ def _environment(templates: Path) -> Environment:
 
 
 def _grouped(table: Table) -> list[tuple[str, list[tuple[int, TableRow]]]]:
-    """Returns the rows with their positions in stretches of one group, in their order."""
     stretches = groupby(enumerate(table.rows), key=lambda entry: entry[1].group)
     return [(group, list(rows)) for group, rows in stretches]
 
 
 def _breakable(name: str) -> Markup:
     """Returns a name that may continue on the next line behind a slash and before an `@`."""
-    from markupsafe import Markup, escape
-
     return escape(name).replace("/", Markup("/<wbr>")).replace("@", Markup("<wbr>@"))
 
 
 def _code_spans(text: str) -> Markup:
-    """Returns text in which what is between backticks is marked as code."""
-    from markupsafe import Markup, escape
-
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from harness.facts import statistics
 from harness.facts.evidence.ledger import Score, Study, Summary
 from harness.facts.evidence.others import Others
 from harness.report.runs import slug
-from harness.report.tables.model import Table, row_label, verifications
+from harness.report.tables.model import Table, TableRow, row_label, verifications
 from harness.report.verification import Verification, counted
 
 KINDS = {
@@ -23,22 +23,16 @@ KINDS = {
 
 
 @dataclass(frozen=True)
-class Source:
-    """One study of a system. values: what it says of each column that a table of the page prints."""
-
-    study: Study
-    kind: str
-    values: dict[str, str]
-
-
-@dataclass(frozen=True)
 class SystemSources:
-    """The studies of one reported system: the published key of its row, and what the page calls it."""
+    """The studies of one reported system: the published key of its row, and what the page calls it.
+
+    columns: those with a study. studies: each with its kind. known: the number that the heading tells.
+    """
 
     system: str
     name: str
-    columns: tuple[str, ...]
-    sources: tuple[Source, ...]
+    columns: list[str]
+    studies: list[tuple[Study, str]]
     known: Verification
 
     @property
@@ -60,46 +54,39 @@ def anchor_of(system: str) -> str:
 
 
 def sources_of(tables: Iterable[Table]) -> list[SystemSources]:
-    """Returns the studies behind the tables' numbers by system, in the order of the tables."""
-    names: dict[str, str] = {}
-    columns: dict[str, dict[str, None]] = {}
-    studies: dict[str, dict[int, tuple[Study, str]]] = {}
-    judged: dict[str, Verification] = {}
+    """Returns the studies behind the tables' numbers by system, in the order of the tables.
+
+    The heading of a system tells an average of many sources, if there is one.
+    """
+    numbers: dict[str, list[tuple[TableRow, Verification]]] = {}
     for _, row, known in verifications(tables):
-        system, column = known.reported.row, known.reported.column
-        names.setdefault(system, row_label(row))
-        judged[system] = max(judged.get(system, known), known, key=_weight)
-        for study, kind in _kinds(known.others):
-            columns.setdefault(system, {})[column] = None
-            studies.setdefault(system, {}).setdefault(id(study), (study, kind))
-    return [
-        SystemSources(
-            system,
-            names[system],
-            tuple(shown := sorted(columns[system], key=lambda column: column != "Avg")),
-            tuple(Source(study, kind, _values(study, shown)) for study, kind in found.values()),
-            judged[system],
-        )
-        for system, found in studies.items()
-    ]
+        numbers.setdefault(known.reported.row, []).append((row, known))
+    found = []
+    for system, rows in numbers.items():
+        columns: dict[str, None] = {}
+        studies: dict[int, tuple[Study, str]] = {}
+        for _, known in rows:
+            for study, kind in _kinds(known.others):
+                columns[known.reported.column] = None
+                studies.setdefault(id(study), (study, kind))
+        if studies:
+            shown = sorted(columns, key=lambda column: column != "Avg")
+            told = max((known for _, known in rows), key=_weight)
+            found.append(SystemSources(system, row_label(rows[0][0]), shown, list(studies.values()), told))
+    return found
 
 
 def _weight(known: Verification) -> tuple[bool, int]:
-    """Returns by what the number is chosen that a system's heading tells: an average of many sources."""
     return known.reported.column == "Avg", len(known.others.independent.sources)
 
 
-def _kinds(others: Others) -> Iterable[tuple[Study, str]]:
+def _kinds(others: Others) -> Iterator[tuple[Study, str]]:
     """Yields the studies with how they stand to the number, those that do not count last."""
     for kind, pool in others.pools.items():
         rivals = [study for studies in pool.competitors.values() for study in studies]
         marked = f"{kind}, authors of a competing method" if kind == "independent" else kind
         yield from ((study, marked if study in rivals else kind) for study in pool.studies)
     yield from ((study, "not counted") for study in others.uncounted)
-
-
-def _values(study: Study, columns: Iterable[str]) -> dict[str, str]:
-    return {column: score_words(study.scores[column]) for column in columns if column in study.scores}
 
 
 def score_words(score: Score) -> str:

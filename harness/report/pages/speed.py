@@ -14,36 +14,26 @@ from harness.report.measurements import (
     load_measurements,
     plain,
 )
-from harness.report.pages.content import Report
-from harness.report.pages.declared import Page
+from harness.report.pages.content import Page, Report
+from harness.report.verification import counted
 
 Named = TypeVar("Named", Benchmark, BenchmarkResult, PeerCost)
-Rows = dict[str, list[Named | None]]
-"""Entries by name: for each machine its own, None where it has none."""
 
 
-def by_name(machines: Sequence[Iterable[Named]]) -> Rows[Named]:
-    """Returns the entries of every machine by name."""
+def by_name(machines: Iterable[Iterable[Named]]) -> dict[str, list[Named | None]]:
+    """Returns the entries by name: for each machine its own, None where it has none."""
     found = [{entry.name: entry for entry in entries} for entries in machines]
     names = dict.fromkeys(name for entries in found for name in entries)
     return {name: [entries.get(name) for entries in found] for name in names}
 
 
-def parts_of(entries: Sequence[Any], part: str) -> Rows[Any]:
-    """Returns the results of a benchmark, or the peers of a result, by name."""
-    return by_name([getattr(entry, part) if entry else () for entry in entries])
-
-
 def effort_of(held: Sequence[Benchmark | None]) -> dict[str, None]:
     """Returns with how much each machine measured a benchmark, each way once."""
-    efforts: dict[str, None] = {}
-    for one in filter(None, held):
-        rounds, threads = (
-            f"{count} {word}{'' if count == 1 else 's'}"
-            for count, word in ((one.rounds, "round"), (one.threads, "thread"))
-        )
-        efforts[f"{rounds}, {threads}"] = None
-    return efforts
+    return {
+        f"{counted(one.rounds, 'round')}, {counted(one.threads, 'thread')}": None
+        for one in held
+        if one is not None
+    }
 
 
 def software_of(machine: Machine) -> dict[str, tuple[str, ...]]:
@@ -64,8 +54,8 @@ def speed_values(report: Report) -> dict[str, Any] | None:
     return {
         "machines": measured.machines,
         "goals": goals(measured),
-        "benchmarks": by_name([machine.benchmarks for machine in measured.machines]),
-        "parts_of": parts_of,
+        "benchmarks": by_name(machine.benchmarks for machine in measured.machines),
+        "by_name": by_name,
         "effort_of": effort_of,
         "software_of": software_of,
         "plain": plain,

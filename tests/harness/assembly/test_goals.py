@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 
 from harness.assembly.budget import cells_of
-from harness.assembly.evidence import evidence_without_plan
-from harness.assembly.tables import build_tables
+from harness.assembly.tables import build_tables, evidence_without_plan
 from harness.errors import InputError
 from harness.paths import LEADERBOARDS
-from harness.report.claims import load_claims
+from harness.report.pages.claims import load_claims
 from harness.report.tables.model import Table
 
 
@@ -22,7 +21,7 @@ def test_claims_ask_for_both_sides_of_every_claim(tables: dict[str, Table]) -> N
     """SCT's first claim compares the averages of its row on BERT-tiny, SimCSE's, DCLR's and DiffCSE's."""
     found = cells_of(tables, "claims")
     declared = load_claims(LEADERBOARDS / "claims").values()
-    assert {table.key for table, _, _ in found} == {one.table for paper in declared for one in paper.claims}
+    assert {table.key for table, _, _ in found} == {one.table for claims in declared for one in claims}
     columns = {column.key: place for place, column in enumerate(tables["sct/table2"].columns)}
     averages = {
         row.key

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from harness.assembly.stamp import stamp_of
+from harness.assembly.content import stamp_of
 from harness.report.pages.content import Report, Stamp
 from tests.harness.report.made_results import result
 from tests.harness.report.shown import show_index

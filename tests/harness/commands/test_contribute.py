@@ -15,8 +15,7 @@ from typing import Any
 
 import pytest
 
-from harness.assembly.evidence import evidence_without_plan
-from harness.assembly.tables import verifications
+from harness.assembly.tables import evidence_without_plan, verifications
 from harness.cli import main
 from harness.facts.spec import load_specs
 from harness.identity import run_code

@@ -12,9 +12,9 @@ from harness.cli import main
 from harness.commands.readmes import source_page, speed_page
 from harness.data.sources import SOURCES
 from harness.errors import InputError
-from harness.report.audit import Difference, MethodAudit
-from harness.report.formats.readmes import INTRO, to_deviations, to_speed_section, with_deviations
-from harness.report.measurements import Measurements
+from harness.report.formats.readmes import INTRO, to_deviations, with_deviations
+from harness.report.measurements import Measurements, to_speed_section
+from harness.report.pages.audit import Difference, MethodAudit
 from tests.harness.report.test_speed import two_machines
 
 ROOT = Path(__file__).parents[3]

@@ -8,7 +8,8 @@ import statistics
 from dataclasses import replace
 
 from harness.facts.verdicts import Verdict
-from harness.report.charts.papers import by_rows, cell_rows
+from harness.report.chart import draw
+from harness.report.figures import KINDS, cell_rows
 from harness.report.pages.content import Paper, Report
 from harness.report.runs import RunDetail
 from harness.report.tables.model import Cell, Column, Table, TableRow
@@ -88,21 +89,18 @@ def make_cell(
 ) -> Cell:
     """A cell as `build_table` makes it, judged by a rule of thumb: this example decides nothing."""
     mean, sd = statistics.fmean(values), statistics.stdev(values)
-    ranks = (1, 2) if best else None
+    cell = Cell(mean, sd, len(values), published, runs=runs, values=tuple(values))
+    cell = replace(cell, ranks=(1, 2) if best else None)
     if published is None:
-        return Cell(mean, sd, len(values), runs=runs, ranks=ranks, values=tuple(values))
-    delta = mean - published
-    verdict: Verdict = "replicates" if abs(delta) < 0.3 else "does not replicate (lower)"
+        return cell
+    verdict: Verdict = "replicates" if abs(mean - published) < 0.3 else "does not replicate (lower)"
     if sd > 0.6 and verdict != "replicates":
         verdict = "inconclusive"
-    return Cell(
-        mean, sd, len(values), published, verdict,
-        more=11 if verdict == "inconclusive" else None,
-        runs=runs, ranks=ranks, best_by_dev=max(values), values=tuple(values),
-    )  # fmt: skip
+    more = 11 if verdict == "inconclusive" else None
+    return replace(cell, verdict=verdict, more=more, best_by_dev=max(values))
 
 
-def make_leaderboard(runs: dict[str, RunDetail]) -> Table:
+def make_leaderboard() -> Table:
     """Six systems on six columns, two of them partial; one column that two systems ran."""
     rng = random.Random(3)
     columns = (
@@ -123,35 +121,20 @@ def make_leaderboard(runs: dict[str, RunDetail]) -> Table:
         # SICK-R was run for two systems only: the rows without it must sort last either way
         keen = place in (1, 3)
         cells.insert(4, make_cell([after + rng.gauss(0, 0.3) for _ in SEEDS], keys, None) if keen else Cell())
-        note = "centred and scaled on the training corpus" if method == "whitening" else ""
-        rows.append(
-            TableRow(
-                f"{method}-{variant}", f"{method} {variant}", tuple(cells), backbone or "words", note=note
-            )
-        )
-    return Table(
-        "small-sts", "Small plan: Spearman × 100", columns, tuple(rows),
-        protocol="Mean pooling, raw text, setting all; weights selected on STS-B dev.",
-        notes=("STS12 and STS13 are rebuilt from the rows of STS-B that come from them: not the full sets.",),
-    )  # fmt: skip
+        about = {"group": backbone or "words", "note": "centred" if method == "whitening" else ""}
+        rows.append(TableRow(f"{method}-{variant}", f"{method} {variant}", tuple(cells), **about))
+    title, protocol = "Small plan: Spearman × 100", "Mean pooling, raw text, setting all."
+    return Table("small-sts", title, columns, tuple(rows), protocol=protocol, notes=("Not the full sets.",))
 
 
-def make_paper(runs: dict[str, RunDetail]) -> Paper:
+def make_paper() -> Paper:
     """A paper's table: cited rows, rows nobody ran, and one row with several verdicts."""
     rng = random.Random(5)
     columns = tuple(Column(task.lower(), task) for task in TASKS)
-    cited = TableRow(
-        "glove",
-        "GloVe avg",
-        tuple(Cell(published=55.0 + i, verdict="no independent result", wanted=False) for i in range(8)),
-        source="cited",
-    )
-    missing = TableRow(
-        "dclr",
-        "DCLR",
-        tuple(Cell(published=70.0 + i, verdict="authors only") for i in range(8)),
-        "bert-base-uncased",
-    )
+    known = [Cell(published=55.0 + i, verdict="no independent result", wanted=False) for i in range(8)]
+    cited = TableRow("glove", "GloVe avg", tuple(known), source="cited")
+    alone = [Cell(published=70.0 + i, verdict="authors only") for i in range(8)]
+    missing = TableRow("dclr", "DCLR", tuple(alone), "bert-base-uncased")
     keys = tuple(f"simcse-released-s{seed}" for seed in SEEDS)
     offsets = (0.1, -0.1, 0.7, -0.8, 2.4, -1.9, 0.2, 1.5)
     cells = [
@@ -160,34 +143,23 @@ def make_paper(runs: dict[str, RunDetail]) -> Paper:
     ]
     cells[3] = replace(cells[3], note="the reported average does not fit the row")
     simcse = TableRow("simcse", "SimCSE", tuple(cells), "bert-base-uncased", note="the authors' own re-run")
-    tables = (
-        Table(
-            "dclr-table1",
-            "Table 1: STS test sets",
-            columns,
-            (cited, simcse, missing),
-            "CLS pooling, setting all.",
-        ),
-    )
+    title, protocol = "Table 1: STS test sets", "CLS pooling, setting all."
+    tables = (Table("dclr-table1", title, columns, (cited, simcse, missing), protocol),)
     marks = [*cell_rows("simcse", cells[0]), {"name": "simcse", "kind": "independent source", "value": 71.6}]
-    chart = by_rows(
-        marks, key="dclr-strip", title="STS12, seeds", says="A sentence.", x_title="Spearman × 100"
-    )
-    return Paper(
-        "dclr", "Debiased Contrastive Learning", "ACL 2022", tables, (chart,), ("Two versions exist.",)
-    )
+    title, words = "STS12, seeds", "Spearman × 100"
+    chart = draw("rows", marks, key="dclr-strip", title=title, says="One.", x_title=words, kinds=KINDS)
+    name = "Debiased Contrastive Learning"
+    return Paper("dclr", name, "ACL 2022", tables, (chart,), ("Two versions exist.",))
 
 
-def make_wide_table(rows: int = 16, columns: int = 30) -> Table:
-    """A table of many columns, every cell run and judged."""
+def make_wide_table() -> Table:
+    """A table of 16 rows and 30 columns, every cell run and judged."""
     rng = random.Random(11)
     keys = tuple(f"distill-mse-s{seed}" for seed in SEEDS)
-    heads = tuple(
-        Column(f"task-{i}", f"Task {i:02d}", "partial" if i % 7 == 3 else "") for i in range(columns)
-    )
+    heads = tuple(Column(f"task-{i}", f"Task {i:02d}", "partial" if i % 7 == 3 else "") for i in range(30))
     body = []
-    for row in range(rows):
-        bases = [rng.uniform(40, 85) for _ in range(columns)]
+    for row in range(16):
+        bases = [rng.uniform(40, 85) for _ in heads]
         cells = tuple(
             make_cell([base + rng.gauss(0, 0.5) for _ in SEEDS], keys, base + rng.gauss(0, 1))
             for base in bases
@@ -198,17 +170,11 @@ def make_wide_table(rows: int = 16, columns: int = 30) -> Table:
 
 def make_report(*, wide: bool = True) -> Report:
     """The whole example."""
-    runs = make_runs()
-    leaderboard = make_leaderboard(runs)
     return Report(
         title="Sentence embeddings without labels, reproduced",
         code="7bb0566c1d2e3f4a5b6c7d8e9f0a1b2c3d4e5f6a",
-        tables=(leaderboard, make_wide_table()) if wide else (leaderboard,),
-        papers=(make_paper(runs),),
-        runs=runs,
-        notes=(
-            "These rows come from encoders of two layers and a few hundred steps: nothing about BERT-base.",
-            "On such a backbone the contrast of two dropout passes is solved almost at once, so SimCSE has "
-            "little left to learn and may fall below its own untrained encoder.",
-        ),
+        tables=(make_leaderboard(), make_wide_table()) if wide else (make_leaderboard(),),
+        papers=(make_paper(),),
+        runs=make_runs(),
+        notes=("These rows come from encoders of two layers and a few hundred steps.",),
     )

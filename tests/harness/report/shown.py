@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
 
 from harness.report.pages import index
-from harness.report.pages.content import Paper, Report
-from harness.report.pages.declared import Page
-from harness.report.pages.paper import page_of
+from harness.report.pages.content import Page, Paper, Report
+from harness.report.pages.paper import pages
 from harness.report.pages.render import fill_page
 
 
@@ -51,4 +51,4 @@ def show_index(report: Report, **more: Any) -> str:
 
 
 def show_paper(report: Report, paper: Paper, **more: Any) -> str:
-    return show(page_of(paper), report, **more)
+    return show(pages(replace(report, papers=(paper,)))[0], report, **more)

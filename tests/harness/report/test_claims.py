@@ -14,7 +14,8 @@ from harness.facts.published import Published
 from harness.facts.spec import TableSpec
 from harness.plan.names import FULL_SCALE
 from harness.plan.recipes import load_recipes
-from harness.report.claims import (
+from harness.report.pages import claims as claims_page
+from harness.report.pages.claims import (
     Claim,
     JudgedClaim,
     JudgedPair,
@@ -23,7 +24,6 @@ from harness.report.claims import (
     load_claims,
     pairs_of,
 )
-from harness.report.pages import claims as claims_page
 from harness.report.pages.content import Paper, Report
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from tests.harness.report.shown import show
@@ -39,10 +39,6 @@ CLAIM = Claim(
 
 def table_of(*rows: TableRow, scale: float = 100.0) -> dict[str, Table]:
     return {"t": Table("t", "T", (Column("avg", "Avg"),), rows, scale=scale)}
-
-
-def judge_whole(upper: tuple[float, ...], lower: tuple[float, ...], claim: Claim = CLAIM) -> JudgedClaim:
-    return judge_claim(claim, rows_of(upper, lower))
 
 
 def judge_claim(claim: Claim, tables: dict[str, Table]) -> JudgedClaim:
@@ -76,7 +72,7 @@ def five(centre: float, sd: float = 1.0) -> tuple[float, ...]:
 
 
 def judge(upper: tuple[float, ...], lower: tuple[float, ...]) -> JudgedPair:
-    (pair,) = judge_whole(upper, lower).pairs
+    (pair,) = judge_claim(CLAIM, rows_of(upper, lower)).pairs
     return pair
 
 
@@ -130,39 +126,35 @@ def test_unknown_names_are_input_errors(wrong: dict[str, object]) -> None:
 
 def test_a_loss_is_better_where_it_is_lower() -> None:
     lower = CLAIM.model_copy(update={"lower": True})
-    found = judge_whole(five(2), five(12), lower)
+    found = judge_claim(lower, rows_of(five(2), five(12)))
     assert (found.outcome, found.pairs[0].reported) == ("supported", -1.0)
-    assert judge_whole(five(12), five(2), lower).outcome == "contradicted"
+    assert judge_claim(lower, rows_of(five(12), five(2))).outcome == "contradicted"
 
 
 def test_two_that_are_said_to_be_the_same_must_be_shown_to_be() -> None:
     """The interval is 2.03 to either side: 0 and 2.1 are the same within 5 points, 0 and 8 are not."""
     same = CLAIM.model_copy(update={"within": 5.0})
-    assert judge_whole(five(4.1), five(2), claim=same).outcome == "supported"
-    assert judge_whole(five(7), five(2), claim=same).outcome == "inconclusive"
-    assert judge_whole(five(10), five(2), claim=same).outcome == "contradicted"
-    assert judge_whole(five(2), five(10), claim=same).outcome == "contradicted"
+    assert judge_claim(same, rows_of(five(4.1), five(2))).outcome == "supported"
+    assert judge_claim(same, rows_of(five(7), five(2))).outcome == "inconclusive"
+    assert judge_claim(same, rows_of(five(10), five(2))).outcome == "contradicted"
+    assert judge_claim(same, rows_of(five(2), five(10))).outcome == "contradicted"
+
+
+def valued(*, scale: float = 100.0, **values: tuple[float, ...]) -> dict[str, Table]:
+    """Returns a table with our seeds' values by row."""
+    return table_of(*(TableRow(key, key, (Cell(values=v),)) for key, v in values.items()), scale=scale)
 
 
 def test_the_margin_of_a_claim_is_in_points_whatever_the_table_prints() -> None:
     """In a table of fractions the interval 0.0203 to either side of 0.023 lies within 5 points."""
     same = CLAIM.model_copy(update={"within": 5.0})
-    rows = [
-        TableRow("a", "A", (Cell(values=five(0.043, 0.01)),)),
-        TableRow("b", "B", (Cell(values=five(0.02, 0.01)),)),
-    ]
-    assert judge_claim(same, table_of(*rows, scale=1.0)).outcome == "supported"
-    assert judge_claim(same, table_of(*rows, scale=0.1)).outcome == "inconclusive"  # 5 points are 0.005
+    values = {"a": five(0.043, 0.01), "b": five(0.02, 0.01)}
+    assert judge_claim(same, valued(scale=1.0, **values)).outcome == "supported"
+    assert judge_claim(same, valued(scale=0.1, **values)).outcome == "inconclusive"  # 5 points are 0.005
 
 
 def test_a_claim_of_several_pairs_holds_where_each_of_them_does() -> None:
-    high, low, near = five(12), five(2), five(11.5)
-    tables = table_of(
-        *(
-            TableRow(key, key, (Cell(values=v),))
-            for key, v in (("a", high), ("b", low), ("c", near), ("d", ()))
-        )
-    )
+    tables = valued(a=five(12), b=five(2), c=five(11.5), d=())
 
     def outcome(*worse: str, better: str = "a") -> str:
         rows = [Rows(better=better, worse=list(worse))]
@@ -176,20 +168,17 @@ def test_a_claim_of_several_pairs_holds_where_each_of_them_does() -> None:
 
 def test_answers_are_controlled_over_all_pairs_of_a_paper_each_counted_once() -> None:
     """Welch, five seeds with sd 1 a side: a difference of 2.5 holds alone, and not as one of four."""
-    values = {"a": five(2.5), "b": five(0), "c": five(0.1), "d": five(0.2)}
-    tables = table_of(*(TableRow(key, key, (Cell(values=v),)) for key, v in values.items()))
-    others = [
-        CLAIM.model_copy(update={"rows": [Rows(better="b", worse=["c", "d"]), Rows(better="c", worse=["d"])]})
-    ]
+    tables = valued(a=five(2.5), b=five(0), c=five(0.1), d=five(0.2))
+    rows = [Rows(better="b", worse=["c", "d"]), Rows(better="c", worse=["d"])]
+    others = CLAIM.model_copy(update={"rows": rows})
     assert [judged.outcome for judged in judge_claims([CLAIM], tables)] == ["supported"]
     assert judge_claims([CLAIM, CLAIM, CLAIM], tables)[2].outcome == "supported"
-    assert [judged.outcome for judged in judge_claims([CLAIM, *others], tables)] == ["inconclusive"] * 2
+    assert [judged.outcome for judged in judge_claims([CLAIM, others], tables)] == ["inconclusive"] * 2
 
 
 def test_runs_that_judge_no_number_judge_no_claim(tmp_path: Path) -> None:
     cells = [Cell(values=five(12), no_verdict="other texts"), Cell(values=five(2))]
-    rows = [TableRow(key, key, (cell,)) for key, cell in zip("ab", cells, strict=True)]
-    tables = table_of(*rows)
+    tables = table_of(*(TableRow(key, key, (cell,)) for key, cell in zip("ab", cells, strict=True)))
     found = judge_claim(CLAIM, tables)
     assert (found.outcome, found.reason) == ("no verdict", "other texts")
     assert "other texts" in page_of(tmp_path, tables, CLAIM)
@@ -209,7 +198,7 @@ UNREADABLE = {"dclr/fig3", "dclr/fig4", "pcl/fig4", "ptbert/fig3"}
 def test_the_reported_numbers_of_every_claim_satisfy_it(tables: dict[str, Table]) -> None:
     unread = set()
     for declared in load_claims(LEADERBOARDS / "claims").values():
-        for judged in (judge_claim(claim, tables) for claim in declared.claims):
+        for judged in (judge_claim(claim, tables) for claim in declared):
             claim, scale = judged.claim, tables[judged.claim.table].scale / 100
             for pair in judged.pairs:
                 if pair.reported is None:
@@ -230,7 +219,7 @@ def test_every_claim_names_its_place_in_the_paper_and_full_scale_runs(
     }
     ledger = load_claims(LEADERBOARDS / "claims")
     assert set(ledger) == set(published.papers) - {"public"} == {"dclr", "pcl", "ptbert", "sct", "una"}
-    claims = [(paper, claim) for paper, declared in ledger.items() for claim in declared.claims]
+    claims = [(paper, claim) for paper, declared in ledger.items() for claim in declared]
     assert len(claims) == 70
     for paper, claim in claims:
         assert re.match(
@@ -251,37 +240,19 @@ def test_no_claim_is_the_opposite_of_another(tables: dict[str, Table]) -> None:
     """What one claim puts above, none puts below."""
     said = set()
     for declared in load_claims(LEADERBOARDS / "claims").values():
-        for claim in declared.claims:
+        for claim in declared:
             if claim.within is None:
                 said |= {(claim.table, claim.lower, *pair) for pair in pairs_of(claim)}
     assert not {(t, lower, b, a, y, x) for t, lower, a, b, x, y in said} & said
 
 
-def test_the_ledger_shows_each_claim_with_its_finding(tmp_path: Path) -> None:
+def test_the_ledger_shows_each_claim_and_each_of_its_pairs_with_its_finding(tmp_path: Path) -> None:
     unrun = {"u": Table("u", "U", (Column("avg", "Avg"),), rows_of((), ())["t"].rows)}
-    second = CLAIM.model_copy(update={"table": "u"})
-    text = page_of(tmp_path, rows_of(five(12), five(2)) | unrun, CLAIM, second)
-    assert "A beats B" in text
-    assert "section 1: it is better" in text
-    assert "+10.00" in text
-    assert "+7.97 to +12.03" in text
-    assert '<span class="outcome supported">1 supported</span>' in text
+    claims = [CLAIM, CLAIM.model_copy(update={"table": "u"})]
+    claims.append(CLAIM.model_copy(update={"rows": [Rows(better="a", worse=["b", "b"])]}))
+    text = page_of(tmp_path, rows_of(five(12), five(2)) | unrun, *claims)
+    for said in ("A beats B", "section 1: it is better", "+10.00", "2 pairs"):
+        assert said in text
+    assert text.count("+7.97 to +12.03") == 3
+    assert '<span class="outcome supported">2 supported</span>' in text
     assert '<span class="outcome untested">1 untested</span>' in text
-
-
-def test_a_claim_of_several_pairs_shows_each_of_them(tmp_path: Path) -> None:
-    claim = CLAIM.model_copy(update={"rows": [Rows(better="a", worse=["b", "b"])]})
-    text = page_of(tmp_path, rows_of(five(12), five(2)), claim)
-    assert "2 pairs" in text
-    assert text.count("+7.97 to +12.03") == 2
-
-
-def test_one_paper_in_two_files_is_an_input_error(tmp_path: Path) -> None:
-    text = (
-        "paper: p\nclaims:\n"
-        "  - {says: s, source: r, table: t, columns: [c], rows: [{better: a, worse: [b]}]}\n"
-    )
-    for name in ("one.yaml", "two.yaml"):
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    with pytest.raises(InputError, match="has a file already"):
-        load_claims(tmp_path)

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from harness.facts.evidence.others import ReportedNumber, nothing_known
-from harness.report.charts.comparisons import costs_of
-from harness.report.pages.ablations import Effect, MeasuredAblation, effects_of
+from harness.report.pages.ablations import MeasuredAblation, effect_of, effects_of
 from harness.report.pages.content import Ablation, Paper, Step
+from harness.report.pages.index import costs_of
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.report.verification import Plan, verify
 
@@ -48,15 +48,16 @@ def test_a_system_stands_at_the_hours_of_one_seed_and_a_cheaper_one_within_a_poi
 def test_effects_of_steps_are_bars_in_points_and_steps_that_were_not_run_are_left_out() -> None:
     ablation = Ablation("simcse", "b", (), ("simcse__b__s0",))
     steps = (
-        (Step("simcse~x", "pooling", "mean in place of CLS"), Effect([69.5], [70.0])),
-        (Step("simcse~y", "length", "64 tokens"), Effect([71.25, 71.25], [70.0, 70.0])),
-        (Step("simcse~z", "steps", "twice as many"), Effect([], [70.0, 70.0])),
+        (Step("simcse~x", "pooling", "mean in place of CLS"), effect_of([69.5], [70.0])),
+        (Step("simcse~y", "length", "64 tokens"), effect_of([71.25, 71.25], [70.0, 70.0])),
+        (Step("simcse~z", "steps", "twice as many"), effect_of([], [70.0, 70.0])),
     )
-    (chart,) = effects_of([MeasuredAblation(ablation, None, [70.0], steps, ("STSB",))])
+    chart = effects_of(MeasuredAblation(ablation, None, [70.0], steps, ("STSB",)))
+    assert chart is not None
     assert [(one["name"], one["value"], one.get("low"), one.get("high")) for one in chart.rows] == [
         ("pooling", -0.5, None, None),
         ("length", 1.25, 1.25, 1.25),
     ]
     assert chart.says == "length moves the score most, by +1.25 points."
     assert chart.key == "effects-simcse-on-b"
-    assert effects_of([MeasuredAblation(ablation, None, [70.0], steps[2:], ("STSB",))]) == []
+    assert effects_of(MeasuredAblation(ablation, None, [70.0], steps[2:], ("STSB",))) is None

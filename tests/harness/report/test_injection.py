@@ -13,11 +13,11 @@ import pytest
 from harness.declarations import check_link, read_declaration, read_record
 from harness.errors import InputError
 from harness.facts.published import PublishedPaper
-from harness.report.audit import Difference, MethodAudit
 from harness.report.cite import Work, work_entry
 from harness.report.formats import latex, markdown, summary
 from harness.report.formats.readmes import to_deviations
 from harness.report.formats.text import to_terminal
+from harness.report.pages.audit import Difference, MethodAudit
 from harness.report.pages.content import Paper, Report, Site
 from harness.report.pages.render import render_pages
 from harness.report.tables.model import Cell, Column, Table, TableRow
@@ -39,14 +39,10 @@ MARKUP = (
 )
 LINKS = (
     "javascript:alert(1)", "JaVaScRiPt:alert(1)", "data:text/html,x", "vbscript:x", "file:///etc/passwd",
-    "//evil.org",
-    "http://a.org", " https://a.org", "https://a.org/\"onclick=x", "https://a.org/ x", "https://a.org/<x>",
-    "https://a.org/`x`", "https://", "https:///x", "https://u:p@a.org", "https://a.org\njavascript:x",
-    "https://a.org/{x}",
-    "https://a.org/\\x",
+    "//evil.org", "http://a.org", " https://a.org", 'https://a.org/"onclick=x', "https://a.org/ x",
+    "https://a.org/<x>", "https://a.org/`x`", "https://", "https:///x", "https://u:p@a.org",
+    "https://a.org\njavascript:x", "https://a.org/{x}", "https://a.org/\\x",
 )  # fmt: skip
-
-
 RUNS_OR_LOADS = {
     "a", "base", "embed", "form", "iframe", "img", "input", "link", "meta", "object", "script", "style",
     "svg",
@@ -124,16 +120,15 @@ def test_a_link_of_a_declaration_is_https_or_one_line(address: str, tmp_path: Pa
         read_declaration(path, Site)
 
 
-@pytest.mark.parametrize("sign", ["\x1b[31m", "\x07", "\u202e", "\u2066", "\x9b", "\x7f"])
-def test_a_result_with_a_control_character_is_one_line(sign: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("sign", ["\x1b[31m", "\u202e", "\x9b"])
+@pytest.mark.parametrize("escaped", [True, False])
+def test_a_result_with_a_control_character_is_one_line(sign: str, escaped: bool, tmp_path: Path) -> None:
     source = next((Path(__file__).parent / "recorded/scores").glob("*.json"))
     found = json.loads(source.read_text())
     found.pop("digest", None)
-    for ascii_only in (True, False):
-        found["run"]["variant"] = f"a{sign}b"
-        path = tmp_path / "a.json"
-        path.write_text(json.dumps(found, ensure_ascii=ascii_only))
-        with pytest.raises(InputError) as caught:
-            read_record(path, ResultFile)
-        assert len(str(caught.value).splitlines()) == 1
-        assert str(caught.value).isprintable()
+    found["run"]["variant"] = f"a{sign}b"
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(found, ensure_ascii=escaped))
+    with pytest.raises(InputError) as caught:
+        read_record(path, ResultFile)
+    assert str(caught.value).isprintable()

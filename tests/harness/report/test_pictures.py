@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-import builtins
 import csv
 import io
 import re
+import sys
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
+from itertools import product
 
 import pytest
 
 from harness.errors import InputError
 from harness.facts.evidence.others import ReportedNumber, nothing_known
-from harness.report.charts.chart import Chart, draw
-from harness.report.charts.comparisons import GOLD, SPAN, claims_of, pairs_of, ranks_of, years_of
-from harness.report.charts.palette import PALETTE
-from harness.report.charts.papers import chart_of
-from harness.report.charts.training import curve_rows, geometry_figure, learning_curves, named
-from harness.report.claims import Claim, Rows, judge_claims
-from harness.report.disagreement import PairSet
+from harness.report.chart import PALETTE, Chart, draw
+from harness.report.figures import chart_of, curve_rows, learning_curves
 from harness.report.pages.answers import Answer, conclusion, forest_of
-from harness.report.pages.content import Paper
+from harness.report.pages.claims import Claim, Rows, claims_of, judge_claims
+from harness.report.pages.content import PairSet, Paper
+from harness.report.pages.index import geometry_figure, named, ranks_of, years_of
+from harness.report.pages.pairs import GOLD, SPAN, pairs_of
 from harness.report.pages.paper import others_values
 from harness.report.runs import RunDetail
-from harness.report.tables.model import Cell, Column, Table, TableRow, row_label
+from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.report.verification import verify
 from harness.results.curves import Evaluation
 from tests.harness.report.made_results import result
@@ -107,20 +106,15 @@ def test_the_conclusion_counts_the_verdicts() -> None:
     assert conclusion(found[1:2]) == "Of 1 well-known number, 1 was measured by its authors only."
 
 
-def test_the_csv_of_a_picture_has_a_line_for_each_mark(forest: Chart) -> None:
-    lines = list(csv.DictReader(io.StringIO(forest.csv)))
-    assert len(lines) == len(forest.rows)
-    runs = [float(line["value"]) for line in lines if line["kind"] == "independent run"]
-    assert runs == [74.0, 75.0, 75.2, 76.0]
-    assert set(forest.files) == {"pages/k.svg", "pages/k.csv"}
-
-
 def test_equal_rows_give_equal_bytes_and_two_pictures_share_no_id(forest: Chart) -> None:
     again, other = (forest_of([answer("One", SOURCES)], key) for key in ("same", "other"))
     assert forest_of([answer("One", SOURCES)], "same") == again
     ids = [re.findall(r'\bid="([^"]+)"', "".join(chart.drawings)) for chart in (again, other)]
     assert len(ids[0]) == len(set(ids[0])) > 3
     assert not set(ids[0]) & set(ids[1])
+    runs = [line["value"] for line in csv.DictReader(io.StringIO(forest.csv)) if "run" in line["kind"]]
+    assert runs == ["74.0", "75.0", "75.2", "76.0"]
+    assert set(forest.files) == {"pages/k.svg", "pages/k.csv"}
 
 
 def test_a_picture_names_no_colour_and_no_font_of_its_own(forest: Chart) -> None:
@@ -140,20 +134,13 @@ def luminance(colour: str) -> float:
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def contrast(first: str, second: str) -> float:
-    """Contrast ratio of two colours, from 1 to 21. Source: WCAG 2.2, definition of contrast ratio."""
-    low, high = sorted((luminance(first), luminance(second)))
-    return (high + 0.05) / (low + 0.05)
-
-
 def test_every_text_and_series_colour_reaches_4_5_to_1_in_both_schemes() -> None:
-    names = [name for name in PALETTE if name not in ("paper", "raised", "rule", "edge")]
-    assert len(names) == 12
-    for name in names:
-        for ground in ("paper", "raised"):
-            assert contrast(PALETTE[name].light, PALETTE[ground].light) >= 4.5, name
-            assert contrast(PALETTE[name].dark, PALETTE[ground].dark) >= 4.5, name
-    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    """Source of the contrast ratio: WCAG 2.2."""
+    names = PALETTE.keys() - {"paper", "raised", "rule", "edge"}
+    for name, ground in product(names, ("paper", "raised")):
+        for pair in zip(PALETTE[name], PALETTE[ground], strict=True):
+            low, high = sorted(map(luminance, pair))
+            assert (high + 0.05) / (low + 0.05) >= 4.5, name
 
 
 def trained(
@@ -201,6 +188,11 @@ def test_a_figure_tells_both_values_and_leaves_plain_columns_out() -> None:
     assert chart.says == "Ours exist for 1 of 2 reported values; the largest difference is 1.00."
     unrun = replace(FIGURE, rows=FIGURE.rows[1:])
     assert (chart_of(unrun, {}) or chart).says == "1 reported values; none of them has been run yet."
+    lines = tuple(replace(row, x=None) for row in FIGURE.rows)
+    assert ">K = 100</text>" in (chart_of(replace(FIGURE, rows=lines), {}) or chart).svg
+    assert chart_of(replace(FIGURE, kind="table", rows=lines), {}) is None
+    empty = tuple(replace(row, cells=(Cell(), Cell())) for row in FIGURE.rows)
+    assert chart_of(replace(FIGURE, rows=empty), {}) is None
 
 
 def test_an_axis_over_two_decades_is_logarithmic() -> None:
@@ -211,16 +203,6 @@ def test_an_axis_over_two_decades_is_logarithmic() -> None:
         assert chart is not None
         left, centre, right = (x for x, _ in marks_of(chart.svg, "points"))
         assert centre == pytest.approx((left + right) / 2, abs=0.02)
-
-
-def test_rows_without_an_axis_become_one_line_each_and_nothing_gives_no_picture() -> None:
-    rows = tuple(replace(row, x=None) for row in FIGURE.rows)
-    chart = chart_of(replace(FIGURE, rows=rows), {})
-    assert chart is not None
-    assert ">K = 100</text>" in chart.svg
-    empty = tuple(replace(row, cells=(Cell(), Cell())) for row in FIGURE.rows)
-    assert chart_of(replace(FIGURE, rows=empty), {}) is None
-    assert chart_of(replace(FIGURE, kind="table", rows=rows), {}) is None
 
 
 def test_a_figure_of_training_logs_draws_the_curves_of_its_runs() -> None:
@@ -301,26 +283,15 @@ def test_a_number_of_a_year_is_joined_with_the_median_of_independent_sources() -
 
 
 def test_independent_sources_of_a_strip_are_in_the_scale_of_the_table() -> None:
-    nothing = nothing_known()
-    sources = replace(nothing.independent, sources={"x/y": 75.4, "x/z": 75.1})
-    others = replace(nothing, pools={**nothing.pools, "independent": sources, "checkpoint": sources})
-    cell = Cell(published=0.7625, evidence=verify(REPORTED, others))
+    cell = Cell(published=0.7625, evidence=answer("One", {"x/y": (75.4,), "x/z": (75.1,)}).found)
     assert others_values(cell, replace(FIGURE, scale=1.0)) == pytest.approx([0.754, 0.751])
     assert others_values(Cell(published=0.7625), FIGURE) == []
-    assert row_label(replace(FIGURE.rows[0], group="BERT")) == "K = 1 (BERT)"
 
 
 def test_nothing_to_draw_and_a_missing_library_are_input_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match="got no rows"):
         draw("answers", [], key="k", title="t")
-    original = builtins.__import__
-
-    def refuse(name: str, *arguments: object, **named: object) -> object:
-        if name == "vl_convert":
-            raise ImportError(name)
-        return original(name, *arguments, **named)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(builtins, "__import__", refuse)
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
     with pytest.raises(InputError, match=r"pip install '\.\[report\]'"):
         forest_of([answer("One", {})], "k")
 
@@ -348,3 +319,4 @@ def test_pairs_that_systems_rank_furthest_apart_come_first_with_their_sentences(
     assert [row["name"] for row in hidden.rows[::2]] == ["p 1", "p 3", "p 2"]
     assert not any("cat" in drawing for drawing in hidden.drawings)
     assert pairs_of(replace(found, cosines={"a": (0.1, 0.2, 0.3)})) is None
+    assert replace(found, gold=(3.0, 1.0, 3.0)).gold_ranks.tolist() == [0.75, 0.0, 0.75]

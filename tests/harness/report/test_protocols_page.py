@@ -6,12 +6,10 @@ import pytest
 
 from harness.report.pages import protocols as protocols_page
 from harness.report.pages.content import Report
-from harness.report.pages.protocols import PROTOCOLS, ProtocolRow, Reading, protocol_values
+from harness.report.pages.protocols import ProtocolRow, Reading, protocol_values
 from harness.results.schema import ResultFile
 from tests.harness.report.made_results import result
 from tests.harness.report.shown import show
-
-KEYS = [protocol.key for protocol in PROTOCOLS]
 
 
 def joined(task: str, everything: float, mean: float, weighted: float) -> dict[tuple[str, str], float]:
@@ -51,16 +49,6 @@ def test_the_raw_column_comes_from_the_run_that_differs_in_text_alone() -> None:
     assert [row.system.id for row in rows] == ["a", "b"]
     assert [sorted(row.readings) for row in rows] == [["raw", "senteval"], ["senteval"]]
     assert rows[0].readings["raw"].mean == pytest.approx(60.0)
-
-
-def test_missing_protocols_are_named_with_what_gives_them() -> None:
-    results = (result("a", 0, {("SICKR", "all"): 0.5}),)
-    missing = protocol_values(Report("T", "abc", results=results))["missing"]
-    assert [protocol.key for protocol in missing] == [key for key in KEYS if key != "SICKR"]
-    text = show(protocols_page.PAGE, Report("T", "abc", results=results))
-    assert "SICK-R pairs 9,927: no run of the plan was scored so" in text
-    assert "sentbench evaluate DIR --tasks SICKR-mteb --text raw" in text
-    assert "SICK-R pairs 4,927: no run" not in text
 
 
 def test_poolings_of_one_backbone_stand_together_and_a_lone_one_does_not() -> None:

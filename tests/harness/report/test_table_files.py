@@ -11,9 +11,8 @@ from harness.declarations import LEADERBOARDS, read_declarations
 from harness.facts.published import Published
 from harness.facts.spec import ColumnSpec, TableSpec
 from harness.report.cite import WORKS, Work, entry, report_entry
-from harness.report.disagreement import largest, ranks
 from harness.report.formats.summary import records, to_csv, to_json
-from harness.report.pages.anchors import anchors_of
+from harness.report.pages.cells import anchors_of
 from harness.report.pages.content import Report
 from harness.report.pages.pairs import written
 from harness.report.pages.paper import papers_of
@@ -72,7 +71,7 @@ def test_a_quoted_number_is_cited_by_the_work_that_reported_it(
     """PCL's table quotes 76.25 from SimCSE and reports 78.14 itself; the page has the entries of both."""
     works = read_declarations(LEADERBOARDS / WORKS, Work)
     table = build_table(specs["pcl/table2"], Evidence([], published, NO_STUDIES))
-    (paper,) = papers_of({"pcl/table2": table}, published, {}, {}, works)
+    (paper,) = papers_of({"pcl/table2": table}, published, {}, works)
     text = show_paper(Report("T", "abc"), paper)
     found = dict(re.findall(r'<td id="([^"]*avg)"[^>]*><span class="cell"(?: data-work="([^"]*)")?', text))
     assert found["pcl-table2--bert-base-simcse--avg"] == "gao-2021-simcse"
@@ -88,12 +87,6 @@ def test_a_quoted_number_is_cited_by_the_work_that_reported_it(
 def test_a_citation_escapes_what_tex_would_read_and_leaves_out_what_is_not_known() -> None:
     assert entry("k", {"note": "5 % & more", "year": ""}) == "@misc{k,\n  note = {5 \\% \\& more},\n}"
     assert "Report of code 0123456789abcdef" in report_entry("0123456789abcdef")
-
-
-def test_ranks_are_in_zero_to_one_with_ties_between_and_the_largest_difference_comes_first() -> None:
-    assert ranks([3.0, 1.0, 3.0]).tolist() == [0.75, 0.0, 0.75]
-    first, second = ranks([1.0, 2.0, 3.0]), ranks([3.0, 2.0, 1.0])
-    assert [tuple(found) for found in largest(first, second, 2)] == [(0, -1.0), (2, 1.0)]
 
 
 def test_a_page_writes_a_rank_as_two_digits_to_the_base_36() -> None:

@@ -48,8 +48,8 @@ def report_of(project: Path, *names: str) -> tuple[str, str]:
             result = small.model_copy(update={"run": named, "scores": [*small.scores, *years]})
             write_result(project / f"reports/scores/{key}.json", result)
     assert main(["report"]) == 0
-    page = (project / "reports/index.html").read_text()
-    return (project / "reports/index.md").read_text(), page
+    summary, page = (project / "reports" / name for name in ("index.md", "index.html"))
+    return summary.read_text(), page.read_text()
 
 
 def section(text: str, title: str) -> str:

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from harness.report.claims import Claim, Rows
-from harness.report.disagreement import PairSet
-from harness.report.pages import ablations, audit, claims, compare, pairs, protocols, small, speed
-from harness.report.pages.content import Ablation, Report, Step
+from harness.report.pages import ablations, audit, claims, compare, pairs, paper, protocols, speed
+from harness.report.pages.claims import Claim, Rows
+from harness.report.pages.content import Ablation, PairSet, Report, Step
 from harness.results.schema import ResultFile
 from tests.harness.report.example_report import make_report
 from tests.harness.report.made_results import result
@@ -34,27 +33,14 @@ CLAIM = Claim(
     columns=["avg"],
     rows=[Rows(better="distill-mse", worse=["simcse-released"])],
 )
-PAGES = [
-    "index.html",
-    "short.html",
-    "paper.html",
-    "claims.html",
-    "compare.html",
-    "pairs.html",
-    "small.html",
-    "audit.html",
-    "ablations.html",
-    "protocols.html",
-    "speed.html",
-    "empty.html",
-]
+NAMES = (
+    *("index", "short", "paper", "claims", "compare", "pairs", "small", "audit", "ablations", "protocols"),
+    *("speed", "empty"),
+)
+PAGES = [f"{name}.html" for name in NAMES]
 FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--renderer-process-limit=1",
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--renderer-process-limit=1"),
 ]
 
 
@@ -121,10 +107,7 @@ def wait_until(page: Page, expression: str) -> None:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The example report as files, each kind of page once; `short` is the index without its wide table."""
     pytest.importorskip("vl_convert", reason="pictures need the extra `report`")
-    results = [
-        *(result("a", seed, {("STS12", "all"): 0.5 + seed / 100}) for seed in range(2)),
-        *make_rivals(),
-    ]
+    results = [result("a", seed, {("STS12", "all"): 0.5 + seed / 100}) for seed in range(2)] + make_rivals()
     steps = (Step("a-ablation-text", "text", "text: senteval → raw"), Step("x", "clipping", "on → off"))
     report = replace(
         make_report(),
@@ -142,7 +125,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "claims": show(claims.PAGE, replace(report, leaderboards=folder)),
         "compare": show(compare.PAGE, report),
         "pairs": show(pairs.PAGE, replace(report, pairs=make_pairs())),
-        "small": show(small.SMALL, replace(report, small_tables=report.tables[:1])),
+        "small": show(paper.pages(report)[-1], replace(report, small_tables=report.tables[:1])),
         "audit": show(audit.PAGE, report),
         "ablations": show(ablations.PAGE, report),
         "protocols": show(protocols.PAGE, report),

@@ -6,23 +6,18 @@ The accessibility check needs axe-core, which the package axe-playwright-python 
 from __future__ import annotations
 
 import importlib.util
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.harness.report.browser.conftest import PAGES, Open, wait_until
-from tests.harness.report.example_report import make_report, make_wide_table
-from tests.harness.report.shown import show_index
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 AXE = importlib.util.find_spec("axe_playwright_python")
-LEAD_BACK = [
-    f"{name}.html" for name in ("claims", "compare", "pairs", "audit", "ablations", "protocols", "speed")
-]
+LEAD_BACK = PAGES[3:6] + PAGES[7:11]
 """The pages with one link to the overview."""
 
 
@@ -97,15 +92,6 @@ def test_a_table_of_30_columns_fits_a_landscape_page_on_paper(open_page: Open) -
     assert size >= 5 * 96 / 72 - 0.01
 
 
-@pytest.mark.slow  # a clock: run on a quiet machine, never in CI
-def test_a_table_of_40_rows_and_30_columns_opens_in_under_a_second(open_page: Open, folder: Path) -> None:
-    report = replace(make_report(), tables=(make_wide_table(rows=40),))
-    (folder / "long.html").write_text(show_index(report), encoding="utf-8")
-    page = open_page("long.html").page
-    assert page.locator("#table-wide td").count() == 1200
-    assert page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd") < 1000
-
-
 @pytest.mark.parametrize("name", ["index.html", "paper.html"])
 @pytest.mark.parametrize("width", [390, 1280])
 def test_no_number_of_a_cell_lies_over_another(open_page: Open, name: str, width: int) -> None:
@@ -129,15 +115,3 @@ def test_no_number_of_a_cell_lies_over_another(open_page: Open, name: str, width
         })"""
     )
     assert over == []
-
-
-def test_what_scrolls_sideways_on_a_phone_shows_an_edge_until_its_end(open_page: Open) -> None:
-    page = open_page("index.html", width=390).page
-    links = page.locator("nav[aria-label='On this page']")
-    assert links.evaluate("box => box.scrollWidth > box.clientWidth")
-    assert "gradient" in links.evaluate("box => getComputedStyle(box).backgroundImage")
-    last = page.locator("#table-wide tr.system").last.locator("th")
-    assert last.evaluate(
-        "head => head.getBoundingClientRect().bottom"
-        " <= head.closest('.scroller').getBoundingClientRect().bottom - 1"
-    )

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.report.system_pairs import Difference, compare_systems, system_scores, tally_in_words
 from tests.harness.report.browser.conftest import Open, make_rivals, wait_until
-from tests.harness.report.example_report import make_report
-from tests.harness.report.shown import show_index
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser
 
 
 def test_a_table_that_fits_has_no_scroller_and_a_long_one_is_whole_under_a_head_that_stays(
@@ -155,22 +152,8 @@ def test_the_committed_overview_prints_on_about_five_sheets_without_the_records_
 ) -> None:
     page = browser.new_page()
     page.goto((Path(__file__).parents[4] / "reports/index.html").as_uri())
-    assert 3 <= sheets_of(page) <= 6
+    sheets = re.findall(rb"/Type\s*/Page\b", page.pdf(prefer_css_page_size=True))
+    assert 3 <= len(sheets) <= 6
     page.emulate_media(media="print")
     assert page.locator("#runs details.system:visible").count() == 0
     page.close()
-
-
-def test_on_paper_an_overview_lists_the_first_five_problems(browser: Browser, tmp_path: Path) -> None:
-    path = tmp_path / "overview.html"
-    path.write_text(show_index(replace(make_report(), problems=("missing",) * 60)), encoding="utf-8")
-    page = browser.new_page()
-    page.goto(path.as_uri())
-    page.emulate_media(media="print")
-    assert page.locator(".problems :is(li, summary):visible").count() == 5
-    page.close()
-
-
-def sheets_of(page: Page) -> int:
-    """How many sheets the page takes on paper."""
-    return len(re.findall(rb"/Type\s*/Page\b", page.pdf(prefer_css_page_size=True)))

@@ -19,26 +19,56 @@ from typing import Any
 
 from harness.disk.yaml_files import read_yaml
 from harness.errors import InputError
-from harness.report.charts.palette import PALETTE
 from harness.report.formats.templates import TEMPLATES
 
 PICTURES = TEMPLATES / "pictures"
 SIZES = ("wide", "narrow")
-DROPPED = (
+DROPPED = [
     "role",
     "aria-hidden",
     "aria-roledescription",
     "pointer-events",
     "font-family",
     "stroke-miterlimit",
-)
+]
 """Attributes that the page states once, or that only a script of Vega reads."""
 GROWTH = 1.25
 """How much larger than it was laid out a drawing may be shown."""
 LINK_BASE = "https://vega.github.io/vega-datasets/"
 """What vl-convert puts before a link that names no host; here a link leads into the page."""
 _NAMED = re.compile(r"\$([\w-]+)")
-COLOURS = {name: f"var(--{name}, {shade.light})" for name, shade in PALETTE.items()}
+PALETTE = {
+    "paper": ("#ffffff", "#14171a"),
+    "raised": ("#f4f5f6", "#1d2226"),
+    "ink": ("#16191d", "#e6e8ea"),
+    "muted": ("#58606a", "#a4acb5"),
+    "rule": ("#d3d7db", "#39414a"),
+    "edge": ("#79828c", "#7d8791"),
+    "accent": ("#0a5a8c", "#7fc1ef"),
+    "holds": ("#006a50", "#5fd0a6"),
+    "alone": ("#6b5800", "#d9be4c"),
+    "departs": ("#b2251d", "#ff9b90"),
+    "open": ("#594998", "#bbb0f6"),
+    "series-1": ("#0b62a5", "#74b8f1"),
+    "series-2": ("#b7420a", "#ff9d6c"),
+    "series-3": ("#00735d", "#56cfaa"),
+    "series-4": ("#9c3586", "#e79ad7"),
+    "series-5": ("#7c5f00", "#dcbf51"),
+}
+"""The colours of pictures and pages on a light and on a dark page, as #rrggbb.
+
+The series colours follow the blue-vermilion-green order that red-green blind readers tell apart, darkened or
+lightened until each reaches 4.5:1 against its page, so that a label may carry its line's colour.
+"""
+
+SCALE = {
+    "holds": ("replicate", "agree"),
+    "departs": ("not replicate", "lower", "higher"),
+    "open": ("inconclusive",),
+}
+"""The colour of a verdict by a word of it; where several fit, the last one."""
+
+COLOURS = {name: f"var(--{name}, {light})" for name, (light, _) in PALETTE.items()}
 
 Row = Mapping[str, Any]
 
@@ -175,3 +205,14 @@ def _as_inline(svg: str, key: str, title: str, says: str) -> str:
         named.text = words
         root.insert(position, named)
     return ElementTree.tostring(root, encoding="unicode")
+
+
+def colour_of(verdict: str) -> str:
+    """Returns the CSS colour of a verdict."""
+    fits = [name for name, words in SCALE.items() if any(word in verdict for word in words)]
+    return COLOURS[fits[-1] if fits else "alone"]
+
+
+def css_variables() -> str:
+    """Returns the declarations that give every colour its value in the page's scheme."""
+    return "".join(f"--{name}:light-dark({light},{dark});" for name, (light, dark) in PALETTE.items())

@@ -1,0 +1,206 @@
+"""Learning curves, and the papers' figures drawn again: the published values and ours in the same axes."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+
+from harness.report.chart import Chart, Row, draw
+from harness.report.runs import RunDetail, slug
+from harness.report.tables.model import Cell, Table, row_label
+
+WIDE = 30.0
+"""Axis values further apart than this factor are on a logarithmic axis."""
+KINDS = ["reported", "ours", "independent source"]
+"""The marks of a picture by rows, in the order of its legend."""
+
+
+def seed_lines(runs: Iterable[RunDetail], quantity: str) -> dict[int, list[tuple[int, float]]]:
+    """Returns per seed the steps with a quantity of its evaluations, in their order; None is left out.
+
+    quantity: `score`, which is x 100, `alignment` or `uniformity`.
+    """
+    points = [(run.about.seed, one.step, getattr(one, quantity)) for run in runs for one in run.curve]
+    lines: dict[int, list[tuple[int, float]]] = {}
+    for seed, step, value in sorted(points, key=lambda point: point[:2]):
+        if value is not None:
+            lines.setdefault(seed, []).append((step, 100 * value if quantity == "score" else value))
+    return lines
+
+
+def learning_curves(runs: Iterable[RunDetail]) -> list[Chart]:
+    """Returns a picture for each backbone with a panel for each system that trained on it."""
+    found: dict[str, dict[str, list[RunDetail]]] = {}
+    for run in runs:
+        if len(run.curve) > 1:
+            name = " ".join(filter(None, (run.about.method, run.about.variant)))
+            found.setdefault(run.about.backbone, {}).setdefault(name, []).append(run)
+    return [_learning_curve(backbone, systems) for backbone, systems in found.items()]
+
+
+def _learning_curve(backbone: str, systems: Mapping[str, Sequence[RunDetail]]) -> Chart:
+    rows, gains = [], {}
+    for name, runs in systems.items():
+        drawn = curve_rows(name, runs, "score")
+        means = [row["y"] for row in drawn if row["kind"] == "ours"]
+        gains[name] = max(means) - means[0]
+        rows += drawn
+    best = max(gains, key=lambda name: gains[name])
+    return draw(
+        "lines",
+        rows,
+        key=f"learning-{slug(backbone)}",
+        title=f"Learning on {backbone}",
+        caption="STS-B dev Spearman × 100 over training steps, mean ± one standard deviation over seeds; "
+        "thin lines are seeds.",
+        says=f"{sum(gain > 0 for gain in gains.values())} of {len(gains)} systems improve on their start, "
+        f"{best} most, by {gains[best]:.1f} points.",
+        wide=4,
+        narrow=2,
+        x_title="training steps",
+    )
+
+
+def curve_rows(panel: str, runs: Sequence[RunDetail], quantity: str) -> list[Row]:
+    """Returns the mean over the seeds with a value at each step, with its band of one sample standard
+    deviation, 0 for a single seed, and every seed.
+    """
+    lines = seed_lines(runs, quantity)
+    at_step: dict[int, list[float]] = {}
+    for step, value in chain(*lines.values()):
+        at_step.setdefault(step, []).append(value)
+    rows: list[Row] = []
+    about = {"panel": panel, "series": "ours"}
+    for step, values in sorted(at_step.items()):
+        mean = statistics.fmean(values)
+        sd = statistics.stdev(values) if len(values) > 1 else 0.0
+        band = {"y": round(mean, 4), "low": round(mean - sd, 4), "high": round(mean + sd, 4)}
+        says = f"{panel}, step {step}: {mean:.2f} ± {sd:.2f}"
+        rows.append({**about, "kind": "ours", "x": step, **band, "says": says})
+    return rows + [
+        {**about, "kind": "seed", "seed": seed, "x": step, "y": round(value, 4)}
+        for seed, line in lines.items()
+        for step, value in line
+    ]
+
+
+def chart_of(table: Table, runs: Mapping[str, RunDetail]) -> Chart | None:
+    """Returns the picture of a table that is a figure or has an axis, None if there is nothing to draw.
+
+    Errors: InputError if vl-convert is missing.
+    """
+    key = f"chart-{slug(table.key)}"
+    if table.logs:
+        return _log_curves(table, runs, key)
+    placed = any(row.x is not None for row in table.rows)
+    if not (placed or table.kind == "figure"):
+        return None
+    rows = list(_axis_rows(table) if placed else _plain_rows(table))
+    if not rows:
+        return None
+    says = compared(rows)
+    if not placed:
+        return draw(
+            "rows",
+            rows,
+            key=key,
+            title=table.title,
+            caption="Diamonds: reported. Circles: our seeds; the bar is their mean ± one standard deviation.",
+            says=says,
+            x_title=table.unit,
+            kinds=KINDS,
+        )
+    where = {row.x for row in table.rows if row.x is not None}
+    wide = min(where) > 0 and max(where) / min(where) > WIDE
+    many = len({row["series"] for row in rows}) > 1
+    return draw(
+        "lines",
+        rows,
+        key=key,
+        title=table.title,
+        caption="Dashed, diamonds: reported. Solid, circles: ours, with a band of one standard deviation.",
+        says=says,
+        scale="log" if wide else "linear",
+        legend={"title": None} if many else None,
+        kinds={"title": None},
+        dot=36,
+        x_title=table.x_title,
+        y_title=table.unit,
+    )
+
+
+def compared(rows: list[Row]) -> str:
+    """Returns how many of the reported values of a picture we have a value of, and how far ours are off."""
+    fields = ("panel", "series", "x", "name")
+    means: dict[str, dict[tuple[object, ...], float]] = {"reported": {}, "ours": {}}
+    for row in rows:
+        if row["kind"] in means:
+            value = row.get("mean", row.get("y", row.get("value")))
+            means[row["kind"]][tuple(row.get(field) for field in fields)] = value
+    both = [abs(means["ours"][at] - value) for at, value in means["reported"].items() if at in means["ours"]]
+    if not both:
+        return f"{len(means['reported'])} reported values; none of them has been run yet."
+    return (
+        f"Ours exist for {len(both)} of {len(means['reported'])} reported values; the largest difference is "
+        f"{max(both):.2f}."
+    )
+
+
+def cell_rows(name: str, cell: Cell) -> Iterator[Row]:
+    """Yields the marks of one cell in a picture by rows: its reported value, our seeds, our mean and band."""
+    if cell.value is not None:
+        about = {"name": name, "kind": "ours", "mean": cell.value}
+        sd = cell.sd or 0.0
+        yield {**about, "low": cell.value - sd, "high": cell.value + sd}
+        for value in cell.values or (cell.value,):
+            yield {**about, "value": value, "says": f"{name}, ours: {value:.2f}"}
+    if cell.published is not None:
+        value = cell.published
+        yield {"name": name, "kind": "reported", "value": value, "says": f"{name}, reported: {value:.2f}"}
+
+
+def _plain_rows(table: Table) -> Iterator[Row]:
+    shown = [index for index, column in enumerate(table.columns) if not column.plain]
+    for row in table.rows:
+        for index in shown:
+            name = row_label(row) if len(shown) == 1 else f"{row_label(row)}, {table.columns[index].title}"
+            yield from cell_rows(name, row.cells[index])
+
+
+def _axis_rows(table: Table) -> Iterator[Row]:
+    columns = [(index, column.title) for index, column in enumerate(table.columns) if not column.plain]
+    for index, panel in columns:
+        for row in (row for row in table.rows if row.x is not None):
+            cell, where = row.cells[index], {"panel": panel, "series": row.group or "all", "x": row.x}
+            for kind, value in (("reported", cell.published), ("ours", cell.value)):
+                if value is not None:
+                    sd = cell.sd if kind == "ours" else None
+                    band = {"low": value - sd, "high": value + sd} if sd else {}
+                    says = f"{panel}, {row_label(row)}, {kind}: {value:.2f}"
+                    yield {**where, "kind": kind, "y": value, **band, "says": says}
+
+
+def _log_curves(table: Table, runs: Mapping[str, RunDetail], key: str) -> Chart | None:
+    """Returns the quantities of training logs over steps, a panel for each row and quantity that has one."""
+    behind = {
+        row.title: [runs[name] for name in dict.fromkeys(chain(*(c.runs for c in row.cells))) if name in runs]
+        for row in table.rows
+    }
+    rows = [
+        row
+        for quantity in table.logs
+        for title, some in behind.items()
+        for row in curve_rows(f"{title}: {quantity}", some, quantity)
+    ]
+    if not rows:
+        return None
+    return draw(
+        "lines",
+        rows,
+        key=key,
+        title=table.title,
+        caption="Mean over seeds at each step, ± one standard deviation; thin lines are seeds.",
+        shared="independent",
+        x_title="training steps",
+    )
