@@ -63,11 +63,8 @@ class PrintCompletion(argparse.Action):
         """Prints; the name and its arguments are argparse's. Every module of a command is imported."""
         import shtab
 
-        whole = overview({})
-        listed = next(one for one in whole._actions if isinstance(one, argparse._SubParsersAction))
-        for name, command in commands().items():
-            add_arguments(listed.add_parser(name, help=command.says), module_of(name))
-        print(shtab.complete(whole, shell=values))
+        listed = {name: [parser_of(name)] for name in commands()}
+        print(shtab.complete(overview(listed), shell=values))
         parser.exit()
 
 
@@ -118,7 +115,7 @@ def run_command(words: Sequence[str]) -> int:
     """
     words, folders = without_includes(words)
     if not words or words[0].startswith("-"):
-        overview(commands()).parse_args(words or ["--help"])
+        overview().parse_args(words or ["--help"])
         return 0
     name, known = words[0], list(commands())
     if name not in known:
@@ -148,14 +145,9 @@ def parser_of(name: str) -> CommandParser:
         description=commands()[name].says,
         epilog=f"example: {example[1]}" if example else None,
     )
-    add_arguments(parser, module)
-    return parser
-
-
-def add_arguments(parser: argparse.ArgumentParser, module: ModuleType) -> None:
-    """Adds the arguments of a command to its parser."""
     for argument, settings in getattr(module, "ARGUMENTS", {}).items():
         parser.add_argument(argument, **settings)
+    return parser
 
 
 class Command(NamedTuple):
@@ -182,8 +174,8 @@ def module_of(name: str) -> ModuleType:
     return import_module(commands()[name].module)
 
 
-def overview(listing: Mapping[str, Command]) -> CommandParser:
-    """Returns the parser of `sentbench --help` and `--version`, with these commands in its help."""
+def overview(parents: Mapping[str, list[CommandParser]] | None = None) -> CommandParser:
+    """Returns the parser of `sentbench --help` and `--version`; parents: the parsers of its commands."""
     parser = CommandParser(
         prog="sentbench",
         description="A reproducibility benchmark for unsupervised sentence embeddings.",
@@ -196,8 +188,8 @@ def overview(listing: Mapping[str, Command]) -> CommandParser:
         help=f"print the script that completes commands and options in {', '.join(SHELLS)}",
     )  # fmt: skip
     listed = parser.add_subparsers(metavar="COMMAND")
-    for name, command in listing.items():
-        listed.add_parser(name, help=command.says)
+    for name, command in commands().items():
+        listed.add_parser(name, help=command.says, add_help=False, parents=(parents or {}).get(name, ()))
     return parser
 
 

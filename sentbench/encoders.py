@@ -126,38 +126,24 @@ def encoded_by(model: Model, tasks: Sequence[Task], progress: bool = False) -> E
 
 
 def _function_of(model: Model, progress: bool) -> Callable[[Sequence[str]], np.ndarray]:
-    """Returns a model as a function from texts to an array. Errors: InputError if it is not a model."""
     if isinstance(model, str | os.PathLike):
         model = load(model)
-    call = getattr(model, "encode", model)
-    if isinstance(model, type) or not callable(call) or not _takes_texts(call):
+    call: Any = getattr(model, "encode", model)
+    is_function = callable(call) and not isinstance(model, type)
+    known = list[str]()
+    try:
+        signature = inspect.signature(call) if is_function else inspect.Signature()
+        signature.bind([])
+        known = [name for name in PROGRESS if name in signature.parameters]
+    except ValueError:  # no signature is known of some functions written in C
+        pass
+    except TypeError:
         raise InputError(
             f"{shown(model)} is not a model, expected an object with encode, a function from texts to "
             "vectors, or the folder of an encoder"
-        )
-    signature = _signature(call) if progress else None
-    known = [name for name in PROGRESS if signature is not None and name in signature.parameters]
-    options = dict.fromkeys(known[:1], True)
+        ) from None
+    options = dict.fromkeys(known[:1], True) if progress else {}
     return lambda texts: _array(call(list(texts), **options))
-
-
-def _signature(call: Callable[..., Any]) -> inspect.Signature | None:
-    """Returns the signature of a function, None if it is unknown."""
-    try:
-        return inspect.signature(call)
-    except (TypeError, ValueError):
-        return None
-
-
-def _takes_texts(call: Callable[..., Any]) -> bool:
-    """Returns whether a function can be called with one argument; assumed if its signature is unknown."""
-    signature = _signature(call)
-    try:
-        if signature is not None:
-            signature.bind([])
-    except TypeError:
-        return False
-    return True
 
 
 def _array(vectors: Any) -> np.ndarray:

@@ -125,15 +125,13 @@ def check_results(
 
     again: results of the bundle's runs that were accepted do not count as present.
     """
-    known = KnownRuns(load_recipes())
+    known, ours = KnownRuns(load_recipes()), read_results(SCORES.glob("*.json"))
     accepted = [one.result for one in read_contributions(CONTRIBUTED)[0]]
-    ours = read_results(SCORES.glob("*.json"))
-    methods = sorted({one.run.method for one in results.values()})
     chosen = random.choice(sorted(results)) if reproduce == ANY_RUN else reproduce
     checkout = Checkout(
         expected=partial(expected_run, known),
         identity=partial(identity_here, known),
-        code=code_fingerprints(methods),
+        code=code_fingerprints(one.run.method for one in results.values()),
         ranges=partial(ranges_of, ours=ours, bands=bands_of(ours), reported=reported_ranges()),
         rescore=partial(rescored, known),
         present=[*ours, *(one for one in accepted if not (again and results.get(one.run.key) == one))],
@@ -153,10 +151,7 @@ def expected_run(known: KnownRuns, key: str) -> Expected | None:
 
 
 def identity_here(known: KnownRuns, result: ResultFile) -> str | None:
-    """Returns the identity of a run in the arithmetic that its result states.
-
-    None if a folder that it is computed from is not here.
-    """
+    """Returns a run's identity in the arithmetic of its result, None without a folder that it needs."""
     key, arithmetic = result.run.key, result.provenance.arithmetic
     params = known.params(key)
     try:

@@ -12,7 +12,6 @@ import argparse
 import json
 from collections.abc import Mapping
 from functools import partial
-from pathlib import Path
 
 from harness.check.reference_losses import (
     compared_runs,
@@ -24,7 +23,6 @@ from harness.check.reference_losses import (
     write_reference,
 )
 from harness.commands import FORMAT, JSON, format_of
-from harness.disk.outputs import check_file
 from harness.errors import InputError
 from harness.paths import REFERENCE_LOSSES, SCORES, need_checkout
 from harness.plan.entries import Params, read_params
@@ -40,12 +38,6 @@ ARGUMENTS = {
         "metavar": "A",
         "help": "a git revision, or a folder of scores, that scores are compared with (default: HEAD)",
     },
-    "--losses": {
-        "type": Path,
-        "default": REFERENCE_LOSSES,
-        "metavar": "FILE",
-        "help": f"default: {REFERENCE_LOSSES}",
-    },
     "--measure": {"action": "store_true", "help": "write the reference losses of this code"},
     "--json": JSON,
     "--format": FORMAT,
@@ -59,42 +51,30 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.measure and form != "text":
         raise InputError("--measure prints one line, expected no --json and no --format; drop it")
     if arguments.measure:
-        return measure(arguments.losses)
-    return check(arguments.against, arguments.losses, form=form)
-
-
-def measure(path: Path) -> int:
-    """Writes the reference losses of the code that is here; returns 0."""
-    check_file(path)
-    if path.is_file() and path.stat().st_size:
-        read_reference(path)  # any other file is not written over
-    params = read_params()
-    found = {key: with_tolerances(partial(measure_run, params, key)) for key in compared_runs(params)}
-    write_reference(path, found)
-    print(f"{path}: {len(found)} runs, {sum(map(len, found.values()))} numbers")
-    return 0
-
-
-def check(against: str, losses: Path, *, form: str = "text") -> int:
-    """Prints each number of first steps that changed, each score outside its band, and faults of the scoring.
-
-    against: whose scores give the bands. form: `text`, `json`, or `github` for annotations.
-    Returns 0 if there is no problem, else 1.
-    """
-    known, params, scores = read_reference(losses), read_params(), results_of(str(SCORES))
-    bands = bands_of(results_of(against))
+        return measure()
+    known, params, scores = read_reference(REFERENCE_LOSSES), read_params(), results_of(str(SCORES))
+    bands = bands_of(results_of(arguments.against))
     problems = loss_problems(params, known) + outside(bands, scores) + scoring_problems()
     counts = {"reference_losses": len(known), "bands": len(bands), "runs": len(scores)}
     if form == "json":
         print(json.dumps({**counts, "problems": problems}))
     else:
         summary = (
-            f"first steps of {len(known)} runs, {len(bands)} bands from {against}, {len(scores)} runs, "
-            f"{len(problems)} problems"
+            f"first steps of {len(known)} runs, {len(bands)} bands from {arguments.against}, "
+            f"{len(scores)} runs, {len(problems)} problems"
         )
         lines = [annotation("error", "sentbench check", one) for one in problems]
         print("\n".join([*(problems if form == "text" else lines), summary]))
     return 1 if problems else 0
+
+
+def measure() -> int:
+    """Writes the reference losses of the code that is here; returns 0."""
+    params = read_params()
+    found = {key: with_tolerances(partial(measure_run, params, key)) for key in compared_runs(params)}
+    write_reference(REFERENCE_LOSSES, found)
+    print(f"{REFERENCE_LOSSES}: {len(found)} runs, {sum(map(len, found.values()))} numbers")
+    return 0
 
 
 def loss_problems(params: Params, known: Mapping[str, Mapping[str, list[float]]]) -> list[str]:

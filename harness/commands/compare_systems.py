@@ -30,7 +30,6 @@ ARGUMENTS = {
     },
     "second": {"metavar": "B", "help": "what it is compared with"},
     "--tasks": {"help": "only these tasks and suites, comma-separated"},
-    "--scores": {"type": Path, "default": SCORES, "metavar": "DIR", "help": f"default: {SCORES}"},
     "--no-pairs": {
         "action": "store_true",
         "help": "no intervals over pairs: stored vectors and data are not read",
@@ -52,9 +51,8 @@ def execute(arguments: argparse.Namespace) -> None:
         both = compare(arguments.first, arguments.second, arguments.tasks or "sts")
         print(json.dumps(to_json(both.found)) + "\n" if arguments.json else both, end="")
         return
-    if arguments.scores == SCORES:
-        need_checkout("comparing systems by name")
-    results = recorded(arguments.scores, (arguments.first, arguments.second))
+    need_checkout("comparing systems by name")
+    results = recorded((arguments.first, arguments.second))
     first, second = (results_named(name, results) for name in (arguments.first, arguments.second))
     if first == second:
         run = first[0].run
@@ -71,22 +69,19 @@ def execute(arguments: argparse.Namespace) -> None:
     print(json.dumps(to_json(found)) + "\n" if arguments.json else differences_to_text(found), end="")
 
 
-def recorded(folder: Path, names: Collection[str]) -> list[ResultFile]:
-    """Returns the results of a folder, with the scores of these systems and runs alone.
-
-    Errors: InputError if there is none in it.
-    """
+def recorded(names: Collection[str]) -> list[ResultFile]:
+    """Returns the results of these systems and runs. Errors: InputError if no result is recorded."""
     from harness.results.store import read_results
 
-    check_plain(folder, again="name another folder", pattern="*.json")
     systems = {name.partition("@")[0] for name in names}
 
     def kept(run: RunRecord, score: ScoreRecord) -> bool:
         return run.key in names or run.id in systems
 
-    results = read_results(folder.glob("*.json"), kept=kept) if folder.is_dir() else []
+    check_plain(SCORES, again="run `dvc repro` again", pattern="*.json")
+    results = read_results(SCORES.glob("*.json"), kept=kept)
     if not results:
-        raise InputError(f"{folder}: no scores, expected result files; run `dvc repro`, or name a folder")
+        raise InputError(f"{SCORES}: no scores, expected result files; run `dvc repro`, or name a folder")
     return results
 
 

@@ -6,6 +6,7 @@ Example: `sentbench contribute pcl__bert-base-uncased__s7 --out bundle.zip --nam
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
@@ -55,7 +56,7 @@ def execute(arguments: argparse.Namespace) -> None:
             raise InputError(
                 f"{result.run.key}: made by other code; check out the code that made it, or evaluate it again"
             )
-    code = code_fingerprints(sorted({result.run.method for result in results}))
+    code = code_fingerprints(result.run.method for result in results)
     signed = partial(sign, key=arguments.sign) if arguments.sign else None
     manifest = pack(arguments.out, files, contributor=contributor, code=code, commit=git_state(), sign=signed)
     print(
@@ -97,7 +98,7 @@ def run_files(key: str, *, vectors: bool) -> RunFiles:
     return RunFiles(scores, curve if curve.is_file() else None, store if vectors else None)
 
 
-def code_fingerprints(methods: list[str]) -> dict[str, str]:
+def code_fingerprints(methods: Iterable[str]) -> dict[str, str]:
     """Returns the fingerprint of the code that trains each method, here and now."""
     code = code_base()
-    return {name: code.fingerprint(training_roots(name)) for name in methods if name in METHODS}
+    return {name: code.fingerprint(training_roots(name)) for name in sorted({*methods} & METHODS.keys())}

@@ -12,7 +12,6 @@ from typing import Any
 
 from harness.commands import POOLING, check_encoder_folder
 from harness.disk.files import write_json
-from harness.disk.outputs import check_file
 from harness.disk.records import read_object
 from harness.errors import InputError
 from harness.paths import COSTS, RUN_RECORD, is_project
@@ -27,7 +26,6 @@ ARGUMENTS = {
     "--batch-size": {"type": int, "default": 128},
     "--pooling": POOLING,
     "--device": DEVICE,
-    "--out": {"type": Path, "metavar": "FILE", "help": "also write the figures as JSON"},
 }
 
 
@@ -38,14 +36,11 @@ def execute(arguments: argparse.Namespace) -> None:
     """
     compute_with("native")
     check_encoder_folder(arguments.folder)
-    output = check_file(arguments.out, keys=("model", "parameters")) if arguments.out else None
     measured = measure(arguments)
     record = arguments.folder / RUN_RECORD
     if record.is_file() and is_project():
         key = read_object(record, "key", again="train the run again")["key"]
         write_json(COSTS / f"{key}.encode.json", measured)
-    if output:
-        write_json(output, measured)
     print(json.dumps(measured, indent=1))
 
 

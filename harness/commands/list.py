@@ -28,10 +28,10 @@ def execute(arguments: argparse.Namespace) -> None:
         print(json.dumps(entries))
         return
     keys = ["name", "words"] if arguments.coverage else list(next(iter(entries), {}))
-    rows = [[_shown(entry[key]) for key in keys] for entry in entries]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    from harness.report.formats.text import align
+
+    for row in align([[_shown(entry[key]) for key in keys] for entry in entries], lefts=len(keys)):
+        print(row)
 
 
 def _shown(value: Any) -> str:

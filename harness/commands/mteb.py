@@ -69,8 +69,8 @@ def execute(arguments: argparse.Namespace) -> None:
         return
     print(f"{identity.name} revision {identity.revision}")
     for score in scores:
-        origin = f"data {score.data_revision}"
-        print(f"{score.task:<28} {score.metric:<18} {score.value:8.4f}  {origin}  {score.file}")
+        measured = f"{score.task:<28} {score.metric:<18} {score.value:8.4f}"
+        print(f"{measured}  data {score.data_revision}  {score.file}")
 
 
 class Identity(NamedTuple):

@@ -18,19 +18,6 @@ from harness.report.formats.templates import TEMPLATES, fill_plain
 from methods.registry import METHODS
 
 SKELETON = TEMPLATES / "method"
-HEADINGS = {
-    "Claim": "What the paper claims, in two sentences.",
-    "Source": "Authors, title, venue; the released code.",
-    "Objective": "The loss with its shapes; what is trained, frozen, detached; where dropout is active.",
-    "Views": "What a batch is made of, and which random numbers it draws.",
-    "Runs": "The ids of its systems, and their recipe.",
-    "Deviations": "Written by `sentbench readmes` from `leaderboards/audit`: change it there.",
-    "Exported encoder": "What is evaluated and published.",
-    "Cost": "Sequences a sentence, compared with SimCSE.",
-    "Facts tested": "",
-    "Reproduced?": "See [the report](../../reports/index.html).",
-}
-"""What every method's README has, with what to write there."""
 ARGUMENTS = {
     "what": {"choices": ["method"]},
     "name": {"metavar": "NAME", "help": "lower-case letters, digits and -"},
@@ -67,9 +54,8 @@ def skeleton(name: str, package: str) -> dict[Path, str]:
         f"test_the_loss_of_{package}_equals_a_slow_reference": "write a slow reference",
         f"test_a_special_case_of_{package}_is_known": "write a special case of the paper",
     }
-    headings = {**HEADINGS, "Facts tested": ",\n".join(f"`{fact}`" for fact in facts) + "."}
     title = "".join(part.capitalize() for part in package.split("_"))
-    values = {"name": name, "package": package, "title": title, "facts": facts, "headings": headings}
+    values = {"name": name, "package": package, "title": title, "facts": facts}
     code, tests = Path("methods", package), Path("tests/methods", package)
     files = {
         code / "config.py": "config.py.j2",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -60,16 +59,10 @@ def complete_weights(folder: Path) -> bool:
     return bool(missing)
 
 
-def on_hub(source: str) -> tuple[str, str | None] | None:
-    """Returns the hub's repository and commit of a data source, None if it has none."""
+def on_hub(source: str) -> tuple[str | None, str | None]:
+    """Returns the hub's repository and commit of a data source, None where it has none."""
     hub = SOURCES[source].providers.get("hub") if source in SOURCES else None
-    return (hub.repo, hub.revision) if hub and hub.repo else None
-
-
-def repository_of(source: str) -> str | None:
-    """Returns the hub's repository of a data source, None if it has none."""
-    hub = on_hub(source)
-    return hub[0] if hub else None
+    return (hub.repo, hub.revision) if hub and hub.repo else (None, None)
 
 
 def reported_values(system: str, backbone: str) -> dict[str, float]:
@@ -120,10 +113,10 @@ def card_header(
         about = {"seeds": len(scores), "mean_over_seeds": round(statistics.mean(scores), 2)}
         about |= {} if sd is None else {"sd_over_seeds": round(sd, 2)}
         about |= {"reported_by_paper": reported[task]} if task in reported and metric == "spearman" else {}
-        repository, revision = mteb_data(chosen, task) or (task, None)
+        repository, revision = mteb_data(chosen, task)
         return EvalResult(
             task_type="sentence-similarity" if metric == "spearman" else "text-classification",
-            dataset_type=repository,
+            dataset_type=repository or task,
             dataset_name=task,
             dataset_revision=revision,
             metric_type=f"cosine_{metric}" if metric == "spearman" else metric,
@@ -138,7 +131,7 @@ def card_header(
         and (score.setting, score.selection) == ("all", chosen.scores[0].selection)
         and ":" not in score.task
     ]
-    corpus = repository_of(str(values["corpus"]))
+    corpus, _ = on_hub(values["corpus"])
     data = ModelCardData(
         language="en",
         license=values["licence"],
@@ -146,7 +139,7 @@ def card_header(
         library_name="sentence-transformers",
         pipeline_tag="sentence-similarity",
         tags=["sentence-transformers", "sentence-similarity", "feature-extraction", "sentbench"],
-        base_model=repository_of(str(values["origin"])),
+        base_model=on_hub(values["origin"])[0],
         datasets=[corpus] if corpus else None,
         model_name=values["name"],
         eval_results=entries,
@@ -154,10 +147,10 @@ def card_header(
     return str(data.to_yaml())
 
 
-def mteb_data(result: ResultFile, task: str) -> tuple[str, str | None] | None:
+def mteb_data(result: ResultFile, task: str) -> tuple[str | None, str | None]:
     """Returns repository and commit of the data set of mteb's task, where a task was scored on its files."""
     _, source = MTEB_TASKS.get(task, ("", ""))
-    return on_hub(source) if source in result.provenance.data_sha256 else None
+    return on_hub(source) if source in result.provenance.data_sha256 else (None, None)
 
 
 def write_mteb(results: Sequence[ResultFile], out: Path) -> tuple[list[str], str]:
@@ -170,8 +163,7 @@ def write_mteb(results: Sequence[ResultFile], out: Path) -> tuple[list[str], str
         return [], "the runs were evaluated on SentEval's text, and MTEB scores raw sentences"
     tasks: dict[str, None] = {}
     for result in results:
-        scores = mteb_scores(result)
-        if scores:
+        if scores := mteb_scores(result):
             _write_results(result, scores, out, {} if len(results) == 1 else {"seed": result.run.seed})
         tasks.update(dict.fromkeys(MTEB_TASKS[task][0] for task in scores))
     reason = "" if tasks else "no task of the runs is one of MTEB's with the same files"
@@ -182,7 +174,7 @@ def mteb_scores(result: ResultFile) -> dict[str, dict[str, float]]:
     """Returns cosine_spearman and cosine_pearson of the best-dev weights by task, for tasks of mteb."""
     found: dict[str, dict[str, float]] = {}
     for score in result.scores:
-        if mteb_data(result, score.task) and (score.setting, score.selection) == ("all", "best-dev"):
+        if mteb_data(result, score.task)[0] and (score.setting, score.selection) == ("all", "best-dev"):
             found.setdefault(score.task, {})[f"cosine_{score.metric}"] = score.value
     return {task: scores for task, scores in found.items() if "cosine_spearman" in scores}
 
@@ -203,7 +195,7 @@ def _write_results(
     model = as_mteb_model(encoder, name=label, revision=revision, experiment=experiment)
     for name, scores in found.items():
         theirs, source = MTEB_TASKS[name]
-        task, (_, ours) = mteb.get_task(theirs), on_hub(source) or ("", None)
+        task, (_, ours) = mteb.get_task(theirs), on_hub(source)
         if ours != task.metadata.revision:
             raise InputError(
                 f"source {source}: revision {ours}, mteb scores {theirs} on {task.metadata.revision}; "
@@ -220,9 +212,9 @@ def write_hub_results(chosen: ResultFile, out: Path) -> None:
 
     for task, values in mteb_scores(chosen).items():
         name, source = MTEB_TASKS[task]
-        repository, revision = on_hub(source) or ("", None)
+        repository, revision = on_hub(source)
         entry = EvalResultEntry(
-            dataset_id=repository,
+            dataset_id=repository or name,
             task_id=f"{name}_default_test",
             value=round(100 * values["cosine_spearman"], 2),
             dataset_revision=revision,
@@ -235,14 +227,11 @@ def write_hub_results(chosen: ResultFile, out: Path) -> None:
 
 def write_model_meta(folder: Path, name: str, values: Mapping[str, Any]) -> None:
     """Writes mteb's declaration of the model, which a pull request to mteb needs: mteb/model_meta.py."""
-    from safetensors import safe_open
+    from safetensors.torch import load_file
     from transformers import AutoConfig
 
-    with safe_open(folder / WEIGHTS, "pt") as weights:
-        shapes = {key: weights.get_slice(key).get_shape() for key in weights.keys()}  # noqa: SIM118
-    parameters = sum(math.prod(shape) for shape in shapes.values())
+    parameters = sum(tensor.numel() for tensor in load_file(folder / WEIGHTS).values())
     config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
-    licence = None if values["licence"] == "other" else values["licence"]
     stated = {
         "name": name,
         "literal": repr(name),
@@ -251,8 +240,8 @@ def write_model_meta(folder: Path, name: str, values: Mapping[str, Any]) -> None
         "memory": round(4 * parameters / 2**20, 1),
         "tokens": config.max_position_embeddings,
         "width": config.hidden_size,
-        "licence": repr(licence),
-        "base": repr(repository_of(str(values["origin"]))),
+        "licence": repr(None if values["licence"] == "other" else values["licence"]),
+        "base": repr(on_hub(values["origin"])[0]),
     }
     text = fill_plain("model_meta.py.j2", stated, folder=TEMPLATES)
     (folder / META).parent.mkdir(exist_ok=True)

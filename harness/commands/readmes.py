@@ -24,7 +24,7 @@ ARGUMENTS = {"--check": {"action": "store_true", "help": "write nothing, fail if
 def execute(arguments: argparse.Namespace) -> int:
     """Writes what is out of date, or names it."""
     need_checkout("writing the READMEs of methods")
-    pages = {**written_readmes(Path()), SOURCE_PAGE: source_page(), **speed_page(Path())}
+    pages = {**written_readmes(), SOURCE_PAGE: to_source_table(listing("sources")), **speed_page()}
     changed = {path: text for path, text in pages.items() if not path.is_file() or read_page(path) != text}
     for path, text in changed.items():
         print(f"{path}: {'out of date; run `sentbench readmes`' if arguments.check else 'written'}")
@@ -33,21 +33,16 @@ def execute(arguments: argparse.Namespace) -> int:
     return 1 if arguments.check and changed else 0
 
 
-def source_page() -> str:
-    """Returns the table of all sources as it should be."""
-    return to_source_table(listing("sources"))
-
-
-def speed_page(root: Path) -> dict[Path, str]:
-    """Returns the document on speed below `root` with the recorded ratios; nothing without a record.
+def speed_page() -> dict[Path, str]:
+    """Returns the document on speed with the recorded ratios; nothing without a record.
 
     Errors: InputError for a damaged record, or a document without the section.
     """
-    measured = load_measurements(root / MEASUREMENTS)
+    measured = load_measurements(MEASUREMENTS)
     if measured is None:
         return {}
-    path = root / SPEED_PAGE
-    return {path: with_section(read_page(path), to_speed_section(measured), where=str(path))}
+    section = to_speed_section(measured)
+    return {SPEED_PAGE: with_section(read_page(SPEED_PAGE), section, where=str(SPEED_PAGE))}
 
 
 def read_page(path: Path) -> str:
@@ -60,19 +55,18 @@ def read_page(path: Path) -> str:
         raise InputError(f"{path}: byte {error.start} is not UTF-8, expected it; save it as UTF-8") from None
 
 
-def written_readmes(root: Path) -> dict[Path, str]:
-    """Returns the README of every method below `root` as it should be.
+def written_readmes() -> dict[Path, str]:
+    """Returns the README of every method as it should be.
 
     Errors: InputError for a method without an audit, an audit without a method, or a README without the
     section.
     """
-    audits = {audit.method: audit for audit in load_audits(root / AUDIT)}
+    audits = {audit.method: audit for audit in load_audits(AUDIT)}
     if set(audits) != set(METHODS):
         odd = ", ".join(sorted(set(audits) ^ set(METHODS)))
         raise InputError(f"{AUDIT}: {odd} differ from METHODS; give every method one file there")
     readmes = {}
     for name, target in METHODS.items():
-        package = target.split(".")[:-1]
-        path = root.joinpath(*package, README)
+        path = Path(*target.split(".")[:-1], README)
         readmes[path] = with_deviations(read_page(path), audits[name])
     return readmes

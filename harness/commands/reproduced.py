@@ -29,15 +29,14 @@ SHOWN = 10
 class Comparison:
     """The runs of the plan that have a committed result, compared with it.
 
-    identical: how many of the runs are equal bit for bit. missing: those that were not evaluated here. new:
-    runs of the plan without a committed result. reasons: why the others have other digits.
+    identical: how many of the runs are equal bit for bit. missing: those that were not evaluated here.
+    reasons: why the others have other digits.
     """
 
     systems: int
     runs: int
     identical: int
     missing: list[str]
-    new: list[str]
     differences: list[Difference]
     averages: Averages | None
     reasons: list[str]
@@ -102,7 +101,6 @@ def compare(committed: Mapping[str, ResultFile], here: Mapping[str, ResultFile])
         runs=len(committed),
         identical=len(pairs) - len(other),
         missing=missing,
-        new=[key for key in here if key not in committed],
         differences=found,
         averages=averages(pairs) if other else None,
         reasons=reasons(other, platform.machine()) if other else [],
@@ -117,22 +115,22 @@ def headline(found: Comparison) -> str:
         return f"not reproduced: none of {found.runs} runs was evaluated here; run `make reproduce`"
     if found.agrees:
         return f"reproduced: all {found.systems} systems agree with the committed results; {bits}"
-    parts = []
+    verb, parts = "does" if len(found.failing) == 1 else "do", []
     if found.failing:
-        verb = "does" if len(found.failing) == 1 else "do"
-        parts.append(
-            f"{len(found.failing)} of {found.systems} systems {verb} not agree with the committed results"
-        )
+        systems = f"{len(found.failing)} of {found.systems} systems"
+        parts.append(f"{systems} {verb} not agree with the committed results")
     if found.missing:
         parts.append(f"{len(found.missing)} of {found.runs} runs not evaluated here")
-    return "; ".join([f"not reproduced: {parts[0]}", *parts[1:], bits])
+    return f"not reproduced: {'; '.join([*parts, bits])}"
 
 
 def explanation(found: Comparison, changed: list[str], *, details: bool) -> list[str]:
     """Returns the details after the answer, one line for each."""
     lines = []
     if 0 < len(found.missing) < found.runs:
-        lines.append(f"not evaluated here: {listed(found.missing, details)}")
+        shown = found.missing if details else found.missing[:SHOWN]
+        more = f" and {len(found.missing) - len(shown)} more" if shown < found.missing else ""
+        lines.append(f"not evaluated here: {', '.join(shown)}{more}")
     if found.failing:
         lines.append(f"systems that do not agree: {', '.join(found.failing)}")
     wrong = [str(difference) for difference in found.differences if not difference.agrees]
@@ -140,11 +138,9 @@ def explanation(found: Comparison, changed: list[str], *, details: bool) -> list
         lines += wrong[:SHOWN]
         lines += [f"and {len(wrong) - SHOWN} more scores that do not agree"] if len(wrong) > SHOWN else []
     if found.averages:
-        lines.append(average_line(found.averages))
+        lines.append(_average_line(found.averages))
     if found.reasons:
         lines.append(f"reason: {'; '.join(found.reasons)}")
-    if found.new:
-        lines.append(f"runs of the plan without a committed result: {len(found.new)}")
     if changed:
         lines.append(changed_line(changed))
     if details:
@@ -154,8 +150,7 @@ def explanation(found: Comparison, changed: list[str], *, details: bool) -> list
     return [f"  {line}" for line in lines]
 
 
-def average_line(found: Averages) -> str:
-    """Returns how many reported averages are equal, and the largest difference on the scale of the seeds."""
+def _average_line(found: Averages) -> str:
     scale = "" if found.spread is None else f", where the standard deviation over seeds is {found.spread:.2f}"
     return (
         f"{found.equal} of {found.number} averages over seeds are equal to the reported digit; the largest "
@@ -169,10 +164,3 @@ def changed_line(changed: list[str]) -> str:
     counts = [name if name in changed else f"{number} in {name}" for name, number in folders.items()]
     tops = dict.fromkeys(name.split("/")[0] for name in changed)
     return f"changed files: {', '.join(counts)}; `git restore {' '.join(tops)}` restores them"
-
-
-def listed(names: list[str], everything: bool) -> str:
-    """Returns names in one line, at most SHOWN of them unless `everything`."""
-    more = 0 if everything else len(names) - SHOWN
-    shown = names if more <= 0 else names[:SHOWN]
-    return ", ".join(shown) + (f" and {more} more" if more > 0 else "")

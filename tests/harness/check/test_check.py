@@ -144,8 +144,6 @@ def test_scores_are_compared_with_those_of_another_state(
         (["--json", "--format", "github"], "drop one"),
         (["--measure", "--json"], "drop it"),
         (["--against", "nowhere"], "neither a folder of scores nor a git revision"),
-        (["--losses", "params.yaml"], "params.yaml"),
-        (["--measure", "--losses", "params.yaml"], "params.yaml"),
     ],
 )
 def test_options_of_a_check_that_are_wrong_are_refused(

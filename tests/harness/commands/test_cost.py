@@ -27,9 +27,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_cost_prints_what_was_measured_and_on_what(folder: Path, printed: Callable[..., str]) -> None:
-    command = ["cost", str(folder), "--rounds", "3", "--device", "cpu", "--out", "cost.json"]
+    command = ["cost", str(folder), "--rounds", "3", "--device", "cpu"]
     found = json.loads(printed(*command))
-    assert json.loads(Path("cost.json").read_text()) == found
     encoder = load_encoder(folder)
     texts = unique_texts(build_tasks(["STSB"], text="senteval"))
     assert found["parameters"] == sum(weight.numel() for weight in encoder.parameters())
@@ -52,11 +51,8 @@ def test_the_cost_of_a_run_is_kept_among_its_costs(folder: Path, capsys: pytest.
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--rounds", "0"], "at least one of each"),
         (["--rounds", "1000000000"], "expected at most 1000"),
         (["--limit", "0"], "expected 1 or more"),
-        (["--batch-size", "0"], "expected 1 or more"),
-        (["--task", "STSBB"], "did you mean STSB"),
     ],
 )
 def test_nothing_to_measure_is_one_line(

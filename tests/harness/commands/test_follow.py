@@ -101,7 +101,6 @@ def test_dvclive_writes_its_files_and_leaves_the_pipeline_alone(project: Path) -
     ("words", "said"),
     [
         (["no-such-run", "--to", "tensorboard", "--out", "o"], "is not in params.yaml"),
-        ([KEY, "--to", "tensorbord", "--out", "o"], "did you mean tensorboard?"),
         ([KEY, "--to", "tensorboard", "--out", "."], "exists already"),
         ([KEY, "--to", "wandb", "--out", "o"], "wandb is not installed"),
     ],

@@ -6,12 +6,10 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 import torch
-from huggingface_hub.errors import HfHubHTTPError, HTTPError, OfflineModeIsEnabled
+from huggingface_hub.errors import HTTPError, OfflineModeIsEnabled
 
 from harness.commands.mteb import encoder_sha256, mteb_identity, run_folder
 from harness.errors import InputError
@@ -19,13 +17,7 @@ from harness.tasks.sts_sets import sts_task
 from methods.core.folders import load_encoder
 from tests.support import tiny
 
-RUN = {
-    "id": "simcse-tiny",
-    "backbone": "bert",
-    "identity": "c" * 64,
-    "seed": 3,
-    "key": "simcse-tiny__bert__s3",
-}
+RUN = {"id": "simcse-tiny", "backbone": "bert", "identity": "c" * 64, "seed": 3}
 
 
 @pytest.fixture
@@ -133,18 +125,7 @@ def test_the_command_prints_one_object(copies: Path, tmp_path: Path, printed: Ca
     assert found["revision"] in printed(*command)
 
 
-ANSWER: Any = SimpleNamespace(headers={}, request=None, status_code=500)
-
-
-@pytest.mark.parametrize(
-    "error",
-    [
-        ConnectionError("Couldn't reach 'mteb/sts13-sts' on the Hub"),
-        HTTPError("[Errno 104] Connection reset by peer\nat line 7"),
-        HfHubHTTPError("", response=ANSWER),
-        OfflineModeIsEnabled("offline"),
-    ],
-)
+@pytest.mark.parametrize("error", [HTTPError("reset\nat line 7"), OfflineModeIsEnabled("offline")])
 def test_whatever_the_hubs_client_raises_is_one_clear_line(
     error: Exception, copies: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -158,16 +139,6 @@ def test_whatever_the_hubs_client_raises_is_one_clear_line(
     with pytest.raises(InputError, match=said) as told:
         run_folder(encoder_folder(tmp_path / "model"), ["STS13"], out=tmp_path / "out", device="cpu")
     assert "\n" not in str(told.value)
-
-
-def test_no_task_is_one_clear_line(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no mteb task is named"):
-        run_folder(encoder_folder(tmp_path / "model"), [], out=tmp_path / "out", device="cpu")
-
-
-def test_a_description_that_is_not_a_run_s_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="not a JSON object with backbone, identity, seed"):
-        mteb_identity(encoder_folder(tmp_path / "model", about={"id": "x"}))
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
-from harness.commands.readmes import source_page, speed_page
-from harness.data.sources import SOURCES
 from harness.errors import InputError
 from harness.report.formats.readmes import INTRO, to_deviations, with_deviations
 from harness.report.measurements import Measurements, to_speed_section
@@ -46,25 +44,6 @@ def test_goals_stand_by_machine_with_met_or_missed() -> None:
     ]
 
 
-def test_without_a_record_the_document_on_speed_is_not_written(tmp_path: Path) -> None:
-    assert speed_page(tmp_path) == {}
-
-
-def test_the_page_of_sources_is_what_the_declarations_say() -> None:
-    rows = [line.split(" | ") for line in source_page().splitlines() if line.startswith("| `")]
-    assert [row[0].strip("|` ") for row in rows] == list(SOURCES)
-    shown = dict(zip(SOURCES, rows, strict=True))
-    assert shown["bert-base-uncased"][3:6] == [
-        "google-bert/bert-base-uncased",
-        "`86b5e0934494bd15c9632b12f734a8a67f723594`",
-        "2 of 5",
-    ]
-    assert [shown[f"opus-mt-{pair}"][6] for pair in ("en-de", "de-en", "en-fr", "fr-en")] == [
-        "CC-BY-4.0",
-        *["Apache-2.0"] * 3,
-    ]
-
-
 def test_a_section_numbers_the_differences_and_says_how_to_turn_each() -> None:
     head, intro, blank, first, *second = to_deviations(AUDIT).splitlines()
     assert (head, intro, blank) == ("## Deviations", INTRO, "")
@@ -85,7 +64,7 @@ def test_only_the_section_is_replaced() -> None:
     assert with_deviations(written, AUDIT) == written
 
 
-@pytest.mark.parametrize("text", ["# m\n", "## Deviations\na\n", "## Deviations\n## A\n## Deviations\n## B"])
+@pytest.mark.parametrize("text", ["# m\n", "## Deviations\n## A\n## Deviations\n## B"])
 def test_a_readme_without_the_section_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="expected the heading"):
         with_deviations(text, AUDIT)
@@ -97,7 +76,7 @@ def test_every_generated_part_is_up_to_date(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_the_command_writes_what_differs_and_its_check_only_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copytree(ROOT / "methods", tmp_path / "methods")
     for name in ("leaderboards", "recipes"):
@@ -108,7 +87,6 @@ def test_the_command_writes_what_differs_and_its_check_only_says_so(
     spoilt = whole.replace("1. Loss.", "1. Something else.")
     readme.write_text(spoilt, encoding="utf-8")
     assert main(["readmes", "--check"]) == 1
-    assert "methods/dclr/README.md: out of date" in capsys.readouterr().out
     assert readme.read_text(encoding="utf-8") == spoilt
     assert main(["readmes"]) == 0
     assert readme.read_text(encoding="utf-8") == whole

@@ -103,11 +103,6 @@ def shown(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str
     return capsys.readouterr().out
 
 
-def test_equal_results_are_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    assert shown(capsys) == EQUAL
-    assert shown(capsys, "--details") == EQUAL
-
-
 def test_other_last_digits_agree_and_are_told_with_their_size(capsys: pytest.CaptureFixture[str]) -> None:
     """The mean of seeds 50, 51 and 52.003 is 51.001: the reported digit is that of 51.00."""
     evaluate(TRAINED[2], score(52.003), OTHER_WEIGHTS)
@@ -121,22 +116,18 @@ def test_other_last_digits_agree_and_are_told_with_their_size(capsys: pytest.Cap
         "  changed files: 2 in reports/scores; `git restore reports` restores them\n"
         "  scores with other digits: 2; `--details` lists them\n"
     )
-    lines = shown(capsys, "--details").splitlines()
-    assert lines[-2:] == [
-        f"  {UNTRAINED} STSB spearman: 50.040000, committed 50.000000, expected 49.950 to 50.050",
-        f"  {TRAINED[2]} STSB spearman: 52.003000, committed 52.000000, expected 46.000 to 56.000",
-    ]
+    assert shown(capsys, "--details").splitlines()[-1] == (
+        f"  {TRAINED[2]} STSB spearman: 52.003000, committed 52.000000, expected 46.000 to 56.000"
+    )
 
 
 def test_a_trained_run_may_move_within_the_band_of_its_seeds(capsys: pytest.CaptureFixture[str]) -> None:
     """Seeds 50, 51, 52: standard deviation 1, so the band is 46 to 56. Seed 1 moves by 3, the mean by 1."""
     evaluate(TRAINED[1], score(54), OTHER_WEIGHTS)
-    told = shown(capsys)
-    assert told.startswith("reproduced: all 2 systems agree")
     assert (
-        "1 of 2 averages over seeds are equal to the reported digit; the largest difference is 1.00 points "
-        "(simcse-small@words-50d STSB), where the standard deviation over seeds is 1.00\n"
-    ) in told
+        "difference is 1.00 points (simcse-small@words-50d STSB), where the standard deviation over seeds is "
+        "1.00\n"
+    ) in shown(capsys)
 
 
 @pytest.mark.parametrize("points", [45.9, 56.1])
@@ -150,7 +141,6 @@ def test_a_score_outside_the_band_does_not_agree_and_is_named(
         "  systems that do not agree: simcse-small@words-50d",
         f"  {TRAINED[1]} STSB spearman: {points:.6f}, committed 51.000000, expected 46.000 to 56.000",
     ]
-    assert f"  does not agree: {TRAINED[1]} STSB spearman:" in shown(capsys, "--details", code=1)
 
 
 @pytest.mark.parametrize("metric", ["spearman", "pearson"])
@@ -203,35 +193,27 @@ def test_in_a_fresh_clone_nothing_is_reproduced_yet(capsys: pytest.CaptureFixtur
     shutil.rmtree("embeddings")
     told = "not reproduced: none of 4 runs was evaluated here; run `make reproduce`\n"
     assert shown(capsys, code=1) == told
-    shutil.rmtree("reports")
-    git("add", ".")
-    assert shown(capsys, code=1) == told
 
 
 def test_runs_of_another_plan_do_not_count(capsys: pytest.CaptureFixture[str]) -> None:
     """A plan with five seeds was run, the results were committed or not, and the plan was reduced again."""
-    evaluate("simcse-small__words-50d__s3", score(10))
     assert shown(capsys) == EQUAL
+    evaluate("simcse-small__words-50d__s3", score(10))
+    assert shown(capsys, "--details") == EQUAL
     git("add", ".")
     git("commit", "-qm", "more seeds")
     shutil.rmtree("embeddings/simcse-small__words-50d__s3")
     assert shown(capsys) == EQUAL
 
 
-def test_runs_without_a_committed_result_are_counted(
-    project: Path, capsys: pytest.CaptureFixture[str]
+def test_without_a_committed_result_there_is_nothing_to_compare_with(
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    params = yaml.safe_load((project / "params.yaml").read_text())
-    new = "simcse-small__words-50d__s3"
-    params["runs"][new] = {**params["runs"][TRAINED[0]], "seed": 3}
-    (project / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
-    evaluate(new)
-    assert shown(capsys) == EQUAL + "  runs of the plan without a committed result: 1\n"
     git("rm", "-q", "--cached", "-r", "reports")
     git("commit", "-qm", "no results")
     why = "this folder has no git commit with results"
     assert shown(capsys) == f"nothing to compare with: {why}\n"
-    shutil.rmtree(project / ".git")
+    shutil.rmtree(".git")
     assert json.loads(shown(capsys, "--json")) == {"agrees": None, "why": why}
 
 
@@ -276,9 +258,6 @@ def test_json_is_one_object(capsys: pytest.CaptureFixture[str]) -> None:
     assert (told["agrees"], told["runs"], told["identical"]) == (False, 4, 3)
     assert told["failing"] == ["simcse-small@words-50d"]
     assert told["changed_files"] == [f"reports/scores/{TRAINED[1]}.json"]
-    (difference,) = told["differences"]
-    values = {"committed": 51.0, "here": 60.0, "low": 46.0, "high": 56.0}
-    assert difference == {"run": TRAINED[1], "score": "STSB spearman", **values}
 
 
 def test_a_folder_of_scores_can_be_compared_with(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -287,8 +266,3 @@ def test_a_folder_of_scores_can_be_compared_with(project: Path, capsys: pytest.C
     assert shown(capsys, "--against", "HEAD", code=1).startswith("not reproduced: 1 of 2 systems")
     evaluate(TRAINED[1])
     assert shown(capsys, "--against", "other") == EQUAL
-
-
-def test_a_revision_that_is_not_there_is_refused(refused: Callable[..., str]) -> None:
-    told = refused("reproduced", "--against", "nowhere")
-    assert "'nowhere' is neither a folder of scores nor a git revision" in told

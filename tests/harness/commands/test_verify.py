@@ -57,7 +57,6 @@ def test_a_main_number_is_known_from_its_authors_alone_and_its_plan_says_what_it
     ("words", "fault"),
     [
         (["una/tabel1", "UNA", "Avg"], "unknown table 'una/tabel1'"),
-        (["una/table1", "UNO", "Avg"], "has no row 'UNO'"),
         (["una/table1", "UNA", "Average"], "has no column 'Average'"),
         (["small-sts", "SimCSE", "STS12"], "prints no score in column STS12"),
     ],
