@@ -65,5 +65,6 @@ def bits_per_dimension(latent: Tensor, log_determinant: Tensor) -> Tensor:
 
     Source: BERT-flow's eq. 3 in the unit of its released code.
     Shapes: latent [B, d], log_determinant a scalar or [B].
+    Facts: 0.5 log2(2 pi e) = 2.04710 in expectation for z normal and a determinant of 1.
     """
     return -(log_normal(latent) + log_determinant) / (latent.shape[-1] * math.log(2.0))

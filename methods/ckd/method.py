@@ -124,6 +124,7 @@ def contrastive_distillation(
     sentence's own among them, and a bank of earlier ones.
     Shapes: students [B, t], teachers [B, t] and queue [M, t] of unit rows; returns a scalar in nats.
     Gradients: to `students` and, where it is a tensor, to `scale`; teachers and queue are constants.
+    Facts: log(B + M) when all cosines are equal; the order of the queue's rows does not matter.
     """
     # the scale appears on the student's side, through which its gradient comes
     with torch.autocast(students.device.type, enabled=False):

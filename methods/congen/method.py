@@ -71,6 +71,8 @@ def distribution_distillation(
     cross-entropy. Distributions are over the queue and the batch's teacher vectors, the row's own among them.
     Shapes: students [V, B, t], teachers [B, t] and queue [M, t] of unit rows; cross_entropy [V], entropy [].
     Gradients: to `students`; teachers and queue are constants.
+    Facts: never below the entropy; equal to it where a student's rows are the teacher's and the temperatures
+    agree.
     """
     with torch.autocast(students.device.type, enabled=False):
         directions = unit(students)

@@ -156,6 +156,7 @@ def one_side(anchors: Tensor, others: Tensor, *, temperature: float) -> Tensor:
     Row i has the cosines with all B vectors of the other view, of which i is the positive, and with the B - 1
     other vectors of its own view, over the temperature.
     Shapes: anchors [B, d], others [B, d]; returns a scalar.
+    Facts: log(2B - 1) when all vectors are equal; 0 for B = 1.
     """
     across = cosine_similarities(anchors, others)  # [B, B]
     within = cosine_similarities(anchors, anchors)

@@ -29,6 +29,7 @@ def tension(first: Tensor, second: Tensor, same: Tensor, *, reduction: Reduction
     Source: CT section 3 and its code. softplus(z) - y z, which is finite for every z.
     Shapes: first (of network 1) and second (of network 2) [n, d], same [n] of 0 and 1; returns a scalar.
     Gradients: (sigmoid(z) - y) second / n to first, and the mirror image to second.
+    Facts: log 2 where all z are 0.
     """
     z = scores(first, second)
     return functional.binary_cross_entropy_with_logits(z, same.to(z.dtype), reduction=reduction)

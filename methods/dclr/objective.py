@@ -72,6 +72,8 @@ def binary_cross_entropy(logits: Tensor) -> Tensor:
     Source: the released code; every entry of the softmax p is a prediction, the positives' target is 1:
     -(log p_ii + sum over other columns c of log(1 - p_ic)), summed over rows, divided by B(B+M).
     Shapes: logits [B, B+M]; returns a scalar of the dtype of the logits, computed in fp64.
+    Facts: twice the cross-entropy over the columns where there are two; 0 for a single column; finite where
+    a probability rounds to 1, which the direct form turns into nan.
     """
     wide = logits.double()
     total = wide.logsumexp(dim=1, keepdim=True)  # [B, 1]
@@ -140,6 +142,8 @@ def ascend(
     v_m the sum over anchors of softmax(A)_im z_i, noise m moves along v_m - (v_m . n_m) n_m.
     Shapes: noise [M, d], anchors [B, d], positives [B, d]; returns [M, d], fp32 or wider.
     Gradients: none; anchors and positives are constants here, and so is the result for the student.
+    Facts: the squared norm grows by exactly steps * step_size^2; positive scales of any argument, the mean
+    over anchors and the temperature outside the softmax cancel in the normalisation.
     A row whose gradient is zero becomes zero, as in the released code.
     """
     with torch.autocast(noise.device.type, enabled=False):

@@ -31,6 +31,7 @@ def replaced_token_detection(logits: Tensor, labels: Tensor, counted: Tensor | N
     Source: DiffCSE eq. 2 and its code, whose mean has all positions (`counted` None): it is divided by R L,
     L of the longest sentence, so another column of padding changes it.
     Shapes: logits [R, L, 2], labels and counted [R, L] of 0 and 1; returns a scalar in nats, fp32 or wider.
+    Facts: log 2 where both logits are equal everywhere.
     """
     each = wide(logits).flatten(0, 1)  # [R L, 2]
     losses = functional.cross_entropy(each, labels.flatten().long(), reduction="none")

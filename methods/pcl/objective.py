@@ -80,6 +80,7 @@ def group_term(logits: Tensor, *, positives: int) -> Tensor:
     Source: PCL's released code only. The softmax probabilities enter the logistic function once more, as if
     they were logits; to first order the value is log 2 + (1/2 - P)/M, where P is the mass on the positives.
     Shapes: logits [B, M], the first `positives` columns are the group; returns the mean over B M entries.
+    Facts: least when all mass lies evenly on the positives, largest when it is on one negative.
     """
     target = torch.zeros_like(logits)
     target[:, :positives] = 1.0
@@ -90,6 +91,7 @@ def summed_info_nce(logits: Tensor, *, positives: int) -> Tensor:
     """Returns the sum over the positives of K InfoNCE losses, each against the same B - 1 other anchors.
 
     Source: PCL eq. 6. Shapes: logits [B, M], the first `positives` columns are positives; a scalar in nats.
+    Facts: K log B when all vectors are equal.
     """
     others = logits[:, positives:].logsumexp(dim=1, keepdim=True)  # [B, 1]
     return functional.softplus(others - logits[:, :positives]).sum(dim=1).mean()
@@ -118,6 +120,7 @@ def cooperation(
     direction: `peer-main` is KL(peer || main), `main-peer` the reverse. reduction: `element-mean` divides by
     B M as the released code, `batch-mean` by B as the paper's expectation over sentences.
     Source: PCL eq. 5. Shapes: each logit matrix [B, M]. Gradients: flow through both sides of each term.
+    Facts: 0 with zero gradient if the networks are equal; `batch-mean` is M times `element-mean`.
     """
     log = {pair: matrix.log_softmax(dim=1) for pair, matrix in logits.items()}
     count = log["mm"].numel() if reduction == "element-mean" else len(log["mm"])

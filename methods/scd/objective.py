@@ -26,6 +26,7 @@ def self_contrast(first: Tensor, second: Tensor, *, scale: float, reduction: Red
     """Returns `scale` times the cosine of the two views of each sentence; minimised, so it drives them apart.
 
     Source: SCD eq. 1, where scale is 1; its code divides by a temperature. Shapes: [B, d]; a scalar.
+    Facts: `scale` for equal views; its gradient is 0 there.
     """
     with torch.autocast(first.device.type, enabled=False):
         cosines = (unit(first) * unit(second)).sum(dim=-1)

@@ -39,6 +39,8 @@ def cross_view_loss(
     Shapes: online and references [2, B, d] of unit rows; `earlier` the queue rows of each view as blocks
     [M_i, d], or one entry for both views: then the batch's references of both views are keys as well.
     Gradients: to `online`; references and queues are constants.
+    Facts: symmetric under an exchange of the views with their queues; cross-entropy exceeds KL by the
+    targets' entropies and has its gradient; info-nce is KL where the reference temperature tends to 0.
     """
     total, entropy, keys = online.new_zeros(()), online.new_zeros(()), []
     for learner in (0, 1) if both_directions else (0,):

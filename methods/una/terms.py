@@ -104,6 +104,7 @@ class Positions(NamedTuple):
     """The word positions of some sentences: the rank of each word's term, and its score above the lowest.
 
     Shapes: ranks [t] int32, ratios [t] float32, ends [B + 1] int64 with 0 first.
+    Facts: the ratios of a sentence have mean 1 (`unit` position) and minimum 0, or are all 0.
     """
 
     ranks: np.ndarray
@@ -148,8 +149,7 @@ def count_terms(texts: Iterable[str], *, sentences: int, unit: str) -> tuple[Ran
 def take(sentences: Sentences, indices: np.ndarray) -> Positions:
     """Returns the word positions of some sentences of a corpus, in the order of `indices` [B].
 
-    A position's ratio is a_i / C: a_i its TF-IDF less the lowest of its sentence, C the mean of all a over
-    the positions (`unit` position, released code) or over the distinct terms (`unit` type, paper).
+    Facts: a sentence's scores are the same, to the last bit, whatever batch it appears in.
     """
     starts = sentences.ends.take(indices)
     lengths = sentences.ends.take(indices + 1) - starts
