@@ -64,8 +64,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         raise SystemExit(f"{EMULATOR}: not found; install Debian's package qemu-user")
     keys = [OPERATORS, *(FEW if arguments.short else compared_runs(read_params()))]
     found = Found(processor_here(), code_that_computes(), None if arguments.short else KEPT)
-    others = [name for name in arguments.processors.split(",") if name]
-    for processors in ([found.here], others):  # what others lack is decided by what this machine has
+    for processors in ([found.here], [name for name in arguments.processors.split(",") if name]):
         compute(processors, keys, found)
     if not arguments.short:
         write_text(REPORT, as_markdown(found))
