@@ -10,15 +10,20 @@ import pytest
 from harness.tasks import selection
 from harness.tasks.interface import Score
 from harness.tasks.sts_sets import read_stsb_split
+from tests.harness.tasks.layouts import declared_task
 
 
-@pytest.mark.parametrize("split", ["train", "dev", "test"])
-def test_a_split_of_stsb_is_read_from_its_own_file(tmp_path: Path, split: str) -> None:
-    for name in ("train", "dev", "test"):
-        line = "\t".join(["main-news", "MSRpar", "2012test", "1", "2.5", f"a {name} pair", "its second text"])
-        (tmp_path / f"sts-{name}.csv").write_text(line + "\n")
-    (row,) = read_stsb_split(tmp_path, split, form="senteval", source="stsb-senteval")
-    assert (row.first, row.score) == (f"a {split} pair", 2.5)
+def test_each_split_of_stsb_is_read_from_its_own_file_and_selection_from_dev(tmp_path: Path) -> None:
+    for split in ("train", "dev", "test"):
+        line = "\t".join(
+            ["main-news", "MSRpar", "2012test", "1", "2.5", f"a {split} pair", "its second text"]
+        )
+        (tmp_path / f"sts-{split}.csv").write_text(line + "\n")
+    for split in ("train", "dev", "test"):
+        (row,) = read_stsb_split(tmp_path, split, form="senteval", source="stsb-senteval")
+        assert (row.first, row.score) == (f"a {split} pair", 2.5)
+    for name, split in {"STSB": "test", "STSB-dev": "dev"}.items():
+        assert next(iter(declared_task(name, folder=tmp_path).texts())) == f"a {split} pair"
 
 
 def test_training_watches_the_correlation_and_the_geometry_over_all_pairs(

@@ -13,7 +13,8 @@ import torch
 from harness.data.classification import Examples
 from harness.errors import InputError
 from harness.tasks import logistic
-from harness.tasks.logistic import SENTEVAL, Features
+from harness.tasks.classifier import Outcome
+from harness.tasks.logistic import SENTEVAL, Features, Protocol
 from harness.tasks.registry import SUITES
 from harness.tasks.transfer import DATA_SETS, ClassificationTask, f1_of_class_one
 from tests.harness.tasks import plain_loop
@@ -53,6 +54,25 @@ def test_scores_name_the_protocol_and_count_their_rows(name: str, tmp_path: Path
     assert [score.n for score in scores[:2]] == counted
     setting = "senteval/reduced-train" if name == "SNLI" else "senteval"
     assert {(score.task, score.setting) for score in scores} == {(name, setting)}
+
+
+def test_a_task_is_classified_under_senteval_s_protocol_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SentEval's defaults as the papers set them; SNLI has one tiny penalty, and checks dev every epoch."""
+    asked = []
+
+    def classify(*given: object, protocol: Protocol, classes: int) -> Outcome:
+        asked.append(protocol)
+        return Outcome(1.0, 1.0, None)
+
+    monkeypatch.setattr("harness.tasks.classifier.classify", classify)
+    for name in ("CR", "SNLI"):
+        LAYOUTS[name](tmp_path)
+        declared_task(name, folder=tmp_path).evaluate(lambda texts: np.ones((len(texts), 2)))
+    grid = (1e-5, 1e-4, 1e-3, 1e-2)
+    assert asked[0] == Protocol(10, grid, 1e-3, 64, tenacity=5, epoch_size=4, max_epochs=200, seed=1111)
+    assert asked[1] == replace(asked[0], grid=(1e-9,), epoch_size=1, max_epochs=15)
 
 
 def test_examples_are_sorted_as_senteval_sorts_them(tmp_path: Path) -> None:
