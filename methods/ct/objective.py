@@ -44,9 +44,13 @@ def in_batch_tension(
     scale 20, its example takes dot products with scale 1.
     Shapes: first and second [B, d], scale a positive scalar that multiplies the similarity; returns a scalar.
     """
-    if similarity == "cosine":
-        logits = scale * cosine_similarities(first, second)  # [B, B]
-    else:
-        logits = scale * scores(first[:, None], second[None, :])
+    logits = scale * similarities(first, second, similarity)  # [B, B]
     index = torch.arange(len(logits), device=logits.device)
     return (functional.cross_entropy(logits, index) + functional.cross_entropy(logits.T, index)) / 2
+
+
+def similarities(first: Tensor, second: Tensor, similarity: Similarity) -> Tensor:
+    """Returns the similarities of all pairs: [B, B] of both [B, d], in fp32 or wider."""
+    if similarity == "cosine":
+        return cosine_similarities(first, second)
+    return scores(first[:, None], second[None, :])

@@ -45,15 +45,13 @@ def cross_view_loss(
     total, entropy, keys = online.new_zeros(()), online.new_zeros(()), []
     for learner in (0, 1) if both_directions else (0,):
         view = 1 - learner if crossing else learner
-        own = references[view]
-        # queue rows, then the batch, the target's own view last
-        keys = [*earlier[view], own] if len(earlier) == 2 else [*earlier[0], references[1 - view], own]
+        keys = keys_of_view(references, earlier, view)
         if loss == "info-nce":
             total = total + pick_among_keys(online[learner], keys, temperature=online_temperature)
             continue
         match = match_distributions(
             online[learner],
-            own,
+            references[view],
             keys,
             online_temperature=online_temperature,
             reference_temperature=reference_temperature,
@@ -61,3 +59,10 @@ def cross_view_loss(
         total = total + (match.divergence if loss == "kl" else match.cross_entropy)
         entropy = entropy + match.entropy
     return CrossView(total, entropy / (2 if both_directions else 1), sum(map(len, keys)))
+
+
+def keys_of_view(references: Tensor, earlier: Sequence[Sequence[Tensor]], view: int) -> list[Tensor]:
+    """Returns what a distribution of `view` is over: queue rows, then the batch, its own view last."""
+    if len(earlier) == 1:
+        return [*earlier[0], references[1 - view], references[view]]
+    return [*earlier[view], references[view]]
