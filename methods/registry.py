@@ -23,9 +23,7 @@ METHODS: dict[str, str] = {
 
 
 def load_method(name: str) -> type[Method]:
-    """Returns the class of a method: the one `Method` that its module defines.
-
-    It is known by the names of its bases: plans must not import the core.
+    """Returns the class of a method: the one that its module defines, by the names of its bases.
 
     Errors: InputError if the name is not in METHODS, TypeError if the module defines none or several.
     """

@@ -1,8 +1,8 @@
 """A tokenised corpus: each text becomes word pieces once, before step 0, and never again.
 
 Word pieces are kept on disk under what they are made of: a file is named by a hash of the texts, of the
-tokenizer with its truncation, and of the version of the library that runs it. So no name has to be right, and
-a file is never out of date. It is memory-mapped: runs at the same time share it.
+tokenizer with its truncation, and of the version of its library, so it is never out of date. It is
+memory-mapped: runs at the same time share it.
 """
 
 from __future__ import annotations

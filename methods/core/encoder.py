@@ -112,22 +112,15 @@ class SentenceEncoder(nn.Module):
     """
 
     def __init__(
-        self,
-        backbone: nn.Module,
-        tokenizer: Any,
-        *,
-        pooling: str,
-        output: nn.Linear | CouplingFlow | None = None,
-        activation: str = IDENTITY,
-        normalize: bool = False,
+        self, backbone: nn.Module, tokenizer: Any, *, pooling: str, output: nn.Linear | None = None
     ) -> None:
         super().__init__()
         self.backbone = backbone
         self.tokenizer = tokenizer  # never called, so that it is saved as it was loaded
         self.pooling = check_pooling(pooling)
-        self.output = output
-        self.activation = activation
-        self.normalize = normalize
+        self.output: nn.Linear | CouplingFlow | None = output
+        self.activation = IDENTITY
+        self.normalize = False
         self.piece_folder: Path | None = None  # where tokenised corpora are kept; none are where it is None
         self._tokenizers: dict[int, Tokenizer] = {}
 

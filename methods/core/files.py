@@ -95,10 +95,9 @@ def changed_file(folder: Path, hashes: Mapping[str, str]) -> Path | None:
 
 
 def sha256_of(path: Path) -> str:
-    """Returns the sha256 of a file's bytes, in hexadecimal.
+    """Returns the sha256 of a file's bytes; a file is read again only if the system says that it changed.
 
-    A process reads a file again only if the system says that it was changed or replaced meanwhile. What was
-    written in the last second is read each time: the system's clock may not tell two such writes apart.
+    What was written in the last second is read each time: the clock may not tell two such writes apart.
     """
     with path.open("rb") as file:
         state = _state(file.fileno())
@@ -111,6 +110,5 @@ def sha256_of(path: Path) -> str:
 
 
 def _state(handle: int) -> tuple[int, ...]:
-    """Returns which file it is, its size, and the nanoseconds at which bytes and entry last changed."""
     about = os.fstat(handle)
     return about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns

@@ -57,9 +57,8 @@ def load_backbone(folder: Path, *, hf_pooler: bool = False, **config: Any) -> nn
 def load_tokenizer(folder: Path) -> Any:
     """Returns the fast tokenizer of a folder with no truncation or padding settings of its own.
 
-    It is made from tokenizer.json, else from vocab.txt, else from vocab.json and merges.txt (RoBERTa). One
-    without a padding token pads with another: padding is masked, so that no vector depends on it.
-    Errors: InputError if the folder has none of these, a word is repeated, or no token can pad.
+    One without a padding token pads with another: padding is masked, so that no vector depends on it.
+    Errors: InputError if the folder has none of TOKENIZER_FILES, a word is repeated, or no token can pad.
     """
     from transformers import AddedToken
 
@@ -92,7 +91,6 @@ def load_tokenizer(folder: Path) -> Any:
 
 
 def _instead_of_padding(tokenizer: Any, folder: Path) -> str:
-    """Returns the token that pads where a tokenizer names none: the end of a text, or another special one."""
     known = tokenizer.get_vocab()
     names = ("eos_token", "sep_token", "unk_token", "bos_token", "cls_token")
     for token in (getattr(tokenizer, name) for name in names):
@@ -139,10 +137,7 @@ def load_encoder(
 
 
 def cut_layers(encoder: SentenceEncoder | WordAverageEncoder, layers: int) -> SentenceEncoder:
-    """Returns the encoder with only its first `layers` transformer layers, in place.
-
-    Errors: InputError if the backbone has fewer layers or is of an unknown architecture.
-    """
+    """Cuts the encoder to its first `layers` layers, in place. Errors: InputError if it has not as many."""
     backbone = getattr(encoder, "backbone", None)
     stack = getattr(getattr(backbone, "encoder", None), "layer", None)
     if not isinstance(encoder, SentenceEncoder) or not isinstance(stack, nn.ModuleList):
@@ -157,7 +152,6 @@ def cut_layers(encoder: SentenceEncoder | WordAverageEncoder, layers: int) -> Se
 
 
 def _modules(folder: Path) -> list[dict[str, Any]]:
-    """Returns the modules that a folder lists, none for a plain Hugging Face folder."""
     names = [name for name in (MODULES, OWN_MODULES) if (folder / name).is_file()]
     return module_list(folder / names[0]) if names else []
 
@@ -188,10 +182,7 @@ def _stated_pooling(folder: Path) -> str | None:
 
 
 def _add_output_layers(encoder: SentenceEncoder, folder: Path) -> None:
-    """Gives the encoder the folder's output layer, if any, what follows it, and whether it normalises.
-
-    Errors: InputError if the layer reads vectors of another width, or there are several.
-    """
+    """Gives the encoder the folder's output layer, if any, what follows it, and whether it normalises."""
     for module in _modules(folder)[2:]:
         place = folder / module["path"]
         if module["type"].endswith("Normalize"):

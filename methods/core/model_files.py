@@ -1,7 +1,7 @@
-"""What a model folder may hold, checked before a library reads it: no code, and no more than its weights.
+"""What a model folder from anywhere may hold, checked before a library reads it.
 
-A folder may come from anywhere. What transformers would import, fetch or unpickle on its behalf is refused,
-and so is a config.json that describes far more than the weights hold, before memory is allocated.
+What transformers would import, fetch or unpickle on its behalf is refused, and so is a config.json that
+describes far more than the weights hold, before memory is allocated.
 """
 
 from __future__ import annotations
@@ -69,10 +69,7 @@ def read_json(path: Path, kind: type = dict) -> Any:
 
 
 def module_list(path: Path) -> list[dict[str, Any]]:
-    """Returns the modules in a list of them, each with `type` and `path`, a folder below that of the list.
-
-    Errors: InputError if a module is of another package, or its folder is elsewhere.
-    """
+    """Returns the modules in a list; InputError if one is of another package, or its folder is elsewhere."""
     modules = read_json(path, list)
     for module in modules:
         if not isinstance(module, dict) or not all(
@@ -100,7 +97,7 @@ def read_model(
 ) -> nn.Module:
     """Returns the network of a folder in fp32 and eval mode, as an Auto class of transformers (`kind`) does.
 
-    `options` go to `from_pretrained`; weights with `computed` in their name need not be in the file.
+    Weights with `computed` in their name need not be in the file.
     Errors: InputError, which names what was `expected`, if the folder has no such network in safetensors,
     brings code, or describes another network than its weights are of.
     """
@@ -167,8 +164,8 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
 def in_one_line(folder: Path, expected: str = "a model") -> Iterator[None]:
     """Makes an InputError of what libraries raise in the block about the files of a model's folder.
 
-    They have errors of many types for a wrong file, and tokenizers raises a bare Exception. Errors of the
-    system, which have a number, and errors that are in one line already are left as they are.
+    They have errors of many types, and tokenizers raises a bare Exception. Errors of the system, which have a
+    number, are left as they are.
     """
     try:
         yield
@@ -184,7 +181,6 @@ def in_one_line(folder: Path, expected: str = "a model") -> Iterator[None]:
 
 
 def _check_values(path: Path, value: Any) -> None:
-    """Raises InputError if a configuration names code or other files, or a count beyond all reason."""
     if isinstance(value, list):
         for entry in value:
             _check_values(path, entry)
@@ -202,10 +198,7 @@ def _check_values(path: Path, value: Any) -> None:
 
 
 def _stored(folder: Path) -> tuple[int, int]:
-    """Returns how many tensors and numbers the safetensors files of a folder hold, from their headers.
-
-    Errors: InputError if there is none, or an index names files that lie elsewhere or are something else.
-    """
+    """Returns how many tensors and numbers the safetensors files of a folder hold, from their headers."""
     from math import prod
 
     from safetensors import SafetensorError, safe_open

@@ -1,7 +1,6 @@
 """Random streams, each keyed by (seed, stream, step): no generator's state is ever saved.
 
-Stopping at any step and continuing therefore gives the numbers of an uninterrupted run, and evaluation, which
-draws from no stream, cannot disturb training.
+A run that stops at any step thus goes on to the same numbers, and evaluation cannot disturb training.
 """
 
 from __future__ import annotations

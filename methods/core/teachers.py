@@ -63,7 +63,7 @@ class TeacherVectors:
         return torch.from_numpy(self._vectors[[row.index for row in rows], column].astype(np.float32))
 
     def _check_texts(self, rows: Sequence[Row]) -> None:
-        """Refuses vectors of other texts: every text's digest is compared with that of its vector's text."""
+        """Refuses vectors of other texts, by the digest of every text."""
         stored = np.load(self._file(TEXTS), allow_pickle=False)  # [N, C]
         for column in range(max((len(row.columns) for row in rows), default=0)):
             filled = [row for row in rows if column < len(row.columns)]

@@ -1,7 +1,6 @@
-"""Edits of one sentence in word pieces: what contrastive methods make of a text for a further view.
+"""Edits of one sentence in word pieces, pure functions of an id array and a NumPy generator.
 
-Every edit is a pure function of one id array and a NumPy generator: it returns a new array and draws from no
-other stream. `ids` is int32 [length], special tokens first and last; n is the number of ids between those.
+`ids` is int32 [length], special tokens first and last; n is the number of ids between those.
 """
 
 from __future__ import annotations

@@ -194,7 +194,7 @@ class Trainer:
             self.folder.log([self._begun.pop(0).finished()])
 
     def _evaluate(self) -> dict[str, float]:
-        """Returns the measures of the best candidate; of several, the score of each is logged too."""
+        """Returns the measures of the best candidate, with the score of each if there are several."""
         measured = [dict(self.evaluate(encoder)) for encoder in self.method.watched()]
         scores = [measures["score"] for measures in measured]
         self.record.candidate = scores.index(max(scores))
@@ -207,7 +207,7 @@ class Trainer:
         return self.method.candidates()[self.record.candidate]
 
     def _resume_point_is_due(self, *, evaluated: bool) -> bool:
-        """Returns whether to write one: after the last step, or if time has passed and none is in writing."""
+        """After the last step, or if time has passed and none is in writing."""
         if self.record.stopped or self.record.step == self.plan.total:
             return True
         if not evaluated and self.record.step % self.config.save_every:

@@ -149,8 +149,7 @@ def word_transformer(
 ) -> SentenceEncoder:
     """Returns a BERT of the width of the word vectors, over the first `vocabulary` words, with mean pooling.
 
-    inner: width of the feed-forward layers. positions: longest input. seed: of everything that is drawn. The
-    first words are the most frequent.
+    inner: width of the feed-forward layers. positions: longest input. seed: of everything that is drawn.
     Errors: InputError if there are fewer words, or the heads do not divide the width.
     """
     from transformers import BertConfig, BertModel

@@ -25,9 +25,6 @@ from tests.support.tiny import Sample
 
 SAMPLES = [sample for name in METHODS for sample in samples_of(name)]
 TRAINED = [sample for sample in SAMPLES if sample.trained]
-every_sample = pytest.mark.parametrize(
-    "sample", SAMPLES, ids=lambda sample: f"{sample.method}-{sample.label}"
-)
 FIRST = {sample.method: sample.label for sample in reversed(SAMPLES)}
 """The first sample of each method."""
 
@@ -37,9 +34,12 @@ def marks_of(number: int, sample: Sample) -> list[pytest.MarkDecorator]:
     return [] if FIRST[sample.method] == sample.label or number % 3 == 0 else [pytest.mark.slow]
 
 
-every_trained = pytest.mark.parametrize(
-    "sample", TRAINED, ids=lambda sample: f"{sample.method}-{sample.label}"
-)
+def name_of(sample: Sample) -> str:
+    return f"{sample.method}-{sample.label}"
+
+
+every_sample = pytest.mark.parametrize("sample", SAMPLES, ids=name_of)
+every_trained = pytest.mark.parametrize("sample", TRAINED, ids=name_of)
 
 SHORT = {"steps": 4, "eval_every": 2, "save_every": 1}
 STOPS = (1, 2, 3)
@@ -47,7 +47,7 @@ KILLS = [
     pytest.param(
         sample,
         stop,
-        id=f"{sample.method}-{sample.label}-{stop}",
+        id=f"{name_of(sample)}-{stop}",
         marks=marks_of(number, sample) if order == number % len(STOPS) else [pytest.mark.slow],
     )
     for number, sample in enumerate(TRAINED)
@@ -107,14 +107,14 @@ def whole(
     ground: Callable[[Sample], Ground], tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[[Sample], Whole]:
     """Returns the training of a sample that several laws look at; each is run once."""
-    done: dict[tuple[str, str], Whole] = {}
+    done: dict[str, Whole] = {}
     top = tmp_path_factory.mktemp("whole")
 
     def of(sample: Sample) -> Whole:
-        name = (sample.method, sample.label)
+        name = name_of(sample)
         if name not in done:
             base = ground(sample)
-            done[name] = fit(trainer_of(sample, base, top / str(len(done))), base.rows)
+            done[name] = fit(trainer_of(sample, base, top / name), base.rows)
         return done[name]
 
     return of
@@ -138,15 +138,12 @@ def test_law_1_collate_is_pure(sample: Sample, ground: Callable[[Sample], Ground
     method = make(sample, base)
     rows = list(method.prepare(base.rows))[:8]
 
-    def collate() -> dict[str, torch.Tensor]:
-        return flat(tiny.collate(method, rows, step=4))
-
     torch.manual_seed(1)
-    first = collate()
+    first = flat(tiny.collate(method, rows, step=4))
     torch.manual_seed(2)
     method.train()
     with ThreadPoolExecutor(1) as other:
-        second = other.submit(collate).result()
+        second = flat(other.submit(tiny.collate, method, rows, step=4).result())
     assert first.keys() == second.keys()
     assert len(first) > 0
     assert all(torch.equal(first[name], second[name]) for name in first)
@@ -154,11 +151,7 @@ def test_law_1_collate_is_pure(sample: Sample, ground: Callable[[Sample], Ground
 
 
 @pytest.mark.parametrize(
-    "sample",
-    [
-        pytest.param(sample, id=f"{sample.method}-{sample.label}", marks=marks_of(number, sample))
-        for number, sample in enumerate(SAMPLES)
-    ],
+    "sample", [pytest.param(s, id=name_of(s), marks=marks_of(n, s)) for n, s in enumerate(SAMPLES)]
 )
 def test_law_2_same_seed_same_bytes_other_seed_other_bytes(
     sample: Sample, ground: Callable[[Sample], Ground], whole: Callable[[Sample], Whole], tmp_path: Path

@@ -107,6 +107,7 @@ def test_a_saved_folder_gives_identical_vectors_and_bytes(
     encoder.output = nn.Linear(16, 4)
     encoder.normalize = True
     vectors = encoder.encode(TEXTS)
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-6)
     encoder.save(tmp_path / "a")
     again = load(tmp_path / "a")
     np.testing.assert_array_equal(again.encode(TEXTS), vectors)
