@@ -14,7 +14,7 @@ import sentbench
 from harness.cli import main
 from harness.commands.export import CONFIGS, evidence, rows_of
 from harness.facts.evidence.ledger import Ledger, load_ledger
-from harness.facts.evidence.model import Range, Scope, Settings, Study, Summary
+from harness.facts.evidence.model import Scope, Settings, Study, Summary
 from harness.facts.published import load_published
 from harness.paths import LEADERBOARDS, PUBLISHED, declared
 
@@ -24,13 +24,6 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("export") / "numbers"
     assert main(["export", str(folder)]) == 0
     return folder
-
-
-def test_a_run_is_a_row_and_a_summary_is_one() -> None:
-    assert rows_of(61.5) == [{"value": 61.5}]
-    assert rows_of([61.5, 62.5]) == [{"value": 61.5}, {"value": 62.5}]
-    assert rows_of(Summary(mean=62.0, sd=0.5, n=3)) == [{"mean": 62.0, "sd": 0.5, "n": 3}]
-    assert rows_of(Range(low=60.0, high=63.0)) == [{"low": 60.0, "high": 63.0}]
 
 
 def test_a_study_keeps_its_source_its_settings_and_why_it_does_not_count() -> None:
