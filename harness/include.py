@@ -120,7 +120,6 @@ def _checked(name: str, known: Iterable[str], where: str) -> str:
 
 
 def _add_helpers(folder: Path, *, omit: Iterable[str]) -> None:
-    """Makes the modules of a folder importable by name; one of a library or of the project comes first."""
     names = {path.stem for path in folder.glob("*.py")} | {path.parent.name for path in folder.glob("*/*.py")}
     for name in sorted(names - set(omit)):
         if name.isidentifier() and name not in sys.stdlib_module_names and find_spec(name) is None:

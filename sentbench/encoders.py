@@ -147,7 +147,6 @@ def _function_of(model: Model, progress: bool) -> Callable[[Sequence[str]], np.n
 
 
 def _array(vectors: Any) -> np.ndarray:
-    """Returns vectors as a numpy array: a torch tensor of any device and precision, an array, or lists."""
     import numpy as np
 
     try:

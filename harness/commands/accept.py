@@ -9,7 +9,7 @@ import argparse
 import os
 import random
 from collections.abc import Iterator, Mapping
-from contextlib import chdir, contextmanager
+from contextlib import chdir, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -45,7 +45,6 @@ from harness.results.plausibility import Range, ranges_of
 from harness.results.schema import ResultFile, ScoreName
 from harness.results.store import read_result, read_results
 from harness.tasks.evaluation import evaluate_stored
-from harness.tasks.interface import Task
 from harness.tasks.registry import build_tasks, members
 
 ANY_RUN = ""
@@ -102,7 +101,6 @@ def recheck(written: Acceptance, found: Acceptance, bundle: Path) -> int:
 
 
 def _covers(now: Checked, then: Checked) -> bool:
-    """Returns whether the present check confirms the recorded one; training may not have been repeated."""
     return set(then.rescored) <= set(now.rescored) and (
         then.reproduced == "" or now.reproduced in ("", then.reproduced)
     )
@@ -161,10 +159,7 @@ def identity_here(known: KnownRuns, result: ResultFile) -> str | None:
 
 
 def repeated(known: KnownRuns, result: ResultFile, *, device: str) -> ResultFile:
-    """Returns the result of training and evaluating a contributed run here; the project stays as it is.
-
-    Errors: InputError without a recipe, or if a folder that the run needs is not here.
-    """
+    """Returns the result of training and evaluating a contributed run here; the project stays as it is."""
     from harness.stages.evaluate import evaluate_run
     from harness.stages.train import train
 
@@ -216,20 +211,17 @@ def rescored(known: KnownRuns, result: ResultFile, vectors: Path) -> dict[ScoreN
     Errors: InputError if the vectors are damaged or lack a text.
     """
 
-    def is_here(task: Task) -> bool:
-        try:
-            next(iter(task.texts()), None)
-        except InputError:
-            return False
-        return True
-
     params = known.params(result.run.key)
     if params is None:
         return {}
     run = params.run(result.run.key)
     stated = {score.task for score in result.scores}
     names = [task.name for task in build_tasks(run.tasks, text=run.text) if task.name in stated]
-    tasks = [task for task in build_tasks(names, text=run.text, providers=params.providers) if is_here(task)]
+    tasks = []
+    for task in build_tasks(names, text=run.text, providers=params.providers):
+        with suppress(InputError):  # its data are not here
+            next(iter(task.texts()), None)
+            tasks.append(task)
     selection = "last" if run.weights == "last" else "best-dev"
     return {
         ScoreName(score.task, score.metric, score.setting, selection): score.value

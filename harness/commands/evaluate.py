@@ -114,20 +114,12 @@ def keeping_file(arguments: argparse.Namespace) -> Path:
 
 def evaluate_planned(arguments: argparse.Namespace) -> None:
     """Writes the scores of a run of the plan. Errors: InputError with options that only folders take."""
-    wrong = {
-        "--json": arguments.json,
-        "--out": arguments.out,
-        "--interval": arguments.interval,
-        "--from-store": arguments.from_store,
-        "--pooling": arguments.pooling,
-        "--arithmetic": arguments.arithmetic,
-        "--name": arguments.name,
-        "--keep": arguments.keep,
-    }
-    for option in (name for name, value in wrong.items() if value):
-        raise InputError(
-            f"--run with {option}: a run is scored with the plan's settings; drop one of the two"
-        )
+    for name in ("json", "out", "interval", "from_store", "pooling", "arithmetic", "name", "keep"):
+        if getattr(arguments, name):
+            option = f"--{name.replace('_', '-')}"
+            raise InputError(
+                f"--run with {option}: a run is scored with the plan's settings; drop one of the two"
+            )
     check_encoder_folder(arguments.folder)
     params = read_plan()
     device = compute_on(params.run(arguments.run).arithmetic, arguments.device)

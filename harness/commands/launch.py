@@ -66,7 +66,8 @@ def execute(arguments: argparse.Namespace) -> int:
             print(forecast(pipeline, arguments.jobs))
             return 0
         executor = executor_of(arguments, pipeline)
-        params = plan_of(pipeline)
+        evaluates = any(name.startswith("evaluate@") for name in pipeline.order)
+        params = read_params() if evaluates else None
         runs = params.runs.values() if params else ()
         if any(run.arithmetic == "portable" for run in runs) and (told := limitation()):
             print(f"sentbench: {told}", file=sys.stderr)
@@ -92,11 +93,6 @@ def executor_of(arguments: argparse.Namespace, pipeline: Pipeline) -> Executor:
         most = min(most, max(1, math.floor(len(gpus) / (arguments.gpus_per_run or 1.0))))
     preloaded = PRELOADED if any(map(is_ours, pipeline.commands.values())) else ()
     return LocalExecutor(arguments.jobs or most, gpus, preloaded)
-
-
-def plan_of(pipeline: Pipeline) -> Params | None:
-    """Returns the plan whose runs the pipeline evaluates, None if it evaluates none."""
-    return read_params() if any(name.startswith("evaluate@") for name in pipeline.order) else None
 
 
 def first_look(pipeline: Pipeline, params: Params) -> FirstLook | None:

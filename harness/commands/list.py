@@ -28,10 +28,10 @@ def execute(arguments: argparse.Namespace) -> None:
         print(json.dumps(entries))
         return
     keys = ["name", "words"] if arguments.coverage else list(next(iter(entries), {}))
-    from harness.report.formats.text import align
-
-    for row in align([[_shown(entry[key]) for key in keys] for entry in entries], lefts=len(keys)):
-        print(row)
+    rows = [[_shown(entry[key]) for key in keys] for entry in entries]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
 def _shown(value: Any) -> str:
@@ -107,7 +107,6 @@ def _coverage() -> list[dict[str, Any]]:
 
 
 def _source(source: Source) -> dict[str, Any]:
-    """Returns a source with what pins it: hashes are those known before a fetch, of files or their inputs."""
     from harness.data.sources import LOCKS
 
     hub, lock = source.providers.get("hub"), LOCKS.get(source.name)

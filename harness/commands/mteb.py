@@ -161,7 +161,6 @@ def encoder_sha256(folder: Path) -> str:
 
 
 def _copies(tasks: Sequence[str]) -> list[str]:
-    """Returns the tasks whose data the mirror holds, unless the order of providers asks the hub first."""
     from harness.data.download import provider_order
     from harness.data.providers import mirror_folder
     from harness.tasks.mteb_adapter import LOCAL_STS

@@ -29,7 +29,6 @@ from harness.results.store import read_result
 
 MOST_HOURS = 1e6
 """The largest budget, more than all runs take."""
-EVALUATE_AGAIN = "delete it and evaluate the run again"
 GPU_MEMORY = (
     "GPU GB: peak of a step, counted | tracked by `python -m benchmarks.peaks`; the CUDA context comes on top"
 )
@@ -94,7 +93,7 @@ def execute(arguments: argparse.Namespace) -> None:
         arithmetic=arguments.arithmetic,
     )
     check_runs(params)
-    check_plain(SCORES, again=EVALUATE_AGAIN)
+    check_plain(SCORES, again="delete it and evaluate the run again")
     print(describe(params))
     if power is not None:
         from harness.plan.power import propose_seeds
@@ -182,7 +181,6 @@ def is_done(key: str, run: Run) -> bool:
 
 
 def _totals(params: Params, estimate: Estimate, found: Sequence[System]) -> list[str]:
-    """Returns the closing lines: the sums, what is left to do, and where the numbers come from."""
     fixed = [estimate.teachers() or Cost(), estimate.corpora(), estimate.data()]
     left = [Cost(*(part * (1 - s.done / len(s.runs)) for part in s.cost)) for s in found if s.cost]
     runs_left = [s.cost.cpu_hours / len(s.runs) for s in found if s.cost for _ in range(len(s.runs) - s.done)]
@@ -216,7 +214,6 @@ def _totals(params: Params, estimate: Estimate, found: Sequence[System]) -> list
 
 
 def _shown(cost: Cost | None) -> tuple[str, str, str]:
-    """Returns hours of a GPU, hours of one core and disk as they are printed."""
     if cost is None:
         return "?", "?", "?"
     return _hours(cost.gpu_hours), _hours(cost.cpu_hours), f"{cost.disk / 1e9:.2f} GB"
@@ -227,7 +224,6 @@ def _hours(hours: float) -> str:
 
 
 def _line(*cells: object) -> str:
-    """Returns one line of the listing: up to nine cells of fixed widths."""
     system, backbone, runs, done, steps, gpu, cpu, disk, memory = (str(cell) for cell in (*cells, "")[:9])
     left = f"{system:<28} {backbone:<20} {runs:>4} {done:>4}  {steps:<17}"
     return f"{left} {gpu:>8} {cpu:>9} {disk:>11} {memory:>12}".rstrip()

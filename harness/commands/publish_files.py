@@ -182,7 +182,6 @@ def mteb_scores(result: ResultFile) -> dict[str, dict[str, float]]:
 def _write_results(
     result: ResultFile, found: Mapping[str, dict[str, float]], out: Path, experiment: dict[str, Any]
 ) -> None:
-    """Writes a run's file of each task. Errors: InputError if mteb scores one on another revision."""
     import mteb
     from mteb.results import TaskResult
 

@@ -20,7 +20,6 @@ from typing import Any
 
 import yaml
 
-from harness.check.laws import Law
 from harness.commands import name_list
 from harness.commands.plan import describe
 from harness.disk.files import write_text
@@ -103,7 +102,11 @@ def execute(arguments: argparse.Namespace) -> int:
     out.mkdir(parents=True, exist_ok=True)
     with alone(f"trying {out.resolve()}"), chdir(out):
         session.open()
-        laws = [shown(law) for law in session.laws()]
+        laws = []
+        for law in session.laws():
+            told = f"FAILS  {law.says}: {law.fault}" if law.fault else f"holds  {law.says}"
+            print(told, flush=True)
+            laws.append(law)
         if any(law.fault for law in laws):
             return 1
         trial = session.run()
@@ -112,14 +115,6 @@ def execute(arguments: argparse.Namespace) -> int:
     print("\n" + to_text(trial), end="")
     print(f"\npage: {out / PAGE}")
     return 0
-
-
-def shown(law: Law) -> Law:
-    """Prints a law and returns it."""
-    print(
-        f"{'FAILS' if law.fault else 'holds'}  {law.says}{': ' if law.fault else ''}{law.fault}", flush=True
-    )
-    return law
 
 
 def pair_of(text: str, option: str) -> tuple[str, Any]:

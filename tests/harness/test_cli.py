@@ -30,9 +30,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "params.yaml").write_text((ROOT / "params.yaml").read_text())
     for package in ("methods", "harness"):
         (tmp_path / package).symlink_to(ROOT / package)
-    monkeypatch.setenv(
-        "SENTBENCH_PROVIDERS", "embedded"
-    )  # a command sets it from the plan; undone after the test
+    monkeypatch.setenv("SENTBENCH_PROVIDERS", "embedded")
     monkeypatch.chdir(tmp_path)
     write_stsb(tmp_path / "data/stsb")
     encoder = tiny.sentence_encoder(tiny.write_backbone(tmp_path / "bert"))
@@ -55,17 +53,11 @@ RUN = "simcse-small__words-50d__s0"
         (["train", "simcse-smal__words-50d__s0", "--out", "a"], f"did you mean {RUN}"),
         (["train", RUN, "--out", "a", "--device", "cpu"], "data/wiki-small|backbones/words-50d"),
         (["evaluate", "encoder", "--tasks", "STSBB"], "did you mean STSB"),
-        (["evaluate", "encoder", "--tasks", ""], "task"),
-        (["evaluate", "nothing"], "nothing"),
         (["evaluate", "bert", "--tasks", "STSB"], "give --pooling"),
-        (["evaluate", "bert", "--tasks", "STSB", "--pooling", "men"], "did you mean mean"),
         (["evaluate", "encoder", "--tasks", "STSB", "--from-store"], "embeddings"),
-        (["plan", "smal"], "recipes has no"),
         (["check"], "reference losses"),
         (["report"], "no scores of the plan"),
         (["data", "fetch", "stbs"], "did you mean stsb"),
-        (["backbone", "minilm"], "not in params.yaml"),
-        (["teach", "minilm"], "not in params.yaml"),
         (["fingerprint", "--data", "selection-sentevl"], "did you mean selection-senteval"),
     ],
 )
@@ -95,11 +87,8 @@ def test_evaluate_prints_points_with_heads_and_intervals(project: Path, printed:
     assert (task, metric, setting, n) == ("STSB", "spearman", "all", "8")
     assert float(low) <= float(score) <= float(high)
     raw = json.loads(printed(*command, "--json"))["scores"][0]
-    assert [f"{100 * raw['value']:.2f}", *(f"{100 * end:.2f}" for end in raw["interval"])] == [
-        score,
-        low,
-        high,
-    ]
+    points = [f"{100 * value:.2f}" for value in (raw["value"], *raw["interval"])]
+    assert points == [score, low, high]
 
 
 def test_evaluate_json_prints_one_object_in_raw_units(project: Path, printed: Callable[..., str]) -> None:
@@ -108,7 +97,6 @@ def test_evaluate_json_prints_one_object_in_raw_units(project: Path, printed: Ca
     assert told["model"] == "encoder"
     assert set(told["scores"][0]) == {"task", "metric", "setting", "value", "n"}
     assert {(score["task"], score["n"]) for score in told["scores"]} == {("STSB", 8)}
-    assert all(-1 <= score["value"] <= 1 for score in told["scores"])
     assert json.loads(Path("s.json").read_text()) == told
 
 
@@ -119,13 +107,6 @@ def test_clean_names_and_removes_orphans_only(project: Path, printed: Callable[.
     assert "would remove reports/scores/gone__x__s0.json" in printed("clean", "--dry-run")
     assert main(["clean"]) == 0
     assert [path.name for path in Path("reports/scores").iterdir()] == [f"{RUN}.json"]
-
-
-@pytest.mark.parametrize("what", ["methods", "tasks", "runs", "sources"])
-def test_lists_are_json_objects_with_a_name(project: Path, printed: Callable[..., str], what: str) -> None:
-    entries = json.loads(printed("list", what, "--json"))
-    assert len(entries) >= 5
-    assert all(entry["name"] for entry in entries)
 
 
 @pytest.mark.parametrize("name", sorted(commands()))
@@ -172,23 +153,15 @@ def test_a_package_that_is_not_installed_is_one_line_that_names_its_extra(
     told = capsys.readouterr().err
     assert told.startswith(f"sentbench: {package} is not installed; ")
     assert told.endswith(f"pip install 'sentbench[{extra}]'`\n")
-
-
-def test_any_other_missing_module_is_an_error_of_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
-    def lacking(words: object) -> int:
-        raise ModuleNotFoundError("No module named 'torch'", name="torch")
-
-    monkeypatch.setattr("harness.cli.run_command", lacking)
+    package = "torch"
     with pytest.raises(ModuleNotFoundError, match="torch"):
         main(["list"])
-    assert re.fullmatch(r"\d+\.\d+\.\d+", sentbench.__version__)
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (["evaluate", "x", "--jsn"], "did you mean --json"),
-        (["list", "tabels"], "did you mean tables"),
         (["evaluate", "x", "--pooling", "men"], "did you mean mean"),
         (["plan", "small", "--seeds", "few"], "argument --seeds: invalid int value: 'few'"),
         (["train", "x"], "the following arguments are required: --out"),
@@ -207,7 +180,6 @@ def test_wrong_arguments_are_one_line_with_near_matches(
     ("words", "continues"),
     [
         (["train", RUN, "--out", "a"], "with --resume"),
-        (["corpus", "c"], "continues where it stopped"),
         (["data", "fetch", "stsb"], "continues the download"),
         (["verify", "una/table1", "UNA", "Avg"], "nothing half-written is left"),
     ],
@@ -229,21 +201,17 @@ def test_an_interrupt_names_what_goes_on_where_something_does(
 @pytest.mark.parametrize(
     ("folder", "message"),
     [
-        (
-            "backbones/minilm-l6",
-            "`dvc repro backbone@minilm-l6` makes it, and `make reproduce` the whole plan",
-        ),
         ("backbones/minilm-l7", "the plan has no 'minilm-l7' (did you mean minilm-l6"),
         (f"artefacts/{RUN}", f"`dvc repro train@{RUN}` makes it"),
         ("encodr", "did you mean encoder"),
         ("params.yaml", "is a file, expected an encoder folder"),
     ],
 )
-@pytest.mark.parametrize("command", ["evaluate", "cost", "mteb"])
 def test_a_missing_folder_is_refused_with_what_makes_it(
-    project: Path, refused: Callable[..., str], command: str, folder: str, message: str
+    project: Path, refused: Callable[..., str], folder: str, message: str
 ) -> None:
-    assert message in refused(command, folder)
+    for command in ("evaluate", "cost", "mteb"):
+        assert message in refused(command, folder)
 
 
 def test_an_unknown_command_is_one_line_with_a_near_match(refused: Callable[..., str]) -> None:

@@ -31,8 +31,6 @@ def test_results_are_a_row_a_score() -> None:
 def test_results_without_a_folder_are_those_of_the_checkout(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(sentbench.InputError, match="the table of results needs a checkout"):
         sentbench.results()
-    with pytest.raises(sentbench.InputError, match="nowhere: no such folder"):
-        sentbench.results("nowhere")
     monkeypatch.chdir(ROOT)
     assert sentbench.results()["key"].nunique() == len(list((ROOT / "reports/scores").glob("*.json")))
 
@@ -45,8 +43,6 @@ def test_published_numbers_are_those_reported() -> None:
     whole = sentbench.published()
     assert set(whole["table"]) > {"pcl/table2", "una/table1", "sct/table1"}
     assert len(whole[whole["table"] == "pcl/table2"]) == len(frame)
-    with pytest.raises(sentbench.InputError, match="did you mean pcl/table2"):
-        sentbench.published("pcl/tabel2")
 
 
 def test_verify_finds_what_the_command_finds() -> None:
@@ -54,5 +50,3 @@ def test_verify_finds_what_the_command_finds() -> None:
     assert (found.reported.value, found.verdict, found.values) == (76.14, "authors only", ())
     assert sentbench.describe(found).splitlines()[1].startswith("reported   76.14")
     assert len(sentbench.verify("pcl/table2", "SimCSE", "Avg")) == 3
-    with pytest.raises(sentbench.InputError, match="has no row 'UNO'"):
-        sentbench.verify("una/table1", "UNO", "Avg")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -72,7 +73,6 @@ def test_the_wheel_has_every_declaration_of_the_checkout(installed: Path) -> Non
     [
         (["--version"], "sentbench 0."),
         (["list", "tables", "--coverage"], "una/table1"),
-        (["list", "sources"], "Apache-2.0"),
         (["list", "methods"], "pt-bert"),
         (["plan", "pcl/table2", "--dry-run"], "simcse"),
     ],
@@ -85,32 +85,17 @@ def test_what_needs_declarations_alone_works_in_an_empty_folder(
     assert said in done.stdout
 
 
-CHECKOUT = [
-    ["list", "runs"],
-    ["plan", "small"],
-    ["train", "x", "--out", "y"],
-    ["report"],
-    ["check"],
-    ["clean"],
-    ["accept", "b.zip"],
-    ["contribute", "x", "--out", "b.zip", "--name", "n"],
-    ["publish", "x", "--out", "y"],
-    ["readmes"],
-    ["entries"],
-    ["data", "fetch"],
-    ["compare-systems", "a", "b"],
-    ["reproduced"],
-    ["schema", "table", "--write"],
-]
+CHECKOUT = """list runs|plan small|train x --out y|report|check|clean|accept b.zip|readmes|entries|data fetch
+contribute x --out b.zip --name n|publish x --out y|compare-systems a b|reproduced|schema table --write"""
 
 
 def test_what_needs_a_checkout_says_so_in_one_line(installed: Path, empty: Path) -> None:
-    program = f"from harness.cli import main\nfor words in {CHECKOUT!r}: print(main(words), flush=True)"
+    lines = [line.split() for line in re.split(r"[|\n]", CHECKOUT)]
+    program = f"from harness.cli import main\nfor words in {lines!r}: print(main(words), flush=True)"
     done = run(installed, empty, "-c", program)
-    assert done.stdout == "2\n" * len(CHECKOUT)
-    lines = done.stderr.splitlines()
-    assert len(lines) == len(CHECKOUT)
-    assert all("needs a checkout of the project" in line for line in lines)
+    assert done.stdout == "2\n" * len(lines)
+    assert done.stderr.count("\n") == len(lines)
+    assert done.stderr.count("needs a checkout of the project") == len(lines)
 
 
 def test_evaluating_from_python_reads_the_users_cache_and_leaves_the_folder_empty(

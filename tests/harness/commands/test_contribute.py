@@ -224,9 +224,7 @@ def test_a_bundle_is_accepted_once_and_a_changed_recipe_is_refused(
     ("words", "fault"),
     [
         ((*CONTRIBUTE, "--vectors"), "no stored vectors"),
-        (("contribute", "simcse__s0", *CONTRIBUTE[2:]), "expected the result of a run"),
         ((*CONTRIBUTE, "--link", "http://x"), "--link"),
-        (("accept", "nothing.zip"), "nothing.zip"),
         ((*CONTRIBUTE, "--sign", "nothing"), "nothing: not a regular file"),
     ],
 )

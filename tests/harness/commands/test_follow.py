@@ -47,10 +47,6 @@ def project(checkout: Path) -> Path:
     return checkout
 
 
-def test_every_entry_of_a_finished_training_is_shown_once(project: Path) -> None:
-    assert list(entries_of(read_params(), KEY, live=False)) == SHOWN
-
-
 def test_a_line_that_is_not_whole_is_left_for_later(tmp_path: Path) -> None:
     (tmp_path / "log").write_text('{"step": 1}\n{"step": ')
     assert read_entries(tmp_path / "log") == [{"step": 1}]

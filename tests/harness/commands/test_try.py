@@ -207,25 +207,18 @@ def test_a_law_that_does_not_hold_says_what_the_author_sees(
     assert said in laws_of(source, tmp_path)[law]
 
 
-def test_a_method_that_keeps_the_laws_has_no_fault(tmp_path: Path) -> None:
-    assert laws_of(SAME, tmp_path) == {}
-
-
 @pytest.mark.parametrize(
     ("source", "words", "said"),
     [
         (SAME, [], "committed results cannot be reused, its settings have changed; add --fresh"),
         (SAME, ["--set", "temprature=1"], "did you mean temperature"),
-        (SAME, ["--set", "temperature"], "expected KEY=VALUE"),
         (SAME, ["--sweep", "temperature=1"], "expected KEY=A,B with two values"),
         (SAME, ["--set", "temperature=warm", "--fresh"], 'temperature is "warm"'),
         (SAME, ["--against", "pcl2"], "did you mean pcl, dclr?"),
-        (SAME, ["--seeds", "0"], "expected a number from 1"),
         (SAME, ["--out", "."], "holds something else already"),
         (SAME.replace("float = 0.05", "float\n    margin: float"), [], "no value of temperature, margin"),
         (SAME.replace("class MyCSE(Method)", "class MyCSE"), [], "mycse.py: defines no method"),
         (SAME.replace("import torch\n", "import torhc\n"), [], "mycse.py:3: ModuleNotFoundError"),
-        ("def loss(:", [], "mycse.py:1: SyntaxError"),
     ],
 )
 def test_bad_input_is_one_line_and_trains_nothing(
@@ -242,11 +235,6 @@ def test_results_on_other_data_are_not_reused(
     monkeypatch.setattr("harness.commands.try_method.load_recipes", load_recipes)
     Path("mycse.py").write_text(SAME)
     assert "cannot be reused, the data of stsb differ; add --fresh" in refused("try", "mycse.py")
-
-
-def test_the_name_of_a_method_that_exists_is_refused(empty: Path, refused: Callable[..., str]) -> None:
-    Path("simcse.py").write_text(SAME)
-    assert "method 'simcse' exists already; rename it" in refused("try", "simcse.py")
 
 
 def test_a_method_that_breaks_a_law_is_not_trained(empty: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -276,7 +264,6 @@ def test_full_scale_writes_a_recipe_that_a_plan_reads(empty: Path, printed: Call
     assert "0.84 in a public study of 50 seeds" in said
     del METHODS["mycse"]
     planned = printed("--include", "try/mycse", "plan", "mycse-full", "--dry-run", "--seeds", "2")
-    assert "10 runs" not in planned
     assert "mycse-full                   bert-base-uncased       2    0  15,625 of 64" in planned
 
 

@@ -1,0 +1,208 @@
+"""The guides of CONTRIBUTING followed with toys: what each takes is all that it touches."""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.guides.conftest import Checkout
+
+
+def test_the_skeleton_of_a_method_keeps_every_law_and_lacks_its_facts_alone(checkout: Checkout) -> None:
+    said = checkout.sentbench("new", "method", "toy-one")
+    files = {
+        "methods/toy_one/config.py",
+        "methods/toy_one/method.py",
+        "methods/toy_one/README.md",
+        "tests/methods/toy_one/sample.py",
+        "tests/methods/toy_one/test_toy_one.py",
+    }
+    assert checkout.touched() == files
+    assert files <= set(said.split())
+    assert "toy-one" in checkout.sentbench("list", "methods").split()
+    laws = [f"tests/conformance/test_{name}.py" for name in ("laws", "readmes")]
+    checkout.pytest(*laws, "-k", "toy", "-m", "not slow")
+    with pytest.raises(AssertionError, match=r"^FFF "):
+        checkout.pytest("tests/methods/toy_one")
+    with pytest.raises(AssertionError, match="exists already"):
+        checkout.sentbench("new", "method", "toy-one")
+    assert checkout.touched() == files
+    lint = ["ruff", "check", "--no-cache", "methods/toy_one", "tests/methods/toy_one"]
+    done = subprocess.run(lint, cwd=checkout.folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+    lint[1:2] = ["format", "--check"]
+    assert subprocess.run(lint, cwd=checkout.folder, capture_output=True).returncode == 0
+
+
+DECLARATION = '''"""Whether a film review is positive."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from harness.tasks.interface import Declaration, Task
+
+
+def _toy(text: str, source: str, **options: Any) -> Task:
+    from harness.data.classification import READERS
+    from harness.tasks.transfer import ClassificationTask, DataSet
+
+    return ClassificationTask(DataSet("Toy", READERS["MR"]), text, source, **options)
+
+
+TASKS = (Declaration("Toy", "mr", _toy, suite="toys"),)
+'''
+TEST = '''"""The toy task."""
+
+from pathlib import Path
+
+import numpy as np
+
+from tests.harness.tasks.layouts import LAYOUTS, declared_task
+
+
+def test_a_constant_encoder_scores_the_share_of_one_class(tmp_path: Path) -> None:
+    """Both classes have 60 reviews."""
+    LAYOUTS["MR"](tmp_path)
+    (score, _) = declared_task("Toy", folder=tmp_path).evaluate(lambda texts: np.ones((len(texts), 4)))
+    assert (score.setting, round(score.value, 3), score.n) == ("senteval", 0.5, 120)
+'''
+
+
+def test_a_task_is_its_declaration_and_its_test(checkout: Checkout) -> None:
+    files = {"harness/tasks/declared/toy.py": DECLARATION, "tests/harness/tasks/test_toy.py": TEST}
+    checkout.write(files)
+    assert checkout.touched() == set(files)
+    assert "Toy" in checkout.sentbench("list", "tasks").split()
+    tests = [f"tests/harness/tasks/test_{name}.py" for name in ("toy", "registry", "every_task")]
+    checkout.pytest(*tests, "-k", "test_toy or test_registry or Toy")
+
+
+SPEC = """
+key: toy/table1
+title: "Toy table 1: one column"
+published: toy/table1
+columns:
+  - {key: STSB, task: STSB}
+rows:
+  - title: a toy
+    run: simcse-small@words-50d
+    published: "simcse@words-50d"
+protocol: "Spearman correlation over all pairs."
+"""
+PUBLISHED = """
+paper: toy
+title: "A toy paper"
+short: TOY
+venue: "nowhere, 2024"
+works: {}
+notes: []
+tables:
+  table1:
+    about: "one number"
+    metric: spearman
+    scale: 100.0
+    decimals: 2
+    columns: [STSB]
+    rows:
+      - {system: simcse, backbone: words-50d, source: this-paper, values: [76.85]}
+"""
+RENDER_TABLE = """
+from pathlib import Path
+from harness.facts.evidence.ledger import load_ledger
+from harness.report.formats.latex import to_latex
+from harness.report.formats.markdown import to_markdown
+from harness.report.tables.build import Evidence, build_table
+from harness.facts.published import load_published
+from harness.facts.spec import load_specs
+
+root = Path("leaderboards")
+published = load_published(root / "published")
+spec = load_specs(root / "tables")["toy/table1"]
+evidence = Evidence(results=[], published=published, ledger=load_ledger(root / "evidence", published))
+table = build_table(spec, evidence)
+print(to_markdown(table), to_latex(table))
+"""
+
+
+def test_a_table_is_its_spec_and_its_published_numbers(checkout: Checkout) -> None:
+    files = {"leaderboards/tables/toy-table1.yaml": SPEC, "leaderboards/published/toy.yaml": PUBLISHED}
+    checkout.write(files)
+    assert checkout.touched() == set(files)
+    assert "toy/table1" in checkout.sentbench("list", "tables")
+    rendered = checkout.run("-c", RENDER_TABLE)
+    assert "Toy table 1: one column" in rendered
+    assert "76.85" in rendered
+
+
+PAGE = '''"""A page that greets."""
+
+from __future__ import annotations
+
+from harness.report.pages.content import Page, Report
+
+
+def toy_values(report: Report) -> dict[str, str]:
+    """Returns what the template shows."""
+    return {"greeting": f"hello {report.code}"}
+
+
+PAGE = Page("Toys", "pages/toy.html", "toy.html.j2", toy_values, order=9)
+'''
+PAGE_TEMPLATE = '{% extends "layout.html.j2" %}{% block content %}<p>{{ greeting }}</p>{% endblock %}'
+RENDER_PAGES = """
+from harness.report.pages.content import Report
+from harness.report.pages.render import render_pages
+
+for name, text in render_pages(Report("T", "abc")).items():
+    print("FILE", name)
+    print(text)
+"""
+
+
+def test_a_page_is_its_module_and_its_template(checkout: Checkout) -> None:
+    files = {"harness/report/pages/toy.py": PAGE, "leaderboards/templates/toy.html.j2": PAGE_TEMPLATE}
+    checkout.write(files)
+    assert checkout.touched() == set(files)
+    pages = dict(part.split("\n", 1) for part in checkout.run("-c", RENDER_PAGES).split("FILE ")[1:])
+    assert "<p>hello abc</p>" in pages["pages/toy.html"]
+    assert '<a href="pages/toy.html">Toys</a>' in pages["index.html"]
+
+
+POSITIVE, NEGATIVE = "a fine film\nwell made\n", "too long\n"
+ENTRY = """
+toy-reviews:
+  kind: classification
+  text: senteval
+  encoding: latin-1
+  licence: none
+  confirmed: made up
+  note: three reviews
+  rows:
+    rt-polarity.pos: 2
+    rt-polarity.neg: 1
+  providers:
+    mirror:
+      folder: toy
+      sha256:
+        rt-polarity.pos: {positive}
+        rt-polarity.neg: {negative}
+"""
+
+
+def test_a_source_of_a_known_format_is_one_entry(checkout: Checkout, tmp_path: Path) -> None:
+    folder = tmp_path / "mirror/toy"
+    folder.mkdir(parents=True)
+    (folder / "rt-polarity.pos").write_text(POSITIVE)
+    (folder / "rt-polarity.neg").write_text(NEGATIVE)
+    hashes = [hashlib.sha256(text.encode()).hexdigest() for text in (POSITIVE, NEGATIVE)]
+    checkout.append("harness/data/sources.yaml", ENTRY.format(positive=hashes[0], negative=hashes[1]))
+    assert checkout.touched() == {"harness/data/sources.yaml"}
+    assert "toy-reviews" in checkout.sentbench("list", "sources")
+    fetch = ("data", "fetch", "toy-reviews", "--providers", "mirror")
+    checkout.sentbench(*fetch, SENTBENCH_MIRROR=str(folder.parent))
+    assert (checkout.folder / "data/toy-reviews/rt-polarity.pos").read_text() == POSITIVE
+    checkout.pytest("tests/harness/data/test_sources.py")
