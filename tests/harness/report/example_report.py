@@ -112,10 +112,8 @@ def make_paper() -> Paper:
     """A paper's table: cited rows, rows nobody ran, and one row with several verdicts."""
     rng = random.Random(5)
     columns = tuple(Column(task.lower(), task) for task in TASKS)
-    known = [Cell(published=55.0 + i, verdict="no independent result", wanted=False) for i in range(8)]
-    cited = TableRow("glove", "GloVe avg", tuple(known), source="cited")
-    alone = [Cell(published=70.0 + i, verdict="authors only") for i in range(8)]
-    missing = TableRow("dclr", "DCLR", tuple(alone), "bert-base-uncased")
+    known = tuple(Cell(published=55.0 + i, verdict="no independent result", wanted=False) for i in range(8))
+    alone = tuple(Cell(published=70.0 + i, verdict="authors only") for i in range(8))
     keys = tuple(f"simcse-released-s{seed}" for seed in SEEDS)
     offsets = (0.1, -0.1, 0.7, -0.8, 2.4, -1.9, 0.2, 1.5)
     cells = [
@@ -123,14 +121,16 @@ def make_paper() -> Paper:
         for i, offset in enumerate(offsets)
     ]
     cells[3] = replace(cells[3], note="the reported average does not fit the row")
-    simcse = TableRow("simcse", "SimCSE", tuple(cells), "bert-base-uncased", note="the authors' own re-run")
-    title, protocol = "Table 1: STS test sets", "CLS pooling, setting all."
-    tables = (Table("dclr-table1", title, columns, (cited, simcse, missing), protocol),)
+    rows = (
+        TableRow("glove", "GloVe avg", known, source="cited"),
+        TableRow("simcse", "SimCSE", tuple(cells), "bert-base-uncased", note="the authors' own re-run"),
+        TableRow("dclr", "DCLR", alone, "bert-base-uncased"),
+    )
+    table = Table("dclr-table1", "Table 1: STS test sets", columns, rows, "CLS pooling, setting all.")
     marks = [*cell_rows("simcse", cells[0]), {"name": "simcse", "kind": "independent source", "value": 71.6}]
-    title, words = "STS12, seeds", "Spearman × 100"
-    chart = draw("rows", marks, key="dclr-strip", title=title, says="One.", x_title=words, kinds=KINDS)
-    name = "Debiased Contrastive Learning"
-    return Paper("dclr", name, "ACL 2022", tables, (chart,), ("Two versions exist.",))
+    about = {"title": "STS12, seeds", "says": "One.", "x_title": "Spearman × 100"}
+    chart = draw("rows", marks, key="dclr-strip", kinds=KINDS, **about)
+    return Paper("dclr", "Debiased Contrastive Learning", "ACL 2022", (table,), (chart,), ("Two versions.",))
 
 
 def make_wide_table() -> Table:

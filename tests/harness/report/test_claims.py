@@ -157,12 +157,6 @@ def test_runs_that_judge_no_number_judge_no_claim(tmp_path: Path) -> None:
     assert "other texts" in page_of(tmp_path, tables, CLAIM)
 
 
-def test_columns_may_be_held_against_others_of_the_same_row() -> None:
-    rows = [Rows(better="a", worse=["a"])]
-    claim = CLAIM.model_copy(update={"columns": ["x"], "against": ["y", "z"], "rows": rows})
-    assert list(pairs_of(claim)) == [("a", "a", "x", "y"), ("a", "a", "x", "z")]
-
-
 UNREADABLE = {"dclr/fig3", "dclr/fig4", "pcl/fig4", "ptbert/fig3"}
 """Figures whose values could not be read: of claims about them the paper's words are all there is."""
 

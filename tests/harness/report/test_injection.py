@@ -52,10 +52,9 @@ RUNS_OR_LOADS = {
 
 def table_with(text: str) -> Table:
     """Returns a table with this text wherever a declaration can put one."""
-    cell = Cell(value=50.0, sd=1.0, n=3, published=49.0, wanted=True, note=text, runs=("a__b__s0",))
-    row = TableRow(key=text, title=text, cells=(cell,), group=text, source=text, note=text)
-    column = Column(key="c", title=text, mark=text)
-    return Table("small", text, (column,), (row,), protocol=text, notes=(text,), unit=text)
+    cell = Cell(50.0, 1.0, 3, published=49.0, wanted=True, note=text, runs=("a__b__s0",))
+    row = TableRow(text, text, (cell,), group=text, source=text, note=text)
+    return Table("small", text, (Column("c", text, text),), (row,), protocol=text, notes=(text,), unit=text)
 
 
 @pytest.mark.parametrize("text", MARKUP)
@@ -63,10 +62,9 @@ def test_pages_show_markup_as_text(text: str) -> None:
     def tags_of(shown: str) -> list[tuple[str, list[str]]]:
         table = table_with(shown)
         paper = Paper("made", shown, shown, (table,), notes=(shown,), short=shown, bibtex=shown)
-        report = Report(
-            shown, "c" * 64, plan=shown, tables=(table,), papers=(paper,), notes=(shown,), problems=(shown,)
-        )
-        found = [tag for page in render_pages(report).values() for tag in ParsedPage(page).tags]
+        more = {"tables": (table,), "papers": (paper,), "notes": (shown,), "problems": (shown,)}
+        pages = render_pages(Report(shown, "c" * 64, plan=shown, **more))
+        found = [tag for page in pages.values() for tag in ParsedPage(page).tags]
         assert not any(name.startswith("on") for _, attributes in found for name in attributes)
         links = [attributes.get("href") or "" for _, attributes in found]
         assert not any(link.lower().startswith(("javascript:", "data:text", "vbscript:")) for link in links)
