@@ -18,10 +18,11 @@ def result(
     dev: float = 0.5,
     last_step: int = 1,
     key: str = "",
+    commit: str = "c",
     **about: Any,
 ) -> ResultFile:
     """Returns the file of one run; `scores` has raw values by task and setting, `about` other fields."""
-    about = {"method": "m", "variant": "v", "backbone": "b", **about}
+    about = {"method": "m", "variant": "v", "backbone": "b", "git_commit": commit, **about}
     made = [
         {**NAME, "task": task, "setting": setting, "metric": metric, "value": value, "n": 1379}
         for (task, setting), value in scores.items()

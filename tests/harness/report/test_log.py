@@ -10,8 +10,8 @@ from tests.harness.report.made_results import result
 from tests.harness.report.shown import show_paper
 
 RUNS = {
-    "a-s0": RunDetail(result("a", 0, {}, method="a", git_commit="1" * 40)),
-    "a-s1": RunDetail(result("a", 1, {}, method="a", device="cuda", git_commit="2" * 40)),
+    "a-s0": RunDetail(result("a", 0, {}, method="a", commit="1" * 40)),
+    "a-s1": RunDetail(result("a", 1, {}, method="a", device="cuda", commit="2" * 40)),
     "z-s0": RunDetail(result("z", 0, {}, method="a")),
 }
 CELLS = (
