@@ -111,7 +111,6 @@ def test_one_run_stated_twice_is_refused_unless_the_second_says_so(
     [
         ({"one": {"sources": ["a/b"]}, "two": {"sources": ["a/b"]}}, "'a/b' is in two groups"),
         ({"one": {"papers": ["pcll"]}}, "papers 'pcll' is not known"),
-        ({"one": {"works": ["nobody-2020"]}}, "works 'nobody-2020' is not known"),
     ],
 )
 def test_a_faulty_group_is_one_line(
