@@ -143,12 +143,19 @@ def test_a_claim_of_several_pairs_holds_where_each_of_them_does(better: str, wor
 
 
 def test_answers_are_controlled_over_all_pairs_of_a_paper_each_counted_once() -> None:
-    """Welch, five seeds with sd 1 a side: a difference of 2.5 holds alone, and not as one of four."""
+    """Welch, five seeds with sd 1 a side: a difference of 2.5 holds alone, and not as one of four.
+
+    Pairs that runs may not judge do not count.
+    """
     tables = rows_of(a=five(2.5), b=five(0), c=five(0.1), d=five(0.2))
     rows = [Rows(better="b", worse=["c", "d"]), Rows(better="c", worse=["d"])]
     others = CLAIM.model_copy(update={"rows": rows})
     assert [judged.outcome for judged in judge_claims([CLAIM] * 3, tables)] == ["supported"] * 3
     assert [judged.outcome for judged in judge_claims([CLAIM, others], tables)] == ["inconclusive"] * 2
+    centres = {"a": 2.5, "b": 0.0, "c": 0.1, "d": 0.2}
+    quiet = {key: Cell(values=five(x), no_verdict="" if key in "ab" else "n") for key, x in centres.items()}
+    found = judge_claims([CLAIM, others], table_of(quiet))
+    assert [judged.outcome for judged in found] == ["supported", "no verdict"]
 
 
 def test_runs_that_judge_no_number_judge_no_claim(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ pytest.importorskip("vl_convert", reason="pictures need the extra `report`")
 def row(system: str, value: float, hours: float) -> TableRow:
     """A row whose number would take `hours` for all of five seeds."""
     name, _, _ = system.partition("@")
-    reported = ReportedNumber("p/t", system, "Avg", value, name, 1, 0.005)
+    reported = ReportedNumber("p/t", system, "Avg", value, name, 1, 0.005, system=system)
     known = replace(verify(reported, nothing_known()), plan=Plan(5, 5, hours, ""))
     return TableRow(system, name.upper(), (Cell(published=value, evidence=known),))
 
