@@ -113,9 +113,7 @@ def test_a_loss_is_better_where_it_is_lower() -> None:
     assert outcome(rows_of(a=five(12), b=five(2)), lower=True) == "contradicted"
 
 
-def test_two_that_are_said_to_be_the_same_must_be_shown_to_be_within_points_whatever_the_table_prints() -> (
-    None
-):
+def test_two_said_to_be_the_same_must_be_shown_to_be_within_points_whatever_the_table_prints() -> None:
     """The interval is 2.03 to either side: 0 and 2.1 are the same within 5 points, 0 and 8 are not; so are
     fractions of one at 0.0203 and 0.023. On a scale of 0.1, 5 points are 0.005.
     """
