@@ -12,7 +12,7 @@ from harness.assembly.content import pair_sets
 from harness.compute.pairs import stored_cosines
 from harness.data.sources import source_named
 from harness.data.sts import ScoredPair
-from harness.plan.entries import Params, Run, read_params
+from harness.plan.entries import read_params
 from harness.results.embeddings import EmbeddingStore
 from harness.tasks.registry import build_tasks
 from harness.tasks.sts import StsTask
@@ -45,15 +45,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def planned(tasks: list[str], *seeds: int) -> Params:
-    """A plan of one system with these seeds and tasks."""
-    params = read_params()
-    run: Run = next(iter(params.runs.values()))
-    wanted = {"id": "one", "backbone": "backbones/b", "tasks": tasks, "text": "senteval"}
-    runs = {f"one__b__s{seed}": run.model_copy(update={**wanted, "seed": seed}) for seed in seeds}
-    return params.model_copy(update={"runs": runs})
-
-
 def test_cosines_are_the_mean_over_the_runs_whose_store_has_every_text(tmp_path: Path) -> None:
     """Run 0 has a along b c, across d: 1, 0, 0. Run 1 has a along d, across b c: 0, 1, 0; mean .5, .5, 0."""
     task = StsTask("T", "stsb", lambda _: PAIRS, folder=tmp_path)
@@ -67,20 +58,27 @@ def test_cosines_are_the_mean_over_the_runs_whose_store_has_every_text(tmp_path:
     assert found["part"] == pytest.approx([0.0, 1.0, 0.0])
 
 
-def test_a_plan_without_stored_vectors_has_no_pairs(project: Path) -> None:
-    assert pair_sets(planned(["STSB"], 0)) == ()
-
-
 def test_a_test_set_has_the_cosines_of_its_systems_and_neither_development_set_nor_picked_pairs(
     project: Path,
 ) -> None:
     """Seed 0 has vectors that are all alike, so every cosine is 1; seed 1 has none and does not count."""
+    params = read_params()
+    run = next(iter(params.runs.values())).model_copy(
+        update={
+            "id": "one",
+            "backbone": "backbones/b",
+            "tasks": ["STSB-dev", "STSB", PICKED],
+            "text": "senteval",
+        }
+    )
+    runs = {f"one__b__s{seed}": run.model_copy(update={"seed": seed}) for seed in (0, 1)}
+    plan = params.model_copy(update={"runs": runs})
+    assert pair_sets(plan) == ()
     texts = [text for task in build_tasks(["STSB", "STSB-dev"], text="senteval") for text in task.texts()]
     store_of(project / "embeddings/one__b__s0", {text: [1.0, 1.0] for text in texts})
-    (found,) = pair_sets(planned(["STSB-dev", "STSB", PICKED], 0, 1))
+    (found,) = pair_sets(plan)
     assert (found.task, found.licence) == ("STSB", source_named("stsb").licence)
     assert found.ids == tuple(f"test {number}" for number in range(1, 9))
     assert len(found.gold) == len(found.words) == len(found.texts) == 8
     assert found.words[0] == sum(len(text.split()) for text in found.texts[0]) / 2
-    assert list(found.cosines) == ["one@b"]
-    assert found.cosines["one@b"] == pytest.approx([1.0] * 8)
+    assert found.cosines == {"one@b": pytest.approx([1.0] * 8)}

@@ -54,46 +54,35 @@ def recorded_scores() -> list[ResultFile]:
 Record = tuple[str, int, str, float]
 
 
-def results_of(records: list[Record], dev: Mapping[str, float] | None = None) -> list[ResultFile]:
-    """Returns a result file a run; dev: development score by run key, 0.5 where it says nothing."""
-    scores: dict[tuple[str, int], dict[tuple[str, str], float]] = {}
-    for system, seed, task, value in records:
-        scores.setdefault((system, seed), {})[task, "all"] = value
-    made = []
-    for (system, seed), values in scores.items():
-        full, _, backbone = system.partition("@")
-        method, _, variant = full.partition("/")
-        name = f"{method}-{variant}" if variant else method
-        key = f"{method}-{variant}-{backbone}-{seed}"
-        about = {"method": method, "variant": variant, "backbone": backbone, "recipe": system}
-        made.append(result(name, seed, values, key=key, dev=(dev or {}).get(key, 0.5), **about))
-    return made
-
-
-def rescored(evidence: Evidence, **fields: object) -> Evidence:
+def rescored(evidence: Evidence, *, text: str = "senteval", **fields: object) -> Evidence:
     """Returns the evidence with every score changed in these fields; `text` is that of the file."""
-    text = {"text": fields.pop("text")} if "text" in fields else {}
-    return replace(
-        evidence,
-        results=[
-            found.model_copy(
-                update={
-                    "scores": [score.model_copy(update=fields) for score in found.scores],
-                    "provenance": found.provenance.model_copy(update=text),
-                }
-            )
-            for found in evidence.results
-        ],
-    )
+    results = []
+    for found in evidence.results:
+        scores = [score.model_copy(update=fields) for score in found.scores]
+        provenance = found.provenance.model_copy(update={"text": text})
+        results.append(found.model_copy(update={"scores": scores, "provenance": provenance}))
+    return replace(evidence, results=results)
 
 
 @pytest.fixture
 def evidence(published: Published) -> Callable[..., Evidence]:
-    """Evidence from records, without a study by others unless a ledger is given."""
+    """Evidence from records, without a study by others unless a ledger is given.
 
-    def make(
-        records: list[Record], ledger: Ledger = NO_STUDIES, dev: Mapping[str, float] | None = None
-    ) -> Evidence:
-        return Evidence(results_of(records, dev), published, ledger)
+    dev: development score by run key, 0.5 where it says nothing.
+    """
+
+    def make(records: list[Record], ledger: Ledger = NO_STUDIES, dev: Mapping[str, float] = {}) -> Evidence:
+        scores: dict[tuple[str, int], dict[tuple[str, str], float]] = {}
+        for system, seed, task, value in records:
+            scores.setdefault((system, seed), {})[task, "all"] = value
+        made = []
+        for (system, seed), values in scores.items():
+            full, _, backbone = system.partition("@")
+            method, _, variant = full.partition("/")
+            key = f"{method}-{variant}-{backbone}-{seed}"
+            about = {"method": method, "variant": variant, "backbone": backbone, "recipe": system}
+            name = full.replace("/", "-")
+            made.append(result(name, seed, values, key=key, dev=dev.get(key, 0.5), **about))
+        return Evidence(made, published, ledger)
 
     return make

@@ -7,7 +7,6 @@ import random
 import statistics
 from dataclasses import replace
 
-from harness.facts.verdicts import Verdict
 from harness.report.chart import draw
 from harness.report.figures import KINDS, cell_rows
 from harness.report.pages.content import Paper, Report
@@ -23,8 +22,8 @@ SYSTEMS = {  # method, variant, backbone -> dev before, dev after
     ("simcse", "nt-xent", "minilm-l2"): (64.7, 62.2),
     ("distill", "mse", "minilm-l2"): (64.7, 73.1),
     ("pooled", "cls", "minilm-l2"): (48.4, 48.4),
-    ("glove", "mean", ""): (52.8, 52.8),
-    ("whitening", "glove", ""): (52.8, 61.7),
+    ("glove", "mean", "words"): (52.8, 52.8),
+    ("whitening", "glove", "words"): (52.8, 61.7),
 }
 SEEDS = (0, 1, 2)
 
@@ -56,72 +55,54 @@ def _make_run(
         for step in steps
     )
     best = max(curve, key=lambda point: point.score, default=Evaluation(step=0, score=after / 100))
-    made = result(
-        f"{method}-{variant}", seed, {}, method=method, variant=variant, backbone=backbone or "none"
+    about = {"method": method, "variant": variant, "backbone": backbone}
+    provenance = {
+        "git_commit": "3f9d1c7ab20e45f6a98b7c6d5e4f3a2b1c0d9e8f",
+        "data_sha256": {"stsb-raw": "a1" * 32, "wiki-excerpt": "b2" * 32},
+        "encoder_sha256": f"{rng.getrandbits(256):064x}",
+    }
+    made = result(f"{method}-{variant}", seed, {}, key=key, **about, **provenance)
+    selection = Selection(
+        best_step=best.step,
+        best_dev=best.score,
+        last_step=max(steps, default=0),
+        last_dev=curve[-1].score if curve else best.score,
+        initial_dev=before / 100,
     )
-    return RunDetail(
-        made.model_copy(
-            update={
-                "run": made.run.model_copy(update={"key": key, "backbone": backbone}),
-                "selection": Selection(
-                    best_step=best.step,
-                    best_dev=best.score,
-                    last_step=max(steps, default=0),
-                    last_dev=curve[-1].score if curve else best.score,
-                    initial_dev=before / 100,
-                ),
-                "provenance": made.provenance.model_copy(
-                    update={
-                        "git_commit": "3f9d1c7ab20e45f6a98b7c6d5e4f3a2b1c0d9e8f",
-                        "data_sha256": {"stsb-raw": "a1" * 32, "wiki-excerpt": "b2" * 32},
-                        "encoder_sha256": f"{rng.getrandbits(256):064x}",
-                        "versions": {"torch": "2.13.0", "transformers": "5.23.0", "numpy": "2.4.1"},
-                    }
-                ),
-            }
-        ),
-        curve,
-    )
+    return RunDetail(made.model_copy(update={"selection": selection}), curve)
 
 
 def make_cell(
-    values: list[float], runs: tuple[str, ...], published: float | None, best: bool = False
+    centre: float, noise: float, rng: random.Random, runs: tuple[str, ...], published: float | None = None
 ) -> Cell:
     """A cell as `build_table` makes it, judged by a rule of thumb: this example decides nothing."""
+    values = tuple(centre + rng.gauss(0, noise) for _ in SEEDS)
     mean, sd = statistics.fmean(values), statistics.stdev(values)
-    cell = Cell(mean, sd, len(values), published, runs=runs, values=tuple(values))
-    cell = replace(cell, ranks=(1, 2) if best else None)
+    cell = Cell(mean, sd, len(values), published, runs=runs, values=values)
     if published is None:
         return cell
-    verdict: Verdict = "replicates" if abs(mean - published) < 0.3 else "does not replicate (lower)"
-    if sd > 0.6 and verdict != "replicates":
-        verdict = "inconclusive"
-    more = 11 if verdict == "inconclusive" else None
-    return replace(cell, verdict=verdict, more=more, best_by_dev=max(values))
+    if abs(mean - published) < 0.3:
+        return replace(cell, verdict="replicates", best_by_dev=max(values))
+    if sd > 0.6:
+        return replace(cell, verdict="inconclusive", more=11, best_by_dev=max(values))
+    return replace(cell, verdict="does not replicate (lower)", best_by_dev=max(values))
 
 
 def make_leaderboard() -> Table:
     """Six systems on six columns, two of them partial; one column that two systems ran."""
     rng = random.Random(3)
-    columns = (
-        Column("stsb-test", "STS-B"),
-        Column("stsb-dev", "STS-B dev"),
-        Column("sts12-part", "STS12", mark="partial"),
-        Column("sts13-part", "STS13", mark="partial"),
-        Column("sickr", "SICK-R"),
-        Column("avg", "Avg"),
-    )
+    heads = {"stsb-test": "STS-B", "stsb-dev": "STS-B dev", "sts12-part": "STS12", "sts13-part": "STS13"}
+    heads |= {"sickr": "SICK-R", "avg": "Avg"}
+    columns = tuple(Column(key, title, "partial" * key.endswith("part")) for key, title in heads.items())
     rows = []
     for place, ((method, variant, backbone), (_, after)) in enumerate(SYSTEMS.items()):
         keys = tuple(f"{method}-{variant}-s{seed}" for seed in SEEDS)
-        cells = [
-            make_cell([after + shift + rng.gauss(0, 0.3) for _ in SEEDS], keys, None, best=place == 2)
-            for shift in (0, 1.4, -3.2, 2.1, -1)
-        ]
         # SICK-R was run for two systems only: the rows without it must sort last either way
-        keen = place in (1, 3)
-        cells.insert(4, make_cell([after + rng.gauss(0, 0.3) for _ in SEEDS], keys, None) if keen else Cell())
-        about = {"group": backbone or "words", "note": "centred" if method == "whitening" else ""}
+        shifts = (0, 1.4, -3.2, 2.1, 0 if place in (1, 3) else None, -1)
+        cells = [Cell() if shift is None else make_cell(after + shift, 0.3, rng, keys) for shift in shifts]
+        if place == 2:
+            cells = [replace(cell, ranks=(1, 2) if cell.runs else None) for cell in cells]
+        about = {"group": backbone, "note": "centred" if method == "whitening" else ""}
         rows.append(TableRow(f"{method}-{variant}", f"{method} {variant}", tuple(cells), **about))
     title, protocol = "Small plan: Spearman × 100", "Mean pooling, raw text, setting all."
     return Table("small-sts", title, columns, tuple(rows), protocol=protocol, notes=("Not the full sets.",))
@@ -131,25 +112,25 @@ def make_paper() -> Paper:
     """A paper's table: cited rows, rows nobody ran, and one row with several verdicts."""
     rng = random.Random(5)
     columns = tuple(Column(task.lower(), task) for task in TASKS)
-    known = [Cell(published=55.0 + i, verdict="no independent result", wanted=False) for i in range(8)]
-    cited = TableRow("glove", "GloVe avg", tuple(known), source="cited")
-    alone = [Cell(published=70.0 + i, verdict="authors only") for i in range(8)]
-    missing = TableRow("dclr", "DCLR", tuple(alone), "bert-base-uncased")
+    known = tuple(Cell(published=55.0 + i, verdict="no independent result", wanted=False) for i in range(8))
+    alone = tuple(Cell(published=70.0 + i, verdict="authors only") for i in range(8))
     keys = tuple(f"simcse-released-s{seed}" for seed in SEEDS)
     offsets = (0.1, -0.1, 0.7, -0.8, 2.4, -1.9, 0.2, 1.5)
     cells = [
-        make_cell([72 + i + rng.gauss(0, 0.2 if i < 6 else 0.9) for _ in SEEDS], keys, 72 + i + offset)
+        make_cell(72 + i, 0.2 if i < 6 else 0.9, rng, keys, 72 + i + offset)
         for i, offset in enumerate(offsets)
     ]
     cells[3] = replace(cells[3], note="the reported average does not fit the row")
-    simcse = TableRow("simcse", "SimCSE", tuple(cells), "bert-base-uncased", note="the authors' own re-run")
-    title, protocol = "Table 1: STS test sets", "CLS pooling, setting all."
-    tables = (Table("dclr-table1", title, columns, (cited, simcse, missing), protocol),)
+    rows = (
+        TableRow("glove", "GloVe avg", known, source="cited"),
+        TableRow("simcse", "SimCSE", tuple(cells), "bert-base-uncased", note="the authors' own re-run"),
+        TableRow("dclr", "DCLR", alone, "bert-base-uncased"),
+    )
+    table = Table("dclr-table1", "Table 1: STS test sets", columns, rows, "CLS pooling, setting all.")
     marks = [*cell_rows("simcse", cells[0]), {"name": "simcse", "kind": "independent source", "value": 71.6}]
-    title, words = "STS12, seeds", "Spearman × 100"
-    chart = draw("rows", marks, key="dclr-strip", title=title, says="One.", x_title=words, kinds=KINDS)
-    name = "Debiased Contrastive Learning"
-    return Paper("dclr", name, "ACL 2022", tables, (chart,), ("Two versions exist.",))
+    about = {"title": "STS12, seeds", "says": "One.", "x_title": "Spearman × 100"}
+    chart = draw("rows", marks, key="dclr-strip", kinds=KINDS, **about)
+    return Paper("dclr", "Debiased Contrastive Learning", "ACL 2022", (table,), (chart,), ("Two versions.",))
 
 
 def make_wide_table() -> Table:
@@ -157,14 +138,15 @@ def make_wide_table() -> Table:
     rng = random.Random(11)
     keys = tuple(f"distill-mse-s{seed}" for seed in SEEDS)
     heads = tuple(Column(f"task-{i}", f"Task {i:02d}", "partial" if i % 7 == 3 else "") for i in range(30))
-    body = []
-    for row in range(16):
-        bases = [rng.uniform(40, 85) for _ in heads]
-        cells = tuple(
-            make_cell([base + rng.gauss(0, 0.5) for _ in SEEDS], keys, base + rng.gauss(0, 1))
-            for base in bases
-        )
-        body.append(TableRow(f"system-{row}", f"A system of some name, {row:02d}", cells))
+
+    def cell() -> Cell:
+        base = rng.uniform(40, 85)
+        return make_cell(base, 0.5, rng, keys, base + rng.gauss(0, 1))
+
+    body = [
+        TableRow(f"system-{row}", f"A system of some name, {row:02d}", tuple(cell() for _ in heads))
+        for row in range(16)
+    ]
     return Table("wide", "All tasks", heads, tuple(body))
 
 

@@ -16,29 +16,22 @@ from harness.report.verification import Plan, verify
 pytest.importorskip("vl_convert", reason="pictures need the extra `report`")
 
 
-def row(system: str, value: float, hours: float | None, seeds: int | None = 5, by: str = "") -> TableRow:
-    """A row whose number would take `hours` for all of `seeds` seeds."""
-    reported = ReportedNumber("p/t", system, "Avg", value, by or system.partition("@")[0], 1, 0.005)
-    plan = Plan(seeds, seeds, hours, "") if seeds else None
-    known = replace(verify(replace(reported, system=system), nothing_known()), plan=plan)
-    return TableRow(system, system.partition("@")[0].upper(), (Cell(published=value, evidence=known),))
-
-
-def papers(*rows: TableRow, unit: str = "Spearman × 100") -> list[Paper]:
-    return [Paper("p", "P", "", (Table("p/t", "T", (Column("Avg", "Avg"),), rows, unit=unit),))]
+def row(system: str, value: float, hours: float) -> TableRow:
+    """A row whose number would take `hours` for all of five seeds."""
+    name, _, _ = system.partition("@")
+    reported = ReportedNumber("p/t", system, "Avg", value, name, 1, 0.005, system=system)
+    known = replace(verify(reported, nothing_known()), plan=Plan(5, 5, hours, ""))
+    return TableRow(system, name.upper(), (Cell(published=value, evidence=known),))
 
 
 def test_a_system_stands_at_the_hours_of_one_seed_and_a_cheaper_one_within_a_point_is_named() -> None:
     """Hours of five seeds: 25 / 5 = 5, 5 / 5 = 1, 2.5 / 5 = 0.5; 77.5 is within a point of 78.2."""
-    found = costs_of(
-        papers(row("far@base", 76.0, 2.5), row("best@base", 78.2, 25.0), row("near@base", 77.5, 5.0))
-    )
+    rows = row("far@base", 76.0, 2.5), row("best@base", 78.2, 25.0), row("near@base", 77.5, 5.0)
+    table = Table("p/t", "T", (Column("Avg", "Avg"),), rows, unit="Spearman × 100")
+    found = costs_of([Paper("p", "P", "", (table,))])
     assert found is not None
-    assert {(one["name"], one["x"], one["y"]) for one in found.rows} == {
-        ("FAR", 0.5, 76.0),
-        ("BEST", 5.0, 78.2),
-        ("NEAR", 1.0, 77.5),
-    }
+    places = {one["name"]: (one["x"], one["y"]) for one in found.rows}
+    assert places == {"FAR": (0.5, 76.0), "BEST": (5.0, 78.2), "NEAR": (1.0, 77.5)}
     assert found.says == (
         "BEST reports most on base, 78.20 with 5.0 hours a seed; of those within a point of it NEAR takes "
         "least, 1.0 hours for 77.50."
@@ -47,11 +40,12 @@ def test_a_system_stands_at_the_hours_of_one_seed_and_a_cheaper_one_within_a_poi
 
 def test_effects_of_steps_are_bars_in_points_and_steps_that_were_not_run_are_left_out() -> None:
     ablation = Ablation("simcse", "b", (), ("simcse__b__s0",))
-    steps = (
-        (Step("simcse~x", "pooling", "mean in place of CLS"), effect_of([69.5], [70.0])),
-        (Step("simcse~y", "length", "64 tokens"), effect_of([71.25, 71.25], [70.0, 70.0])),
-        (Step("simcse~z", "steps", "twice as many"), effect_of([], [70.0, 70.0])),
-    )
+    effects = {
+        "pooling": effect_of([69.5], [70.0]),
+        "length": effect_of([71.25, 71.25], [70.0, 70.0]),
+        "steps": effect_of([], [70.0, 70.0]),
+    }
+    steps = tuple((Step(f"simcse~{name}", name, "other"), effect) for name, effect in effects.items())
     chart = effects_of(MeasuredAblation(ablation, None, [70.0], steps, ("STSB",)))
     assert chart is not None
     assert [(one["name"], one["value"], one.get("low"), one.get("high")) for one in chart.rows] == [

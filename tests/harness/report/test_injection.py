@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.declarations import check_link, read_declaration, read_record
+from harness.declarations import read_declaration, read_record
 from harness.errors import InputError
 from harness.facts.published import PublishedPaper
 from harness.report.cite import Work, work_entry
@@ -52,10 +52,9 @@ RUNS_OR_LOADS = {
 
 def table_with(text: str) -> Table:
     """Returns a table with this text wherever a declaration can put one."""
-    cell = Cell(value=50.0, sd=1.0, n=3, published=49.0, wanted=True, note=text, runs=("a__b__s0",))
-    row = TableRow(key=text, title=text, cells=(cell,), group=text, source=text, note=text)
-    column = Column(key="c", title=text, mark=text)
-    return Table("small", text, (column,), (row,), protocol=text, notes=(text,), unit=text)
+    cell = Cell(50.0, 1.0, 3, published=49.0, wanted=True, note=text, runs=("a__b__s0",))
+    row = TableRow(text, text, (cell,), group=text, source=text, note=text)
+    return Table("small", text, (Column("c", text, text),), (row,), protocol=text, notes=(text,), unit=text)
 
 
 @pytest.mark.parametrize("text", MARKUP)
@@ -63,10 +62,9 @@ def test_pages_show_markup_as_text(text: str) -> None:
     def tags_of(shown: str) -> list[tuple[str, list[str]]]:
         table = table_with(shown)
         paper = Paper("made", shown, shown, (table,), notes=(shown,), short=shown, bibtex=shown)
-        report = Report(
-            shown, "c" * 64, plan=shown, tables=(table,), papers=(paper,), notes=(shown,), problems=(shown,)
-        )
-        found = [tag for page in render_pages(report).values() for tag in ParsedPage(page).tags]
+        more = {"tables": (table,), "papers": (paper,), "notes": (shown,), "problems": (shown,)}
+        pages = render_pages(Report(shown, "c" * 64, plan=shown, **more))
+        found = [tag for page in pages.values() for tag in ParsedPage(page).tags]
         assert not any(name.startswith("on") for _, attributes in found for name in attributes)
         links = [attributes.get("href") or "" for _, attributes in found]
         assert not any(link.lower().startswith(("javascript:", "data:text", "vbscript:")) for link in links)
@@ -77,12 +75,11 @@ def test_pages_show_markup_as_text(text: str) -> None:
 
 @pytest.mark.parametrize("text", MARKUP)
 def test_text_forms_of_a_table_show_markup_as_text(text: str) -> None:
-    table, plain = table_with(text), table_with("plain")
+    table = table_with(text)
     for form in (markdown.to_markdown, to_terminal, latex.to_latex):
-        assert form(table).count("\n") == form(plain).count("\n"), form.__name__
+        assert form(table).count("\n") == form(table_with("plain")).count("\n"), form.__name__
     shown = markdown.to_markdown(table) + summary.to_summary({"a": table}, [text], notes=[])
-    without = re.sub(r"<br>", "", shown)
-    assert "<" not in without.replace("&lt;", "")
+    assert "<" not in shown.replace("<br>", "")
     assert not re.search(r"(?<!\\)\[click(?<!\\)\]\(", shown)
     tex = latex.to_latex(table)
     assert not re.search(r"\\(input|write18)\b", tex)
@@ -100,24 +97,22 @@ def test_a_citation_and_a_readme_show_markup_as_text(text: str) -> None:
     assert plain.count("{") == plain.count("}")
     difference = Difference(about=text, ours=text, paper=text)
     section = to_deviations(MethodAudit(method="a", title="a", preset="a", differences=[difference]))
-    assert "<script" not in section
-    assert "<img" not in section
-    assert "](javascript" not in section
+    assert not re.search(r"<script|<img|\]\(javascript", section)
 
 
 @pytest.mark.parametrize("address", LINKS)
 def test_a_link_of_a_declaration_is_https_or_one_line(address: str, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="https"):
-        check_link(address)
     path = tmp_path / "a.yaml"
-    for key in ("link", "code"):
-        path.write_text(json.dumps({"paper": "a", "title": "t", "venue": "v", "tables": {}, key: address}))
-        with pytest.raises(InputError) as caught:
-            read_declaration(path, PublishedPaper)
+    paper = {"paper": "a", "title": "t", "venue": "v", "tables": {}}
+    for kind, fields in (
+        (PublishedPaper, {**paper, "link": address}),
+        (PublishedPaper, {**paper, "code": address}),
+        (Site, {"repository": address}),
+    ):
+        path.write_text(json.dumps(fields))
+        with pytest.raises(InputError, match="https") as caught:
+            read_declaration(path, kind)
         assert len(str(caught.value).splitlines()) == 1
-    path.write_text(json.dumps({"repository": address}))
-    with pytest.raises(InputError, match="https"):
-        read_declaration(path, Site)
 
 
 @pytest.mark.parametrize("sign", ["\x1b[31m", "\u202e", "\x9b"])

@@ -9,10 +9,11 @@ from harness.report.tables.model import Cell, Column, Table, TableRow
 from tests.harness.report.made_results import result
 from tests.harness.report.shown import show_paper
 
-OURS = RunDetail(result("a", 0, {}, method="a", commit="1" * 40))
-OTHER = RunDetail(result("a", 1, {}, method="a", device="cuda", commit="2" * 40))
-UNUSED = RunDetail(result("z", 0, {}, method="a"))
-RUNS = {"a-s0": OURS, "a-s1": OTHER, "z-s0": UNUSED}
+RUNS = {
+    "a-s0": RunDetail(result("a", 0, {}, method="a", commit="1" * 40)),
+    "a-s1": RunDetail(result("a", 1, {}, method="a", device="cuda", commit="2" * 40)),
+    "z-s0": RunDetail(result("z", 0, {}, method="a")),
+}
 CELLS = (
     Cell(70.0, n=2, published=70.0, verdict="replicates", runs=("a-s0", "a-s1")),
     Cell(70.0, n=1, published=72.0, verdict="inconclusive", runs=("a-s0",)),
@@ -29,6 +30,6 @@ def test_runs_of_one_commit_and_device_are_one_entry() -> None:
 
 
 def test_the_page_of_a_paper_ends_with_its_log_or_says_that_there_is_none() -> None:
-    shown = show_paper(Report("T", "c", runs={"a-s0": OURS, "a-s1": OTHER}), Paper("p", "P", "", (TABLE,)))
+    shown = show_paper(Report("T", "c", runs=RUNS), Paper("p", "P", "", (TABLE,)))
     assert "2222222222" in shown[shown.index('id="log"') :]
     assert "systems is on record yet" in show_paper(Report("T", "c"), Paper("p", "P", "", ()))

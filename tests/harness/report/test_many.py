@@ -12,23 +12,15 @@ from harness.report.verification import verify
 from tests.harness.report.test_verification import alone
 
 
-def known(fact: tuple[str, str, float], values: tuple[float, ...]) -> Any:
-    return SimpleNamespace(reported=SimpleNamespace(fact=fact), values=values)
+def test_a_number_that_two_cells_quote_is_one_hypothesis_and_other_runs_or_numbers_are_another() -> None:
+    def known(reported: float, *values: float) -> Any:
+        fact = ("simcse@bert-base-uncased", "Avg", reported)
+        return SimpleNamespace(reported=SimpleNamespace(fact=fact), values=values)
 
-
-def test_a_number_that_two_cells_quote_is_onehypothesis_and_other_runs_or_numbers_are_another() -> None:
-    quoted = ("simcse@bert-base-uncased", "Avg", 76.25)
-    hypotheses = [
-        hypothesis(known(fact, values))
-        for fact, values in (
-            (quoted, (75.0, 75.2)),
-            (quoted, (75.0, 75.2)),
-            (quoted, (75.0, 75.3)),
-            ((*quoted[:2], 76.57), (75.0, 75.2)),
-        )
-    ]
-    assert hypotheses[0] == hypotheses[1]
-    assert len(set(hypotheses)) == 3
+    quoted = [known(76.25, 75.0, 75.2), known(76.25, 75.0, 75.2)]
+    others = [known(76.25, 75.0, 75.3), known(76.57, 75.0, 75.2)]
+    assert len({hypothesis(one) for one in quoted}) == 1
+    assert len({hypothesis(one) for one in (*quoted, *others)}) == 3
 
 
 def test_the_tables_of_a_paper_are_one_page_and_any_other_table_is_its_own() -> None:
@@ -41,17 +33,10 @@ def test_a_failure_that_is_no_discovery_on_its_page_becomes_inconclusive() -> No
     number, others = alone(1)
     found = verify(number, others, values=[60.0, 60.1, 60.2, 60.3, 60.4])
     assert found.ours is not None
-    cells = [
-        Cell(
-            verdict=found.verdict,
-            evidence=replace(found, values=(float(place),), ours=replace(found.ours, p=p)),
-        )
-        for place, p in enumerate((0.04, 0.5, 0.5, 0.5))
-    ]
-    one, four = (
-        Table(f"{name}/t", "T", (Column("A", "A"),), tuple(TableRow("r", "R", (cell,)) for cell in some))
-        for name, some in (("one", cells[:1]), ("four", cells))
-    )
-    controlled = control({table.key: table for table in (one, four)})
-    assert controlled["one/t"].rows[0].cells[0].verdict == "does not replicate (lower)"
-    assert {row.cells[0].verdict for row in controlled["four/t"].rows} == {"inconclusive"}
+    rows = []
+    for place, p in enumerate((0.04, 0.5, 0.5, 0.5)):
+        judged = replace(found, values=(float(place),), ours=replace(found.ours, p=p))
+        rows.append(TableRow("r", "R", (Cell(verdict=found.verdict, evidence=judged),)))
+    for some, said in ((rows[:1], "does not replicate (lower)"), (rows, "inconclusive")):
+        table = control({"p/t": Table("p/t", "T", (Column("A", "A"),), tuple(some))})["p/t"]
+        assert {row.cells[0].verdict for row in table.rows} == {said}

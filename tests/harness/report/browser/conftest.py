@@ -56,16 +56,12 @@ def make_rivals() -> list[ResultFile]:
         "fixed": [(0.5, 0.4)],
         "same": [(0.5, 0.4)],
     }
-    return [
-        result(
-            name,
-            seed,
-            {("STS12", "all"): first, ("STS13", "all"): second},
-            last_step=0 if name in ("fixed", "same") else 1,
-        )
-        for name, seeds in scores.items()
-        for seed, (first, second) in enumerate(seeds)
-    ]
+    made = []
+    for name, seeds in scores.items():
+        for seed, (first, second) in enumerate(seeds):
+            values = {("STS12", "all"): first, ("STS13", "all"): second}
+            made.append(result(name, seed, values, last_step=0 if name in ("fixed", "same") else 1))
+    return made
 
 
 def make_pairs() -> tuple[PairSet, ...]:
