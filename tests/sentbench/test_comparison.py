@@ -96,20 +96,3 @@ def test_a_plot_has_every_difference_at_its_place_with_its_interval(empty: Path)
     with pytest.raises(sentbench.InputError, match=r"notes.txt: holds something else than a drawing"):
         found.plot("notes.txt")
     assert Path("notes.txt").read_text() == "mine"
-
-
-def test_a_bar_is_asked_for_by_the_name_that_the_model_gives_it(empty: Path) -> None:
-    asked: list[dict[str, bool]] = []
-
-    def ours(texts: list[str], progress: bool = False) -> np.ndarray:
-        asked.append({"progress": progress})
-        return letters(texts)
-
-    def theirs(texts: list[str], *, show_progress_bar: bool = False) -> np.ndarray:
-        asked.append({"show_progress_bar": show_progress_bar})
-        return letters(texts)
-
-    sentbench.compare(ours, theirs, "STSB", progress=True)
-    sentbench.evaluate(ours, "STSB")
-    sentbench.evaluate(letters, "STSB", progress=True)
-    assert asked == [{"progress": True}, {"show_progress_bar": True}, {"progress": False}]

@@ -61,7 +61,6 @@ TABLES = {
     for spec in (
         table("pcl/table2", "pcl@roberta", "simcse@bert"),
         table("pcl/fig3", "pcl@bert", "pcl-k1@bert"),
-        table("pcl/table9", "pcl-k9@bert"),
         table("pcl/table8", "pcl-k1@roberta"),
         table("pcl/table1"),
     )
@@ -107,16 +106,9 @@ def test_selecting_leaves_the_recipes_as_they_were() -> None:
         ("pcll", "did you mean pcl"),
         ("pcl/tabel2", "did you mean pcl/table2"),
         ("ablation/simcs", "did you mean ablation/simcse"),
-        ("ablation", "plan 'ablation' is not known"),
         ("pcl/pcl-k2", "did you mean pcl/pcl-k1"),
-        ("plc/table2", "did you mean pcl/table2"),
-        (
-            "pcl/table9",
-            r"shows pcl-k9@bert, which no recipe declares .did you mean pcl-k1@bert",
-        ),
         ("pcl/table8", "shows pcl-k1@roberta, which no recipe declares"),
         ("pcl/table1", "plan pcl/table1 has no runs: no cell of it shows a system"),
-        ("pcl/", "plan 'pcl/' is not known"),
         ("", "plan '' is not known"),
     ],
 )

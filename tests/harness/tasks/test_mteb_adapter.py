@@ -10,12 +10,9 @@ import numpy as np
 import pytest
 
 from harness.check.sanity import random
-from harness.errors import InputError
 from harness.tasks.mteb_adapter import (
     LOCAL_STS,
     as_mteb_model,
-    identity_of,
-    local_sts_task,
     run_mteb,
 )
 from harness.tasks.sts_sets import sts_task
@@ -49,12 +46,6 @@ def copies(tmp_path: Path) -> Path:
     return folder.parent
 
 
-def test_identity_comes_from_the_bytes_of_the_encoder() -> None:
-    assert identity_of("my model", SHA["first"]) == ("sentbench/my-model", "a" * 40)
-    assert identity_of("same", SHA["first"]) != identity_of("same", SHA["second"])
-    assert identity_of("//", SHA["first"])[0] == "sentbench/model"
-
-
 def test_cosines_are_float64_and_pairwise_is_the_diagonal() -> None:
     model = as_mteb_model(Hashing(0), name="a/b", revision="r")
     first, second = np.random.default_rng(0).normal(size=(2, 6, 4)).astype(np.float32)
@@ -76,14 +67,6 @@ def test_changed_local_data_is_scored_anew(copies: Path, tmp_path: Path) -> None
     assert after.value != before.value
     assert after.data_revision != before.data_revision
     assert encoder.calls > asked
-
-
-def test_unknown_tasks_and_missing_copies_are_refused(copies: Path, tmp_path: Path) -> None:
-    model = as_mteb_model(Hashing(0), name="a/b", revision="r")
-    with pytest.raises(InputError, match="mteb has no task 'STS121'"):
-        run_mteb(model, ["STS121"], out=tmp_path)
-    with pytest.raises(InputError, match=r"sts13-sts/test\.jsonl: no such file"):
-        local_sts_task("STS13", copies)
 
 
 @pytest.mark.mirror
