@@ -116,6 +116,7 @@ TRIED: dict[str, tuple[Callable[[Any], Any], dict[str, Any]]] = {
     "model of encode": (lambda wrong: sentbench.encode(wrong, TEXTS), WRONG_MODELS),
     "model of evaluate": (lambda wrong: sentbench.evaluate(wrong, "STSB"), WRONG_MODELS),
     "folder of load": (sentbench.load, WRONG_MODELS),
+    "model of compare": (lambda wrong: sentbench.compare(letters, wrong, "STSB"), WRONG_MODELS),
     "answer to encode": (lambda wrong: sentbench.encode(wrong, TEXTS), WRONG_ANSWERS),
     "answer to evaluate": (lambda wrong: sentbench.evaluate(Model(wrong), "STSB", text="raw"), WRONG_ANSWERS),
     "tasks": (partial(sentbench.evaluate, letters), WRONG_TASKS),

@@ -37,9 +37,8 @@ CONTRIBUTE = ("contribute", KEY, "--out", "bundle.zip", "--name", "Anna's lab", 
 def projects(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two projects, made once: `there` and `here`."""
     top = tmp_path_factory.mktemp("projects")
-    with pytest.MonkeyPatch.context() as patched:
-        project(top / "there", patched, KEY, 7)
-        project(top / "here", patched, OWN, 0)
+    project(top / "there", KEY, 7)
+    project(top / "here", OWN, 0)
     return top
 
 
@@ -56,14 +55,13 @@ def here(projects: Path, there: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(projects / "here", tmp_path / "here", symlinks=True))
 
 
-def project(folder: Path, monkeypatch: pytest.MonkeyPatch, key: str, seed: int) -> Path:
+def project(folder: Path, key: str, seed: int) -> None:
     """Makes a project with one result, whose scores are made up and whose code is the one that runs."""
     (folder / "reports/scores").mkdir(parents=True)
     (folder / "leaderboards").mkdir()
     (folder / "recipes").symlink_to(ROOT / "recipes")
     for path in (ROOT / "leaderboards").iterdir():
         (folder / "leaderboards" / path.name).symlink_to(path)
-    monkeypatch.chdir(folder)
     record = KnownRuns(load_recipes()).record(key)
     drawn = random.Random(seed)
     ours = read_result(min((ROOT / SCORES).glob("simcse-small__*.json")))
@@ -78,8 +76,7 @@ def project(folder: Path, monkeypatch: pytest.MonkeyPatch, key: str, seed: int) 
     hashes = {"identity": sha(f"identity {seed}"), "encoder_sha256": sha(f"encoder {seed}")}
     data = {"data_sha256": {"stsb": sha("stsb")}, "versions": {}}
     raw = raw_result(scores=scores, **(record or {}), **hashes, **made_by, **data)
-    write_result(Path("reports/scores") / f"{key}.json", ResultFile.model_validate(raw))
-    return folder
+    write_result(folder / f"reports/scores/{key}.json", ResultFile.model_validate(raw))
 
 
 def sha(text: str) -> str:

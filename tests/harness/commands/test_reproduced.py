@@ -22,7 +22,6 @@ from tests.support.results import SCORE, raw_result
 ROOT = Path(__file__).parents[3]
 TRAINED = [f"simcse-small__words-50d__s{seed}" for seed in range(3)]
 UNTRAINED = "pooled-cls-small__minilm-l2__s0"
-SPEARMAN, PEARSON = ("STSB", "spearman"), ("STSB", "pearson")
 pytestmark = pytest.mark.usefixtures("project")
 Change = Callable[[dict[str, Any]], None]
 EQUAL = "reproduced: all 2 systems agree with the committed results; 4 of 4 runs bit-identical\n"

@@ -241,16 +241,6 @@ def test_a_sweep_evaluates_what_dev_chose_alone(empty: Path, printed: Callable[.
     assert "selection in all" in said
 
 
-def test_full_scale_writes_a_recipe_that_a_plan_reads(empty: Path, printed: Callable[..., str]) -> None:
-    Path("mycse.py").write_text(SAME)
-    said = printed("try", "mycse.py", "--scale", "full", "--seeds", "5")
-    assert "mycse-full                   bert-base-uncased       5    0  15,625 of 64" in said
-    assert "0.84 in a public study of 50 seeds" in said
-    del METHODS["mycse"]
-    planned = printed("--include", "try/mycse", "plan", "mycse-full", "--dry-run", "--seeds", "2")
-    assert "mycse-full                   bert-base-uncased       2    0  15,625 of 64" in planned
-
-
 def test_on_an_encoder_of_the_plan_a_trial_has_the_rate_and_length_that_the_plan_has_there() -> None:
     small = load_recipes()["small"]
     simcse, distilled = small.systems["simcse-small"], small.systems["congen-small"]
