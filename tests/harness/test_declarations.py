@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -75,14 +74,6 @@ def test_values_by_name_and_records_are_read_with_the_same_words(tmp_path: Path)
     (tmp_path / "r.json").write_text('{"rate": "1"}')
     with pytest.raises(InputError, match="rate is"):
         read_record(tmp_path / "r.json", Toy)
-
-
-def test_every_committed_yaml_file_of_the_project_has_each_key_once() -> None:
-    listed = subprocess.run(["git", "ls-files", "*.yaml", "*.yml"], cwd=ROOT, capture_output=True, text=True)
-    paths = listed.stdout.split()
-    assert len(paths) > 80
-    for path in paths:
-        assert read_yaml(ROOT / path) is not None
 
 
 def test_no_module_reads_yaml_but_the_reader() -> None:
