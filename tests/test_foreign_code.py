@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from harness.cli import main
 from methods.core import folders, model_files
 from methods.core.errors import InputError
 from methods.core.folders import load_encoder
@@ -73,19 +72,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def add_code(path: Path, model_type: str | None = None) -> None:
     config = {**json.loads(path.read_text()), "auto_map": MAP}
     path.write_text(json.dumps(config if model_type is None else {**config, "model_type": model_type}))
-
-
-@pytest.mark.parametrize("file", ["config.json", "tokenizer_config.json"])
-def test_a_folder_with_code_is_refused_in_one_line_and_its_code_does_not_run(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], file: str
-) -> None:
-    add_code(folder / file)
-    assert main(["evaluate", str(folder), "--pooling", "mean", "--tasks", "STSB", "--json"]) == 2
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert told.err.count("\n") == 1
-    assert f"{folder / file}: has 'auto_map': the folder brings Python code of its own" in told.err
-    assert not (tmp_path / "mark").exists()
 
 
 @pytest.mark.parametrize("file", ["config.json", "tokenizer_config.json"])

@@ -9,7 +9,7 @@ from io import StringIO
 
 import pytest
 
-from harness.cli import commands, main
+from harness.cli import main
 
 ASK = """
 source /dev/stdin
@@ -47,9 +47,3 @@ def test_bash_completes_commands_options_and_choices(script: str, words: str, ex
     ask = ASK.format(words=words, last=len(words.split()) - 1)
     done = subprocess.run([bash, "-c", ask], input=script, capture_output=True, text=True, check=True)
     assert set(done.stdout.split()) == expected
-
-
-def test_every_command_and_every_shell_has_a_script(script: str) -> None:
-    assert all(f"_shtab_sentbench_{name.replace('-', '_')}_" in script for name in commands())
-    assert "#compdef sentbench" in script_of("zsh")
-    assert "complete sentbench" in script_of("tcsh")

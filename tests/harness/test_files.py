@@ -53,12 +53,3 @@ def test_a_file_is_hashed_again_when_it_changed_though_its_size_and_time_are_as_
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
     assert path.stat().st_mtime_ns == before.st_mtime_ns
     assert sha256_of(path) == hashlib.sha256(b"two").hexdigest() != first
-
-
-def test_a_settled_file_is_read_once_in_a_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "a"
-    path.write_text("one")
-    monkeypatch.setattr("methods.core.files.SETTLED", -(10**18))
-    found = sha256_of(path)
-    monkeypatch.setattr("hashlib.file_digest", None)  # whoever reads the file fails
-    assert sha256_of(path) == found

@@ -116,10 +116,3 @@ def test_the_order_of_files_and_roots_and_the_place_of_the_tree_do_not_count(tmp
     other = write(tmp_path / "other" / "place", dict(reversed(TREE.items())))
     other.fingerprint(["own.second", "own.deep.inner", "own.room.lazy"])
     assert other.fingerprint(roots[::-1]) == expected
-
-
-def test_code_that_does_not_parse_and_a_root_that_is_not_there_are_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"start\.py:1: .*expected Python code"):
-        of_one(tmp_path, "def (:\n")
-    with pytest.raises(InputError, match=r"the list of roots names module own\.nothing"):
-        write(tmp_path, TREE).fingerprint(["own.nothing"])

@@ -6,7 +6,7 @@ A hub on this machine holds every repository in its layout, so that all of the h
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,7 +21,6 @@ from tests.support.leaderboards import write_leaderboards
 from tests.support.small_hub import fill, small_files, small_table, write_mirror, write_wheel
 
 ROOT = Path(__file__).parents[2]
-Walk = Callable[[str], dict[str, object]]
 
 WALKS = {
     "baselines": "baselines/simcse-roberta",  # no pooler, transfer tasks

@@ -137,22 +137,6 @@ def test_identity_covers_a_helper_and_survives_a_move(tmp_path: Path, own: Path)
     assert identity() == first
 
 
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (lambda own: (own / "methods/simcse.py").write_text(SAME), "method 'simcse' exists already"),
-        (lambda own: (own / "sources.yaml").write_text(SOURCE.replace("own-words", "stsb")), "'stsb' exists"),
-        (lambda own: own.rename(own.with_name("gone")), "expected a folder with some of methods"),
-    ],
-)
-def test_a_wrong_folder_is_one_line(tmp_path: Path, own: Path, change: object, said: str) -> None:
-    change(own)  # type: ignore[operator]
-    done = sentbench(tmp_path, own, ["list", "tables"])
-    assert done.returncode == 2
-    (line,) = done.stderr.strip().splitlines()
-    assert said in line
-
-
 def test_an_entry_point_names_a_method_and_its_package_is_part_of_the_identity(tmp_path: Path) -> None:
     package = tmp_path / "site/mypackage"
     package.mkdir(parents=True)

@@ -31,20 +31,16 @@ def chain(length: int) -> str:
 HOSTILE = {
     "flow": "[" * 200_000,
     "closed flow": "[" * 200_000 + "]" * 200_000,
-    "braces": "{a: " * 100_000,
     "blocks": "- " * 200_000,
-    "keys": "? " * 200_000,
     "indented": "\n".join(" " * level + "a:" for level in range(1500)),
     "a little too deep": "a: " + "[" * DEEPEST + "]" * DEEPEST,
     "bomb": bomb(9),
     "bomb in strict mappings": bomb(9, merged=True),
     "chain of aliases": chain(3000),
-    "alias in itself": "&a [*a]",
     "alias in itself, deeper": "a: &a {b: [1, {c: *a}]}",
     "alias as its own key": "&a {? *a : 1}",
     "long integer": "a: " + "9" * (LONGEST_INTEGER + 1),
     "long hexadecimal": "a: 0x" + "f" * 100_000,
-    "long sexagesimal": "a: 1" + ":59" * 50_000,
 }
 CONTROLS = {f"\\x{ord(sign):02x}": sign for sign in "\x00\x07\x08\x0d\x1b\x7f\x9b"} | {
     f"\\u{ord(sign):04x}": sign for sign in "\u061c\u200f\u2028\u202a\u202e\u2066\u2069"
@@ -71,19 +67,9 @@ def test_hostile_yaml_is_one_line_within_seconds_and_little_memory(tmp_path: Pat
 
 @pytest.mark.parametrize("escape", CONTROLS)
 def test_a_control_character_is_refused_wherever_it_stands(tmp_path: Path, escape: str) -> None:
-    for text in (
-        f'a: "x{escape}"',
-        f'"{escape}x": 1',
-        f'- ["{escape}"]',
-        f'"{escape}"',
-        f'a: [1]\nb: "{escape}"',
-    ):
+    for text in (f'a: "x{escape}"', f'"{escape}x": 1', f'- ["{escape}"]', f'"{escape}"'):
         assert "character" in refusal(tmp_path / "a.yaml", text)
-
-
-@pytest.mark.parametrize("sign", [sign for sign in CONTROLS.values() if ord(sign) > 0x7F])
-def test_a_control_character_that_is_written_out_is_refused_too(tmp_path: Path, sign: str) -> None:
-    refusal(tmp_path / "a.yaml", f"a: x{sign}y")
+    refusal(tmp_path / "a.yaml", f"a: x{CONTROLS[escape]}y")
 
 
 def test_what_a_declaration_may_have_is_read(tmp_path: Path) -> None:

@@ -68,19 +68,6 @@ def test_the_command_compares_folders(empty: Path, printed: Callable[..., str]) 
     assert "95 % intervals of the difference, of all tasks together" in said
 
 
-@pytest.mark.parametrize(
-    ("first", "said"),
-    [(letters, "expected two models, or two results"), (3, "is not a model"), ("all", "expected one system")],
-)
-def test_what_cannot_be_compared_is_one_line(empty: Path, first: object, said: str) -> None:
-    (empty / "all").mkdir()
-    for path in SCORES.glob("*__words-50d__s0.json"):
-        shutil.copy(path, empty / "all")
-    second = noise if first == 3 else str(empty / "all")
-    with pytest.raises(sentbench.InputError, match=said):
-        sentbench.compare(first, second, "STSB")  # type: ignore[arg-type]
-
-
 def test_a_plot_has_every_difference_at_its_place_with_its_interval(empty: Path) -> None:
     found = sentbench.compare(letters, noise, "STSB")
     drawn = differences_of(found.found)
@@ -96,20 +83,3 @@ def test_a_plot_has_every_difference_at_its_place_with_its_interval(empty: Path)
     with pytest.raises(sentbench.InputError, match=r"notes.txt: holds something else than a drawing"):
         found.plot("notes.txt")
     assert Path("notes.txt").read_text() == "mine"
-
-
-def test_a_bar_is_asked_for_by_the_name_that_the_model_gives_it(empty: Path) -> None:
-    asked: list[dict[str, bool]] = []
-
-    def ours(texts: list[str], progress: bool = False) -> np.ndarray:
-        asked.append({"progress": progress})
-        return letters(texts)
-
-    def theirs(texts: list[str], *, show_progress_bar: bool = False) -> np.ndarray:
-        asked.append({"show_progress_bar": show_progress_bar})
-        return letters(texts)
-
-    sentbench.compare(ours, theirs, "STSB", progress=True)
-    sentbench.evaluate(ours, "STSB")
-    sentbench.evaluate(letters, "STSB", progress=True)
-    assert asked == [{"progress": True}, {"show_progress_bar": True}, {"progress": False}]

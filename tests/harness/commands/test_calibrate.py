@@ -11,14 +11,11 @@ import pytest
 import harness.commands.calibrate as command
 from harness.cli import main
 from harness.commands import calibrate_steps
-from harness.commands.calibrate_steps import LONGEST, SHORTEST, seconds_of_a_step, sentences
 from harness.compute import products
 from harness.errors import InputError
 from harness.paths import CALIBRATION
 from harness.plan.estimate import cores_here
-from harness.plan.recipes import load_recipes
-from harness.plan.resolve import resolve
-from harness.plan.step_times import Shape, read_step_times
+from harness.plan.step_times import read_step_times
 from harness.stages.train import choose_kernels
 from methods.core.fast import choices
 
@@ -108,20 +105,3 @@ def test_a_plan_says_whose_hours_it_estimates_and_how_long_all_cores_take(
     hours = 15625 * 2.0 / 3600
     shown = float(told.split("still to run on this machine, ")[1].split("about ")[1].split()[0])
     assert hours <= shown <= 1.4 * hours
-
-
-def test_a_step_of_a_larger_model_takes_longer() -> None:
-    (run,) = resolve(load_recipes(), ["baselines/simcse"], seeds=1).runs.values()
-    tiny = Shape(layers=1, width=64, inner=128, vocabulary=100, positions=64)
-    small = seconds_of_a_step(run, tiny, 4, seconds=0.05)
-    wide = tiny.model_copy(update={"layers": 4, "width": 256, "inner": 1024})
-    large = seconds_of_a_step(run, wide, 16, seconds=0.05)
-    assert 0 < 4 * small < large
-
-
-def test_the_sentences_have_the_lengths_of_the_corpus() -> None:
-    """Two of the word pieces are those at the ends."""
-    lengths = [len(row.text.split()) + 2 for row in sentences(500, 100)]
-    assert (min(lengths), max(lengths)) == (SHORTEST, LONGEST)
-    words = {word for row in sentences(500, 100) for word in row.text.split()}
-    assert words <= {f"w{number}" for number in range(95)}

@@ -92,17 +92,3 @@ def test_scores_that_went_up_or_stayed_fail_no_check_for_lower_ones(
         path.unlink()
     assert main(["compare", "HEAD", "reports/scores", "--fail-on", "moved"]) == 0
     assert main(["compare", "HEAD", "reports/scores", "--fail-on", "gone"]) == 1
-
-
-@pytest.mark.parametrize(
-    ("names", "message"),
-    [
-        (["HAED", "HEAD"], "neither a folder of scores nor a git revision"),
-        (["HEAD", "HEAD~2"], "has no reports/scores"),
-        (["HEAD", "HEAD", "--json", "--format", "github"], "expected one of the two"),
-    ],
-)
-def test_a_wrong_name_is_one_line(
-    project: Path, refused: Callable[..., str], names: list[str], message: str
-) -> None:
-    assert message in refused("compare", *names)

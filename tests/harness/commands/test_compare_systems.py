@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
 
+from harness.check.sanity import oracle, random
+from harness.commands.compare_systems import paired_runs
 from harness.results.embeddings import EmbeddingStore
+from harness.results.schema import ResultFile
 from harness.tasks.evaluation import unique_texts
 from harness.tasks.registry import build_tasks
+from harness.tasks.sts import StsTask
 from tests.faults.small_project import write_stsb
+from tests.support.results import raw_result
 
 ROOT = Path(__file__).parents[3]
 RECORDED = ROOT / "tests/harness/report/recorded/scores"
@@ -31,10 +34,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def random_vectors(seed: int, texts: Sequence[str]) -> np.ndarray:
-    return np.random.default_rng(seed).normal(size=(len(texts), 8))
-
-
 def test_two_systems_are_compared_task_by_task(project: Path, printed: Callable[..., str]) -> None:
     shown = printed("compare-systems", "simcse", "whitening")
     told = json.loads(printed("compare-systems", "simcse", "whitening", "--json"))
@@ -45,23 +44,44 @@ def test_two_systems_are_compared_task_by_task(project: Path, printed: Callable[
         assert f"{100 * task['difference']:+.2f}" in shown
 
 
-def test_stored_vectors_give_the_interval_over_pairs(project: Path, printed: Callable[..., str]) -> None:
-    """Every run gets vectors of its own of STS-B's eight pairs."""
+def test_stored_vectors_give_the_interval_over_pairs_with_its_sign(
+    project: Path, printed: Callable[..., str]
+) -> None:
+    """SimCSE's vectors have the gold scores as cosines, those of whitening are random."""
     write_stsb(project / "data/stsb")
-    keys = [json.loads(path.read_text())["run"]["key"] for path in Path("reports/scores").glob("*.json")]
-    assert len(keys) == 4
-    texts = unique_texts(build_tasks(["STSB"], text="senteval"))
-    for number, key in enumerate(sorted(keys)):
-        vectors = partial(random_vectors, number)
-        EmbeddingStore.write(Path("embeddings") / key, texts, vectors, encoder=key, precision="float32")
-    command = ["compare-systems", "simcse", "whitening", "--json", "--tasks", "STSB"]
-    (task,) = json.loads(printed(*command))["tasks"]
-    low, high = task["over_pairs"]
-    assert low < high
-    assert -2 <= low <= high <= 2
-    (bare,) = json.loads(printed(*command, "--no-pairs"))["tasks"]
+    (task,) = build_tasks(["STSB"], text="senteval")
+    assert isinstance(task, StsTask)
+    for path in Path("reports/scores").glob("*.json"):
+        key = json.loads(path.read_text())["run"]["key"]
+        encode = oracle(task.pairs) if key.startswith("simcse") else random(0)
+        EmbeddingStore.write(
+            Path("embeddings") / key, unique_texts([task]), encode, encoder=key, precision="float32"
+        )
+    options = ["--json", "--tasks", "STSB"]
+    (found,) = json.loads(printed("compare-systems", "simcse", "whitening", *options))["tasks"]
+    low, high = found["over_pairs"]
+    assert 0 < low < high <= 2
+    (turned,) = json.loads(printed("compare-systems", "whitening", "simcse", *options))["tasks"]
+    assert turned["over_pairs"] == pytest.approx([-high, -low])
+    (bare,) = json.loads(printed("compare-systems", "simcse", "whitening", *options, "--no-pairs"))["tasks"]
     assert bare["over_pairs"] is None
-    assert bare["difference"] == task["difference"]
+    assert bare["difference"] == found["difference"]
+
+
+def test_runs_of_a_seed_are_paired_and_a_system_without_training_goes_with_every_seed() -> None:
+    """Seeds 0, 1, 2 against 2, 0, 5; an untrained system counts once, whatever seeds it has."""
+
+    def runs(*seeds: int, last_step: int = 40) -> list[ResultFile]:
+        found = [raw_result(f"a__b__s{seed}", seed=seed) for seed in seeds]
+        for result in found:
+            result["selection"] |= {"last_step": last_step}
+        return [ResultFile.model_validate(result) for result in found]
+
+    ours, untrained = runs(0, 1, 2), runs(7, 8, last_step=0)
+    assert paired_runs(ours, runs(2, 0, 5)) == [(0, 1), (2, 0)]
+    assert paired_runs(ours, untrained) == [(0, 0), (1, 0), (2, 0)]
+    assert paired_runs(untrained, ours) == [(0, 0), (0, 1), (0, 2)]
+    assert paired_runs(untrained, untrained) == [(0, 0)]
 
 
 @pytest.mark.parametrize(
@@ -69,7 +89,6 @@ def test_stored_vectors_give_the_interval_over_pairs(project: Path, printed: Cal
     [
         (["simsce", "whitening"], "did you mean simcse"),
         (["simcse", "simcse"], "on both sides"),
-        (["simcse", "whitening", "--tasks", "STSBB"], "did you mean STSB"),
         (["simcse", "whitening", "--tasks", "MR"], "no test set in common"),
         (["simcse@bert", "whitening"], "has no results"),
     ],

@@ -8,28 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli import main
 from harness.tasks.evaluation import unique_texts
 from harness.tasks.registry import build_tasks
 from methods.core.folders import load_encoder
-from tests.faults.small_project import write_stsb
-from tests.support import tiny
+from tests.harness.test_cli import project
+
+__all__ = ["project"]
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A tiny encoder next to eight pairs of STS-B a split."""
-    monkeypatch.setenv("SENTBENCH_PROVIDERS", "embedded")
-    monkeypatch.chdir(tmp_path)
-    write_stsb(tmp_path / "data/stsb")
-    tiny.sentence_encoder(tiny.write_backbone(tmp_path / "bert")).save(tmp_path / "encoder")
-    return Path("encoder")
-
-
-def test_cost_prints_what_was_measured_and_on_what(folder: Path, printed: Callable[..., str]) -> None:
-    command = ["cost", str(folder), "--rounds", "3", "--device", "cpu"]
+def test_the_cost_of_a_run_is_printed_and_kept_among_its_costs(
+    project: Path, printed: Callable[..., str]
+) -> None:
+    command = ["cost", "encoder", "--rounds", "3", "--device", "cpu"]
     found = json.loads(printed(*command))
-    encoder = load_encoder(folder)
+    encoder = load_encoder(project / "encoder")
     texts = unique_texts(build_tasks(["STSB"], text="senteval"))
     assert found["parameters"] == sum(weight.numel() for weight in encoder.parameters())
     assert (found["sentences"], found["rounds"], found["dim"]) == (len(texts), 3, 16)
@@ -37,25 +29,7 @@ def test_cost_prints_what_was_measured_and_on_what(folder: Path, printed: Callab
     tokens = sum(map(len, encoder.token_ids(texts)))
     assert found["tokens_per_second"] == pytest.approx(found["sentences_per_second"] * tokens / len(texts))
     assert not Path("reports").exists()
-
-
-def test_the_cost_of_a_run_is_kept_among_its_costs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (folder / "run.json").write_text(json.dumps({"key": "tiny__bert__s0"}))
-    Path("params.yaml").write_text("plan: [small]\n")
-    assert main(["cost", str(folder), "--rounds", "1", "--limit", "5", "--device", "cpu"]) == 0
-    kept = json.loads(Path("reports/costs/tiny__bert__s0.encode.json").read_text())
-    assert kept == json.loads(capsys.readouterr().out)
-    assert kept["sentences"] == 5
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (["--rounds", "1000000000"], "expected at most 1000"),
-        (["--limit", "0"], "expected 1 or more"),
-    ],
-)
-def test_nothing_to_measure_is_one_line(
-    options: list[str], said: str, folder: Path, refused: Callable[..., str]
-) -> None:
-    assert said in refused("cost", str(folder), *options)
+    (project / "encoder/run.json").write_text(json.dumps({"key": "tiny__bert__s0"}))
+    told = json.loads(printed(*command, "--limit", "5"))
+    assert json.loads(Path("reports/costs/tiny__bert__s0.encode.json").read_text()) == told
+    assert told["sentences"] == 5

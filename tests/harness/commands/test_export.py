@@ -25,13 +25,6 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_run_is_a_row_and_a_summary_is_one() -> None:
-    assert rows_of(61.5) == [{"value": 61.5}]
-    assert rows_of([61.5, 62.5]) == [{"value": 61.5}, {"value": 62.5}]
-    assert rows_of(Summary(mean=62.0, sd=0.5, n=3)) == [{"mean": 62.0, "sd": 0.5, "n": 3}]
-    assert rows_of(Summary(low=60.0, high=63.0)) == [{"low": 60.0, "high": 63.0}]
-
-
 def test_a_study_keeps_its_source_its_settings_and_why_it_does_not_count() -> None:
     study = Study(
         system="simcse@bert-base-uncased",

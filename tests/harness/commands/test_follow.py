@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ import pytest
 from harness.cli import main
 from harness.commands import follow
 from harness.commands.follow import entries_of, read_entries
-from harness.errors import InputError
 from harness.paths import RUN_LOG
 from harness.plan.entries import read_params
 
@@ -91,31 +89,3 @@ def test_dvclive_writes_its_files_and_leaves_the_pipeline_alone(project: Path) -
     assert table == ["step", "loss", "0", "3.0", "1", "2.0"]
     assert json.loads((project / "live" / KEY / "metrics.json").read_text())["dev"]["score"] == 0.5
     assert Path("dvc.yaml").read_bytes() == before
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["no-such-run", "--to", "tensorboard", "--out", "o"], "is not in params.yaml"),
-        ([KEY, "--to", "tensorboard", "--out", "."], "exists already"),
-        ([KEY, "--to", "wandb", "--out", "o"], "wandb is not installed"),
-    ],
-)
-def test_bad_input_is_one_line_and_writes_nothing(
-    project: Path, words: list[str], said: str, refused: Callable[..., str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (project / KEY).mkdir()
-
-    def lacking(name: str) -> None:
-        raise ModuleNotFoundError(name=name)
-
-    monkeypatch.setattr(follow, "import_module", lacking)
-    assert said in refused("follow", *words)
-    assert not (project / "o").exists()
-
-
-def test_a_run_without_a_log_is_one_line(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (project / "artefacts" / KEY / RUN_LOG).unlink()
-    monkeypatch.setattr(follow, "running_log", lambda params, key: None)
-    with pytest.raises(InputError, match="no log of a training yet"):
-        list(entries_of(read_params(), KEY, live=False))

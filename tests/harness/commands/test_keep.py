@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -59,53 +58,19 @@ def test_the_same_name_replaces_the_file_and_another_text_form_does_not(project:
     ]
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["--name", "x"], "--name without --keep"),
-        (["--keep", "--name", "a\nb"], "--name: expected 1 to 80"),
-    ],
-)
-def test_a_name_or_place_that_does_not_fit_is_refused_before_the_work(
-    project: Path, refused: Callable[..., str], words: list[str], said: str
+def test_another_model_in_the_place_of_the_file_is_not_replaced(
+    project: Path, refused: Callable[..., str]
 ) -> None:
-    shutil.rmtree("encoder")  # nobody looks for it
-    assert said in refused(*EVALUATE, *words)
-    assert not Path("own").exists()
-
-
-@pytest.mark.parametrize(
-    ("name", "said"),
-    [("My model", "keeps the model 'My model'; give another --name"), (None, "holds something else already")],
-)
-def test_another_model_or_something_else_in_the_place_of_the_file_is_not_replaced(
-    project: Path, refused: Callable[..., str], name: str | None, said: str
-) -> None:
-    if name:
-        assert main([*EVALUATE, "--keep", "--name", name]) == 0
-    else:
-        Path("own/models").mkdir(parents=True)
-        Path("own/models/my-model.raw.json").write_text('{"mine": 1}')
+    assert main([*EVALUATE, "--keep", "--name", "My model"]) == 0
     before = kept_file().read_bytes()
-    assert said in refused(*EVALUATE, "--keep", "--name", "my-model")
+    assert "keeps the model 'My model'" in refused(*EVALUATE, "--keep", "--name", "my-model")
     assert kept_file().read_bytes() == before
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda kept: kept.pop("name"),
-        lambda kept: kept["scores"][0].update(value="0.5"),
-    ],
-)
-def test_a_file_that_keeps_no_model_is_one_line(project: Path, change: object) -> None:
+def test_a_file_that_keeps_no_model_is_one_line(project: Path) -> None:
     assert main([*EVALUATE, "--keep"]) == 0
     kept = json.loads(kept_file().read_text())
-    change(kept)  # type: ignore[operator]
-    kept_file().write_text(json.dumps(kept))
-    with pytest.raises(InputError, match=r"evaluate the model again, or delete the file$"):
-        read_kept_model(kept_file())
-    kept.pop("digest", None)
+    del kept["name"], kept["digest"]
     kept_file().write_text(json.dumps(kept))
     with pytest.raises(InputError, match=r"evaluate the model again, or delete the file$"):
         read_kept_model(kept_file())

@@ -9,25 +9,10 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
-from harness.errors import InputError
-from harness.report.formats.readmes import INTRO, to_deviations, with_deviations
 from harness.report.measurements import Measurements, to_speed_section
-from harness.report.pages.audit import Difference, MethodAudit
 from tests.harness.report.test_speed import two_machines
 
 ROOT = Path(__file__).parents[3]
-AUDIT = MethodAudit(
-    method="m",
-    title="M",
-    preset="released",
-    differences=[
-        Difference(
-            about="loss", paper="one", code="two", ours="both", switch="a, b", choices="x | y",
-            variants=["third"], effect="none",
-        ),
-        Difference(about="seeds", ours="word " * 40),
-    ],
-)  # fmt: skip
 
 
 def test_goals_stand_by_machine_with_met_or_missed() -> None:
@@ -42,32 +27,6 @@ def test_goals_stand_by_machine_with_met_or_missed() -> None:
         "| a start | at most 0.3 s | – | 0.2 met |",
         "| products by oneDNN / by torch |  | 402 / 201 | not measured |",
     ]
-
-
-def test_a_section_numbers_the_differences_and_says_how_to_turn_each() -> None:
-    head, intro, blank, first, *second = to_deviations(AUDIT).splitlines()
-    assert (head, intro, blank) == ("## Deviations", INTRO, "")
-    assert first == (
-        "1. Loss. Paper: one. Code: two. Here: both. Switch: `a: x | y`, `b`. "
-        "Measured by: `third`. Effect: none."
-    )
-    assert second[0].startswith("2. Seeds. Paper: not stated. Code: not stated. Here: word")
-    assert all(line.startswith("   word") and len(line) <= 118 for line in second[1:])
-
-
-def test_only_the_section_is_replaced() -> None:
-    text = "# m\n\n## Views\na\n\n## Deviations\nold\n\n1. old\n\n## Cost\nb\n"
-    written = with_deviations(text, AUDIT)
-    assert written.startswith("# m\n\n## Views\na\n\n## Deviations\n" + INTRO)
-    assert written.endswith("\n\n## Cost\nb\n")
-    assert "old" not in written
-    assert with_deviations(written, AUDIT) == written
-
-
-@pytest.mark.parametrize("text", ["# m\n", "## Deviations\n## A\n## Deviations\n## B"])
-def test_a_readme_without_the_section_is_refused(text: str) -> None:
-    with pytest.raises(InputError, match="expected the heading"):
-        with_deviations(text, AUDIT)
 
 
 def test_every_generated_part_is_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,6 @@ from tests.support.results import SCORE, raw_result
 ROOT = Path(__file__).parents[3]
 TRAINED = [f"simcse-small__words-50d__s{seed}" for seed in range(3)]
 UNTRAINED = "pooled-cls-small__minilm-l2__s0"
-SPEARMAN, PEARSON = ("STSB", "spearman"), ("STSB", "pearson")
 pytestmark = pytest.mark.usefixtures("project")
 Change = Callable[[dict[str, Any]], None]
 EQUAL = "reproduced: all 2 systems agree with the committed results; 4 of 4 runs bit-identical\n"
@@ -79,22 +78,18 @@ def project(committed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 def committed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A checkout with two systems, four runs, whose results are committed and were made again, all equal."""
     folder = tmp_path_factory.mktemp("committed")
-    with chdir(folder):
-        commit_results()
-    return folder
-
-
-def commit_results() -> None:
     params = yaml.safe_load((ROOT / "params.yaml").read_text())
     params["runs"] = {key: params["runs"][key] for key in (*TRAINED, UNTRAINED)}
-    Path("params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
-    Path("dvc.lock").write_text("schema: '2.0'\n")
-    Path(".gitignore").write_text("embeddings\n")
-    for key in (*TRAINED, UNTRAINED):
-        evaluate(key)
-    git("init", "-q")
-    git("add", ".")
-    git("commit", "-qm", "results")
+    with chdir(folder):
+        Path("params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
+        Path("dvc.lock").write_text("schema: '2.0'\n")
+        Path(".gitignore").write_text("embeddings\n")
+        for key in params["runs"]:
+            evaluate(key)
+        git("init", "-q")
+        git("add", ".")
+        git("commit", "-qm", "results")
+    return folder
 
 
 def shown(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str:
@@ -223,11 +218,9 @@ def test_without_a_committed_result_there_is_nothing_to_compare_with(
         (provenance(device="cuda"), "device is cuda here, cpu in the committed results"),
         (provenance(versions={"torch": "2"}), "torch is 2 here, 1 committed"),
         (provenance(arithmetic="native"), "arithmetic is native here, portable in the committed results"),
-        (provenance(versions={}), "torch is missing here, 1 committed"),
         (provenance(data_sha256={"stsb": "x"}), "the data differ from the committed ones"),
         (provenance(code_sha256="x"), "the code differs from the committed one"),
         (lambda made: made["run"].update(recipe="x"), "the settings of the plan differ from the committed"),
-        (provenance(precision="bf16"), "precision is bf16 here, fp32 in the committed results"),
     ],
 )
 def test_the_reason_is_what_the_provenance_says(
@@ -250,14 +243,6 @@ def test_another_architecture_is_the_reason(
     assert changed in told
     subprocess.run(changed.split("`")[1].split(), check=True)
     assert shown(capsys) == EQUAL
-
-
-def test_json_is_one_object(capsys: pytest.CaptureFixture[str]) -> None:
-    evaluate(TRAINED[1], score(60), OTHER_WEIGHTS)
-    told = json.loads(shown(capsys, "--json", code=1))
-    assert (told["agrees"], told["runs"], told["identical"]) == (False, 4, 3)
-    assert told["failing"] == ["simcse-small@words-50d"]
-    assert told["changed_files"] == [f"reports/scores/{TRAINED[1]}.json"]
 
 
 def test_a_folder_of_scores_can_be_compared_with(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

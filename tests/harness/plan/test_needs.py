@@ -12,10 +12,7 @@ import pytest
 import torch
 
 from harness.cli import main
-from harness.data.providers import converted_weights
 from harness.data.sources import SOURCES
-from harness.disk.files import sha256_of, write_json, write_text
-from harness.plan import needs
 from harness.plan.estimate import Estimate
 from harness.plan.needs import Need, needs_of
 from harness.plan.recipes import load_recipes
@@ -51,26 +48,8 @@ def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Found:
     return of
 
 
-def no_package(name: str) -> str:
-    raise needs.PackageNotFoundError(name)
-
-
 def test_the_small_plan_needs_disk_alone(found: Found) -> None:
     assert {what: need.met for what, need in found("small").items()} == {"disk": True}
-
-
-def test_back_translation_needs_sentencepiece_and_protobuf(
-    found: Found, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(needs, "version", no_package)
-    missing = found("sct/sct-bert-tiny")
-    for package in ("sentencepiece", "protobuf"):
-        assert missing[package].line == (
-            f"{package} for the tokenizers of opus-mt-de-en, opus-mt-en-de, opus-mt-en-fr, opus-mt-fr-en: "
-            f"not installed; pip install {package}"
-        )
-    monkeypatch.setattr(needs, "version", lambda name: "1.2")
-    assert found("sct/sct-bert-tiny")["sentencepiece"].met
 
 
 @pytest.mark.parametrize(
@@ -99,36 +78,6 @@ def test_a_source_that_no_download_brings_is_looked_for_in_system_mirror_and_dat
         assert not found(plan)[source].met
         (place / file).write_text("x")
     assert found(plan)[source].found == str(place)
-
-
-def test_weights_that_are_a_pickle_on_the_hub_are_named_up_front_until_they_are_converted_or_fetched(
-    found: Found, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "of the user"))
-    line = "bert-mini, a pickle on the hub: not converted; run `sentbench data convert bert-mini`"
-    assert found("sct/sct-simcse")["bert-mini"].line == line
-    provider = SOURCES["bert-mini"].providers["hub"]
-    made = converted_weights(provider, str(provider.revision))
-    made.parent.mkdir(parents=True)
-    made.write_bytes(b"weights")
-    write_json(made.with_suffix(".json"), {"sha256": {made.name: sha256_of(made)}})
-    assert found("sct/sct-simcse")["bert-mini"].met
-    made.write_bytes(b"damaged")
-    assert found("sct/sct-simcse")["bert-mini"].line == line
-    for file in (*SOURCES["bert-mini"].files, "source.json"):
-        write_text(Path("data/bert-mini") / file, "x")
-    assert found("sct/sct-simcse")["bert-mini"].found == "data/bert-mini"
-
-
-def test_every_source_that_says_so_in_its_note_needs_a_conversion() -> None:
-    said = {name for name, source in SOURCES.items() if "as a pickle only" in source.note + source.confirmed}
-    assert said == {
-        name
-        for name, source in SOURCES.items()
-        if "hub" in source.providers and source.providers["hub"].obtain
-    }
-    for name in said:
-        assert SOURCES[name].providers["hub"].obtain == f"run `sentbench data convert {name}`"
 
 
 @pytest.mark.parametrize(("memory", "met"), [(4e9, False), (80e9, True)])

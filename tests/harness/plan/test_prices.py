@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 import pytest
 
-from harness.cli import main
 from harness.commands.plan import describe
 from harness.facts.price import Price
 from harness.facts.settling import format_hours
@@ -153,17 +152,3 @@ def test_the_choice_is_near_the_best_of_all() -> None:
     best = [every_choice(*case) for case in cases]
     assert all(one <= most + 1e-9 for one, most in zip(ours, best, strict=True))
     assert sum(ours) >= 0.97 * sum(best)
-
-
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        (["--budget", "soon"], "--budget soon: expected hours or minutes"),
-        (["--budget", "8h", "small"], "--budget chooses systems and seeds itself"),
-        (["--goal", "all"], "--on and --goal go with --budget"),
-        ([], "plan: expected NAME"),
-    ],
-)
-def test_a_bad_budget_is_one_line(words: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["plan", *words]) == 2
-    assert told in capsys.readouterr().err

@@ -14,18 +14,14 @@ from harness.augmentation import records
 from harness.compute.corpus import evenly_spaced
 from harness.compute.rows import read_rows
 from harness.data.corpora import corpus_file, read_corpus
-from harness.disk.files import sha256_of
 from harness.errors import InputError
 from harness.paths import CORPUS_RESUME
 from harness.plan.entries import Params
-from harness.plan.inputs import add_corpus
-from harness.plan.recipes import load_corpora, load_recipes
+from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
 from harness.stages import corpus as stage
-from methods.core.files import write_record
 from tests.harness.augmentation.test_generation import SETTINGS as GENERATE
 from tests.harness.augmentation.tiny_models import write_marian
-from tests.harness.data.tiny_wordnet import write_wordnet
 from tests.support import tiny
 
 ROOT = Path(__file__).parents[3]
@@ -36,12 +32,6 @@ DECLARED: dict[str, Any] = {
         "origin": "wiki-small",
         "seed": 0,
         "views": [{**EDIT, "kind": "swap"}, {**EDIT, "kind": "delete"}],
-    },
-    "synonyms": {
-        "origin": "wiki-small",
-        "tool": "wordnet",
-        "seed": 0,
-        "views": [{**EDIT, "kind": "synonym"}],
     },
     "forth": {"origin": "wiki-small", "tool": "opus-mt-en-de", "seed": 0, "views": [GENERATE]},
     "back": {"origin": "forth", "tool": "opus-mt-de-en", "seed": 0, "views": [{**GENERATE, "column": 1}]},
@@ -74,14 +64,13 @@ def resolved(folder: Path, corpus: str, **changes: Any) -> Params:
 
 @pytest.fixture(scope="module")
 def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The data folder with a corpus of 20 rows, two translators, a masked model and a WordNet."""
+    """The data folder with a corpus of 20 rows, two translators and a masked model."""
     data = tmp_path_factory.mktemp("place") / "data"
     (data / "wiki-small").mkdir(parents=True)
     (data / "wiki-small" / "wiki.txt").write_text("".join(f"{row.text}\n" for row in tiny.rows(20)))
     write_marian(data / "opus-mt-en-de", seed=0)
     write_marian(data / "opus-mt-de-en", seed=1)
     tiny.write_backbone(data / "bert-base-uncased", masked_model=True)
-    write_wordnet(data / "wordnet")
     return data
 
 
@@ -115,32 +104,12 @@ def test_a_run_names_a_derived_corpus_and_the_plan_has_all_it_is_made_from(tmp_p
         ({"origin": "words"}, "made from itself"),
         ({"origin": "wiki-big"}, "source 'wiki-big' is not in"),
         ({"tool": "wordnet"}, "`tool` stands where a view uses one"),
-        ({"views": [{**EDIT, "kind": "synonym"}]}, "`tool` stands where a view uses one"),
-        ({"views": [{**EDIT, "kind": "swop"}]}, "view 1: its content is .*'kind'"),
-        ({"sead": 0}, r"unknown key words\.sead"),
     ],
 )
 def test_a_bad_declaration_is_one_line(tmp_path: Path, entry: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message) as caught:
         resolved(tmp_path, "words", words={**DECLARED["words"], **entry})
     assert "\n" not in str(caught.value)
-
-
-def test_a_derived_corpus_with_the_name_of_a_source_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"'nli' of recipes/corpora\.yaml has the name of a source"):
-        resolved(tmp_path, "nli", nli=DECLARED["words"])
-
-
-def test_the_projects_declarations_are_sound() -> None:
-    """Every entry resolves, and the two-view corpora that other recipes rely on have two views."""
-    declared = load_corpora(ROOT / "recipes")
-    assert len(declared) >= 15
-    found: dict[str, Any] = {}
-    for name in declared:
-        add_corpus(found, f"corpora/{name}", declared, "native")
-    two = [name for name, entry in found.items() if len(entry["views"]) == 2]
-    assert {"wiki1m-back-translated", "wiki1m-back-translated-twice", "wiki-small-views"} <= set(two)
-    assert {"wiki1m-masked-model", "wiki1m-synonyms"} <= set(two)
 
 
 def test_views_stand_beside_the_sentences_of_the_origin_in_their_order(place: Path) -> None:
@@ -169,16 +138,6 @@ def test_the_record_beside_the_rows_counts_what_became_of_them(place: Path) -> N
     assert sum(views[0] != views[1] for _, views in rows) > 10, "the two draws are independent"
 
 
-def test_synonyms_come_from_the_wordnet_folder(place: Path) -> None:
-    derive(resolved(place, "synonyms"))
-    rows = read_corpus(Path("corpora/synonyms/corpus.tsv"))
-    known = {"dog": "canis familiaris", "man": "adult male", "old": "aged", "big": "large", "quickly": "fast"}
-    words = [word for text, _ in rows for word in text.split() if word in known]
-    assert len(words) > 5
-    for text, (view,) in rows:
-        assert view != text or not set(text.split()) & set(known)
-
-
 def test_a_killed_stage_continues_to_the_same_bytes(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(records.augment_all, "__kwdefaults__", {"part": 8})
     params = resolved(place, "forth")
@@ -203,40 +162,6 @@ def test_a_killed_stage_continues_to_the_same_bytes(place: Path, monkeypatch: py
     derive(params)
     assert asked == [0, 8, 8, 16], "the first part was not made again"
     assert {path.name: path.read_bytes() for path in Path("corpora/forth").iterdir()} == whole
-
-
-def test_a_corpus_of_other_sentences_is_not_joined(place: Path) -> None:
-    params = resolved(place, "both")
-    derive(params)
-    path = Path("corpora/words/corpus.tsv")
-    lines = path.read_text().splitlines(True)
-    path.write_text("".join([lines[1], lines[0], *lines[2:]]))
-    record = json.loads(path.with_name("corpus.json").read_text())
-    record["files"] = {path.name: sha256_of(path)}
-    write_record(path.with_name("corpus.json"), record)
-    with pytest.raises(
-        InputError, match=r"corpora/words: its sentences differ from those of the origin.*row 0"
-    ):
-        stage.derive(params, "both", device="cpu")
-
-
-def test_bad_input_is_one_line(place: Path) -> None:
-    params = resolved(place, "both")
-    with pytest.raises(InputError, match=r"corpus 'bth' is not in `corpora`.*did you mean both"):
-        stage.derive(params, "bth")
-    with pytest.raises(InputError, match=r"corpora/back: no such folder.*dvc repro"):
-        stage.derive(params, "both")
-    late = resolved(
-        place, "late", late={**DECLARED["words"], "views": [{**EDIT, "kind": "swap", "column": 2}]}
-    )
-    with pytest.raises(InputError, match=r"corpus late, view 1: column 2 of a corpus with 0 views"):
-        stage.derive(late, "late")
-
-
-def test_a_model_that_only_runs_away_is_refused(place: Path) -> None:
-    short = {**DECLARED["forth"], "views": [{**GENERATE, "max_new_tokens": 2, "fallback_limit": 0.1}]}
-    with pytest.raises(InputError, match=r"corpus forth, view 1: 20 of 20 outputs are empty or run away"):
-        derive(resolved(place, "forth", forth=short))
 
 
 def test_a_count_of_rows_is_spread_over_the_origin() -> None:

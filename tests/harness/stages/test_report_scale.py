@@ -78,14 +78,3 @@ def test_a_report_of_both_lists_each_where_it_belongs(project: Path) -> None:
     assert SMALL not in others
     assert SCALE in summary
     assert SCALE in page
-
-
-def test_the_steps_of_a_small_systems_ablation_are_small_scale_too(project: Path) -> None:
-    scores = project / "reports/scores" / SCORED.name.replace("small__", "small-ablation-text__")
-    small = read_result(SCORED)
-    key, variant = scores.stem, "released-ablation-text"
-    named = small.run.model_copy(update={"key": key, "id": key.split("__")[0], "variant": variant})
-    write_result(scores, small.model_copy(update={"run": named}))
-    summary, _ = report_of(project, "ablation/simcse-small")
-    assert SCALE in summary
-    assert variant in section(summary, "Small plan")

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 import torch
 
-from harness.errors import InputError
 from harness.tasks.cost import measure_cost
 
 
@@ -48,20 +47,3 @@ def test_rates_are_medians_over_rounds_worked_by_hand(monkeypatch: pytest.Monkey
     assert (cost.parameters, cost.dim, cost.sentences, cost.rounds, cost.device) == (15, 5, 2, 3, "cpu")
     assert encoder.asked == 4 * [["a", "b"]]
     assert cost.peak_memory > 10_000_000
-
-
-def test_an_encoder_without_weights_or_word_pieces_is_measured_too() -> None:
-    class Plain:
-        dim = 2
-
-        def encode(self, texts: Sequence[str], *, batch_size: int) -> np.ndarray:
-            return np.zeros((len(texts), 2))
-
-    cost = measure_cost(Plain(), ["a"], rounds=1, batch_size=1)
-    assert (cost.parameters, cost.tokens_per_second) == (0, None)
-
-
-@pytest.mark.parametrize(("texts", "rounds"), [([], 3), (["a"], 0)])
-def test_nothing_to_measure_is_refused(texts: list[str], rounds: int) -> None:
-    with pytest.raises(InputError, match="at least one"):
-        measure_cost(Counting(), texts, rounds=rounds, batch_size=1)

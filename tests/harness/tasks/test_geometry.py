@@ -63,18 +63,6 @@ def test_alignment_is_two_minus_twice_the_mean_cosine() -> None:
     assert alignment(first, second) == pytest.approx(2 - 2 * cosine.mean())
 
 
-def test_bad_vectors_are_refused() -> None:
-    with pytest.raises(InputError, match="positive pairs"):
-        alignment(np.empty((0, 3)), np.empty((0, 3)))
-    with pytest.raises(InputError, match="positive pairs"):
-        alignment(SQUARE, SQUARE[:2])
-    for measure in (uniformity, anisotropy, lambda vectors: share_above(vectors, 0.7)):
-        with pytest.raises(InputError, match="N of 2 or more"):
-            measure(SQUARE[:1])
-        with pytest.raises(InputError, match="1 of 2 vectors are zero"):
-            measure(np.array([[1.0, 0.0], [0.0, 0.0]]))
-
-
 def test_four_directions_are_worked_by_hand() -> None:
     """At 0, 30, 90 and 180 degrees the first two have a cosine above 0.7, 0.866: shares 1/3, 1/3, 0, 0."""
     angles = np.radians([0.0, 30.0, 90.0, 180.0])
@@ -147,12 +135,9 @@ def test_thresholds_are_part_of_the_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "bad",
     [
-        [],
         THRESHOLDS[:3],
-        [*THRESHOLDS, "closer=3"],
         THRESHOLDS[::-1],
         ["positive=four", *THRESHOLDS[1:]],
-        [*THRESHOLDS[:2], "longer=5.5", "closer=2"],
         ["positive=2", *THRESHOLDS[1:]],
     ],
 )

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from harness.data.reranking import SCIDOCS_SUBTASKS, RankingQuery, read_scidocs
-from harness.errors import InputError
 from harness.tasks.interface import Score
 from harness.tasks.reranking import (
     METRICS,
@@ -181,9 +180,3 @@ def test_a_constant_encoder_scores_bm25_under_the_protocol_of_askubuntu_and_chan
 def test_a_set_without_a_published_protocol_has_the_expectation_only(tmp_path: Path) -> None:
     task = small("TRECQA", tmp_path)
     assert {score.setting for score in task.evaluate(lambda texts: np.ones((len(texts), 2)))} == {"all"}
-
-
-@pytest.mark.parametrize("similarities", [np.zeros(3), np.array([0.0, np.nan])], ids=["length", "nan"])
-def test_similarities_that_do_not_match_the_candidates_are_an_error(similarities: np.ndarray) -> None:
-    with pytest.raises(InputError, match="'query' are not 2 finite numbers"):
-        ranking_metrics(similarities, query(1, 0))

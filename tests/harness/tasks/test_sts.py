@@ -17,8 +17,7 @@ from harness.tasks.interface import Score
 from harness.tasks.registry import build_tasks
 from harness.tasks.sts import StsTask, cosines_of_pairs, pearson, spearman, unit_rows
 from harness.tasks.sts_sets import PARTS, read_stsb_split
-from harness.tasks.text_forms import in_form, stsb_source
-from tests.harness.tasks.layouts import declared_task
+from harness.tasks.text_forms import in_form
 
 ANGLES = {"east": 0.0, "ne": 45.0, "north": 90.0, "west": 180.0}
 
@@ -138,17 +137,6 @@ def test_text_forms() -> None:
     assert in_form("  ", "senteval") == "."
 
 
-def test_a_year_is_read_by_subset_without_unscored_pairs(tmp_path: Path) -> None:
-    for name, text in {
-        "input.MSRvid": "a b\tc\nd\te\nf\tg\n", "gs.MSRvid": "1\n\n3.5\n",
-        "input.surprise.OnWN": "h\ti\n", "gs.surprise.OnWN": "5\n",
-    }.items():  # fmt: skip
-        (tmp_path / f"STS.{name}.txt").write_text(text, encoding="utf-8")
-    task = declared_task("STS12", "senteval", folder=tmp_path)
-    assert task.subsets == {"MSRvid": [("a b", "c", 1.0), ("f", "g", 3.5)], "OnWN": [("h", "i", 5.0)]}
-    assert list(task.texts()) == ["a b", "c", "f", "g", "h", "i"]
-
-
 def test_converted_stsb_equals_the_senteval_file(tmp_path: Path) -> None:
     raw, tokenised = tmp_path / "raw", tmp_path / "senteval"
     raw.mkdir()
@@ -179,13 +167,6 @@ def test_the_rows_of_a_file_are_those_of_now_and_here(
     assert read(tmp_path / "one", "1.5") == [1.5]
     assert read(tmp_path / "two", "2.5") == [2.5]
     assert read(tmp_path / "one", "3.25") == [3.25]
-
-
-def test_the_order_of_providers_decides_which_stsb_is_read() -> None:
-    assert stsb_source("senteval", ["embedded", "mirror", "hub"]) == "stsb"
-    assert stsb_source("senteval", ["mirror", "embedded"]) == "stsb-senteval"
-    assert stsb_source("raw", ["mirror"]) == "stsb-raw"
-    assert stsb_source("raw", ["embedded"]) == "stsb"
 
 
 @pytest.fixture

@@ -11,7 +11,6 @@ import pytest
 import torch
 
 from harness.data.classification import Examples
-from harness.errors import InputError
 from harness.tasks import logistic
 from harness.tasks.classifier import Outcome
 from harness.tasks.logistic import SENTEVAL, Features, Protocol
@@ -93,13 +92,6 @@ def test_snli_is_sorted_by_the_second_text_and_then_by_the_name_of_the_label() -
     assert [first for first, _ in ordered.texts] == ["a", "a", "a", "a a", "a"]
 
 
-def test_text_forms_differ_in_blanks_only(tmp_path: Path) -> None:
-    (tmp_path / "custrev.pos").write_text(" two  blanks \n")
-    (tmp_path / "custrev.neg").write_text("\n")
-    assert sorted(declared_task("CR", "senteval", folder=tmp_path).texts()) == [".", "two blanks"]
-    assert sorted(declared_task("CR", "raw", folder=tmp_path).texts()) == [".", "two  blanks"]
-
-
 @pytest.mark.parametrize("limit", [0, 1 << 30], ids=["computed late", "held"])
 def test_pair_features_are_those_of_senteval(limit: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """u = (1, 2), v = (3, -1): |u - v| = (2, 3), u * v = (3, -2); the last feature is the constant."""
@@ -136,11 +128,3 @@ def test_f1_is_the_harmonic_mean_of_precision_and_recall() -> None:
     gold, predicted = np.array([1, 1, 1, 1, 0, 0]), np.array([1, 1, 0, 0, 1, 0])
     assert f1_of_class_one(predicted, gold) == pytest.approx(4 / 7)
     assert f1_of_class_one(np.zeros(2), np.zeros(2)) == 0.0
-
-
-def test_an_error_of_the_classifier_names_the_task(tmp_path: Path) -> None:
-    (tmp_path / "custrev.pos").write_text("a\nb\n")
-    (tmp_path / "custrev.neg").write_text("c\nd\n")
-    task = declared_task("CR", "raw", protocol=QUICK, folder=tmp_path)
-    with pytest.raises(InputError, match="CR: class 0 has 2 rows, so it is missing in a fold"):
-        task.evaluate(lambda texts: np.ones((len(texts), 2)))
