@@ -71,6 +71,20 @@ def test_dvc_metrics_show_is_a_table_of_scores_with_a_row_for_each_run(project: 
     assert float(scores["STSB"]) == pytest.approx(100 * stored["value"], abs=1e-3)
 
 
+def test_dvc_metrics_diff_shows_what_changed_since_the_commit(project: Path) -> None:
+    path = project / METRICS / f"{RUN}.json"
+    before = path.read_text()
+    changed = json.loads(before)
+    changed["STSB"] += 1.5
+    path.write_text(json.dumps(changed))
+    try:
+        shown = dvc(project, "metrics", "diff", "--json")
+        assert set(shown) == {f"{METRICS}/{RUN}.json"}
+        assert shown[f"{METRICS}/{RUN}.json"]["STSB"]["diff"] == pytest.approx(1.5)
+    finally:
+        path.write_text(before)
+
+
 def test_dvc_plots_draws_dev_curves_and_losses_over_steps(project: Path) -> None:
     """DVC's own check of the data is the absence of errors; a JSON Lines file would be one."""
     targets = [f"reports/{part}/{RUN}.json" for part in ("curves", "losses", "scores")]

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import pytest
 
@@ -61,26 +62,26 @@ def seen_by_libraries(*words: str, **settings: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    ("words", "portable"),
+    "words",
     [
-        ("check", True),
-        ("compare-systems simcse-small pcl-small --no-pairs", True),
-        ("evaluate . --arithmetic portable", True),
-        ("evaluate .", False),
-        ("cost .", False),
-        ("evaluate . --arithmetic native", False),
+        ["check"],
+        ["compare-systems", "simcse-small", "pcl-small", "--no-pairs"],
+        ["evaluate", ".", "--arithmetic", "portable"],
     ],
 )
-def test_a_command_has_its_arithmetic_before_the_libraries_load(words: str, portable: bool) -> None:
-    """A model of a user's own is scored with the machine's fastest, and the user's variables stay."""
-    own = {"OMP_NUM_THREADS": "4", "MKL_CBWR": "AVX2"}
-    seen = seen_by_libraries(*words.split(), **own)
-    if portable:
-        assert seen.items() >= (PORTABLE | PASSIVE).items()
-    else:
-        assert not (PORTABLE.keys() - own.keys()) & seen.keys()
-        assert seen.items() >= own.items()
-        assert REPLACED not in seen
+def test_a_command_is_portable_before_the_libraries_load(words: list[str]) -> None:
+    seen = seen_by_libraries(*words, OMP_NUM_THREADS="4")
+    assert seen.items() >= (PORTABLE | PASSIVE).items()
+
+
+@pytest.mark.parametrize(
+    "words", [["evaluate", "."], ["cost", "."], ["evaluate", ".", "--arithmetic", "native"]]
+)
+def test_a_model_of_a_users_own_is_scored_with_the_machines_fastest_arithmetic(words: list[str]) -> None:
+    seen = seen_by_libraries(*words, OMP_NUM_THREADS="4", MKL_CBWR="AVX2")
+    assert not (PORTABLE.keys() - {"OMP_NUM_THREADS", "MKL_CBWR"}) & seen.keys()
+    assert (seen["OMP_NUM_THREADS"], seen["MKL_CBWR"]) == ("4", "AVX2")
+    assert REPLACED not in seen
 
 
 @pytest.mark.parametrize("run", ["portable", "native"])
@@ -119,6 +120,14 @@ def test_one_missing_variable_makes_arithmetic_native() -> None:
         os.environ[name] = value + "x"
         assert in_effect() == "native"
         os.environ[name] = value
+
+
+@pytest.mark.usefixtures("nothing_loaded")
+@pytest.mark.parametrize("name", PASSIVE)
+def test_who_sets_how_threads_wait_decides(name: str) -> None:
+    os.environ[name] = "1"
+    prepare()
+    assert {key: os.environ[key] for key in PASSIVE if key in os.environ} == {name: "1"}
 
 
 @pytest.mark.usefixtures("nothing_loaded")
@@ -174,17 +183,30 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 """Prints how many pages five turns asked for of 25,600 each, after a first one."""
 
 
-def pages(*words: str) -> int:
-    """Returns what FREES prints in a process of its own, with glibc as it is by default."""
+def numbers(program: str, *words: str) -> list[float]:
+    """Returns the numbers that a program prints in a process of its own, with glibc as it is by default."""
     plain = {name: value for name, value in os.environ.items() if name not in DECIDED}
-    command = [sys.executable, "-c", FREES, *words]
-    return int(subprocess.run(command, env=plain, capture_output=True, text=True, check=True).stdout)
+    command = [sys.executable, "-c", program, *words]
+    done = subprocess.run(command, env=plain, capture_output=True, text=True, check=True)
+    return [float(number) for number in done.stdout.split()]
 
 
 @pytest.mark.skipif("glibc" not in os.confstr("CS_GNU_LIBC_VERSION"), reason="glibc's settings")
 def test_memory_that_was_freed_is_used_again() -> None:
-    assert pages() > 100  # of 4 KiB more than 100,000
-    assert pages("keep") < 20
+    assert numbers(FREES)[0] > 100  # of 4 KiB more than 100,000
+    assert numbers(FREES, "keep")[0] < 20
+
+
+@pytest.mark.parametrize("name", DECIDED)
+def test_a_person_who_sets_a_variable_of_the_allocator_decides(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(_: object) -> None:
+        raise AssertionError("asked for")
+
+    monkeypatch.setenv(name, "")
+    monkeypatch.setattr(process.ctypes, "CDLL", refused)
+    process.keep_freed_memory()
 
 
 @pytest.fixture
@@ -192,7 +214,12 @@ def a_gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Lets torch report a GPU, and gives its settings back afterwards."""
     import torch
 
+    properties = SimpleNamespace(name="NVIDIA A10", major=8, minor=6)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: properties)
+    monkeypatch.setattr(torch.version, "cuda", "12.8")
+    monkeypatch.setattr(torch.backends.cudnn, "version", lambda: 91002)
     monkeypatch.setenv("CUBLAS_WORKSPACE_CONFIG", "")
     monkeypatch.delenv("CUBLAS_WORKSPACE_CONFIG")
     yield
@@ -211,3 +238,17 @@ def test_on_a_gpu_operators_are_deterministic_and_products_are_not_rounded_to_tf
     if on_gpu:
         assert not torch.backends.cuda.matmul.allow_tf32
         assert not torch.backends.cudnn.allow_tf32
+
+
+@pytest.mark.usefixtures("a_gpu")
+def test_a_result_names_the_gpu_and_its_software(monkeypatch: pytest.MonkeyPatch) -> None:
+    printed = SimpleNamespace(stdout="570.86.15\n570.86.15\n")
+    monkeypatch.setattr(subprocess, "run", lambda command, **_: printed)
+    assert process.gpu_versions("cpu") == {}
+    assert process.gpu_versions("cuda") == {
+        "gpu": "NVIDIA A10",
+        "compute capability": "8.6",
+        "driver": "570.86.15",
+        "CUDA": "12.8",
+        "cuDNN": "91002",
+    }

@@ -37,8 +37,9 @@ CONTRIBUTE = ("contribute", KEY, "--out", "bundle.zip", "--name", "Anna's lab", 
 def projects(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two projects, made once: `there` and `here`."""
     top = tmp_path_factory.mktemp("projects")
-    project(top / "there", KEY, 7)
-    project(top / "here", OWN, 0)
+    with pytest.MonkeyPatch.context() as patched:
+        project(top / "there", patched, KEY, 7)
+        project(top / "here", patched, OWN, 0)
     return top
 
 
@@ -55,13 +56,14 @@ def here(projects: Path, there: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(projects / "here", tmp_path / "here", symlinks=True))
 
 
-def project(folder: Path, key: str, seed: int) -> None:
+def project(folder: Path, monkeypatch: pytest.MonkeyPatch, key: str, seed: int) -> Path:
     """Makes a project with one result, whose scores are made up and whose code is the one that runs."""
     (folder / "reports/scores").mkdir(parents=True)
     (folder / "leaderboards").mkdir()
     (folder / "recipes").symlink_to(ROOT / "recipes")
     for path in (ROOT / "leaderboards").iterdir():
         (folder / "leaderboards" / path.name).symlink_to(path)
+    monkeypatch.chdir(folder)
     record = KnownRuns(load_recipes()).record(key)
     drawn = random.Random(seed)
     ours = read_result(min((ROOT / SCORES).glob("simcse-small__*.json")))
@@ -76,7 +78,8 @@ def project(folder: Path, key: str, seed: int) -> None:
     hashes = {"identity": sha(f"identity {seed}"), "encoder_sha256": sha(f"encoder {seed}")}
     data = {"data_sha256": {"stsb": sha("stsb")}, "versions": {}}
     raw = raw_result(scores=scores, **(record or {}), **hashes, **made_by, **data)
-    write_result(folder / f"reports/scores/{key}.json", ResultFile.model_validate(raw))
+    write_result(Path("reports/scores") / f"{key}.json", ResultFile.model_validate(raw))
+    return folder
 
 
 def sha(text: str) -> str:
@@ -204,6 +207,35 @@ def test_verify_says_contributed_beside_our_seeds_and_judges_it_alone(
         assert f"contributed (by Anna; {said}) 75.00 (1)" in shown
 
 
+def test_a_bundle_is_accepted_once_and_a_changed_recipe_is_refused(
+    there: Path, here: Path, refused: Callable[..., str]
+) -> None:
+    assert main(CONTRIBUTE) == 0
+    change_recipe(Path(f"reports/scores/{KEY}.json"))
+    assert main([*CONTRIBUTE[:3], "other.zip", *CONTRIBUTE[4:]]) == 0
+    os.chdir(here)
+    assert "another recipe than here" in refused("accept", str(there / "other.zip"))
+    assert not Path("leaderboards/contributed").exists()
+    assert main(["accept", str(there / "bundle.zip")]) == 0
+    assert "which is here" in refused("accept", str(there / "bundle.zip"))
+
+
+@pytest.mark.parametrize(
+    ("words", "fault"),
+    [
+        ((*CONTRIBUTE, "--vectors"), "no stored vectors"),
+        ((*CONTRIBUTE, "--link", "http://x"), "--link"),
+        ((*CONTRIBUTE, "--sign", "nothing"), "nothing: not a regular file"),
+    ],
+)
+def test_bad_input_is_one_line_and_writes_nothing(
+    words: tuple[str, ...], fault: str, there: Path, refused: Callable[..., str]
+) -> None:
+    before = sorted(there.rglob("*"))
+    assert fault in refused(*words)
+    assert sorted(there.rglob("*")) == before
+
+
 def test_a_result_gets_the_commit_of_its_code_when_it_is_packed_and_other_code_is_refused(
     there: Path, monkeypatch: pytest.MonkeyPatch, refused: Callable[..., str]
 ) -> None:
@@ -225,3 +257,28 @@ def test_a_result_gets_the_commit_of_its_code_when_it_is_packed_and_other_code_i
         packed = json.loads(bundle.read(f"scores/{KEY}.json"))
     assert packed["provenance"]["git_commit"] == "b" * 40
     assert "git_commit" not in json.loads(path.read_text())["provenance"]
+
+
+@pytest.mark.parametrize("content", ["[" * 200_000, '{"schema": ' + "1" * 5_000 + "}"], ids=["deep", "long"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "report",
+        "verify pcl/table2 SimCSE Avg",
+        "accept b.zip",
+        "compare-systems simcse-small pcl-small",
+        f"contribute {KEY} --out b.zip --name n",
+    ],
+)
+def test_no_command_stumbles_over_a_result_file_of_any_content(
+    content: str, words: str, there: Path, here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main((*CONTRIBUTE[:3], str(here / "b.zip"), *CONTRIBUTE[4:])) == 0
+    os.chdir(here)
+    (here / "params.yaml").write_text((ROOT / "params.yaml").read_text())
+    path = Path(f"reports/scores/{OWN if words.startswith('accept') else KEY}.json")
+    path.write_text(content)
+    capsys.readouterr()
+    code = main(words.split())
+    error = capsys.readouterr().err
+    assert (code, error) == (0, "") or (code == 2 and error.count("\n") == 1 and str(path) in error)

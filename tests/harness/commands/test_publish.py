@@ -143,23 +143,34 @@ def test_publishing_one_run_again_replaces_the_folder_and_has_no_spread(project:
     assert (head["license"], head["license_name"]) == ("other", "Our own")
 
 
-def test_a_published_folder_loads_without_a_missing_weight_and_with_the_same_bytes_each_time(
-    project: Path,
+def test_a_published_folder_loads_without_a_warning_and_with_the_same_bytes_each_time(
+    project: Path, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """The artefact has no pooler, which transformers would draw at random at each load."""
+    """The artefact has no pooler, which transformers would draw at random with a warning at each load."""
     import torch
+    from sentence_transformers import SentenceTransformer
     from transformers import AutoModel
+    from transformers.utils import logging
 
-    def loaded(folder: Path) -> tuple[Any, dict[str, Any]]:
-        return AutoModel.from_pretrained(folder, output_loading_info=True, trust_remote_code=False)
-
-    assert loaded(project / "artefacts" / KEYS[2])[1]["missing_keys"]
-    for name in ("card", "again"):
-        assert main(["publish", "simcse-small", "--out", name]) == 0
-    for folder in ("card", "card/seeds/0"):
-        model, about = loaded(project / folder)
-        assert not any(about.values())
-        assert torch.equal(model.pooler.dense.weight, torch.eye(model.config.hidden_size))
+    assert main(["publish", "simcse-small", "--out", "card"]) == 0
+    capfd.readouterr()
+    logging.set_verbosity_warning()
+    logging.enable_propagation()
+    try:
+        AutoModel.from_pretrained(project / "artefacts" / KEYS[2], trust_remote_code=False)
+        assert "pooler" in caplog.text + capfd.readouterr().err, "else this test sees no warning at all"
+        caplog.clear()
+        for folder in ("card", "card/seeds/0"):
+            SentenceTransformer(str(project / folder), device="cpu", trust_remote_code=False)
+            options: Any = {"output_loading_info": True, "trust_remote_code": False}
+            model, about = AutoModel.from_pretrained(project / folder, **options)
+            assert not any(about.values())
+            assert torch.equal(model.pooler.dense.weight, torch.eye(model.config.hidden_size))
+        assert "MISSING" not in caplog.text + capfd.readouterr().err
+        assert not caplog.records
+    finally:
+        logging.disable_propagation()
+    assert main(["publish", "simcse-small", "--out", "again"]) == 0
     for name in ("model.safetensors", "run.json", "README.md", "mteb/model_meta.py"):
         assert Path("card", name).read_bytes() == Path("again", name).read_bytes()
 
@@ -226,3 +237,13 @@ def test_an_upload_brings_every_file_to_the_hub(
         assert main(["publish", KEYS[0], "--to", "someone/simcse", "--out", "card"]) == 2
         assert "someone/simcse:" in capsys.readouterr().err
         assert hub.repositories["someone/simcse"].files == sent
+
+
+def test_an_upload_without_a_name_or_a_token_is_refused_before_the_work(
+    project: Path, monkeypatch: pytest.MonkeyPatch, refused: Callable[..., str]
+) -> None:
+    monkeypatch.setattr("huggingface_hub.get_token", lambda: None)
+    assert "expected NAME/REPO" in refused("publish", "simcse-small", "--to", "simcse")
+    assert "--to a/b/c" in refused("publish", "simcse-small", "--to", "a/b/c")
+    assert "hf auth login" in refused("publish", "simcse-small", "--to", "someone/simcse")
+    assert not Path("published").exists()

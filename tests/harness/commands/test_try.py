@@ -50,6 +50,18 @@ class MyCSE(Method):
         first, second = self.head(self.encoder(tokens)).chunk(2)
         return Loss(info_nce(first, second, temperature=self.config.temperature), {})
 '''
+APART = SAME.replace("Loss(info_nce(", "Loss(-info_nce(")
+"""Drives the two views of a sentence apart."""
+FORGETS = (
+    SAME
+    + """
+    @torch.no_grad()
+    def after_step(self, step):
+        words = self.encoder.backbone.get_input_embeddings().weight
+        words.copy_(torch.arange(len(words), dtype=words.dtype)[:, None].remainder(2).expand_as(words))
+"""
+)
+"""Keeps of every word the parity of its number."""
 
 
 @pytest.fixture(autouse=True)
@@ -199,9 +211,13 @@ def test_a_law_that_does_not_hold_says_what_the_author_sees(
     ("source", "words", "said"),
     [
         (SAME, [], "committed results cannot be reused, its settings have changed; add --fresh"),
+        (SAME, ["--set", "temprature=1"], "did you mean temperature"),
         (SAME, ["--sweep", "temperature=1"], "expected KEY=A,B with two values"),
         (SAME, ["--set", "temperature=warm", "--fresh"], 'temperature is "warm"'),
+        (SAME, ["--against", "pcl2"], "did you mean pcl, dclr?"),
+        (SAME, ["--out", "."], "holds something else already"),
         (SAME.replace("float = 0.05", "float\n    margin: float"), [], "no value of temperature, margin"),
+        (SAME.replace("class MyCSE(Method)", "class MyCSE"), [], "mycse.py: defines no method"),
         (SAME.replace("import torch\n", "import torhc\n"), [], "mycse.py:3: ModuleNotFoundError"),
     ],
 )
@@ -239,6 +255,43 @@ def test_a_sweep_evaluates_what_dev_chose_alone(empty: Path, printed: Callable[.
     dev = [float(line.split()[1]) for line in said.splitlines() if line.startswith("mycse-temperature")][:3]
     assert max(dev) == float(row.split()[1])
     assert "selection in all" in said
+
+
+def test_full_scale_writes_a_recipe_that_a_plan_reads(empty: Path, printed: Callable[..., str]) -> None:
+    Path("mycse.py").write_text(SAME)
+    said = printed("try", "mycse.py", "--scale", "full", "--seeds", "5")
+    assert "mycse-full                   bert-base-uncased       5    0  15,625 of 64" in said
+    assert "0.84 in a public study of 50 seeds" in said
+    del METHODS["mycse"]
+    planned = printed("--include", "try/mycse", "plan", "mycse-full", "--dry-run", "--seeds", "2")
+    assert "mycse-full                   bert-base-uncased       2    0  15,625 of 64" in planned
+
+
+@pytest.mark.slow
+@pytest.mark.network
+@pytest.mark.parametrize(
+    ("name", "source", "ends"),
+    [
+        ("mycse", SAME, "0 won, 0 lost, 0 inconclusive, 6 equal"),
+        ("forgets", FORGETS, "0 won, 6 lost, 0 inconclusive, 0 equal"),
+        ("apart", APART, "3 won, 0 lost, 3 inconclusive, 0 equal"),
+    ],
+)
+def test_simcse_equals_itself_a_method_that_forgets_loses_and_the_turned_loss_does_not(
+    name: str,
+    source: str,
+    ends: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    printed: Callable[..., str],
+) -> None:
+    """A minute each on one core; needs the data of the small plan, which the package registry has.
+
+    The last is what docs/your-method.md says of the small setting: it does not tell objectives apart.
+    """
+    monkeypatch.chdir(tmp_path)
+    Path(f"{name}.py").write_text(source)
+    assert f"{name}@words-50d: {ends} of 6 test sets" in printed("try", f"{name}.py")
 
 
 def test_on_an_encoder_of_the_plan_a_trial_has_the_rate_and_length_that_the_plan_has_there() -> None:

@@ -10,7 +10,9 @@ import pytest
 import yaml
 
 from harness.errors import InputError
-from harness.plan.entries import read_params
+from harness.plan.entries import LONGEST_CHAIN, read_params
+from harness.plan.recipes import Parent, Recipe, load_recipes
+from harness.plan.resolve import resolve
 
 ROOT = Path(__file__).parents[3]
 PARAMS = yaml.safe_load((ROOT / "params.yaml").read_text())
@@ -48,24 +50,74 @@ def test_a_plan_in_which_something_is_made_from_itself_is_one_line(
 
 
 @pytest.mark.parametrize(
-    ("field", "needed"),
+    ("field", "kind", "origin"),
     [
-        ("parent", f"artefacts/{OTHER}"),
-        ("backbone", f"artefacts/{OTHER}"),
-        ("parent", f"teachers/{min(PARAMS['teachers'])}"),
-        ("corpus", "corpora/wiki-small-views"),
+        ("parent", "artefacts", {"runs": OTHER}),
+        ("backbone", "artefacts", {"runs": OTHER}),
+        ("parent", "teachers", {"teachers": None}),
+        ("corpus", "corpora", {"corpora": None}),
     ],
 )
 def test_a_portable_run_that_needs_something_native_is_one_line(
-    tmp_path: Path, field: str, needed: str
+    tmp_path: Path, field: str, kind: str, origin: dict[str, str | None]
 ) -> None:
     params = deepcopy(PARAMS)
-    params["runs"][RUN][field] = needed
+    ((part, name),) = origin.items()
+    name = name or next(iter(params[part]))
+    params["runs"][RUN][field] = f"{kind}/{name}"
     read_params(written(tmp_path, params))
-    for part in ("corpora", "teachers", "runs"):
-        for entry in params[part].values():
+    for entries in ("corpora", "teachers", "runs"):
+        for entry in params[entries].values():
             entry["arithmetic"] = "native"
-    read_params(written(tmp_path, params))
     params["runs"][RUN]["arithmetic"] = "portable"
-    with pytest.raises(InputError, match=f"{RUN} is portable and needs {needed}, which is native"):
+    with pytest.raises(InputError) as caught:
         read_params(written(tmp_path, params))
+    assert f"artefacts/{RUN} is portable and needs {kind}/{name}, which is native" in str(caught.value)
+    assert len(str(caught.value).splitlines()) == 1
+    params["runs"][RUN]["arithmetic"] = "native"
+    read_params(written(tmp_path, params))
+
+
+@pytest.mark.parametrize(("length", "message"), [(LONGEST_CHAIN, ""), (3000, "more than 100 others")])
+def test_a_chain_of_backbones_in_the_plan_may_be_long_but_not_endless(
+    tmp_path: Path, length: int, message: str
+) -> None:
+    params = deepcopy(PARAMS)
+    for number in range(length - 1):
+        origin = f"backbones/b{number - 1}" if number else "data/minilm-l6"
+        params["backbones"][f"b{number}"] = {"origin": origin, "layers": None}
+    path = written(tmp_path, params)
+    if message:
+        with pytest.raises(InputError, match=message):
+            read_params(path)
+    else:
+        assert len(read_params(path).backbones) > length - 2
+
+
+def declared(kind: str, folder: Path) -> dict[str, Recipe]:
+    """Returns the recipes, with the other declarations in a folder; one kind has a chain of 3000."""
+    recipes = load_recipes(ROOT / "recipes")
+    for name in ("backbones.yaml", "corpora.yaml"):
+        (folder / name).write_text((ROOT / "recipes" / name).read_text())
+    views = [{"kind": "swap", "column": 0, "share": 0.1, "at_least": 1, "clean": False}]
+    system = recipes["small"].systems["simcse-small"]
+    chain: dict[str, Any] = {}
+    for number in range(3000):
+        before = f"c{number - 1}" if number else None
+        chain[f"c{number}"] = {
+            "backbones": {"cut": before or "minilm-l6", "layers": 1},
+            "corpora": {"origin": before or "wiki-small", "seed": 0, "views": views},
+            "runs": system.model_copy(update={"start": Parent(run=before) if before else None}),
+        }[kind]
+    if kind == "runs":
+        return {"small": recipes["small"].model_copy(update={"systems": chain})}
+    with (folder / f"{kind}.yaml").open("a") as file:
+        yaml.safe_dump(chain, file)
+    return recipes
+
+
+@pytest.mark.parametrize("kind", ["backbones", "corpora", "runs"])
+def test_three_thousand_chained_declarations_are_one_line(kind: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="over more than 100 others") as caught:
+        resolve(declared(kind, tmp_path), ["small"], folder=tmp_path)
+    assert len(str(caught.value).splitlines()) == 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import chdir
 from pathlib import Path
 
@@ -99,6 +99,22 @@ def project(built: Path, small: Path, tmp_path: Path, monkeypatch: pytest.Monkey
 
 def files_of(folder: Path) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize(
+    ("place", "content", "said"),
+    [
+        ("benchmarks.json", b"\xff\xfe{}", "benchmarks.json: not JSON"),
+        ("curves/*.json", b'{"evaluations": 3}', "no evaluations with step and score"),
+    ],
+)
+def test_a_damaged_file_is_one_line_and_the_former_report_stays(
+    project: Path, refused: Callable[..., str], place: str, content: bytes, said: str
+) -> None:
+    next(project.glob(place), project / place).write_bytes(content)
+    before = files_of(project)
+    assert said in refused("report")
+    assert files_of(project) == before
 
 
 def test_a_fault_in_the_last_text_leaves_tables_and_pages_of_the_former_report(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,11 +10,17 @@ import numpy as np
 import pytest
 
 from harness.check.sanity import random
-from harness.tasks.mteb_adapter import LOCAL_STS, as_mteb_model, run_mteb
+from harness.errors import InputError
+from harness.tasks.mteb_adapter import (
+    LOCAL_STS,
+    as_mteb_model,
+    identity_of,
+    local_sts_task,
+    run_mteb,
+)
 from harness.tasks.sts_sets import sts_task
-from tests.harness.commands.test_mteb import copies
 
-__all__ = ["copies"]
+SHA = {"first": "a" * 64, "second": "b" * 64}
 
 
 class Hashing:
@@ -29,6 +36,25 @@ class Hashing:
         return random(self.seed)(texts).astype(np.float32)
 
 
+@pytest.fixture
+def copies(tmp_path: Path) -> Path:
+    """A folder of local copies with 40 pairs of STS12 of different sentences."""
+    folder = tmp_path / "copies" / "sts12-sts"
+    folder.mkdir(parents=True)
+    rows = [
+        {"sentence1": f"left {i}", "sentence2": f"right {i % 7}", "score": (i * 7 % 26) / 5}
+        for i in range(40)
+    ]
+    (folder / "test.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return folder.parent
+
+
+def test_identity_comes_from_the_bytes_of_the_encoder() -> None:
+    assert identity_of("my model", SHA["first"]) == ("sentbench/my-model", "a" * 40)
+    assert identity_of("same", SHA["first"]) != identity_of("same", SHA["second"])
+    assert identity_of("//", SHA["first"])[0] == "sentbench/model"
+
+
 def test_cosines_are_float64_and_pairwise_is_the_diagonal() -> None:
     model = as_mteb_model(Hashing(0), name="a/b", revision="r")
     first, second = np.random.default_rng(0).normal(size=(2, 6, 4)).astype(np.float32)
@@ -42,14 +68,22 @@ def test_cosines_are_float64_and_pairwise_is_the_diagonal() -> None:
 def test_changed_local_data_is_scored_anew(copies: Path, tmp_path: Path) -> None:
     encoder = Hashing(0)
     model = as_mteb_model(encoder, name="a/b", revision="r")
-    (before,) = run_mteb(model, ["STS12"], out=tmp_path / "out", local=copies.parent)
-    path = copies / "test.jsonl"
+    (before,) = run_mteb(model, ["STS12"], out=tmp_path / "out", local=copies)
+    path = copies / "sts12-sts/test.jsonl"
     path.write_text("".join(path.read_text(encoding="utf-8").splitlines(True)[:20]), encoding="utf-8")
     asked = encoder.calls
-    (after,) = run_mteb(model, ["STS12"], out=tmp_path / "out", local=copies.parent)
+    (after,) = run_mteb(model, ["STS12"], out=tmp_path / "out", local=copies)
     assert after.value != before.value
     assert after.data_revision != before.data_revision
     assert encoder.calls > asked
+
+
+def test_unknown_tasks_and_missing_copies_are_refused(copies: Path, tmp_path: Path) -> None:
+    model = as_mteb_model(Hashing(0), name="a/b", revision="r")
+    with pytest.raises(InputError, match="mteb has no task 'STS121'"):
+        run_mteb(model, ["STS121"], out=tmp_path)
+    with pytest.raises(InputError, match=r"sts13-sts/test\.jsonl: no such file"):
+        local_sts_task("STS13", copies)
 
 
 @pytest.mark.mirror
