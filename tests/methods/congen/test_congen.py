@@ -14,7 +14,6 @@ from torch import Tensor
 from methods.ckd.method import contrastive_distillation
 from methods.congen.method import ConGen, distribution_distillation
 from methods.core.distributions import Match
-from methods.core.errors import InputError
 from methods.core.losses import unit
 from methods.core.teacher_queue import hold_out
 from methods.core.teachers import write_teacher
@@ -122,11 +121,6 @@ def test_a_sentence_that_stands_twice_leaves_training_with_its_double() -> None:
     assert held == sorted(held)
     assert [texts[index] in taken for index in kept] == [False] * (10 - 2 * len(taken))
     assert hold_out(texts, count=2, seed=3) == (held, kept)
-
-
-def test_a_queue_as_large_as_the_corpus_is_refused(ground: tuple[Path, Path]) -> None:
-    with pytest.raises(InputError, match="starts with 30 sentences of a corpus of 30, expected some left"):
-        build(ground, queue_size=30).prepare(ROWS)
 
 
 QUEUE = torch.tensor([[0.0, 1.0]], dtype=torch.float64)

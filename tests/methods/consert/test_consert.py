@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
 
 from methods.consert.method import (
     ConSERT,
@@ -120,27 +119,6 @@ def test_weights_are_selected_by_the_mean_and_exported_with_the_runs_pooling(
 
 
 BATCH, WIDTH, TEMPERATURE = 5, 7, 0.1
-
-
-def slow(first: Tensor, second: Tensor) -> Tensor:
-    """The sum over both views of the mean over anchors, every exponential written out."""
-
-    def score(x: Tensor, y: Tensor) -> Tensor:
-        return (x @ y) / (x.norm() * y.norm()) / TEMPERATURE
-
-    total = torch.zeros((), dtype=torch.float64)
-    for own, other in ((first, second), (second, first)):
-        for i in range(len(own)):
-            terms = [score(own[i], other[j]).exp() for j in range(len(own))]
-            terms += [score(own[i], own[j]).exp() for j in range(len(own)) if j != i]
-            total = total + (sum(terms).log() - score(own[i], other[i])) / len(own)
-    return total
-
-
-def test_value_and_gradients_equal_the_loop() -> None:
-    first, second = drawn(BATCH, WIDTH, seed=0), drawn(BATCH, WIDTH, seed=1)
-    fast = two_sides(first, second, temperature=TEMPERATURE)
-    assert_equal_with_gradients(fast, slow(first, second), (first, second))
 
 
 def test_two_orthogonal_sentences_are_worked_by_hand() -> None:

@@ -126,14 +126,6 @@ def test_bad_role_files_are_one_clear_line(tmp_path: Path, content: str | None, 
     assert "\n" not in str(caught.value)
 
 
-def test_roles_without_file_and_without_tagger_name_the_two_ways_in(
-    backbone: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "hanlp", None)
-    with pytest.raises(InputError, match=r"needs HanLP, which is not installed; install .* role_file"):
-        build(backbone, key_view="roles")
-
-
 def test_the_tagger_is_read_by_word_positions(monkeypatch: pytest.MonkeyPatch) -> None:
     """A stand-in with HanLP's output: words per sentence, [text, role, start, end] per span."""
 

@@ -193,22 +193,6 @@ def test_dropout_noise_falls_with_the_root_of_the_number_of_pseudo_tokens(length
     assert (draws.mean(dim=0) - centre).norm() < 0.01 * centre.norm()
 
 
-def test_dropout_rate_zero_is_the_block_without_dropout() -> None:
-    y = sentences()
-    for form in ("factorised", "plain", "collapsed"):
-        made = block(form=form, dropout=0.0).train()
-        torch.testing.assert_close(made(y), made.eval()(y), rtol=0, atol=1e-12)
-    collapsed = block(form="collapsed", dropout=0.5).train()
-    assert torch.equal(collapsed(y), collapsed.eval()(y))
-
-
-def test_the_affine_layer_is_the_block_without_dropout() -> None:
-    made = block().eval()
-    affine = made.as_affine()
-    torch.testing.assert_close(affine(sentences().float()), made(sentences()).float(), rtol=1e-5, atol=1e-6)
-    assert not affine.weight.requires_grad
-
-
 def test_heads_that_do_not_divide_the_width_are_refused() -> None:
     with pytest.raises(InputError, match="5 heads for width 24, expected a divisor"):
         block(heads=5)
@@ -253,18 +237,6 @@ def test_trained_weights_used_on_the_key_side_get_no_gradient_there(backbone: Pa
     leaking = torch.autograd.grad(info_nce(queries, keys, temperature=0.05), trained)
     torch.testing.assert_close(got, constant)
     assert (leaking[0] - constant[0]).abs().max() > 0.01 * constant[0].abs().max()
-
-
-def test_the_block_starts_equal_on_both_sides_and_the_key_side_follows(backbone: Path) -> None:
-    """The trained layer is raised by 1; momentum 0.25 takes the key layer up by 0.75 of it."""
-    method = build(backbone, {**RELEASED, "momentum": 0.25})
-    start = method.block.value.weight.detach().clone()
-    assert torch.equal(method.key_block.value.weight, start)
-    with torch.no_grad():
-        method.block.value.weight.add_(1.0)
-    method.after_step(0)
-    torch.testing.assert_close(method.block.value.weight, start + 1.0)
-    torch.testing.assert_close(method.key_block.value.weight, start + 0.75)
 
 
 def test_the_exported_output_is_the_block_of_the_vector_without_dropout(backbone: Path) -> None:

@@ -88,18 +88,10 @@ def test_cross_entropy_has_the_gradient_of_kl_and_exceeds_it_by_the_entropies() 
     assert kl.entropy.item() > 0.1
 
 
-def test_a_cold_reference_makes_it_the_contrastive_variant() -> None:
+@pytest.mark.parametrize("count", [2, 1])
+def test_a_cold_reference_makes_it_the_contrastive_variant(count: int) -> None:
     """Reference temperature 0.002: one-hot targets with shares that underflow to 0, equal to 1e-9."""
     online, references, queues = setting()
-    cold = crossed(online, references, queues, reference_temperature=0.002).total
-    contrastive = crossed(online, references, queues, loss="info-nce").total
+    cold = crossed(online, references, queues[:count], reference_temperature=0.002).total
+    contrastive = crossed(online, references, queues[:count], loss="info-nce").total
     assert cold.item() == pytest.approx(contrastive.item(), abs=1e-9)
-
-
-def test_one_queue_picks_the_other_views_own_key() -> None:
-    """Contrastive over one queue: keys are queue and both references, the label the own one of view 2."""
-    online, references, queues = setting()
-    total = crossed(online, references, queues[:1], loss="info-nce", both_directions=False).total
-    logits = online[0] @ torch.cat([queues[0], references[0], references[1]]).T / 0.3
-    labels = M + B + torch.arange(B)
-    assert total.item() == pytest.approx(torch.nn.functional.cross_entropy(logits, labels).item(), abs=1e-12)

@@ -102,16 +102,6 @@ def test_the_paper_reading_compares_with_the_newest_rows_only(backbone: Path) ->
     assert losses[2] != losses[0]
 
 
-def test_queues_can_be_frozen_or_absent(backbone: Path) -> None:
-    frozen = built(backbone, own(queue_update=False))
-    before = frozen.queues[0].ring.clone()
-    assert int(frozen.loss(batch_of(frozen, *range(8))).parts["own_keys"]) == 28
-    assert torch.equal(frozen.queues[0].ring, before)
-    none = built(backbone, {**RELEASED, "queue_size": 0})
-    assert int(none.loss(batch_of(none, *range(8))).parts["own_keys"]) == 8
-    assert not [name for name in none.state_dict() if "queue" in name]
-
-
 def test_queues_start_as_random_directions_where_every_target_is_one_hot() -> None:
     """Width 128, 16,384 rows, tau 0.03: the own key has a share above 0.99999, the entropy is below 3e-4."""
     queues = random_queues(16384, 128, count=2)
@@ -215,16 +205,6 @@ def test_one_run_on_both_losses_has_their_weighted_sum_and_four_queues(backbone:
     assert loss.total.item() == pytest.approx(0.5 * float(loss.parts["own"] + loss.parts["teacher"]))
     assert [len(queue) for queue in (*method.queues, *method.teacher_queues)] == [20] * 4
     assert min(float(loss.parts["own"]), float(loss.parts["teacher"])) > 0.01
-
-
-def test_a_student_that_is_its_teacher_has_no_squared_error(backbone: Path, tmp_path: Path) -> None:
-    from methods.core.teachers import write_teacher
-
-    write_teacher(tmp_path, tiny.sentence_encoder(backbone), ROWS, {})
-    config = {**SECOND_STAGE, "distillation": {"loss": "squared-error", "mapping": "none"}}
-    method = built(backbone, config, tmp_path)
-    assert method.loss(batch_of(method, *range(8))).total.item() == pytest.approx(0.0, abs=1e-9)
-    assert len(method.teacher_queues) == 0
 
 
 def test_the_layer_to_the_teachers_width_is_exported(tmp_path: Path, teacher: Path) -> None:
