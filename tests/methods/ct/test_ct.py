@@ -19,8 +19,7 @@ from tests.support.vectors import assert_equal_with_gradients, drawn
 
 
 def made(backbone: Path, config: dict[str, Any] = RELEASED, **changes: Any) -> CT:
-    method = tiny.build(SAMPLES[0]._replace(config={**config, **changes}), backbone, parent=None).train()
-    assert isinstance(method, CT)
+    method: CT = tiny.changed(SAMPLES[0], backbone, **{**config, **changes})
     return method
 
 

@@ -16,7 +16,7 @@ from methods.core.heads import BatchNormHead
 from methods.core.losses import info_nce
 from methods.diffcse import objective
 from methods.diffcse.method import DiffCSE, corrupt, doubled, pieces
-from tests.methods.diffcse.sample import RELEASED, SAMPLES
+from tests.methods.diffcse.sample import SAMPLES
 from tests.support import tiny
 from tests.support.tiny import batch_of
 from tests.support.vectors import assert_equal_with_gradients, cosine, drawn
@@ -36,10 +36,8 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def made(
     folders: dict[str, Path], backbone: str = "bert", parent: str = "generator", **changes: Any
 ) -> DiffCSE:
-    sample = SAMPLES[0]._replace(config={**RELEASED, **changes})
-    method = tiny.build(sample, folders[backbone], parent=folders[parent]).train()
-    assert isinstance(method, DiffCSE)
-    return method
+    made: DiffCSE = tiny.changed(SAMPLES[0], folders[backbone], parent=folders[parent], **changes)
+    return made
 
 
 def originals(batch: dict[str, Any], count: int) -> dict[str, Tensor]:

@@ -21,9 +21,7 @@ SENTENCE = "the quick brown fox jumps over the lazy dog"
 
 
 def made(backbone: Path, config: dict[str, Any] = RELEASED, **changes: Any) -> MirrorBert:
-    sample = SAMPLES[0]._replace(config={**config, **changes})
-    method = tiny.build(sample, backbone, parent=None).train()
-    assert isinstance(method, MirrorBert)
+    method: MirrorBert = tiny.changed(SAMPLES[0], backbone, **{**config, **changes})
     return method
 
 

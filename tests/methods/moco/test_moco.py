@@ -13,15 +13,14 @@ import torch
 from methods.core.errors import InputError
 from methods.core.types import Batch
 from methods.moco.method import read_rewritten, rewrite, rewrite_all
-from tests.methods.moco.sample import RELEASED
+from tests.methods.moco.sample import SAMPLES
 from tests.support import tiny
-from tests.support.tiny import Sample
 
 ROWS = tiny.rows(60)
 
 
 def build(backbone: Path, **changes: Any) -> Any:
-    method = tiny.build(Sample("moco", "", {**RELEASED, **changes}), backbone, parent=None).train()
+    method = tiny.changed(SAMPLES[0], backbone, **changes)
     method.prepare(ROWS)
     return method
 

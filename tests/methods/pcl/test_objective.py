@@ -73,19 +73,6 @@ def test_terms_have_their_worked_values_on_a_circle(name: str) -> None:
     assert {key: found[key] for key in expected} == pytest.approx(expected, abs=1e-8)
 
 
-def test_the_dropout_term_worked_by_hand() -> None:
-    """Two sentences at 0 and 90 degrees, copies on their anchors, tau = 1: cosines are 1 and 0.
-
-    Each row of InfoNCE is log(1 + e^-1); q of the anchor's own copy is e / (e + 1) = s, of the other 1 - s.
-    """
-    x = on_circle([[0, 0], [90, 90]])
-    found = parts(x, None, temperature=1.0, coupling="none")
-    s = math.e / (math.e + 1)
-    assert found["nce_main"] == pytest.approx(math.log(1 + math.exp(-1)))
-    assert found["group_main"] == pytest.approx((math.log1p(math.exp(-s)) + math.log1p(math.exp(1 - s))) / 2)
-    assert found["positive_mass"] == pytest.approx(s)
-
-
 SLOW = {
     "released": RELEASED,
     "paper": PAPER,

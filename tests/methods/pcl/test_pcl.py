@@ -127,14 +127,6 @@ def test_a_longer_neighbour_changes_a_vector_only_without_the_mask(
     assert torch.allclose(alone[1], beside[1], atol=1e-5) == masked
 
 
-def test_the_peer_of_the_released_preset_gets_ids_alone_and_the_paper_preset_its_mask(make: Make) -> None:
-    released, paper = (batch_of(make(preset))["peer_views"] for preset in (RELEASED, PAPER))
-    blocks = [tokens for name, tokens in released.items() if name != "rows"]
-    assert [set(tokens) for tokens in blocks] == [{"input_ids"}] * 4
-    assert len({tokens["input_ids"].shape[1] for tokens in blocks}) == 1
-    assert any("attention_mask" in tokens for name, tokens in paper.items() if name != "rows")
-
-
 @pytest.mark.parametrize("preset", [RELEASED, PAPER], ids=["released", "paper"])
 def test_recomputed_activations_give_the_same_gradients(make: Make, preset: dict[str, Any]) -> None:
     plain, thrifty = make(preset), make(preset, recompute=True)
@@ -170,18 +162,6 @@ def test_nine_positives_are_ten_views_of_which_the_first_two_are_the_sentence(ma
     assert views[4] != views[8]
     assert Counter(views[2]) == Counter(sentence)
     assert len(views[4]) < len(sentence) < len(views[5])
-
-
-def test_shared_views_are_one_draw_and_independent_views_two(make: Make) -> None:
-    shared, independent = (make(PAPER, peer_views=kind) for kind in ("shared", "independent"))
-    same, other = batch_of(shared), batch_of(independent)
-    assert sorted_rows(same["views"]) == sorted_rows(same["peer_views"])
-    mine, peers = (sorted_rows(other[name]) for name in ("views", "peer_views"))
-    assert mine != peers
-
-
-def sorted_rows(views: Batch) -> list[list[int]]:
-    return sorted(row for name, t in views.items() if name != "rows" for row in t["input_ids"].tolist())
 
 
 def test_words_are_edited_whole_in_the_paper_preset(make: Make) -> None:

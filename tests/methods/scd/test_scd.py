@@ -26,12 +26,6 @@ WEIGHTS: dict[str, Any] = {
 }
 
 
-def made(backbone: Path, **changes: Any) -> SCD:
-    method = tiny.build(SAMPLES[0]._replace(config={**RELEASED, **changes}), backbone, parent=None).train()
-    assert isinstance(method, SCD)
-    return method
-
-
 def normal(rows: Tensor) -> Tensor:
     return nn.BatchNorm1d(rows.shape[1], affine=False).double()(rows)
 
@@ -108,7 +102,7 @@ def test_the_scale_weighs_one_term_alone() -> None:
 
 def test_each_view_has_its_own_rate(backbone: Path) -> None:
     """At rate 0 the first view is the vector without dropout, whatever the second's rate is."""
-    method = made(backbone, dropout_low=0.0, dropout_high=0.5)
+    method = tiny.changed(SAMPLES[0], backbone, dropout_low=0.0, dropout_high=0.5)
     tokens = batch_of(method)["anchor"]
     first, second = method.vectors(tokens)
     rates = {part.p for part in method.encoder.modules() if isinstance(part, nn.Dropout)}

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import torch
 
-from methods.core.errors import InputError
 from methods.core.losses import unit
 from methods.core.types import Batch
 from methods.sct.method import SCT, Projector, random_queues
@@ -210,9 +209,3 @@ def test_the_layer_to_the_teachers_width_is_exported(tmp_path: Path, teacher: Pa
     vectors = method.exported().encode([row.text for row in ROWS])
     assert vectors.shape == (len(ROWS), 16)
     assert np.abs(vectors).max() < 1
-
-
-def test_one_queue_has_to_hold_both_views_of_a_batch(backbone: Path) -> None:
-    single = built(backbone, {**own(queues="one"), "queue_size": 15})
-    with pytest.raises(InputError, match="queue of 15 vectors is smaller than the 16 of one step"):
-        single.loss(batch_of(single, *range(8)))

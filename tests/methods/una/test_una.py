@@ -53,11 +53,6 @@ def test_without_copies_a_run_is_the_baseline_bit_for_bit(
     assert len(log.splitlines()) == 6 + 3
 
 
-def test_every_fifth_step_has_copies(backbone: Path) -> None:
-    method = build(backbone)
-    assert [step for step in range(12) if "shares" in collate(method, step)] == [0, 5, 10]
-
-
 @pytest.mark.parametrize(("role", "views"), [("pair", 4), ("column", 3)])
 def test_a_una_step_encodes_each_copy_once_or_twice(backbone: Path, role: str, views: int) -> None:
     method = build(backbone, role=role)
