@@ -14,14 +14,13 @@ from torch import Tensor
 from methods.bert_flow.method import bits_per_dimension, log_normal
 from methods.core.coupling_flow import CouplingFlow, FlowSettings, Scaling
 from methods.core.errors import InputError
-from tests.methods.bert_flow.sample import PAPER, RELEASED
+from tests.methods.bert_flow.sample import PAPER, RELEASED, SAMPLES
 from tests.support import tiny
 from tests.support.vectors import assert_equal_with_gradients
 
 
 def ready(backbone: Path, config: dict[str, Any]) -> tuple[Any, Any]:
-    method = tiny.build(tiny.Sample("bert-flow", "here", config), backbone, parent=None)
-    method.train()
+    method = tiny.changed(SAMPLES[0], backbone, **config)
     return method, tiny.batch_of(method, corpus=tiny.rows(augmentations=1))
 
 

@@ -22,7 +22,7 @@ from methods.consert.method import (
 )
 from methods.core.losses import nt_xent
 from methods.core.networks import Networks
-from tests.methods.consert.sample import PAPER, RELEASED
+from tests.methods.consert.sample import PAPER, RELEASED, SAMPLES
 from tests.support import tiny
 from tests.support.vectors import assert_equal_with_gradients, drawn
 
@@ -30,8 +30,7 @@ NONE = {**RELEASED, "first_view": "none", "second_view": "none"}
 
 
 def ready(backbone: Path, config: dict[str, Any], pooling: str = "mean") -> tuple[Any, Any]:
-    method = tiny.build(tiny.Sample("consert", "here", config), backbone, parent=None, pooling=pooling)
-    method.train()
+    method = tiny.changed(SAMPLES[0], backbone, pooling=pooling, **config)
     return method, tiny.batch_of(method)
 
 
