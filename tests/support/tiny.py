@@ -166,6 +166,14 @@ def build(
     )
 
 
+def changed(
+    sample: Sample, backbone: Path, *, parent: Path | None = None, pooling: str = "mean", **changes: Any
+) -> Any:
+    """Returns the sample's method in training mode, with other values of some settings."""
+    sample = sample._replace(config={**sample.config, **changes})
+    return build(sample, backbone, parent=parent, pooling=pooling).train()
+
+
 def collate(method: Method, chosen: Sequence[Row], *, step: int = 0) -> Batch:
     """Returns the batch of prepared rows at a step, as a run of seed 3 draws it."""
     return method.collate(chosen, step=step, rng=streams.generator(3, streams.COLLATE, step))

@@ -14,6 +14,11 @@ def drawn(*shape: int, seed: int = 0) -> Tensor:
     return torch.randn(*shape, generator=generator, dtype=torch.float64).requires_grad_()
 
 
+def cosine(first: Tensor, second: Tensor) -> Tensor:
+    """Returns the cosine of two vectors by its formula."""
+    return (first @ second) / (first.norm() * second.norm())
+
+
 def assert_equal_with_gradients(
     fast: Tensor, slow: Tensor, inputs: Sequence[Tensor], *, atol: float = 1e-8
 ) -> None:

@@ -14,14 +14,13 @@ from torch import Tensor
 from methods.bert_flow.method import bits_per_dimension, log_normal
 from methods.core.coupling_flow import CouplingFlow, FlowSettings, Scaling
 from methods.core.errors import InputError
-from tests.methods.bert_flow.sample import PAPER, RELEASED
+from tests.methods.bert_flow.sample import PAPER, RELEASED, SAMPLES
 from tests.support import tiny
 from tests.support.vectors import assert_equal_with_gradients
 
 
 def ready(backbone: Path, config: dict[str, Any]) -> tuple[Any, Any]:
-    method = tiny.build(tiny.Sample("bert-flow", "here", config), backbone, parent=None)
-    method.train()
+    method = tiny.changed(SAMPLES[0], backbone, **config)
     return method, tiny.batch_of(method, corpus=tiny.rows(augmentations=1))
 
 
@@ -79,6 +78,14 @@ def vectors(count: int = 6, *, seed: int = 1) -> Tensor:
     return torch.randn(count, WIDTH, generator=generator, dtype=torch.float64) * scale + 2.0
 
 
+def scaled(x: list[Tensor], by: Scaling) -> list[Tensor]:
+    return [torch.exp(3 * by.scale[c]) * (value + by.bias[c]) for c, value in enumerate(x)]
+
+
+def product(weight: Tensor, x: list[Tensor]) -> list[Tensor]:
+    return [torch.stack([w * value for w, value in zip(row, x, strict=True)]).sum() for row in weight]
+
+
 def slow(made: CouplingFlow, given: Tensor) -> Tensor:
     """One vector at a time and one channel at a time, by the formulas of the specification."""
     latents = []
@@ -86,24 +93,14 @@ def slow(made: CouplingFlow, given: Tensor) -> Tensor:
         x, done = list(row), []
         for number, steps in enumerate(made.levels):
             for step in steps:
-                b, s = step.scaling.bias, step.scaling.scale
-                x = [torch.exp(3 * s[c]) * (x[c] + b[c]) for c in range(len(x))]
+                x = scaled(x, step.scaling)
                 x = [x[int(step.order[c])] for c in range(len(x))]
                 half, net = len(x) // 2, step.coupling
-                inner = [
-                    torch.exp(3 * net.first_scaling.scale[h])
-                    * (sum(net.first.weight[h, c] * x[c] for c in range(half)) + net.first_scaling.bias[h])
-                    for h in range(5)
-                ]
-                inner = [value.clamp(min=0) for value in inner]
-                inner = [
-                    torch.exp(3 * net.second_scaling.scale[h])
-                    * (sum(net.second.weight[h, k] * inner[k] for k in range(5)) + net.second_scaling.bias[h])
-                    for h in range(5)
-                ]
-                inner = [value.clamp(min=0) for value in inner]
-                for c in range(half):
-                    shift = sum(net.last.weight[c, h] * inner[h] for h in range(5)) + net.last.bias[c]
+                inner = x[:half]
+                for layer, scaling in ((net.first, net.first_scaling), (net.second, net.second_scaling)):
+                    inner = [value.clamp(min=0) for value in scaled(product(layer.weight, inner), scaling)]
+                for c, moved in enumerate(product(net.last.weight, inner)):
+                    shift = moved + net.last.bias[c]
                     x[half + c] = x[half + c] + shift * torch.exp(3 * net.last_scale[c])
             if number < len(made.levels) - 1:
                 done += x[len(x) // 2 :]

@@ -92,10 +92,8 @@ def test_the_teacher_s_dropout_is_what_the_settings_say_whatever_the_mode(top: P
 def test_a_network_teacher_reads_tokens_of_its_own_tokenizer(top: Path, tmp_path: Path) -> None:
     """A teacher that does not lower the case gets other ids than the student, and gives its own vectors."""
     other = load_encoder(top / "encoder/parent")
-    core = other.tokenizer.backend_tokenizer  # type: ignore[union-attr]
-    core.normalizer = None
+    other.tokenizer.backend_tokenizer.normalizer = None  # type: ignore[union-attr]
     other.save(tmp_path / "parent")
-    (tmp_path / "encoder").mkdir()
     sample = Sample("ckd", "test", {**ORIGINAL, "teacher_dropout": False})
     method = tiny.build(sample, top / "bert", parent=tmp_path / "parent")
     rows = [row._replace(text=row.text.upper()) for row in ROWS]
@@ -150,7 +148,6 @@ def test_the_pooler_of_a_checkpoint_is_the_exported_layer(top: Path) -> None:
     np.testing.assert_allclose(
         method.exported().encode(["the man runs"]), expected.detach().numpy(), atol=1e-5
     )
-    assert "encoder.output.weight" in dict(method.named_parameters())
     with pytest.raises(InputError, match="student_vector pooler with pooling mean, expected cls"):
         build(top, ORIGINAL, student_vector="pooler")
 
@@ -158,7 +155,6 @@ def test_the_pooler_of_a_checkpoint_is_the_exported_layer(top: Path) -> None:
 QUEUE = torch.tensor([[0.0, 1.0]], dtype=torch.float64)
 TEACHERS = torch.tensor([[1.0, 0.0], [0.6, 0.8]], dtype=torch.float64)
 STUDENTS = torch.tensor([[0.6, 0.8], [0.0, 1.0]], dtype=torch.float64)
-NOTHING = torch.zeros(0, 7, dtype=torch.float64)
 
 
 def double_loop(students: Tensor, teachers: Tensor, queue: Tensor, scale: Tensor) -> Tensor:
@@ -174,11 +170,7 @@ def double_loop(students: Tensor, teachers: Tensor, queue: Tensor, scale: Tensor
 def test_the_worked_example(scale: float, expected: float) -> None:
     """Row 1 has cosines .6 with its own vector, 1 with the other, .8 with the queue; row 2 has .8, 0 and 1.
     The loss is the mean of log(e^.6c + e^c + e^.8c) - .6c and log(e^0 + e^.8c + e^c) - .8c."""
-    c = scale
-    first = math.log(math.exp(0.6 * c) + math.exp(c) + math.exp(0.8 * c)) - 0.6 * c
-    second = math.log(1 + math.exp(0.8 * c) + math.exp(c)) - 0.8 * c
     found = contrastive_distillation(STUDENTS, TEACHERS, QUEUE, scale=scale).item()
-    assert found == pytest.approx((first + second) / 2, abs=1e-12)
     assert found == pytest.approx(expected, abs=5e-7)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +19,7 @@ from tests.support.vectors import assert_equal_with_gradients, drawn
 
 
 def made(backbone: Path, config: dict[str, Any] = RELEASED, **changes: Any) -> CT:
-    method = tiny.build(SAMPLES[0]._replace(config={**config, **changes}), backbone, parent=None).train()
-    assert isinstance(method, CT)
+    method: CT = tiny.changed(SAMPLES[0], backbone, **{**config, **changes})
     return method
 
 
@@ -30,11 +28,9 @@ def test_tension_has_its_worked_values() -> None:
     first = torch.tensor([[1, 0], [1, 1], [0, 2]], dtype=torch.float64)
     second = torch.tensor([[1, 1], [1, -1], [1, 1]], dtype=torch.float64)
     assert objective.scores(first, second).tolist() == [1, 0, 2]
-    by_hand = (math.log1p(math.exp(-1)) + math.log(2) + math.log1p(math.exp(2))) / 3
-    loss = objective.tension(first, second, torch.tensor([1, 0, 0]))
-    assert loss.item() == pytest.approx(by_hand, abs=1e-12) == pytest.approx(1.044446, abs=5e-7)
-    first.requires_grad_()
-    slope = torch.autograd.grad(objective.tension(first, second, torch.tensor([1, 0, 0])), first)[0]
+    loss = objective.tension(first.requires_grad_(), second, torch.tensor([1, 0, 0]))
+    assert loss.item() == pytest.approx(1.044446, abs=5e-7)
+    (slope,) = torch.autograd.grad(loss, first)
     dz = torch.tensor([-0.089647, 0.166667, 0.293599], dtype=torch.float64)
     torch.testing.assert_close(slope, dz[:, None] * second, rtol=0, atol=6e-7)
 
@@ -70,10 +66,6 @@ def test_in_batch_tension_of_dot_products_is_this() -> None:
     scale = torch.tensor(0.5)
     found = objective.in_batch_tension(first, second, scale=scale, similarity="dot")
     assert found.item() == pytest.approx(0.405917, abs=1e-6)
-    longer = objective.in_batch_tension(2 * first, second, scale=scale, similarity="dot")
-    assert longer != found
-    cosine = objective.in_batch_tension(first, second, scale=scale)
-    torch.testing.assert_close(objective.in_batch_tension(2 * first, second, scale=scale), cosine)
 
 
 def test_pairs_of_two_groups_are_these() -> None:

@@ -44,11 +44,11 @@ def build(folders: dict[str, Path]) -> Build:
     def made(
         config: dict[str, Any],
         *,
-        parent: str | None = "complement",
+        parent: str | Path | None = "complement",
         backbone: str = "student",
         name: str = "dclr",
     ) -> Any:
-        folder = None if parent is None else folders[parent]
+        folder = folders[parent] if isinstance(parent, str) else parent
         method = tiny.build(Sample(name, "test", config), folders[backbone], parent=folder, pooling="cls")
         method.train().prepare(tiny.rows())
         return method

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from methods.dclr import objective
-from tests.support.vectors import drawn
+from tests.support.vectors import assert_equal_with_gradients, cosine, drawn
 
 PAIRS = torch.tensor([[0.9, 0.1, 0.95], [0.2, 0.8, 0.3], [0.5, -0.1, 0.7]], dtype=torch.float64)
 NOISE = torch.tensor([[0.05, -0.05], [0.0, 0.1], [-0.1, 0.02]], dtype=torch.float64)
@@ -94,17 +94,13 @@ def test_losses_and_gradients_equal_the_double_loop(name: str, masked_pair: obje
     assert 3 < masked.sum() < 17
     logits = objective.weighted_logits(similarities, masked, temperature=0.2, masked_pair=masked_pair)
     fast = objective.OBJECTIVES[name](logits)
-    (fast_gradient,) = torch.autograd.grad(fast, similarities)
     # The slow form writes a masked pair as the factor that the reading names.
     weights = torch.nn.functional.pad((~masked).double(), (0, 3), value=1.0)
     if masked_pair == "zero-logit":
         slow = SLOW[name](weights * similarities / 0.2)
     else:
         slow = SLOW[name]((similarities / 0.2).where(weights > 0, torch.tensor(-1e4, dtype=torch.float64)))
-    (slow_gradient,) = torch.autograd.grad(slow, similarities)
-    assert fast.item() == pytest.approx(slow.item(), abs=1e-8)
-    torch.testing.assert_close(fast_gradient, slow_gradient, atol=1e-8, rtol=0)
-    assert torch.equal(fast_gradient[:, :5][masked], torch.zeros(int(masked.sum()), dtype=torch.float64))
+    assert_equal_with_gradients(fast, slow, [similarities])
 
 
 def test_binary_cross_entropy_of_two_columns_is_twice_the_cross_entropy_of_the_row() -> None:
@@ -132,26 +128,12 @@ def test_binary_gradient_at_the_positive_is_one_to_two_times_that_of_the_cross_e
 def test_binary_cross_entropy_is_finite_where_a_share_rounds_to_one_and_the_direct_form_is_not() -> None:
     """Four orthonormal pairs at tau 0.05: each row has -log p + 3 (-log(1 - p)) = 6 e^-20, to first order."""
     logits = torch.eye(4) / 0.05
-    direct = logits.softmax(dim=1)
-    naive = -(torch.eye(4) * direct.log() + (1 - torch.eye(4)) * (1 - direct).log()).sum()
-    with_diagonal = (torch.eye(4) * direct.log() + (1 - torch.eye(4)) * (1 - direct).log()).mean()
-    assert not math.isfinite(naive)
-    assert not math.isfinite(with_diagonal)
+    shares = logits.softmax(dim=1)
+    direct = -(torch.eye(4) * shares.log() + (1 - torch.eye(4)) * (1 - shares).log()).mean()
+    assert not math.isfinite(direct)
     found = objective.binary_cross_entropy(logits)
     assert found.dtype == torch.float32
     assert found.item() == pytest.approx(6 * math.exp(-20) / 4, rel=1e-5)
-
-
-def test_binary_cross_entropy_is_exact_for_the_worst_pair_of_all() -> None:
-    """B = 2, positive at cosine -1, negative at 1, tau 0.02: row i costs -log p_ii - log(1 - p_ij) = 200.
-
-    Both terms are 100 nats, and 1 - p of the negative is below the resolution even of fp64.
-    """
-    logits = torch.tensor([[-1.0, 1.0], [1.0, -1.0]]).div(0.02).requires_grad_()
-    loss = objective.binary_cross_entropy(logits)
-    loss.backward()
-    assert loss.item() == pytest.approx(100.0)
-    torch.testing.assert_close(logits.grad, torch.tensor([[-0.5, 0.5], [0.5, -0.5]]))
 
 
 def test_thresholds_at_the_ends_mask_nothing_or_everything() -> None:
@@ -164,7 +146,7 @@ def test_thresholds_at_the_ends_mask_nothing_or_everything() -> None:
     assert everything.sum() == 6
 
 
-def test_distillation_is_zero_for_equal_cosines_and_teaches_the_student_only() -> None:
+def test_distillation_has_its_worked_value_and_teaches_the_student_only() -> None:
     """KL of (3/4, 1/4) from (1/2, 1/2) is log 2 - (1/2) log(16/12) - ..., summed by hand per row."""
     teacher = torch.tensor([[math.log(3.0), 0.0], [0.0, math.log(3.0)]], requires_grad=True)
     student = torch.zeros(2, 2, requires_grad=True)
@@ -173,15 +155,6 @@ def test_distillation_is_zero_for_equal_cosines_and_teaches_the_student_only() -
     assert loss.item() == pytest.approx(0.75 * math.log(1.5) + 0.25 * math.log(0.5))
     assert teacher.grad is None
     torch.testing.assert_close(student.grad, torch.tensor([[-0.125, 0.125], [0.125, -0.125]]))
-    same = objective.distillation(teacher.detach(), teacher.detach(), temperature=0.05)
-    assert same.item() == pytest.approx(0.0, abs=1e-7)
-
-
-def test_noise_share_is_the_mass_of_noise_among_negatives() -> None:
-    """One negative of weight e^0 and two noise vectors of weight e^0 and e^log 2: 3 of 4."""
-    logits = torch.tensor([[9.0, 0.0, 0.0, math.log(2.0)], [0.0, 9.0, 0.0, math.log(2.0)]])
-    assert objective.noise_share(logits).item() == pytest.approx(0.75)
-    assert objective.noise_share(logits[:, :2]).item() == 0.0
 
 
 HAND: dict[str, Any] = {"temperature": 1.0, "steps": 1, "step_size": 0.1, "denominator": "all"}
@@ -191,10 +164,6 @@ def non_uniformity(
     noise: Tensor, anchors: Tensor, positives: Tensor, *, temperature: float, denominator: str
 ) -> Tensor:
     """The loss that the noise climbs, DCLR eq. 2 averaged over anchors, pair by pair."""
-
-    def cosine(x: Tensor, y: Tensor) -> Tensor:
-        return (x @ y) / (x.norm() * y.norm())
-
     losses = []
     for row, anchor in enumerate(anchors):
         columns = [cosine(anchor, other) for other in noise]
@@ -252,15 +221,6 @@ def test_norms_grow_by_pythagoras_and_the_loss_never_falls() -> None:
         reached = non_uniformity(moved, anchors, positives, temperature=1.0, denominator="all").item()
         assert reached > height
         height = reached
-
-
-def test_noise_on_top_of_the_only_anchor_becomes_zero_and_may_move_again() -> None:
-    anchor = torch.tensor([[2.0, 0.0, 0.0]])
-    noise = torch.tensor([[3.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
-    once = objective.ascend(noise, anchor, anchor, **HAND)
-    torch.testing.assert_close(once, torch.tensor([[0.0, 0.0, 0.0], [0.1, 1.0, 0.0]]))
-    twice = objective.ascend(noise, anchor, anchor, **{**HAND, "steps": 2, "step_size": 1e-3})
-    torch.testing.assert_close(twice[0], torch.tensor([1e-3, 0.0, 0.0]))
 
 
 def test_a_gradient_too_small_for_fp32_still_has_a_direction() -> None:

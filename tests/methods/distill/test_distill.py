@@ -32,9 +32,8 @@ def test_a_student_equal_to_its_teacher_has_loss_zero(backbone: Path, tmp_path: 
     rows = tiny.rows()
     parent = self_taught(backbone, tmp_path / "t", rows)
     method = tiny.build(SAME, backbone, parent=parent)
-    kept = list(method.prepare(rows))
-    batch = tiny.collate(method, kept[:8])
-    assert float(method.loss(batch).total.detach()) == pytest.approx(0.0, abs=1e-9)
+    batch = tiny.batch_of(method, 8)
+    assert method.loss(batch).total.item() == pytest.approx(0.0, abs=1e-9)
 
 
 def test_widths_that_differ_need_a_mapping(tmp_path: Path) -> None:
@@ -47,11 +46,9 @@ def test_widths_that_differ_need_a_mapping(tmp_path: Path) -> None:
     assert tiny.build(MAPPED, narrow, parent=parent).exported().dim == 32
 
 
-def test_a_parent_without_vectors_is_refused(backbone: Path, tmp_path: Path) -> None:
+def test_a_parent_without_vectors_is_refused(backbone: Path) -> None:
     with pytest.raises(InputError, match=r"no teacher\.json"):
         tiny.build(SAME, backbone, parent=backbone)
-    with pytest.raises(InputError, match="run the parent first"):
-        tiny.build(SAME, backbone, parent=tmp_path / "nothing")
 
 
 def test_on_a_corpus_with_augmentations_each_of_them_is_fitted(backbone: Path, tmp_path: Path) -> None:
@@ -63,9 +60,8 @@ def test_on_a_corpus_with_augmentations_each_of_them_is_fitted(backbone: Path, t
     chosen = [rows[index] for index in (5, 2, 17)]
     batch = tiny.collate(method, chosen)
     texts = [row.augmentations[view] for view in (0, 1) for row in chosen]
-    np.testing.assert_allclose(
-        batch["teacher"].numpy(), tiny.sentence_encoder(backbone).encode(texts), atol=1e-5
-    )
+    expected_vectors = tiny.sentence_encoder(backbone).encode(texts)
+    np.testing.assert_allclose(batch["teacher"].numpy(), expected_vectors, atol=1e-5)
     expected = method.encoder.tokenize(texts, max_length=32)
     assert torch.equal(batch["anchor"]["input_ids"], expected["input_ids"])
     assert float(method.loss(batch).total.detach()) == pytest.approx(0.0, abs=1e-9)

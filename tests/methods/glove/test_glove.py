@@ -10,10 +10,8 @@ import torch
 
 from methods.core.errors import InputError
 from methods.core.folders import load_encoder
-from methods.core.method import MethodConfig
-from methods.core.networks import Networks
 from methods.core.words import WordAverageEncoder
-from methods.glove.method import Glove
+from tests.methods.glove.sample import SAMPLES
 from tests.support import tiny
 
 VECTORS = torch.tensor([[1.0, 0.0], [0.0, 2.0], [4.0, 4.0]])
@@ -26,11 +24,8 @@ def test_a_text_is_the_mean_of_its_known_words() -> None:
 
 
 def test_unknown_words_are_left_out() -> None:
-    np.testing.assert_allclose(ENCODER.encode(["cat bird dog", "cat dog"]), [[0.5, 1.0]] * 2)
-
-
-def test_a_text_without_known_words_is_the_zero_vector() -> None:
-    assert ENCODER.encode(["bird", ""]).tolist() == [[0.0, 0.0]] * 2
+    """A text without a known word is the zero vector."""
+    assert ENCODER.encode(["cat bird dog", "bird", ""]).tolist() == [[0.5, 1.0], [0.0, 0.0], [0.0, 0.0]]
 
 
 def test_a_folder_whose_vocabulary_is_short_is_refused(tmp_path: Path) -> None:
@@ -40,7 +35,6 @@ def test_a_folder_whose_vocabulary_is_short_is_refused(tmp_path: Path) -> None:
         load_encoder(tmp_path)
 
 
-def test_a_transformer_as_backbone_is_refused(tmp_path: Path) -> None:
-    folder = tiny.write_backbone(tmp_path / "bert")
+def test_a_transformer_as_backbone_is_refused(backbone: Path) -> None:
     with pytest.raises(InputError, match="is a transformer, glove expects word vectors"):
-        Glove(MethodConfig(max_length=32), Networks(folder, pooling="mean"))
+        tiny.build(SAMPLES[0], backbone, parent=None)

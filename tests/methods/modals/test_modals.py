@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -18,15 +17,11 @@ from methods.modals.method import (
     linear_sampling,
 )
 from tests.methods.modals.sample import SAMPLES
+from tests.methods.simcse.sample import SAMPLES as SIMCSE
 from tests.support import tiny
 
+NT_XENT = SIMCSE[1]
 POOL = torch.tensor([[0.0, 0.0], [2.0, 0.0], [0.0, 4.0]])
-
-
-def ready(sample: tiny.Sample, backbone: Path, **config: Any) -> tuple[Any, dict[str, Any]]:
-    changed = sample._replace(config={**sample.config, **config})
-    method = tiny.build(changed, backbone, parent=None).train()
-    return method, tiny.batch_of(method)
 
 
 def test_moves_of_a_worked_pool() -> None:
@@ -106,18 +101,15 @@ def test_the_jitter_lies_in_the_principal_directions() -> None:
 
 @pytest.mark.parametrize("name", AUGMENTATIONS)
 def test_a_batch_of_one_is_not_moved(name: str) -> None:
-    assert len(AUGMENTATIONS) == 4
     alone = torch.tensor([[3.0, -1.0]])
     torch.testing.assert_close(AUGMENTATIONS[name](alone, alone, 0.5), alone)
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.label)
 def test_magnitude_zero_is_simcse_with_nt_xent(sample: tiny.Sample, backbone: Path) -> None:
-    assert len(SAMPLES) == 5
-    method, batch = ready(sample, backbone, magnitude=0.0)
-    config = {"max_length": 32, "temperature": 0.05, "objective": "nt-xent", "positive": "dropout"}
-    config |= {"head": sample.config["head"], "dropout": None}
-    simcse = tiny.build(tiny.Sample("simcse", "nt-xent", config), backbone, parent=None).train()
+    method = tiny.changed(sample, backbone, magnitude=0.0)
+    batch = tiny.batch_of(method)
+    simcse = tiny.changed(NT_XENT, backbone, head=sample.config["head"])
     simcse.load_state_dict(method.state_dict())
     if sample.label == "pca-jittering":  # its noise is drawn before the encoder's dropout: compare without
         method.eval()

@@ -8,9 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-
-def cosine(a: Tensor, b: Tensor) -> Tensor:
-    return (a * b).sum() / (a.norm() * b.norm())
+from tests.support.vectors import cosine
 
 
 def distribution(anchors: Tensor, candidates: Tensor, i: int, tau: float) -> list[Tensor]:

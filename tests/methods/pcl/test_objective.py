@@ -36,10 +36,6 @@ def parts(main: Tensor, peer: Tensor | None, **changes: Any) -> dict[str, float]
     return {"total": loss.total.item(), **{name: part.item() for name, part in loss.parts.items()}}
 
 
-def gradients(loss: Tensor, *inputs: Tensor) -> tuple[Tensor, ...]:
-    return torch.autograd.grad(loss, inputs, retain_graph=True, materialize_grads=True)
-
-
 WORKED = {
     "released": (
         {},
@@ -75,20 +71,6 @@ def test_terms_have_their_worked_values_on_a_circle(name: str) -> None:
     changes, expected = WORKED[name]
     found = parts(on_circle(MAIN_DEGREES), on_circle(PEER_DEGREES), temperature=0.5, **changes)
     assert {key: found[key] for key in expected} == pytest.approx(expected, abs=1e-8)
-    assert len(WORKED) == 5
-
-
-def test_the_dropout_term_worked_by_hand() -> None:
-    """Two sentences at 0 and 90 degrees, copies on their anchors, tau = 1: cosines are 1 and 0.
-
-    Each row of InfoNCE is log(1 + e^-1); q of the anchor's own copy is e / (e + 1) = s, of the other 1 - s.
-    """
-    x = on_circle([[0, 0], [90, 90]])
-    found = parts(x, None, temperature=1.0, coupling="none")
-    s = math.e / (math.e + 1)
-    assert found["nce_main"] == pytest.approx(math.log(1 + math.exp(-1)))
-    assert found["group_main"] == pytest.approx((math.log1p(math.exp(-s)) + math.log1p(math.exp(1 - s))) / 2)
-    assert found["positive_mass"] == pytest.approx(s)
 
 
 SLOW = {
@@ -112,15 +94,6 @@ def test_loss_and_gradients_equal_the_double_loop(name: str, shape: tuple[int, i
     fast = objective.pcl_loss(main, other, PCLConfig.model_validate(config)).total
     slow = reference.pcl(main, other, config)
     assert_equal_with_gradients(fast, slow, [main] if other is None else [main, peer])
-    assert len(SLOW) == 8
-
-
-@pytest.mark.parametrize("config", [RELEASED, PAPER], ids=["released", "paper"])
-def test_a_batch_of_one_sentence_has_a_finite_loss_and_gradient(config: dict[str, Any]) -> None:
-    main, peer = drawn(1, 10, 4), drawn(1, 10, 4, seed=1)
-    total = objective.pcl_loss(main, peer, PCLConfig.model_validate(config)).total
-    assert torch.isfinite(total)
-    assert all(torch.isfinite(gradient).all() for gradient in gradients(total, main, peer))
 
 
 @pytest.mark.parametrize("positives", [1, 4, 9])
@@ -129,11 +102,9 @@ def test_without_peer_and_group_it_is_simcse_and_edits_get_exactly_zero_gradient
     config = settings(coupling="none", contrast="dropout", positives=positives)
     total = objective.pcl_loss(main, None, config).total
     simcse = info_nce(main[:, 0], main[:, 1], temperature=0.05)
-    assert torch.equal(total, simcse)
-    (gradient,) = gradients(total, main)
-    assert torch.equal(gradient, gradients(simcse, main)[0])
+    (gradient,) = torch.autograd.grad(total, main, retain_graph=True)
+    assert_equal_with_gradients(total, simcse, [main], atol=0)
     assert gradient[:, 2:].eq(0).all()
-    assert gradient[:, :2].ne(0).any()
 
 
 def test_equal_networks_do_not_diverge_and_get_no_gradient_from_it() -> None:
@@ -144,10 +115,8 @@ def test_equal_networks_do_not_diverge_and_get_no_gradient_from_it() -> None:
         logits, pairs="consistency-agreement", direction="peer-main", reduction="element-mean"
     ).values():
         assert abs(term.item()) < 1e-10
-        assert all(gradient.abs().max() < 1e-10 for gradient in gradients(term, main, peer))
-    found = parts(main, peer)
-    assert found["nce_main"] == found["nce_peer"]
-    assert found["group_main"] == found["group_peer"]
+        both = torch.autograd.grad(term, (main, peer), retain_graph=True, materialize_grads=True)
+        assert all(gradient.abs().max() < 1e-10 for gradient in both)
 
 
 def test_equal_vectors_make_every_distribution_uniform() -> None:
@@ -180,16 +149,6 @@ def test_group_term_has_its_bounds(size: tuple[int, int]) -> None:
     extremes[2, -1] = 0.0
     found = [float(objective.group_term(row[None], positives=positives)) for row in extremes]
     assert found == pytest.approx(BOUNDS[size], abs=1e-6)
-    assert len(BOUNDS) == 4
     for row in drawn(50, extremes.shape[1]).detach() * 10:
-        assert (
-            found[0] - 1e-9 <= float(objective.group_term(row[None], positives=positives)) <= found[2] + 1e-9
-        )
-
-
-def test_group_term_is_first_order_in_the_mass_on_the_positives() -> None:
-    for row in drawn(40, 12).detach() * 3:
-        probabilities = row.softmax(0)
-        first_order = math.log(2) + (0.5 - float(probabilities[:4].sum())) / 12
-        excess = float(objective.group_term(row[None], positives=4)) - first_order
-        assert 0 <= excess <= float(probabilities.square().sum()) / (8 * 12)
+        value = float(objective.group_term(row[None], positives=positives))
+        assert found[0] - 1e-9 <= value <= found[2] + 1e-9

@@ -3,24 +3,77 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
-from methods.core.encoder import SentenceEncoder
+from methods.core.batching import encode_in_groups, pad_in_groups
 from methods.core.errors import InputError
 from methods.core.folders import load_backbone
 from methods.core.types import Batch, Row
 from methods.pcl.method import PCL, continuing_pieces, edit_words
-from tests.methods.pcl.conftest import DIVERGENCES, Make, gradient_of, parts, views_of
 from tests.methods.pcl.sample import PAPER, PLAIN_PEER, RELEASED
+from tests.support import tiny
 from tests.support.tiny import batch_of
+
+Make = Callable[..., PCL]
+DIVERGENCES = ("kl_consistency", "kl_agreement")
+
+
+def gradient_of(method: PCL, batch: Batch, seed: int = 0) -> dict[str, Tensor]:
+    method.zero_grad()
+    torch.manual_seed(seed)
+    method.loss(batch).total.backward()
+    return {name: p.grad.clone() for name, p in method.named_parameters() if p.grad is not None}
+
+
+def parts(method: PCL, batch: Batch) -> dict[str, float]:
+    torch.manual_seed(0)
+    loss = method.loss(batch)
+    return {"total": loss.total.item(), **{name: part.item() for name, part in loss.parts.items()}}
+
+
+def views_of(method: PCL, row: Row, seed: int = 0) -> list[list[int]]:
+    ids = method.token_ids([row])
+    return [view.tolist() for view in method.views(ids, np.random.default_rng(seed))]
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    top = tmp_path_factory.mktemp("pcl")
+    parent = tiny.write_parent(top / "made", "encoder", [])
+    assert parent is not None
+    return {
+        "plain": tiny.write_backbone(top / "plain"),
+        "still": tiny.write_backbone(top / "still", dropout=0.0),
+        "parent": parent,
+        "public": tiny.write_backbone(top / "public", seed=9),
+        "wide": tiny.write_backbone(top / "wide", width=32),
+    }
+
+
+@pytest.fixture
+def make(folders: dict[str, Path]) -> Make:
+    """Returns a builder of PCL on a tiny backbone: `backbone` and `parent` name folders, others switches."""
+
+    def build(
+        base: dict[str, Any] = RELEASED, *, backbone: str = "plain", parent: str | None = None, **changes: Any
+    ) -> PCL:
+        sample = tiny.Sample("pcl", "test", {**base, **changes})
+        folder = folders[parent] if parent else None
+        method = tiny.build(sample, folders[backbone], parent=folder, pooling="cls")
+        assert isinstance(method, PCL)
+        return method.train()
+
+    return build
 
 
 def test_the_peer_starts_as_the_checkpoint_and_as_the_main_network(
@@ -29,24 +82,9 @@ def test_the_peer_starts_as_the_checkpoint_and_as_the_main_network(
     checkpoint = load_backbone(folders["plain"], hf_pooler=True).state_dict()
     method = make()
     peer, pooler = method.peer
-    shared = {name: value for name, value in checkpoint.items() if not name.startswith("pooler")}
-    assert peer.backbone.state_dict().keys() == shared.keys()
     for network in (peer, method.encoder):
-        assert all(torch.equal(network.backbone.state_dict()[name], shared[name]) for name in shared)
-    assert torch.equal(pooler.dense.weight, checkpoint["pooler.dense.weight"])
-    assert torch.equal(pooler.dense.bias, checkpoint["pooler.dense.bias"])
-
-
-def test_without_dropout_equal_networks_agree_and_the_pooler_makes_them_differ(make: Make) -> None:
-    method = make(backbone="still", **PLAIN_PEER)
-    batch = batch_of(method)
-    main, peer = method.vectors(batch)
-    torch.testing.assert_close(main, peer)
-    assert max(abs(parts(method, batch)[name]) for name in DIVERGENCES) < 1e-6
-    pooled = make(backbone="still", peer_attention_mask=True)
-    main, peer = pooled.vectors(batch)
-    assert not torch.allclose(main, peer, atol=1e-3)
-    assert min(parts(pooled, batch)[name] for name in DIVERGENCES) > 1e-6
+        found = network.backbone.state_dict() | pooler.state_dict(prefix="pooler.")
+        torch.testing.assert_close(found, dict(checkpoint), rtol=0, atol=0)
 
 
 def test_tied_without_dropout_is_twice_the_loss_without_a_peer(make: Make) -> None:
@@ -70,24 +108,10 @@ def test_a_fixed_peer_learns_nothing_and_is_a_constant_to_the_head(
 ) -> None:
     method = make(coupling="fixed", parent=parent, peer_head=head)
     batch = batch_of(method)
-    assert method.frozen is not None
-    assert not any(p.requires_grad for p in method.frozen.module.parameters())
-    assert all(part.training for part in method.frozen.module.modules())
     peer = method.vectors(batch)[1]
     assert peer is not None
     assert not peer.requires_grad
-    found = parts(method, batch)
-    assert {name for name in found if name.endswith("_peer")} == set()
-    assert all(p.grad is None for p in method.frozen.module.parameters())
-
-
-def rows_of(encoder: SentenceEncoder, method: PCL, texts: list[str], *, masked: bool) -> Tensor:
-    from methods.core.batching import encode_in_groups, pad_in_groups
-
-    ids = [np.array(row) for row in encoder.token_ids(texts)]
-    method.eval()
-    with torch.no_grad():
-        return encode_in_groups(encoder, pad_in_groups(encoder, ids, masked=masked))
+    assert not [name for name in parts(method, batch) if name.endswith("_peer")]
 
 
 @pytest.mark.parametrize("masked", [True, False])
@@ -95,19 +119,12 @@ def test_a_longer_neighbour_changes_a_vector_only_without_the_mask(
     make: Make, masked: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("methods.core.batching.LENGTH_GROUPS", 2)
-    method = make()
-    short = ["the man runs", "a cat sleeps", "two dogs"]
-    alone = rows_of(method.encoder, method, short, masked=masked)
-    beside = rows_of(method.encoder, method, [*short, "the " * 20], masked=masked)[:3]
+    encoder = make().eval().encoder
+    ids = [np.array(row) for row in encoder.token_ids(["the man runs", "a cat sleeps", "the " * 20])]
+    alone, beside = (
+        encode_in_groups(encoder, pad_in_groups(encoder, rows, masked=masked)) for rows in (ids[:2], ids)
+    )
     assert torch.allclose(alone[1], beside[1], atol=1e-5) == masked
-
-
-def test_the_peer_of_the_released_preset_gets_ids_alone_and_the_paper_preset_its_mask(make: Make) -> None:
-    released, paper = (batch_of(make(preset))["peer_views"] for preset in (RELEASED, PAPER))
-    blocks = [tokens for name, tokens in released.items() if name != "rows"]
-    assert [set(tokens) for tokens in blocks] == [{"input_ids"}] * 4
-    assert len({tokens["input_ids"].shape[1] for tokens in blocks}) == 1
-    assert any("attention_mask" in tokens for name, tokens in paper.items() if name != "rows")
 
 
 @pytest.mark.parametrize("preset", [RELEASED, PAPER], ids=["released", "paper"])
@@ -120,14 +137,16 @@ def test_recomputed_activations_give_the_same_gradients(make: Make, preset: dict
         torch.testing.assert_close(found[name], expected[name], rtol=1e-5, atol=1e-7)
 
 
-def test_a_pooler_that_the_checkpoint_lacks_is_refused(make: Make) -> None:
-    with pytest.raises(InputError, match=r"missing.*pooler"):
-        make(coupling="fixed", parent="parent", peer_head="pooler-shared-mlp")
-
-
-def test_a_fixed_peer_of_another_width_is_refused(make: Make) -> None:
-    with pytest.raises(InputError, match=r"width 32, expected.*16"):
-        make(coupling="fixed", parent="wide", **PLAIN_PEER)
+@pytest.mark.parametrize(
+    ("parent", "head", "told"),
+    [
+        ("parent", "pooler-shared-mlp", r"missing.*pooler"),
+        ("wide", "cls-shared-mlp", r"width 32, expected.*16"),
+    ],
+)
+def test_a_fixed_peer_that_does_not_fit_is_refused(make: Make, parent: str, head: str, told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        make(coupling="fixed", parent=parent, peer_head=head)
 
 
 def test_nine_positives_are_ten_views_of_which_the_first_two_are_the_sentence(make: Make) -> None:
@@ -145,18 +164,6 @@ def test_nine_positives_are_ten_views_of_which_the_first_two_are_the_sentence(ma
     assert len(views[4]) < len(sentence) < len(views[5])
 
 
-def test_shared_views_are_one_draw_and_independent_views_two(make: Make) -> None:
-    shared, independent = (make(PAPER, peer_views=kind) for kind in ("shared", "independent"))
-    same, other = batch_of(shared), batch_of(independent)
-    assert sorted_rows(same["views"]) == sorted_rows(same["peer_views"])
-    mine, peers = (sorted_rows(other[name]) for name in ("views", "peer_views"))
-    assert mine != peers
-
-
-def sorted_rows(views: Batch) -> list[list[int]]:
-    return sorted(row for name, t in views.items() if name != "rows" for row in t["input_ids"].tolist())
-
-
 def test_words_are_edited_whole_in_the_paper_preset(make: Make) -> None:
     """ "zb" is no word of the tiny vocabulary and becomes z ##b, which stay together in every edit."""
     method = make(PAPER)
@@ -169,24 +176,16 @@ def test_words_are_edited_whole_in_the_paper_preset(make: Make) -> None:
         assert after == [b] * view.count(b)
 
 
-class Vocabulary:
-    """A tokenizer reduced to its pieces."""
-
-    def __init__(self, *pieces: str) -> None:
-        self.pieces = pieces
-
-    def __len__(self) -> int:
-        return len(self.pieces)
-
-    def convert_ids_to_tokens(self, ids: list[int]) -> list[str]:
-        return [self.pieces[index] for index in ids]
-
-
 def test_word_marks_of_word_pieces_and_of_byte_level_pieces() -> None:
-    assert continuing_pieces(Vocabulary("the", "##s")).tolist() == [False, True]
-    assert continuing_pieces(Vocabulary("Ġthe", "s")).tolist() == [False, True]
+    def marks(*pieces: str) -> list[bool]:
+        tokenizer = MagicMock(**{"__len__.return_value": len(pieces)})
+        tokenizer.convert_ids_to_tokens = lambda ids: [pieces[index] for index in ids]
+        return list(continuing_pieces(tokenizer))
+
+    assert marks("the", "##s") == [False, True]
+    assert marks("Ġthe", "s") == [False, True]
     with pytest.raises(InputError, match="edit_unit: piece"):
-        continuing_pieces(Vocabulary("the", "s"))
+        marks("the", "s")
 
 
 TABLE_1 = {

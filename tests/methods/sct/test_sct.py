@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 import torch
 
-from methods.core.errors import InputError
 from methods.core.losses import unit
 from methods.core.types import Batch
 from methods.sct.method import SCT, Projector, random_queues
 from methods.sct.objective import cross_view_loss
-from tests.methods.sct.reference import slow_loss
 from tests.methods.sct.sample import JOINT, PAPER, RELEASED, SECOND_STAGE, own
+from tests.methods.sct.test_objective import slow_loss
 from tests.support import tiny
 from tests.support.tiny import Sample
 
 ROWS = tiny.rows(augmentations=2)
+TAUS = {"online_temperature": 0.05, "reference_temperature": 0.04}
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +47,11 @@ def batch_of(method: SCT, *indices: int) -> Batch:
     return tiny.collate(method, [ROWS[index] for index in indices])
 
 
+def pooled(method: SCT, batch: Batch) -> torch.Tensor:
+    groups = [method.encoder(tokens) for name, tokens in batch["views"].items() if name != "rows"]
+    return torch.cat(groups)[batch["views"]["rows"]]
+
+
 def references_of(method: SCT, batch: Batch) -> torch.Tensor:
     settings = method.config.self_supervision
     assert settings is not None
@@ -67,12 +72,9 @@ def test_the_queues_hold_the_newest_references_of_their_view_in_order(backbone: 
     for step, size in enumerate([8, 8, 3, 8, 8, 8, 8]):
         batch = batch_of(method, *[(5 * step + index) % len(ROWS) for index in range(size)])
         references = references_of(method, batch).double()
-        pooled = torch.cat([method.encoder(batch["views"][g]) for g in batch["views"] if g != "rows"])
-        online = unit(method.projector(pooled[batch["views"]["rows"]])).unflatten(0, (2, -1)).double()
+        online = unit(method.projector(pooled(method, batch))).unflatten(0, (2, -1)).double()
         joined = [torch.tensor(list(rows), dtype=torch.float64) for rows in naive]
-        expected = slow_loss(
-            list(online), list(references), joined, online_temperature=0.05, reference_temperature=0.04
-        )
+        expected = slow_loss(online, references, joined, **TAUS)
         assert method.loss(batch).total.item() == pytest.approx(expected.item(), abs=1e-4, rel=1e-4)
         for queue, rows, view in zip(method.queues, naive, references, strict=True):
             rows.extend(view.tolist())
@@ -100,16 +102,6 @@ def test_the_paper_reading_compares_with_the_newest_rows_only(backbone: Path) ->
         losses.append(method.loss(batch).total.item())
     assert losses[1] == losses[0]
     assert losses[2] != losses[0]
-
-
-def test_queues_can_be_frozen_or_absent(backbone: Path) -> None:
-    frozen = built(backbone, own(queue_update=False))
-    before = frozen.queues[0].ring.clone()
-    assert int(frozen.loss(batch_of(frozen, *range(8))).parts["own_keys"]) == 28
-    assert torch.equal(frozen.queues[0].ring, before)
-    none = built(backbone, {**RELEASED, "queue_size": 0})
-    assert int(none.loss(batch_of(none, *range(8))).parts["own_keys"]) == 8
-    assert not [name for name in none.state_dict() if "queue" in name]
 
 
 def test_queues_start_as_random_directions_where_every_target_is_one_hot() -> None:
@@ -190,22 +182,16 @@ def test_the_second_stage_reads_the_teachers_vectors_of_both_views(backbone: Pat
     expected = np.stack([stored[[5, 2, 17], view] for view in (1, 2)])
     np.testing.assert_array_equal(batch["teacher"].numpy(), expected)
     method.loss(batch)
-    wanted = unit(torch.from_numpy(expected))
-    assert all(
-        torch.equal(q.newest(q.size), view) for q, view in zip(method.teacher_queues, wanted, strict=True)
-    )
-    assert len(method.queues) == 0
-    assert len(list(method.projector.parameters())) == 0
+    held = torch.stack([queue.newest(queue.size) for queue in method.teacher_queues])
+    assert torch.equal(held, unit(torch.from_numpy(expected)))
 
 
 def test_the_second_stage_is_the_slow_loss_against_teacher_vectors(backbone: Path, teacher: Path) -> None:
     method = built(backbone, SECOND_STAGE, teacher)
     batch = batch_of(method, *range(8))
     queues = [queue.stored().double().clone() for queue in method.teacher_queues]
-    pooled = torch.cat([method.encoder(batch["views"][g]) for g in batch["views"] if g != "rows"])
-    students = unit(method.encoder.finish(pooled[batch["views"]["rows"]])).unflatten(0, (2, -1)).double()
-    targets = list(unit(batch["teacher"]).double())
-    expected = slow_loss(list(students), targets, queues, online_temperature=0.05, reference_temperature=0.04)
+    students = unit(method.encoder.finish(pooled(method, batch))).unflatten(0, (2, -1)).double()
+    expected = slow_loss(students, unit(batch["teacher"]).double(), queues, **TAUS)
     assert method.loss(batch).total.item() == pytest.approx(expected.item(), rel=1e-4)
 
 
@@ -217,25 +203,9 @@ def test_one_run_on_both_losses_has_their_weighted_sum_and_four_queues(backbone:
     assert min(float(loss.parts["own"]), float(loss.parts["teacher"])) > 0.01
 
 
-def test_a_student_that_is_its_teacher_has_no_squared_error(backbone: Path, tmp_path: Path) -> None:
-    from methods.core.teachers import write_teacher
-
-    write_teacher(tmp_path, tiny.sentence_encoder(backbone), ROWS, {})
-    config = {**SECOND_STAGE, "distillation": {"loss": "squared-error", "mapping": "none"}}
-    method = built(backbone, config, tmp_path)
-    assert method.loss(batch_of(method, *range(8))).total.item() == pytest.approx(0.0, abs=1e-9)
-    assert len(method.teacher_queues) == 0
-
-
 def test_the_layer_to_the_teachers_width_is_exported(tmp_path: Path, teacher: Path) -> None:
     """Student of width 32, teacher of 16: exported vectors have 16 entries between -1 and 1."""
     method = built(tiny.write_backbone(tmp_path / "wide", width=32), SECOND_STAGE, teacher)
     vectors = method.exported().encode([row.text for row in ROWS])
     assert vectors.shape == (len(ROWS), 16)
     assert np.abs(vectors).max() < 1
-
-
-def test_one_queue_has_to_hold_both_views_of_a_batch(backbone: Path) -> None:
-    single = built(backbone, {**own(queues="one"), "queue_size": 15})
-    with pytest.raises(InputError, match="queue of 15 vectors is smaller than the 16 of one step"):
-        single.loss(batch_of(single, *range(8)))

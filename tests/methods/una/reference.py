@@ -12,9 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-
-def cosine(a: Tensor, b: Tensor) -> Tensor:
-    return (a @ b) / (a.norm() * b.norm())
+from tests.support.vectors import cosine
 
 
 def slow_loss(

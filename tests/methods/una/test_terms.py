@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from methods.core.errors import InputError
 from methods.una import terms
 from methods.una.corruption import probabilities
-from methods.una.terms import (
-    Positions,
-    Ranking,
-    Sentences,
-    count_terms,
-    find_word,
-    in_case_of,
-    lower,
-    matched,
-    take,
-    words,
-)
+from methods.una.terms import Positions, Ranking, Sentences, count_terms, in_case_of, matched, take, words
 from tests.methods.una.reference import SlowTerms
 
 TOY = ["the cat sat on the mat", "the dog sat", "a cat ran", "the dog ran fast"]
@@ -100,21 +87,10 @@ def test_augmentations_count_as_documents_and_get_no_scores() -> None:
     )
 
 
-@pytest.mark.parametrize("texts", [["a b", "b a"], ["a", ""], ["", ""]])
+@pytest.mark.parametrize("texts", [["a b", "b a"], ["", ""]])
 def test_a_corpus_without_differences_is_refused(texts: list[str]) -> None:
-    with pytest.raises(InputError, match="train on a larger corpus") as told:
+    with pytest.raises(InputError, match="train on a larger corpus"):
         counted(texts)
-    assert "\n" not in str(told.value)
-
-
-@pytest.mark.parametrize("unit", ["position", "type"])
-def test_scores_are_the_same_to_the_last_bit_in_any_batch(unit: str) -> None:
-    _, sentences = counted([" ".join(document) for document in random_documents(200)], unit)
-    together = every(sentences)
-    for start in range(0, 200, 7):
-        some = take(sentences, np.arange(start, min(start + 7, 200)))
-        words = slice(sentences.ends[start], sentences.ends[min(start + 7, 200)])
-        assert some.ratios.tobytes() == together.ratios[words].tobytes()
 
 
 SENTENCES = [
@@ -136,7 +112,6 @@ def test_words_are_those_of_nltk_in_lower_case_with_punctuation_apart() -> None:
 
 @pytest.mark.parametrize("text", SENTENCES)
 def test_a_matched_copy_without_changes_is_the_sentence_itself(text: str) -> None:
-    assert len(lower(text)) == len(text)
     assert matched(text, words(text), words(text)) == text
 
 
@@ -150,16 +125,3 @@ def test_a_matched_copy_keeps_case_spacing_and_quotes() -> None:
 def test_the_new_word_takes_the_case_of_the_old() -> None:
     found = [in_case_of(old, "naples") for old in ("ROME", "Rome", "rome", "I", "1956", "iPod")]
     assert found == ["NAPLES", "Naples", "naples", "Naples", "naples", "naples"]
-
-
-@pytest.mark.mirror
-def test_every_word_of_the_mirrors_sentences_is_found_with_blanks_alone_between(mirror: Path) -> None:
-    texts = (mirror / "corpora/wiki.txt").read_text(encoding="utf-8").splitlines()
-    assert len(texts) > 30_000
-    for text in texts[::5]:
-        end, lowered = 0, lower(text)
-        for word in words(text):
-            start, stop = find_word(lowered, word, end)
-            assert not text[end:start].strip(), text
-            end = stop
-        assert not text[end:].strip(), text

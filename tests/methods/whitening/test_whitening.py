@@ -59,16 +59,13 @@ def test_one_sentence_is_refused() -> None:
         fit(np.ones((1, 3)), dim=3, whiten=True)
 
 
-def test_the_exported_encoder_centres_the_corpus(tmp_path: Path) -> None:
-    backbone = tiny.write_backbone(tmp_path / "bert")
-    method = tiny.build(SAMPLES[2], backbone, parent=None)
-    rows = tiny.rows()
+def test_the_exported_encoder_centres_the_corpus(backbone: Path) -> None:
+    method, rows = tiny.build(SAMPLES[2], backbone, parent=None), tiny.rows()
     method.prepare(rows)
     vectors = method.exported().encode([row.text for row in rows])
     np.testing.assert_allclose(vectors.mean(axis=0), 0, atol=1e-5)
 
 
-def test_more_directions_than_the_width_are_refused(tmp_path: Path) -> None:
-    sample = SAMPLES[0]._replace(config={**SAMPLES[0].config, "dim": 17})
+def test_more_directions_than_the_width_are_refused(backbone: Path) -> None:
     with pytest.raises(InputError, match="dim 17 with an encoder of width 16"):
-        tiny.build(sample, tiny.write_backbone(tmp_path / "bert"), parent=None)
+        tiny.changed(SAMPLES[0], backbone, dim=17)
