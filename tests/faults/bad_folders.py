@@ -16,21 +16,11 @@ from methods.core.encoder import SentenceEncoder
 from methods.core.teachers import add_mapping
 from methods.core.words import WordAverageEncoder
 from tests.faults.corruptions import SHAPES
+from tests.faults.yaml_damage import VALUES, replaced
 from tests.support import tiny
 
 DEEP = "[" * 200_000
 CONTENTS = {"deep": DEEP, "a list": "[]", "nan": "NaN"}
-VALUES: dict[str, Any] = {
-    "null": None,
-    "a word": "x",
-    "minus one": -1,
-    "a million": 10**6,
-    "30 digits": 10**30,
-    "nan": float("nan"),
-    "a fraction": 0.5,
-    "a list": [],
-    "an object": {"a": {}},
-}
 
 
 class Fault(NamedTuple):
@@ -118,11 +108,7 @@ def _keys(value: Any, depth: int) -> Iterator[tuple[Any, ...]]:
 def _entry(name: str, keys: tuple[Any, ...], value: Any) -> Callable[[Path], object]:
     def spoil(folder: Path) -> None:
         whole = json.loads((folder / name).read_text())
-        place = whole
-        for key in keys[:-1]:
-            place = place[key]
-        place[keys[-1]] = value
-        (folder / name).write_text(json.dumps(whole))
+        (folder / name).write_text(json.dumps(replaced(whole, keys, value)))
 
     return spoil
 

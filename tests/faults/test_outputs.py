@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -127,10 +128,9 @@ def test_too_little_room_is_told_before_the_work(tmp_path: Path, monkeypatch: py
     usage = shutil._ntuple_diskusage(total=int(1e11), used=int(97e9), free=int(3e9))  # type: ignore[attr-defined]
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
     check_folder(tmp_path / "a", BOX, room=int(2e9))
-    for check in (check_folder, check_file, check_addition):
-        arguments = (BOX,) if check is check_folder else ()
+    for check in (partial(check_folder, layout=BOX), check_file, check_addition):
         with pytest.raises(InputError, match=r"3,000 MB are free there, expected 5,000 MB"):
-            check(tmp_path / "a", *arguments, room=int(5e9))  # type: ignore[operator]
+            check(tmp_path / "a", room=int(5e9))
 
 
 @pytest.mark.parametrize("text", ["not json", "[]", '{"model": "x"}', '{"other": 1, "scores": []'])

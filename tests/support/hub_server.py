@@ -31,21 +31,10 @@ COMMIT = "c" * 40
 XET = "xet-read-token"
 """Part of the path at which a client asks for access to chunks by Xet, which this server does not give."""
 
-Kind = Literal[
-    "status",
-    "hang-up",
-    "reset",
-    "short",
-    "damage",
-    "slow",
-    "gated",
-    "no-repository",
-    "no-file",
-    "no-revision",
-    "page",  # a login page with status 200, as a captive network sends
-    "login",  # a redirect to a login page on another host
-    "no-commit",  # the answer without X-Repo-Commit
-]
+Broken = Literal["status", "hang-up", "reset", "short", "damage", "slow", "no-commit"]
+Refused = Literal["gated", "no-repository", "no-file", "no-revision"]
+Captive = Literal["page", "login"]
+"""A login page with status 200, or a redirect to one on another host."""
 REFUSALS: dict[str, tuple[int, str, str]] = {
     "gated": (403, "GatedRepo", "Access to this model is restricted"),
     "no-repository": (401, "RepoNotFound", "Invalid username or password."),
@@ -62,7 +51,7 @@ PAGE = b"<html><body><form>Log in to the network</form></body></html>\n" * 40
 class Fault:
     """What goes wrong with the next `times` requests of one kind for a path."""
 
-    kind: Kind
+    kind: Broken | Refused | Captive
     times: int = 1
     status: int = 503
     after: int = 0  # bytes that arrive before a reset, a pause or the end of a short body

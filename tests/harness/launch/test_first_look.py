@@ -62,6 +62,7 @@ def test_all_first_seeds_are_evaluated_before_other_seeds_and_dvc_lock_is_that_o
     assert main(["launch", "--jobs", str(jobs)]) == 0
     began = runs(launched)
     assert set(began[:2]) == {"train@slow__tiny__s0", "train@quick__tiny__s0"}
+    assert set([name for name in began if name.startswith("evaluate")][:2]) == FIRST
     assert began.index("look") > max(map(began.index, FIRST))
     assert set(began[2:4]) == FIRST or jobs == 2  # a second worker may be free for another seed
     assert began[-1] == "report"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -72,14 +71,6 @@ def test_a_work_that_the_killed_server_did_not_start_has_ended_and_can_be_submit
     assert [(ended.stage, ended.code) for ended in executor.wait(1.0)] == [("x", None)]
     executor.submit(job(tmp_path, "true"))
     assert all_of(executor, 1) == [Ended("x", 0)]
-
-
-def test_the_server_begins_deaf_to_ctrl_c_and_the_scheduler_hears_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    before, begun = signal.getsignal(signal.SIGINT), []
-    monkeypatch.setattr(forkserver, "ensure_running", lambda: begun.append(signal.getsignal(signal.SIGINT)))
-    with server_for(2):
-        assert signal.getsignal(signal.SIGINT) is before
-    assert begun == [signal.SIG_IGN]
 
 
 def test_a_worker_waits_asleep_with_its_share_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
