@@ -16,23 +16,11 @@ from methods.core.encoder import SentenceEncoder
 from methods.core.teachers import add_mapping
 from methods.core.words import WordAverageEncoder
 from tests.faults.corruptions import SHAPES
+from tests.faults.yaml_damage import VALUES, replaced
 from tests.support import tiny
 
 DEEP = "[" * 200_000
-CONTENTS = {"deep": DEEP, "a list": "[]", "null": "null", "a word": '"x"', "nan": "NaN"}
-VALUES: dict[str, Any] = {
-    "null": None,
-    "a word": "x",
-    "minus one": -1,
-    "zero": 0,
-    "a million": 10**6,
-    "30 digits": 10**30,
-    "nan": float("nan"),
-    "a fraction": 0.5,
-    "a list": [],
-    "an object": {"a": {}},
-    "true": True,
-}
+CONTENTS = {"deep": DEEP, "a list": "[]", "nan": "NaN"}
 
 
 class Fault(NamedTuple):
@@ -120,28 +108,16 @@ def _keys(value: Any, depth: int) -> Iterator[tuple[Any, ...]]:
 def _entry(name: str, keys: tuple[Any, ...], value: Any) -> Callable[[Path], object]:
     def spoil(folder: Path) -> None:
         whole = json.loads((folder / name).read_text())
-        place = whole
-        for key in keys[:-1]:
-            place = place[key]
-        place[keys[-1]] = value
-        (folder / name).write_text(json.dumps(whole))
+        (folder / name).write_text(json.dumps(replaced(whole, keys, value)))
 
     return spoil
 
 
 def size_faults() -> Iterator[Fault]:
     """Yields config.json with sizes that its weights do not have."""
-    sizes = (
-        "hidden_size",
-        "num_hidden_layers",
-        "num_attention_heads",
-        "intermediate_size",
-        "vocab_size",
-        "max_position_embeddings",
-        "type_vocab_size",
-    )
-    for key in sizes:
-        for value in (-1, 1, 10**6, 10**9, 10**15, 10**30, 10**400, float("nan"), 1.5, "16", None, [16]):
+    sizes = ("hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size")
+    for key in (*sizes, "vocab_size", "max_position_embeddings", "type_vocab_size"):
+        for value in (-1, 1, 10**6, 10**9, 10**30, 10**400, float("nan"), 1.5, "16", None, [16]):
             spoil = _entry("config.json", (key,), value)
             one_head = (key, value) == ("num_attention_heads", 1)
             yield Fault("plain", f"{key} is {str(value)[:32]}", spoil, may_pass=one_head)
@@ -152,7 +128,7 @@ def size_faults() -> Iterator[Fault]:
 def weight_faults() -> Iterator[Fault]:
     """Yields weights with a wrong header, a tensor too few, or tensors of another kind."""
     whole = "model.safetensors"
-    for size in (0, 2, 10**6, 2**40, 2**63):
+    for size in (0, 2, 10**6, 2**63):
         content = size.to_bytes(8, "little") + b"{}"
         yield Fault("plain", f"a header of {size} bytes", _bytes(whole, content))
     for text in (DEEP, "[]", '{"a": 1}', '{"a": {"dtype": "F32", "shape": [9], "data_offsets": [0, 36]}}'):
@@ -161,10 +137,8 @@ def weight_faults() -> Iterator[Fault]:
     name = "encoder.layer.1.output.dense.weight"
     changes: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
         "transposed": lambda tensor: tensor.T.contiguous(),
-        "flat": lambda tensor: tensor.flatten(),
         "of no numbers": lambda tensor: tensor[:0].clone(),
         "nan": lambda tensor: tensor * float("nan"),
-        "infinite": lambda tensor: tensor / 0,
     }
     for kind, change in changes.items():
         yield Fault("plain", f"a weight {kind}", _weight(name, change))
@@ -192,9 +166,7 @@ def foreign_faults() -> Iterator[Fault]:
         ("plain", "config.json"),
         ("plain", "tokenizer_config.json"),
         ("layers", "transformer/config.json"),
-        ("mapped", "1_Pooling/config.json"),
         ("mapped", "2_Dense/config.json"),
-        ("foreign", "config.json"),
     ):
         yield Fault(base, f"{name} with code", _entry(name, ("auto_map",), code))
     for key, value in {
@@ -202,7 +174,6 @@ def foreign_faults() -> Iterator[Fault]:
         "quantization_config": {"quant_method": "gptq", "bits": 4},
         "transformers_weights": "../other.safetensors",
         "fusion_config": {"a": True},
-        "attn_implementation": "someone/kernel",
         "_attn_implementation": "someone/kernel",
         "model_type": "none-of-these",
     }.items():
@@ -229,14 +200,9 @@ def _sharded(folder: Path, shard: str) -> None:
 def tokenizer_faults() -> Iterator[Fault]:
     """Yields tokenizers and vocabularies that do not fit."""
     words = [*tiny.SPECIAL, *tiny.WORDS]
-    for kind, lines in {
-        "twice the same word": [*words, "man"],
-        "the padding word twice": ["[PAD]", *words],
-        "many words": [*words, *(f"w{number}" for number in range(500))],
-        "an empty line": [*words, "", ""],
-    }.items():
-        spoil = _bytes("vocab.txt", "\n".join(lines).encode())
-        yield Fault("vocabulary", kind, spoil, may_pass=kind == "an empty line")
+    many = [f"w{number}" for number in range(500)]
+    for kind, lines in {"a word twice": [*words, "man"], "many words": [*words, *many]}.items():
+        yield Fault("vocabulary", kind, _bytes("vocab.txt", "\n".join(lines).encode()))
     yield Fault("words", "a word twice", _bytes("vocab.txt", "\n".join([*tiny.WORDS[1:], "two"]).encode()))
     for key in ("model", "added_tokens", "normalizer", "pre_tokenizer", "post_processor", "decoder"):
         for value in (3, {"type": "x"}, {"type": "Replace", "pattern": {"Regex": "(((("}, "content": ""}):

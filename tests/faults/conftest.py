@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import pytest
+
+from harness.data.sources import SOURCES
+from tests.faults.small_project import TINY
 
 
 @pytest.fixture(autouse=True)
@@ -12,3 +16,12 @@ def no_bytecode(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keeps an import in a faulty write from leaving half a cache file in the environment."""
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+
+
+@pytest.fixture
+def tiny_in_mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mirror with the small corpus `tiny`, next to the project."""
+    (tmp_path / "mirror/words").mkdir(parents=True)
+    (tmp_path / "mirror/words/words.txt").write_text("a dog runs\n" * 300)
+    monkeypatch.setenv("SENTBENCH_MIRROR", str(tmp_path / "mirror"))
+    monkeypatch.setitem(SOURCES, "tiny", TINY)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import errno
-import os
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import chdir
 from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
@@ -29,8 +27,6 @@ STUDENT = "distill-small__minilm-l2__s0"
 VIEWS = "sct-small__minilm-l2__s0"
 SHALLOW = "simcse-small__first__s0"
 TEACHER = "minilm-l2__words"
-
-
 DERIVE = ["corpus", "views", "--device", "cpu"]
 STSB = ["--tasks", "STSB", "--json"]
 SCORES = (f"reports/scores/{RUN}.json",)
@@ -94,14 +90,7 @@ READERS = {
     "stored vectors, completed": Reader(EVALUATE, below(f"embeddings/{RUN}", "meta.json", "*.npy"), True),
     "resume state": Reader(
         train(RUN, "--resume"),
-        below(
-            ".cache/resume/*",
-            "state.json",
-            "state-?.pt",
-            "train.jsonl",
-            f"best-*/{WEIGHTS}",
-            "best-*/config.json",
-        ),
+        below(".cache/resume/*", "state.json", "state-?.pt", "train.jsonl", f"best-*/{WEIGHTS}"),
         True,
         interrupted=True,
     ),
@@ -130,9 +119,7 @@ READERS = {
         ["report"],
         (
             f"artefacts/{RUN}/run.json",
-            f"reports/curves/{RUN}.json",
-            f"reports/costs/{RUN}.train.json",
-            "reports/benchmarks.json",
+            *below("reports", f"curves/{RUN}.json", f"costs/{RUN}.train.json", "benchmarks.json"),
         ),
         checksummed=True,
         slow=True,
@@ -153,7 +140,7 @@ def write_everything(folder: Path) -> Path:
     for name in ("words", "model", "tiny"):
         write_source_record(folder / "data" / name)
     (folder / "params.yaml").write_text(yaml.safe_dump(_params(folder), sort_keys=False))
-    with in_folder(folder):
+    with chdir(folder):
         for command in (TRAIN, EVALUATE, ["teach", TEACHER], DERIVE, ["backbone", "first"], ["entries"]):
             assert main(command) == 0
     shutil.copytree(folder / "reports/scores", folder / "before")
@@ -165,7 +152,8 @@ def write_everything(folder: Path) -> Path:
 
 
 def _params(folder: Path) -> dict[str, Any]:
-    planned = yaml.safe_load((ROOT / "params.yaml").read_text())["runs"]
+    plan = yaml.safe_load((ROOT / "params.yaml").read_text())
+    planned = plan["runs"]
     params: dict[str, Any] = yaml.safe_load((folder / "params.yaml").read_text())
     runs = params["runs"]
     runs[RUN]["weights"] = "both"
@@ -175,17 +163,13 @@ def _params(folder: Path) -> dict[str, Any]:
     runs[SHALLOW] = {**runs[RUN], "backbone": "backbones/first"}
     runs[VIEWS] = {**planned[VIEWS.replace("minilm-l2", "words-50d")], **short, **views}
     runs[VIEWS]["backbone"] = runs[RUN]["backbone"]
-    augmentations = yaml.safe_load((ROOT / "params.yaml").read_text())["corpora"]["wiki-small-views"]
+    augmentations = plan["corpora"]["wiki-small-views"]
     params["corpora"] = {
         "views": {**augmentations, "origin": "data/words", "tool": "data/words", "rows": None}
     }
     params["teachers"] = {
-        TEACHER: {
-            "encoder": "backbones/minilm-l2",
-            "corpus": "data/words",
-            "pooling": "mean",
-            "arithmetic": "portable",
-        }
+        TEACHER: {"encoder": "backbones/minilm-l2", "corpus": "data/words"}
+        | {"pooling": "mean", "arithmetic": "portable"}
     }
     params["backbones"] |= {
         "copied": {"origin": "data/model", "layers": None},
@@ -201,14 +185,3 @@ def interrupt(command: list[str]) -> None:
         "harness.disk.outputs.exchange", side_effect=OSError(errno.EROFS, "Read-only file system", "x")
     ):
         assert main(command) == 2
-
-
-@contextmanager
-def in_folder(folder: Path) -> Iterator[None]:
-    """Makes `folder` the current one in the block."""
-    before = Path.cwd()
-    os.chdir(folder)
-    try:
-        yield
-    finally:
-        os.chdir(before)

@@ -11,6 +11,7 @@ import yaml
 from harness.disk.files import sha256_of
 from tests.support import tiny
 from tests.support.leaderboards import write_leaderboards
+from tests.support.sources import made_up_source
 
 ROOT = Path(__file__).parents[2]
 PLANNED, RUN = "simcse-small__words-50d__s0", "simcse-small__minilm-l2__s0"
@@ -23,6 +24,7 @@ def train(run: str, *options: str) -> list[str]:
 
 
 TRAIN, EVALUATE = train(RUN), ["evaluate", f"artefacts/{RUN}", "--run", RUN, "--device", "cpu"]
+TINY = made_up_source({"mirror": {"folder": "words"}}, lines=300)
 PUBLISH, FETCH = ["publish", RUN, "--out", "card"], ["data", "fetch", "tiny", "--providers", "mirror"]
 
 
@@ -50,25 +52,11 @@ def write_project(folder: Path) -> Path:
     return folder
 
 
-def with_declarations(folder: Path) -> Path:
-    """Gives a project copies of its declarations, which are links before, and returns it."""
-    for name in ("leaderboards", "recipes"):
-        whole = (folder / name).resolve()
-        (folder / name).unlink()
-        shutil.copytree(whole, folder / name)
-    return folder
-
-
 def write_stsb(folder: Path) -> None:
     """Writes a fetched STS-B of eight pairs a split with gold scores from 0 to 4.9."""
-    rows = tiny.rows(16)
     folder.mkdir(parents=True)
     for split in ("train", "dev", "test"):
-        lines = (
-            f"main-captions\tMSRvid\t2012test\t{k}\t{0.7 * k:.1f}\t{first.text}\t{second.text}\n"
-            for k, (first, second) in enumerate(zip(rows[::2], rows[1::2], strict=True))
-        )
-        (folder / f"sts-{split}.csv").write_text("".join(lines))
+        (folder / f"sts-{split}.csv").write_text(tiny.stsb())
     write_source_record(folder)
 
 

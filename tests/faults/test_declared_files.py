@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.faults.corruptions import ending_of
-from tests.faults.small_project import ROOT, with_declarations, write_project
+from tests.faults.small_project import ROOT, write_project
 from tests.faults.yaml_damage import damaged
 
 VERIFY = ["verify", "una/table1", "BERT-base UNA", "Avg"]
@@ -39,7 +39,11 @@ SAMPLE = 30
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project with declarations of its own and the recorded scores."""
-    folder = with_declarations(write_project(tmp_path / "project"))
+    folder = write_project(tmp_path / "project")
+    for name in ("leaderboards", "recipes"):
+        whole = (folder / name).resolve()
+        (folder / name).unlink()
+        shutil.copytree(whole, folder / name)
     shutil.copytree(ROOT / "tests/harness/report/recorded/scores", folder / "reports/scores")
     shutil.copy(ROOT / "params.yaml", folder)
     for name in ("dvc.yaml", "README.md"):

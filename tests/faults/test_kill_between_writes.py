@@ -81,7 +81,7 @@ CASES = {
         4,
     ),
     "saved between evaluations": Case({4: 1.0, 8: 3.0}, {"eval_every": 4, "save_every": 3}, 8, 8),
-    "the untrained score is not a number": Case({0: math.nan, 4: 1.0}, {"eval_every": 4}, 8, 4),
+    "one score is a number": Case({0: math.nan, 4: -0.5, 8: math.nan}, {"eval_every": 4}, 8, 4),
     "nothing is trained": Case({0: 7.0}, {"steps": 0, "epochs": None}, 0, 0),
 }
 

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from harness.disk.outputs import (
     new_outputs,
 )
 from harness.errors import InputError
+from tests.faults.refusals import REMOVALS, Refusal, error, refusing
 from tests.faults.trees import tree
 
 ROOT = Path(__file__).parents[2]
@@ -126,10 +128,9 @@ def test_too_little_room_is_told_before_the_work(tmp_path: Path, monkeypatch: py
     usage = shutil._ntuple_diskusage(total=int(1e11), used=int(97e9), free=int(3e9))  # type: ignore[attr-defined]
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
     check_folder(tmp_path / "a", BOX, room=int(2e9))
-    for check in (check_folder, check_file, check_addition):
-        arguments = (BOX,) if check is check_folder else ()
+    for check in (partial(check_folder, layout=BOX), check_file, check_addition):
         with pytest.raises(InputError, match=r"3,000 MB are free there, expected 5,000 MB"):
-            check(tmp_path / "a", *arguments, room=int(5e9))  # type: ignore[operator]
+            check(tmp_path / "a", room=int(5e9))
 
 
 @pytest.mark.parametrize("text", ["not json", "[]", '{"model": "x"}', '{"other": 1, "scores": []'])
@@ -143,36 +144,32 @@ def test_a_file_of_something_else_is_refused(tmp_path: Path, text: str) -> None:
     check_file(tmp_path / "s.json", keys=("model", "scores"))
 
 
-@pytest.mark.parametrize("failing", range(1, 7))
-def test_a_set_of_outputs_appears_as_a_whole_or_not_at_all(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: int
-) -> None:
-    """Three outputs, two of which replace something: five renames, each of which fails in turn, then none."""
-    write_box(tmp_path / "box")
-    (tmp_path / "page").write_text("old")
-    before = tree(tmp_path)
-    rename, calls = os.rename, iter(range(1, 100))
+def replace_set(top: Path, refusal: Refusal) -> None:
+    """Writes three outputs as a set, of which two replace something."""
+    with refusing(refusal), new_outputs({top / "box": BOX, top / "page": None, top / "fresh": None}) as parts:
+        write_box(parts[top / "box"], "new")
+        for name in ("page", "fresh"):
+            parts[top / name].write_text("new")
 
-    def sometimes(source: Path, target: Path) -> None:
-        if next(calls) == failing:
-            raise OSError(28, "No space left on device", str(target))
-        rename(source, target)
 
-    monkeypatch.setattr(os, "rename", sometimes)
-    wanted = {tmp_path / "box": BOX, tmp_path / "page": None, tmp_path / "fresh": None}
-    try:
-        with new_outputs(wanted) as parts:
-            write_box(parts[tmp_path / "box"], "new")
-            parts[tmp_path / "page"].write_text("new")
-            parts[tmp_path / "fresh"].write_text("new")
-    except OSError:
-        assert failing < 6
-        assert tree(tmp_path) == before
-    else:
-        assert failing == 6
-        names = ["box", "box/a.txt", "box/box.json", "box/lid", "box/lid/b.txt", "fresh", "page"]
-        assert sorted(tree(tmp_path)) == names
-        assert {value for name, value in tree(tmp_path).items() if "." not in name} == {None, b"new"}
+def test_an_error_at_any_change_leaves_the_whole_set_of_outputs_as_it_was(tmp_path: Path) -> None:
+    write_box(tmp_path / "old/box")
+    (tmp_path / "old/page").write_text("old")
+    record, before = Refusal(tmp_path), tree(tmp_path / "old")
+    replace_set(shutil.copytree(tmp_path / "old", tmp_path / "new"), record)
+    whole, refused = tree(tmp_path / "new"), 0
+    assert sorted(whole) == ["box", "box/a.txt", "box/box.json", "box/lid", "box/lid/b.txt", "fresh", "page"]
+    assert {whole[name] for name in ("box/a.txt", "box/lid/b.txt", "fresh", "page")} == {b"new"}
+    for at in [number for number, (event, _) in enumerate(record.seen) if event not in REMOVALS]:
+        top = shutil.copytree(tmp_path / "old", tmp_path / str(at))
+        try:
+            replace_set(top, Refusal(tmp_path, error(28), at))
+        except (OSError, InputError):
+            refused += 1
+            assert tree(top) == before, record.seen[at]
+        else:
+            assert tree(top) == whole, record.seen[at]
+    assert refused > 8
 
 
 def test_what_cannot_be_put_back_is_named_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -215,18 +212,17 @@ def test_training_into_the_project_changes_nothing(tmp_path: Path, monkeypatch: 
 
 def test_a_folder_that_does_not_exist_is_told_before_anything_heavy_is_loaded(tmp_path: Path) -> None:
     code = (
-        "import sys\nfrom harness.cli import main\ncode = main(sys.argv[1:])\n"
-        "sys.exit(code if not {'torch', 'transformers', 'numpy', 'pandas'} & set(sys.modules) else 9)\n"
+        "import sys; from harness.cli import main\n"
+        "print([main([name, '/nowhere']) for name in ('evaluate', 'cost', 'mteb')])\n"
+        "print({'torch', 'transformers', 'numpy', 'pandas'} & set(sys.modules))"
     )
-    for command in (["evaluate", "/nonexistent"], ["cost", "/nonexistent"], ["mteb", "/nonexistent"]):
-        done = subprocess.run(
-            [sys.executable, "-c", code, *command], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
-            capture_output=True, text=True,
-        )  # fmt: skip
-        assert (done.returncode, done.stdout) == (2, "")
-        assert done.stderr == (
-            "sentbench: /nonexistent: no such folder, expected an encoder folder; check the path\n"
-        )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    words = [sys.executable, "-c", code]
+    done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == "[2, 2, 2]\nset()\n"
+    assert done.stderr == (
+        "sentbench: /nowhere: no such folder, expected an encoder folder; check the path\n" * 3
+    )
     assert list(tmp_path.iterdir()) == []
 
 

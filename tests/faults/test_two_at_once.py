@@ -5,7 +5,6 @@ from __future__ import annotations
 import multiprocessing
 import os
 import sys
-from collections.abc import Iterator
 from multiprocessing.synchronize import Event
 from pathlib import Path
 
@@ -14,38 +13,31 @@ import pytest
 from harness.cli import main
 from harness.data.sources import SOURCES
 from tests.faults.refusals import Refusal, refusing
-from tests.faults.small_project import EVALUATE, FETCH, PUBLISH, TRAIN, copy_project, write_project
+from tests.faults.small_project import EVALUATE, FETCH, PUBLISH, TINY, TRAIN, copy_project, write_project
 from tests.faults.trees import tree_but
-from tests.support.sources import made_up_source
 
 pytestmark = pytest.mark.slow  # fifteen projects are trained
 
 REPORT = ["report"]
 WAIT = 120
 SPAWN = multiprocessing.get_context("spawn")  # a forked child would wait for threads that it does not have
-SOURCE = made_up_source({"mirror": {}})
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A project with the artefact and the scores of a run, and a source of three lines in a mirror."""
-    (tmp_path / "mirror").mkdir()
-    (tmp_path / "mirror/words.txt").write_text("one\ntwo\nthree\n")
-    monkeypatch.setenv("SENTBENCH_MIRROR", str(tmp_path / "mirror"))
-    monkeypatch.setitem(SOURCES, "tiny", SOURCE)
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tiny_in_mirror: None) -> Path:
+    """A project with the artefact and the scores of a run."""
     monkeypatch.setenv("SENTBENCH_PROVIDERS", "embedded")
-    write_project(tmp_path / "project")
-    monkeypatch.chdir(tmp_path / "project")
+    folder = write_project(tmp_path / "project")
+    monkeypatch.chdir(folder)
     assert main(TRAIN) == 0
     assert main(EVALUATE) == 0
-    yield tmp_path / "project"
-    monkeypatch.chdir("/")
+    return folder
 
 
 def in_child(command: list[str], project: Path, at: int, reached: Event, go_on: Event, told: Path) -> None:
     """Runs a command that stops before its change number `at` until it may go on."""
     sys.stderr = told.open("w")
-    SOURCES["tiny"] = SOURCE
+    SOURCES["tiny"] = TINY
 
     def pause(path: str) -> None:
         reached.set()

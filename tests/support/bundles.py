@@ -7,6 +7,7 @@ import json
 import zipfile
 from collections.abc import Callable, Mapping
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -46,29 +47,16 @@ def with_means(subsets: Mapping[tuple[str, str, str], float]) -> list[dict[str, 
             values = {"all": subsets[task, metric, "all"], "mean": sum(parts) / len(parts)}
             values |= {f"subset:{name}": part for name, part in zip(SUBSETS, parts, strict=True)}
             for setting, value in values.items():
+                name = {"task": task, "metric": metric, "setting": setting, "selection": "best-dev"}
                 n = 100 if setting.startswith("subset") else 300
-                scores.append(
-                    {
-                        "task": task,
-                        "metric": metric,
-                        "setting": setting,
-                        "selection": "best-dev",
-                        "value": float(f"{value:.10g}"),
-                        "n": n,
-                    }
-                )
+                scores.append({**name, "value": float(f"{value:.10g}"), "n": n})
     return scores
 
 
 def drawn_scores(seed: int) -> dict[tuple[str, str, str], float]:
     """Returns what a seed scores: a level of each set, and a point of noise."""
     level, noise = np.random.default_rng(0), np.random.default_rng([1, seed])
-    names = [
-        (task, metric, part)
-        for task in TASKS
-        for metric in ("spearman", "pearson")
-        for part in ("all", *SUBSETS)
-    ]
+    names = product(TASKS, ("spearman", "pearson"), ("all", *SUBSETS))
     return {name: float(level.uniform(0.4, 0.7) + noise.normal(0, 0.01)) for name in names}
 
 

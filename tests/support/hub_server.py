@@ -27,24 +27,14 @@ import pytest
 LARGE = 4096
 """Files of this many bytes or more are stored as large files: behind a redirect, with a sha256."""
 
+COMMIT = "c" * 40
 XET = "xet-read-token"
 """Part of the path at which a client asks for access to chunks by Xet, which this server does not give."""
 
-Kind = Literal[
-    "status",
-    "hang-up",
-    "reset",
-    "short",
-    "damage",
-    "slow",
-    "gated",
-    "no-repository",
-    "no-file",
-    "no-revision",
-    "page",  # a login page with status 200, as a captive network sends
-    "login",  # a redirect to a login page on another host
-    "no-commit",  # the answer without X-Repo-Commit
-]
+Broken = Literal["status", "hang-up", "reset", "short", "damage", "slow", "no-commit"]
+Refused = Literal["gated", "no-repository", "no-file", "no-revision"]
+Captive = Literal["page", "login"]
+"""A login page with status 200, or a redirect to one on another host."""
 REFUSALS: dict[str, tuple[int, str, str]] = {
     "gated": (403, "GatedRepo", "Access to this model is restricted"),
     "no-repository": (401, "RepoNotFound", "Invalid username or password."),
@@ -61,7 +51,7 @@ PAGE = b"<html><body><form>Log in to the network</form></body></html>\n" * 40
 class Fault:
     """What goes wrong with the next `times` requests of one kind for a path."""
 
-    kind: Kind
+    kind: Broken | Refused | Captive
     times: int = 1
     status: int = 503
     after: int = 0  # bytes that arrive before a reset, a pause or the end of a short body
@@ -96,7 +86,7 @@ class Hub:
         name: str,
         files: Mapping[str, bytes],
         *,
-        commit: str = "c" * 40,
+        commit: str = COMMIT,
         names: tuple[str, ...] = ("main",),
     ) -> None:
         """Adds a repository: `ORG/NAME` of a model, `datasets/ORG/NAME` of a data set."""
@@ -175,7 +165,7 @@ class _Handler(BaseHTTPRequestHandler):
         elif path == "/api/repos/create":
             asked = json.loads(body)
             name = f"{asked['organization']}/{asked['name']}"
-            self.hub.repositories.setdefault(name, Repository("c" * 40, {}))
+            self.hub.repositories.setdefault(name, Repository(COMMIT, {}))
             self._send_json({"url": f"{self.hub.url}/{name}"})
         elif "/preupload/" in path:
             modes = {"uploadMode": "regular", "shouldIgnore": False}
@@ -254,21 +244,24 @@ class _Handler(BaseHTTPRequestHandler):
         elif fault.kind == "page":
             self._send(PAGE, "text/html")
         elif fault.kind == "login":
-            self.send_response(302)
-            self.send_header("Location", f"{self.hub.store}/login")
-            self.send_header("Content-Length", "0")
-            self.end_headers()
+            self._send(b"", None, 302, {"Location": f"{self.hub.store}/login"})
         else:
             return False
         return True
 
-    def _send(self, content: bytes, kind: str) -> None:
-        self.send_response(200)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
+    def _send(
+        self, content: bytes, kind: str | None, status: int = 200, headers: Mapping[str, str] | None = None
+    ) -> None:
+        kinds = {"Content-Type": kind} if kind else {}
+        self._begin(status, {**kinds, **(headers or {}), "Content-Length": str(len(content))})
         if self.command != "HEAD":
             self.wfile.write(content)
+
+    def _begin(self, status: int, headers: Mapping[str, str]) -> None:
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.end_headers()
 
     def _hang_up(self) -> None:
         """Closes without an answer; without lingering the system tells the client of a reset."""
@@ -278,30 +271,21 @@ class _Handler(BaseHTTPRequestHandler):
         self.connection.close()
 
     def _refuse(self, status: int, code: str | None, message: str, retry_after: float = 0.0) -> None:
-        content = json.dumps({"error": message}).encode()
-        self.send_response(status)
-        if code:
-            self.send_header("X-Error-Code", code)
-        self.send_header("X-Error-Message", message)
-        self.send_header("Retry-After", str(int(retry_after)))
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        if self.command != "HEAD":
-            self.wfile.write(content)
+        headers = {"X-Error-Message": message, "Retry-After": str(int(retry_after))}
+        headers |= {"X-Error-Code": code} if code else {}
+        self._send(json.dumps({"error": message}).encode(), None, status, headers)
 
     def _redirect(self, name: str, repository: Repository, file: str, fault: Fault | None) -> None:
         content = repository.files[file]
-        self.send_response(302)
-        if not fault or fault.kind != "no-commit":
-            self.send_header("X-Repo-Commit", repository.commit)
         digest = hashlib.sha256(content).hexdigest()
-        self.send_header("X-Linked-Etag", f'"{digest}"')
-        self.send_header("X-Linked-Size", str(len(content)))
-        self.send_header("X-Xet-Hash", digest)
-        self.send_header("Link", f'<{self.hub.url}/api/models/{name}/{XET}/main>; rel="xet-auth"')
-        self.send_header("Location", f"{self.hub.store}/stored/{name}//{file}")
-        self.send_header("Content-Length", "0")
-        self.end_headers()
+        headers = {
+            "X-Linked-Etag": f'"{digest}"',
+            "X-Linked-Size": str(len(content)),
+            "X-Xet-Hash": digest,
+            "Link": f'<{self.hub.url}/api/models/{name}/{XET}/main>; rel="xet-auth"',
+            "Location": f"{self.hub.store}/stored/{name}//{file}",
+        }
+        self._send(b"", None, 302, {**headers, **_commit_of(repository, fault)})
 
     def _send_file(
         self, repository: Repository, file: str, *, body: bool, redirected: bool, fault: Fault | None = None
@@ -313,15 +297,10 @@ class _Handler(BaseHTTPRequestHandler):
             if fault and self._refused_by(fault):
                 return
         start = int(self.headers.get("Range", "bytes=0-").removeprefix("bytes=").split("-")[0])
-        self.send_response(206 if start else 200)
-        if start:
-            self.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")
-        if not fault or fault.kind != "no-commit":
-            self.send_header("X-Repo-Commit", repository.commit)
-        self.send_header("ETag", f'"{git_hash(content)}"')
-        self.send_header("Accept-Ranges", "bytes")
-        self.send_header("Content-Length", str(len(content) - start))
-        self.end_headers()
+        headers = {"Content-Range": f"bytes {start}-{len(content) - 1}/{len(content)}"} if start else {}
+        name = hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()  # that git gives these bytes
+        headers |= {"ETag": f'"{name}"', "Accept-Ranges": "bytes", **_commit_of(repository, fault)}
+        self._begin(206 if start else 200, {**headers, "Content-Length": str(len(content) - start)})
         if body:
             self._send_body(file, content[start:], fault)
 
@@ -345,6 +324,5 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
 
 
-def git_hash(content: bytes) -> str:
-    """Returns the name that git gives a file of these bytes, the ETag of a small file on the hub."""
-    return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
+def _commit_of(repository: Repository, fault: Fault | None) -> dict[str, str]:
+    return {} if fault and fault.kind == "no-commit" else {"X-Repo-Commit": repository.commit}

@@ -23,18 +23,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 DEVICE, ATTENTION = "meta", "scaled_dot_product_attention"
 
 READS = {
-    "aten::_local_scalar_dense",
-    "aten::nonzero",
-    "aten::masked_select",
-    "aten::_unique2",
-    "aten::unique_dim",
-    "aten::unique_consecutive",
-    "aten::equal",
-    "aten::bincount",
-    "aten::_linalg_eigh",
-    "aten::_linalg_svd",
-    "aten::_linalg_check_errors",
-    "aten::repeat_interleave",
+    *("aten::_local_scalar_dense", "aten::nonzero", "aten::masked_select", "aten::equal", "aten::bincount"),
+    *("aten::_unique2", "aten::unique_dim", "aten::unique_consecutive", "aten::repeat_interleave"),
+    *("aten::_linalg_eigh", "aten::_linalg_svd", "aten::_linalg_check_errors"),
 }
 """Operators whose result, or its size, the host must know before it goes on."""
 
@@ -76,9 +67,6 @@ class OnGpu(torch.Tensor):
         )
         made.held, made.gpu = held, gpu
         return made
-
-    def __repr__(self, **_: Any) -> str:
-        return f"OnGpu({self.held})"
 
     def tolist(self) -> Any:
         self.gpu.wait("tolist")

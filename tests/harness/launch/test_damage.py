@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
+from tests.faults.corruptions import empty, make_folder, truncate
 from tests.harness.launch.toy_pipeline import stage, write_pipeline
 
 STAGES = {
@@ -18,11 +19,7 @@ STAGES = {
     "c": stage("c", ("a.txt",), "test -e repaired"),
 }
 FILES = {
-    "dvc.yaml": "dvc.yaml",
-    "dvc.lock": "dvc.lock",
-    "params.yaml": "params.yaml",
-    "source.txt": "source.txt",
-    "a.txt": "a.txt",
+    **{name: name for name in ("dvc.yaml", "dvc.lock", "params.yaml", "source.txt", "a.txt")},
     "rwlock": ".dvc/tmp/rwlock",
     "rwlock.lock": ".dvc/tmp/rwlock.lock",
     "lock": ".dvc/tmp/lock",
@@ -37,31 +34,19 @@ OTHER_TYPES = '{"write": 3, "read": {"x": 4}, "stages": [], "plan": {"x": 2}}\n'
 RWLOCK = '{"write": {"b.txt": {"pid": 4194305, "cmd": "dvc repro"}}, "read": {}}'
 
 
-def as_folder(path: Path) -> None:
-    path.unlink(missing_ok=True)
-    path.mkdir()
-    (path / "of the user").write_text("kept\n")
-
-
 def as_dangling_link(path: Path) -> None:
     path.unlink(missing_ok=True)
     path.symlink_to("nowhere/at-all")
 
 
-def cut(share: float) -> Callable[[Path], object]:
-    return lambda path: path.write_bytes(path.read_bytes()[: int(path.stat().st_size * share)])
-
-
 DAMAGES: dict[str, Callable[[Path], object]] = {
-    "truncated": cut(2 / 3),
-    "cut early": cut(1 / 5),
-    "empty": cut(0),
+    "truncated": truncate,
+    "empty": empty,
     "no text": lambda path: path.write_bytes(b"\xff\xfe\x00\x81" * 40),
     "zeros": lambda path: path.write_bytes(bytes(path.stat().st_size or 10)),
     "a list": lambda path: path.write_text("[1, {}]\n"),
-    "a number": lambda path: path.write_text("7\n"),
     "other types": lambda path: path.write_text(OTHER_TYPES),
-    "a folder": as_folder,
+    "a folder": make_folder,
     "a dangling link": as_dangling_link,
 }
 

@@ -16,27 +16,25 @@ from harness.cli import main
 from harness.commands import launch
 from harness.launch.first_look import FirstLook
 from harness.launch.progress import Progress
-from harness.plan.entries import Params, read_params
-from tests.harness.launch.toy_pipeline import ROOT, RUNS, repro, runs, write_pipeline
+from harness.plan.entries import read_params
+from tests.harness.launch.toy_pipeline import ROOT, RUNS, repro, runs, stage, write_pipeline
 
 SYSTEMS = ("slow", "quick")
 KEYS = [f"{system}__tiny__s{seed}" for system in SYSTEMS for seed in range(3)]
 FIRST = frozenset(f"evaluate@{key}" for key in KEYS if key.endswith("s0"))
 
 
+def each(kind: str, need: str, seconds: float) -> dict[str, Any]:
+    line = f"echo {kind}@${{item}} >> {RUNS} && sleep {seconds} && cat {need} > {kind}-${{item}}.txt"
+    return {"foreach": KEYS, "do": {"cmd": line, "deps": [need], "outs": [f"{kind}-${{item}}.txt"]}}
+
+
 def toy(folder: Path, seconds: float = 0.0) -> Path:
     """Writes a pipeline that trains and evaluates three seeds of two systems, then reports."""
-
-    def each(kind: str, need: str) -> dict[str, Any]:
-        line = f"echo {kind}@${{item}} >> {RUNS} && sleep {seconds} && cat {need} > {kind}-${{item}}.txt"
-        return {"foreach": KEYS, "do": {"cmd": line, "deps": [need], "outs": [f"{kind}-${{item}}.txt"]}}
-
-    scores = [f"evaluate-{key}.txt" for key in KEYS]
-    report = f"echo report >> {RUNS} && cat {' '.join(scores)} > report.txt"
     stages = {
-        "train": each("train", "source.txt"),
-        "evaluate": each("evaluate", "train-${item}.txt"),
-        "report": {"cmd": report, "deps": scores, "outs": ["report.txt"]},
+        "train": each("train", "source.txt", seconds),
+        "evaluate": each("evaluate", "train-${item}.txt", seconds),
+        "report": stage("report", tuple(f"evaluate-{key}.txt" for key in KEYS)),
     }
     return write_pipeline(folder, stages)
 
@@ -44,7 +42,7 @@ def toy(folder: Path, seconds: float = 0.0) -> Path:
 def shows(monkeypatch: pytest.MonkeyPatch, command: str) -> None:
     """Makes a launch show what a shell prints after the first seeds."""
     log = Path(".cache/launch/first.log")
-    monkeypatch.setattr(launch, "plan_of", lambda pipeline: SimpleNamespace(runs={}, plan=["toy"]))
+    monkeypatch.setattr(launch, "read_params", lambda: SimpleNamespace(runs={}, plan=["toy"]))
     monkeypatch.setattr(
         launch, "first_look", lambda pipeline, params: FirstLook(FIRST, ["sh", "-c", command], log)
     )
@@ -95,32 +93,17 @@ def test_a_first_look_that_hangs_ends_with_the_launch(
     assert not Path("/proc", Path("process").read_text().strip()).exists()
 
 
-@pytest.mark.parametrize(
-    "states",
-    [
-        {},
-        dict.fromkeys(FIRST, "unchanged"),
-        dict.fromkeys(FIRST, "failed"),
-        dict.fromkeys(sorted(FIRST)[:1], "done"),
-    ],
-)
-def test_it_is_not_due_while_a_first_seed_is_missing_or_where_nothing_was_run(
-    tmp_path: Path, states: dict[str, str]
-) -> None:
+def test_it_is_not_due_while_a_first_seed_is_missing_or_where_nothing_was_run(tmp_path: Path) -> None:
     look = FirstLook(FIRST, ["touch", str(tmp_path / "seen")], tmp_path / "log")
-    assert look.look(states) == ""
-    time.sleep(0.2)
-    look.close()
-    assert not (tmp_path / "seen").exists()
+    for state in ("unchanged", "failed"):
+        assert look.look(dict.fromkeys(FIRST, state)) == ""
+    assert look.look(dict.fromkeys(sorted(FIRST)[:1], "done")) == ""
+    assert not (tmp_path / "log").exists()
 
 
-@pytest.fixture
-def params() -> Params:
+def test_the_first_look_is_at_the_lowest_seed_of_each_system_on_each_backbone() -> None:
     with chdir(ROOT):
-        return read_params()
-
-
-def test_the_first_look_is_at_the_lowest_seed_of_each_system_on_each_backbone(params: Params) -> None:
+        params = read_params()
     order = {f"{kind}@{key}": set[str]() for key in params.runs for kind in ("train", "evaluate")}
     found = launch.first_look(SimpleNamespace(order=order), params)  # type: ignore[arg-type]
     assert found is not None
@@ -134,16 +117,8 @@ def test_the_first_leaderboard_is_marked_as_partial_and_leaves_reports_as_they_a
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, printed: Callable[..., str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for name in (
-        "README.md",
-        "docs",
-        "leaderboards",
-        "recipes",
-        "methods",
-        "harness",
-        "params.yaml",
-        "reports",
-    ):
+    read = ("docs", "leaderboards", "recipes", "methods", "harness", "reports")
+    for name in (*read, "README.md", "params.yaml"):
         (tmp_path / name).symlink_to(ROOT / name)
     before = {path: path.stat().st_mtime_ns for path in (ROOT / "reports").rglob("*")}
     keys = [key for key in yaml.safe_load(Path("params.yaml").read_text())["runs"] if key.endswith("__s0")]

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from importlib.util import find_spec
 from multiprocessing import forkserver
@@ -36,35 +34,28 @@ def job(folder: Path, *commands: str, stage: str = "x") -> Job:
 
 def all_of(executor: LocalExecutor, number: int) -> list[Ended]:
     ended: list[Ended] = []
-    deadline = time.monotonic() + 60
-    while len(ended) < number:
-        assert time.monotonic() < deadline
-        ended += executor.wait(1.0)
+    for _ in range(60):
+        if len(ended) < number:
+            ended += executor.wait(1.0)
     return ended
 
 
 def output(folder: Path, stage: str = "x") -> list[str]:
-    return output_of(folder / "logs" / f"{stage}.log")
+    log = (folder / "logs" / f"{stage}.log").read_text()
+    return [line for line in log.splitlines() if not line.startswith("== ")]
 
 
-def output_of(log: Path) -> list[str]:
-    return [line for line in log.read_text().splitlines() if not line.startswith("== ")]
-
-
-def test_a_command_of_this_project_runs_in_the_forked_process_with_its_exit_code(
+def test_a_job_ends_with_the_exit_code_of_its_first_command_that_fails(
     executor: LocalExecutor, tmp_path: Path
 ) -> None:
     executor.submit(job(tmp_path, "sentbench list methods"))
     executor.submit(job(tmp_path, "sentbench list nothing-known", stage="y"))
-    assert sorted(all_of(executor, 2), key=lambda ended: ended.stage) == [Ended("x", 0), Ended("y", 2)]
+    executor.submit(job(tmp_path, "echo one", "sh -c 'exit 4'", "echo two", stage="z"))
+    ended = sorted((ended.stage, ended.code) for ended in all_of(executor, 3))
+    assert ended == [("x", 0), ("y", 2), ("z", 4)]
     assert any(line.startswith("simcse") for line in output(tmp_path))
     assert "nothing-known" in output(tmp_path, "y")[-1]
-
-
-def test_commands_stop_at_the_first_that_fails(executor: LocalExecutor, tmp_path: Path) -> None:
-    executor.submit(job(tmp_path, "echo one", "sh -c 'exit 4'", "echo two"))
-    assert all_of(executor, 1) == [Ended("x", 4)]
-    assert output(tmp_path) == ["one"]
+    assert output(tmp_path, "z") == ["one"]
 
 
 @pytest.mark.parametrize("error", [EOFError("unexpected EOF"), ConnectionResetError("reset")])
@@ -77,61 +68,40 @@ def test_a_work_that_the_killed_server_did_not_start_has_ended_and_can_be_submit
     with monkeypatch.context() as killed:
         killed.setattr(forkserver, "read_signed", unanswered)
         executor.submit(job(tmp_path, "true"))
-    ((stage, code),) = [(ended.stage, ended.code) for ended in executor.wait(1.0)]
-    assert (stage, code) == ("x", None)
+    assert [(ended.stage, ended.code) for ended in executor.wait(1.0)] == [("x", None)]
     executor.submit(job(tmp_path, "true"))
     assert all_of(executor, 1) == [Ended("x", 0)]
 
 
-def test_the_server_begins_deaf_to_ctrl_c_and_the_scheduler_hears_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    before, begun = signal.getsignal(signal.SIGINT), []
-    monkeypatch.setattr(forkserver, "ensure_running", lambda: begun.append(signal.getsignal(signal.SIGINT)))
-    with server_for(2):
-        assert signal.getsignal(signal.SIGINT) is before
-    assert begun == [signal.SIG_IGN]
-
-
-def native_settings(slots: int) -> dict[str, str]:
-    """Returns the variables of a worker that starts again for native arithmetic."""
-    with server_for(slots):
-        settings = dict(os.environ)
-    assert settings.items() >= (PORTABLE | PASSIVE).items()
-    set_native(settings)
-    return settings
-
-
-def test_a_worker_waits_asleep_with_its_share_of_threads(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_worker_waits_asleep_with_its_share_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also one that starts again for native arithmetic; what a person set stays."""
     for name in (*PORTABLE, REPLACED):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(local.os, "sched_getaffinity", lambda _: set(range(16)))
     monkeypatch.setattr(local.forkserver, "ensure_running", lambda: None)
-    assert native_settings(3)["OMP_NUM_THREADS"] == "5"
-    assert native_settings(32)["OMP_NUM_THREADS"] == "1"
-    monkeypatch.setenv("OMP_NUM_THREADS", "7")
-    monkeypatch.setenv("MKL_NUM_THREADS", "6")
-    settings = native_settings(3)
-    assert (settings["OMP_NUM_THREADS"], settings["MKL_NUM_THREADS"]) == ("7", "6")
-    assert settings.items() >= PASSIVE.items()
-    assert "OPENBLAS_CORETYPE" not in settings
-    assert "OPENBLAS_CORETYPE" not in os.environ
+    for slots, given, threads in ((3, None, "5"), (32, None, "1"), (3, "7", "7")):
+        if given:
+            monkeypatch.setenv("OMP_NUM_THREADS", given)
+        with server_for(slots):
+            settings = dict(os.environ)
+        assert settings.items() >= (PORTABLE | PASSIVE).items()
+        set_native(settings)
+        assert settings.items() >= {**PASSIVE, "OMP_NUM_THREADS": threads}.items()
+        assert "OPENBLAS_CORETYPE" not in {**settings, **os.environ}
 
 
 LAUNCH = """
-import sys
 from pathlib import Path
 from harness.launch.local import LocalExecutor
 from harness.launch.job import Job
 folder = Path.cwd()
 if __name__ == "__main__":
     executor = LocalExecutor(1, preloaded=["numpy"])
-    executor.submit(Job("x", (sys.argv[1],), folder, folder / "log", {"OF_THE_STAGE": "yes"}))
-    ended = []
-    while not ended:
-        ended = executor.wait(60.0)
+    command = "sentbench evaluate nowhere --arithmetic native"
+    executor.submit(Job("x", (command,), folder, folder / "logs/x.log", {}))
+    (ended,) = executor.wait(60.0)
     executor.close()
-    print(ended[0].code)
+    print(ended.code)
 """
 SEEN = """
 import json, os, sys
@@ -141,36 +111,24 @@ if "nowhere" in sys.orig_argv:
 """
 
 
-def launched(command: str, folder: Path, **settings: str) -> int:
-    """Returns a command's exit code in a worker whose server is its own: the one of this process may run."""
-    (folder / "launch.py").write_text(LAUNCH)
-    inherited = {name: value for name, value in os.environ.items() if name not in {*PORTABLE, REPLACED}}
-    environment = {**inherited, "PYTHONPATH": os.pathsep.join(sys.path), **settings}
-    done = subprocess.run(
-        [sys.executable, "launch.py", command],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
-    return int(done.stdout)
-
-
 def test_a_worker_forked_portably_is_replaced_by_a_native_process(tmp_path: Path) -> None:
-    """The server has loaded NumPy with portable variables; a native command starts again without them."""
-    (tmp_path / "site").mkdir()
-    (tmp_path / "site/sitecustomize.py").write_text(SEEN)
-    path = os.pathsep.join([str(tmp_path / "site"), *sys.path])
-    native = "sentbench evaluate nowhere --arithmetic native"
-    code = launched(native, tmp_path, PYTHONPATH=path, OMP_NUM_THREADS="2")
-    assert code == 2, (tmp_path / "log").read_text()
+    """The server has loaded NumPy with portable variables; a native command starts again without them.
+
+    The server is one of its own, for that of this process may run.
+    """
+    (tmp_path / "sitecustomize.py").write_text(SEEN)
+    (tmp_path / "launch.py").write_text(LAUNCH)
+    settings = {name: value for name, value in os.environ.items() if name not in {*PORTABLE, REPLACED}}
+    settings |= {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path]), "OMP_NUM_THREADS": "2"}
+    done = subprocess.run(
+        [sys.executable, "launch.py"], cwd=tmp_path, env=settings, capture_output=True, text=True, timeout=300
+    )
+    assert (done.returncode, done.stdout) == (0, "2\n"), done.stderr
     seen = json.loads((tmp_path / "seen.json").read_text())
     assert seen["words"][-3:] == ["nowhere", "--arithmetic", "native"]
     assert seen["environment"]["OMP_NUM_THREADS"] == "2"
     assert not (PORTABLE.keys() - {"OMP_NUM_THREADS"}) & seen["environment"].keys()
-    assert output_of(tmp_path / "log")[-1].startswith("sentbench: nowhere: no such folder")
+    assert output(tmp_path)[-1].startswith("sentbench: nowhere: no such folder")
 
 
 @pytest.mark.parametrize("name", PRELOADED)
@@ -188,11 +146,8 @@ def test_each_slot_has_a_gpu_and_stages_without_a_network_have_none(tmp_path: Pa
     executor.submit(job(tmp_path, show, stage="data@a"))
     all_of(executor, 1)
     executor.close()
-    assert [output(tmp_path, stage) for stage in ("train@a", "evaluate@a", "data@a")] == [
-        ["4"],
-        ["GPU-x"],
-        [""],
-    ]
+    shown = [output(tmp_path, stage) for stage in ("train@a", "evaluate@a", "data@a")]
+    assert shown == [["4"], ["GPU-x"], [""]]
     assert "GPU GPU-x" in (tmp_path / "logs/evaluate@a.log").read_text()
 
 

@@ -174,18 +174,15 @@ def test_a_job_on_other_inputs_is_cancelled_before_its_stage_runs_again(
 
 
 def test_without_slurm_the_launch_is_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Callable[..., str]
+    toy: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Callable[..., str]
 ) -> None:
     pytest.importorskip("submitit", reason="submitit is not installed: the extra launch-slurm")
-    monkeypatch.chdir(write_pipeline(tmp_path / "toy", STAGES))
+    toy(STAGES)
     monkeypatch.setenv("PATH", str(tmp_path))
     assert "srun" in refused("launch", "--on", "slurm")
 
 
-MANY = "sbatch: error: Batch job submission failed: Job violates accounting/QOS policy"
-
-
-@pytest.mark.parametrize("text", ["", "{", "[]", "7", '{"a": 1}', '{"a": {"job": "12"}}', "\x00"])
+@pytest.mark.parametrize("text", ["", "[]", '{"a": {"job": "12"}}', "\x00"])
 def test_a_damaged_record_of_jobs_is_one_line(tmp_path: Path, text: str) -> None:
     """Without it a second job could be started for a stage whose first one runs."""
     (tmp_path / "jobs.json").write_text(text)
@@ -194,20 +191,18 @@ def test_a_damaged_record_of_jobs_is_one_line(tmp_path: Path, text: str) -> None
 
 
 def test_a_job_that_slurm_refuses_later_is_a_failed_stage(
-    slurm: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    slurm: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """For example, too many jobs of this user are queued."""
 
-    def refuses(words: list[str]) -> str:
-        raise FailedJobError(f"sbatch: error: AssocMaxSubmitJobLimit\n{MANY}")
-
     from submitit.core.utils import FailedJobError
 
-    executor = Cluster(slurm, {})
+    def refuses(words: list[str]) -> str:
+        raise FailedJobError("sbatch: error: AssocMaxSubmitJobLimit\nsbatch: error: too many")
+
     monkeypatch.setattr(slurm, "sbatch", refuses)
-    failed = launched(executor).failed
-    reason = f"Slurm refuses its job: {MANY}"
-    assert failed == {"a": reason, "b": reason}
+    reason = "Slurm refuses its job: sbatch: error: too many"
+    assert launched(Cluster(slurm, {})).failed == {"a": reason, "b": reason}
 
 
 def test_a_state_that_slurm_does_not_tell_stays_as_it_was(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -98,25 +97,12 @@ def test_a_training_whose_node_is_killed_goes_on_at_the_other(without_gpus: Slur
     without_gpus.wait_for(without_gpus.is_idle)
 
 
-def test_threads_are_the_processors_of_the_job(without_gpus: Slurm, tmp_path: Path) -> None:
-    """Since Slurm 22.05 a step of a job has one processor unless it asks for more itself."""
-    shown = stage("a", command='echo "$OMP_NUM_THREADS $SLURM_CPUS_PER_TASK $SLURM_CPUS_ON_NODE" > threads')
-    folder = write_pipeline(tmp_path / "toy", {"a": shown})
-    code, shown = told(launch(without_gpus, folder, "--cpus-per-run", "2"))
-    assert code == 0, shown
-    assert (folder / "threads").read_text().split() == ["2", "2", "2"]
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (["--gpus-per-run", "1"], "Invalid generic resource (gres) specification"),
-        (["--slurm", "gres=gpu:1"], "Invalid generic resource (gres) specification"),
         (["--slurm", "partition=nowhere"], "invalid partition specified: nowhere"),
-        (["--slurm", "constraint=nothing"], "Invalid feature specification"),
-        (["--cpus-per-run", "64"], "Requested node configuration is not available"),
         (["--slurm", "no_such_option=1"], "unrecognized option '--no-such-option=1'"),
-        (["--gpus-per-run", "0.5"], "Slurm gives whole ones"),
     ],
 )
 def test_what_slurm_refuses_is_one_line_before_anything_runs(
@@ -130,17 +116,6 @@ def test_what_slurm_refuses_is_one_line_before_anything_runs(
     assert shown.count("\n") == 1
     assert (folder / "a.txt").read_text() == "of the user\n"
     assert without_gpus.jobs() == []
-
-
-def test_a_controller_that_does_not_answer_is_one_line(without_gpus: Slurm, tmp_path: Path) -> None:
-    folder = write_pipeline(tmp_path / "toy", {"a": stage("a")})
-    text = Path(without_gpus.environment["SLURM_CONF"]).read_text()
-    (tmp_path / "slurm.conf").write_text(re.sub("SlurmctldPort=.*", "SlurmctldPort=9", text))
-    elsewhere = {**without_gpus.environment, "SLURM_CONF": str(tmp_path / "slurm.conf")}
-    code, shown = told(start_launch(folder, "--on", "slurm", environment=elsewhere))
-    assert code == 2
-    assert "--on slurm: " in shown
-    assert shown.count("\n") == 1
 
 
 def test_ctrl_c_cancels_the_jobs(without_gpus: Slurm, tmp_path: Path) -> None:

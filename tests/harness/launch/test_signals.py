@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,7 +16,6 @@ from tests.harness.launch.toy_pipeline import (
     ROOT,
     repro,
     stage,
-    start_launch,
     wait_for,
     wait_until_gone,
     write_pipeline,
@@ -66,16 +65,6 @@ CASES = [
 """Both signals at every moment; in the default run one of them, in turn."""
 
 
-@pytest.fixture
-def launched(tmp_path: Path) -> Iterator[list[subprocess.Popen[str]]]:
-    """Launches that are killed at the end of the test, if they are left."""
-    processes: list[subprocess.Popen[str]] = []
-    yield processes
-    for process in processes:
-        process.kill()
-        process.wait()
-
-
 def expect_end(process: subprocess.Popen[str], folder: Path, number: signal.Signals) -> str:
     """Returns what a launch printed, which has ended as one that a signal interrupted."""
     out, err = process.communicate(timeout=60)
@@ -88,13 +77,12 @@ def expect_end(process: subprocess.Popen[str], folder: Path, number: signal.Sign
 
 @pytest.mark.parametrize(("moment", "number"), CASES)
 def test_a_signal_ends_what_runs(
-    tmp_path: Path, launched: list[subprocess.Popen[str]], moment: str, number: signal.Signals
+    tmp_path: Path, start: Callable[..., subprocess.Popen[str]], moment: str, number: signal.Signals
 ) -> None:
     folder = write_pipeline(tmp_path / "toy", STAGES[moment])
     (tmp_path / "sitecustomize.py").write_text(OURS)
-    paths = {"PYTHONPATH": f"{tmp_path}:{ROOT}"}
-    process = start_launch(folder, "--jobs", "1", environment={**paths, "TOY": "1"})
-    launched.append(process)
+    settings = {"PYTHONPATH": f"{tmp_path}:{ROOT}", "TOY": "1"}
+    process = start(folder, "--jobs", "1", environment=settings)
     wait_for(folder / "process")
     os.killpg(process.pid, number)
     err = expect_end(process, folder, number)
@@ -110,11 +98,10 @@ def test_a_signal_ends_what_runs(
 
 @pytest.mark.parametrize("number", [SIGNALS[0], pytest.param(SIGNALS[1], marks=pytest.mark.slow)])
 def test_a_second_signal_changes_nothing(
-    tmp_path: Path, launched: list[subprocess.Popen[str]], number: signal.Signals
+    tmp_path: Path, start: Callable[..., subprocess.Popen[str]], number: signal.Signals
 ) -> None:
     folder = write_pipeline(tmp_path / "toy", STAGES["a command that does not listen"])
-    process = start_launch(folder)
-    launched.append(process)
+    process = start(folder)
     wait_for(folder / "process")
     for _ in range(3):
         os.killpg(process.pid, number)
@@ -127,18 +114,18 @@ def test_a_second_signal_changes_nothing(
 @pytest.mark.parametrize("number", SIGNALS)
 @pytest.mark.parametrize("seconds", [1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0])
 def test_a_signal_at_any_time_leaves_what_the_next_launch_goes_on_from(
-    tmp_path: Path, seconds: float, number: signal.Signals
+    tmp_path: Path, start: Callable[..., subprocess.Popen[str]], seconds: float, number: signal.Signals
 ) -> None:
     """Before the launch runs anything, SIGTERM ends it as it ends any program."""
     stages = {name: stage(name, command="sleep 0.3") for name in "abcdefgh"}
     folder = write_pipeline(tmp_path / "toy", stages)
-    process = start_launch(folder, "--jobs", "1")
+    process = start(folder, "--jobs", "1")
     time.sleep(seconds)
     os.killpg(process.pid, number)
     _, err = process.communicate(timeout=60)
     assert process.returncode in (0, 128 + number, -number), err
     assert "Traceback" not in err or "harness" not in err, err
-    again = start_launch(folder)
+    again = start(folder)
     assert again.communicate(timeout=120)[1].rstrip().endswith("done") or again.returncode == 0
     serial = write_pipeline(tmp_path / "serial", stages)
     repro(serial)

@@ -6,11 +6,12 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import chdir
 from pathlib import Path
 from typing import Any
 
+import psutil
 import yaml
 
 from harness.launch.pipeline import _quiet
@@ -89,25 +90,24 @@ def repro(folder: Path) -> list[str]:
         return [found.addressing for found in project.reproduce(all_pipelines=True)]
 
 
-def wait_for(path: Path, seconds: float = 60) -> None:
-    """Returns when a file is there and not empty; fails after some time."""
+def wait_until(happens: Callable[[], object], what: str, seconds: float = 60) -> None:
+    """Returns when something has happened; fails with `what` after some time."""
     deadline = time.monotonic() + seconds
-    while not (path.is_file() and path.read_text()):
-        assert time.monotonic() < deadline, f"{path} did not appear"
+    while not happens():
+        assert time.monotonic() < deadline, what
         time.sleep(0.02)
 
 
-def is_alive(process: int) -> bool:
-    """Returns whether a process is there and no zombie."""
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
+def wait_for(path: Path) -> None:
+    """Returns when a file is there and not empty."""
+    wait_until(lambda: path.is_file() and path.read_text(), f"{path} did not appear")
 
 
-def wait_until_gone(*processes: int, seconds: float = 20) -> None:
-    """Returns when none of these processes is alive; fails after some time."""
-    deadline = time.monotonic() + seconds
-    while any(map(is_alive, processes)):
-        assert time.monotonic() < deadline, f"one of {processes} lives on"
-        time.sleep(0.02)
+def wait_until_gone(*processes: int) -> None:
+    """Returns when none of these processes is there, but as a zombie."""
+
+    def are_gone() -> bool:
+        left = [found for found in psutil.process_iter() if found.pid in processes]
+        return all(found.status() == psutil.STATUS_ZOMBIE for found in left)
+
+    wait_until(are_gone, f"one of {processes} lives on", 20)
