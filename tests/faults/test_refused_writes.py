@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,7 +19,7 @@ from harness.cli import main
 from harness.tasks import sts_sets
 from tests.faults.refusals import REMOVALS, Refusal, error, files_up_to, refusing
 from tests.faults.small_project import EVALUATE, FETCH, PUBLISH, TRAIN, copy_project, write_project
-from tests.faults.trees import tree_but
+from tests.faults.trees import tree, tree_but
 
 ERRORS = {"full": errno.ENOSPC, "read-only": errno.EROFS, "forbidden": errno.EACCES}
 
@@ -179,3 +180,22 @@ def test_a_disk_that_is_full_in_the_middle_of_a_file_leaves_what_was_there(
         printed = f"{name}: files up to {limit} bytes"
         check_outcome(project, original, whole, code, printed, capsys, hidden=False)
         assert code == 2, printed
+
+
+@pytest.mark.parametrize(("name", "folder"), [("evaluate", "reports"), ("data fetch", "data")])
+def test_a_folder_that_vanishes_is_one_line_or_made_again(
+    name: str, folder: str, prepared: Callable[[str], Path], project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing of a vanished folder can be whole; no traceback, no half of an output, no other exit code."""
+    original, changes, whole = changes_of(name, prepared, project, capsys)
+
+    def vanish(path: str) -> None:
+        shutil.rmtree(project / folder, ignore_errors=True)
+
+    for at in range(0, len(changes), 5):
+        code = attempt(project, original, CASES[name].command, Refusal(project, vanish, at))
+        told = capsys.readouterr().err.strip().splitlines()
+        assert code in (0, 2), (at, told)
+        assert code == 0 or len(told) == 1, (at, told)
+        for path, value in visible(results(project)).items():
+            assert value in (whole.get(path), tree(original).get(path)), (at, path)
