@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks import evaluation, foreign_backends
-from benchmarks.evaluation import ABSENT, VARIABLE, foreign_sides, made_up
+from benchmarks.evaluation import VARIABLE, foreign_sides, made_up
 from benchmarks.runner import Disagreement
-from harness.errors import InputError
 
 ANSWERS = """
 import json, pathlib, sys
@@ -55,15 +54,3 @@ def test_a_process_that_fails_stops_the_benchmark(encoder: Path, tmp_path: Path)
         pytest.raises(Disagreement, match=r"script\.py failed for ONNX Runtime"),
     ):
         sides["ONNX Runtime"]([made_up()])
-
-
-def test_without_the_variable_one_line_says_so_and_a_wrong_one_is_refused(
-    encoder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv(VARIABLE, "/no/such/python")
-    with pytest.raises(InputError, match="no such program"), foreign_sides(encoder, {}):
-        pass
-    monkeypatch.delenv(VARIABLE)
-    with foreign_sides(encoder, {}) as sides:
-        assert sides == {}
-    assert capsys.readouterr().out == ABSENT + "\n"

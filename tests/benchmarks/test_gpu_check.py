@@ -11,7 +11,6 @@ import torch
 
 from benchmarks import gpu_check, peaks
 from benchmarks.gpu_check import Gpu
-from harness.cli import main
 from harness.plan.estimate import Estimate, read_peaks, setting_of
 from harness.plan.step_times import read_step_times
 from harness.report.measurements import load_measurements
@@ -79,14 +78,6 @@ def test_on_a_gpu_the_results_are_a_section_of_the_record(
     (machine,) = record.machines
     assert (machine.device, machine.benchmarks[0].name) == ("cuda", "gpu-check")
     assert machine.benchmarks[0].results == (result,)
-
-
-def test_the_command_needs_a_checkout(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert main(["gpu-check"]) == 2
-    assert "the check of a GPU needs a checkout" in capsys.readouterr().err
 
 
 def test_a_tiny_step_is_counted_by_hand_and_tracked_within_a_fifth(tmp_path: Path) -> None:

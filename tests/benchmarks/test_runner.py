@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from functools import partial
 from pathlib import Path
 
@@ -11,9 +10,8 @@ import pytest
 import torch
 
 from benchmarks import BENCHMARKS, __main__, record
-from benchmarks.record import keep, machine, product_rates
-from benchmarks.runner import Disagreement, Runs, Taken, figure, profiled, run
-from benchmarks.start import carry_out
+from benchmarks.record import keep, machine
+from benchmarks.runner import Disagreement, Runs, Taken, figure, run
 from benchmarks.training import agree
 from harness.errors import InputError
 from harness.report.measurements import (
@@ -21,20 +19,12 @@ from harness.report.measurements import (
     Machine,
     MedianRange,
     PeerCost,
-    ProductRates,
     load_measurements,
 )
 
 HERE = {"id": "here", "processor": "x", "model": "", "cores": 2, "device": "cpu"}
 THERE = {**HERE, "id": "there", "cores": 4}
 FIRST, SECOND = BENCHMARKS[:2]
-
-
-@pytest.fixture(autouse=True)
-def rate_of_products(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No product is measured but where the test is about them."""
-    if "products" not in request.node.name:
-        monkeypatch.setattr(record, "_rate", lambda side, device: 100.0)
 
 
 def measured(name: str, cost: float, rounds: int = 5) -> Benchmark:
@@ -87,15 +77,6 @@ def test_each_side_runs_once_untimed_and_every_second_round_in_reverse_order() -
     assert run({"a": lambda: next(given)}, rounds=2, warm=False) == ({"a": [1.0, 2.5]}, {"a": "b"})
 
 
-def test_a_profile_names_the_kinds_of_work_by_their_shares() -> None:
-    rows = torch.ones(400, 400)
-    said = profiled(lambda: [rows @ rows for _ in range(20)])
-    assert said.startswith("products ")
-    shares = [int(part.split()[-2]) for part in said.split(", ")]
-    assert shares == sorted(shares, reverse=True)
-    assert 95 <= sum(shares) <= 102
-
-
 def test_sides_that_differ_stop_the_benchmark() -> None:
     one = torch.tensor([1.0, 10.0])
     assert "agree" in agree([one], [one + 1e-6], tolerance=1e-6, what="values")
@@ -103,12 +84,6 @@ def test_sides_that_differ_stop_the_benchmark() -> None:
         agree([torch.tensor([1.0, 9.0])], [one], tolerance=0.05, what="values")
     with pytest.raises(Disagreement):
         agree([one], [torch.tensor([1.0, float("nan")])], tolerance=0.1, what="values")
-
-
-def test_a_command_that_fails_is_reported_with_all_it_wrote() -> None:
-    words = "the cause\n" + "detail " * 100
-    with pytest.raises(Disagreement, match="ended with 1:\n" + words.strip()):
-        carry_out([sys.executable, "-c", f"import sys; sys.exit({words!r})"], Path())
 
 
 @pytest.fixture
@@ -145,16 +120,6 @@ def test_new_figures_replace_those_of_their_machine_and_benchmark_alone(
     assert [entry.name for entry in machines_of(path)["here"].benchmarks] == [FIRST]
 
 
-def test_rates_of_products_are_of_a_machine_and_keep_its_figures(path: Path, on: partial[None]) -> None:
-    rates = ProductRates(threads=2, onednn=spread(400.0, 390.0, 410.0), torch=spread(200.0, 190.0, 210.0))
-    keep(path, "cpu", rates)
-    on(lambda device: THERE)
-    keep(path, "cpu", rates)
-    here, there = machines_of(path).values()
-    assert here.products == there.products == rates
-    assert (len(here.benchmarks), len(there.benchmarks)) == (2, 0)
-
-
 def test_a_damaged_record_is_refused_and_stays_as_it_is(path: Path) -> None:
     """One digit is changed: with a new checksum, the wrong figure would pass for a measured one."""
     text = path.read_text(encoding="utf-8")
@@ -175,11 +140,6 @@ def test_a_machine_is_named_by_processor_model_cores_and_device(
     assert here["model"] == "family 25, model 1"
     assert here["id"] == f"amd-epyc-family-25-model-1-{here['cores']}-cores"
     assert gpu["id"] == f"a100-{gpu['cores']}-cores-cuda"
-
-
-def test_both_products_are_measured_in_gigaflops() -> None:
-    rates = product_rates("cpu", rounds=2)
-    assert all(0 < rate.low <= rate.median <= rate.high for rate in (rates.onednn, rates.torch))
 
 
 def test_the_command_writes_what_the_page_reads_and_a_short_run_writes_nothing(

@@ -86,14 +86,6 @@ def test_special_characters_are_escaped() -> None:
     assert "| a\\|b c | 1 | 1.00 |  |" in cells
 
 
-def test_plain_columns_print_all_their_digits() -> None:
-    columns = (Column("k", "queue", plain=True), Column("lr", "rate", plain=True))
-    cells = (Cell(published=131072.0, wanted=False), Cell(published=0.0005, wanted=False))
-    shown = Table("toy", "Toy", columns, (TableRow("x", "x", cells),))
-    assert "(131072) †" in to_markdown(shown)
-    assert "$0.0005$" in to_latex(shown)
-
-
 def test_a_broken_or_missing_template_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"table\.md\.j2: .*not found"):
         fill_plain("table.md.j2", {}, folder=tmp_path)

@@ -41,10 +41,6 @@ def test_the_advised_look_is_the_first_with_a_verdict_more_likely_than_not() -> 
         assert all(chance(difference, sd, seeds, early) < 0.5 for early in LOOKS if seeds < early < look)
 
 
-def test_without_a_standard_deviation_the_next_look_is_advised() -> None:
-    assert look_worth_its_runs(0.0, None, 1, origin=Origin()) == (5, None)
-
-
 def test_the_probability_is_that_of_runs_drawn_one_by_one() -> None:
     """Three runs of mean 0.1 and standard deviation 0.2, two to come; four standard errors of two shares."""
     draws, rng = 20_000, np.random.default_rng(3)

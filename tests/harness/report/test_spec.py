@@ -84,11 +84,6 @@ def test_a_column_gives_what_a_row_leaves_out_and_a_cell_goes_first() -> None:
     assert list(spec.choices()) == [choice for row in found for choice in row if choice]
 
 
-def test_a_quantity_that_is_only_published_selects_no_runs() -> None:
-    spec = changed(columns=[{"key": "time"}])
-    assert spec.choice(spec.rows[0], spec.columns[0]) is None
-
-
 @pytest.mark.parametrize(
     ("spec", "complaint"),
     [
@@ -134,10 +129,3 @@ def test_a_wrong_spec_file_gives_one_line(tmp_path: Path, changes: dict[str, obj
         load_specs(tmp_path)
     assert complaint in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_two_specs_with_one_key_are_refused(tmp_path: Path) -> None:
-    for name in ("a.yaml", "b.yaml"):
-        (tmp_path / name).write_text(yaml.safe_dump(TOY), encoding="utf-8")
-    with pytest.raises(InputError, match=r"b\.yaml: table 'toy' is declared twice"):
-        load_specs(tmp_path)

@@ -64,10 +64,6 @@ STUDY = KnownSd(0.84, 50)
 """t(0.95, 49) = 1.67655: one seed 1.40830, three seeds 0.81308."""
 
 
-def test_three_seeds_alone_use_students_t() -> None:
-    assert half_width(CLOSE, known=None, confidence=0.9) == pytest.approx(0.33717, abs=1e-5)
-
-
 def test_a_larger_study_makes_a_few_close_seeds_wider_and_never_narrower() -> None:
     assert half_width(CLOSE, known=STUDY, confidence=0.9) == pytest.approx(0.81308, abs=1e-5)
     assert half_width(CLOSE, known=KnownSd(0.01, 50), confidence=0.9) == pytest.approx(0.33717, abs=1e-5)

@@ -10,7 +10,7 @@ import re
 from harness.declarations import LEADERBOARDS, read_declarations
 from harness.facts.published import Published
 from harness.facts.spec import ColumnSpec, TableSpec
-from harness.report.cite import WORKS, Work, entry, report_entry
+from harness.report.cite import WORKS, Work
 from harness.report.formats.summary import records, to_csv, to_json
 from harness.report.pages.cells import anchors_of
 from harness.report.pages.content import Report
@@ -82,11 +82,6 @@ def test_a_quoted_number_is_cited_by_the_work_that_reported_it(
     assert set(filter(None, found.values())) <= set(bibliography)
     assert "Tianyu Gao and Xingcheng Yao and Danqi Chen" in bibliography["gao-2021-simcse"]
     assert "@misc{pcl2022" in text
-
-
-def test_a_citation_escapes_what_tex_would_read_and_leaves_out_what_is_not_known() -> None:
-    assert entry("k", {"note": "5 % & more", "year": ""}) == "@misc{k,\n  note = {5 \\% \\& more},\n}"
-    assert "Report of code 0123456789abcdef" in report_entry("0123456789abcdef")
 
 
 def test_a_page_writes_a_rank_as_two_digits_to_the_base_36() -> None:

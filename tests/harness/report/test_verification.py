@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from harness.facts.evidence.ledger import Ledger
@@ -18,7 +16,7 @@ from harness.facts.evidence.others import (
 from harness.facts.price import Price
 from harness.facts.published import Published
 from harness.facts.statistics import KnownSd
-from harness.report.verification import Verification, next_look_words, to_json, to_text, verify
+from harness.report.verification import Verification, next_look_words, to_text, verify
 
 STUDY = KnownSd(0.84, 50)
 
@@ -108,27 +106,3 @@ def example(simcse: tuple[ReportedNumber, Others]) -> Verification:
     price = Price(2.0, "sentbench plan pcl/simcse --backbone bert-base-uncased")
     values, dev = [75.1, 75.3, 75.5], [81.0, 82.0, 81.5]
     return verify(*simcse, values=values, dev=dev, known=STUDY, price=price)
-
-
-def test_json_is_plain_and_holds_every_answer(simcse: tuple[ReportedNumber, Others]) -> None:
-    found = json.loads(json.dumps(to_json(example(simcse)), allow_nan=False))
-    assert found["verdict"] == found["ours"]["judgement"]["verdict"] == "inconclusive"
-    assert found["others"]["answer"]["answer"] == "independent runs score lower"
-    assert len(found["others"]["independent"]["sources"]) == 14
-    assert found["draw"]["place"]["interval"]["low"] < found["draw"]["place"]["value"]
-    assert (found["best_by_dev"]["expected"], found["plan"]["more"]) == (75.3, 17)
-
-
-def test_text_names_print_answers_sources_and_command(simcse: tuple[ReportedNumber, Others]) -> None:
-    text = to_text(example(simcse))
-    for part in (
-        "reported   76.25 (seeds not stated, by simcse)",
-        "our seeds  75.30 +- 0.20 (3), inconclusive: -0.95, 97.5 % interval",
-        "next look  20 seeds in all, 17 more (chance of a verdict ",
-        "checkpoint: 3 single runs, 3 sources",
-        "    https://github.com/princeton-nlp/SimCSE/issues/258",
-        " plausible draw: above 96 % of 66 single runs of 13 sources, each of others counted once",
-        "cost       17 seeds, 34.0 GPU hours",
-        "run        sentbench plan pcl/simcse --backbone bert-base-uncased --seeds 20 && dvc repro",
-    ):
-        assert part in text
