@@ -16,7 +16,7 @@ from harness.facts.evidence.others import (
 from harness.facts.price import Price
 from harness.facts.published import Published
 from harness.facts.statistics import KnownSd
-from harness.report.verification import Verification, next_look_words, to_text, verify
+from harness.report.verification import next_look_words, to_text, verify
 
 STUDY = KnownSd(0.84, 50)
 
@@ -100,9 +100,3 @@ def test_the_best_by_dev_is_picked_of_all_our_seeds(reported: int | None) -> Non
     assert found.best_by_dev == 76.0
     assert "selection  of our 3 seeds the best on dev has 76.00 on test" in to_text(found)
     assert verify(*alone(3), values=values, dev=dev).best_by_dev is None, "a mean was chosen from nothing"
-
-
-def example(simcse: tuple[ReportedNumber, Others]) -> Verification:
-    price = Price(2.0, "sentbench plan pcl/simcse --backbone bert-base-uncased")
-    values, dev = [75.1, 75.3, 75.5], [81.0, 82.0, 81.5]
-    return verify(*simcse, values=values, dev=dev, known=STUDY, price=price)
