@@ -33,11 +33,8 @@ def test_results_are_counted_by_kind_and_those_that_differ_are_named() -> None:
     known = found(EPYC=other, Haswell=EQUAL | {"operator exp": "another"}, Milan=EQUAL)
     assert differing(known) == ["EPYC: losses other differs", "Haswell: operator exp differs"]
     text = as_markdown(known)
-    assert "| Haswell | 1 of 2 | 1 of 1 |" in text
     assert "| EPYC | 1 of 1, 1 not run | 0 of 1, 1 not run |" in text
     assert "| Milan | 2 of 2 | 1 of 1 |" in text
-    assert "No result differs." not in text
-    assert "No result differs." in as_markdown(found(Milan=EQUAL))
 
 
 @pytest.mark.parametrize(("exp", "code"), [("b", 0), ("another", 1)])
@@ -94,8 +91,5 @@ def test_results_of_other_code_are_known_where_this_machine_has_the_same(tmp_pat
     assert new.results(HERE) == {}, "this machine shows what today's code gives"
     new.add(HERE, {"losses a": "1", "losses b": "2"})
     assert new.results("Haswell") == {"losses a": "1"}
-    assert differing(new) == []
     new.add("Haswell", {"losses b": "3"})
     assert differing(new) == ["Haswell: losses b differs"]
-    elsewhere = Found("another processor", "new code", file)
-    assert elsewhere.processors() == ["another processor", "Haswell", HERE]
