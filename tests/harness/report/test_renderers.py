@@ -28,13 +28,11 @@ from pathlib import Path
 import pytest
 
 from harness.declarations import read_declaration
-from harness.errors import InputError
 from harness.facts.published import load_published
 from harness.facts.spec import TableSpec
 from harness.report.formats import latex, markdown
 from harness.report.formats.latex import to_latex
 from harness.report.formats.markdown import to_markdown
-from harness.report.formats.templates import fill_plain
 from harness.report.formats.text import to_terminal
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.model import Table
@@ -76,12 +74,6 @@ def test_special_characters_are_escaped() -> None:
         "a\\_b \\& 50\\% \\#1 \\$x\\$ \\{y\\} \\textasciitilde{}z\\textasciicircum{} "
         "\\textless{}i\\textgreater{} \\textbar{} {*}s{*} {[}t{]} `q` \\textbackslash{}"
     )
-
-
-def test_a_broken_template_is_one_line(tmp_path: Path) -> None:
-    (tmp_path / "table.md.j2").write_text("{{ nothing_of_this_name }}", encoding="utf-8")
-    with pytest.raises(InputError, match="nothing_of_this_name"):
-        fill_plain("table.md.j2", {}, folder=tmp_path)
 
 
 def invented(spec: TableSpec) -> list[tuple[str, int, str, float]]:

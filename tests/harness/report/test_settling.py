@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
-from benchmarks.verdict_studies import calibration
 from harness.facts.settling import DRAWS, OPEN, chance_of_verdict, look_worth_its_runs
 from harness.facts.statistics import KnownSd
 from harness.facts.verdicts import LOOKS, Origin, p_values, verdicts_at_a_look
@@ -53,12 +51,3 @@ def test_the_probability_is_that_of_runs_drawn_one_by_one() -> None:
     settled = float((verdicts_at_a_look(found, means) != OPEN).mean())
     assert 0.2 < settled < 0.8
     assert abs(chance(0.1, 0.2, 3, 5) - settled) < 4 * np.sqrt(0.25 / draws + 0.25 / DRAWS)
-
-
-@pytest.mark.parametrize(("seeds", "look"), [(5, 10), (10, 20)])
-def test_the_probability_that_is_stated_is_the_share_that_settles(seeds: int, look: int) -> None:
-    """Of 300 drawn studies; within 5 points and three standard errors of the shares."""
-    stated, settled = calibration(np.random.default_rng(7), seeds, look, 300)
-    assert abs(stated.mean() - settled.mean()) < 0.05 + 3 * np.sqrt(0.25 / 300)
-    likely = stated > np.median(stated)
-    assert settled[likely].mean() > settled[~likely].mean() + 0.2

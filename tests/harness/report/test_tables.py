@@ -102,17 +102,6 @@ def test_the_average_is_of_unrounded_scores_over_the_runs_that_have_all_parts(ev
     assert cell(table).n == 3
 
 
-def test_the_two_ways_of_averaging_are_shown_where_they_differ_in_print(evidence: MakeEvidence) -> None:
-    """65.004, 51.004 and 61.008 average 59.0053 (59.01); reported 65.00, 51.00, 61.01 average 59.0033."""
-    tasks = ("STS12", "STSB", "SICKR")
-    columns = (*({"key": task, "task": task} for task in tasks), {"key": "Avg", "mean_of": list(tasks)})
-    spec = spec_of(OURS, columns=columns)
-    values = zip(tasks, (0.65004, 0.51004, 0.61008), strict=True)
-    found = build_table(spec, evidence([(PCL, 1, task, value) for task, value in values]))
-    assert f"{cell(found, column=3).value:.2f}" == "59.01"
-    assert cell(found, column=3).note == "mean of the rounded cells 59.00"
-
-
 def test_without_runs_a_cell_is_wanted_and_without_a_choice_of_runs_cited(
     evidence: MakeEvidence,
 ) -> None:
@@ -173,12 +162,6 @@ def test_a_column_of_settings_shows_the_recipe_beside_the_print(evidence: MakeEv
     assert list(spec.choices()) == []
     with pytest.raises(InputError, match=r"sct has None at train\.learning_rate of its recipe"):
         build_table(spec, replace(evidence([]), settings={"sct": {"train": {}}}))
-
-
-def test_a_deterministic_row_differs_with_one_run(evidence: MakeEvidence) -> None:
-    spec = spec_of({**REPORTED, "deterministic": True}, published="pcl/table2")
-    found = build_table(spec, evidence([(PCL, 1, "STSB", 0.70)]))
-    assert cell(found).verdict == "does not replicate (lower)"
 
 
 def test_bold_marks_the_rows_that_are_not_separable_from_the_best(evidence: MakeEvidence) -> None:
