@@ -135,6 +135,7 @@ def test_a_system_is_free_of_seeds_only_if_no_run_of_it_took_a_step() -> None:
     first, second = scored("a", [0.5], last_step=0), scored("a", [0.5, 0.6])[1:]
     assert system_scores(first)["a@b"].exact
     assert not system_scores([*first, *second])["a@b"].exact
+    assert not system_scores([*second, *first])["a@b"].exact
 
 
 def test_the_page_compares_the_best_trained_system_with_every_one_that_it_shares_a_test_set_with() -> None:
