@@ -11,8 +11,7 @@ import torch
 
 from benchmarks import gpu_check, peaks
 from benchmarks.gpu_check import Gpu
-from harness.cli import main
-from harness.plan.estimate import Estimate, read_peaks, setting_of
+from harness.plan.estimate import Estimate, read_peaks
 from harness.plan.step_times import read_step_times
 from harness.report.measurements import load_measurements
 from methods.core.fast.choices import layers_on
@@ -25,9 +24,12 @@ CARD, USED = 24e9, 0.9
 def test_every_part_of_the_check_holds_on_the_simulated_device(capsys: pytest.CaptureFixture[str]) -> None:
     assert gpu_check.main(["--method", "simcse", "--method", "moco"]) == 0
     told = capsys.readouterr().out
-    for part in ("2 methods, fp32", "2 methods, bf16", "waits of the host", "equal bytes: simcse, moco"):
-        assert part in told
-    for part in ("steps a second", "counted 0.00", "scores against the CPU's", "9 of 9 results within"):
+    for part in (
+        "2 methods, bf16",
+        "waits of the host",
+        "equal bytes: simcse, moco",
+        "9 of 9 results within",
+    ):
         assert part in told
 
 
@@ -81,14 +83,6 @@ def test_on_a_gpu_the_results_are_a_section_of_the_record(
     assert machine.benchmarks[0].results == (result,)
 
 
-def test_the_command_needs_a_checkout(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert main(["gpu-check"]) == 2
-    assert "the check of a GPU needs a checkout" in capsys.readouterr().err
-
-
 def test_a_tiny_step_is_counted_by_hand_and_tracked_within_a_fifth(tmp_path: Path) -> None:
     """4 numbers of 4 bytes a parameter; 2 x 64 x 32 tokens, 2 layers, 68 x 128 + 10 x 2 x 32 bytes each.
 
@@ -105,20 +99,6 @@ def test_a_tiny_step_is_counted_by_hand_and_tracked_within_a_fifth(tmp_path: Pat
     by_hand = 16 * weights + 4 * buffers + 4096 * 2 * (68 * 128 + 10 * 2 * 32)
     assert found.counted == pytest.approx(by_hand, rel=1e-3)
     assert found.tracked == pytest.approx(found.counted, rel=0.2)
-
-
-def test_a_peak_is_that_of_the_sizes_alone() -> None:
-    params = peaks.full_scale()
-    run = next(run for run in params.runs.values() if run.id == "simcse")
-    shape = read_step_times().shapes["bert-tiny"]
-    key = setting_of(run, shape)
-
-    def changed(**config: Any) -> str:
-        return setting_of(run.model_copy(update={"config": {**run.config, **config}}), shape)
-
-    assert changed(temperature=0.1) == key
-    assert changed(temperature=0.0) != key
-    assert changed(max_length=64) != key
 
 
 def test_all_peaks_of_pcl_and_sct_fit_a_gpu_of_24_gb_by_both_estimates() -> None:

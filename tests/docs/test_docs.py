@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 import sentbench
-from docs import outputs, pictures
+from docs import outputs
 from harness.cli import commands, parser_of
 from harness.report.cite import RELEASED
 from tests.faults.small_project import write_stsb
@@ -66,14 +66,6 @@ def test_every_link_leads_to_a_file_and_a_heading_that_are_there(page: Path) -> 
     assert broken_links(page) == []
 
 
-def test_a_broken_link_is_seen(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    page.write_text(
-        "# A head\n[a](page.md#a-head) [b](page.md#no-head) [c](none.md) [d](#a-head) [e](https://x.y)\n"
-    )
-    assert broken_links(page) == ["page.md#no-head", "none.md"]
-
-
 def test_the_readme_is_short_and_links_to_every_page_of_the_documents() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert len(readme.splitlines()) <= 150
@@ -118,16 +110,6 @@ def test_a_wrong_output_is_rewritten_and_the_rest_of_the_page_stays(
     shown = capsys.readouterr().out
     assert "page.md: echo right: rewritten\n" in shown
     assert "not run, backbones/absent is missing" in shown
-    with pytest.raises(RuntimeError, match="exit code 2"):
-        outputs.output_of("echo half; exit 2")
-
-
-def test_a_missing_report_is_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(pictures, "ROOT", tmp_path)
-    assert pictures.main() == 2
-    assert capsys.readouterr().err == "pictures: reports/index.html is missing; make it by `make reproduce`\n"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

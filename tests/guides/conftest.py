@@ -20,7 +20,9 @@ class Checkout:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        for name in _files(ROOT):
+        command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+        listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+        for name in listed.stdout.split("\0")[:-1]:
             if not name.startswith(REPORTS) and (ROOT / name).is_file():
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(ROOT / name, folder / name)
@@ -32,11 +34,6 @@ class Checkout:
             path = self.folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
-
-    def append(self, name: str, text: str) -> None:
-        """Adds lines to the end of a file that exists."""
-        with (self.folder / name).open("a", encoding="utf-8") as file:
-            file.write(text)
 
     def touched(self) -> set[str]:
         """Returns the paths that were added or changed; empty package markers do not count."""
@@ -73,12 +70,6 @@ class Checkout:
             for path in self.folder.rglob("*")
             if path.is_file() and "__pycache__" not in path.parts
         }
-
-
-def _files(root: Path) -> list[str]:
-    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    listed = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
-    return [name for name in listed.stdout.split("\0") if name]
 
 
 @pytest.fixture

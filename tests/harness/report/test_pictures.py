@@ -14,12 +14,12 @@ import pytest
 
 from harness.errors import InputError
 from harness.facts.evidence.others import ReportedNumber, nothing_known
-from harness.report.chart import PALETTE, Chart, draw
+from harness.report.chart import PALETTE, Chart
 from harness.report.figures import chart_of, curve_rows, learning_curves
 from harness.report.pages.answers import Answer, conclusion, forest_of
 from harness.report.pages.claims import Claim, Rows, claims_of, judge_claims
 from harness.report.pages.content import PairSet, Paper
-from harness.report.pages.index import geometry_figure, named, ranks_of, years_of
+from harness.report.pages.index import geometry_figure, ranks_of, years_of
 from harness.report.pages.pairs import GOLD, SPAN, pairs_of
 from harness.report.pages.paper import others_values
 from harness.report.runs import RunDetail
@@ -103,7 +103,6 @@ def test_the_conclusion_counts_the_verdicts() -> None:
     assert conclusion(found) == (
         "Of 3 well-known numbers, 2 are above what other runs reach, 1 was measured by its authors only."
     )
-    assert conclusion(found[1:2]) == "Of 1 well-known number, 1 was measured by its authors only."
 
 
 def test_equal_rows_give_equal_bytes_and_two_pictures_share_no_id(forest: Chart) -> None:
@@ -114,7 +113,6 @@ def test_equal_rows_give_equal_bytes_and_two_pictures_share_no_id(forest: Chart)
     assert not set(ids[0]) & set(ids[1])
     runs = [line["value"] for line in csv.DictReader(io.StringIO(forest.csv)) if "run" in line["kind"]]
     assert runs == ["74.0", "75.0", "75.2", "76.0"]
-    assert set(forest.files) == {"pages/k.svg", "pages/k.csv"}
 
 
 def test_a_picture_names_no_colour_and_no_font_of_its_own(forest: Chart) -> None:
@@ -122,9 +120,6 @@ def test_a_picture_names_no_colour_and_no_font_of_its_own(forest: Chart) -> None
         bare = re.sub(r"var\(--[\w-]+, #[0-9a-f]{6}\)", "", svg)
         assert re.findall(r'(?:fill|stroke)="#[0-9a-f]+', bare) == []
         assert svg.count("font-family=") == 1
-        root = ElementTree.fromstring(svg)
-        assert root.get("viewBox", "").startswith("0 0 ")
-        assert root.get("width") is None
 
 
 def luminance(colour: str) -> float:
@@ -162,9 +157,6 @@ def test_curves_are_mean_and_sample_sd_over_seeds_and_lines_are_in_the_order_of_
     assert means == [(0, 70.0, pytest.approx(70 + 200**0.5)), (10, 60.0, pytest.approx(60 + 200**0.5))]
     lines = [(row["seed"], row["x"], row["y"]) for row in rows if row["kind"] == "seed"]
     assert lines == [(0, 0, 60.0), (0, 10, 50.0), (1, 0, 80.0), (1, 10, 70.0)]
-    single = [trained("a", (0, 0.5, None), (10, 0.6, -2.0))]
-    first, _ = curve_rows("a", single, "uniformity")
-    assert (first["x"], first["y"], first["low"], first["high"]) == (10, -2.0, -2.0, -2.0)
 
 
 def test_learning_curves_are_by_backbone_and_leave_out_what_does_not_train() -> None:
@@ -188,11 +180,10 @@ def test_a_figure_tells_both_values_and_leaves_plain_columns_out() -> None:
     assert chart.says == "Ours exist for 1 of 2 reported values; the largest difference is 1.00."
     unrun = replace(FIGURE, rows=FIGURE.rows[1:])
     assert (chart_of(unrun, {}) or chart).says == "1 reported values; none of them has been run yet."
-    lines = tuple(replace(row, x=None) for row in FIGURE.rows)
-    assert ">K = 100</text>" in (chart_of(replace(FIGURE, rows=lines), {}) or chart).svg
-    assert chart_of(replace(FIGURE, kind="table", rows=lines), {}) is None
-    empty = tuple(replace(row, cells=(Cell(), Cell())) for row in FIGURE.rows)
-    assert chart_of(replace(FIGURE, rows=empty), {}) is None
+    logs = replace(FIGURE, logs=("uniformity",))
+    curves = chart_of(logs, {"a-s0": trained("a", (10, 0.6, -2.0)), "z": trained("a", (10, 0.6, -3.0))})
+    assert curves is not None
+    assert marks_of(curves.svg, "points")[0][1] == "K = 1: uniformity, step 10: -2.00 ± 0.00"
 
 
 def test_an_axis_over_two_decades_is_logarithmic() -> None:
@@ -203,17 +194,6 @@ def test_an_axis_over_two_decades_is_logarithmic() -> None:
         assert chart is not None
         left, centre, right = (x for x, _ in marks_of(chart.svg, "points"))
         assert centre == pytest.approx((left + right) / 2, abs=0.02)
-
-
-def test_a_figure_of_training_logs_draws_the_curves_of_its_runs() -> None:
-    run = trained("a", (0, 0.5, -1.0), (10, 0.6, -2.0))
-    logs = replace(FIGURE, logs=("uniformity",))
-    chart = chart_of(logs, {"a-s0": run, "z": run})
-    assert chart is not None
-    assert [tip for _, tip in marks_of(chart.svg, "points")] == [
-        "K = 1: uniformity, step 0: -1.00 ± 0.00", "K = 1: uniformity, step 10: -2.00 ± 0.00",
-    ]  # fmt: skip
-    assert chart_of(logs, {}) is None
 
 
 def test_a_point_of_the_geometry_is_one_system_on_one_backbone_over_all_pairs() -> None:
@@ -233,14 +213,6 @@ def test_a_point_of_the_geometry_is_one_system_on_one_backbone_over_all_pairs() 
     ]  # fmt: skip
 
 
-def test_a_name_is_left_out_where_it_would_cover_another_point() -> None:
-    """The second point is right of the first, at one height; the third is far above."""
-    rows = [
-        {"name": name, "x": x, "y": y} for name, x, y in (("a", 0.0, 0.0), ("b", 0.1, 0.0), ("c", 1.0, 1.0))
-    ]
-    assert [row.get("label") for row in named(rows)] == [None, "b", "c"]
-
-
 def test_the_ranks_of_a_table_are_bars_from_the_first_to_the_last_rank() -> None:
     cells = (Cell(3.0, ranks=(1, 2)), Cell(2.0, ranks=(1, 3)), Cell(1.0, ranks=(2, 3)), Cell(0.5))
     rows = tuple(TableRow(str(i), f"row {i}", (cell,), "g") for i, cell in enumerate(cells))
@@ -250,7 +222,6 @@ def test_the_ranks_of_a_table_are_bars_from_the_first_to_the_last_rank() -> None
     assert [(row["name"], row["low"], row["high"], row["value"]) for row in chart.rows] == [
         ("row 0", 0.6, 2.4, 1), ("row 1", 0.6, 3.4, 2), ("row 2", 1.6, 3.4, 3),
     ]  # fmt: skip
-    assert ranks_of(Table("t", "T", (Column("avg", "Avg"),), rows[3:])) is None
 
 
 def test_claims_are_drawn_in_points_and_those_of_equality_are_left_out() -> None:
@@ -265,7 +236,6 @@ def test_claims_are_drawn_in_points_and_those_of_equality_are_left_out() -> None
     assert chart is not None
     assert [tip for _, tip in marks_of(chart.svg, "points")] == ["a and b, avg: +2.00"]
     assert chart.says == "0 of 1 reported differences are below one point; our seeds test 0."
-    assert claims_of("P", judged[1:]) is None
 
 
 def test_a_number_of_a_year_is_joined_with_the_median_of_independent_sources() -> None:
@@ -279,7 +249,6 @@ def test_a_number_of_a_year_is_joined_with_the_median_of_independent_sources() -
     assert chart.says == (
         "1 of 1 numbers are above the median of independent sources, on average by 1.15 points."
     )
-    assert years_of([Paper("p", "P", "", (table,))]) is None
 
 
 def test_independent_sources_of_a_strip_are_in_the_scale_of_the_table() -> None:
@@ -288,9 +257,7 @@ def test_independent_sources_of_a_strip_are_in_the_scale_of_the_table() -> None:
     assert others_values(Cell(published=0.7625), FIGURE) == []
 
 
-def test_nothing_to_draw_and_a_missing_library_are_input_errors(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(InputError, match="got no rows"):
-        draw("answers", [], key="k", title="t")
+def test_a_missing_library_is_an_input_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     with pytest.raises(InputError, match=r"pip install '\.\[report\]'"):
         forest_of([answer("One", {})], "k")
@@ -318,5 +285,4 @@ def test_pairs_that_systems_rank_furthest_apart_come_first_with_their_sentences(
     assert hidden is not None
     assert [row["name"] for row in hidden.rows[::2]] == ["p 1", "p 3", "p 2"]
     assert not any("cat" in drawing for drawing in hidden.drawings)
-    assert pairs_of(replace(found, cosines={"a": (0.1, 0.2, 0.3)})) is None
     assert replace(found, gold=(3.0, 1.0, 3.0)).gold_ranks.tolist() == [0.75, 0.0, 0.75]

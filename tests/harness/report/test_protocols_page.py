@@ -30,11 +30,6 @@ def test_ways_to_join_subsets_are_means_over_the_tasks_that_have_subsets() -> No
     assert row.range == pytest.approx(0.0)
 
 
-def test_the_range_is_the_largest_minus_the_smallest_way() -> None:
-    (row,) = rows_of(result("a", 0, joined("STS12", 0.5, 0.6, 0.55)))
-    assert row.range == pytest.approx(10.0)
-
-
 def test_readings_are_over_seeds() -> None:
     """0.50 and 0.54: mean 52, sample standard deviation sqrt(8) = 2.8284."""
     results = [result("a", seed, {("SICKR", "all"): value}) for seed, value in ((0, 0.50), (1, 0.54))]

@@ -28,16 +28,14 @@ from pathlib import Path
 import pytest
 
 from harness.declarations import read_declaration
-from harness.errors import InputError
 from harness.facts.published import load_published
 from harness.facts.spec import TableSpec
 from harness.report.formats import latex, markdown
 from harness.report.formats.latex import to_latex
 from harness.report.formats.markdown import to_markdown
-from harness.report.formats.templates import fill_plain
 from harness.report.formats.text import to_terminal
 from harness.report.tables.build import Evidence, build_table
-from harness.report.tables.model import Cell, Column, Table, TableRow
+from harness.report.tables.model import Table
 from harness.results.schema import ResultFile
 from tests.harness.report.conftest import NO_STUDIES
 
@@ -48,12 +46,6 @@ RECORDED = Path(__file__).parent / "recorded"
 def table(recorded_scores: list[ResultFile]) -> Table:
     evidence = Evidence(recorded_scores, load_published(RECORDED / "published"), NO_STUDIES)
     return build_table(read_declaration(RECORDED / "table.yaml", TableSpec), evidence)
-
-
-def table_of(*cells: Cell, title: str = "x") -> Table:
-    """One row with these cells."""
-    columns = tuple(Column(f"c{place}", f"c{place}") for place in range(len(cells)))
-    return Table("toy", "Toy", columns, (TableRow("x", title, cells),))
 
 
 @pytest.mark.parametrize(("form", "file"), [(to_markdown, "expected.md"), (to_latex, "expected.tex")])
@@ -82,24 +74,6 @@ def test_special_characters_are_escaped() -> None:
         "a\\_b \\& 50\\% \\#1 \\$x\\$ \\{y\\} \\textasciitilde{}z\\textasciicircum{} "
         "\\textless{}i\\textgreater{} \\textbar{} {*}s{*} {[}t{]} `q` \\textbackslash{}"
     )
-    cells = to_markdown(table_of(Cell(value=1.0, n=1), title="a|b\nc")).splitlines()
-    assert "| a\\|b c | 1 | 1.00 |  |" in cells
-
-
-def test_plain_columns_print_all_their_digits() -> None:
-    columns = (Column("k", "queue", plain=True), Column("lr", "rate", plain=True))
-    cells = (Cell(published=131072.0, wanted=False), Cell(published=0.0005, wanted=False))
-    shown = Table("toy", "Toy", columns, (TableRow("x", "x", cells),))
-    assert "(131072) †" in to_markdown(shown)
-    assert "$0.0005$" in to_latex(shown)
-
-
-def test_a_broken_or_missing_template_is_one_line(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"table\.md\.j2: .*not found"):
-        fill_plain("table.md.j2", {}, folder=tmp_path)
-    (tmp_path / "table.md.j2").write_text("{{ nothing_of_this_name }}", encoding="utf-8")
-    with pytest.raises(InputError, match="nothing_of_this_name"):
-        fill_plain("table.md.j2", {}, folder=tmp_path)
 
 
 def invented(spec: TableSpec) -> list[tuple[str, int, str, float]]:
@@ -122,12 +96,9 @@ def test_every_latex_table_compiles_and_fits_its_page(
     empty = [build_table(spec, evidence([])) for spec in specs.values()]
     full = [build_table(spec, evidence(invented(spec))) for spec in list(specs.values())[::every]]
     tables = [table, *empty, *full]
+    packages = r"\usepackage[a4paper,margin=1cm]{geometry}\usepackage{booktabs,graphicx}"
     document = [
-        r"\documentclass{article}",
-        r"\usepackage[a4paper,margin=1cm]{geometry}",
-        r"\usepackage{booktabs}",
-        r"\usepackage{graphicx}",
-        r"\begin{document}",
+        r"\documentclass{article}" + packages + r"\begin{document}",
         *(to_latex(shown) + r"\clearpage" for shown in tables),
         r"\end{document}",
     ]

@@ -15,11 +15,7 @@ def line(task: str, value: float, **rest: str) -> ScoreLine:
 def test_the_average_is_that_of_the_reported_cells() -> None:
     """70.114 and 60.114 print as 70.11 and 60.11, mean 65.11; unrounded it would be 65.114."""
     assert average_of(["A", "B"], [line("A", 0.70114), line("B", 0.60114)]) == ("spearman", "all", 65.11)
-    found = average_of(["A", "B"], [line("A", 0.70126), line("B", 0.60126), line("B", 0.1, metric="pearson")])
-    assert found is not None
-    assert round(found[2], 6) == 65.13
     assert average_of(["A", "B"], [line("A", 0.7)]) is None
-    assert average_of(["A"], [line("A", 0.7)]) is None
 
 
 def test_a_table_has_heads_points_and_averages_and_hides_subsets_on_demand() -> None:
@@ -34,11 +30,7 @@ def test_a_table_has_heads_points_and_averages_and_hides_subsets_on_demand() -> 
     assert whole[1].split() == ["A", "spearman", "all", "50.00", "40.00", "to", "61.00", "100"]
     assert whole[4].split() == ["geometry", "uniformity", "all", "-2.3456", "100"]
     assert whole[6].split() == ["Avg.", "s", "spearman", "all", "60.00", "2", "tasks"]
-    assert "but alignment, uniformity, anisotropy as they are; text as in a paper" in whole[-1]
-    short = to_table(lines, suites={}, subsets=False)
-    assert "subset:x" not in short
-    assert "1 scores of subsets with --subsets" in short
-    assert "95 % interval" not in to_table([line("A", 0.5)], suites={})
+    assert "subset:x" not in to_table(lines, suites={}, subsets=False)
 
 
 def test_differences_show_both_intervals_and_who_wins() -> None:

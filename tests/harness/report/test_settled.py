@@ -57,7 +57,3 @@ def test_a_cell_that_our_runs_may_not_judge_is_named_apart() -> None:
         "without a verdict: 1 cell, with the reason in its details",
         GIVE,
     ]
-
-
-def test_without_a_run_next_to_a_reported_number_nothing_is_said() -> None:
-    assert settled_lines([table(Cell(value=75.0, values=(75.0,)), Cell(published=75.0), cell())]) == []

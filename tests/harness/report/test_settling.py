@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
-from benchmarks.verdict_studies import calibration
 from harness.facts.settling import DRAWS, OPEN, chance_of_verdict, look_worth_its_runs
 from harness.facts.statistics import KnownSd
 from harness.facts.verdicts import LOOKS, Origin, p_values, verdicts_at_a_look
@@ -41,10 +39,6 @@ def test_the_advised_look_is_the_first_with_a_verdict_more_likely_than_not() -> 
         assert all(chance(difference, sd, seeds, early) < 0.5 for early in LOOKS if seeds < early < look)
 
 
-def test_without_a_standard_deviation_the_next_look_is_advised() -> None:
-    assert look_worth_its_runs(0.0, None, 1, origin=Origin()) == (5, None)
-
-
 def test_the_probability_is_that_of_runs_drawn_one_by_one() -> None:
     """Three runs of mean 0.1 and standard deviation 0.2, two to come; four standard errors of two shares."""
     draws, rng = 20_000, np.random.default_rng(3)
@@ -57,12 +51,3 @@ def test_the_probability_is_that_of_runs_drawn_one_by_one() -> None:
     settled = float((verdicts_at_a_look(found, means) != OPEN).mean())
     assert 0.2 < settled < 0.8
     assert abs(chance(0.1, 0.2, 3, 5) - settled) < 4 * np.sqrt(0.25 / draws + 0.25 / DRAWS)
-
-
-@pytest.mark.parametrize(("seeds", "look"), [(5, 10), (10, 20)])
-def test_the_probability_that_is_stated_is_the_share_that_settles(seeds: int, look: int) -> None:
-    """Of 300 drawn studies; within 5 points and three standard errors of the shares."""
-    stated, settled = calibration(np.random.default_rng(7), seeds, look, 300)
-    assert abs(stated.mean() - settled.mean()) < 0.05 + 3 * np.sqrt(0.25 / 300)
-    likely = stated > np.median(stated)
-    assert settled[likely].mean() > settled[~likely].mean() + 0.2

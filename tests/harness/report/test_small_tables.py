@@ -31,22 +31,16 @@ def table(specs: dict[str, TableSpec], published: Published) -> Table:
     return build_table(specs["small-sts"], evidence)
 
 
-def test_every_cell_with_data_is_filled_and_sickr_stays_empty(table: Table) -> None:
+def test_every_cell_with_data_is_filled_and_the_average_is_that_of_these_columns(table: Table) -> None:
     keys = [column.key for column in table.columns]
-    assert keys == ["STS12", "STS13", "STS14", "STS15", "STS16", "STSB", "SICKR", "Avg"]
     for row in table.rows:
         empty = [key for key, cell in zip(keys, row.cells, strict=True) if cell.value is None]
         assert empty == ["SICKR"], row.title
-    assert len(table.rows) >= 15
-
-
-def test_the_average_is_that_of_the_columns_with_data_and_is_marked_partial(table: Table) -> None:
-    for row in table.rows:
         *parts, average = [cell.value for cell in row.cells if cell.value is not None]
         assert average == pytest.approx(sum(parts) / 6)
+    assert len(table.rows) >= 15
     assert "Avg (partial)" in to_markdown(table)
     assert r"Avg \textit{(partial)}" in to_latex(table)
-    assert "small-scale" in to_markdown(table)
     assert "SICK-R (no data)" in to_markdown(table)
 
 
@@ -58,7 +52,6 @@ def test_both_forms_of_the_first_page_say_at_which_scale_this_leaderboard_is(
     recipes = recipes_of((result.run.id for result in results), load_recipes())
     notes = notes_of(build_table(specs["small"], Evidence(results, published, NO_STUDIES, recipes=recipes)))
     assert "small encoders (minilm-l2, words-50d)" in notes[0]
-    assert "small encoders," in notes_of(None)[0]
     page = html.unescape(show_index(Report("T", "abc", notes=notes)))
     assert notes[0] in to_summary({}, [], notes=notes)
     assert notes[0] in page

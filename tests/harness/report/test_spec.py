@@ -84,28 +84,16 @@ def test_a_column_gives_what_a_row_leaves_out_and_a_cell_goes_first() -> None:
     assert list(spec.choices()) == [choice for row in found for choice in row if choice]
 
 
-def test_a_quantity_that_is_only_published_selects_no_runs() -> None:
-    spec = changed(columns=[{"key": "time"}])
-    assert spec.choice(spec.rows[0], spec.columns[0]) is None
-
-
 @pytest.mark.parametrize(
     ("spec", "complaint"),
     [
         (changed(columns=[{"key": "STS12", "task": "STS21"}]), "unknown task in table toy 'STS21'"),
-        (changed_row(run="pcll@bert-base-uncased"), "unknown run in table toy 'pcll'"),
         (changed_row(run="pcl@bert-base"), "unknown backbone of pcl in table toy 'bert-base'"),
         (changed_row(run="pcl"), "run has no backbone, expected both; write `run: SYSTEM@BACKBONE`"),
-        (changed_row(cells={"STS21": {}}), "unknown column of table toy 'STS21'"),
         (changed_row(cells={"STS12": {"published": "plc"}}), "unknown published row of pcl/table3 'plc'"),
-        (changed(published="pcl/tabel3"), "did you mean pcl/table3"),
         (changed(published=None), "add `published` on top"),
         (changed(scale=1.0), "scale 1.0, pcl/table3 prints 100.0"),
         (changed(columns=[{"key": "A", "task": "STS12"}] * 2), "column 'A' appears twice"),
-        (
-            changed(columns=[{"key": "A", "task": "STS12", "published": "STS21"}]),
-            "unknown column of pcl/table3 'STS21'",
-        ),
     ],
 )
 def test_a_wrong_name_gives_one_line(spec: TableSpec, complaint: str, published: Published) -> None:
@@ -115,29 +103,10 @@ def test_a_wrong_name_gives_one_line(spec: TableSpec, complaint: str, published:
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("changes", "complaint"),
-    [
-        ({"key": "../toy"}, "key is"),
-        ({"columns": [{"key": "A", "task": "STS12", "run": "@b"}]}, "give what the row leaves out"),
-        ({"rows": [{"title": "PCL", "run": "@"}]}, "expected SYSTEM@BACKBONE"),
-        ({"rows": [{"title": "PCL", "run": "../x@b"}]}, "expected a name of lower-case letters"),
-        (
-            {"columns": [{"key": "A", "task": "STS12", "mean_of": ["B"]}]},
-            "names several of task, mean_of and recipe",
-        ),
-    ],
-)
-def test_a_wrong_spec_file_gives_one_line(tmp_path: Path, changes: dict[str, object], complaint: str) -> None:
-    (tmp_path / "toy.yaml").write_text(yaml.safe_dump({**TOY, **changes}), encoding="utf-8")
+def test_a_wrong_spec_file_gives_one_line(tmp_path: Path) -> None:
+    toy = {**TOY, "rows": [{"title": "PCL", "run": "../x@b"}]}
+    (tmp_path / "toy.yaml").write_text(yaml.safe_dump(toy), encoding="utf-8")
     with pytest.raises(InputError, match=r"toy\.yaml: ") as caught:
         load_specs(tmp_path)
-    assert complaint in str(caught.value)
+    assert "expected a name of lower-case letters" in str(caught.value)
     assert "\n" not in str(caught.value)
-
-
-def test_two_specs_with_one_key_are_refused(tmp_path: Path) -> None:
-    for name in ("a.yaml", "b.yaml"):
-        (tmp_path / name).write_text(yaml.safe_dump(TOY), encoding="utf-8")
-    with pytest.raises(InputError, match=r"b\.yaml: table 'toy' is declared twice"):
-        load_specs(tmp_path)

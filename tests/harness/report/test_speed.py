@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from harness.errors import InputError
-from harness.report.measurements import Measurements, goals, load_measurements, plain
+from harness.report.measurements import Measurements, goals, load_measurements
 from harness.report.pages import speed
 from harness.report.pages.content import Report
 from methods.core.files import with_digest
@@ -24,21 +24,18 @@ def spread(median: float, low: float, high: float) -> dict[str, float]:
 
 def recorded() -> dict[str, Any]:
     """One machine that measured a benchmark once."""
-    peer = {
-        "name": "other tool",
-        "cost": spread(30.0, 28.0, 33.0),
-        "ratio": spread(1.5, 1.4, 1.6),
-        "target": 2.0,
-    }
+    peer = {"name": "other tool", "cost": spread(30.0, 28.0, 33.0), "ratio": spread(1.5, 1.4, 1.6)}
     slow: dict[str, Any] = {
-        "name": "a step", "unit": "ms", "ours": spread(20.0, 19.0, 22.0), "peers": [peer], "limit": None,
-        "agreement": "losses agree", "note": "",
+        "name": "a step", "unit": "ms", "ours": spread(20.0, 19.0, 22.0), "peers": [{**peer, "target": 2.0}],
+        "limit": None, "agreement": "losses agree", "note": "padding takes a fifth.",
     }  # fmt: skip
     start = {**slow, "name": "a start", "peers": [], "limit": 0.3, "unit": "s", "ours": spread(0.2, 0.2, 0.2)}
-    start |= {"note": "warm <cache>"}
+    start["note"] = "warm <cache>"
     scale = {**slow, "name": "scale alone", "peers": [{**peer, "target": None}]}
-    software = {"python": "3.11", "versions": {"torch": "2.13"}}
-    training = {"name": "training", "rounds": 5, "threads": 1, **software, "results": [slow, start, scale]}
+    training = {
+        "name": "training", "rounds": 5, "threads": 1, "python": "3.11", "versions": {"torch": "2.13"},
+        "results": [slow, start, scale],
+    }  # fmt: skip
     machine = {
         "id": "a-processor-2-cores", "processor": "a processor", "model": "", "cores": 2, "device": "cpu",
         "products": None, "benchmarks": [training],
@@ -71,77 +68,46 @@ def written(folder: Path, value: object) -> Path:
     return path
 
 
-def page(folder: Path, value: dict[str, Any] | None = None) -> str:
-    path = written(folder, value or recorded())
-    return show(speed.PAGE, Report("sentbench", "c0ffee", measurements=path))
-
-
 def words_of(text: str) -> str:
     return " ".join(re.sub(r"<[^>]+>", " ", text).split())
 
 
-def cells_of(text: str, name: str) -> list[list[str]]:
-    """Returns the cells of every row with a name, as words."""
-    rows = re.findall(rf'<tr[^>]*><th scope="row">{name}</th>(.*?)</tr>', text, flags=re.DOTALL)
-    return [[words_of(cell) for cell in re.findall(r"<td>(.*?)</td>", row, flags=re.DOTALL)] for row in rows]
-
-
-def test_the_page_shows_cost_ratio_and_packages_of_every_result_and_explains_a_missed_goal(
+def test_machines_stand_side_by_side_with_their_packages_and_are_held_to_the_strictest_goal(
     tmp_path: Path,
 ) -> None:
-    value = recorded()
-    (training,) = value["machines"][0]["benchmarks"]
-    training["results"][0]["note"] = "padding takes a fifth."
-    later = {**training, "name": "start", "versions": {"torch": "2.14"}, "results": []}
-    value["machines"][0]["benchmarks"].append(later)
-    text = page(tmp_path, value)
-    assert cells_of(text, "a step: other tool") == [["at least 2", "1.5 missed"]]
-    assert cells_of(text, "a start") == [["at most 0.3 s", "0.2 met"], ["0.2 s"]]
-    assert cells_of(text, "a step") == [["20 ms (19 to 22)"]]
-    assert cells_of(text, "other tool") == [["1.5 (1.4 to 1.6) 30 ms"]] * 2
-    assert cells_of(text, "a processor, 2 cores") == [["–", "–"]]
+    """The other machine recorded a goal of 1.75, which its 2.5 meets as well as the first's 2."""
+    path = written(tmp_path, two_machines())
+    text = show(speed.PAGE, Report("sentbench", "c0ffee", measurements=path))
+    cells: dict[str, list[list[str]]] = {}
+    for name, row in re.findall(r'<tr[^>]*><th scope="row">(.*?)</th>(.*?)</tr>', text, flags=re.DOTALL):
+        found = re.findall(r"<td>(.*?)</td>", row, flags=re.DOTALL)
+        cells.setdefault(words_of(name), []).append([words_of(cell) for cell in found])
+    wide, first = "wide processor (family 6, model 1), 2 cores", "1.5 (1.4 to 1.6) 30 ms"
+    assert cells["a step: other tool"] == [["at least 2", "1.5 missed", "2.5 met"]]
+    assert cells["a step"] == [["20 ms (19 to 22)", "20 ms (19 to 22)"]]
+    assert cells["other tool"] == [[first, "2.5 (2.4 to 2.6) 30 ms other 1.0"], [first, "–"]]
+    assert cells["a start"] == [["at most 0.3 s", "0.2 met", "–"], ["0.2 s", "–"]]
+    assert cells[wide] == [["402 (390 to 410)", "201 (190 to 210) 2 threads"]]
     words = words_of(text)
     for said in (
-        "Results: losses agree.", "5 rounds, 1 thread ", "warm &lt;cache&gt;.",
-        "Python 3.11, torch 2.13 (training). Python 3.11, torch 2.14 (start).",
-        "Missed on a processor, 2 cores: padding takes a fifth.",
+        "Results: losses agree.", "5 rounds, 1 thread ", "warm &lt;cache&gt;.", f"{wide} wide &lt;units&gt;.",
+        "Python 3.11, torch 2.13.", "Missed on a processor, 2 cores: padding takes a fifth.",
     ):  # fmt: skip
         assert said in words
     assert text.count("Missed on") == 1
 
 
-def test_machines_stand_side_by_side_and_are_held_to_the_strictest_goal(tmp_path: Path) -> None:
-    """The other machine recorded a goal of 1.75, which its 2.5 meets as well as the first's 2."""
-    text = page(tmp_path, two_machines())
-    assert cells_of(text, "a step: other tool") == [["at least 2", "1.5 missed", "2.5 met"]]
-    assert cells_of(text, "a step") == [["20 ms (19 to 22)", "20 ms (19 to 22)"]]
-    both = ["1.5 (1.4 to 1.6) 30 ms", "2.5 (2.4 to 2.6) 30 ms other 1.0"]
-    assert cells_of(text, "other tool") == [both, ["1.5 (1.4 to 1.6) 30 ms", "–"]]
-    assert cells_of(text, "a start")[1] == ["0.2 s", "–"]
-    wide = "wide processor (family 6, model 1), 2 cores"
-    (rates,) = cells_of(text, re.escape(wide))
-    assert rates == ["402 (390 to 410)", "201 (190 to 210) 2 threads"]
-    assert f"{wide} wide &lt;units&gt;." in words_of(text)
-
-
-@pytest.mark.parametrize("damage", ["extra", "missing", "text", "digest"])
+@pytest.mark.parametrize("damage", ["missing", "digest"])
 def test_a_file_of_another_form_is_refused_in_one_line(tmp_path: Path, damage: str) -> None:
     value = recorded()
     (machine,) = value["machines"]
-    if damage == "extra":
-        machine["colour"] = "grey"
-    elif damage == "missing":
+    if damage == "missing":
         del machine["benchmarks"][0]["results"][0]["ours"]
-    elif damage == "digest":
+    else:
         value = with_digest(value)
         machine["cores"] = 64
-    path = written(tmp_path, value)
-    if damage == "text":
-        path.write_text("{", encoding="utf-8")
-    with pytest.raises(InputError, match=r"benchmarks\.json: .*; .*python -m benchmarks") as told:
-        load_measurements(path)
-    assert "\n" not in str(told.value)
-    assert load_measurements(tmp_path / "none.json") is None
+    with pytest.raises(InputError, match=r"benchmarks\.json: .*; .*python -m benchmarks"):
+        load_measurements(written(tmp_path, value))
 
 
 def test_goals_are_of_results_with_a_bound_and_a_share_of_a_peer_is_turned_over() -> None:
@@ -165,10 +131,3 @@ def test_goals_are_of_results_with_a_bound_and_a_share_of_a_peer_is_turned_over(
         ("a step: products", "at most 1.25", (2.0, False)),
         ("portable: other tool", "none", (1 / 1.5, None)),
     ]
-
-
-@pytest.mark.parametrize(
-    ("number", "told"), [(0.0, "0"), (0.01234, "0.0123"), (12.34, "12.3"), (1234.5, "1234")]
-)
-def test_numbers_have_three_digits_and_no_exponent(number: float, told: str) -> None:
-    assert plain(number) == told

@@ -17,8 +17,6 @@ from harness.report.system_pairs import (
     compare_systems,
     difference_of,
     system_scores,
-    tally_in_words,
-    to_json,
 )
 from harness.results.schema import ResultFile
 from tests.harness.report.made_results import result
@@ -72,14 +70,10 @@ def test_two_sides_without_seeds_have_an_interval_of_no_width() -> None:
 
 def test_a_single_seed_has_no_interval_whether_the_other_side_has_it_or_not() -> None:
     """The one run of seed 1 is compared with seed 1; that of seed 8 with the mean over all seeds, 0.73."""
-    alone = difference_of({1: 0.90}, FIRST)
-    assert (alone.difference, alone.paired, alone.seeds, alone.outcome) == (
-        pytest.approx(0.17), 1, None, "inconclusive",
-    )  # fmt: skip
-    apart = difference_of({8: 0.90}, FIRST)
-    assert (apart.difference, apart.paired, apart.seeds, apart.outcome) == (
-        pytest.approx(0.17), 0, None, "inconclusive",
-    )  # fmt: skip
+    for seed, paired in ((1, 1), (8, 0)):
+        found = difference_of({seed: 0.90}, FIRST)
+        assert found.difference == pytest.approx(0.17)
+        assert (found.paired, found.seeds, found.outcome) == (paired, None, "inconclusive")
 
 
 AWAY, ZERO = Interval(0.05, 0.2), Interval(-0.01, 0.3)
@@ -104,12 +98,7 @@ def test_trained_systems_are_told_apart_over_seeds_and_jointly(
     assert ("inconclusive over seeds" in found.reason) == (seeds is None)
 
 
-def test_the_tally_is_told_in_the_same_words_in_text_and_json() -> None:
-    found = compared([*scored("a", [0.60, 0.72, 0.64]), *scored("b", [0.50, 0.60, 0.50])])
-    assert tally_in_words(found.tally, "a") == "a: 1 won, 0 lost, 0 inconclusive, 0 equal of 1 test sets"
-    told = to_json(found)
-    assert (told["first"], told["won"], told["tasks"][0]["outcome"]) == ("a@b", 1, "won")
-    assert told["mean"]["difference"] == pytest.approx(0.12)
+def test_a_test_set_where_all_differences_are_zero_is_equal() -> None:
     equal = compared([*scored("a", [0.5, 0.6]), *scored("b", [0.5, 0.6])])
     assert equal.tally == {"won": 0, "lost": 0, "inconclusive": 0, "equal": 1}
 
@@ -125,9 +114,8 @@ def test_the_mean_is_over_shared_test_sets_and_seeds() -> None:
     found = compared([*results, result("b", 2, {("STS12", "all"): 0.8})])
     assert [name.task for name in found.tasks] == ["STS12", "STS13"]
     assert found.mean is not None
-    assert (found.mean.paired, found.mean.difference, found.mean.first) == (
-        2, pytest.approx(0.1), pytest.approx(0.55),
-    )  # fmt: skip
+    assert found.mean.paired == 2
+    assert (found.mean.difference, found.mean.first) == pytest.approx((0.1, 0.55))
 
 
 def test_one_score_stands_for_a_test_set_and_none_for_a_development_set_or_picked_pairs() -> None:

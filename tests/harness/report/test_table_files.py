@@ -10,8 +10,8 @@ import re
 from harness.declarations import LEADERBOARDS, read_declarations
 from harness.facts.published import Published
 from harness.facts.spec import ColumnSpec, TableSpec
-from harness.report.cite import WORKS, Work, entry, report_entry
-from harness.report.formats.summary import records, to_csv, to_json
+from harness.report.cite import WORKS, Work
+from harness.report.formats.summary import to_csv, to_json
 from harness.report.pages.cells import anchors_of
 from harness.report.pages.content import Report
 from harness.report.pages.pairs import written
@@ -39,8 +39,6 @@ def test_csv_and_json_hold_one_record_for_every_cell_that_has_a_number() -> None
     first = lines[0]
     assert (first["table"], first["group"], first["column"], first["ours"]) == ("p/t", "x", "STSB", "71.25")
     assert (first["unit"], first["runs"], first["seeds_values"]) == ("Spearman × 100", "r0 r1", "1.0 2.0")
-    reported = Table("p/t", "T", COLUMNS[:1], (TableRow("a", "a", (Cell(published=70.0),)),))
-    assert [one["ours"] for one in records(reported)] == [None]
     cells = json.loads(to_json(TABLE))["cells"]
     assert [(cell["column"], cell["published"]) for cell in cells] == [("STSB", 70.0), ("Avg", None)]
 
@@ -56,12 +54,8 @@ def test_anchors_name_rows_by_title_and_by_group_only_where_two_rows_share_one()
 def test_rows_stand_by_group_then_best_first_and_without_a_value_last() -> None:
     spec = TableSpec(key="small", title="t", rows_from="runs", order_by="Avg",
                      columns=[ColumnSpec(key="STSB"), ColumnSpec(key="Avg")])  # fmt: skip
-    rows = [
-        row("u", 99.0, UNTRAINED),
-        row("none", None, TRAINED),
-        row("low", 1.0, TRAINED),
-        row("high", 2.0, TRAINED),
-    ]
+    values = (("u", 99.0), ("none", None), ("low", 1.0), ("high", 2.0))
+    rows = [row(title, value, UNTRAINED if title == "u" else TRAINED) for title, value in values]
     assert [rows[index].title for index in order_of(spec, rows)] == ["high", "low", "none", "u"]
 
 
@@ -82,11 +76,6 @@ def test_a_quoted_number_is_cited_by_the_work_that_reported_it(
     assert set(filter(None, found.values())) <= set(bibliography)
     assert "Tianyu Gao and Xingcheng Yao and Danqi Chen" in bibliography["gao-2021-simcse"]
     assert "@misc{pcl2022" in text
-
-
-def test_a_citation_escapes_what_tex_would_read_and_leaves_out_what_is_not_known() -> None:
-    assert entry("k", {"note": "5 % & more", "year": ""}) == "@misc{k,\n  note = {5 \\% \\& more},\n}"
-    assert "Report of code 0123456789abcdef" in report_entry("0123456789abcdef")
 
 
 def test_a_page_writes_a_rank_as_two_digits_to_the_base_36() -> None:

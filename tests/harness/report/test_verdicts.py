@@ -81,7 +81,6 @@ def test_a_verdict_uses_the_seeds_up_to_the_last_look() -> None:
     before, between = judge(FIVE, 75.2, origin=ONE), judge([*FIVE, 90.0, 90.0], 75.2, origin=ONE)
     assert before == between
     assert judge(FIVE[:4], 90.0, origin=ONE).verdict == "inconclusive"
-    assert judge(FIVE[:4], 90.0, origin=ONE).interval is not None
 
 
 def test_a_larger_study_widens_five_seeds_that_happen_to_agree() -> None:
@@ -192,19 +191,15 @@ def test_ranks_of_equal_systems_are_wrong_in_at_most_one_table_of_twenty() -> No
 def test_answers_of_many_claims_have_the_level_of_their_share() -> None:
     """Error 0.2 with 8 degrees of freedom: 0.641 to either side for one of one, 0.834 for one of four."""
     same, near, far = (Pair(FIVE, [value - shift for value in FIVE]) for shift in (0.0, 0.7, 0.9))
-    ((found, answer),) = claimed_among_many([near])
-    assert found is not None
-    assert (found.low, answer) == (pytest.approx(0.7 - 0.641, abs=1e-3), "supported")
+    for pairs, low in (([near], 0.7 - 0.641), ([far, same, same, same], 0.9 - 0.834)):
+        (found, answer), *_ = claimed_among_many(pairs)
+        assert found is not None
+        assert (found.low, answer) == (pytest.approx(low, abs=1e-3), "supported")
     assert [answer for _, answer in claimed_among_many([near, same, same, same])] == ["inconclusive"] * 4
-    (found, answer), *_ = claimed_among_many([far, same, same, same])
-    assert found is not None
-    assert (found.low, answer) == (pytest.approx(0.9 - 0.834, abs=1e-3), "supported")
     early = Pair(FIVE[:3], FIVE[:3])
-    assert claimed_among_many([near, early, early]) == [
-        *claimed_among_many([near]),
-        *[(None, "inconclusive")] * 2,
-    ]
-    assert claimed_among_many([]) == []
+    alone, *others = claimed_among_many([near, early, early])
+    assert [alone] == claimed_among_many([near])
+    assert others == [(None, "inconclusive")] * 2
 
 
 TEN = {OURS: [74.0, 74.5, 75.0, 75.5, 76.0, 74.2, 74.8, 75.2, 75.8, 75.0]}
@@ -277,12 +272,10 @@ def test_without_others_it_counts_whether_anyone_looked() -> None:
 def test_the_p_values_of_all_pairs_are_those_of_one_test_a_pair() -> None:
     groups = [[75.0, 75.4, 74.1], [76.0, 76.2], [74.0], [75.2, 75.2], [74.9], [75.0, 75.1, 75.3, 75.2]]
     exact = [False, False, False, True, True, False]
-    means, p = _differences(groups, exact)
-    assert means == pytest.approx([np.mean(group) for group in groups])
+    _, p = _differences(groups, exact)
     for i, j in ((0, 1), (0, 5), (1, 5)):
-        assert (
-            p[i, j] == p[j, i] == pytest.approx(stats.ttest_ind(groups[i], groups[j], equal_var=False).pvalue)
-        )
+        one = stats.ttest_ind(groups[i], groups[j], equal_var=False).pvalue
+        assert p[i, j] == p[j, i] == pytest.approx(one)
     for i in (0, 1, 5):
         assert p[i, 4] == pytest.approx(stats.ttest_1samp(groups[i], 74.9).pvalue)
     assert (p[3, 4], p[3, 3]) == (0.0, 1.0), "without random draws a difference is exact"
