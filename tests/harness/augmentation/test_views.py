@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from harness.augmentation.augmenters import build_augmenter
-from harness.augmentation.records import Augmenter
 from harness.augmentation.views import needs_tool, read_views
 from harness.errors import InputError
 
@@ -41,17 +38,3 @@ def test_a_bad_setting_is_one_line_with_its_place(entry: dict[str, Any], message
         read_views([SWAP, entry], where="corpus 'x'")
     assert "\n" not in str(caught.value)
     assert str(caught.value).startswith("corpus 'x', view 2")
-
-
-def test_a_copy_is_of_a_corpus_with_the_same_sentences(tmp_path: Path) -> None:
-    (tmp_path / "views.tsv").write_text("a\tx\nb\ty\n")
-    (view,) = read_views([COPY], where="x")
-
-    def copied(*sentences: str) -> Augmenter:
-        rows = [(sentence,) for sentence in sentences]
-        return build_augmenter(view, rows, seed=0, number=1, tool=tmp_path, device="cpu")
-
-    assert [one.text for one in copied("a", "b")([1, 0], ["b", "a"])] == ["y", "x"]
-    for others in ("a", "abc", "ac"):
-        with pytest.raises(InputError, match="its sentences differ from those of the origin"):
-            copied(*others)

@@ -63,15 +63,6 @@ def test_a_damaged_copy_is_made_again_and_an_equal_one_is_left(shared: Path) -> 
     assert (shared / "tiny/words.txt").read_bytes() == TEXT
 
 
-def test_a_folder_of_the_pipeline_that_is_a_link_to_the_named_one_is_left(shared: Path) -> None:
-    fetch("tiny", shared)
-    Path("data").mkdir()
-    Path("data/tiny").symlink_to(shared / "tiny")
-    assert main(["data", "fetch"]) == 0
-    assert Path("data/tiny").is_symlink()
-    assert files_below(shared) == ["tiny/source.json", "tiny/words.txt"]
-
-
 def test_what_is_not_ours_in_the_folder_of_the_pipeline_is_kept(
     shared: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
