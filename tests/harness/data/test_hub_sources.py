@@ -12,7 +12,7 @@ import pytest
 from harness.compute.pickled import convert
 from harness.data import download
 from harness.data.download import fetch, read_record
-from harness.data.sources import SOURCES, Lock, Provider, lock_sources
+from harness.data.sources import Lock, lock_sources
 from harness.declarations import read_declarations
 from harness.errors import InputError
 from harness.paths import cache
@@ -60,26 +60,6 @@ def test_a_locked_source_is_fetched_at_its_commit_with_its_hashes(
     with pytest.raises(InputError, match=r"words.txt: sha256 \w+, expected \w+"):
         fetch("tiny", Path("later"))
     assert not Path("later/tiny").exists()
-
-
-PINNED = [
-    (name, source.providers["hub"])
-    for name, source in SOURCES.items()
-    if source.kind == "backbone" and "hub" in source.providers and source.providers["hub"].sha256
-]
-
-
-@pytest.mark.parametrize(("name", "provider"), PINNED)
-def test_a_hub_that_serves_other_bytes_of_a_pinned_backbone_is_refused(
-    server: Hub, name: str, provider: Provider
-) -> None:
-    """Whatever the hub says of its own file, the table's hash decides."""
-    files = SOURCES[name].files
-    server.add(str(provider.repo), dict.fromkeys(files, TEXT), commit=str(provider.revision))
-    first = next(file for file in files if file in provider.sha256)
-    with pytest.raises(InputError, match=rf"{first}: sha256 \w+, expected {provider.sha256[first]}"):
-        fetch(name, Path("data"))
-    assert not Path("data", name).exists()
 
 
 MODEL = {"kind": "backbone", "text": None, "rows": {"config.json": None, "model.safetensors": None}}

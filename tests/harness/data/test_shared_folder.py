@@ -15,9 +15,11 @@ from harness.errors import InputError
 from harness.paths import cache
 from tests.harness.data.small_sources import TEXT, Declare
 
-PARTS = ("backbones", "corpora", "teachers", "reads", "runs")
-PLAN = {"plan": ["small"], "providers": ["mirror"], "sources": {"tiny": {"entry": "0"}}} | {
-    part: {} for part in PARTS
+PLAN = {
+    **{part: {} for part in ("backbones", "corpora", "teachers", "reads", "runs")},
+    "plan": ["small"],
+    "providers": ["mirror"],
+    "sources": {"tiny": {"entry": "0"}},
 }
 
 
