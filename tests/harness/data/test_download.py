@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.data.download import check, fetch, folder_of, provider_order
+from harness.data.download import check, fetch, provider_order
 from harness.errors import InputError
 from tests.harness.data.small_sources import TEXT, Declare, sha256
 
@@ -126,16 +126,3 @@ def test_check_needs_a_sound_record(
         return
     fetch("tiny", Path("data"))
     check("tiny", Path("data"))
-
-
-def test_folder_of_fetches_once_below_the_data_root(
-    mirrored: Path, declare: Declare, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    declare(MIRROR)
-    monkeypatch.setenv("SENTBENCH_DATA", "elsewhere")
-    assert folder_of("tiny") == Path("elsewhere/tiny")
-    monkeypatch.delenv("SENTBENCH_MIRROR")
-    assert (folder_of("tiny") / "words.txt").read_bytes() == TEXT
-    monkeypatch.delenv("SENTBENCH_DATA")
-    with pytest.raises(InputError, match="SENTBENCH_MIRROR is not set"):
-        folder_of("tiny")

@@ -106,7 +106,7 @@ def hub(server: Hub, place: Path, monkeypatch: pytest.MonkeyPatch) -> Hub:
     server.add("some/model", model, commit=COMMIT, names=(NAME,))
     server.add("some/pickled", pickle, commit=COMMIT)
     server.add("datasets/some/words", {"words.txt": TEXT}, commit=COMMIT)
-    server.add("datasets/some/packed", {"all.tar": packed({"in/words.txt": TEXT})}, commit=COMMIT)
+    server.add("datasets/some/packed", {"all.tar": packed({"./in/words.txt": TEXT})}, commit=COMMIT)
     return server
 
 

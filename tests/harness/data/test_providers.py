@@ -81,19 +81,3 @@ def test_hub_copy_is_a_folder_of_organisations(
     declare({"hub": {"repo": "some/words", "folder": "part", "sha256": {"words.txt": "0" * 64}}})
     with pytest.raises(InputError, match="sha256"):
         fetch("tiny", Path("data"))
-
-
-@pytest.mark.parametrize("name", ["STS/words.txt", "./STS/words.txt"])
-def test_member_of_a_tar_file_in_a_hub_repository(
-    place: Path, declare: Declare, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    tar = place / "hub/some/words/all.tar"
-    tar.parent.mkdir(parents=True)
-    tar.write_bytes(packed({name: TEXT, "STS/big.txt": b"left alone"}))
-    monkeypatch.setenv("SENTBENCH_HUB", str(place / "hub"))
-    declare({"hub": {"repo": "some/words", "archive": "all.tar", "folder": "STS"}})
-    folder = fetch("tiny", Path("data"))
-    assert sorted(path.name for path in folder.iterdir()) == ["source.json", "words.txt"]
-    tar.write_bytes(tar.read_bytes()[:700])
-    with pytest.raises(InputError, match=r"all\.tar"):
-        fetch("tiny", Path("again"))

@@ -57,8 +57,7 @@ def test_stsb_rows_keep_quotes_and_ignore_licence_columns(tmp_path: Path) -> Non
     path = tmp_path / "sts-dev.csv"
     path.write_text(
         'main-news\tMSRpar\t2012train\t0042\t3.750\t"It\'s late," he said.\tHe said "no.\n'
-        "main-captions\timages\t2014\t7\t0\tA dog.\tA cat.\tCC-BY\thttp://x\n",
-        encoding="utf-8",
+        "main-captions\timages\t2014\t7\t0\tA dog.\tA cat.\tCC-BY\thttp://x\n"
     )
     assert read_stsb(path) == [
         StsbRow('"It\'s late," he said.', 'He said "no.', 3.75, "main-news", "MSRpar", "2012train"),

@@ -11,7 +11,6 @@ from transformers import BertConfig, BertModel, DistilBertConfig, DistilBertMode
 
 from methods.core.encoder import multiplied
 from methods.core.fast import attention, packed
-from methods.core.fast.attention import Packing
 from methods.core.fast.packed import can_pack, pooled_vectors, token_states
 from methods.core.pooling import EVERY_LAYER, LAYERS, pool
 
@@ -186,14 +185,15 @@ def test_dropout_is_active_in_training_everywhere_it_is_in_the_backbone() -> Non
 
 
 @pytest.mark.parametrize("training", [False, True])
+@pytest.mark.parametrize("rows", ["padded", "equal"])
 @pytest.mark.usefixtures("no_masks")
-def test_the_states_of_all_positions_attend_to_no_padding(training: bool) -> None:
+def test_the_states_of_all_positions_attend_to_no_padding(training: bool, rows: str) -> None:
     """Values and gradients equal the backbone's own, also by products, whose masks keep all here."""
-    model, tokens = backbone("bert"), batch()
-    mask = tokens["attention_mask"]
-    own = model(**tokens).last_hidden_state * mask[..., None]
-    embedded = model.embeddings(tokens["input_ids"])
-    ours = token_states(model.train(training), embedded, {"attention_mask": mask}) * mask[..., None]
+    model, tokens = backbone("bert"), batch(rows)
+    mask = tokens.get("attention_mask", torch.ones_like(tokens["input_ids"]))[..., None]
+    own = model(**tokens).last_hidden_state * mask
+    embedded = model.embeddings(tokens.pop("input_ids"))
+    ours = token_states(model.train(training), embedded, tokens) * mask
     assert_equal(with_gradients(ours, model), with_gradients(own, model))
 
 
@@ -217,31 +217,3 @@ def test_what_is_not_known_runs_its_own_pass() -> None:
     hidden_first["attention_mask"][1, 0] = 0
     assert not can_pack(backbone("bert"), hidden_first)
     assert not can_pack(backbone("bert"), {**batch(), "token_type_ids": torch.zeros(4, 9, dtype=torch.long)})
-
-
-def test_tokens_go_to_heads_and_come_back() -> None:
-    """Two heads of one number, the second ten times the first; rows of tokens 1, 2 and 4, 6 of six."""
-    packing = Packing(torch.zeros(2, 3), {"attention_mask": torch.tensor([[1, 1, 0], [1, 0, 1]])})
-    assert packing.first_tokens(packing.pack(torch.arange(1, 7).view(2, 3, 1))).flatten().tolist() == [1, 4]
-    tokens = torch.tensor([[1.0, 10.0], [2.0, 20.0], [4.0, 40.0], [6.0, 60.0]], requires_grad=True)
-    heads = packing.to_heads(tokens, 2)
-    expected = [[1, 2, 2], [10, 20, 20], [4, 4, 6], [40, 40, 60]]
-    assert heads.squeeze(2).tolist() == expected
-    assert torch.equal(packing.from_heads(heads, 2), tokens)
-    (packing.from_heads(heads * torch.arange(12.0).view(4, 3, 1), 2).sum()).backward()
-    assert tokens.grad is not None
-    assert tokens.grad.tolist() == [[0, 3], [1, 4], [6, 9], [8, 11]]
-
-
-@pytest.mark.parametrize("masked", [False, True])
-def test_padding_may_count_as_tokens_that_nothing_attends_to(masked: bool) -> None:
-    mask = torch.tensor([[1, 1, 0], [1, 0, 0]]) if masked else torch.ones(2, 3)
-    packing = Packing(torch.zeros(2, 3), {"attention_mask": mask}, with_padding=True)
-    values = torch.arange(6.0).view(2, 3, 1)
-    assert torch.equal(packing.unpack(packing.pack(values)), values)
-    assert packing.positions is None
-    assert (packing.mask is not None) == masked
-    pairs = torch.arange(12.0).view(6, 2)
-    heads = packing.to_heads(pairs, 2)
-    assert heads.squeeze(2).tolist() == [[0, 2, 4], [1, 3, 5], [6, 8, 10], [7, 9, 11]]
-    assert torch.equal(packing.from_heads(heads, 2), pairs)
