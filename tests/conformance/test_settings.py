@@ -78,7 +78,7 @@ def test_a_number_or_word_that_means_nothing_is_refused(method: str) -> None:
 def test_settings_without_meaning_are_refused(method: str, changes: dict[str, Any], told: str) -> None:
     """Changes of the method's first sample, which are no settings together."""
     with pytest.raises(ValidationError, match=told) as caught:
-        config_of(samples_of(method)[0]._replace(config={**samples_of(method)[0].config, **changes}))
+        load_method(method).Config.model_validate({**samples_of(method)[0].config, **changes})
     assert caught.value.error_count() == 1
     assert "\n" not in caught.value.errors()[0]["msg"]
 
@@ -88,15 +88,11 @@ def test_a_corpus_without_augmentations_is_refused(
     sample: Sample, ground: Callable[[Sample], Ground]
 ) -> None:
     base = ground(sample)
-    with pytest.raises(
-        InputError, match="row 0 of the corpus has no augmentations, expected at least"
-    ) as told:
+    with pytest.raises(InputError, match=r"row 0 of the corpus has no augmentations, [^\n]+$"):
         make(sample, base).prepare([row._replace(augmentations=()) for row in base.rows])
-    assert "\n" not in str(told.value)
 
 
 @named([sample for sample in SAMPLES if sample.parent])
 def test_a_run_without_its_parent_is_refused(sample: Sample, ground: Callable[[Sample], Ground]) -> None:
-    with pytest.raises(InputError, match="needs a parent and the run has none; set `parent`") as told:
+    with pytest.raises(InputError, match=r"needs a parent and the run has none; set `parent`[^\n]*$"):
         make(sample, ground(sample)._replace(parent=None))
-    assert "\n" not in str(told.value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -29,9 +30,8 @@ def rng(seed: int = 0) -> np.random.Generator:
 def edited(kind: str, words: int, share: float, least: int, seed: int = 0) -> list[int]:
     """Returns the numbers that are left of a text of numbers."""
     view = Edit.model_validate({"kind": kind, "column": 0, "share": share, "at_least": least, "clean": False})
-    return [
-        int(word) for word in edit_text(" ".join(map(str, range(words))), view, rng(seed), synonyms).split()
-    ]
+    text = edit_text(" ".join(map(str, range(words))), view, rng(seed), synonyms)
+    return [int(word) for word in text.split()]
 
 
 def test_cleaning_keeps_letters_and_blanks_in_lower_case() -> None:
@@ -58,7 +58,7 @@ def test_a_drawn_word_is_replaced_wherever_it_stands_and_stop_words_never() -> N
     assert [made[index] for index in (0, 3, 4, 7, 8, 9)] == ["the", "saw", "the", "near", "the", "river"]
     more = edits.replace_by_synonyms(WORDS, rng(), edits=9, synonyms=lambda word: ("x",))
     assert [word for word in more if word != "x"] == ["the", "the", "the"]
-    for seed, wanted in ((seed, wanted) for seed in range(20) for wanted in range(4)):
+    for seed, wanted in product(range(20), range(4)):
         made = edits.replace_by_synonyms(WORDS, rng(seed), edits=wanted, synonyms=synonyms)
         changed = {before for before, after in zip(WORDS, made, strict=True) if before != after}
         assert len(changed) == wanted

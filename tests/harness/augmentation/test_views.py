@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from harness.augmentation.augmenters import build_augmenter
-from harness.augmentation.records import Augmenter
 from harness.augmentation.views import needs_tool, read_views
 from harness.errors import InputError
 
@@ -29,11 +26,9 @@ def test_views_that_use_a_tool_are_known() -> None:
     [
         ({**SWAP, "kind": "swop"}, r"view 2: its content is .*swop"),
         ({**SWAP, "share": 1.5}, r"view 2: swap\.share is 1\.5"),
-        ({**SWAP, "share": "0.1"}, r'swap\.share is "0\.1"'),
         ({**SWAP, "rate": 1}, r"swap\.rate"),
         ({key: value for key, value in SWAP.items() if key != "clean"}, r"swap\.clean"),
         ({**FILL, "share": 0.0}, r"fill\.share"),
-        ({"column": 0}, r"kind"),
     ],
 )
 def test_a_bad_setting_is_one_line_with_its_place(entry: dict[str, Any], message: str) -> None:
@@ -41,17 +36,3 @@ def test_a_bad_setting_is_one_line_with_its_place(entry: dict[str, Any], message
         read_views([SWAP, entry], where="corpus 'x'")
     assert "\n" not in str(caught.value)
     assert str(caught.value).startswith("corpus 'x', view 2")
-
-
-def test_a_copy_is_of_a_corpus_with_the_same_sentences(tmp_path: Path) -> None:
-    (tmp_path / "views.tsv").write_text("a\tx\nb\ty\n")
-    (view,) = read_views([COPY], where="x")
-
-    def copied(*sentences: str) -> Augmenter:
-        rows = [(sentence,) for sentence in sentences]
-        return build_augmenter(view, rows, seed=0, number=1, tool=tmp_path, device="cpu")
-
-    assert [one.text for one in copied("a", "b")([1, 0], ["b", "a"])] == ["y", "x"]
-    for others in ("a", "abc", "ac"):
-        with pytest.raises(InputError, match="its sentences differ from those of the origin"):
-            copied(*others)

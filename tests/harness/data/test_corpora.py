@@ -28,7 +28,6 @@ def test_paraphrases_follow_after_tabs(tmp_path: Path) -> None:
         ("c.txt", b"", "empty corpus"),
         ("c.tsv", b"\n  \n", "empty corpus"),
         ("c.txt", b"fine\nna\xefve\n", "line 2 is not utf-8"),
-        ("c.tsv", b"a\tb\nalone\n", "line 2 has 0 paraphrases, expected a sentence and 1"),
         ("c.tsv", b"alone\n", "line 1 has 0 paraphrases, expected a sentence and 1"),
         ("c.tsv", b"a\tb\tc\nd\te\n", "line 2 has 1 paraphrases, expected a sentence and 2"),
         ("c.tsv", b"a\tb\n\tc\n", "line 2 has 1 paraphrases"),
@@ -45,11 +44,7 @@ def test_damaged_corpus_is_named_with_its_line(
 
 
 def test_file_of_a_fetched_corpus_is_its_only_text_file(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no such corpus"):
-        corpus_file(tmp_path / "absent")
     (tmp_path / "source.json").write_text("{}")
-    with pytest.raises(InputError, match="text files none, expected one"):
-        corpus_file(tmp_path)
     (tmp_path / "wiki.txt").write_text("a\n")
     assert corpus_file(tmp_path) == tmp_path / "wiki.txt"
     (tmp_path / "more.tsv").write_text("a\tb\n")

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from harness.data.hub import commit_of, hub_file
-from harness.data.hub_requests import MOST_WAIT, Unreachable
+from harness.data.hub_requests import Unreachable
 from tests.support.hub_server import XET, Fault, Hub, no_pauses
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -37,28 +37,29 @@ def test_a_file_has_its_bytes_and_the_commit_that_a_revision_names(hub: Hub, rev
     assert hub.requests[XET] == 0
 
 
-@pytest.mark.parametrize("method", ["HEAD", "GET"])
-@pytest.mark.parametrize(("seconds", "times"), [(3600, 1), (50, 99)], ids=["once", "again and again"])
+@pytest.mark.parametrize(
+    ("methods", "seconds", "times", "kept"),
+    [
+        (["HEAD"], 3600, 1, 0),
+        (["GET"], 3600, 1, 0),
+        (["HEAD"], 50, 99, 2),
+        (["GET"], 50, 99, 2),
+        (["HEAD", "GET"], 70, 1, 1),
+    ],
+)
 def test_a_longer_pause_than_two_minutes_in_all_is_not_kept(
-    hub: Hub, method: str, seconds: int, times: int, monkeypatch: pytest.MonkeyPatch
+    hub: Hub, methods: list[str], seconds: int, times: int, kept: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Neither an hour at once nor fifty seconds each time; requests of the same file share the limit."""
+    """Neither an hour at once nor fifty seconds each time; both requests for a file share the limit."""
     pauses = no_pauses(monkeypatch)
-    hub.fail("model.safetensors", Fault("status", status=429, seconds=seconds, times=times, method=method))
+    for method in methods:
+        fault = Fault("status", status=429, seconds=seconds, times=times, method=method)
+        hub.fail("model.safetensors", fault)
     with pytest.raises(Unreachable, match=rf"asks to wait {seconds} s \(429\); .*again later$"):
-        fetch("model.safetensors")
-    assert sum(pauses) <= MOST_WAIT
+        hub_file("some/model", "model", COMMIT, "model.safetensors")
+    assert pauses == [seconds] * kept
     hub.faults.clear()
     assert fetch("model.safetensors") == LARGE
-
-
-def test_pauses_of_both_requests_for_a_file_count_together(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
-    pauses = no_pauses(monkeypatch)
-    for method in ("HEAD", "GET"):
-        hub.fail("model.safetensors", Fault("status", status=429, seconds=70, method=method))
-    with pytest.raises(Unreachable, match="asks to wait 70 s"):
-        hub_file("some/model", "model", COMMIT, "model.safetensors")
-    assert len(pauses) == 1
 
 
 def test_a_file_of_the_hub_clients_cache_is_used(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -57,7 +57,6 @@ FAULTS = {
     "429, always": Case(Fault("status", ALWAYS, status=429, method="HEAD"), BAD, "the hub limits requests"),
     "503": Case(Fault("status", 3, method="HEAD"), GOOD),
     "503 of the store": Case(Fault("status"), GOOD),
-    "429 of the store": Case(Fault("status", status=429), GOOD),
     "503, always": Case(Fault("status", ALWAYS, method="HEAD"), BAD, "the hub answers 503"),
     "wrong bytes of the right length": Case(Fault("damage"), GOOD),
     "wrong bytes of the right length, always": Case(
@@ -71,11 +70,9 @@ FAULTS = {
     "redirect to a login page": Case(Fault("login", ALWAYS, method="HEAD"), BAD, "as that of a login page"),
     "no commit": Case(Fault("no-commit", ALWAYS, method="HEAD"), GOOD),
     "login page in place of the content": Case(Fault("page"), GOOD),
-    "login page in place of the content, always": Case(Fault("page", ALWAYS), BAD, "another page"),
-    "redirect of the content to a login page": Case(Fault("login"), GOOD),
     "redirect of the content to a login page, always": Case(Fault("login", ALWAYS), BAD, "another page"),
 }
-"""What the server does wrong; the other four need a process of their own, a full disk or a wrong address."""
+"""What the server does wrong; the other three need a process of their own or a full disk."""
 
 
 @pytest.fixture
@@ -112,20 +109,15 @@ def check_nothing_half_written() -> None:
     assert not list(cache().rglob("words.txt"))
 
 
-def check_whole() -> None:
-    """The source is there, and nothing else."""
-    assert [path.name for path in Path("data").iterdir()] == ["tiny"]
-    assert Path("data/tiny/words.txt").read_bytes() == CONTENT
-    assert kept() == 0
-
-
 def check_the_same_command_goes_on(hub: Hub, left: int) -> None:
     """Repeats the command without the fault; the hub sends no byte twice of what was left."""
     hub.faults.clear()
     hub.sent.clear()
     assert main(FETCH) == GOOD
     assert hub.sent["words.txt"] == len(CONTENT) - left
-    check_whole()
+    assert [path.name for path in Path("data").iterdir()] == ["tiny"]
+    assert Path("data/tiny/words.txt").read_bytes() == CONTENT
+    assert kept() == 0
 
 
 def in_a_process(limit: int = 0) -> subprocess.Popen[str]:
@@ -163,27 +155,12 @@ def test_a_fault_passes_or_is_one_line_and_the_same_command_goes_on(
     assert case.fault.kind != "status" or max(pauses, default=0) >= case.fault.seconds
     if case.code == GOOD:
         assert errors == ""
-        check_whole()
         assert hub.sent["words.txt"] <= len(CONTENT) * (1 + (case.fault.kind == "damage")) + CHUNK
-        hub.sent.clear()
-        assert main(FETCH) == GOOD
-        assert hub.sent["words.txt"] == 0
+        check_the_same_command_goes_on(hub, len(CONTENT))
     else:
         check_one_line(errors, f"words.txt of some/words at {COMMIT}: .*{case.words}")
         check_nothing_half_written()
         check_the_same_command_goes_on(hub, kept())
-
-
-def test_a_name_that_does_not_resolve_is_one_line_and_the_same_command_goes_on(
-    hub: Hub, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("time.sleep", lambda seconds: None)
-    with monkeypatch.context() as wrong:
-        wrong.setenv("HF_ENDPOINT", "http://hub.invalid")
-        assert main(FETCH) == BAD
-    check_one_line(capfd.readouterr().err, r"words.txt of some/words .*the connection failed \(.+\); check")
-    check_nothing_half_written()
-    check_the_same_command_goes_on(hub, 0)
 
 
 def test_a_full_disk_is_one_line_and_the_same_command_goes_on(hub: Hub) -> None:
@@ -191,9 +168,7 @@ def test_a_full_disk_is_one_line_and_the_same_command_goes_on(hub: Hub) -> None:
     process = in_a_process(limit=20_000)
     errors = process.communicate(timeout=60)[1]
     assert process.returncode == BAD, errors
-    check_one_line(
-        errors, r"words\.txt\.\w+\.part: cannot be written \(File too large\), .*same command again"
-    )
+    check_one_line(errors, r"words\.txt\.\w+\.part: cannot be written .*same command again")
     check_nothing_half_written()
     assert kept() == 20_000
     check_the_same_command_goes_on(hub, 20_000)

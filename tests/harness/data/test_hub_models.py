@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import sentbench
-from harness.cli import main
 from harness.data.hub_models import model_folder
 from harness.errors import InputError
 from tests.support import tiny
@@ -33,15 +32,19 @@ def files_of(folder: Path) -> dict[str, bytes]:
 
 def test_a_name_of_the_hub_gives_the_vectors_of_its_folder(saved: Path, server: Hub) -> None:
     expected = sentbench.load(saved).encode(TEXTS)
-    np.testing.assert_array_equal(sentbench.load("lab/model").encode(TEXTS), expected)
-    np.testing.assert_array_equal(sentbench.load(f"lab/model@{'c' * 40}").encode(TEXTS), expected)
+    for name in ("lab/model", f"lab/model@{'c' * 40}"):
+        np.testing.assert_array_equal(sentbench.load(name).encode(TEXTS), expected)
 
 
 def test_the_second_time_nothing_is_downloaded_and_without_a_network_it_works(
     saved: Path, server: Hub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """With the weights of every module."""
+    dense = {"2_Dense/config.json": b"{}", "2_Dense/model.safetensors": b"weights"}
+    modules = [*json.loads((saved / "modules.json").read_text()), {"path": "2_Dense"}]
+    server.add("lab/model", {**files_of(saved), **dense, "modules.json": json.dumps(modules).encode()})
     first = files_of(model_folder("lab/model"))
-    assert {"config.json", "modules.json", "1_Pooling/config.json"} <= first.keys()
+    assert {"config.json", "modules.json", "1_Pooling/config.json", *dense} <= first.keys()
     sent = server.sent.total()
     assert sent >= sum(map(len, first.values()))
     assert files_of(model_folder("lab/model")) == first
@@ -57,35 +60,21 @@ def test_a_folder_here_goes_first_and_a_name_of_another_form_is_a_folder(saved: 
     assert not server.requests
 
 
-@pytest.mark.parametrize("missing", ["config.json", "model.safetensors"])
-def test_a_model_without_a_needed_file_is_refused_in_one_line(saved: Path, server: Hub, missing: str) -> None:
-    files = files_of(saved)
-    del files[missing]
-    server.add("lab/part", files)
-    with pytest.raises(InputError, match=rf"^lab/part: no such folder, and the hub .*{missing}[^\n]*$"):
-        model_folder("lab/part")
-
-
-@pytest.mark.parametrize("modules", ["{}x", "[3]", '[{"path": "../up"}]', '[{"path": "/etc"}]'])
-def test_modules_outside_the_folder_or_no_modules_at_all_are_refused(
-    saved: Path, server: Hub, modules: str
+@pytest.mark.parametrize(
+    ("file", "content", "told"),
+    [
+        ("config.json", None, r"^lab/odd: no such folder, and the hub .*config.json[^\n]*$"),
+        ("model.safetensors", None, r"^lab/odd: no such folder, and the hub .*model.safetensors[^\n]*$"),
+        ("modules.json", b"{}x", "modules.json: "),
+        ("modules.json", b"[3]", "modules.json: "),
+        ("modules.json", b'[{"path": "../up"}]', "modules.json: "),
+        ("modules.json", b'[{"path": "/etc"}]', "modules.json: "),
+    ],
+)
+def test_a_model_without_a_needed_file_or_with_modules_outside_its_folder_is_refused(
+    saved: Path, server: Hub, file: str, content: bytes | None, told: str
 ) -> None:
-    server.add("lab/odd", {**files_of(saved), "modules.json": modules.encode()})
-    with pytest.raises(InputError, match=r"modules.json: "):
+    files = {**files_of(saved), file: content}
+    server.add("lab/odd", {name: given for name, given in files.items() if given is not None})
+    with pytest.raises(InputError, match=told):
         model_folder("lab/odd")
-
-
-def test_evaluate_refuses_a_model_that_the_hub_does_not_have_in_one_line(
-    server: Hub, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["evaluate", "lab/none", "--tasks", "STSB"]) == 2
-    told = capsys.readouterr().err
-    assert told.startswith("sentbench: lab/none: no such folder, and the hub does not give such a model")
-    assert told.count("\n") == 1
-
-
-def test_a_module_is_fetched_with_its_weights(saved: Path, server: Hub) -> None:
-    dense = {"2_Dense/config.json": b"{}", "2_Dense/model.safetensors": b"weights"}
-    modules = [*json.loads((saved / "modules.json").read_text()), {"path": "2_Dense"}]
-    server.add("lab/dense", {**files_of(saved), **dense, "modules.json": json.dumps(modules).encode()})
-    assert dense.items() <= files_of(model_folder("lab/dense")).items()

@@ -42,10 +42,7 @@ def test_unscored_pairs_are_dropped_and_subsets_keep_their_names(tmp_path: Path)
     [
         ("a\tb\nalone\n", "1\n2\n", r"STS\.input\.X\.txt: line 2 has 1 columns, expected 2"),
         ("a\tb\nc\td\n", "1\n", r"STS\.gs\.X\.txt: 1 lines, expected 2 as in STS\.input\.X\.txt"),
-        ("a\tb\n", "high\n", r"STS\.gs\.X\.txt: line 1 says 'high', expected a score from 0 to 5"),
-        ("a\tb\n", "nan\n", r"line 1 says 'nan'"),
-        ("a\tb\n", "5.1\n", r"line 1 says '5\.1'"),
-        ("a\tb\n", "-1\n", r"line 1 says '-1'"),
+        ("a\tb\n", "5.1\n", r"STS\.gs\.X\.txt: line 1 says '5\.1', expected a score from 0 to 5"),
     ],
 )
 def test_damaged_sts_files_are_named_with_their_line(
@@ -56,20 +53,11 @@ def test_damaged_sts_files_are_named_with_their_line(
         read_senteval_sts(tmp_path)
 
 
-def test_a_missing_gold_file_and_an_empty_folder_are_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"no STS\.input\.NAME\.txt"):
-        read_senteval_sts(tmp_path)
-    (tmp_path / "STS.input.X.txt").write_bytes(b"a\tb\n")
-    with pytest.raises(InputError, match=r"STS\.gs\.X\.txt: no such file"):
-        read_senteval_sts(tmp_path)
-
-
 def test_stsb_rows_keep_quotes_and_ignore_licence_columns(tmp_path: Path) -> None:
     path = tmp_path / "sts-dev.csv"
     path.write_text(
         'main-news\tMSRpar\t2012train\t0042\t3.750\t"It\'s late," he said.\tHe said "no.\n'
-        "main-captions\timages\t2014\t7\t0\tA dog.\tA cat.\tCC-BY\thttp://x\n",
-        encoding="utf-8",
+        "main-captions\timages\t2014\t7\t0\tA dog.\tA cat.\tCC-BY\thttp://x\n"
     )
     assert read_stsb(path) == [
         StsbRow('"It\'s late," he said.', 'He said "no.', 3.75, "main-news", "MSRpar", "2012train"),
@@ -94,7 +82,6 @@ def test_sick_columns_are_found_by_name(tmp_path: Path) -> None:
     [
         ("", r"SICK_trial\.txt is empty"),
         (SICK_HEAD.replace("sentence_A", "other"), r"line 1 has no column sentence_A"),
-        (SICK_HEAD + "1\ta\tb\t3.3\n", r"line 2 has 4 columns, expected 5"),
         (SICK_HEAD + "1\ta\tb\t0.5\tNEUTRAL\n", r"line 2 says '0\.5', expected a score from 1 to 5"),
         (SICK_HEAD + "1\ta\tb\t3\tMAYBE\n", r"line 2 says 'MAYBE', expected one of NEUTRAL"),
     ],
@@ -106,19 +93,11 @@ def test_damaged_sick_files_are_named_with_their_line(tmp_path: Path, content: s
         read_sick(path)
 
 
-def test_pairs_of_json_lines_keep_their_blanks(tmp_path: Path) -> None:
+def test_pairs_of_json_lines_keep_their_blanks_and_a_damaged_line_is_named(tmp_path: Path) -> None:
     path = tmp_path / "test.jsonl"
     path.write_text(json.dumps({"score": 3, "sentence1": " a", "sentence2": "b\n"}) + "\n")
     assert read_pairs_jsonl(path) == [ScoredPair(" a", "b\n", 3.0)]
-
-
-@pytest.mark.parametrize(
-    "line",
-    ["", "[1]", '{"sentence1": "a", "sentence2": "b"}', '{"sentence1": 1, "sentence2": "", "score": 1}'],
-)
-def test_damaged_json_line_is_named(tmp_path: Path, line: str) -> None:
-    path = tmp_path / "test.jsonl"
-    path.write_text('{"sentence1": "a", "sentence2": "b", "score": 1}\n' + line + "\n")
+    path.write_text(path.read_text() + '{"sentence1": "a", "sentence2": "b"}\n')
     with pytest.raises(InputError, match=r"test\.jsonl: line 2"):
         read_pairs_jsonl(path)
 

@@ -30,6 +30,7 @@ def test_tokens_are_lower_case_without_escapes(raw: str, tokenised: str) -> None
 def test_texts_are_made_once_and_a_damaged_file_of_them_is_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Also those of a maker of another version, in another place, or one more."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     made = ["a girl 's hair .", "two blanks"]
@@ -43,14 +44,6 @@ def test_texts_are_made_once_and_a_damaged_file_of_them_is_made_again(
     for path in made_texts().iterdir():
         path.write_text(path.read_text().replace("blanks", "planks"))
     assert senteval_texts(["A girl's hair.", "two  blanks"]) == made
-
-
-def test_texts_that_something_else_made_are_made_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Each of what decides them counts: a maker of another version, in another place, or one more."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.chdir(tmp_path)
     makers = [("code", "1.0"), ("code", "1.1"), ("1.0", "code"), ("code", "1.0", "more")]
     for by in makers * 2:
         assert kept(["a"], lambda text, by=by: f"{text} by {by}", by=by) == [f"a by {by}"]

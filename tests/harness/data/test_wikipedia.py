@@ -27,17 +27,11 @@ A [http://x.org site] shows the map of it. Too short this.
 [[Category:Countries]]
 """
 
-PAGE = "<page><title>T</title><ns>{ns}</ns>{extra}<revision><text>{text}</text></revision></page>"
-
-
-def dump(path: Path, *pages: str) -> Path:
-    head = '<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.10/">'
-    path.write_bytes(bz2.compress(f"{head}{''.join(pages)}</mediawiki>".encode()))
-    return path
+HEAD = '<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.10/">'
 
 
 def page(text: str, *, ns: int = 0, extra: str = "") -> str:
-    return PAGE.format(ns=ns, extra=extra, text=text)
+    return f"<page><title>T</title><ns>{ns}</ns>{extra}<revision><text>{text}</text></revision></page>"
 
 
 def test_prose_is_kept_and_everything_else_goes() -> None:
@@ -53,28 +47,16 @@ def test_prose_is_kept_and_everything_else_goes() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["cite web", "For", "use dmy dates", "toc", "Infobox country", "refimprove", "original research", "vague",
-     "attribution", "reflist"],
-)  # fmt: skip
+@pytest.mark.parametrize("name", ["cite web", "For", "use dmy dates", "Infobox country", "refimprove"])
 def test_a_template_for_editors_leaves_no_gap_in_a_sentence(name: str) -> None:
     text = f"This one has a template {{{{{name}|what it says}}}}that no reader sees."
     assert list(sentences_of_wikitext(text)) == ["This one has a template that no reader sees."]
     assert not list(sentences_of_wikitext(text.replace(name, "convert")))
 
 
-def test_a_table_ends_a_line_and_a_reference_does_not() -> None:
-    text = "A sentence <ref>of a book</ref>goes on after a reference. "
-    assert list(sentences_of_wikitext(text)) == ["A sentence goes on after a reference."]
-    table = "<table><tr><td>a cell</td></tr></table>"
-    assert list(sentences_of_wikitext(f"A sentence ends before {table}the table of it. ")) == []
-
-
 @pytest.mark.parametrize(
     "sentence",
     [
-        "Four words are few.",
         "this one starts in lower case.",
         "This one does not end with a stop",
         "This one (has an open bracket here.",
@@ -83,7 +65,6 @@ def test_a_table_ends_a_line_and_a_reference_does_not() -> None:
         "This one keeps | a piece of markup.",
         "This one keeps ''a piece of markup.",
         "Names Only Of Many Towns, London, Paris, Rome.",
-        "One " + "word " * 60 + "more.",
     ],
 )
 def test_what_is_no_whole_sentence_is_not_prose(sentence: str) -> None:
@@ -98,16 +79,15 @@ def test_sentences_of_five_to_sixty_words_are_kept(words: int, kept: bool) -> No
 
 def test_articles_only_each_sentence_once_in_their_order(tmp_path: Path) -> None:
     first, second = "The first sentence of it all.", "A second sentence comes after it."
-    path = dump(
-        tmp_path / "wiki.bz2",
+    pages = [
         page(f"{first} {second}"),
         page("A page about pages is left out.", ns=4),
         page("A page that only points elsewhere is left out.", extra='<redirect title="X"/>'),
         page(f"{second} The third sentence is a new one."),
-    )
-    expected = [first, second, "The third sentence is a new one."]
-    assert list(sentences_of_dump(path)) == expected
-    assert list(sentences_of_dump(path)) == expected
+    ]
+    path = tmp_path / "wiki.bz2"
+    path.write_bytes(bz2.compress("".join([HEAD, *pages, "</mediawiki>"]).encode()))
+    assert list(sentences_of_dump(path)) == [first, second, "The third sentence is a new one."]
 
 
 @pytest.mark.parametrize("content", [b"no bzip2", bz2.compress(b"<a>" * 9)[:-9], bz2.compress(b"<open>")])

@@ -15,12 +15,6 @@ def test_unique_keeps_first_use_and_restores_order() -> None:
     assert inverse.tolist() == [0, 1, 0, 2, 1]
 
 
-def test_equal_lengths_share_a_batch_up_to_the_budget() -> None:
-    """Six texts of 4 tokens, budget 8: three batches of two."""
-    batches = plan_batches(np.full(6, 4), token_budget=8)
-    assert [len(batch) for batch in batches] == [2, 2, 2]
-
-
 def test_a_batch_that_fills_an_eighth_of_the_budget_ends_where_lengths_change() -> None:
     """Of 64 positions 8: four of 3 do, two of 3 do not and take in the two of 2 after them."""
     many = plan_batches(np.array([3, 3, 3, 3, 2]), token_budget=64, max_padding=0.5)

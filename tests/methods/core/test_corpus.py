@@ -9,8 +9,6 @@ import pytest
 
 from methods.core.corpus import CHUNK, Pieces, TokenizedCorpus, pieces_of, positions_by_index, texts_of
 from methods.core.encoder import SentenceEncoder
-from methods.core.errors import InputError
-from methods.core.networks import Networks
 from methods.core.types import FIRST_AUGMENTATION, TEXT, Row
 from tests.support import tiny
 
@@ -48,20 +46,12 @@ def test_kept_pieces_are_those_of_the_tokenizer_and_are_made_once(
     assert len(kept(encoder)) == 1
 
 
-def test_every_encoder_of_a_run_keeps_its_pieces_in_the_runs_folder(backbone: Path, tmp_path: Path) -> None:
-    networks = Networks(backbone, pooling="mean", parent=backbone, pieces=tmp_path)
-    made = [networks.new_encoder(), networks.parent_encoder("a test", pooling="mean")]
-    assert [encoder.piece_folder for encoder in made] == [tmp_path, tmp_path]
-
-
 def test_whatever_decides_the_pieces_is_part_of_their_name(encoder: SentenceEncoder) -> None:
     """The length, a word, a letter, a border between texts, their order, and the tokenizer."""
-    pieces_of(encoder, TEXTS, 6)
     pieces_of(encoder, TEXTS, 7)
-    pieces_of(encoder, [*TEXTS[:3], "the man sits"], 6)
-    pieces_of(encoder, ["the man runsa", *TEXTS[1:]], 6)
-    pieces_of(encoder, ["the man run", "s", *TEXTS[2:]], 6)
-    pieces_of(encoder, TEXTS[::-1], 6)
+    words, letter, border = ["the man sits"], ["the man runsa"], ["the man run", "s"]
+    for texts in (TEXTS, TEXTS[:3] + words, letter + TEXTS[1:], border + TEXTS[2:], TEXTS[::-1]):
+        pieces_of(encoder, texts, 6)
     encoder.tokenizer.add_tokens(["zebra"])
     encoder._tokenizers.clear()
     pieces_of(encoder, TEXTS, 6)
@@ -86,7 +76,9 @@ def test_more_texts_than_a_chunk_are_all_kept(encoder: SentenceEncoder) -> None:
 
 
 def test_each_column_of_a_row_has_the_pieces_of_its_text(encoder: SentenceEncoder) -> None:
+    """Column 0 is the sentence and column p its augmentation p."""
     corpus = TokenizedCorpus(encoder, ROWS, columns=(2, TEXT, 2), max_length=4)
+    assert [texts_of(ROWS, column)[0] for column in (TEXT, 2)] == ["the man runs", "two dog"]
     for row in reversed(ROWS):
         for column in (TEXT, 2):
             (expected,) = encoder.token_ids([row.columns[column]], max_length=4)
@@ -98,10 +90,3 @@ def test_each_column_of_a_row_has_the_pieces_of_its_text(encoder: SentenceEncode
 def test_positions_are_those_of_the_rows_and_minus_one_elsewhere() -> None:
     assert positions_by_index(ROWS).tolist() == [-1, -1, 1, -1, -1, -1, -1, 0]
     assert positions_by_index([]).tolist() == []
-
-
-def test_column_0_is_the_sentence_and_column_p_its_augmentation_p() -> None:
-    assert texts_of(ROWS, TEXT) == ["the man runs", "a big river"]
-    assert texts_of(ROWS, 2) == ["two dog", "red"]
-    with pytest.raises(InputError, match="row 7 of the corpus has 2 augmentations, expected at least 3"):
-        texts_of(ROWS, 3)

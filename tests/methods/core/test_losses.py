@@ -7,12 +7,7 @@ import math
 import pytest
 import torch
 
-from methods.core.losses import (
-    cosine_similarities,
-    info_nce,
-    nt_xent,
-    unit_squared_error,
-)
+from methods.core.losses import cosine_similarities, info_nce, nt_xent, unit_squared_error
 from tests.support.vectors import assert_equal_with_gradients, drawn
 
 
@@ -88,6 +83,6 @@ def test_similarities_ignore_lengths_and_stay_in_fp32_under_autocast() -> None:
 
 def test_unit_squared_error_is_two_minus_two_cosines() -> None:
     """Right angle: 2. Opposite: 4. Equal direction of another length: 0. Mean: 2."""
-    student = torch.tensor([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0]])
+    student = torch.tensor([[1.0, 0.0]] * 3)
     teacher = torch.tensor([[0.0, 2.0], [-3.0, 0.0], [5.0, 0.0]])
     assert unit_squared_error(student, teacher).item() == pytest.approx(2.0, abs=1e-6)

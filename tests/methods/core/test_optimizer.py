@@ -45,9 +45,7 @@ def textbook(config: TrainConfig, weight: Tensor, gradients: list[Tensor], rates
     for step, (gradient, rate) in enumerate(zip(gradients, rates, strict=True), start=1):
         first = config.betas[0] * first + (1 - config.betas[0]) * gradient
         second = config.betas[1] * second + (1 - config.betas[1]) * gradient**2
-        c1, c2 = (1 - config.betas[0] ** step, 1 - config.betas[1] ** step)
-        if not config.bias_correction:
-            c1, c2 = 1.0, 1.0
+        c1, c2 = (1 - beta**step if config.bias_correction else 1.0 for beta in config.betas)
         if config.adam == "torch":
             weight = weight - rate * config.weight_decay * weight
             weight = weight - rate * (first / c1) / ((second / c2).sqrt() + config.epsilon)

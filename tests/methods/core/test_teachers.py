@@ -48,10 +48,8 @@ def test_every_text_has_the_vector_that_its_encoder_gives_it_alone(
 ) -> None:
     """Twelve rows of three texts, five rows at a time or all at once."""
     monkeypatch.setattr(teachers, "ROWS_TOGETHER", together)
-    rows, encoder = (
-        tiny.rows(12, augmentations=2),
-        tiny.sentence_encoder(tiny.write_backbone(tmp_path / "bert")),
-    )
+    rows = tiny.rows(12, augmentations=2)
+    encoder = tiny.sentence_encoder(tiny.write_backbone(tmp_path / "bert"))
     write_teacher(tmp_path, encoder, rows, {})
     vectors = read(tmp_path, rows)
     for column in range(3):
@@ -65,10 +63,3 @@ def test_a_corpus_of_equal_size_with_one_other_text_is_refused(folder: Path, col
     changed = ROWS[5]._replace(**({"augmentations": ("a cat",)} if column else {"text": "a cat"}))
     with pytest.raises(InputError, match=r"no vector of row 5 .*computed on another corpus"):
         read(folder, [*ROWS[:5], changed, *ROWS[6:]])
-
-
-def test_a_teacher_without_digests_is_made_again(folder: Path, tmp_path: Path) -> None:
-    for name in ("vectors.npy", "teacher.json"):
-        (tmp_path / name).write_bytes((folder / name).read_bytes())
-    with pytest.raises(InputError, match=r"no texts\.npy"):
-        read(tmp_path, ROWS)

@@ -5,11 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pytest
 import torch
 
 from methods.core.encoder import SentenceEncoder
-from methods.core.errors import InputError
 from methods.core.folders import load_encoder
 from methods.core.words import SPECIAL, WordAverageEncoder, word_transformer
 
@@ -24,15 +22,11 @@ def built(**changes: int) -> SentenceEncoder:
 
 def test_tokens_are_lower_cased_words_without_accents_and_rare_words_are_unknown() -> None:
     """Ids: five special tokens, then the words in their order; `cafe` is not among the first four."""
-    encoder = built()
+    encoder, long = built(), "the " * 600
     assert encoder.token_ids(["The  cat sat.", "café"]) == [[2, 5, 6, 7, 8, 3], [2, 1, 3]]
     assert len(encoder.tokenizer.get_vocab()) == len(SPECIAL) + 4
-
-
-def test_its_tokenizer_cuts_a_text_where_the_encoder_does() -> None:
-    encoder, text = built(), "the " * 600
-    assert len(encoder.tokenizer(text, truncation=True)["input_ids"]) == 512  # type: ignore[operator]
-    assert len(encoder.token_ids([text])[0]) == 512
+    assert len(encoder.tokenizer(long, truncation=True)["input_ids"]) == 512  # type: ignore[operator]
+    assert len(encoder.token_ids([long])[0]) == 512
 
 
 def test_a_layer_starts_as_the_identity_whatever_it_attends_to() -> None:
@@ -62,11 +56,3 @@ def test_the_seed_decides_what_is_drawn() -> None:
     positions = [built(seed=seed).backbone.embeddings.position_embeddings.weight for seed in (0, 0, 1)]
     assert torch.equal(positions[0], positions[1])
     assert not torch.equal(positions[0], positions[2])
-
-
-@pytest.mark.parametrize(
-    ("changes", "fault"), [({"vocabulary": 6}, "6 words of 5"), ({"heads": 3}, "3 heads do not divide")]
-)
-def test_a_shape_that_the_words_cannot_have_is_refused(changes: dict[str, int], fault: str) -> None:
-    with pytest.raises(InputError, match=fault):
-        built(**changes)

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import deepcopy
 from typing import Any
 
 import pytest
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 from transformers import BertConfig, BertModel
 
-from methods.core.fast import linear as linear_layers
 from methods.core.fast.choices import Library, training_products, use_for_training
 from methods.core.fast.linear import (
     REORDERED,
     SMALLEST_WEIGHT,
     fits_onednn,
     linear,
-    linear_gelu,
-    product,
     reordered,
 )
 from methods.core.fast.packed import pooled_vectors
@@ -55,70 +52,37 @@ def gradients(made: Tensor, leaves: list[Tensor]) -> list[Tensor]:
     return list(torch.autograd.grad((made * weights).sum(), leaves))
 
 
-def test_a_torch_that_gives_no_access_to_onednn_computes_by_its_own_products(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    layer, rows = layer_and_rows(128, 256, 3)
-    monkeypatch.setattr(linear_layers, "HAS_PRODUCTS", False)
-    assert not fits_onednn(rows, layer.weight)
-    assert torch.equal(linear(layer, rows), layer(rows))
-    with reordered(layer, 3), torch.no_grad():
-        assert not hasattr(layer, REORDERED)
-        assert torch.equal(linear(layer, rows), layer(rows))
-
-
-@pytest.mark.parametrize(
-    ("inputs", "outputs", "rows"), [size for size in SIZES if size[0] * size[1] >= 16384]
-)
+@pytest.mark.parametrize(("inputs", "outputs", "rows"), SIZES)
 @pytest.mark.parametrize("bias", [True, False])
 def test_values_and_gradients_equal_those_in_float64(
     inputs: int, outputs: int, rows: int, bias: bool
 ) -> None:
     layer, given = layer_and_rows(inputs, outputs, rows, bias=bias)
     assert fits_onednn(given, layer.weight)
-    exact = nn.Linear(inputs, outputs, bias=bias).double()
-    exact.load_state_dict({name: value.double() for name, value in layer.state_dict().items()})
+    exact = deepcopy(layer).double()
     wide = given.detach().double().requires_grad_()
     ours, theirs = linear(layer, given), exact(wide)
     assert relative(ours, theirs) < 3e-6
     found = gradients(ours, [given, *layer.parameters()])
     expected = gradients(theirs, [wide, *exact.parameters()])
     assert len(found) == 2 + bias
-    for one, other in zip(found, expected, strict=True):
-        assert one.shape == other.shape
-        assert relative(one, other) < 3e-6
+    assert all(relative(one, other) < 3e-6 for one, other in zip(found, expected, strict=True))
 
 
-@pytest.mark.parametrize("grad", [True, False])
-def test_gelu_is_the_exact_one_with_and_without_gradients(grad: bool) -> None:
-    layer, given = layer_and_rows(128, 256, 9)
-    with torch.set_grad_enabled(grad):
-        ours = linear_gelu(layer, given)
-    exact = functional.gelu(functional.linear(given.double(), layer.weight.double(), layer.bias.double()))
-    assert ours.requires_grad == grad
-    assert relative(ours, exact) < 1e-6 < relative(functional.gelu(exact, approximate="tanh"), exact)
-
-
-def test_a_frozen_layer_gets_no_gradient_and_passes_one_on() -> None:
+def test_a_frozen_layer_passes_a_gradient_on() -> None:
     layer, given = layer_and_rows(128, 128, 4)
-    layer.requires_grad_(False)
-    linear(layer, given).sum().backward()
-    assert given.grad is not None
-    assert relative(given.grad, layer.weight.sum(dim=0).expand(4, -1)) < 3e-6
-    assert layer.weight.grad is None
+    (gradient,) = torch.autograd.grad(linear(layer.requires_grad_(False), given).sum(), given)
+    assert relative(gradient, layer.weight.sum(dim=0).expand(4, -1)) < 3e-6
 
 
 def test_other_inputs_take_torchs_own_path() -> None:
     rows, weight = torch.ones(2, 128), torch.ones(128, 128)
     assert fits_onednn(rows, weight)
-    others = {
-        "float64": (rows.double(), weight.double()),
-        "bfloat16": (rows.bfloat16(), weight.bfloat16()),
-        "two dtypes": (rows, weight.double()),
-        "small": (rows, torch.ones(SMALLEST_WEIGHT // 128 - 1, 128)),
-        "another device": (rows.to("meta"), weight.to("meta")),
-    }
-    assert not [name for name, (given, matrix) in others.items() if fits_onednn(given, matrix)]
+    assert not fits_onednn(rows.double(), weight.double())
+    assert not fits_onednn(rows.bfloat16(), weight.bfloat16())
+    assert not fits_onednn(rows, weight.double())
+    assert not fits_onednn(rows, torch.ones(SMALLEST_WEIGHT // 128 - 1, 128))
+    assert not fits_onednn(rows.to("meta"), weight.to("meta"))
     with torch.autocast("cpu", torch.bfloat16):
         assert linear(nn.Linear(128, 128), rows).dtype == torch.bfloat16
     with torch.backends.mkldnn.flags(enabled=False):
@@ -159,19 +123,10 @@ def test_a_wide_backbone_equals_its_own_pass(activation: str) -> None:
 @torch.no_grad()
 def test_reordered_weights_give_the_same_vectors_and_are_gone_after() -> None:
     model, tokens = wide_backbone("gelu")
-    plain, seen = pooled_vectors(model, tokens, "mean"), 0
-    before = {name: value.clone() for name, value in model.state_dict().items()}
+    plain, before = pooled_vectors(model, tokens, "mean"), deepcopy(model.state_dict())
     with reordered(model, 64):
         seen = sum(hasattr(part, REORDERED) for part in model.modules())
         torch.testing.assert_close(pooled_vectors(model, tokens, "mean"), plain, rtol=0, atol=1e-5)
     assert seen == 2 * 6 + 1  # six layers a block, and the pooler
     assert not any(hasattr(part, REORDERED) for part in model.modules())
-    assert model.state_dict().keys() == before.keys()
-    assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
-
-
-def test_a_product_without_a_graph_equals_torchs() -> None:
-    rows, columns = torch.randn(7, 200), torch.randn(300, 200)
-    found = product(rows, columns)
-    assert relative(found, rows.double() @ columns.double().T) < 3e-6
-    assert not found.requires_grad
+    torch.testing.assert_close(dict(model.state_dict()), dict(before), rtol=0, atol=0)

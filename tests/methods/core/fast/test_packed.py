@@ -11,8 +11,6 @@ from transformers import BertConfig, BertModel, DistilBertConfig, DistilBertMode
 
 from methods.core.encoder import multiplied
 from methods.core.fast import attention, packed
-from methods.core.fast.attention import Packing
-from methods.core.fast.choices import layers_on, use_on_gpu
 from methods.core.fast.packed import can_pack, pooled_vectors, token_states
 from methods.core.pooling import EVERY_LAYER, LAYERS, pool
 
@@ -29,10 +27,8 @@ PAD = 1
 
 def backbone(kind: str) -> Any:
     torch.manual_seed(0)
-    if kind == "bert":
-        model: Any = BertModel(BertConfig(**SIZES, pad_token_id=PAD), add_pooling_layer=False)
-    else:
-        model = RobertaModel(RobertaConfig(**SIZES, pad_token_id=PAD), add_pooling_layer=False)
+    network, config = (BertModel, BertConfig) if kind == "bert" else (RobertaModel, RobertaConfig)
+    model: Any = network(config(**SIZES, pad_token_id=PAD), add_pooling_layer=False)
     with torch.no_grad():  # fresh biases and norms are constants that would hide a swap
         for parameter in model.parameters():
             parameter.add_(0.1 * torch.randn_like(parameter))
@@ -55,11 +51,8 @@ def batch(kind: str = "padded") -> dict[str, Tensor]:
     return {"input_ids": ids, "attention_mask": mask}
 
 
-def plain(model: Any, tokens: dict[str, Tensor], pooling: str, **embeddings: Tensor) -> Tensor:
-    inputs = {**tokens, **embeddings}
-    if embeddings:
-        inputs.pop("input_ids")
-    states = model(**inputs, output_hidden_states=True).hidden_states
+def plain(model: Any, tokens: dict[str, Tensor], pooling: str, **given: Tensor) -> Tensor:
+    states = model(**tokens, **given, output_hidden_states=True).hidden_states
     return pool(states, tokens.get("attention_mask"), pooling)
 
 
@@ -142,14 +135,6 @@ def test_compiled_layers_have_the_same_values_and_gradients_in_one_graph(
     assert_equal(ours, with_gradients(plain(model, tokens, pooling), model))
 
 
-def test_a_cpu_keeps_to_padded_rows_whatever_is_chosen_for_a_gpu() -> None:
-    use_on_gpu("varlen")
-    try:
-        assert [layers_on(device) for device in ("cpu", "cuda", "meta")] == ["padded", "varlen", "varlen"]
-    finally:
-        use_on_gpu("padded")
-
-
 @pytest.mark.parametrize("kind", ["bert", "roberta"])
 @pytest.mark.parametrize("shape", [(4, 9, 1), (4, 1, 16), (4, 9, 16)])
 @pytest.mark.parametrize("pooling", ["mean", "static-last-avg"])
@@ -162,8 +147,8 @@ def test_own_positions_and_factors_of_the_embedding_layer_equal_the_backbones_ow
     factors = (torch.rand(shape) > 0.4).double()
     ours = with_gradients(pooled_vectors(model, tokens, pooling, **given, embedding_factors=factors), model)
     with multiplied(model, factors):
-        states = model(**tokens, **given, output_hidden_states=True).hidden_states
-    assert_equal(ours, with_gradients(pool(states, tokens["attention_mask"], pooling), model))
+        theirs = plain(model, tokens, pooling, **given)
+    assert_equal(ours, with_gradients(theirs, model))
     assert not torch.allclose(ours[0], pooled_vectors(model, tokens, pooling, **given))
     assert not torch.allclose(ours[0], pooled_vectors(model, tokens, pooling, embedding_factors=factors))
 
@@ -172,8 +157,8 @@ def test_own_positions_and_factors_of_the_embedding_layer_equal_the_backbones_ow
 def test_given_word_embeddings_stand_for_the_ids(kind: str) -> None:
     model, tokens = backbone(kind), batch()
     words = model.get_input_embeddings()(tokens["input_ids"]).detach() * 0.5
-    ours = pooled_vectors(model, tokens, "cls", inputs_embeds=words)
-    torch.testing.assert_close(ours, plain(model, tokens, "cls", inputs_embeds=words))
+    states = model(None, tokens["attention_mask"], inputs_embeds=words).last_hidden_state
+    torch.testing.assert_close(pooled_vectors(model, tokens, "cls", inputs_embeds=words), states[:, 0])
 
 
 @pytest.mark.parametrize(("pooling", "last"), [("cls", 4), ("mean", 20)])
@@ -200,14 +185,15 @@ def test_dropout_is_active_in_training_everywhere_it_is_in_the_backbone() -> Non
 
 
 @pytest.mark.parametrize("training", [False, True])
+@pytest.mark.parametrize("rows", ["padded", "equal"])
 @pytest.mark.usefixtures("no_masks")
-def test_the_states_of_all_positions_attend_to_no_padding(training: bool) -> None:
+def test_the_states_of_all_positions_attend_to_no_padding(training: bool, rows: str) -> None:
     """Values and gradients equal the backbone's own, also by products, whose masks keep all here."""
-    model, tokens = backbone("bert"), batch()
-    mask = tokens["attention_mask"]
-    own = model(**tokens).last_hidden_state * mask[..., None]
-    embedded = model.embeddings(tokens["input_ids"])
-    ours = token_states(model.train(training), embedded, {"attention_mask": mask}) * mask[..., None]
+    model, tokens = backbone("bert"), batch(rows)
+    mask = tokens.get("attention_mask", torch.ones_like(tokens["input_ids"]))[..., None]
+    own = model(**tokens).last_hidden_state * mask
+    embedded = model.embeddings(tokens.pop("input_ids"))
+    ours = token_states(model.train(training), embedded, tokens) * mask
     assert_equal(with_gradients(ours, model), with_gradients(own, model))
 
 
@@ -231,39 +217,3 @@ def test_what_is_not_known_runs_its_own_pass() -> None:
     hidden_first["attention_mask"][1, 0] = 0
     assert not can_pack(backbone("bert"), hidden_first)
     assert not can_pack(backbone("bert"), {**batch(), "token_type_ids": torch.zeros(4, 9, dtype=torch.long)})
-
-
-def test_packing_and_spreading_are_inverse_on_real_tokens() -> None:
-    mask = torch.tensor([[1, 1, 0], [1, 0, 1]])
-    packing = Packing(torch.zeros(2, 3), {"attention_mask": mask})
-    values = torch.arange(1.0, 7.0).view(2, 3, 1)
-    assert packing.pack(values).flatten().tolist() == [1, 2, 4, 6]
-    assert packing.unpack(packing.pack(values)).flatten().tolist() == [1, 2, 2, 4, 4, 6]
-    assert packing.first_tokens(packing.pack(values)).flatten().tolist() == [1, 4]
-
-
-def test_tokens_go_to_heads_and_come_back() -> None:
-    """Two heads of one number, the second ten times the first; rows of tokens 1, 2 and 4, 6 as above."""
-    packing = Packing(torch.zeros(2, 3), {"attention_mask": torch.tensor([[1, 1, 0], [1, 0, 1]])})
-    tokens = torch.tensor([[1.0, 10.0], [2.0, 20.0], [4.0, 40.0], [6.0, 60.0]], requires_grad=True)
-    heads = packing.to_heads(tokens, 2)
-    expected = [[1, 2, 2], [10, 20, 20], [4, 4, 6], [40, 40, 60]]
-    assert heads.squeeze(2).tolist() == expected
-    assert torch.equal(packing.from_heads(heads, 2), tokens)
-    (packing.from_heads(heads * torch.arange(12.0).view(4, 3, 1), 2).sum()).backward()
-    assert tokens.grad is not None
-    assert tokens.grad.tolist() == [[0, 3], [1, 4], [6, 9], [8, 11]]
-
-
-@pytest.mark.parametrize("masked", [False, True])
-def test_padding_may_count_as_tokens_that_nothing_attends_to(masked: bool) -> None:
-    mask = torch.tensor([[1, 1, 0], [1, 0, 0]]) if masked else torch.ones(2, 3)
-    packing = Packing(torch.zeros(2, 3), {"attention_mask": mask}, with_padding=True)
-    values = torch.arange(6.0).view(2, 3, 1)
-    assert torch.equal(packing.unpack(packing.pack(values)), values)
-    assert packing.positions is None
-    assert (packing.mask is not None) == masked
-    pairs = torch.arange(12.0).view(6, 2)
-    heads = packing.to_heads(pairs, 2)
-    assert heads.squeeze(2).tolist() == [[0, 2, 4], [1, 3, 5], [6, 8, 10], [7, 9, 11]]
-    assert torch.equal(packing.from_heads(heads, 2), pairs)

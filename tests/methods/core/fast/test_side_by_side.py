@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -29,11 +29,8 @@ def four_threads() -> Iterator[None]:
 def test_threads_are_shared_out_and_the_callers_stay(items: int, share: int) -> None:
     assert list(side_by_side(lambda _: torch.get_num_threads(), range(items))) == [share] * items
     assert torch.get_num_threads() == 4
-    later: list[int] = []
-    thread = threading.Thread(target=lambda: later.append(torch.get_num_threads()))
-    thread.start()
-    thread.join()
-    assert later == [4]
+    with ThreadPoolExecutor(1) as later:
+        assert later.submit(torch.get_num_threads).result() == 4
 
 
 @pytest.mark.usefixtures("four_threads")
@@ -68,16 +65,16 @@ def test_an_error_ends_the_work_and_gives_the_threads_back() -> None:
     assert torch.get_num_threads() == 4
 
 
+@pytest.mark.usefixtures("four_threads")
 @pytest.mark.parametrize("half", [False, True])
 def test_the_number_of_threads_changes_no_byte_of_a_vector(half: bool, tmp_path: Path) -> None:
     folder = tiny.write_backbone(tmp_path / "bert", layers=2)
     encoder: SentenceEncoder = load_encoder(folder, pooling="mean")  # type: ignore[assignment]
     texts = [f"{row.text} {number}" for number, row in enumerate(tiny.rows(60))]
-    before, found = torch.get_num_threads(), []
+    found = []
     for threads in (1, 2, 3):
         torch.set_num_threads(threads)
         with torch.autocast("cpu", torch.bfloat16, enabled=half):
             found.append(encoder.encode(texts, batch_size=2))
-    torch.set_num_threads(before)
     np.testing.assert_array_equal(found[1], found[0])
     np.testing.assert_array_equal(found[2], found[0])
