@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from safetensors.torch import load_file, save_file
 
 from methods.core.errors import InputError
-from methods.core.folders import load_encoder, load_tokenizer
+from methods.core.folders import cut_layers, load_encoder, load_tokenizer
 from tests.support import tiny
 
 TEXTS = ["a man runs", "", "the dog sleeps under the old tree near the river and the cat sits", "cat"]
@@ -63,12 +65,15 @@ def move_network(folder: Path) -> None:
 
 def split_weights(folder: Path) -> None:
     """Splits the weights into two files with an index."""
-    from transformers import BertModel
-
-    network = BertModel.from_pretrained(folder, add_pooling_layer=False, trust_remote_code=False)
+    tensors = load_file(folder / "model.safetensors")
     (folder / "model.safetensors").unlink()
-    network.save_pretrained(folder, max_shard_size="10KB")
-    assert len(list(folder.glob("model-*.safetensors"))) > 1
+    files = {name: f"model-0000{number % 2 + 1}-of-00002.safetensors" for number, name in enumerate(tensors)}
+    for file in set(files.values()):
+        save_file(
+            {name: tensors[name] for name in tensors if files[name] == file}, folder / file, {"format": "pt"}
+        )
+    index = {"metadata": {"total_size": 1}, "weight_map": files}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
 
 
 def link_files(folder: Path) -> None:
@@ -80,9 +85,24 @@ def link_files(folder: Path) -> None:
         path.symlink_to(blobs / str(number))
 
 
+def old_paths(folder: Path) -> None:
+    """Leaves paths of another machine in the tokenizer's configuration, which are not followed."""
+    other = folder.parent / "other"
+    other.mkdir()
+    (other / "tokenizer.json").write_text("{")
+    (other / "vocab.txt").write_text("x")
+    stale = {
+        "tokenizer_file": str(other / "tokenizer.json"),
+        "vocab_file": str(other / "vocab.txt"),
+        "special_tokens_map_file": str(other / "nothing.json"),
+        "name_or_path": "../other",
+    }
+    edit(folder / "tokenizer_config.json", lambda config: {**config, **stale})
+
+
 @pytest.mark.parametrize(
     "change",
-    [new_names, move_network, split_weights, link_files],
+    [new_names, move_network, split_weights, link_files, old_paths],
     ids=lambda f: f.__name__,
 )
 def test_folders_of_every_kind_give_the_same_vectors(saved: Path, change: Callable[[Path], None]) -> None:
@@ -111,12 +131,30 @@ def without(folder: Path, *tokens: str, cls_and_sep: bool = True) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("cls_and_sep", [True, False])
+def write_gpt(folder: Path, tokenizer: Path) -> Path:
+    """Writes a decoder over the words of a tokenizer's folder, whose only special token ends a text."""
+    from transformers import GPT2Config, GPT2Model
+
+    torch.manual_seed(0)
+    words = len(load_tokenizer(tokenizer).get_vocab())
+    sizes = {"n_embd": 16, "n_layer": 2, "n_head": 2, "n_positions": 64}
+    GPT2Model(GPT2Config(vocab_size=words, eos_token_id=3, bos_token_id=3, **sizes)).save_pretrained(folder)
+    shutil.copy(tokenizer / "tokenizer.json", folder)
+    config = {"tokenizer_class": "PreTrainedTokenizerFast", "eos_token": "[SEP]"}
+    (folder / "tokenizer_config.json").write_text(json.dumps(config))
+    return without(folder, cls_and_sep=False)
+
+
+@pytest.mark.parametrize("kind", ["bert", "bert without special tokens in texts", "gpt"])
 @pytest.mark.parametrize("pooling", ["mean", "cls", "first-last-avg"])
 def test_vectors_without_a_padding_token_do_not_depend_on_neighbours(
-    plain: Path, tmp_path: Path, cls_and_sep: bool, pooling: str
+    plain: Path, tmp_path: Path, kind: str, pooling: str
 ) -> None:
-    encoder = load_encoder(without(plain, "pad_token", cls_and_sep=cls_and_sep), pooling=pooling)
+    if kind == "gpt":
+        folder = write_gpt(tmp_path / "gpt", plain)
+    else:
+        folder = without(plain, "pad_token", cls_and_sep=kind == "bert")
+    encoder = load_encoder(folder, pooling=pooling)
     alone = np.concatenate([encoder.encode([text]) for text in TEXTS])
     for size in (128, len(TEXTS)):
         np.testing.assert_allclose(encoder.encode(TEXTS, batch_size=size), alone, atol=1e-6)
@@ -124,14 +162,22 @@ def test_vectors_without_a_padding_token_do_not_depend_on_neighbours(
     np.testing.assert_allclose(load_encoder(tmp_path / "again").encode(TEXTS), alone, atol=1e-6)
 
 
+def test_a_network_without_a_stack_of_layers_is_not_cut(plain: Path, tmp_path: Path) -> None:
+    encoder = load_encoder(write_gpt(tmp_path / "gpt", plain), pooling="mean")
+    with pytest.raises(InputError, match="GPT2Model has no layer stack to cut"):
+        cut_layers(encoder, 1)
+
+
 def test_a_stated_padding_token_is_kept_and_its_substitute_gives_the_same_vectors(plain: Path) -> None:
-    """Without any special token there is no substitute."""
     before = load_encoder(plain, pooling="mean")
     assert before.tokenizer.pad_token == "[PAD]"  # type: ignore[union-attr]
     expected = before.encode(TEXTS)
     after = load_encoder(without(plain, "pad_token"), pooling="mean")
     assert after.tokenizer.pad_token == "[SEP]"  # type: ignore[union-attr]
     assert np.array_equal(after.encode(TEXTS), expected)
+
+
+def test_a_tokenizer_without_any_special_token_says_what_to_do(plain: Path) -> None:
     tokens = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
     with pytest.raises(InputError, match="no special token to pad with; set pad_token"):
         load_tokenizer(without(plain, *tokens))
