@@ -34,13 +34,6 @@ EXAMPLE = re.compile(r"^Example: `(.+)`$", flags=re.M)
 class CommandParser(argparse.ArgumentParser):
     """Arguments of a command; a wrong one is an InputError in one line with similar names."""
 
-    def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]
-        """Parses as argparse does, but refuses `--option=--`, which argparse would read as a list."""
-        for word in args or ():
-            if word.startswith("--") and word.endswith("=--"):
-                self.error(f"argument {word[:-3]}: expected one argument")
-        return super().parse_known_args(args, namespace)
-
     def error(self, message: str) -> NoReturn:
         """Raises InputError instead of printing argparse's usage."""
         wrong = re.search(r"unrecognized arguments: (\S+)", message)

@@ -13,15 +13,13 @@ from collections import Counter
 from contextlib import suppress
 
 from harness.errors import InputError
-from harness.launch.first_look import FirstLook
-from harness.launch.job import Executor
 from harness.launch.local import LocalExecutor, visible_gpus
 from harness.launch.on_ray import RayExecutor
 from harness.launch.on_slurm import SlurmExecutor, read_options
 from harness.launch.pipeline import Pipeline, log_of, open_pipeline
 from harness.launch.progress import Progress, duration
-from harness.launch.scheduler import Scheduler
-from harness.launch.worker import PRELOADED, is_ours
+from harness.launch.scheduler import FirstLook, Scheduler
+from harness.launch.worker import PRELOADED, Executor, is_ours
 from harness.paths import COSTS
 from harness.plan.entries import Params, read_params, read_plan
 from harness.plan.estimate import Estimate, cores_here, hours_at_once, packing

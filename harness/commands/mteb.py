@@ -13,14 +13,11 @@ import argparse
 import hashlib
 import json
 import logging
-import os
 import sys
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.error import HTTPError
-from urllib.request import Request, urlopen
 
 from harness.commands import JSON, POOLING, check_encoder_folder, name_list
 from harness.disk.files import sha256_of
@@ -33,7 +30,6 @@ from harness.process import DEVICE, compute_with, quiet, resolve_device
 if TYPE_CHECKING:
     from harness.tasks.mteb_adapter import MtebScore
 
-HUB = "https://huggingface.co"
 WEIGHTS_AND_SETTINGS = (".json", ".safetensors", ".txt", ".model")
 ARGUMENTS = {
     "folder": {"type": Path, "metavar": "DIR"},
@@ -58,8 +54,6 @@ def execute(arguments: argparse.Namespace) -> None:
     from harness.tasks.mteb_adapter import LOCAL_STS
 
     names = list(LOCAL_STS) if arguments.tasks is None else name_list(arguments.tasks)
-    if len(_copies(names)) < len(names) and not hub_answers():
-        os.environ["HF_HUB_OFFLINE"] = "1"  # use what was fetched before, and do not wait for the hub
     identity, scores = run_folder(
         arguments.folder, names, out=out, pooling=arguments.pooling, device=arguments.device
     )
@@ -116,18 +110,6 @@ def run_folder(
     if copies and mirror is not None:
         scores += run_mteb(model, copies, out=out, local=mirror / "mteb", progress=bar)
     return identity, sorted(scores, key=lambda score: list(tasks).index(score.task))
-
-
-def hub_answers(seconds: float = 5.0) -> bool:
-    """Returns whether the hub, or the mirror of it that HF_ENDPOINT names, answers within this time."""
-    address = os.environ.get("HF_ENDPOINT") or HUB
-    try:
-        with urlopen(Request(address, method="HEAD"), timeout=seconds):
-            return True
-    except HTTPError:
-        return True
-    except (OSError, ValueError):
-        return False
 
 
 def mteb_identity(folder: Path, *, pooling: str | None = None) -> Identity:

@@ -30,9 +30,8 @@ from harness.paths import RECIPES, SCORES
 from harness.plan.checks import check_runs
 from harness.plan.power import propose_seeds
 from harness.plan.recipes import Recipe, System, declared_systems, load_recipes
-from harness.plan.resolve import MOST_SEEDS
+from harness.plan.resolve import MOST_SEEDS, in_setting_of, planned
 from harness.plan.step_times import BASELINE
-from harness.plan.trial import in_setting_of, planned
 from harness.process import compute_with
 from harness.report.formats.trial import to_text
 from harness.report.pages.render import render_trial

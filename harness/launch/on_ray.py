@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import InputError
-from harness.launch.job import Ended, Job, imported
-from harness.launch.worker import run_commands
+from harness.launch.worker import Ended, Job, imported, run_commands
 from harness.process import worker_environment
 
 ROOT = Path(__file__).parents[2]

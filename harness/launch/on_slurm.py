@@ -20,8 +20,7 @@ from typing import Any
 
 from harness.disk.files import write_json
 from harness.errors import InputError
-from harness.launch.job import Ended, Job, imported
-from harness.launch.worker import run_commands
+from harness.launch.worker import Ended, Job, imported, run_commands
 from harness.paths import cache
 from harness.process import worker_environment
 
@@ -49,6 +48,7 @@ class SlurmExecutor:
         self._slurm = slurm_queue
         self.slots = jobs or MOST
         self._folder = cache() / "launch" / "slurm"
+        self._record = self._folder / "jobs.json"
         self._kept = read_jobs(self._record)
         self._queued: list[Job] = []
         self._running: dict[str, Any] = {}
@@ -104,10 +104,6 @@ class SlurmExecutor:
         self._queued.clear()
         self._cancel(self._running)
         self._running.clear()
-
-    @property
-    def _record(self) -> Path:
-        return self._folder / "jobs.json"
 
     def _hand_over(self) -> list[Ended]:
         """Submits what is queued; returns what Slurm refuses, for example because too much is queued."""

@@ -21,7 +21,7 @@ from typing import Any
 
 from harness.disk.files import atomic_path, discard_parts
 from harness.errors import InputError
-from harness.launch.job import Job
+from harness.launch.worker import Job
 from harness.paths import cache
 
 CHANGED = "changed"
@@ -48,7 +48,10 @@ class Pipeline:
         planned = plan_repro(active, wanted) if wanted is None or wanted else []
         self._stages: dict[str, Any] = {stage.addressing: stage for stage in planned}
         self._upstream = {name: list(active.successors(stage)) for name, stage in self._stages.items()}
-        self.commands = {name: _commands(stage) for name, stage in self._stages.items()}
+        self.commands = {
+            name: tuple(stage.cmd if isinstance(stage.cmd, list) else (stage.cmd or "").splitlines())
+            for name, stage in self._stages.items()
+        }
         self._before: dict[str, list[Any]] = {}
         self._pending: list[Any] = []
         self._known: dict[Path, frozenset[str]] = {}
@@ -72,15 +75,17 @@ class Pipeline:
         stage = self._stages[name]
         with _stage_errors():
             if stage.frozen or not stage.cmd:
-                return self._left_to_dvc(stage, name)
+                if stage.reproduce(upstream=self._upstream[name]) is None:
+                    return "unchanged"
+                self._pending.append(stage)
+                return "done"
             if not stage.changed(upstream=self._upstream[name]):
                 return "unchanged"
             stage.remove_outs(ignore_remove=False, force=False)
             try:
                 self._repo.stage_cache.restore(stage)
             except RunCacheNotFoundError:
-                stage.save_deps()
-                self._before[name] = _hashes(stage.deps)
+                self.adopt(name)
                 return CHANGED
             self._record(stage)
             return "restored"
@@ -166,12 +171,6 @@ class Pipeline:
         self._dumped = time.monotonic()
         self._cost = self._dumped - started
 
-    def _left_to_dvc(self, stage: Any, name: str) -> str:
-        if stage.reproduce(upstream=self._upstream[name]) is None:
-            return "unchanged"
-        self._pending.append(stage)
-        return "done"
-
     def _record(self, stage: Any) -> None:
         uncached = any(not out.use_cache for out in stage.outs if not (out.is_metric or out.is_plot))
         stage.save(run_cache=not uncached)
@@ -215,7 +214,9 @@ def open_pipeline(names: Sequence[str] | None = None) -> Iterator[Pipeline]:
     from dvc.repo import Repo, lock_repo
 
     with ExitStack() as stack:
-        stack.enter_context(_quiet())
+        logger = logging.getLogger("dvc")
+        stack.callback(logger.setLevel, logger.level)
+        logger.setLevel(logging.WARNING)
         try:
             repo = stack.enter_context(Repo())
             stack.enter_context(lock_repo(repo))
@@ -236,17 +237,6 @@ def open_pipeline(names: Sequence[str] | None = None) -> Iterator[Pipeline]:
             pipeline.dump()
 
 
-@contextmanager
-def _quiet() -> Iterator[None]:
-    logger = logging.getLogger("dvc")
-    before = logger.level
-    logger.setLevel(logging.WARNING)
-    try:
-        yield
-    finally:
-        logger.setLevel(before)
-
-
 def check_release() -> None:
     """Raises InputError unless DVC is of the release whose internals are used here."""
     from dvc import __version__
@@ -261,10 +251,6 @@ def check_release() -> None:
 def log_of(stage: str) -> Path:
     """Returns the file in which all attempts of a stage write what they print."""
     return cache() / "launch" / f"{re.sub(r'[^A-Za-z0-9@._-]', '-', stage)}.log"
-
-
-def _commands(stage: Any) -> tuple[str, ...]:
-    return tuple(stage.cmd if isinstance(stage.cmd, list) else (stage.cmd or "").splitlines())
 
 
 def _hashes(deps: Sequence[Any]) -> list[Any]:

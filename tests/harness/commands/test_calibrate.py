@@ -10,8 +10,7 @@ import pytest
 
 import harness.commands.calibrate as command
 from harness.cli import main
-from harness.commands import calibrate_steps
-from harness.commands.calibrate_steps import LONGEST, SHORTEST, seconds_of_a_step, sentences
+from harness.commands.calibrate import LONGEST, SHORTEST, seconds_of_a_step, sentences
 from harness.compute import products
 from harness.errors import InputError
 from harness.paths import CALIBRATION
@@ -29,9 +28,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command, "need_checkout", lambda what: None)
     monkeypatch.setattr(command, "compute_with", lambda arithmetic: None)
     monkeypatch.setattr(products, "training_rates", lambda: {"onednn": 90.0, "torch": 120.0})
-    monkeypatch.setattr(
-        calibrate_steps, "seconds_of_steps", lambda run, sizes, cores: dict.fromkeys(sizes, 2.0)
-    )
+    monkeypatch.setattr(command, "seconds_of_steps", lambda run, sizes, cores: dict.fromkeys(sizes, 2.0))
     for name in ("_library", "_gpu_layers"):
         monkeypatch.setattr(choices, name, getattr(choices, name))
 

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli import main
 from harness.tasks.evaluation import unique_texts
 from harness.tasks.registry import build_tasks
 from methods.core.folders import load_encoder
@@ -39,13 +38,9 @@ def test_cost_prints_what_was_measured_and_on_what(folder: Path, printed: Callab
     assert not Path("reports").exists()
 
 
-def test_the_cost_of_a_run_is_kept_among_its_costs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (folder / "run.json").write_text(json.dumps({"key": "tiny__bert__s0"}))
-    Path("params.yaml").write_text("plan: [small]\n")
-    assert main(["cost", str(folder), "--rounds", "1", "--limit", "5", "--device", "cpu"]) == 0
-    kept = json.loads(Path("reports/costs/tiny__bert__s0.encode.json").read_text())
-    assert kept == json.loads(capsys.readouterr().out)
-    assert kept["sentences"] == 5
+def test_a_limit_encodes_only_the_first_sentences(folder: Path, printed: Callable[..., str]) -> None:
+    command = ["cost", str(folder), "--rounds", "1", "--limit", "5", "--device", "cpu"]
+    assert json.loads(printed(*command))["sentences"] == 5
 
 
 @pytest.mark.parametrize(

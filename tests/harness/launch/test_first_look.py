@@ -14,8 +14,8 @@ import yaml
 
 from harness.cli import main
 from harness.commands import launch
-from harness.launch.first_look import FirstLook
 from harness.launch.progress import Progress
+from harness.launch.scheduler import FirstLook
 from harness.plan.entries import Params, read_params
 from tests.harness.launch.toy_pipeline import ROOT, RUNS, repro, runs, write_pipeline
 
@@ -44,7 +44,7 @@ def toy(folder: Path, seconds: float = 0.0) -> Path:
 def shows(monkeypatch: pytest.MonkeyPatch, command: str) -> None:
     """Makes a launch show what a shell prints after the first seeds."""
     log = Path(".cache/launch/first.log")
-    monkeypatch.setattr(launch, "plan_of", lambda pipeline: SimpleNamespace(runs={}, plan=["toy"]))
+    monkeypatch.setattr(launch, "read_params", lambda: SimpleNamespace(runs={}, plan=["toy"]))
     monkeypatch.setattr(
         launch, "first_look", lambda pipeline, params: FirstLook(FIRST, ["sh", "-c", command], log)
     )

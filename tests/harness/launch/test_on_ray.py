@@ -13,8 +13,8 @@ import pytest
 
 from harness.cli import main
 from harness.errors import InputError
-from harness.launch.job import imported
 from harness.launch.on_ray import gpus_of
+from harness.launch.worker import imported
 from tests.harness.launch.toy_pipeline import (
     repro,
     runs,

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from harness.errors import InputError
-from harness.launch.job import Ended
 from harness.launch.on_slurm import SlurmExecutor, parameters, read_jobs, read_options
 from harness.launch.pipeline import open_pipeline
 from harness.launch.progress import Progress
 from harness.launch.scheduler import Scheduler
+from harness.launch.worker import Ended
 from tests.harness.launch.toy_pipeline import repro, runs, stage, write_pipeline
 
 STAGES = {name: stage(name) for name in "ab"} | {"c": stage("c", ("a.txt", "b.txt"))}
