@@ -41,8 +41,6 @@ SECONDS = 4.0
 """How long the steps of one backbone are repeated."""
 FEWEST, MOST = 3, 100
 """Steps that are measured after the first one."""
-Sized = tuple[Shape, int]
-"""The sizes of a backbone, and the sentences of a batch."""
 ARGUMENTS = {
     "--again": {"action": "store_true", "help": "replace the choice that is kept; native runs may change"},
     "--gpu": {
@@ -113,7 +111,9 @@ class Enough(Exception):
     """Ends a training of which enough steps were measured."""
 
 
-def seconds_of_steps(run: Run, backbones: Mapping[str, Sized], processes: int) -> dict[str, float]:
+def seconds_of_steps(
+    run: Run, backbones: Mapping[str, tuple[Shape, int]], processes: int
+) -> dict[str, float]:
     """Returns the seconds of a run's step by backbone, with so many processes of one thread at once.
 
     Each is the mean of the processes: runs that share a machine wait for each other's memory.
@@ -124,7 +124,9 @@ def seconds_of_steps(run: Run, backbones: Mapping[str, Sized], processes: int) -
     return {name: statistics.fmean(one[name] for one in taken) for name in backbones}
 
 
-def _measured(run: Run, backbones: Mapping[str, Sized], products: Library, _: int) -> dict[str, float]:
+def _measured(
+    run: Run, backbones: Mapping[str, tuple[Shape, int]], products: Library, _: int
+) -> dict[str, float]:
     import torch
 
     torch.set_num_threads(1)

@@ -15,7 +15,6 @@ from contextlib import suppress
 from harness.errors import InputError
 from harness.launch.local import LocalExecutor, visible_gpus
 from harness.launch.on_ray import RayExecutor
-from harness.launch.on_slurm import SlurmExecutor, read_options
 from harness.launch.pipeline import Pipeline, log_of, open_pipeline
 from harness.launch.progress import Progress, duration
 from harness.launch.scheduler import FirstLook, Scheduler
@@ -84,6 +83,8 @@ def executor_of(arguments: argparse.Namespace, pipeline: Pipeline) -> Executor:
     if arguments.on == "ray":
         return RayExecutor(arguments.address, *share)
     if arguments.on == "slurm":
+        from harness.launch.on_slurm import SlurmExecutor, read_options
+
         return SlurmExecutor(read_options(arguments.slurm), *share)
     cores, gpus = cores_here(), visible_gpus()
     most = cores if arguments.cpus_per_run is None else max(1, int(cores // arguments.cpus_per_run))
@@ -177,4 +178,3 @@ def check_options(arguments: argparse.Namespace) -> None:
                 f"--{option} {given}: --on is {arguments.on}, expected {executor}; write --on {executor} or "
                 f"leave --{option} out"
             )
-    read_options(arguments.slurm)

@@ -84,9 +84,10 @@ def run_folder(
     Errors: InputError for a bad folder, an unknown task, or unavailable data.
     """
     from harness.compute.encoders import read_encoder
+    from harness.data.download import provider_order
     from harness.data.providers import mirror_folder
     from harness.tasks.cost import count_parameters
-    from harness.tasks.mteb_adapter import as_mteb_model, run_mteb
+    from harness.tasks.mteb_adapter import LOCAL_STS, as_mteb_model, run_mteb
 
     if not tasks:
         raise InputError("no mteb task is named, expected at least one, for example STSBenchmark")
@@ -104,8 +105,11 @@ def run_folder(
         experiment=identity.experiment,
         parameters=count_parameters(encoder),
     )
-    copies = _copies(tasks)
-    mirror, bar = mirror_folder(), sys.stderr.isatty()
+    mirror, order, bar = mirror_folder(), provider_order(None), sys.stderr.isatty()
+    copies = []
+    if mirror and "mirror" in order and order.index("mirror") < [*order, "hub"].index("hub"):
+        held = [task for task, sts in LOCAL_STS.items() if (mirror / "mteb" / sts / "test.jsonl").is_file()]
+        copies = [name for name in tasks if name in held]
     scores = run_mteb(model, [name for name in tasks if name not in copies], out=out, progress=bar)
     if copies and mirror is not None:
         scores += run_mteb(model, copies, out=out, local=mirror / "mteb", progress=bar)
@@ -140,15 +144,3 @@ def encoder_sha256(folder: Path) -> str:
         if inside.parts[0] != "last" and inside.name != RUN_RECORD:
             digest.update(f"{inside.as_posix()}\0{sha256_of(file)}\n".encode())
     return digest.hexdigest()
-
-
-def _copies(tasks: Sequence[str]) -> list[str]:
-    from harness.data.download import provider_order
-    from harness.data.providers import mirror_folder
-    from harness.tasks.mteb_adapter import LOCAL_STS
-
-    mirror, order = mirror_folder(), provider_order(None)
-    if mirror is None or "mirror" not in order or order.index("mirror") > [*order, "hub"].index("hub"):
-        return []
-    held = [name for name, sts in LOCAL_STS.items() if (mirror / "mteb" / sts / "test.jsonl").is_file()]
-    return [name for name in tasks if name in held]

@@ -135,7 +135,7 @@ class Pipeline:
         stage = self._stages[name]
         with _stage_errors():
             stage.save_deps()
-            self._before[name] = _hashes(stage.deps)
+            self._before[name] = [dep.hash_info for dep in stage.deps]
 
     def finish(self, name: str) -> None:
         """Records a stage whose commands have ended well.
@@ -146,13 +146,8 @@ class Pipeline:
         stage = self._stages[name]
         with _stage_errors():
             stage.save_deps()
-            changed = [
-                str(dep)
-                for dep, before, now in zip(
-                    stage.deps, self._before.pop(name), _hashes(stage.deps), strict=True
-                )
-                if before != now
-            ]
+            before = self._before.pop(name)
+            changed = [str(dep) for dep, was in zip(stage.deps, before, strict=True) if dep.hash_info != was]
             if changed:
                 raise StageError(f"{', '.join(changed)}: changed while the stage ran, so it is not recorded")
             self._record(stage)
@@ -251,10 +246,6 @@ def check_release() -> None:
 def log_of(stage: str) -> Path:
     """Returns the file in which all attempts of a stage write what they print."""
     return cache() / "launch" / f"{re.sub(r'[^A-Za-z0-9@._-]', '-', stage)}.log"
-
-
-def _hashes(deps: Sequence[Any]) -> list[Any]:
-    return [dep.hash_info for dep in deps]
 
 
 @contextmanager

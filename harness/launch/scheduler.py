@@ -104,8 +104,9 @@ class Scheduler:
                     ready = sorted([*ready, *graph.get_ready()], key=ranks.__getitem__)
                     if not (ready or self._running):
                         break
-                    over = [*self._begin(ready), *self._wait()]
-                    graph.done(*over)
+                    over = self._begin(ready)
+                    ended = self.executor.wait(TICK) if self._running else []
+                    graph.done(*over, *(one.stage for one in ended if self._ended_well(one)))
                     self.pipeline.dump(at_once=False)
                     if self.first and (text := self.first.look(self.progress.states)):
                         self.progress.say(text)
@@ -143,12 +144,6 @@ class Scheduler:
                 self.progress.end(name, state)
                 over.append(name)
         return over
-
-    def _wait(self) -> list[str]:
-        """Returns the stages that have ended well since the last call."""
-        if not self._running:
-            return []
-        return [ended.stage for ended in self.executor.wait(TICK) if self._ended_well(ended)]
 
     def _ended_well(self, ended: Ended) -> bool:
         job = self._running.pop(ended.stage)

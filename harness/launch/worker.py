@@ -1,8 +1,9 @@
-"""The process in which the commands of one stage run, with what they print in the stage's log.
+"""What scheduler and executors say to each other, and the process in which the commands of one stage run.
 
-On this machine it is forked from a server that has imported torch and transformers, and ends with the
-scheduler: a command of this project is this process, which the kernel kills with its server, and the server
-ends when the scheduler has; any other command is a child that this process watches over.
+What these print is in the stage's log. On this machine the process is forked from a server that has imported
+torch and transformers, and ends with the scheduler: a command of this project is this process, which the
+kernel kills with its server, and the server ends when the scheduler has; any other command is a child that
+this process watches over.
 """
 
 from __future__ import annotations
@@ -18,13 +19,10 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from importlib import import_module
 from multiprocessing import parent_process
 from multiprocessing.connection import wait
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
-
-from harness.errors import InputError
+from typing import Protocol, runtime_checkable
 
 SHELL_CHARACTERS = frozenset("|&;<>()$`\\\"'*?[]#~=%{}!\n")
 """What a shell may read as more than text."""
@@ -66,14 +64,9 @@ class Job:
     attempt: int = 1
 
     @property
-    def kind(self) -> str:
-        """The stage's name without its key: `train` of `train@KEY`."""
-        return self.stage.partition("@")[0]
-
-    @property
     def wants_gpu(self) -> bool:
         """Whether the stage computes on a GPU where there is one."""
-        return self.kind.rpartition(":")[2] not in WITHOUT_NETWORK
+        return self.stage.partition("@")[0].rpartition(":")[2] not in WITHOUT_NETWORK
 
 
 @dataclass(frozen=True)
@@ -115,17 +108,6 @@ class LastingExecutor(Executor, Protocol):
 
     def adopt(self, stage: str, inputs: str) -> bool:
         """Returns whether a work of an earlier launch has the same inputs; `wait` will return its end."""
-
-
-def imported(name: str, *, extra: str) -> Any:
-    """Returns a package of an optional extra; InputError, which names the extra, if it is not installed."""
-    try:
-        return import_module(name)
-    except ModuleNotFoundError:
-        raise InputError(
-            f"{name} is not installed, expected it for this executor; run `{sys.executable} -m pip install "
-            f"'.[{extra}]'` in the project's folder"
-        ) from None
 
 
 def is_ours(commands: Sequence[str]) -> bool:
