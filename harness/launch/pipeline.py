@@ -209,9 +209,7 @@ def open_pipeline(names: Sequence[str] | None = None) -> Iterator[Pipeline]:
     from dvc.repo import Repo, lock_repo
 
     with ExitStack() as stack:
-        logger = logging.getLogger("dvc")
-        stack.callback(logger.setLevel, logger.level)
-        logger.setLevel(logging.WARNING)
+        stack.enter_context(_quiet())
         try:
             repo = stack.enter_context(Repo())
             stack.enter_context(lock_repo(repo))
@@ -230,6 +228,17 @@ def open_pipeline(names: Sequence[str] | None = None) -> Iterator[Pipeline]:
             yield pipeline
         finally:
             pipeline.dump()
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    logger = logging.getLogger("dvc")
+    before = logger.level
+    logger.setLevel(logging.WARNING)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
 
 
 def check_release() -> None:
