@@ -2,8 +2,8 @@
 
 A benchmark is a module with a function `measure` of (rounds, short), and of `device` if it can use one, that
 returns its results. All sides get equal inputs in one process, their results are compared before a time
-counts, and they take turns. `runner` times them, `record` keeps the figures of every machine, `inputs` has
-the texts and encoders.
+counts, and they take turns. `runner` has texts and encoders and times them, `record` keeps the figures of
+every machine.
 """
 
 BENCHMARKS = ("evaluation", "training", "arithmetic", "methods", "memory", "start")

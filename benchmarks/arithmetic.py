@@ -16,8 +16,7 @@ import numpy as np
 import torch
 
 from benchmarks.evaluation import made_up, our_scores, test_sets
-from benchmarks.inputs import backbone, encoder, sentences
-from benchmarks.runner import Disagreement, Taken, fresh, run
+from benchmarks.runner import Disagreement, Taken, backbone, encoder, fresh, run, sentences
 from benchmarks.training import BATCH, SHORT_STEPS, STEPS, trainer_side
 from harness.process import in_effect, set_native, set_portable
 from harness.report.measurements import BenchmarkResult

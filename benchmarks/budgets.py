@@ -34,10 +34,6 @@ writes this table.
 """
 
 
-def expected(steps: Sequence[Step]) -> float:
-    return sum(step.expected for step in steps)
-
-
 def in_order(
     order: Sequence[Step], questions: Sequence[Question], works: Mapping[str, Work], budget: float
 ) -> float:
@@ -47,7 +43,7 @@ def in_order(
         left = budget - sum(step.hours for step in taken)
         own = [one for one in questions if one.work == wanted.work]
         taken += [step for step in steps_after(own, works, taken, left) if step.seeds == wanted.seeds]
-    return expected(taken)
+    return sum(step.expected for step in taken)
 
 
 def row_of(goal: str, questions: Sequence[Question], works: Mapping[str, Work], budget: float) -> list[str]:
@@ -56,7 +52,7 @@ def row_of(goal: str, questions: Sequence[Question], works: Mapping[str, Work], 
     singles = steps_after(questions, works, [], float("inf"))
     orders = [rng.sample(singles, len(singles)) for _ in range(ORDERS)]
     found = (
-        expected(choose(questions, works, budget)),
+        sum(step.expected for step in choose(questions, works, budget)),
         in_order(sorted(singles, key=lambda step: step.hours), questions, works, budget),
         statistics.fmean(in_order(order, questions, works, budget) for order in orders),
     )

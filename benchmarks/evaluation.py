@@ -24,8 +24,7 @@ import numpy as np
 import torch
 
 from benchmarks import foreign_backends
-from benchmarks.inputs import backbone, encoder
-from benchmarks.runner import Disagreement, Taken, profiled, run
+from benchmarks.runner import Disagreement, Taken, backbone, encoder, profiled, run
 from harness.data.providers import mirror_folder
 from harness.data.sts import ScoredPair
 from harness.errors import InputError

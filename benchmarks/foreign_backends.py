@@ -15,11 +15,7 @@ import time
 from importlib.metadata import version
 from typing import Any
 
-BACKENDS = {
-    "ONNX Runtime": "onnx",
-    "OpenVINO": "openvino",
-    "OpenVINO, its default precision": "openvino",
-}
+BACKENDS = {"ONNX Runtime": "onnx", "OpenVINO": "openvino", "OpenVINO, its default precision": "openvino"}
 """Side -> the backend's name."""
 LIBRARIES = ("sentence-transformers", "transformers", "torch", "optimum")
 

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from benchmarks.inputs import backbone, encoder, sentences
-from benchmarks.runner import Disagreement, figure, fresh
+from benchmarks.runner import Disagreement, backbone, encoder, figure, fresh, sentences
 from benchmarks.training import BATCH, simcse
 from harness.data.sts import ScoredPair
 from harness.process import keep_freed_memory

@@ -25,8 +25,7 @@ from torch import nn
 from torch.nn.modules.module import register_module_forward_hook
 from torch.utils.flop_counter import FlopCounterMode
 
-from benchmarks.inputs import backbone, encoder, sentences
-from benchmarks.runner import Disagreement, against, figure, profiled, run
+from benchmarks.runner import Disagreement, against, backbone, encoder, figure, profiled, run, sentences
 from benchmarks.steps import build, changed, chosen_runs, fitting, resized, stepper
 from harness.plan.entries import Run
 from harness.plan.recipes import load_recipes

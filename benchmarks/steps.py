@@ -152,12 +152,7 @@ def measure(
 
 
 def stepper(
-    method: Method,
-    train: Mapping[str, Any],
-    *,
-    device: str,
-    precision: str,
-    optimizer: AdamW | None = None,
+    method: Method, train: Mapping[str, Any], *, device: str, precision: str, optimizer: AdamW | None = None
 ) -> Callable[[Sequence[Row], int], None]:
     """Returns a whole training step on some rows.
 

@@ -19,8 +19,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from benchmarks.inputs import backbone, sentences
-from benchmarks.runner import Disagreement, Side, Taken, profiled, run
+from benchmarks.runner import Disagreement, Side, Taken, backbone, profiled, run, sentences
 from benchmarks.steps import stepper
 from harness.paths import RUN_LOG
 from harness.report.measurements import BenchmarkResult

@@ -37,13 +37,7 @@ from harness.facts.comparisons import (
 from harness.facts.verdicts import HIGHER, LOOKS, LOWER, Origin
 from harness.paths import SCORES
 from harness.report.formats.readmes import with_section
-from harness.report.system_pairs import (
-    NO_ITEMS,
-    OverItems,
-    compare_systems,
-    difference_of,
-    system_scores,
-)
+from harness.report.system_pairs import NO_ITEMS, OverItems, compare_systems, difference_of, system_scores
 from harness.results.store import read_results
 
 DOCS = Path("docs/verdicts.md")

@@ -26,20 +26,18 @@ READER_GONE, INTERRUPTED = 141, 130
 """The exit codes of a command that SIGPIPE or SIGINT ended."""
 SHELLS = ("bash", "zsh", "tcsh")
 """The shells in which words can be completed."""
-EXTRAS = {"dvc": "pipeline", "psutil": "pipeline", "shtab": "pipeline", "mteb": "mteb"}
+EXTRAS = {
+    **dict.fromkeys(("dvc", "psutil", "shtab"), "pipeline"),
+    "mteb": "mteb",
+    "ray": "launch-ray",
+    "submitit": "launch-slurm",
+}
 """Packages that some commands alone need, with the extra that brings them."""
 EXAMPLE = re.compile(r"^Example: `(.+)`$", flags=re.M)
 
 
 class CommandParser(argparse.ArgumentParser):
     """Arguments of a command; a wrong one is an InputError in one line with similar names."""
-
-    def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]
-        """Parses as argparse does, but refuses `--option=--`, which argparse would read as a list."""
-        for word in args or ():
-            if word.startswith("--") and word.endswith("=--"):
-                self.error(f"argument {word[:-3]}: expected one argument")
-        return super().parse_known_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
         """Raises InputError instead of printing argparse's usage."""
@@ -111,9 +109,12 @@ def one_line(text: str) -> str:
 def run_command(words: Sequence[str]) -> int:
     """Runs the command that the first word names, with the other words, and returns its exit code.
 
+    All commands take `--include DIR`.
     Errors: InputError if there is no such command, or its arguments are wrong.
     """
-    words, folders = without_includes(words)
+    parser = CommandParser(prog="sentbench", add_help=False, allow_abbrev=False)
+    parser.add_argument("--include", action="append", default=[], metavar="DIR")
+    included, words = parser.parse_known_args(words)
     if not words or words[0].startswith("-"):
         overview().parse_args(words or ["--help"])
         return 0
@@ -124,16 +125,8 @@ def run_command(words: Sequence[str]) -> int:
         )
     from harness.include import include_all
 
-    include_all(folders)
+    include_all(included.include)
     return int(module_of(name).execute(parser_of(name).parse_args(words[1:])) or 0)
-
-
-def without_includes(words: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Returns the words of a command without `--include DIR`, which all commands take, and the folders."""
-    parser = CommandParser(prog="sentbench", add_help=False, allow_abbrev=False)
-    parser.add_argument("--include", action="append", default=[], metavar="DIR")
-    known, others = parser.parse_known_args(words)
-    return others, known.include
 
 
 def parser_of(name: str) -> CommandParser:

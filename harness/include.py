@@ -69,7 +69,7 @@ def include(folder: Path) -> None:
         from harness.data.sources import SOURCES, read_sources
 
         for name, source in read_sources(folder / "sources.yaml").items():
-            SOURCES[_checked(name, SOURCES, f"{folder / 'sources.yaml'}: source")] = source
+            SOURCES[checked_name(name, SOURCES, f"{folder / 'sources.yaml'}: source")] = source
 
 
 def include_method(file: Path) -> str:
@@ -103,13 +103,14 @@ def include_method(file: Path) -> str:
 
 def _add_method(path: Path) -> str:
     stem = path.stem
-    name = _checked(stem.replace("_", "-"), METHODS, f"{path}: method")
+    name = checked_name(stem.replace("_", "-"), METHODS, f"{path}: method")
     METHODS[name] = f"methods.{stem}" if path.suffix == ".py" else f"methods.{stem}.method"
     MODULES[f"methods.{stem}"] = path.with_suffix("")
     return name
 
 
-def _checked(name: str, known: Iterable[str], where: str) -> str:
+def checked_name(name: str, known: Iterable[str], where: str) -> str:
+    """Returns a name that can be given. Errors: InputError for a name of another form, or a known one."""
     try:
         check_name(name)
     except ValueError as error:
@@ -138,7 +139,7 @@ def _include_entry(point: EntryPoint) -> None:
     origin = Path(spec.origin)
     MODULES[top] = origin.parent if origin.name == "__init__.py" else origin.with_suffix("")
     if point.group == "sentbench.methods":
-        METHODS[_checked(point.name, METHODS, f"entry point {point.group}")] = point.module
+        METHODS[checked_name(point.name, METHODS, f"entry point {point.group}")] = point.module
     elif point.group == "sentbench.tasks":
         TASK_MODULES.append(point.module)
     else:

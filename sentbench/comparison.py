@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from harness.errors import InputError
-from sentbench.arguments import shown, text_of
-from sentbench.encoders import Model, encoded_by, tasks_of
+from sentbench.encoders import Model, encoded_by, shown, tasks_of, text_of
 
 if TYPE_CHECKING:
     import pandas as pd

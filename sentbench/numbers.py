@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.errors import InputError
-from sentbench.arguments import folder_of, shown, text_of
+from sentbench.encoders import folder_of, shown, text_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -89,21 +89,15 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def recheck(written: Acceptance, found: Acceptance, bundle: Path) -> int:
     """Prints each run whose recorded check exceeds the present one; returns 1 if there is one."""
-    problems = [
-        f"{key}: {in_words(now)}, but {in_words(then)} was written"
-        for key, now in found.runs.items()
-        if (then := written.runs.get(key, Checked(identity=False))) != now and not _covers(now, then)
-    ]
-    print(
-        "\n".join([*problems, f"{bundle}: {len(found.runs)} results checked again, {len(problems)} problems"])
-    )
+    problems = []
+    for key, now in found.runs.items():
+        then = written.runs.get(key, Checked(identity=False))
+        lost = then.reproduced and now.reproduced not in ("", then.reproduced)
+        if lost or not set(then.rescored) <= set(now.rescored):
+            problems.append(f"{key}: {in_words(now)}, but {in_words(then)} was written")
+    total = f"{bundle}: {len(found.runs)} results checked again, {len(problems)} problems"
+    print("\n".join([*problems, total]))
     return 1 if problems else 0
-
-
-def _covers(now: Checked, then: Checked) -> bool:
-    return set(then.rescored) <= set(now.rescored) and (
-        then.reproduced == "" or now.reproduced in ("", then.reproduced)
-    )
 
 
 def in_words(checked: Checked) -> str:
@@ -140,9 +134,10 @@ def check_results(
 
 def expected_run(known: KnownRuns, key: str) -> Expected | None:
     """Returns a run as the recipes declare it, None if none does."""
-    run, record = known.run(key), known.record(key)
-    if run is None or record is None:
+    params, record = known.params(key), known.record(key)
+    if params is None or record is None:
         return None
+    run = params.run(key)
     selections = {"both": ("best-dev", "last")}.get(run.weights, (run.weights,))
     tasks = {task for name in run.tasks for task in members(name)}
     return Expected(record, tasks, run.text, selections, run.arithmetic)

@@ -50,9 +50,13 @@ def execute(arguments: argparse.Namespace) -> int:
     form = format_of(arguments)
     if arguments.measure and form != "text":
         raise InputError("--measure prints one line, expected no --json and no --format; drop it")
+    params = read_params()
     if arguments.measure:
-        return measure()
-    known, params, scores = read_reference(REFERENCE_LOSSES), read_params(), results_of(str(SCORES))
+        found = {key: with_tolerances(partial(measure_run, params, key)) for key in compared_runs(params)}
+        write_reference(REFERENCE_LOSSES, found)
+        print(f"{REFERENCE_LOSSES}: {len(found)} runs, {sum(map(len, found.values()))} numbers")
+        return 0
+    known, scores = read_reference(REFERENCE_LOSSES), results_of(str(SCORES))
     bands = bands_of(results_of(arguments.against))
     problems = loss_problems(params, known) + outside(bands, scores) + scoring_problems()
     counts = {"reference_losses": len(known), "bands": len(bands), "runs": len(scores)}
@@ -66,15 +70,6 @@ def execute(arguments: argparse.Namespace) -> int:
         lines = [annotation("error", "sentbench check", one) for one in problems]
         print("\n".join([*(problems if form == "text" else lines), summary]))
     return 1 if problems else 0
-
-
-def measure() -> int:
-    """Writes the reference losses of the code that is here; returns 0."""
-    params = read_params()
-    found = {key: with_tolerances(partial(measure_run, params, key)) for key in compared_runs(params)}
-    write_reference(REFERENCE_LOSSES, found)
-    print(f"{REFERENCE_LOSSES}: {len(found)} runs, {sum(map(len, found.values()))} numbers")
-    return 0
 
 
 def loss_problems(params: Params, known: Mapping[str, Mapping[str, list[float]]]) -> list[str]:

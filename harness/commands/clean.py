@@ -16,7 +16,7 @@ from harness.paths import ARTEFACTS, COSTS, CURVES, EMBEDDINGS, SCORES
 from harness.plan.entries import Params, read_params
 
 FOLDERS = {ARTEFACTS: ARTEFACT, EMBEDDINGS: STORE}
-FILES = {SCORES: (".json",), CURVES: (".json",), COSTS: (".train.json", ".evaluate.json", ".encode.json")}
+FILES = {SCORES: (".json",), CURVES: (".json",), COSTS: (".train.json", ".evaluate.json")}
 KEY = re.compile(r".+__.+__s\d+")
 """The key of a run: system, backbone and seed."""
 ARGUMENTS = {"--dry-run": {"action": "store_true", "help": "name what would be removed"}}

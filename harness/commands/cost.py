@@ -11,10 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.commands import POOLING, check_encoder_folder
-from harness.disk.files import write_json
-from harness.disk.records import read_object
 from harness.errors import InputError
-from harness.paths import COSTS, RUN_RECORD, is_project
 from harness.process import DEVICE, compute_with, quiet, resolve_device
 
 MOST_ROUNDS = 1000
@@ -30,18 +27,10 @@ ARGUMENTS = {
 
 
 def execute(arguments: argparse.Namespace) -> None:
-    """Prints parameters, throughput and memory as JSON; those of a run's artefact go to its costs too.
-
-    Costs hold clock times: they are a log next to the results, never part of them.
-    """
+    """Prints parameters, throughput and memory as JSON."""
     compute_with("native")
     check_encoder_folder(arguments.folder)
-    measured = measure(arguments)
-    record = arguments.folder / RUN_RECORD
-    if record.is_file() and is_project():
-        key = read_object(record, "key", again="train the run again")["key"]
-        write_json(COSTS / f"{key}.encode.json", measured)
-    print(json.dumps(measured, indent=1))
+    print(json.dumps(measure(arguments), indent=1))
 
 
 def measure(arguments: argparse.Namespace) -> dict[str, Any]:

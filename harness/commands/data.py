@@ -34,11 +34,8 @@ def execute(arguments: argparse.Namespace) -> None:
     """
     from harness.plan.entries import read_params
 
-    if arguments.providers is not None and not name_list(arguments.providers):
-        raise InputError(
-            "--providers names no provider, expected some, for example embedded,hub; leave it out"
-        )
-    check_revision(arguments)
+    if arguments.revision is not None and arguments.action in ("check", "lock"):
+        raise InputError(f"data {arguments.action} with --revision, expected data fetch or convert; drop it")
     planned = read_params() if PARAMS.is_file() or not arguments.names else None
     folder = data_roots()[-1]
     names = arguments.names or list(planned.sources if planned else ())
@@ -66,17 +63,4 @@ def execute(arguments: argparse.Namespace) -> None:
         copies = DATA if is_project() and folder != DATA else None
         fetch_sources(
             names, directory=folder, providers=providers, revision=arguments.revision, copies=copies
-        )
-
-
-def check_revision(arguments: argparse.Namespace) -> None:
-    """Raises InputError for a revision of the hub where nothing comes from the hub."""
-    if arguments.revision is None:
-        return
-    if arguments.action in ("check", "lock"):
-        raise InputError(f"data {arguments.action} with --revision, expected data fetch or convert; drop it")
-    if arguments.providers is not None and "hub" not in name_list(arguments.providers):
-        raise InputError(
-            f"--revision {arguments.revision} with --providers {arguments.providers}, which lacks the hub; "
-            "drop one of the two"
         )

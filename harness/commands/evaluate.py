@@ -9,7 +9,7 @@ import argparse
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from harness.commands import JSON, POOLING, TEXT, check_encoder_folder, name_list
 from harness.data.hub_models import model_folder
@@ -70,7 +70,8 @@ def execute(arguments: argparse.Namespace) -> None:
     output = check_file(arguments.out, keys=("model", "scores")) if arguments.out else None
     kept = keeping_file(arguments) if arguments.keep is not None else None
     lines = scores_of(arguments)
-    found = {"model": str(arguments.folder), "scores": [as_plain(line) for line in lines]}
+    plain = [{name: value for name, value in line._asdict().items() if value is not None} for line in lines]
+    found = {"model": str(arguments.folder), "scores": plain}
     if output:
         write_json(output, found)
     if kept:
@@ -142,10 +143,3 @@ def scores_of(arguments: argparse.Namespace) -> list[ScoreLine]:
     options = {"pooling": arguments.pooling, "from_store": arguments.from_store, "device": arguments.device}
     with vectors_of(folder, tasks, **options) as encode:
         return score_lines(tasks, encode, intervals=arguments.interval)
-
-
-def as_plain(line: ScoreLine) -> dict[str, Any]:
-    """Returns a score as a JSON object; with `interval` only if one was computed."""
-    plain = line._asdict()
-    interval = plain.pop("interval")
-    return plain if interval is None else {**plain, "interval": list(interval)}

@@ -13,15 +13,12 @@ from collections import Counter
 from contextlib import suppress
 
 from harness.errors import InputError
-from harness.launch.first_look import FirstLook
-from harness.launch.job import Executor
 from harness.launch.local import LocalExecutor, visible_gpus
 from harness.launch.on_ray import RayExecutor
-from harness.launch.on_slurm import SlurmExecutor, read_options
 from harness.launch.pipeline import Pipeline, log_of, open_pipeline
 from harness.launch.progress import Progress, duration
-from harness.launch.scheduler import Scheduler
-from harness.launch.worker import PRELOADED, is_ours
+from harness.launch.scheduler import FirstLook, Scheduler
+from harness.launch.worker import PRELOADED, Executor, is_ours
 from harness.paths import COSTS
 from harness.plan.entries import Params, read_params, read_plan
 from harness.plan.estimate import Estimate, cores_here, hours_at_once, packing
@@ -86,6 +83,8 @@ def executor_of(arguments: argparse.Namespace, pipeline: Pipeline) -> Executor:
     if arguments.on == "ray":
         return RayExecutor(arguments.address, *share)
     if arguments.on == "slurm":
+        from harness.launch.on_slurm import SlurmExecutor, read_options
+
         return SlurmExecutor(read_options(arguments.slurm), *share)
     cores, gpus = cores_here(), visible_gpus()
     most = cores if arguments.cpus_per_run is None else max(1, int(cores // arguments.cpus_per_run))
@@ -179,4 +178,3 @@ def check_options(arguments: argparse.Namespace) -> None:
                 f"--{option} {given}: --on is {arguments.on}, expected {executor}; write --on {executor} or "
                 f"leave --{option} out"
             )
-    read_options(arguments.slurm)

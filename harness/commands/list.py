@@ -61,7 +61,12 @@ def listing(what: str, *, coverage: bool = False) -> list[dict[str, Any]]:
         from harness.data.sources import SOURCES
 
         return [_source(source) for source in SOURCES.values()]
-    return _runs() if what == "runs" else _tables()
+    if what == "runs":
+        return _runs()
+    from harness.facts.spec import load_specs
+
+    specs = load_specs(declared(TABLES))
+    return [{"name": key, "kind": spec.kind, "title": spec.title} for key, spec in sorted(specs.items())]
 
 
 def _runs() -> list[dict[str, Any]]:
@@ -77,13 +82,6 @@ def _runs() -> list[dict[str, Any]]:
         }
         for key, run in read_params().runs.items()
     ]
-
-
-def _tables() -> list[dict[str, Any]]:
-    from harness.facts.spec import load_specs
-
-    specs = load_specs(declared(TABLES))
-    return [{"name": key, "kind": spec.kind, "title": spec.title} for key, spec in sorted(specs.items())]
 
 
 def _coverage() -> list[dict[str, Any]]:

@@ -10,9 +10,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from harness.declarations import check_name
 from harness.disk.files import write_text
 from harness.errors import InputError
+from harness.include import checked_name
 from harness.paths import need_checkout
 from harness.report.formats.templates import TEMPLATES, fill_plain
 from methods.registry import METHODS
@@ -28,18 +28,13 @@ def execute(arguments: argparse.Namespace) -> None:
     """Writes the files and prints their paths; InputError if the method or a file exists."""
     need_checkout("a new method")
     name, package = arguments.name, arguments.name.replace("-", "_")
-    try:
-        check_name(name)
-    except ValueError as error:
-        raise InputError(f"method {name!r}: {error}") from None
+    checked_name(name, METHODS, "method")
     if not package.isidentifier():
         raise InputError(f"method {name!r}: expected a name that begins with a letter")
     files = skeleton(name, package)
     taken = [path for path in files if path.exists()]
-    if name in METHODS or taken:
-        raise InputError(
-            f"method {name!r} exists already{f' ({taken[0]})' if taken else ''}; name another one"
-        )
+    if taken:
+        raise InputError(f"{taken[0]} exists already; name another method")
     for path, text in files.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         write_text(path, text)

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from harness.commands.publish_files import (
-    WEIGHTS,
     card_header,
     check_upload,
     complete_weights,
@@ -36,7 +35,6 @@ from harness.results.schema import ResultFile
 from harness.results.store import read_result
 
 LEFT_OUT = shutil.ignore_patterns(LAST_WEIGHTS, RUN_LOG)
-SEEDS = "seeds"
 ARGUMENTS = {
     "runs": {"nargs": "+", "metavar": "RUN", "help": "runs of one system, or the system for all"},
     "--out": {"type": Path, "metavar": "DIR", "help": "default: published/ and the first RUN"},
@@ -60,7 +58,7 @@ def publish(
 ) -> str:
     """Writes the folder `out` for runs or systems `names` and returns what is in it, in one line.
 
-    The weights of the seed with the median dev score are at the top level, those of the others in seeds/N.
+    The weights are those of the seed with the median dev score; card and result files are of all seeds.
     name: the repository that it is for, for mteb's declaration of the model.
     Errors: InputError for an unknown run, runs of several systems, a run without scores or artefact, an
     encoder that sentence-transformers cannot express, or an `out` that is a file or a foreign folder.
@@ -68,21 +66,16 @@ def publish(
     check_folder(out, PUBLISHED)
     keys = runs_of(params, names)
     results = [_scores_of(key) for key in keys]
-    folders = {key: _loadable(ARTEFACTS / key) for key in keys}
-    check_folder(out, PUBLISHED, room=room_of(*folders.values()))
     chosen = median_seed(results)
+    folder = _loadable(ARTEFACTS / chosen.run.key)
+    check_folder(out, PUBLISHED, room=room_of(folder))
     with alone(f"publishing {out}"), new_folder(out, PUBLISHED) as part:
-        shutil.copytree(folders[chosen.run.key], part, ignore=LEFT_OUT, dirs_exist_ok=True)
-        others = []
-        for result in results:
-            if result.run.key != chosen.run.key:
-                others.append(f"`{SEEDS}/{result.run.seed}`")
-                shutil.copytree(folders[result.run.key], part / others[-1].strip("`"), ignore=LEFT_OUT)
+        shutil.copytree(folder, part, ignore=LEFT_OUT, dirs_exist_ok=True)
         quiet()
-        completed = [complete_weights(path.parent) for path in sorted(part.rglob(WEIGHTS))]
-        written, reason = write_mteb(results, part / "mteb")
+        completed = complete_weights(part)
+        written, reason = write_mteb(results, folder, part / "mteb")
         values = _card_values(params, keys, licence)
-        values |= {"others": others, "mteb": written, "no_mteb": reason, "pooler": any(completed)}
+        values |= {"mteb": written, "no_mteb": reason, "pooler": completed}
         values["commit"], values["dirty"] = git_state()
         run = params.run(chosen.run.key)
         reported = values["reported"] = reported_values(run.id, chosen.run.backbone)

@@ -14,7 +14,7 @@ from harness.disk.records import FILES, read_object, write_manifest
 from harness.errors import InputError
 from harness.facts import statistics
 from harness.facts.published import load_published
-from harness.paths import ARTEFACTS, PUBLISHED, RUN_RECORD, declared
+from harness.paths import PUBLISHED, RUN_RECORD, declared
 from harness.report.formats.templates import TEMPLATES, fill_plain
 from harness.results.schema import ResultFile
 
@@ -153,18 +153,20 @@ def mteb_data(result: ResultFile, task: str) -> tuple[str | None, str | None]:
     return on_hub(source) if source in result.provenance.data_sha256 else (None, None)
 
 
-def write_mteb(results: Sequence[ResultFile], out: Path) -> tuple[list[str], str]:
+def write_mteb(results: Sequence[ResultFile], folder: Path, out: Path) -> tuple[list[str], str]:
     """Writes mteb's result files of scores of raw text; returns the tasks, and why if there is none.
 
     Only scores of files that are those of mteb's pinned data set revision count. Each seed is an experiment
-    of the model, whose revision is made from the encoder's bytes.
+    of the model, whose revision is made from the encoder's bytes. folder: of an encoder of one of the seeds.
     """
     if results[0].provenance.text != "raw":
         return [], "the runs were evaluated on SentEval's text, and MTEB scores raw sentences"
     tasks: dict[str, None] = {}
     for result in results:
         if scores := mteb_scores(result):
-            _write_results(result, scores, out, {} if len(results) == 1 else {"seed": result.run.seed})
+            _write_results(
+                result, scores, folder, out, {} if len(results) == 1 else {"seed": result.run.seed}
+            )
         tasks.update(dict.fromkeys(MTEB_TASKS[task][0] for task in scores))
     reason = "" if tasks else "no task of the runs is one of MTEB's with the same files"
     return list(tasks), reason
@@ -180,7 +182,11 @@ def mteb_scores(result: ResultFile) -> dict[str, dict[str, float]]:
 
 
 def _write_results(
-    result: ResultFile, found: Mapping[str, dict[str, float]], out: Path, experiment: dict[str, Any]
+    result: ResultFile,
+    found: Mapping[str, dict[str, float]],
+    folder: Path,
+    out: Path,
+    experiment: dict[str, Any],
 ) -> None:
     import mteb
     from mteb.results import TaskResult
@@ -190,8 +196,7 @@ def _write_results(
 
     run = result.run
     label, revision = identity_of(f"{run.id}__{run.backbone}", result.provenance.encoder_sha256)
-    encoder = load_encoder(ARTEFACTS / run.key)
-    model = as_mteb_model(encoder, name=label, revision=revision, experiment=experiment)
+    model = as_mteb_model(load_encoder(folder), name=label, revision=revision, experiment=experiment)
     for name, scores in found.items():
         theirs, source = MTEB_TASKS[name]
         task, (_, ours) = mteb.get_task(theirs), on_hub(source)

@@ -24,25 +24,17 @@ ARGUMENTS = {"--check": {"action": "store_true", "help": "write nothing, fail if
 def execute(arguments: argparse.Namespace) -> int:
     """Writes what is out of date, or names it."""
     need_checkout("writing the READMEs of methods")
-    pages = {**written_readmes(), SOURCE_PAGE: to_source_table(listing("sources")), **speed_page()}
+    pages = {**written_readmes(), SOURCE_PAGE: to_source_table(listing("sources"))}
+    measured = load_measurements(MEASUREMENTS)
+    if measured is not None:
+        section = to_speed_section(measured)
+        pages[SPEED_PAGE] = with_section(read_page(SPEED_PAGE), section, where=str(SPEED_PAGE))
     changed = {path: text for path, text in pages.items() if not path.is_file() or read_page(path) != text}
     for path, text in changed.items():
         print(f"{path}: {'out of date; run `sentbench readmes`' if arguments.check else 'written'}")
         if not arguments.check:
             write_text(path, text)
     return 1 if arguments.check and changed else 0
-
-
-def speed_page() -> dict[Path, str]:
-    """Returns the document on speed with the recorded ratios; nothing without a record.
-
-    Errors: InputError for a damaged record, or a document without the section.
-    """
-    measured = load_measurements(MEASUREMENTS)
-    if measured is None:
-        return {}
-    section = to_speed_section(measured)
-    return {SPEED_PAGE: with_section(read_page(SPEED_PAGE), section, where=str(SPEED_PAGE))}
 
 
 def read_page(path: Path) -> str:

@@ -138,7 +138,12 @@ def explanation(found: Comparison, changed: list[str], *, details: bool) -> list
         lines += wrong[:SHOWN]
         lines += [f"and {len(wrong) - SHOWN} more scores that do not agree"] if len(wrong) > SHOWN else []
     if found.averages:
-        lines.append(_average_line(found.averages))
+        over = found.averages
+        sd = "" if over.spread is None else f", where the standard deviation over seeds is {over.spread:.2f}"
+        lines.append(
+            f"{over.equal} of {over.number} averages over seeds are equal to the reported digit; the largest "
+            f"difference is {over.largest:.2f} points ({over.where}){sd}"
+        )
     if found.reasons:
         lines.append(f"reason: {'; '.join(found.reasons)}")
     if changed:
@@ -148,14 +153,6 @@ def explanation(found: Comparison, changed: list[str], *, details: bool) -> list
     elif found.differences:
         lines.append(f"scores with other digits: {len(found.differences)}; `--details` lists them")
     return [f"  {line}" for line in lines]
-
-
-def _average_line(found: Averages) -> str:
-    scale = "" if found.spread is None else f", where the standard deviation over seeds is {found.spread:.2f}"
-    return (
-        f"{found.equal} of {found.number} averages over seeds are equal to the reported digit; the largest "
-        f"difference is {found.largest:.2f} points ({found.where}){scale}"
-    )
 
 
 def changed_line(changed: list[str]) -> str:

@@ -30,9 +30,8 @@ from harness.paths import RECIPES, SCORES
 from harness.plan.checks import check_runs
 from harness.plan.power import propose_seeds
 from harness.plan.recipes import Recipe, System, declared_systems, load_recipes
-from harness.plan.resolve import MOST_SEEDS
+from harness.plan.resolve import MOST_SEEDS, in_setting_of, planned
 from harness.plan.step_times import BASELINE
-from harness.plan.trial import in_setting_of, planned
 from harness.process import compute_with
 from harness.report.formats.trial import to_text
 from harness.report.pages.render import render_trial
@@ -79,8 +78,6 @@ def execute(arguments: argparse.Namespace) -> int:
         raise InputError(f"--seeds {arguments.seeds}: expected a number from 1 to {MOST_SEEDS}")
     settings = dict(pair_of(text, "--set") for text in arguments.set)
     name, recipes = include_method(arguments.file), load_recipes()
-    if name in declared_systems(recipes):
-        raise InputError(f"{arguments.file}: {name!r} is a declared system; rename the file")
     out = arguments.out or Path("try") / name
     check_out(out, arguments.file.name)
     if arguments.scale == "full":

@@ -23,7 +23,7 @@ from harness.paths import ARTEFACTS, BACKBONES, CORPORA, COSTS, DATA, SCORES, TE
 from harness.plan.checks import check_runs
 from harness.plan.entries import Run, write_params
 from harness.plan.recipes import Recipe, System
-from harness.plan.trial import planned
+from harness.plan.resolve import planned
 from harness.process import quiet
 from harness.report.formats.trial import Candidate, Trial, chosen
 from harness.report.system_pairs import compare_systems, system_scores

@@ -15,8 +15,7 @@ from multiprocessing import forkserver
 from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
 
-from harness.launch.job import Ended, Job
-from harness.launch.worker import GONE, PRELOADED, run_work
+from harness.launch.worker import GONE, PRELOADED, Ended, Job, run_work
 from harness.process import set_portable, worker_environment
 
 FORKABLE = {"PYTORCH_NVML_BASED_CUDA_CHECK": "1", "PYTHONWARNINGS": "ignore:resource_tracker"}

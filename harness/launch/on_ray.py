@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import InputError
-from harness.launch.job import Ended, Job, imported
-from harness.launch.worker import run_commands
+from harness.launch.worker import Ended, Job, run_commands
 from harness.process import worker_environment
 
 ROOT = Path(__file__).parents[2]
@@ -23,9 +22,11 @@ class RayExecutor:
     def __init__(self, address: str | None, jobs: int | None, cpus: float, gpus: float | None) -> None:
         """cpus, gpus: what a stage takes of a node; a share of a GPU lets several stages share it.
 
-        Errors: InputError if Ray is not installed, the cluster cannot be reached, or no node is large enough.
+        Errors: InputError if the cluster cannot be reached, or no node is large enough.
         """
-        self._ray = ray = imported("ray", extra="launch-ray")
+        import ray
+
+        self._ray = ray
         path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
         try:
             ray.init(

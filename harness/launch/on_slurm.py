@@ -10,18 +10,21 @@ import json
 import logging
 import os
 import re
+import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import redirect_stderr
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
+import submitit
+from submitit.slurm.slurm import SlurmInfoWatcher
+
 from harness.disk.files import write_json
 from harness.errors import InputError
-from harness.launch.job import Ended, Job, imported
-from harness.launch.worker import run_commands
+from harness.launch.worker import Ended, Job, run_commands
 from harness.paths import cache
 from harness.process import worker_environment
 
@@ -31,6 +34,14 @@ GRACE = 60.0
 """Seconds that cancelled jobs have to be gone."""
 MOST = 1000
 """Jobs that are handed to Slurm at once, where no number is given: a usual limit of an array."""
+ASKED_AGAIN = 60
+"""Seconds after which the states of jobs that run for long are asked for again."""
+LISTED = ["squeue", "--me", "--states=all", "--array", "--noheader", "--format=%i %T"]
+ENDED = {
+    *("BOOT_FAIL", "CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "GONE", "NODE_FAIL"),
+    *("OUT_OF_MEMORY", "PREEMPTED", "REVOKED", "TIMEOUT"),
+}
+"""States from which a job never runs again; GONE is ours, for a job that Slurm no longer lists."""
 
 
 class SlurmExecutor:
@@ -40,15 +51,12 @@ class SlurmExecutor:
         """options: of sbatch by name, `time` in minutes. cpus, gpus: what a stage takes of a node.
 
         gpus: None for one where the partition has GPUs and the options ask for none themselves.
-        Errors: InputError if submitit is not installed, this is no Slurm cluster, or Slurm refuses the jobs.
+        Errors: InputError if this is no Slurm cluster, or Slurm refuses the jobs.
         """
-        self._submitit = submitit = imported("submitit", extra="launch-slurm")
-        from harness.launch import slurm_queue
-
         logging.getLogger("submitit").setLevel(logging.CRITICAL)
-        self._slurm = slurm_queue
         self.slots = jobs or MOST
         self._folder = cache() / "launch" / "slurm"
+        self._record = self._folder / "jobs.json"
         self._kept = read_jobs(self._record)
         self._queued: list[Job] = []
         self._running: dict[str, Any] = {}
@@ -61,14 +69,14 @@ class SlurmExecutor:
             raise InputError(
                 f"--on slurm: {' '.join(str(error).split())}; run it on a node of a cluster"
             ) from None
-        submitit.SlurmJob.watcher = slurm_queue.Queue()
+        submitit.SlurmJob.watcher = Queue()
         if gpus is None:
             partition = options.get("partition") or os.environ.get("SBATCH_PARTITION")
             asked = any("gpu" in name or name == "gres" for name in options)
-            gpus = float(not asked and slurm_queue.has_gpus(partition))
+            gpus = float(not asked and has_gpus(partition))
         for wants_gpu, executor in self._executors.items():
             executor.update_parameters(**parameters(options, cpus, gpus if wants_gpu else 0, self.slots))
-            slurm_queue.check_request(executor._executor._make_submission_file_text("true", "check"))
+            check_request(executor._executor._make_submission_file_text("true", "check"))
 
     def submit(self, job: Job) -> None:
         """Queues a job for the next array."""
@@ -82,7 +90,7 @@ class SlurmExecutor:
         kept = self._kept.get(stage)
         if kept is None:
             return False
-        slurm_job = self._submitit.SlurmJob(folder=self._folder, job_id=kept["job"])
+        slurm_job = submitit.SlurmJob(folder=self._folder, job_id=kept["job"])
         if kept["inputs"] != inputs:
             self._cancel({stage: slurm_job})
             return False
@@ -105,10 +113,6 @@ class SlurmExecutor:
         self._cancel(self._running)
         self._running.clear()
 
-    @property
-    def _record(self) -> Path:
-        return self._folder / "jobs.json"
-
     def _hand_over(self) -> list[Ended]:
         """Submits what is queued; returns what Slurm refuses, for example because too much is queued."""
         refused = []
@@ -120,8 +124,8 @@ class SlurmExecutor:
                 with redirect_stderr(StringIO()), executor.batch():
                     jobs = [executor.submit(run_in_job, job) for job in waiting]
             except (
-                self._submitit.core.utils.FailedJobError,
-                self._submitit.core.utils.FailedSubmissionError,
+                submitit.core.utils.FailedJobError,
+                submitit.core.utils.FailedSubmissionError,
             ) as error:
                 reason = f"Slurm refuses its job: {str(error).splitlines()[-1]}"
                 refused += [Ended(job.stage, None, reason) for job in waiting]
@@ -141,13 +145,13 @@ class SlurmExecutor:
             return Ended(stage, None, f"Slurm job {slurm_job.job_id}: {state}")
         try:
             code = slurm_job.result()
-        except self._submitit.core.utils.UncompletedJobError:
+        except submitit.core.utils.UncompletedJobError:
             return Ended(stage, None, f"Slurm job {slurm_job.job_id}: {state}, without a result")
         return Ended.with_code(stage, code)
 
     def _cancel(self, jobs: Mapping[str, Any]) -> None:
         if jobs:
-            self._slurm.cancel(slurm_job.job_id for slurm_job in jobs.values())
+            cancel(slurm_job.job_id for slurm_job in jobs.values())
         deadline = time.monotonic() + GRACE
         left = dict(jobs)
         while left and time.monotonic() < deadline:
@@ -214,3 +218,60 @@ def run_in_job(job: Job) -> int:
     os.chdir(job.folder)
     number = os.environ.get("SLURM_JOB_ID", "?")
     return run_commands(replace(job, environment=settings), f"Slurm job {number}")
+
+
+class Queue(SlurmInfoWatcher):
+    """States of jobs from squeue, which needs no accounting; submitit's own sacct does."""
+
+    def __init__(self) -> None:
+        super().__init__(delay_s=ASKED_AGAIN)
+
+    def update(self) -> None:
+        """Asks for the states of all jobs at once; without an answer they stay as they were."""
+        self._last_status_check = time.time()
+        code, listed = answer(LISTED)
+        if code == 0:
+            states = dict(line.split(maxsplit=1) for line in listed.splitlines())
+            self._info_dict = {job: {"State": states.get(job, "GONE")} for job in self._registered}
+
+    def is_done(self, job_id: str, mode: str = "standard") -> bool:
+        """Returns whether a job never runs again."""
+        return self.get_state(job_id, mode) in ENDED
+
+
+def answer(words: list[str], text: str = "") -> tuple[int, str]:
+    """Returns the exit code of a Slurm command and what it prints: the first line of an error, else all."""
+    try:
+        ended = subprocess.run(words, input=text, capture_output=True, text=True, check=False)
+    except OSError as error:
+        return 127, f"{words[0]}: {error.strerror}"
+    if ended.returncode == 0:
+        return 0, ended.stdout
+    lines = (ended.stderr or ended.stdout).strip().splitlines() or [f"exit code {ended.returncode}"]
+    return ended.returncode, re.sub(r"^\w+: (error: )?", "", lines[0])
+
+
+def check_request(script: str) -> None:
+    """Raises InputError unless some node can ever run a job script; nothing is submitted."""
+    code, said = answer(["sbatch", "--test-only"], script)
+    if code:
+        raise InputError(
+            f"--on slurm: sbatch refuses the jobs: {said}; correct --slurm, --cpus-per-run or --gpus-per-run"
+        )
+
+
+def has_gpus(partition: str | None) -> bool:
+    """Returns whether a node of a partition, by default Slurm's own, has a GPU.
+
+    Errors: InputError if Slurm does not answer.
+    """
+    code, said = answer(["sinfo", "--noheader", "--format=%P %G", *([f"-p{partition}"] if partition else [])])
+    if code:
+        raise InputError(f"--on slurm: {said}; run it on a node from which jobs can be submitted")
+    rows = [line.split() for line in said.splitlines()]
+    return any("gpu" in gres for name, gres in rows if partition or name.endswith("*"))
+
+
+def cancel(jobs: Iterable[str]) -> None:
+    """Asks Slurm to end jobs; those that have ended already are passed over."""
+    answer(["scancel", "--quiet", *jobs])

@@ -21,7 +21,7 @@ from typing import Any
 
 from harness.disk.files import atomic_path, discard_parts
 from harness.errors import InputError
-from harness.launch.job import Job
+from harness.launch.worker import Job
 from harness.paths import cache
 
 CHANGED = "changed"
@@ -48,7 +48,10 @@ class Pipeline:
         planned = plan_repro(active, wanted) if wanted is None or wanted else []
         self._stages: dict[str, Any] = {stage.addressing: stage for stage in planned}
         self._upstream = {name: list(active.successors(stage)) for name, stage in self._stages.items()}
-        self.commands = {name: _commands(stage) for name, stage in self._stages.items()}
+        self.commands = {
+            name: tuple(stage.cmd if isinstance(stage.cmd, list) else (stage.cmd or "").splitlines())
+            for name, stage in self._stages.items()
+        }
         self._before: dict[str, list[Any]] = {}
         self._pending: list[Any] = []
         self._known: dict[Path, frozenset[str]] = {}
@@ -72,15 +75,17 @@ class Pipeline:
         stage = self._stages[name]
         with _stage_errors():
             if stage.frozen or not stage.cmd:
-                return self._left_to_dvc(stage, name)
+                if stage.reproduce(upstream=self._upstream[name]) is None:
+                    return "unchanged"
+                self._pending.append(stage)
+                return "done"
             if not stage.changed(upstream=self._upstream[name]):
                 return "unchanged"
             stage.remove_outs(ignore_remove=False, force=False)
             try:
                 self._repo.stage_cache.restore(stage)
             except RunCacheNotFoundError:
-                stage.save_deps()
-                self._before[name] = _hashes(stage.deps)
+                self.adopt(name)
                 return CHANGED
             self._record(stage)
             return "restored"
@@ -130,7 +135,7 @@ class Pipeline:
         stage = self._stages[name]
         with _stage_errors():
             stage.save_deps()
-            self._before[name] = _hashes(stage.deps)
+            self._before[name] = [dep.hash_info for dep in stage.deps]
 
     def finish(self, name: str) -> None:
         """Records a stage whose commands have ended well.
@@ -141,13 +146,8 @@ class Pipeline:
         stage = self._stages[name]
         with _stage_errors():
             stage.save_deps()
-            changed = [
-                str(dep)
-                for dep, before, now in zip(
-                    stage.deps, self._before.pop(name), _hashes(stage.deps), strict=True
-                )
-                if before != now
-            ]
+            before = self._before.pop(name)
+            changed = [str(dep) for dep, was in zip(stage.deps, before, strict=True) if dep.hash_info != was]
             if changed:
                 raise StageError(f"{', '.join(changed)}: changed while the stage ran, so it is not recorded")
             self._record(stage)
@@ -165,12 +165,6 @@ class Pipeline:
         self._pending.clear()
         self._dumped = time.monotonic()
         self._cost = self._dumped - started
-
-    def _left_to_dvc(self, stage: Any, name: str) -> str:
-        if stage.reproduce(upstream=self._upstream[name]) is None:
-            return "unchanged"
-        self._pending.append(stage)
-        return "done"
 
     def _record(self, stage: Any) -> None:
         uncached = any(not out.use_cache for out in stage.outs if not (out.is_metric or out.is_plot))
@@ -261,14 +255,6 @@ def check_release() -> None:
 def log_of(stage: str) -> Path:
     """Returns the file in which all attempts of a stage write what they print."""
     return cache() / "launch" / f"{re.sub(r'[^A-Za-z0-9@._-]', '-', stage)}.log"
-
-
-def _commands(stage: Any) -> tuple[str, ...]:
-    return tuple(stage.cmd if isinstance(stage.cmd, list) else (stage.cmd or "").splitlines())
-
-
-def _hashes(deps: Sequence[Any]) -> list[Any]:
-    return [dep.hash_info for dep in deps]
 
 
 @contextmanager

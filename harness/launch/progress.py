@@ -103,13 +103,13 @@ class Progress:
         found: dict[str, float] = {}
         took: dict[str, list[float]] = {}
         for stage, seconds in self._took.items():
-            for group in (_system(stage), _kind(stage)):
+            for group in (SEED.sub("", stage), _kind(stage)):
                 took.setdefault(group, []).append(seconds)
         ratios = {kind: self._ratio(kind) for kind in set(map(_kind, self._took))}
         for stage in stages:
             kind = _kind(stage)
-            if _system(stage) in took:
-                found[stage] = fmean(took[_system(stage)])
+            if SEED.sub("", stage) in took:
+                found[stage] = fmean(took[SEED.sub("", stage)])
             elif stage in self.guesses:
                 found[stage] = self.guesses[stage] * ratios.get(kind, 1.0)
             elif kind in took:
@@ -133,7 +133,3 @@ def duration(seconds: float) -> str:
 
 def _kind(stage: str) -> str:
     return stage.partition("@")[0]
-
-
-def _system(stage: str) -> str:
-    return SEED.sub("", stage)

@@ -3,20 +3,72 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterable, Iterator
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from graphlib import TopologicalSorter
+from pathlib import Path
 from types import FrameType
 
-from harness.launch.first_look import FirstLook
-from harness.launch.job import Ended, Executor, Job, LastingExecutor
 from harness.launch.pipeline import CHANGED, Pipeline, StageError
 from harness.launch.progress import Progress
-from harness.launch.worker import last_line
+from harness.launch.worker import Ended, Executor, Job, LastingExecutor, end_with_parent, last_line
 
 TICK = 0.5
 """Seconds after which the loop looks whether it was interrupted."""
+OVER = {"done", "restored", "unchanged"}
+
+
+@dataclass
+class FirstLook:
+    """The command, and the stages that it needs; it is no stage itself, so nothing of it is recorded."""
+
+    stages: frozenset[str]
+    command: Sequence[str]
+    log: Path
+    """Where the command prints; it is shown once the command has ended."""
+    _process: subprocess.Popen[bytes] | None = field(default=None, init=False)
+    _over: bool = field(default=False, init=False)
+
+    def look(self, states: Mapping[str, str]) -> str:
+        """Starts the command if it is due; returns what it printed if it has ended since the last call.
+
+        It is due once: when all of its stages are over and at least one of them was run or restored. A
+        command that fails gives one line and does no harm to the launch.
+        """
+        if self._process is None:
+            found = {states.get(stage) for stage in self.stages}
+            if not self._over and found <= OVER and found & {"done", "restored"}:
+                self._begin()
+            return ""
+        code = self._process.poll()
+        if code is None:
+            return ""
+        self._process = None
+        if code == 0:
+            return self.log.read_text(encoding="utf-8").rstrip()
+        return f"no first results: {last_line(self.log) or f'exit code {code}'}"
+
+    def close(self) -> None:
+        """Ends the command if it runs."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def _begin(self) -> None:
+        self._over = True
+        self.log.parent.mkdir(parents=True, exist_ok=True)
+        with self.log.open("wb") as log:
+            self._process = subprocess.Popen(
+                self.command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                preexec_fn=end_with_parent,
+                start_new_session=True,
+            )
 
 
 @dataclass
@@ -52,10 +104,12 @@ class Scheduler:
                     ready = sorted([*ready, *graph.get_ready()], key=ranks.__getitem__)
                     if not (ready or self._running):
                         break
-                    over = [*self._begin(ready), *self._wait()]
-                    graph.done(*over)
+                    over = self._begin(ready)
+                    ended = self.executor.wait(TICK) if self._running else []
+                    graph.done(*over, *(one.stage for one in ended if self._ended_well(one)))
                     self.pipeline.dump(at_once=False)
-                    self._look()
+                    if self.first and (text := self.first.look(self.progress.states)):
+                        self.progress.say(text)
                     self.progress.show()
             finally:
                 self.executor.close()
@@ -67,11 +121,6 @@ class Scheduler:
     def skipped(self) -> list[str]:
         """The stages that were not begun, or not ended: they need one that failed, or came after the end."""
         return [name for name in self.pipeline.order if name not in self.progress.states]
-
-    def _look(self) -> None:
-        text = self.first.look(self.progress.states) if self.first else ""
-        if text:
-            self.progress.say(text)
 
     def _begin(self, ready: list[str]) -> list[str]:
         """Takes stages off the front of `ready` while slots are free; returns those that need no run."""
@@ -95,12 +144,6 @@ class Scheduler:
                 self.progress.end(name, state)
                 over.append(name)
         return over
-
-    def _wait(self) -> list[str]:
-        """Returns the stages that have ended well since the last call."""
-        if not self._running:
-            return []
-        return [ended.stage for ended in self.executor.wait(TICK) if self._ended_well(ended)]
 
     def _ended_well(self, ended: Ended) -> bool:
         job = self._running.pop(ended.stage)

@@ -1,8 +1,9 @@
-"""The process in which the commands of one stage run, with what they print in the stage's log.
+"""What scheduler and executors say to each other, and the process in which the commands of one stage run.
 
-On this machine it is forked from a server that has imported torch and transformers, and ends with the
-scheduler: a command of this project is this process, which the kernel kills with its server, and the server
-ends when the scheduler has; any other command is a child that this process watches over.
+What these print is in the stage's log. On this machine the process is forked from a server that has imported
+torch and transformers, and ends with the scheduler: a command of this project is this process, which the
+kernel kills with its server, and the server ends when the scheduler has; any other command is a child that
+this process watches over.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from multiprocessing import parent_process
 from multiprocessing.connection import wait
 from pathlib import Path
-
-from harness.launch.job import Job
+from typing import Protocol, runtime_checkable
 
 SHELL_CHARACTERS = frozenset("|&;<>()$`\\\"'*?[]#~=%{}!\n")
 """What a shell may read as more than text."""
@@ -43,6 +44,70 @@ PRELOADED = [
     "scipy.stats",
 ]
 """What the server imports for commands of this project; each stage imports the project itself again."""
+WITHOUT_NETWORK = frozenset({"entries", "data", "fingerprint", "fingerprint-data", "report"})
+"""Stages of dvc.yaml that compute with no network, so that they are given no GPU."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """The commands of one stage, run one after the other in `folder` until one fails."""
+
+    stage: str
+    commands: tuple[str, ...]
+    folder: Path
+    log: Path
+    """Where all attempts write what they print, one after the other."""
+    environment: dict[str, str] = field(default_factory=dict)
+    """Variables that the commands have besides those of the executor."""
+    inputs: str = ""
+    """Hash of the commands and of all that they read, for executors whose jobs outlive the scheduler."""
+    attempt: int = 1
+
+    @property
+    def wants_gpu(self) -> bool:
+        """Whether the stage computes on a GPU where there is one."""
+        return self.stage.partition("@")[0].rpartition(":")[2] not in WITHOUT_NETWORK
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A job that runs no longer."""
+
+    stage: str
+    code: int | None
+    """The exit code of the command; None if the system ended it: a signal, or its machine is gone."""
+    reason: str = ""
+    """What the system did, where it did something."""
+
+    @classmethod
+    def with_code(cls, stage: str, code: int) -> Ended:
+        """Returns the end of a job by its exit code, which is minus the signal if one ended it."""
+        return cls(stage, code) if code >= 0 else cls(stage, None, f"ended by signal {-code}")
+
+
+class Executor(Protocol):
+    """Something that runs jobs side by side."""
+
+    @property
+    def slots(self) -> int:
+        """How many jobs it takes at once."""
+
+    def submit(self, job: Job) -> None:
+        """Starts a job, or queues it where the executor has a queue."""
+
+    def wait(self, seconds: float) -> list[Ended]:
+        """Returns the jobs that have ended since the last call; waits for at most this long if none has."""
+
+    def close(self) -> None:
+        """Ends all that runs and returns when nothing of it is left."""
+
+
+@runtime_checkable
+class LastingExecutor(Executor, Protocol):
+    """An executor whose jobs outlive the scheduler."""
+
+    def adopt(self, stage: str, inputs: str) -> bool:
+        """Returns whether a work of an earlier launch has the same inputs; `wait` will return its end."""
 
 
 def is_ours(commands: Sequence[str]) -> bool:

@@ -196,7 +196,6 @@ class Params(Declaration):
         return self
 
     def _made_from(self) -> dict[str, set[str]]:
-        """Returns the folder of each entry with the folders that it is made from."""
         return {
             **{f"{BACKBONES}/{name}": {entry.origin} for name, entry in self.backbones.items()},
             **{f"{CORPORA}/{name}": {entry.origin, entry.tool} for name, entry in self.corpora.items()},

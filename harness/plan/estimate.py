@@ -118,7 +118,8 @@ class Estimate:
         if shape is None or None in ratios.values():
             return None
         step = BACKWARD * shape.forward(2 * run.train["batch_size"], TRAINING_LENGTH)
-        encoded = self._evaluation_sentences(tuple(run.tasks), run.text)
+        sources = sources_of(run.tasks, text=run.text, providers=self.params.providers)
+        encoded = 2 * sum(lines_of(source) for source in sources)  # at two a line; repeated ones count too
         copies = 2 if steps and run.weights == "both" else 1
         selections = steps // run.train["eval_every"] + 1
         scored = shape.forward(selections * DEV_SENTENCES + copies * encoded, EVALUATION_LENGTH)
@@ -199,11 +200,6 @@ class Estimate:
             for device, operations in work.items()
         }
         return Cost(hours["cuda"], hours["cpu"], float(disk))
-
-    def _evaluation_sentences(self, tasks: tuple[str, ...], text: str) -> int:
-        """Returns how many sentences the tasks' files hold, at two a line; repeated ones count too."""
-        sources = sources_of(tasks, text=text, providers=self.params.providers)
-        return 2 * sum(lines_of(source) for source in sources)
 
 
 def lines_of(source: str) -> int:

@@ -126,10 +126,7 @@ def corpus_folder(name: str, derived: Mapping[str, DeclaredCorpus]) -> str:
 
 
 def add_corpus(
-    corpora: dict[str, Any],
-    path: str,
-    derived: Mapping[str, DeclaredCorpus],
-    arithmetic: Arithmetic,
+    corpora: dict[str, Any], path: str, derived: Mapping[str, DeclaredCorpus], arithmetic: Arithmetic
 ) -> None:
     """Adds a derived corpus and, before it, those it is made from; a source's folder adds nothing.
 

@@ -140,19 +140,18 @@ def changes_of(entry: System | Run) -> list[Change]:
                 changes.append(Change(step, "pooling", entry.pooling, pooling))
     if train.get("steps") != 0:
         decay, norm, every = train["weight_decay"], train["max_grad_norm"], train["eval_every"]
+        precision = train["precision"]
         changes += [
             Change("weight-decay", "train.weight_decay", decay, 0.0 if decay else 0.01),
             Change("clipping", "train.max_grad_norm", norm, 1.0 if norm is None else None),
-            Change(
-                "precision", "train.precision", train["precision"], _other(train["precision"], "fp32", "bf16")
-            ),
+            Change("precision", "train.precision", precision, "bf16" if precision == "fp32" else "fp32"),
             Change("eval-interval", "train.eval_every", every, INTERVALS.get(every, 2 * every)),
             Change("drop-last", "train.drop_last", train["drop_last"], not train["drop_last"]),
         ]
         if "max_length" in config:
             length = config["max_length"]
             changes.append(Change("max-length", "config.max_length", length, LENGTHS.get(length, 32)))
-    changes.append(Change("text", "text", entry.text, _other(entry.text, "senteval", "raw")))
+    changes.append(Change("text", "text", entry.text, "raw" if entry.text == "senteval" else "senteval"))
     return changes
 
 
@@ -168,10 +167,6 @@ def ablation_systems(system: System) -> dict[str, System]:
             changed["arithmetic"] = "native"  # portable arithmetic is fp32
         systems[changed["id"]] = system.model_copy(update=changed)
     return systems
-
-
-def _other(value: Any, first: Any, second: Any) -> Any:
-    return second if value == first else first
 
 
 def _word(value: Any) -> str:

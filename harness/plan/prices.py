@@ -123,6 +123,8 @@ def works_of(
         for backbone, keys in seeds[system].items():
             one = _needed(params, keys[0])
             shared = one & _needed(params, keys[1]) if len(keys) > 1 else set()
+            runs = [params.runs[Path(folder).name] for folder in one if Path(folder).parent == ARTEFACTS]
+            corpora = [Path(run.corpus) for run in runs]
             command = f"sentbench plan {homes[system]}/{system}"
             if len(seeds[system]) > 1:
                 command += f" --backbone {backbone}"
@@ -130,7 +132,7 @@ def works_of(
                 command,
                 {SEED.sub("", folder): hours[folder] for folder in one - shared},
                 {folder: hours[folder] for folder in shared},
-                ", ".join(sorted(_corpora(params, one))),
+                ", ".join(sorted({path.name for path in corpora if path.parent == CORPORA})),
             )
     return found
 
@@ -156,11 +158,6 @@ def _hours(params: Params, device: Device) -> dict[str, float]:
         folder: math.nan if cost is None else cost.gpu_hours if device == "cuda" else cost.cpu_hours / cores
         for folder, cost in costs.items()
     }
-
-
-def _corpora(params: Params, folders: Collection[str]) -> set[str]:
-    runs = [params.runs[Path(folder).name] for folder in folders if Path(folder).parent == ARTEFACTS]
-    return {Path(run.corpus).name for run in runs if Path(run.corpus).parent == CORPORA}
 
 
 def _total(hours: Mapping[str, float]) -> float | None:

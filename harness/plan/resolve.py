@@ -1,4 +1,4 @@
-"""Recipes to params.yaml: from declared systems to the resolved runs."""
+"""Recipes to params.yaml: from declared systems, or a method of one's own, to the resolved runs."""
 
 from __future__ import annotations
 
@@ -32,6 +32,10 @@ from methods.registry import METHODS
 
 MOST_SEEDS = 1000
 """Seeds of one system that a plan may ask for: far beyond any comparison of this field."""
+PLAN = "try"
+"""The name of the plan of a trial; no recipe has it."""
+OWN = "own"
+"""The variant of a method of one's own."""
 
 
 def resolve(
@@ -185,19 +189,68 @@ class KnownRuns:
             self._plans[wanted] = resolve(self._recipes, names, seeds=wanted[1])
         return self._plans[wanted]
 
-    def run(self, key: str) -> Run | None:
-        """Returns the entry of a run, None if no recipe declares it."""
-        params = self.params(key)
-        return None if params is None else params.runs[key]
-
     def record(self, key: str) -> dict[str, object] | None:
         """Returns what the result of a run says about it, but for its identity; None if none declares it."""
-        run = self.run(key)
-        if run is None:
+        params = self.params(key)
+        if params is None:
             return None
+        run = params.runs[key]
         return {
             "key": key,
             **{name: getattr(run, name) for name in ("id", "method", "variant", "seed")},
             "backbone": run.backbone_name,
             "recipe": run.recipe_hash(),
         }
+
+
+def in_setting_of(
+    template: System,
+    name: str,
+    *,
+    method: str,
+    settings: Mapping[str, Any],
+    seeds: Sequence[int],
+    backbone: str,
+) -> System:
+    """Returns the system `name`: a method in the setting of a declared system, on one backbone.
+
+    settings: of the method or of the training, by name; of a name that both have the method's is meant.
+    Errors: InputError for a setting that neither has, and for settings of the method that have no value; all
+    at once.
+    """
+    from methods.core.train_config import TrainConfig
+    from methods.registry import load_method
+
+    fields = load_method(method).Config.model_fields
+    known = [*fields, *TrainConfig.model_fields]
+    for key in settings:
+        if key not in known:
+            raise InputError(f"--set {key}: expected one of {', '.join(known)}{near_matches(key, known)}")
+    config = {"max_length": template.config["max_length"]}
+    config |= {key: value for key, value in settings.items() if key in fields}
+    missing = [key for key, field in fields.items() if field.is_required() and key not in config]
+    if missing:
+        given = " ".join(f"--set {key}=VALUE" for key in missing)
+        raise InputError(f"{method}: no value of {', '.join(missing)}; give defaults, or {given}")
+    train = {key: value for key, value in settings.items() if key not in fields}
+    changes = {
+        "id": name,
+        "method": method,
+        "variant": OWN,
+        "preset": None,
+        "backbones": [backbone],
+        "seeds": list(seeds),
+        "config": config,
+        "train": {**template.train, **train},
+    }
+    return System.model_validate({**template.model_dump(), **changes})
+
+
+def planned(recipes: Mapping[str, Recipe], systems: Sequence[System], providers: Sequence[Any]) -> Params:
+    """Returns the plan of these systems with all that their runs need."""
+    own = {system.id: system for system in systems}
+    taken = own.keys() & declared_systems(recipes).keys()
+    for name in sorted(name for name in taken if own[name].variant == OWN):
+        raise InputError(f"{name!r} is a declared system; rename the file")
+    recipe = Recipe(name=PLAN, providers=list(providers), systems=own)
+    return resolve({**recipes, PLAN: recipe}, [PLAN])

@@ -77,7 +77,6 @@ BY_NAME = {
     "harness/commands/follow": "imports the library of a tool that shows trainings",
     "harness/commands/schema": "finds the models of declared files, whose schemas decide no number",
     "harness/include": "imports a method of one's own: harness.paths.MODULES, which closures follow",
-    "harness/launch/job": "imports the library of an executor",
     "harness/report/pages/render": "finds pages: harness.identity.PAGES",
     "harness/tasks/registry": "finds tasks: harness.identity.evaluation_roots",
     "methods/registry": "finds methods: harness.identity.training_roots",

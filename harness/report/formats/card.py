@@ -90,7 +90,7 @@ def render_card(
     """Returns the card of the runs of one system; `values` is what no result file knows.
 
     settings: training settings by name. values: name, pooling, max_length, plan, origin, origin_licence,
-    corpus, corpus_licence, licence, licence_name, others, mteb, no_mteb.
+    corpus, corpus_licence, licence, licence_name, mteb, no_mteb.
     """
     ordered = sorted(results, key=lambda result: result.run.seed)
     chosen, first = median_seed(ordered), ordered[0]

@@ -10,7 +10,6 @@ import pytest
 
 import harness.commands.calibrate as command
 from harness.cli import main
-from harness.commands import calibrate_steps
 from harness.compute import products
 from harness.errors import InputError
 from harness.paths import CALIBRATION
@@ -26,9 +25,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command, "need_checkout", lambda what: None)
     monkeypatch.setattr(command, "compute_with", lambda arithmetic: None)
     monkeypatch.setattr(products, "training_rates", lambda: {"onednn": 90.0, "torch": 120.0})
-    monkeypatch.setattr(
-        calibrate_steps, "seconds_of_steps", lambda run, sizes, cores: dict.fromkeys(sizes, 2.0)
-    )
+    monkeypatch.setattr(command, "seconds_of_steps", lambda run, sizes, cores: dict.fromkeys(sizes, 2.0))
     for name in ("_library", "_gpu_layers"):
         monkeypatch.setattr(choices, name, getattr(choices, name))
 

@@ -55,18 +55,15 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_folder_loads_with_sentence_transformers_and_holds_the_seed_of_median_dev(project: Path) -> None:
-    """Dev scores 0.70, 0.90, 0.80: seed 2 is on top, seeds 0 and 1 below, each with its own vectors."""
+    """Dev scores 0.70, 0.90, 0.80: the vectors are those of seed 2."""
     from sentence_transformers import SentenceTransformer
 
     from methods.core.folders import load_encoder
 
     assert main(["publish", "simcse-small", "--out", "card"]) == 0
-    for folder, seed in (("card", 2), ("card/seeds/0", 0), ("card/seeds/1", 1)):
-        model = SentenceTransformer(str(project / folder), device="cpu", trust_remote_code=False)
-        theirs = model.encode(TEXTS)
-        ours = load_encoder(project / "artefacts" / KEYS[seed]).encode(TEXTS)
-        np.testing.assert_allclose(theirs, ours, atol=1e-5)
-    assert not (project / "card/seeds/2").exists()
+    model = SentenceTransformer(str(project / "card"), device="cpu", trust_remote_code=False)
+    ours = load_encoder(project / "artefacts" / KEYS[2]).encode(TEXTS)
+    np.testing.assert_allclose(model.encode(TEXTS), ours, atol=1e-5)
     assert not (project / "card/train.jsonl").exists()
 
 
@@ -136,7 +133,6 @@ def test_wrong_requests_are_one_line(project: Path, refused: Callable[..., str])
 def test_publishing_one_run_again_replaces_the_folder_and_has_no_spread(project: Path) -> None:
     assert main(["publish", "simcse-small", "--out", "card"]) == 0
     assert main(["publish", KEYS[1], "--out", "card", "--licence", "Our own"]) == 0
-    assert not Path("card/seeds").exists()
     card = Path("card/README.md").read_text()
     assert "| STSB | spearman | all | 51.00 | – | 1 | 51.00 | 100 |" in card
     head = yaml.safe_load(card.split("---")[1])
@@ -160,12 +156,11 @@ def test_a_published_folder_loads_without_a_warning_and_with_the_same_bytes_each
         AutoModel.from_pretrained(project / "artefacts" / KEYS[2], trust_remote_code=False)
         assert "pooler" in caplog.text + capfd.readouterr().err, "else this test sees no warning at all"
         caplog.clear()
-        for folder in ("card", "card/seeds/0"):
-            SentenceTransformer(str(project / folder), device="cpu", trust_remote_code=False)
-            options: Any = {"output_loading_info": True, "trust_remote_code": False}
-            model, about = AutoModel.from_pretrained(project / folder, **options)
-            assert not any(about.values())
-            assert torch.equal(model.pooler.dense.weight, torch.eye(model.config.hidden_size))
+        SentenceTransformer(str(project / "card"), device="cpu", trust_remote_code=False)
+        options: Any = {"output_loading_info": True, "trust_remote_code": False}
+        model, about = AutoModel.from_pretrained(project / "card", **options)
+        assert not any(about.values())
+        assert torch.equal(model.pooler.dense.weight, torch.eye(model.config.hidden_size))
         assert "MISSING" not in caplog.text + capfd.readouterr().err
         assert not caplog.records
     finally:

@@ -14,8 +14,8 @@ import yaml
 
 from harness.cli import main
 from harness.commands import launch
-from harness.launch.first_look import FirstLook
 from harness.launch.progress import Progress
+from harness.launch.scheduler import FirstLook
 from harness.plan.entries import read_params
 from tests.harness.launch.toy_pipeline import ROOT, RUNS, repro, runs, stage, write_pipeline
 

@@ -14,9 +14,8 @@ from pathlib import Path
 import pytest
 
 from harness.launch import local
-from harness.launch.job import Ended, Job
 from harness.launch.local import LocalExecutor, server_for, visible_gpus
-from harness.launch.worker import PRELOADED, is_ours
+from harness.launch.worker import PRELOADED, Ended, Job, is_ours
 from harness.process import PASSIVE, PORTABLE, REPLACED, set_native
 from tests.harness.launch.toy_pipeline import wait_until_gone
 
@@ -93,7 +92,7 @@ def test_a_worker_waits_asleep_with_its_share_of_threads(monkeypatch: pytest.Mon
 LAUNCH = """
 from pathlib import Path
 from harness.launch.local import LocalExecutor
-from harness.launch.job import Job
+from harness.launch.worker import Job
 folder = Path.cwd()
 if __name__ == "__main__":
     executor = LocalExecutor(1, preloaded=["numpy"])

@@ -13,7 +13,6 @@ import pytest
 
 from harness.cli import main
 from harness.errors import InputError
-from harness.launch.job import imported
 from harness.launch.on_ray import gpus_of
 from tests.harness.launch.toy_pipeline import (
     repro,
@@ -25,11 +24,6 @@ from tests.harness.launch.toy_pipeline import (
     with_trainings,
     write_pipeline,
 )
-
-
-def test_an_executor_that_is_not_installed_names_its_extra() -> None:
-    with pytest.raises(InputError, match=r"no_such_package is not installed.*'\.\[launch-x\]'"):
-        imported("no_such_package", extra="launch-x")
 
 
 def test_a_stage_takes_a_gpu_where_there_is_one_and_what_no_node_has_is_refused() -> None:

@@ -10,12 +10,15 @@ from typing import Any
 import pytest
 
 from harness.errors import InputError
-from harness.launch.job import Ended
-from harness.launch.on_slurm import SlurmExecutor, parameters, read_jobs, read_options
 from harness.launch.pipeline import open_pipeline
 from harness.launch.progress import Progress
 from harness.launch.scheduler import Scheduler
+from harness.launch.worker import Ended
 from tests.harness.launch.toy_pipeline import repro, runs, stage, write_pipeline
+
+pytest.importorskip("submitit", reason="submitit is not installed: the extra launch-slurm")
+from harness.launch import on_slurm
+from harness.launch.on_slurm import SlurmExecutor, parameters, read_jobs, read_options
 
 STAGES = {name: stage(name) for name in "ab"} | {"c": stage("c", ("a.txt", "b.txt"))}
 
@@ -55,14 +58,11 @@ def serial_lock(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 @pytest.fixture
 def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """A mock of Slurm, in whose first array the two first stages of a pipeline are jobs 12_0 and 12_1."""
-    pytest.importorskip("submitit", reason="submitit is not installed: the extra launch-slurm")
     from submitit.slurm.test_slurm import mocked_slurm
-
-    from harness.launch import slurm_queue
 
     monkeypatch.chdir(write_pipeline(tmp_path / "toy", STAGES))
     with mocked_slurm() as mock:
-        monkeypatch.setattr(slurm_queue, "answer", partial(answer, mock))
+        monkeypatch.setattr(on_slurm, "answer", partial(answer, mock))
         yield mock
 
 
@@ -208,14 +208,12 @@ def test_a_job_that_slurm_refuses_later_is_a_failed_stage(
 def test_a_state_that_slurm_does_not_tell_stays_as_it_was(
     slurm: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from harness.launch import slurm_queue
-
-    queue = slurm_queue.Queue()
+    queue = on_slurm.Queue()
     queue.register_job("12")
     answers = [(0, "12 RUNNING"), (1, "Unable to contact slurm controller"), (0, "13 PENDING")]
     seen = []
     for found in answers:
-        monkeypatch.setattr(slurm_queue, "answer", lambda words, found=found: found)
+        monkeypatch.setattr(on_slurm, "answer", lambda words, found=found: found)
         queue.update()
         seen.append((queue.get_state("12", mode="cache"), queue.is_done("12", mode="cache")))
     assert seen == [("RUNNING", False), ("RUNNING", False), ("GONE", True)]
