@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.assembly.budget import cells_of
-from harness.assembly.tables import build_tables, evidence_without_plan
+from harness.assembly.tables import build_tables, evidence_of
 from harness.errors import InputError
 from harness.paths import LEADERBOARDS
 from harness.report.pages.claims import load_claims
@@ -14,7 +14,7 @@ from harness.report.tables.model import Table
 
 @pytest.fixture(scope="module")
 def tables() -> dict[str, Table]:
-    return build_tables(evidence_without_plan([]))
+    return build_tables(evidence_of([]))
 
 
 def test_claims_ask_for_both_sides_of_every_claim(tables: dict[str, Table]) -> None:
