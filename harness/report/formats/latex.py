@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harness.report.formats.templates import fill_plain
+from harness.facts.spec import ColumnSpec
+from harness.report.formats.templates import fill
 from harness.report.formats.text import (
     describe_seeds,
     format_number,
@@ -18,7 +19,7 @@ from harness.report.formats.text import (
     rows_of,
     shown_cells,
 )
-from harness.report.tables.model import Cell, Column, Table, TableRow
+from harness.report.tables.model import Cell, Table, TableRow
 
 SIGNS = str.maketrans(
     {
@@ -105,7 +106,7 @@ def to_latex(table: Table) -> str:
         "legend": "; ".join(legend),
         "remarks": [escape(remark.rstrip(".")) for remark in list_remarks(table)],
     }
-    return fill_plain("table.tex.j2", values, angles=True)
+    return fill("table.tex.j2", values, angles=True)
 
 
 def _font_size(table: Table, rows: Sequence[Mapping[str, Any]]) -> str:
@@ -131,7 +132,7 @@ def _has_published(row: TableRow) -> bool:
     return any(cell.published is not None for cell in row.cells)
 
 
-def _ours(cell: Cell, column: Column, decimals: int) -> str:
+def _ours(cell: Cell, column: ColumnSpec, decimals: int) -> str:
     if cell.value is None:
         return DASH
     number = format_number(cell.value, column, decimals)
@@ -139,7 +140,7 @@ def _ours(cell: Cell, column: Column, decimals: int) -> str:
     return f"${shown}{_scripts(cell, column, decimals)}$"
 
 
-def _published(cell: Cell, column: Column, decimals: int) -> str:
+def _published(cell: Cell, column: ColumnSpec, decimals: int) -> str:
     """Returns the published value, with its mark or, so that digits line up, the width of our scripts."""
     if cell.published is None:
         return DASH
@@ -150,7 +151,7 @@ def _published(cell: Cell, column: Column, decimals: int) -> str:
     return f"${number}\\phantom{{{{}}{scripts}}}$" if scripts else f"${number}$"
 
 
-def _scripts(cell: Cell, column: Column, decimals: int) -> str:
+def _scripts(cell: Cell, column: ColumnSpec, decimals: int) -> str:
     below = "" if cell.sd is None else rf"_{{\pm {format_number(cell.sd, column, decimals)}}}"
     return below + _mark(cell)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from harness.report.formats.templates import fill_plain
+from harness.facts.spec import ColumnSpec
+from harness.report.formats.templates import fill
 from harness.report.formats.text import (
     CITED,
     DASH,
@@ -19,7 +20,7 @@ from harness.report.formats.text import (
     rows_of,
     shown_cells,
 )
-from harness.report.tables.model import Cell, Column, Table
+from harness.report.tables.model import Cell, Table
 
 Level = Literal["notice", "warning", "error"]
 
@@ -63,10 +64,10 @@ def to_markdown(table: Table) -> str:
         "legend": [mark + meaning for mark, meaning in legend_of(table)],
         "remarks": [escape(remark) for remark in list_remarks(table)],
     }
-    return fill_plain("table.md.j2", values)
+    return fill("table.md.j2", values)
 
 
-def format_cell(cell: Cell, column: Column, decimals: int) -> str:
+def format_cell(cell: Cell, column: ColumnSpec, decimals: int) -> str:
     """Returns one cell; a missing value is a dash. The mark follows our value, else the published one."""
     published = ""
     if cell.published is not None:

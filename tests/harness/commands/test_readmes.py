@@ -10,7 +10,7 @@ import pytest
 
 from harness.cli import main
 from harness.errors import InputError
-from harness.report.formats.readmes import INTRO, to_deviations, with_deviations
+from harness.report.formats.readmes import INTRO, to_deviations, with_section
 from harness.report.measurements import Measurements, to_speed_section
 from harness.report.pages.audit import Difference, MethodAudit
 from tests.harness.report.test_speed import two_machines
@@ -57,17 +57,17 @@ def test_a_section_numbers_the_differences_and_says_how_to_turn_each() -> None:
 
 def test_only_the_section_is_replaced() -> None:
     text = "# m\n\n## Views\na\n\n## Deviations\nold\n\n1. old\n\n## Cost\nb\n"
-    written = with_deviations(text, AUDIT)
+    written = with_section(text, to_deviations(AUDIT), where="the README")
     assert written.startswith("# m\n\n## Views\na\n\n## Deviations\n" + INTRO)
     assert written.endswith("\n\n## Cost\nb\n")
     assert "old" not in written
-    assert with_deviations(written, AUDIT) == written
+    assert with_section(written, to_deviations(AUDIT), where="the README") == written
 
 
 @pytest.mark.parametrize("text", ["# m\n", "## Deviations\n## A\n## Deviations\n## B"])
 def test_a_readme_without_the_section_is_refused(text: str) -> None:
     with pytest.raises(InputError, match="expected the heading"):
-        with_deviations(text, AUDIT)
+        with_section(text, to_deviations(AUDIT), where="the README")
 
 
 def test_every_generated_part_is_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,14 +30,14 @@ import pytest
 from harness.declarations import read_declaration
 from harness.errors import InputError
 from harness.facts.published import load_published
-from harness.facts.spec import TableSpec
+from harness.facts.spec import ColumnSpec, TableSpec
 from harness.report.formats import latex, markdown
 from harness.report.formats.latex import to_latex
 from harness.report.formats.markdown import to_markdown
-from harness.report.formats.templates import fill_plain
+from harness.report.formats.templates import fill
 from harness.report.formats.text import to_terminal
 from harness.report.tables.build import Evidence, build_table
-from harness.report.tables.model import Cell, Column, Table, TableRow
+from harness.report.tables.model import Cell, Table, TableRow
 from harness.results.schema import ResultFile
 from tests.harness.report.conftest import NO_STUDIES
 
@@ -52,7 +52,7 @@ def table(recorded_scores: list[ResultFile]) -> Table:
 
 def table_of(*cells: Cell, title: str = "x") -> Table:
     """One row with these cells."""
-    columns = tuple(Column(f"c{place}", f"c{place}") for place in range(len(cells)))
+    columns = tuple(ColumnSpec(key=f"c{place}", title=f"c{place}") for place in range(len(cells)))
     return Table("toy", "Toy", columns, (TableRow("x", title, cells),))
 
 
@@ -87,7 +87,10 @@ def test_special_characters_are_escaped() -> None:
 
 
 def test_plain_columns_print_all_their_digits() -> None:
-    columns = (Column("k", "queue", plain=True), Column("lr", "rate", plain=True))
+    columns = (
+        ColumnSpec(key="k", title="queue", unit="plain"),
+        ColumnSpec(key="lr", title="rate", unit="plain"),
+    )
     cells = (Cell(published=131072.0, wanted=False), Cell(published=0.0005, wanted=False))
     shown = Table("toy", "Toy", columns, (TableRow("x", "x", cells),))
     assert "(131072) †" in to_markdown(shown)
@@ -96,10 +99,10 @@ def test_plain_columns_print_all_their_digits() -> None:
 
 def test_a_broken_or_missing_template_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"table\.md\.j2: .*not found"):
-        fill_plain("table.md.j2", {}, folder=tmp_path)
+        fill("table.md.j2", {}, folder=tmp_path)
     (tmp_path / "table.md.j2").write_text("{{ nothing_of_this_name }}", encoding="utf-8")
     with pytest.raises(InputError, match="nothing_of_this_name"):
-        fill_plain("table.md.j2", {}, folder=tmp_path)
+        fill("table.md.j2", {}, folder=tmp_path)
 
 
 def invented(spec: TableSpec) -> list[tuple[str, int, str, float]]:
