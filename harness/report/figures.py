@@ -161,7 +161,7 @@ def cell_rows(name: str, cell: Cell) -> Iterator[Row]:
 
 
 def _plain_rows(table: Table) -> Iterator[Row]:
-    shown = [index for index, column in enumerate(table.columns) if column.unit != "plain"]
+    shown = [index for index, column in enumerate(table.columns) if not column.plain]
     for row in table.rows:
         for index in shown:
             name = row_label(row) if len(shown) == 1 else f"{row_label(row)}, {table.columns[index].title}"
@@ -169,7 +169,7 @@ def _plain_rows(table: Table) -> Iterator[Row]:
 
 
 def _axis_rows(table: Table) -> Iterator[Row]:
-    columns = [(index, column.title) for index, column in enumerate(table.columns) if column.unit != "plain"]
+    columns = [(index, column.title) for index, column in enumerate(table.columns) if not column.plain]
     for index, panel in columns:
         for row in (row for row in table.rows if row.x is not None):
             cell, where = row.cells[index], {"panel": panel, "series": row.group or "all", "x": row.x}

@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harness.facts.spec import ColumnSpec
 from harness.report.formats.templates import fill
 from harness.report.formats.text import (
     describe_seeds,
@@ -19,7 +18,7 @@ from harness.report.formats.text import (
     rows_of,
     shown_cells,
 )
-from harness.report.tables.model import Cell, Table, TableRow
+from harness.report.tables.model import Cell, Column, Table, TableRow
 
 SIGNS = str.maketrans(
     {
@@ -132,7 +131,7 @@ def _has_published(row: TableRow) -> bool:
     return any(cell.published is not None for cell in row.cells)
 
 
-def _ours(cell: Cell, column: ColumnSpec, decimals: int) -> str:
+def _ours(cell: Cell, column: Column, decimals: int) -> str:
     if cell.value is None:
         return DASH
     number = format_number(cell.value, column, decimals)
@@ -140,7 +139,7 @@ def _ours(cell: Cell, column: ColumnSpec, decimals: int) -> str:
     return f"${shown}{_scripts(cell, column, decimals)}$"
 
 
-def _published(cell: Cell, column: ColumnSpec, decimals: int) -> str:
+def _published(cell: Cell, column: Column, decimals: int) -> str:
     """Returns the published value, with its mark or, so that digits line up, the width of our scripts."""
     if cell.published is None:
         return DASH
@@ -151,7 +150,7 @@ def _published(cell: Cell, column: ColumnSpec, decimals: int) -> str:
     return f"${number}\\phantom{{{{}}{scripts}}}$" if scripts else f"${number}$"
 
 
-def _scripts(cell: Cell, column: ColumnSpec, decimals: int) -> str:
+def _scripts(cell: Cell, column: Column, decimals: int) -> str:
     below = "" if cell.sd is None else rf"_{{\pm {format_number(cell.sd, column, decimals)}}}"
     return below + _mark(cell)
 

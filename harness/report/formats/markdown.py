@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from harness.facts.spec import ColumnSpec
 from harness.report.formats.templates import fill
 from harness.report.formats.text import (
     CITED,
@@ -20,7 +19,7 @@ from harness.report.formats.text import (
     rows_of,
     shown_cells,
 )
-from harness.report.tables.model import Cell, Table
+from harness.report.tables.model import Cell, Column, Table
 
 Level = Literal["notice", "warning", "error"]
 
@@ -67,7 +66,7 @@ def to_markdown(table: Table) -> str:
     return fill("table.md.j2", values)
 
 
-def format_cell(cell: Cell, column: ColumnSpec, decimals: int) -> str:
+def format_cell(cell: Cell, column: Column, decimals: int) -> str:
     """Returns one cell; a missing value is a dash. The mark follows our value, else the published one."""
     published = ""
     if cell.published is not None:

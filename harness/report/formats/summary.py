@@ -13,7 +13,6 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from harness.disk.layouts import KEPT_TABLES
-from harness.facts.spec import ColumnSpec
 from harness.facts.statistics import mean
 from harness.report.formats.latex import to_latex
 from harness.report.formats.markdown import escape, to_markdown
@@ -21,7 +20,7 @@ from harness.report.formats.text import to_terminal
 from harness.report.runs import selected_scores
 from harness.report.system_pairs import HEADLINE
 from harness.report.tables.leaderboard import STS
-from harness.report.tables.model import Cell, Table, TableRow
+from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.results.schema import ResultFile
 
 ALL_RESULTS = "tables/results.csv"
@@ -85,12 +84,11 @@ def records(table: Table) -> Iterator[dict[str, Any]]:
             yield dict(zip(FIELDS, _fields(table, row, column, cell), strict=True))
 
 
-def _fields(table: Table, row: TableRow, column: ColumnSpec, cell: Cell) -> tuple[Any, ...]:
+def _fields(table: Table, row: TableRow, column: Column, cell: Cell) -> tuple[Any, ...]:
     return (
         table.key, row.key, row.title, row.group, column.key, column.mark,
-        "plain" if column.unit == "plain" else table.unit,
-        cell.value, cell.sd, cell.n, cell.published, cell.delta, cell.verdict,
-        list(cell.runs), list(cell.values), cell.note,
+        "plain" if column.plain else table.unit, cell.value, cell.sd, cell.n, cell.published, cell.delta,
+        cell.verdict, list(cell.runs), list(cell.values), cell.note,
         [value * table.scale / 100 for group in cell.contributed for value in group.values],
         [key for group in cell.contributed for key in group.runs],
         "; ".join(group.level for group in cell.contributed for _ in group.runs),

@@ -7,9 +7,8 @@ from collections.abc import Callable
 from itertools import zip_longest
 from statistics import fmean
 
-from harness.facts.spec import ColumnSpec
 from harness.facts.verdicts import MARGIN, Verdict
-from harness.report.tables.model import Cell, Table, TableRow
+from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.report.verification import contributed_text
 
 MARKS: dict[Verdict, str] = {
@@ -74,12 +73,12 @@ def task_title(name: str) -> str:
     return f"{shown} ({arguments.replace(':', ', ')})" if arguments else shown
 
 
-def format_number(value: float, column: ColumnSpec, decimals: int) -> str:
+def format_number(value: float, column: Column, decimals: int) -> str:
     """Returns a number as it is shown in a column."""
-    return f"{value:.10g}" if column.unit == "plain" else f"{value:.{decimals}f}"
+    return f"{value:.10g}" if column.plain else f"{value:.{decimals}f}"
 
 
-def shown_cells(table: Table, row: TableRow, form: Callable[[Cell, ColumnSpec, int], str]) -> list[str]:
+def shown_cells(table: Table, row: TableRow, form: Callable[[Cell, Column, int], str]) -> list[str]:
     """Returns the cells of a row, each in a form that takes its column and the table's decimals."""
     pairs = zip(table.columns, row.cells, strict=True)
     return [form(cell, column, table.decimals) for column, cell in pairs]
@@ -173,7 +172,7 @@ def align(lines: list[list[str]], lefts: int = 1) -> list[str]:
     ]
 
 
-def plain_cell(cell: Cell, column: ColumnSpec, decimals: int) -> str:
+def plain_cell(cell: Cell, column: Column, decimals: int) -> str:
     """Returns one cell; a missing value is a dash."""
     parts = [DASH] if cell.value is None and not is_cited(cell) else []
     if cell.value is not None:

@@ -7,7 +7,6 @@ from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 
 from harness.facts.evidence.others import Relation
-from harness.facts.spec import ColumnSpec
 from harness.facts.verdicts import VERDICTS, Verdict
 from harness.report.formats.text import (
     MARKS,
@@ -17,7 +16,7 @@ from harness.report.formats.text import (
     is_cited,
 )
 from harness.report.runs import RunDetail, slug
-from harness.report.tables.model import Cell, Table, TableRow
+from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.report.tables.rows import span_words
 from harness.report.verification import (
     MANY,
@@ -49,7 +48,7 @@ class ShownCell:
     contributed: str = ""
 
 
-def show_cell(table: Table, column: ColumnSpec, cell: Cell, runs: Mapping[str, RunDetail]) -> ShownCell:
+def show_cell(table: Table, column: Column, cell: Cell, runs: Mapping[str, RunDetail]) -> ShownCell:
     """Returns the reported form of a cell; the link is empty if no run of it is on record."""
     recorded = [runs[key] for key in cell.runs if key in runs]
     ours = "" if cell.value is None else _number(cell.value, column, table)
@@ -59,9 +58,7 @@ def show_cell(table: Table, column: ColumnSpec, cell: Cell, runs: Mapping[str, R
         published="" if cell.published is None else _number(cell.published, column, table),
         glyph=MARKS[cell.verdict] if cell.verdict else SETTING_MARKS[cell.as_reported],
         word=cell.verdict or "",
-        delta=""
-        if cell.delta is None
-        else signed(cell.delta, 0 if column.unit == "plain" else table.decimals),
+        delta="" if cell.delta is None else signed(cell.delta, 0 if column.plain else table.decimals),
         style=slug(cell.verdict or ""),
         order=cell.published if cell.value is None else cell.value,
         link=f"#{recorded[0].anchor}" if recorded else "",
@@ -70,7 +67,7 @@ def show_cell(table: Table, column: ColumnSpec, cell: Cell, runs: Mapping[str, R
     )
 
 
-def cell_facts(table: Table, column: ColumnSpec, cell: Cell, runs: Mapping[str, RunDetail]) -> Facts:
+def cell_facts(table: Table, column: Column, cell: Cell, runs: Mapping[str, RunDetail]) -> Facts:
     """Returns everything known about a cell, the most wanted first; an empty cell has one fact."""
     facts = [
         ("Ours", _ours(cell, column, table)),
@@ -127,7 +124,7 @@ def verdict_counts(*tables: Table) -> list[tuple[Verdict, str, int]]:
     facts: dict[Hashable, Verdict] = {}
     for table in tables:
         for row, column, cell in table.cells():
-            if cell.verdict is not None and column.unit != "plain":
+            if cell.verdict is not None and not column.plain:
                 alone = (table.key, row.key, column.key)
                 fact = alone if cell.evidence is None else cell.evidence.reported.fact
                 facts[fact] = min(facts.get(fact, cell.verdict), cell.verdict, key=VERDICTS.index)
@@ -162,7 +159,7 @@ def has_sd(table: Table) -> bool:
     return any(cell.sd is not None for row in table.rows for cell in row.cells)
 
 
-def _number(value: float, column: ColumnSpec, table: Table) -> str:
+def _number(value: float, column: Column, table: Table) -> str:
     return format_number(value, column, table.decimals).replace("-", "−")
 
 
@@ -171,7 +168,7 @@ def signed(value: float, decimals: int) -> str:
     return f"{value:+.{decimals}f}".replace("-", "−")
 
 
-def _ours(cell: Cell, column: ColumnSpec, table: Table) -> str:
+def _ours(cell: Cell, column: Column, table: Table) -> str:
     if cell.value is None:
         return "not run"
     seeds = f"n = {cell.n} seed{'s' if cell.n != 1 else ''}"
@@ -185,7 +182,7 @@ def _verdict(cell: Cell) -> str:
     return f"{cell.verdict}: {counted(cell.more, 'more seed')} advised" if cell.more else cell.verdict or ""
 
 
-def _seed_values(cell: Cell, column: ColumnSpec, table: Table, runs: Mapping[str, RunDetail]) -> str:
+def _seed_values(cell: Cell, column: Column, table: Table, runs: Mapping[str, RunDetail]) -> str:
     """Each run's value after its seed; the seeds alone if the cell carries no values."""
     names = [str(runs[key].about.seed) if key in runs else key for key in cell.runs]
     if not cell.values:

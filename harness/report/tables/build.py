@@ -10,7 +10,7 @@ from harness.facts.spec import ColumnSpec, RowSpec, RunChoice, TableSpec, system
 from harness.report.formats.text import TASKS
 from harness.report.tables.cells import Place, build_cell, published_row
 from harness.report.tables.evidence import Evidence
-from harness.report.tables.model import Cell, Table, TableRow
+from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.report.tables.rows import TEACHERS, TRAINED, UNTRAINED, order_of, rank_rows
 
 METRICS = {
@@ -44,7 +44,12 @@ def build_table(spec: TableSpec, evidence: Evidence) -> Table:
         key=spec.key,
         title=spec.title,
         columns=tuple(
-            column.model_copy(update={"title": column.title or TASKS.get(column.key, column.key)})
+            Column(
+                key=column.key,
+                title=column.title or TASKS.get(column.key, column.key),
+                mark=column.mark,
+                plain=column.unit == "plain",
+            )
             for column in spec.columns
         ),
         rows=tuple(rank_rows(spec, declared, rows, evidence.untrained)),

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from harness.errors import InputError, near_matches
-from harness.facts.spec import ColumnSpec
 from harness.facts.verdicts import Verdict
 from harness.report.verification import Contributed, Verification
 
@@ -62,6 +61,19 @@ class Cell:
 
 
 @dataclass(frozen=True)
+class Column:
+    """A column: its key in the spec, its reported name, and a mark such as `partial` or `small-scale`.
+
+    plain: its numbers are not scores (a count, a learning rate) and print with as many digits as they have.
+    """
+
+    key: str
+    title: str
+    mark: str = ""
+    plain: bool = False
+
+
+@dataclass(frozen=True)
 class TableRow:
     """A row: a system or variant, whose cells appear in the order of the table's columns.
 
@@ -84,8 +96,7 @@ def row_label(row: TableRow) -> str:
 
 @dataclass(frozen=True)
 class Table:
-    """A rendered table's content, every column with a title. `protocol` names pooling, text form, test-set
-    sizes and selection rule.
+    """A rendered table's content. `protocol` names pooling, text form, test-set sizes and selection rule.
 
     unit: what its scores are, `Spearman × 100`.
     kind: `figure` if the paper draws these numbers; then `x_title` names the horizontal axis. logs: the
@@ -94,7 +105,7 @@ class Table:
 
     key: str
     title: str
-    columns: tuple[ColumnSpec, ...]
+    columns: tuple[Column, ...]
     rows: tuple[TableRow, ...]
     protocol: str = ""
     scale: float = 100.0
@@ -105,7 +116,7 @@ class Table:
     logs: tuple[str, ...] = ()
     unit: str = ""
 
-    def cells(self) -> Iterator[tuple[TableRow, ColumnSpec, Cell]]:
+    def cells(self) -> Iterator[tuple[TableRow, Column, Cell]]:
         """Yields every cell with its row and column, row by row."""
         for row in self.rows:
             for column, cell in zip(self.columns, row.cells, strict=True):

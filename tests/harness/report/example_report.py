@@ -7,13 +7,12 @@ import random
 import statistics
 from dataclasses import replace
 
-from harness.facts.spec import ColumnSpec
 from harness.facts.verdicts import Verdict
 from harness.report.chart import draw
 from harness.report.figures import KINDS, cell_rows
 from harness.report.pages.content import Paper, Report
 from harness.report.runs import RunDetail
-from harness.report.tables.model import Cell, Table, TableRow
+from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.results.curves import Evaluation
 from harness.results.schema import Selection
 from tests.harness.report.made_results import result
@@ -105,12 +104,12 @@ def make_leaderboard() -> Table:
     """Six systems on six columns, two of them partial; one column that two systems ran."""
     rng = random.Random(3)
     columns = (
-        ColumnSpec(key="stsb-test", title="STS-B"),
-        ColumnSpec(key="stsb-dev", title="STS-B dev"),
-        ColumnSpec(key="sts12-part", title="STS12", mark="partial"),
-        ColumnSpec(key="sts13-part", title="STS13", mark="partial"),
-        ColumnSpec(key="sickr", title="SICK-R"),
-        ColumnSpec(key="avg", title="Avg"),
+        Column("stsb-test", "STS-B"),
+        Column("stsb-dev", "STS-B dev"),
+        Column("sts12-part", "STS12", mark="partial"),
+        Column("sts13-part", "STS13", mark="partial"),
+        Column("sickr", "SICK-R"),
+        Column("avg", "Avg"),
     )
     rows = []
     for place, ((method, variant, backbone), (_, after)) in enumerate(SYSTEMS.items()):
@@ -131,7 +130,7 @@ def make_leaderboard() -> Table:
 def make_paper() -> Paper:
     """A paper's table: cited rows, rows nobody ran, and one row with several verdicts."""
     rng = random.Random(5)
-    columns = tuple(ColumnSpec(key=task.lower(), title=task) for task in TASKS)
+    columns = tuple(Column(task.lower(), task) for task in TASKS)
     known = [Cell(published=55.0 + i, verdict="no independent result", wanted=False) for i in range(8)]
     cited = TableRow("glove", "GloVe avg", tuple(known), source="cited")
     alone = [Cell(published=70.0 + i, verdict="authors only") for i in range(8)]
@@ -157,10 +156,7 @@ def make_wide_table() -> Table:
     """A table of 16 rows and 30 columns, every cell run and judged."""
     rng = random.Random(11)
     keys = tuple(f"distill-mse-s{seed}" for seed in SEEDS)
-    heads = tuple(
-        ColumnSpec(key=f"task-{i}", title=f"Task {i:02d}", mark="partial" if i % 7 == 3 else "")
-        for i in range(30)
-    )
+    heads = tuple(Column(f"task-{i}", f"Task {i:02d}", "partial" if i % 7 == 3 else "") for i in range(30))
     body = []
     for row in range(16):
         bases = [rng.uniform(40, 85) for _ in heads]

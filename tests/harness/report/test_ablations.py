@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from harness.facts.spec import ColumnSpec
 from harness.report.pages import ablations
 from harness.report.pages.ablations import gap_of, measure_ablation
 from harness.report.pages.content import Ablation, Report, Step
-from harness.report.tables.model import Cell, Table, TableRow
+from harness.report.tables.model import Cell, Column, Table, TableRow
 from tests.harness.report.made_results import result
 from tests.harness.report.shown import show
 
@@ -70,12 +69,6 @@ def test_a_gap_is_taken_from_the_average_that_the_runs_alone_fill() -> None:
     """Ours 74 against 76 reported: the gap is +2 points, on a scale of 1 as on one of 100."""
     cell = Cell(0.74, published=0.76, runs=("a", "b"))
     row = TableRow("r", "r", (Cell(0.84, published=0.75, runs=("a", "b")), cell))
-    table = Table(
-        "t",
-        "t",
-        (ColumnSpec(key="STSB", title="STSB"), ColumnSpec(key="Avg", title="Avg")),
-        (row,),
-        scale=1.0,
-    )
+    table = Table("t", "t", (Column("STSB", "STSB"), Column("Avg", "Avg")), (row,), scale=1.0)
     assert gap_of(["b", "a"], [table]) == pytest.approx(2.0)
     assert gap_of(["a"], [table]) is None

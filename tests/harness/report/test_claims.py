@@ -11,7 +11,7 @@ import pytest
 from harness.declarations import LEADERBOARDS
 from harness.errors import InputError
 from harness.facts.published import Published
-from harness.facts.spec import ColumnSpec, TableSpec
+from harness.facts.spec import TableSpec
 from harness.plan.names import FULL_SCALE
 from harness.plan.recipes import load_recipes
 from harness.report.pages import claims as claims_page
@@ -25,7 +25,7 @@ from harness.report.pages.claims import (
     pairs_of,
 )
 from harness.report.pages.content import Paper, Report
-from harness.report.tables.model import Cell, Table, TableRow
+from harness.report.tables.model import Cell, Column, Table, TableRow
 from tests.harness.report.shown import show
 
 CLAIM = Claim(
@@ -38,7 +38,7 @@ CLAIM = Claim(
 
 
 def table_of(*rows: TableRow, scale: float = 100.0) -> dict[str, Table]:
-    return {"t": Table("t", "T", (ColumnSpec(key="avg", title="Avg"),), rows, scale=scale)}
+    return {"t": Table("t", "T", (Column("avg", "Avg"),), rows, scale=scale)}
 
 
 def judge_claim(claim: Claim, tables: dict[str, Table]) -> JudgedClaim:
@@ -247,7 +247,7 @@ def test_no_claim_is_the_opposite_of_another(tables: dict[str, Table]) -> None:
 
 
 def test_the_ledger_shows_each_claim_and_each_of_its_pairs_with_its_finding(tmp_path: Path) -> None:
-    unrun = {"u": Table("u", "U", (ColumnSpec(key="avg", title="Avg"),), rows_of((), ())["t"].rows)}
+    unrun = {"u": Table("u", "U", (Column("avg", "Avg"),), rows_of((), ())["t"].rows)}
     claims = [CLAIM, CLAIM.model_copy(update={"table": "u"})]
     claims.append(CLAIM.model_copy(update={"rows": [Rows(better="a", worse=["b", "b"])]}))
     text = page_of(tmp_path, rows_of(five(12), five(2)) | unrun, *claims)

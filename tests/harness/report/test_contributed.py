@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from harness.facts.spec import ColumnSpec
 from harness.report.formats.latex import to_latex
 from harness.report.formats.markdown import to_markdown
 from harness.report.formats.summary import records
 from harness.report.formats.text import to_terminal
 from harness.report.pages.content import Paper, Report
 from harness.report.pages.render import render_pages
-from harness.report.tables.model import Cell, Table, TableRow
+from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.report.verification import Contributed
 from harness.results.contributions import Checked, Contribution
 from tests.harness.report.shown import show_paper
@@ -23,7 +22,7 @@ OURS = Cell(70.0, 0.5, 3, published=70.1, verdict="replicates", runs=("a-s0",), 
 
 
 def table_of(cell: Cell) -> Table:
-    return Table("p/t", "T", (ColumnSpec(key="STSB", title="STS-B"),), (TableRow("r", "SimCSE", (cell,)),))
+    return Table("p/t", "T", (Column("STSB", "STS-B"),), (TableRow("r", "SimCSE", (cell,)),))
 
 
 def test_every_form_of_a_table_names_what_was_contributed_and_its_own_numbers_stay() -> None:

@@ -7,11 +7,10 @@ from dataclasses import replace
 import pytest
 
 from harness.facts.evidence.others import ReportedNumber, nothing_known
-from harness.facts.spec import ColumnSpec
 from harness.report.pages.ablations import MeasuredAblation, effect_of, effects_of
 from harness.report.pages.content import Ablation, Paper, Step
 from harness.report.pages.index import costs_of
-from harness.report.tables.model import Cell, Table, TableRow
+from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.report.verification import Plan, verify
 
 pytest.importorskip("vl_convert", reason="pictures need the extra `report`")
@@ -26,7 +25,7 @@ def row(system: str, value: float, hours: float | None, seeds: int | None = 5, b
 
 
 def papers(*rows: TableRow, unit: str = "Spearman × 100") -> list[Paper]:
-    return [Paper("p", "P", "", (Table("p/t", "T", (ColumnSpec(key="Avg", title="Avg"),), rows, unit=unit),))]
+    return [Paper("p", "P", "", (Table("p/t", "T", (Column("Avg", "Avg"),), rows, unit=unit),))]
 
 
 def test_a_system_stands_at_the_hours_of_one_seed_and_a_cheaper_one_within_a_point_is_named() -> None:

@@ -13,7 +13,6 @@ import pytest
 from harness.declarations import check_link, read_declaration, read_record
 from harness.errors import InputError
 from harness.facts.published import PublishedPaper
-from harness.facts.spec import ColumnSpec
 from harness.report.cite import Work, work_entry
 from harness.report.formats import latex, markdown, summary
 from harness.report.formats.readmes import to_deviations
@@ -21,7 +20,7 @@ from harness.report.formats.text import to_terminal
 from harness.report.pages.audit import Difference, MethodAudit
 from harness.report.pages.content import Paper, Report, Site
 from harness.report.pages.render import render_pages
-from harness.report.tables.model import Cell, Table, TableRow
+from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.results.schema import ResultFile
 from tests.harness.report.shown import ParsedPage
 
@@ -55,7 +54,7 @@ def table_with(text: str) -> Table:
     """Returns a table with this text wherever a declaration can put one."""
     cell = Cell(value=50.0, sd=1.0, n=3, published=49.0, wanted=True, note=text, runs=("a__b__s0",))
     row = TableRow(key=text, title=text, cells=(cell,), group=text, source=text, note=text)
-    column = ColumnSpec(key="c", title=text, mark=text)
+    column = Column(key="c", title=text, mark=text)
     return Table("small", text, (column,), (row,), protocol=text, notes=(text,), unit=text)
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from harness.facts.spec import ColumnSpec
 from harness.report.pages.content import Paper, Report
 from harness.report.pages.paper import LogEntry, log_of
 from harness.report.runs import RunDetail
-from harness.report.tables.model import Cell, Table, TableRow
+from harness.report.tables.model import Cell, Column, Table, TableRow
 from tests.harness.report.made_results import result
 from tests.harness.report.shown import show_paper
 
@@ -19,9 +18,7 @@ CELLS = (
     Cell(70.0, n=1, published=72.0, verdict="inconclusive", runs=("a-s0",)),
     Cell(70.0, n=1, runs=("a-s0",)),
 )
-TABLE = Table(
-    "p/t", "T", tuple(ColumnSpec(key=f"c{i}", title="C") for i in range(3)), (TableRow("r", "R", CELLS),)
-)
+TABLE = Table("p/t", "T", tuple(Column(f"c{i}", "C") for i in range(3)), (TableRow("r", "R", CELLS),))
 
 
 def test_runs_of_one_commit_and_device_are_one_entry() -> None:

@@ -6,8 +6,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
-from harness.facts.spec import ColumnSpec
-from harness.report.tables.model import Cell, Table, TableRow
+from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.report.tables.rows import control, hypothesis, page_of
 from harness.report.verification import verify
 from tests.harness.report.test_verification import alone
@@ -50,12 +49,7 @@ def test_a_failure_that_is_no_discovery_on_its_page_becomes_inconclusive() -> No
         for place, p in enumerate((0.04, 0.5, 0.5, 0.5))
     ]
     one, four = (
-        Table(
-            f"{name}/t",
-            "T",
-            (ColumnSpec(key="A", title="A"),),
-            tuple(TableRow("r", "R", (cell,)) for cell in some),
-        )
+        Table(f"{name}/t", "T", (Column("A", "A"),), tuple(TableRow("r", "R", (cell,)) for cell in some))
         for name, some in (("one", cells[:1]), ("four", cells))
     )
     controlled = control({table.key: table for table in (one, four)})

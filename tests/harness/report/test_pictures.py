@@ -14,7 +14,6 @@ import pytest
 
 from harness.errors import InputError
 from harness.facts.evidence.others import ReportedNumber, nothing_known
-from harness.facts.spec import ColumnSpec
 from harness.report.chart import PALETTE, Chart, draw
 from harness.report.figures import chart_of, curve_rows, learning_curves
 from harness.report.pages.answers import Answer, conclusion, forest_of
@@ -24,7 +23,7 @@ from harness.report.pages.index import geometry_figure, named, ranks_of, years_o
 from harness.report.pages.pairs import GOLD, SPAN, pairs_of
 from harness.report.pages.paper import others_values
 from harness.report.runs import RunDetail
-from harness.report.tables.model import Cell, Table, TableRow
+from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.report.verification import verify
 from harness.results.curves import Evaluation
 from tests.harness.report.made_results import result
@@ -33,7 +32,7 @@ pytest.importorskip("vl_convert", reason="pictures need the extra `report`")
 
 SVG = "{http://www.w3.org/2000/svg}"
 BOTH = Cell(71.0, 0.5, 2, 72.0, "inconclusive", values=(70.5, 71.5), runs=("a-s0", "a-s1"))
-COLUMNS = (ColumnSpec(key="size", title="Size", unit="plain"), ColumnSpec(key="avg", title="Avg"))
+COLUMNS = (Column("size", "Size", plain=True), Column("avg", "Avg"))
 FIGURE = Table(
     "p/fig1", "Figure 1", COLUMNS,
     (
@@ -245,19 +244,19 @@ def test_a_name_is_left_out_where_it_would_cover_another_point() -> None:
 def test_the_ranks_of_a_table_are_bars_from_the_first_to_the_last_rank() -> None:
     cells = (Cell(3.0, ranks=(1, 2)), Cell(2.0, ranks=(1, 3)), Cell(1.0, ranks=(2, 3)), Cell(0.5))
     rows = tuple(TableRow(str(i), f"row {i}", (cell,), "g") for i, cell in enumerate(cells))
-    chart = ranks_of(Table("t", "T", (ColumnSpec(key="avg", title="Avg"),), rows))
+    chart = ranks_of(Table("t", "T", (Column("avg", "Avg"),), rows))
     assert chart is not None
     assert chart.says == "2 of 3 systems may be first, and 2 may be last."
     assert [(row["name"], row["low"], row["high"], row["value"]) for row in chart.rows] == [
         ("row 0", 0.6, 2.4, 1), ("row 1", 0.6, 3.4, 2), ("row 2", 1.6, 3.4, 3),
     ]  # fmt: skip
-    assert ranks_of(Table("t", "T", (ColumnSpec(key="avg", title="Avg"),), rows[3:])) is None
+    assert ranks_of(Table("t", "T", (Column("avg", "Avg"),), rows[3:])) is None
 
 
 def test_claims_are_drawn_in_points_and_those_of_equality_are_left_out() -> None:
     """The table is on a scale of 1: a difference of 0.02 is 2 points."""
     rows = tuple(TableRow(key, key, (Cell(published=value),)) for key, value in (("a", 0.52), ("b", 0.5)))
-    table = Table("t", "T", (ColumnSpec(key="avg", title="Avg"),), rows, scale=1.0)
+    table = Table("t", "T", (Column("avg", "Avg"),), rows, scale=1.0)
     claim = Claim(
         says="a is above b", source="s", table="t", columns=["avg"], rows=[Rows(better="a", worse=["b"])]
     )
@@ -271,9 +270,7 @@ def test_claims_are_drawn_in_points_and_those_of_equality_are_left_out() -> None
 
 def test_a_number_of_a_year_is_joined_with_the_median_of_independent_sources() -> None:
     cell = Cell(published=76.25, evidence=answer("One", SOURCES).found)
-    table = Table(
-        "p/t", "T", (ColumnSpec(key="Avg", title="Avg"),), (TableRow("simcse@bert", "SimCSE", (cell,)),)
-    )
+    table = Table("p/t", "T", (Column("Avg", "Avg"),), (TableRow("simcse@bert", "SimCSE", (cell,)),))
     chart = years_of([Paper("p", "P", "", (table,), bibtex="  year = {2021},")])
     assert chart is not None
     assert [tip for _, tip in marks_of(chart.svg, "points")] == [

@@ -9,18 +9,17 @@ from dataclasses import replace
 import pytest
 
 import sentbench
-from harness.facts.spec import ColumnSpec
 from harness.report.chart import Chart
 from harness.report.formats.text import describe_seeds, row_seeds
 from harness.report.pages.cells import cell_facts, show_cell, verdict_counts
 from harness.report.pages.content import Paper, Report, Site, Stamp
 from harness.report.runs import RunDetail
-from harness.report.tables.model import Cell, Table, TableRow, reading_order
+from harness.report.tables.model import Cell, Column, Table, TableRow, reading_order
 from tests.harness.report.example_report import make_report
 from tests.harness.report.made_results import result
 from tests.harness.report.shown import ParsedPage, show_index, show_paper
 
-COLUMN = ColumnSpec(key="stsb", title="STSB")
+COLUMN = Column("stsb", "STSB")
 CELL = Cell(
     75.107, 0.84, 3, 76.25, "inconclusive", more=11,
     runs=("a-s0", "a-s1", "a-s2"), ranks=(1, 2), note="reported twice", best_by_dev=75.9,
@@ -36,7 +35,7 @@ RUNS = {f"a-s{seed}": make_run(seed) for seed in range(3)}
 
 
 def table_of(*cells: Cell, **fields: object) -> Table:
-    columns = tuple(ColumnSpec(key=f"c{i}", title=f"Column {i}") for i in range(len(cells)))
+    columns = tuple(Column(f"c{i}", f"Column {i}") for i in range(len(cells)))
     return Table("t", "A table", columns, (TableRow("r", "A row", cells, "group"),), **fields)  # type: ignore[arg-type]
 
 
@@ -77,10 +76,7 @@ def test_a_tally_counts_reported_scores_and_no_settings_which_have_no_seeds() ->
     same = Cell(65536.0, published=65536.0, verdict="replicates")
     unrun = Cell(published=72.56, verdict="no independent result")
     row = TableRow("r", "SCT", (same, unrun, CELL, Cell(1.0)))
-    columns = (
-        ColumnSpec(key="queue", title="queue", unit="plain"),
-        *(ColumnSpec(key=key, title=key) for key in "abc"),
-    )
+    columns = (Column("queue", "queue", plain=True), *(Column(key, key) for key in "abc"))
     table = Table("t", "A table", columns, (row,))
     assert verdict_counts(table) == [("inconclusive", "?", 1), ("no independent result", "–", 1)]
     settings = replace(table, columns=columns[:1], rows=(replace(row, cells=(same,)),))
@@ -90,7 +86,7 @@ def test_a_tally_counts_reported_scores_and_no_settings_which_have_no_seeds() ->
 
 def test_a_long_name_may_break_at_its_parts_and_notes_show_code() -> None:
     row = TableRow("r", "pooled/mean@minilm", (Cell(1.0),), note="made by `plan`")
-    table = Table("t", "A table", (ColumnSpec(key="c", title="C"),), (row,), notes=("run `a < b`",))
+    table = Table("t", "A table", (Column("c", "C"),), (row,), notes=("run `a < b`",))
     text = show_index(Report("T", "abc", tables=(table,)))
     assert ">pooled/<wbr>mean<wbr>@minilm</a>" in text
     assert "<li>run <code>a &lt; b</code></li>" in text

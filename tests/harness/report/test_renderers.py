@@ -30,14 +30,14 @@ import pytest
 from harness.declarations import read_declaration
 from harness.errors import InputError
 from harness.facts.published import load_published
-from harness.facts.spec import ColumnSpec, TableSpec
+from harness.facts.spec import TableSpec
 from harness.report.formats import latex, markdown
 from harness.report.formats.latex import to_latex
 from harness.report.formats.markdown import to_markdown
 from harness.report.formats.templates import fill
 from harness.report.formats.text import to_terminal
 from harness.report.tables.build import Evidence, build_table
-from harness.report.tables.model import Cell, Table, TableRow
+from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.results.schema import ResultFile
 from tests.harness.report.conftest import NO_STUDIES
 
@@ -52,7 +52,7 @@ def table(recorded_scores: list[ResultFile]) -> Table:
 
 def table_of(*cells: Cell, title: str = "x") -> Table:
     """One row with these cells."""
-    columns = tuple(ColumnSpec(key=f"c{place}", title=f"c{place}") for place in range(len(cells)))
+    columns = tuple(Column(f"c{place}", f"c{place}") for place in range(len(cells)))
     return Table("toy", "Toy", columns, (TableRow("x", title, cells),))
 
 
@@ -87,10 +87,7 @@ def test_special_characters_are_escaped() -> None:
 
 
 def test_plain_columns_print_all_their_digits() -> None:
-    columns = (
-        ColumnSpec(key="k", title="queue", unit="plain"),
-        ColumnSpec(key="lr", title="rate", unit="plain"),
-    )
+    columns = (Column("k", "queue", plain=True), Column("lr", "rate", plain=True))
     cells = (Cell(published=131072.0, wanted=False), Cell(published=0.0005, wanted=False))
     shown = Table("toy", "Toy", columns, (TableRow("x", "x", cells),))
     assert "(131072) †" in to_markdown(shown)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from harness.facts.settling import Price
-from harness.facts.spec import ColumnSpec
 from harness.facts.statistics import KnownSd
-from harness.report.tables.model import Cell, Table, TableRow
+from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.report.verification import verify
 from harness.stages.report import CONTRIBUTE, settled_lines
 from tests.harness.report.test_verification import alone
@@ -17,7 +16,7 @@ GIVE = f"to give these results to others: {CONTRIBUTE}"
 
 
 def table(*cells: Cell) -> Table:
-    columns = tuple(ColumnSpec(key=str(place), title=str(place)) for place in range(len(cells)))
+    columns = tuple(Column(str(place), str(place)) for place in range(len(cells)))
     return Table("t", "T", columns, (TableRow("row", "Row", cells),))
 
 

@@ -17,12 +17,12 @@ from harness.report.pages.content import Report
 from harness.report.pages.pairs import written
 from harness.report.pages.paper import papers_of
 from harness.report.tables.build import Evidence, build_table
-from harness.report.tables.model import Cell, Table, TableRow
+from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.report.tables.rows import TRAINED, UNTRAINED, order_of
 from tests.harness.report.conftest import NO_STUDIES
 from tests.harness.report.shown import show_paper
 
-COLUMNS = (ColumnSpec(key="STSB", title="STS-B"), ColumnSpec(key="Avg", title="Avg"))
+COLUMNS = (Column("STSB", "STS-B"), Column("Avg", "Avg"))
 
 
 def row(title: str, value: float | None, group: str = "") -> TableRow:
