@@ -88,6 +88,13 @@ class Origin(NamedTuple):
     picked: int = 1
 
 
+def origin_of(seeds: int | None, picked: int | None = None) -> Origin:
+    """Returns the origin of a number of `seeds` runs, chosen from `picked`; None: the paper does not say."""
+    if picked is not None:
+        return Origin(1, picked)
+    return Origin(1, MOST_PICKED) if seeds is None else Origin(seeds)
+
+
 class PValues(NamedTuple):
     """p-values without adjustment for looks. same: that the level is off (equivalence); off: that it is
     within the margin; draw: that the reported number is a result of the method; plain: the same if our mean

@@ -10,7 +10,7 @@ from typing import Literal
 from harness.facts import statistics
 from harness.facts.evidence.ledger import COLUMNS, Ledger, Study, Summary, runs_of
 from harness.facts.published import Published
-from harness.facts.verdicts import MOST_PICKED, Judgement, Origin, judge
+from harness.facts.verdicts import Judgement, Origin, judge, origin_of
 
 Relation = Literal["independent", "same authors", "checkpoint", "other recipe"]
 """How a study stands to a reported number: others trained the system by its recipe, those who reported it
@@ -47,9 +47,7 @@ class ReportedNumber:
     @property
     def origin(self) -> Origin:
         """How the number came about, for the prediction interval."""
-        if self.picked is not None:
-            return Origin(1, self.picked)
-        return Origin(1, MOST_PICKED) if self.seeds is None else Origin(self.seeds)
+        return origin_of(self.seeds, self.picked)
 
     def judged(self, values: Sequence[float], known: statistics.KnownSd | None) -> Judgement:
         """Returns what some seeds say of the number; values and known: as of `judge`."""

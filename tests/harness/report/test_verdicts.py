@@ -22,20 +22,20 @@ from harness.facts.verdicts import (
     LEVEL,
     LOOKS,
     MARGIN,
-    MOST_PICKED,
     SAME,
     Origin,
     by_others,
     judge,
     look_of,
     next_look,
+    origin_of,
 )
 
 FIVE = [74.8, 75.0, 75.2, 75.4, 75.6]
 """Mean 75.2, sd sqrt(0.1) = 0.31623, its error 0.14142; t(0.9875, 4) = 3.49541 gives 0.49433 each way."""
 STUDY = KnownSd(0.84, 50)
 EXACT = KnownSd(0.0, 0)
-ONE, FIVE_RUNS, NOT_STATED = Origin(), Origin(5), Origin(1, MOST_PICKED)
+ONE, FIVE_RUNS, NOT_STATED = Origin(), Origin(5), origin_of(None)
 
 
 @pytest.mark.parametrize(
