@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from harness.assembly.content import report_content
 from harness.assembly.tables import build_tables, evidence_of
@@ -12,19 +11,15 @@ from harness.disk import layouts
 from harness.disk.outputs import check_folder, new_outputs
 from harness.disk.records import check_plain, read_object
 from harness.errors import InputError
-from harness.facts.verdicts import BY_OURS, OPEN
 from harness.paths import ARTEFACTS, REPORTS, RUN_RECORD, SCORES
 from harness.plan.entries import Params
 from harness.report.formats.summary import metrics_files, text_files
 from harness.report.pages.render import render_pages
+from harness.report.settled import settled_lines
 from harness.report.tables.leaderboard import missing_cells, tables_of_plan
-from harness.report.tables.model import Table
-from harness.report.verification import Verification, counted
 from harness.results.schema import ResultFile
 from harness.results.store import read_results
 
-CONTRIBUTE = 'sentbench contribute --out bundle.zip --name "YOUR NAME"'
-"""Packs all evaluated runs of the plan."""
 OUTPUTS = {
     REPORTS / "index.html": None,
     REPORTS / "index.md": None,
@@ -115,39 +110,3 @@ def present_identities(params: Params) -> dict[str, str]:
         if os.path.lexists(path):
             found[key] = str(read_object(path, "identity", again="train the run again")["identity"])
     return found
-
-
-def settled_lines(tables: Iterable[Table]) -> list[str]:
-    """Returns how many reported numbers our runs settled, how, which are open, and the command to contribute.
-
-    A number that several tables quote counts once. Nothing is returned where our runs are next to none.
-    """
-    judged: dict[tuple[str, str, float], Verification] = {}
-    beside = 0
-    for table in tables:
-        for _, _, cell in table.cells():
-            if cell.published is None or not cell.values or cell.evidence is None:
-                continue
-            if cell.no_verdict or cell.evidence.ours is None:
-                beside += 1
-            else:
-                judged.setdefault(cell.evidence.reported.fact, cell.evidence)
-    lines = _answers(list(judged.values())) if judged else []
-    if beside:
-        lines.append(f"without a verdict: {counted(beside, 'cell')}, with the reason in its details")
-    return [*lines, f"to give these results to others: {CONTRIBUTE}"] if lines else []
-
-
-def _answers(judged: list[Verification]) -> list[str]:
-    """Returns the counts of verdicts, and the cheapest next look at a number that has none."""
-    found = Counter(one.verdict for one in judged)
-    settled = len(judged) - found[BY_OURS[OPEN]]
-    words = ", ".join(f"{found[word]} {word}" for word in BY_OURS[:OPEN] if found[word])
-    lines = [
-        f"settled: {settled} of {counted(len(judged), 'reported number')}" + (f" ({words})" if words else "")
-    ]
-    looks = [one.plan for one in judged if one.plan is not None and one.plan.gpu_hours is not None]
-    if found[BY_OURS[OPEN]] and looks:
-        nearest = min(looks, key=lambda plan: plan.gpu_hours or 0.0)
-        lines.append(f"open: {found[BY_OURS[OPEN]]}; next: {nearest.cost}: {nearest.command}")
-    return lines

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from harness.facts.settling import Price
 from harness.facts.statistics import KnownSd
+from harness.report.settled import CONTRIBUTE, settled_lines
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.report.verification import verify
-from harness.stages.report import CONTRIBUTE, settled_lines
 from tests.harness.report.test_verification import alone
 
 EXACT = KnownSd(0.0, 0)

@@ -1,0 +1,49 @@
+"""What the runs of a plan settled of the reported numbers, in lines for the end of a report."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from harness.facts.verdicts import BY_OURS, OPEN
+from harness.report.tables.model import Table
+from harness.report.verification import Verification, counted
+
+CONTRIBUTE = 'sentbench contribute --out bundle.zip --name "YOUR NAME"'
+"""Packs all evaluated runs of the plan."""
+
+
+def settled_lines(tables: Iterable[Table]) -> list[str]:
+    """Returns how many reported numbers our runs settled, how, which are open, and the command to contribute.
+
+    A number that several tables quote counts once. Nothing is returned where our runs are next to none.
+    """
+    judged: dict[tuple[str, str, float], Verification] = {}
+    beside = 0
+    for table in tables:
+        for _, _, cell in table.cells():
+            if cell.published is None or not cell.values or cell.evidence is None:
+                continue
+            if cell.no_verdict or cell.evidence.ours is None:
+                beside += 1
+            else:
+                judged.setdefault(cell.evidence.reported.fact, cell.evidence)
+    lines = _answers(list(judged.values())) if judged else []
+    if beside:
+        lines.append(f"without a verdict: {counted(beside, 'cell')}, with the reason in its details")
+    return [*lines, f"to give these results to others: {CONTRIBUTE}"] if lines else []
+
+
+def _answers(judged: list[Verification]) -> list[str]:
+    """Returns the counts of verdicts, and the cheapest next look at a number that has none."""
+    found = Counter(one.verdict for one in judged)
+    settled = len(judged) - found[BY_OURS[OPEN]]
+    words = ", ".join(f"{found[word]} {word}" for word in BY_OURS[:OPEN] if found[word])
+    lines = [
+        f"settled: {settled} of {counted(len(judged), 'reported number')}" + (f" ({words})" if words else "")
+    ]
+    looks = [one.plan for one in judged if one.plan is not None and one.plan.gpu_hours is not None]
+    if found[BY_OURS[OPEN]] and looks:
+        nearest = min(looks, key=lambda plan: plan.gpu_hours or 0.0)
+        lines.append(f"open: {found[BY_OURS[OPEN]]}; next: {nearest.cost}: {nearest.command}")
+    return lines
