@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from harness.assembly.budget import GOALS, cells_of, open_questions
-from harness.assembly.tables import build_tables, evidence_without_plan
+from harness.assembly.tables import build_tables, evidence_of
 from harness.disk.files import write_text
 from harness.plan.prices import Question, Step, Work, choose, steps_after, works_of
 from harness.plan.recipes import load_recipes
@@ -61,7 +61,7 @@ def row_of(goal: str, questions: Sequence[Question], works: Mapping[str, Work], 
 
 def main() -> None:
     """Writes the table with its heading."""
-    tables, known = build_tables(evidence_without_plan([])), works_of(load_recipes(), "cuda").values()
+    tables, known = build_tables(evidence_of([])), works_of(load_recipes(), "cuda").values()
     works = {work.command: work for work in known if work.is_known}
     lines = [HEAD]
     for goal in GOALS:

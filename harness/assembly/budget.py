@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from harness.assembly.tables import build_tables, evidence_without_plan
+from harness.assembly.tables import build_tables, evidence_of
 from harness.errors import InputError, near_matches
 from harness.paths import LEADERBOARDS, SCORES, declared
 from harness.plan.estimate import cores_here
@@ -40,7 +40,7 @@ def spend(hours: float, goal: str, device: Device) -> str:
         for key, work in works_of(recipes, device).items()
         if work.is_known
     }
-    tables = build_tables(evidence_without_plan(results))
+    tables = build_tables(evidence_of(results))
     questions = [one for one in open_questions(cells_of(tables, goal)) if one.work in works]
     steps = choose(questions, works, hours)
     following, open_ones = next_step(questions, works, steps), f"{len(questions)} open questions"

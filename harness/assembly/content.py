@@ -11,6 +11,7 @@ from pathlib import Path
 from harness.compute.pairs import stored_cosines
 from harness.data.sources import source_named
 from harness.declarations import read_declaration, read_declarations
+from harness.facts.spec import MARK
 from harness.identity import code_base, report_roots
 from harness.paths import (
     CURVES,
@@ -22,7 +23,7 @@ from harness.paths import (
     declared,
 )
 from harness.plan.entries import Params
-from harness.plan.names import MARK, changes_of, is_full_scale, recipes_of
+from harness.plan.names import changes_of, is_full_scale, recipes_of
 from harness.plan.recipes import load_recipes
 from harness.report.cite import WORKS, Work
 from harness.report.pages.content import Ablation, PairSet, Report, Site, Stamp, Step

@@ -9,7 +9,6 @@ import numpy as np
 from harness.facts.comparisons import multibootstrap, percentile_interval, resampled_correlations
 from harness.facts.statistics import Interval
 from harness.paths import SOURCE_RECORD, data_roots
-from harness.report.formats.scores import ScoreLine
 from harness.report.system_pairs import (
     OverItems,
     SystemComparison,
@@ -19,6 +18,7 @@ from harness.report.system_pairs import (
     headlines,
     simultaneous,
 )
+from harness.results.kept_models import KeptScore
 from harness.results.schema import ResultFile
 from harness.tasks.evaluation import evaluate_stored
 from harness.tasks.interface import Encode, Task
@@ -44,12 +44,12 @@ def pair_intervals(tasks: Iterable[Task], encode: Encode) -> dict[tuple[str, str
     return found
 
 
-def score_lines(tasks: Sequence[Task], encode: Encode, *, intervals: bool = False) -> list[ScoreLine]:
+def score_lines(tasks: Sequence[Task], encode: Encode, *, intervals: bool = False) -> list[KeptScore]:
     """Returns the scores of all tasks in raw units; with `intervals` those over all pairs have one."""
     known = pair_intervals(tasks, encode) if intervals else {}
     return [
-        ScoreLine(
-            *score,
+        KeptScore(
+            **score._asdict(),
             interval=known.get((score.task, score.metric)) if score.setting == "all" else None,
         )
         for score in evaluate_stored(tasks, encode)

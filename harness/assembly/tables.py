@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 
 from harness.declarations import read_declarations
 from harness.errors import InputError
@@ -32,36 +31,16 @@ from harness.results.store import read_results
 Recipes = Mapping[str, Recipe]
 
 
-def evidence_of(params: Params, results: list[ResultFile]) -> Evidence:
-    """Returns what tables are built from: scores, published numbers, what others measured, the plan's systems
-    in its order, and what a seed takes.
-    """
-    systems = {
-        RunChoice(run.id, run.backbone_name): system_label(run.method, run.variant, run.backbone_name)
-        for run in params.runs.values()
-    }
-    recipes = load_recipes()
-    evidence = evidence_on(load_published(), recipes, results)
-    planned = recipes_of((run.id for run in params.runs.values()), recipes)
-    return replace(evidence, systems=systems, recipes={**evidence.recipes, **planned})
-
-
-def evidence_without_plan(results: list[ResultFile]) -> Evidence:
-    """Returns what tables are built from; the order of systems is that of the scores."""
-    return evidence_on(load_published(), load_recipes(), results)
-
-
-def evidence_on(
-    published: Published,
-    recipes: Recipes,
-    results: list[ResultFile],
-    *,
-    priced: Collection[str] | None = None,
+def evidence_of(
+    results: list[ResultFile], params: Params | None = None, *, priced: Collection[str] | None = None
 ) -> Evidence:
-    """Returns what tables of these published numbers and recipes are built from.
+    """Returns what tables are built from: scores, published numbers, what others measured, the plan's systems
+    in its order, without a plan those of the scores, and what a seed takes.
 
     priced: the systems whose seeds are given a price; by default all.
     """
+    published, recipes = load_published(), load_recipes()
+    planned = params.runs.values() if params else ()
     contributed, faults = usable(*read_contributions(declared(CONTRIBUTED)), results, KnownRuns(recipes))
     for fault in faults:
         print(f"sentbench: set aside: {fault}", file=sys.stderr)
@@ -69,10 +48,14 @@ def evidence_on(
         results=results,
         published=published,
         ledger=load_ledger(declared(LEADERBOARDS / "evidence"), published),
+        systems={
+            RunChoice(run.id, run.backbone_name): system_label(run.method, run.variant, run.backbone_name)
+            for run in planned
+        },
         prices=seed_prices(recipes, priced),
         contributed=contributed,
         set_aside=faults,
-        recipes=recipes_of((result.run.id for result in results), recipes),
+        recipes=recipes_of((run.id for run in (*planned, *(result.run for result in results))), recipes),
         settings={
             key: system.model_dump(include={"config", "train", "no_verdict"})
             for key, system in declared_systems(recipes).items()
@@ -139,8 +122,7 @@ def build_one_table(key: str) -> Table:
 
     Errors: InputError for an unknown table.
     """
-    published, recipes = load_published(), load_recipes()
-    specs = checked_specs(published, recipes)
+    specs = checked_specs(load_published(), load_recipes())
     wanted = page_of(known_name(key, specs, "table"))
     page = {name: spec for name, spec in specs.items() if page_of(name) == wanted}
     systems = {choice.system for spec in page.values() for choice in spec.choices()}
@@ -151,7 +133,7 @@ def build_one_table(key: str) -> Table:
         return score.task in tasks and (of_runs or run.id in systems)
 
     results = read_results(SCORES.glob("*.json"), kept=kept)
-    evidence = evidence_on(published, recipes, results, priced=None if of_runs else systems)
+    evidence = evidence_of(results, priced=None if of_runs else systems)
     table = build_table(specs[key], evidence)
     if not any(cell.verdict in FAILED for _, _, cell in table.cells()):
         return table  # the false-discovery control of the page has nothing to take back
@@ -183,7 +165,7 @@ def reported_systems() -> set[str]:
 
 def citations(system: str, backbone: str, column: str) -> list[Advice]:
     """Returns which number to cite for a system, one for each distinct number that is reported of it."""
-    evidence = evidence_without_plan(read_results(SCORES.glob("*.json")))
+    evidence = evidence_of(read_results(SCORES.glob("*.json")))
     works = read_declarations(declared(LEADERBOARDS) / WORKS, Work)
     plain = evidence.ledger.plain(f"{system.lower()}@{backbone.lower()}").partition("@")[0]
     return advice_for(

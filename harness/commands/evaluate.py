@@ -9,7 +9,6 @@ import argparse
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from harness.commands import JSON, POOLING, TEXT, check_encoder_folder, name_list
 from harness.data.hub_models import model_folder
@@ -19,10 +18,7 @@ from harness.disk.outputs import check_file
 from harness.errors import InputError
 from harness.plan.entries import read_plan
 from harness.process import DEVICE, compute_on, compute_with
-from harness.results.kept_models import LONGEST_NAME, ROOM, read_kept_model
-
-if TYPE_CHECKING:
-    from harness.report.formats.scores import ScoreLine
+from harness.results.kept_models import LONGEST_NAME, ROOM, KeptScore, read_kept_model
 
 CONTINUES = "with --run the same command encodes only what is not stored yet; otherwise nothing is left"
 ARGUMENTS = {
@@ -70,8 +66,7 @@ def execute(arguments: argparse.Namespace) -> None:
     output = check_file(arguments.out, keys=("model", "scores")) if arguments.out else None
     kept = keeping_file(arguments) if arguments.keep is not None else None
     lines = scores_of(arguments)
-    plain = [{name: value for name, value in line._asdict().items() if value is not None} for line in lines]
-    found = {"model": str(arguments.folder), "scores": plain}
+    found = {"model": str(arguments.folder), "scores": [line.model_dump(exclude_none=True) for line in lines]}
     if output:
         write_json(output, found)
     if kept:
@@ -130,7 +125,7 @@ def evaluate_planned(arguments: argparse.Namespace) -> None:
         print(evaluate_run(params, arguments.run, arguments.folder, device=device))
 
 
-def scores_of(arguments: argparse.Namespace) -> list[ScoreLine]:
+def scores_of(arguments: argparse.Namespace) -> list[KeptScore]:
     """Returns the scores of a folder's encoder, or of stored vectors, with intervals if wanted."""
     folder = arguments.folder
     if not arguments.from_store:

@@ -17,7 +17,7 @@ from harness.disk.outputs import new_folder
 from harness.facts.evidence.ledger import Ledger, Score, Summary, load_ledger
 from harness.facts.published import load_published
 from harness.paths import INSTALLED, LEADERBOARDS, PUBLISHED, SCORES, declared, is_project
-from harness.report.formats.templates import fill_plain
+from harness.report.formats.templates import fill
 from sentbench import __version__, published, results
 
 CONFIGS = {
@@ -55,8 +55,8 @@ def execute(arguments: argparse.Namespace) -> None:
             "tables": tables,
             "sha256": sha256,
         }
-        write_text(folder / "README.md", fill_plain("numbers.md.j2", values))
-        write_json(folder / "croissant.json", json.loads(fill_plain("croissant.json.j2", values)))
+        write_text(folder / "README.md", fill("numbers.md.j2", values))
+        write_json(folder / "croissant.json", json.loads(fill("croissant.json.j2", values)))
     rows = ", ".join(f"{len(table):,} rows of {name}" for name, table in tables.items())
     print(f"{arguments.out}: {rows}; `datasets.load_dataset({str(arguments.out)!r}, 'evidence')` reads it")
 

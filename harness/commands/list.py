@@ -85,12 +85,13 @@ def _runs() -> list[dict[str, Any]]:
 
 
 def _coverage() -> list[dict[str, Any]]:
+    from harness.declarations import read_declaration
     from harness.facts.published import load_published
     from harness.facts.spec import load_specs
-    from harness.report.tables.coverage import coverage_of, load_not_run
+    from harness.report.tables.coverage import NOT_RUN, NotRun, coverage_of
 
     specs, published = load_specs(declared(TABLES)), load_published(declared(PUBLISHED))
-    not_run = load_not_run(declared(LEADERBOARDS))
+    not_run = read_declaration(declared(LEADERBOARDS) / NOT_RUN, NotRun)
     found = [coverage_of(specs[key], published, not_run) for key in sorted(specs) if "/" in key]
     return [
         {

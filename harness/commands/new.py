@@ -14,7 +14,7 @@ from harness.disk.files import write_text
 from harness.errors import InputError
 from harness.include import checked_name
 from harness.paths import need_checkout
-from harness.report.formats.templates import TEMPLATES, fill_plain
+from harness.report.formats.templates import TEMPLATES, fill
 from methods.registry import METHODS
 
 SKELETON = TEMPLATES / "method"
@@ -59,5 +59,5 @@ def skeleton(name: str, package: str) -> dict[Path, str]:
         tests / "sample.py": "sample.py.j2",
         tests / f"test_{package}.py": "test.py.j2",
     }
-    texts = {path: fill_plain(template, values, folder=SKELETON) for path, template in files.items()}
+    texts = {path: fill(template, values, folder=SKELETON) for path, template in files.items()}
     return {code / "__init__.py": "", tests / "__init__.py": "", **texts}

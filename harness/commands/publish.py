@@ -133,7 +133,7 @@ def _card_values(params: Params, keys: Sequence[str], licence: str | None) -> di
     run = params.run(keys[0])
     origin, corpus = _origin(params, run), Path(run.corpus).name
     origin_licence = SOURCES[origin].licence if origin in SOURCES else "not known"
-    stated = licence_of(licence or origin_licence)
+    licence_id, licence_name = licence_of(licence or origin_licence)
     return {
         "name": f"{run.id} on {run.backbone_name}",
         "pooling": run.pooling,
@@ -143,8 +143,8 @@ def _card_values(params: Params, keys: Sequence[str], licence: str | None) -> di
         "origin_licence": origin_licence,
         "corpus": corpus,
         "corpus_licence": SOURCES[corpus].licence if corpus in SOURCES else "made from another source",
-        "licence": stated.id,
-        "licence_name": stated.name,
+        "licence": licence_id,
+        "licence_name": licence_name,
     }
 
 

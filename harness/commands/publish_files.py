@@ -15,7 +15,7 @@ from harness.errors import InputError
 from harness.facts import statistics
 from harness.facts.published import load_published
 from harness.paths import PUBLISHED, RUN_RECORD, declared
-from harness.report.formats.templates import TEMPLATES, fill_plain
+from harness.report.formats.templates import TEMPLATES, fill
 from harness.results.schema import ResultFile
 
 WEIGHTS = "model.safetensors"
@@ -247,7 +247,7 @@ def write_model_meta(folder: Path, name: str, values: Mapping[str, Any]) -> None
         "licence": repr(None if values["licence"] == "other" else values["licence"]),
         "base": repr(on_hub(values["origin"])[0]),
     }
-    text = fill_plain("model_meta.py.j2", stated, folder=TEMPLATES)
+    text = fill("model_meta.py.j2", stated, folder=TEMPLATES)
     (folder / META).parent.mkdir(exist_ok=True)
     write_text(folder / META, text)
 

@@ -12,7 +12,7 @@ from harness.commands.list import listing
 from harness.disk.files import write_text
 from harness.errors import InputError
 from harness.paths import AUDIT, MEASUREMENTS, SOURCE_PAGE, SPEED_PAGE, need_checkout
-from harness.report.formats.readmes import to_source_table, with_deviations, with_section
+from harness.report.formats.readmes import to_deviations, to_source_table, with_section
 from harness.report.measurements import load_measurements, to_speed_section
 from harness.report.pages.audit import load_audits
 from methods.registry import METHODS
@@ -60,5 +60,6 @@ def written_readmes() -> dict[Path, str]:
     readmes = {}
     for name, target in METHODS.items():
         path = Path(*target.split(".")[:-1], README)
-        readmes[path] = with_deviations(read_page(path), audits[name])
+        where = f"the README of {audits[name].method}"
+        readmes[path] = with_section(read_page(path), to_deviations(audits[name]), where=where)
     return readmes

@@ -57,7 +57,7 @@ def first_results(params: Params, keys: Sequence[str]) -> int:
     Errors: InputError if a run has no result, or a declaration is wrong.
     """
     results = read_results(SCORES / f"{key}.json" for key in keys)
-    evidence = evidence_of(params, results)
+    evidence = evidence_of(results, params)
     specs = checked_specs(evidence.published, load_recipes())
     wanted = tables_of_plan(params.plan, cast(dict[str, Any], specs))
     built = {spec.key: build_table(specs[spec.key], evidence) for spec in wanted}

@@ -6,34 +6,37 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.assembly.trial import committed, ranked, why_not
 from harness.check.laws import SEED, Law, check_laws
 from harness.compute.encoders import CheckedNetworks
 from harness.compute.rows import read_rows
 from harness.data.download import folder_of
+from harness.disk.files import sha256_of_folder
 from harness.disk.layouts import read_artefact
 from harness.disk.records import read_object
 from harness.errors import InputError
-from harness.identity import arithmetic_used, run_identity
-from harness.paths import ARTEFACTS, BACKBONES, CORPORA, COSTS, DATA, SCORES, TEACHERS
+from harness.facts.comparisons import rank_intervals
+from harness.facts.statistics import mean
+from harness.identity import arithmetic_used, library_versions, run_code, run_identity
+from harness.paths import ARTEFACTS, BACKBONES, CORPORA, COSTS, DATA, INSTALLED, SCORES, TEACHERS
 from harness.plan.checks import check_runs
-from harness.plan.entries import Run, write_params
+from harness.plan.entries import Params, Run, write_params
 from harness.plan.recipes import Recipe, System
 from harness.plan.resolve import planned
 from harness.process import quiet
-from harness.report.formats.trial import Candidate, Trial, chosen
+from harness.report.formats.trial import Candidate, Ranked, Trial, chosen
 from harness.report.system_pairs import compare_systems, system_scores
 from harness.results.schema import ResultFile
-from harness.results.store import read_result
+from harness.results.store import read_result, read_results
 from harness.stages.backbone import make_backbone
 from harness.stages.corpus import derive
 from harness.stages.evaluate import evaluate_run
 from harness.stages.teacher import teach
 from harness.stages.train import train
+from harness.tasks.registry import build_tasks
 from methods.core.method import Method
 from methods.core.streams import INITIALISE, torch_seed
 
@@ -186,3 +189,51 @@ def _selection(keys: Sequence[str]) -> tuple[list[float], float]:
     again = "train the run again"
     costs = [read_object(COSTS / f"{key}.train.json", "train_seconds", again=again) for key in keys]
     return dev, sum(float(cost["train_seconds"]) for cost in costs)
+
+
+def committed(backbone: str) -> dict[str, list[ResultFile]]:
+    """Returns the results that come with this package, of the systems on a backbone, by system and seed."""
+    found: dict[str, list[ResultFile]] = {}
+    for result in read_results((INSTALLED / SCORES).glob(f"*__{backbone}__s*.json")):
+        found.setdefault(result.run.id, []).append(result)
+    return found
+
+
+def why_not(result: ResultFile, params: Params) -> str:
+    """Returns why a committed result is not what this code would compute here; empty if it is.
+
+    params: a plan with the run. The hash of code, settings, data and arithmetic decides; where all that the
+    run reads is here, its whole identity.
+    """
+    run, made = params.runs.get(result.run.key), result.provenance
+    if run is None or run.recipe_hash() != result.run.recipe:
+        return "its settings have changed"
+    for source, sha256 in made.data_sha256.items():
+        if sha256_of_folder(folder_of(source)) != sha256:
+            return f"the data of {source} differ"
+    tasks = [task.name for task in build_tasks(run.tasks, text=run.text)]
+    if run_code(run.method, tasks) != made.code_sha256:
+        return "the code has changed"
+    if made.arithmetic != arithmetic_used("cpu"):
+        return f"its arithmetic is {made.arithmetic}, here it is {arithmetic_used('cpu')}"
+    for name, version in library_versions().items():
+        if made.versions.get(name) != version:
+            return f"it was computed with {name} {made.versions.get(name)}, here is {version}"
+    is_here = all(Path(folder).is_dir() for folder in (run.backbone, run.corpus, run.parent))
+    if is_here and run_identity(params, run, arithmetic_used("cpu")) != result.run.identity:
+        return "its backbone or corpus differs"
+    return ""
+
+
+def ranked(results: Collection[ResultFile]) -> list[Ranked]:
+    """Returns the systems by their mean over the test sets that all have, best first, with possible ranks."""
+    systems = list(system_scores(results).values())
+    shared = [name for name in systems[0].tasks if all(name in system.tasks for system in systems)]
+    systems = [system for system in systems if system.means(shared)]
+    groups = [[*system.means(shared).values()] for system in systems]
+    ranks = rank_intervals(groups, [system.exact for system in systems])
+    rows = [
+        Ranked(system.key, mean(group), len(group), rank)
+        for system, group, rank in zip(systems, groups, ranks, strict=True)
+    ]
+    return sorted(rows, key=lambda row: -row.mean)

@@ -7,13 +7,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from harness.facts import statistics
 from harness.facts.evidence.others import ReportedNumber
-from harness.facts.price import Price
 from harness.facts.statistics import SMALL_SAMPLE, KnownSd
 from harness.facts.verdicts import LOOKS, OPEN, Origin, p_values, verdicts_at_a_look
 
@@ -22,6 +21,20 @@ DRAWS = 4000
 
 WORTH = 0.5
 """Probability of a verdict from which a look is worth its runs."""
+
+
+class Price(NamedTuple):
+    """What a seed of a system takes, with the runs and teachers that it needs.
+
+    gpu_hours: None if not known; command: what plans its runs, without the number of seeds, empty if no
+    recipe declares the system. shared: hours of what all seeds need once, None if not known. corpora: derived
+    corpora whose making no hours count.
+    """
+
+    gpu_hours: float | None = None
+    command: str = ""
+    shared: float | None = 0.0
+    corpora: str = ""
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,8 @@ from harness.paths import TABLES, declarations_of, declared
 
 Statistic = Literal["mean", "sd", "best-by-dev", "pairs"]
 """What a cell shows of its seeds: their mean, their sd, the seed best on dev, or the size of the test set."""
+MARK = "-ablation-"
+"""Joins a declared system and the name of an ablation's step in the step's id."""
 
 
 @dataclass(frozen=True)

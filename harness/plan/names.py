@@ -6,15 +6,13 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from harness.errors import InputError, near_matches
-from harness.facts.spec import TableSpec
+from harness.facts.spec import MARK, TableSpec
 from harness.plan.entries import Run
 from harness.plan.recipes import Recipe, System, declared_systems
 
 FULL_SCALE = "hub"
 """Recipes that do not read from this provider are no part of `all`: they show no paper's setting."""
 PREFIX = "ablation"
-MARK = "-ablation-"
-"""Joins a declared system and the name of a step in the step's id."""
 LENGTHS = {32: 64, 64: 32}
 INTERVALS = {125: 250, 250: 125}
 

@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.facts.price import Price
+from harness.facts.settling import Price
 from harness.paths import ARTEFACTS, CORPORA, TEACHERS
 from harness.plan import estimate
 from harness.plan.entries import Params

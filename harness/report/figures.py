@@ -16,19 +16,6 @@ KINDS = ["reported", "ours", "independent source"]
 """The marks of a picture by rows, in the order of its legend."""
 
 
-def seed_lines(runs: Iterable[RunDetail], quantity: str) -> dict[int, list[tuple[int, float]]]:
-    """Returns per seed the steps with a quantity of its evaluations, in their order; None is left out.
-
-    quantity: `score`, which is x 100, `alignment` or `uniformity`.
-    """
-    points = [(run.about.seed, one.step, getattr(one, quantity)) for run in runs for one in run.curve]
-    lines: dict[int, list[tuple[int, float]]] = {}
-    for seed, step, value in sorted(points, key=lambda point: point[:2]):
-        if value is not None:
-            lines.setdefault(seed, []).append((step, 100 * value if quantity == "score" else value))
-    return lines
-
-
 def learning_curves(runs: Iterable[RunDetail]) -> list[Chart]:
     """Returns a picture for each backbone with a panel for each system that trained on it."""
     found: dict[str, dict[str, list[RunDetail]]] = {}
@@ -65,10 +52,15 @@ def _learning_curve(backbone: str, systems: Mapping[str, Sequence[RunDetail]]) -
 def curve_rows(panel: str, runs: Sequence[RunDetail], quantity: str) -> list[Row]:
     """Returns the mean over the seeds with a value at each step, with its band of one sample standard
     deviation, 0 for a single seed, and every seed.
+
+    quantity: of the evaluations, `score`, which is x 100, `alignment` or `uniformity`.
     """
-    lines = seed_lines(runs, quantity)
+    scale = 100 if quantity == "score" else 1
+    points = [(run.about.seed, one.step, getattr(one, quantity)) for run in runs for one in run.curve]
+    known = [(seed, step, scale * value) for seed, step, value in points if value is not None]
+    known.sort(key=lambda point: point[:2])
     at_step: dict[int, list[float]] = {}
-    for step, value in chain(*lines.values()):
+    for _, step, value in known:
         at_step.setdefault(step, []).append(value)
     rows: list[Row] = []
     about = {"panel": panel, "series": "ours"}
@@ -80,8 +72,7 @@ def curve_rows(panel: str, runs: Sequence[RunDetail], quantity: str) -> list[Row
         rows.append({**about, "kind": "ours", "x": step, **band, "says": says})
     return rows + [
         {**about, "kind": "seed", "seed": seed, "x": step, "y": round(value, 4)}
-        for seed, line in lines.items()
-        for step, value in line
+        for seed, step, value in known
     ]
 
 

@@ -9,8 +9,7 @@ from typing import Any
 from harness.facts import statistics
 from harness.facts.draws import OURS, Draw, drawn
 from harness.facts.evidence.others import RELATIONS, Others, Pool, Relation, ReportedNumber
-from harness.facts.price import NO_PRICE, Price
-from harness.facts.settling import Plan, counted, plan_for
+from harness.facts.settling import Plan, Price, counted, plan_for
 from harness.facts.statistics import KnownSd
 from harness.facts.verdicts import INTERVAL, Judgement, OthersAnswer, Verdict, by_others
 from harness.results.contributions import Level
@@ -67,7 +66,7 @@ def verify(
     dev: Sequence[float] = (),
     known: KnownSd | None = None,
     planned: KnownSd | None = None,
-    price: Price = NO_PRICE,
+    price: Price | None = None,
     contributed: tuple[Contributed, ...] = (),
 ) -> Verification:
     """Returns what is known of a reported number.
@@ -93,6 +92,7 @@ def verify(
         selected = max(zip(dev, values, strict=True), key=lambda seed: seed[0])[1]
     plan = None
     if ours is None or ours.verdict == "inconclusive":
+        price = price or Price()
         plan = plan_for(reported, values, others=answer.difference, known=known, planned=planned, price=price)
     return Verification(
         reported=reported,

@@ -46,7 +46,7 @@ def report(params: Params, *, strict: bool) -> int:
         if layout is not None:
             check_folder(path, layout)
     problems = score_problems(results, list(params.runs), present_identities(params))
-    evidence = evidence_of(params, planned)
+    evidence = evidence_of(planned, params)
     tables = build_tables(evidence)
     content = report_content(params, evidence, tables, problems)
     texts = text_files(tables, problems, notes=content.notes)

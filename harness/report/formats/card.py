@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from harness.errors import InputError
 from harness.facts import statistics
 from harness.report.formats.markdown import escape, escape_code
 from harness.report.formats.scores import SUBSET
-from harness.report.formats.templates import fill_plain
+from harness.report.formats.templates import fill
 from harness.report.runs import selected_scores
 from harness.results.schema import ResultFile
 
@@ -17,60 +17,32 @@ HUB_LICENCES = ("apache-2.0", "mit", "bsd-3-clause", "cc-by-4.0", "cc-by-sa-3.0"
 """Licences that the hub knows by name; any other is `other` with its name next to it."""
 
 
-class ScoreLine(NamedTuple):
-    """One score of a card, x 100, over the seeds."""
-
-    task: str
-    metric: str
-    setting: str
-    mean: str
-    sd: str
-    n: int
-    each: str
-    items: int
-
-
-class Licence(NamedTuple):
-    """How a card states a licence: the hub's id, and the name where the id is `other`."""
-
-    id: str
-    name: str
-
-
-def licence_of(text: str) -> Licence:
-    """Returns a licence as the hub writes it."""
+def licence_of(text: str) -> tuple[str, str]:
+    """Returns a licence as the hub writes it: its id, and the name where the id is `other`."""
     plain = text.strip().lower()
-    return Licence(plain, "") if plain in HUB_LICENCES else Licence("other", text.strip())
+    return (plain, "") if plain in HUB_LICENCES else ("other", text.strip())
 
 
-def score_lines(results: Sequence[ResultFile]) -> list[ScoreLine]:
-    """Returns the scores of the selected weights: correlations and accuracies in setting `all`, by task.
+def score_rows(results: Sequence[ResultFile]) -> list[list[str]]:
+    """Returns the scores x 100 of the selected weights, without those of subsets, as rows of a table.
 
     The standard deviation is the sample's, a dash below two seeds.
     """
-    found: dict[tuple[str, str, str], list[tuple[int, float, int]]] = {}
+    found: dict[tuple[str, str, str], list[tuple[float, int]]] = {}
     for result in sorted(results, key=lambda result: result.run.seed):
         for score in selected_scores(result):
             if not score.setting.startswith(SUBSET):
                 key = (score.task, score.metric, score.setting)
-                found.setdefault(key, []).append((result.run.seed, 100 * score.value, score.n))
-    lines = []
-    for (task, metric, setting), seeds in found.items():
-        values = [value for _, value, _ in seeds]
+                found.setdefault(key, []).append((100 * score.value, score.n))
+    rows = []
+    for about, seeds in found.items():
+        values = [value for value, _ in seeds]
         sd = statistics.sample_sd(values)
-        lines.append(
-            ScoreLine(
-                escape(task),
-                escape(metric),
-                escape(setting),
-                mean=f"{statistics.mean(values):.2f}",
-                sd="–" if sd is None else f"{sd:.2f}",
-                n=len(values),
-                each=", ".join(f"{value:.2f}" for value in values),
-                items=seeds[0][2],
-            )
-        )
-    return lines
+        spread = "–" if sd is None else f"{sd:.2f}"
+        each = ", ".join(f"{value:.2f}" for value in values)
+        numbers = [f"{statistics.mean(values):.2f}", spread, str(len(values)), each, str(seeds[0][1])]
+        rows.append([*map(escape, about), *numbers])
+    return rows
 
 
 def median_seed(results: Sequence[ResultFile]) -> ResultFile:
@@ -109,7 +81,7 @@ def render_card(
         "method": first.run.method,
         "variant": escape_code(first.run.variant),
         "backbone": first.run.backbone,
-        "lines": score_lines(ordered),
+        "rows": score_rows(ordered),
         "chosen": next(run for run in runs if run["key"] == chosen.run.key),
         "runs": runs,
         "text": "raw" if first.provenance.text == "raw" else "tokenised and lower-cased as in SentEval",
@@ -125,4 +97,4 @@ def render_card(
             f"{escape(name)} {escape(version)}" for name, version in first.provenance.versions.items()
         ),
     }
-    return fill_plain("card.md.j2", {**about, **values}, angles=True)
+    return fill("card.md.j2", {**about, **values}, angles=True)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harness.report.formats.templates import fill_plain
+from harness.report.formats.templates import fill
 from harness.report.formats.text import (
     describe_seeds,
     format_number,
@@ -105,7 +105,7 @@ def to_latex(table: Table) -> str:
         "legend": "; ".join(legend),
         "remarks": [escape(remark.rstrip(".")) for remark in list_remarks(table)],
     }
-    return fill_plain("table.tex.j2", values, angles=True)
+    return fill("table.tex.j2", values, angles=True)
 
 
 def _font_size(table: Table, rows: Sequence[Mapping[str, Any]]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from harness.report.formats.templates import fill_plain
+from harness.report.formats.templates import fill
 from harness.report.formats.text import (
     CITED,
     DASH,
@@ -63,7 +63,7 @@ def to_markdown(table: Table) -> str:
         "legend": [mark + meaning for mark, meaning in legend_of(table)],
         "remarks": [escape(remark) for remark in list_remarks(table)],
     }
-    return fill_plain("table.md.j2", values)
+    return fill("table.md.j2", values)
 
 
 def format_cell(cell: Cell, column: Column, decimals: int) -> str:

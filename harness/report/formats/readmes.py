@@ -80,11 +80,6 @@ def _escaped(text: str) -> str:
     return re.sub(r"`[^`]*`|<|\]\(", lambda found: shown.get(found[0], found[0]), text)
 
 
-def with_deviations(readme: str, audit: MethodAudit) -> str:
-    """Returns a README with its section on deviations replaced. Errors: as of `with_section`."""
-    return with_section(readme, to_deviations(audit), where=f"the README of {audit.method}")
-
-
 def to_source_table(entries: Sequence[Mapping[str, Any]]) -> str:
     """Returns the page for the entries that `sentbench list sources --json` prints."""
     return SOURCES + "".join(f"| {' | '.join(_cells(entry))} |\n" for entry in entries)

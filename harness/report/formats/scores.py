@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from harness.facts import statistics
 from harness.facts.statistics import Interval
@@ -20,19 +19,8 @@ SUBSET = "subset:"
 """Begins the setting of a score over one subset of a task."""
 
 
-class ScoreLine(NamedTuple):
-    """One score in raw units; interval: over the pairs of its test set, None where not computed."""
-
-    task: str
-    metric: str
-    setting: str
-    value: float
-    n: int
-    interval: Interval | None = None
-
-
 def to_table(
-    lines: Sequence[ScoreLine],
+    lines: Sequence[KeptScore],
     *,
     suites: Mapping[str, Sequence[str]],
     note: str = "",
@@ -63,11 +51,12 @@ def to_table(
     return "\n".join([*align(rows, 3), "", "; ".join(filter(None, [foot, note, more]))]) + "\n"
 
 
-def _row(line: ScoreLine, bounds: bool) -> list[str]:
+def _row(line: KeptScore, bounds: bool) -> list[str]:
     shown = f"{line.value:.4f}" if line.metric in PLAIN else f"{100 * line.value:.2f}"
     interval = [""] if bounds else []
     if line.interval is not None:
-        interval = [f"{100 * line.interval.low:.2f} to {100 * line.interval.high:.2f}"]
+        low, high = (100 * end for end in line.interval)
+        interval = [f"{low:.2f} to {high:.2f}"]
     return [line.task, line.metric, line.setting, shown, *interval, f"{line.n:,}"]
 
 
@@ -78,7 +67,7 @@ def headline_of(task: str, lines: Sequence[KeptScore]) -> KeptScore | None:
     return next(iter([*ranked, *found]), None)
 
 
-def average_of(tasks: Sequence[str], lines: Sequence[ScoreLine | KeptScore]) -> tuple[str, str, float] | None:
+def average_of(tasks: Sequence[str], lines: Sequence[KeptScore]) -> tuple[str, str, float] | None:
     """Returns metric, setting and the mean of the reported scores of these tasks, in points.
 
     None for a single task, or unless every task has one and the same headline score.

@@ -25,7 +25,8 @@ ANGLES = {
 """Delimiters for texts in which braces stand for themselves."""
 
 
-def make_environment(folder: Path, *, autoescape: bool, **delimiters: str) -> Environment:
+@cache
+def make_environment(folder: Path, *, autoescape: bool, angles: bool = False) -> Environment:
     """Returns a strict environment over the templates of a folder; an unknown value is an error.
 
     Errors: InputError if something there is no plain file.
@@ -40,36 +41,28 @@ def make_environment(folder: Path, *, autoescape: bool, **delimiters: str) -> En
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        **delimiters,  # type: ignore[arg-type]
+        **(ANGLES if angles else {}),  # type: ignore[arg-type]
     )
 
 
 def fill(
-    environment: Callable[[Path], Environment], folder: Path, name: str, values: Mapping[str, Any]
+    name: str,
+    values: Mapping[str, Any],
+    *,
+    angles: bool = False,
+    folder: Path = TEMPLATES,
+    environment: Callable[[Path], Environment] | None = None,
 ) -> str:
     """Returns template `name` of `folder` filled with `values`.
 
-    Errors: InputError if the template or a file that its environment reads is missing or wrong.
+    Without an environment it is plain text, for which values must be escaped before. angles: its delimiters
+    are `ANGLES`. Errors: InputError if the template or a file that its environment reads is missing or wrong.
     """
     import jinja2
 
+    made = environment or partial(make_environment, autoescape=False, angles=angles)
     try:
-        return environment(folder).get_template(name).render(values)
+        return made(folder).get_template(name).render(values)
     except (jinja2.TemplateError, OSError, RecursionError, UnicodeError) as error:
         fault = str(error) or type(error).__name__
         raise InputError(f"template {folder / name}: {fault}; restore it from the repository") from None
-
-
-def fill_plain(
-    name: str, values: Mapping[str, Any], *, angles: bool = False, folder: Path = TEMPLATES
-) -> str:
-    """Returns a template of plain text filled with `values`; text must be escaped before.
-
-    angles: the template has `ANGLES` for delimiters. Errors: as `fill`.
-    """
-    return fill(partial(_plain, angles=angles), folder, name, values)
-
-
-@cache
-def _plain(folder: Path, *, angles: bool) -> Environment:
-    return make_environment(folder, autoescape=False, **(ANGLES if angles else {}))

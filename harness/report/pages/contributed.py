@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from typing import Any
 
 from harness.report.pages.content import Page, Report
+from harness.report.tables.cells import LEVELS
 from harness.results.contributions import Contribution, Level
-
-ORDER: tuple[Level, ...] = get_args(Level)
 
 
 def contributed_values(report: Report) -> dict[str, Any] | None:
@@ -19,7 +18,7 @@ def contributed_values(report: Report) -> dict[str, Any] | None:
 
 def checks_of(one: Contribution) -> dict[Level, str]:
     """Returns the tasks whose scores were checked how far, in words, what was checked most first."""
-    found: dict[Level, list[str]] = {level: [] for level in reversed(ORDER)}
+    found: dict[Level, list[str]] = {level: [] for level in reversed(LEVELS)}
     for task, selection in dict.fromkeys((score.task, score.selection) for score in one.result.scores):
         found[one.checked.level(task, selection)].append(task)
     return {level: ", ".join(dict.fromkeys(tasks)) for level, tasks in found.items() if tasks}

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from harness.facts import statistics
+from harness.facts.spec import MARK
 from harness.report.pages.content import Page, Report
 from harness.report.runs import selected_scores
 from harness.results.schema import RunRecord
 
-ABLATION_TEXT = "-ablation-text"
-"""Ends the id of the run that differs from a declared one in its text form alone (harness/plan/ablations.py).
-"""
+OTHER_TEXT = f"{MARK}text"
+"""Ends the id of the run that differs from a declared one in its text form alone."""
 
 
 class Reading(NamedTuple):
@@ -78,9 +78,9 @@ def protocol_values(report: Report) -> dict[str, Any]:
             key = (score.task, score.metric, score.setting)
             scores.setdefault(key, {})[result.run.seed] = score.value
     rows = [
-        ProtocolRow(run, _readings(found[system], found.get(f"{run.id}{ABLATION_TEXT}@{run.backbone}", {})))
+        ProtocolRow(run, _readings(found[system], found.get(f"{run.id}{OTHER_TEXT}@{run.backbone}", {})))
         for system, run in runs.items()
-        if not run.id.endswith(ABLATION_TEXT)
+        if not run.id.endswith(OTHER_TEXT)
     ]
     columns = [protocol for protocol in PROTOCOLS if any(protocol.key in row.readings for row in rows)]
     return {

@@ -124,7 +124,7 @@ def render_trial(trial: Trial, *, setting: str, laws: Sequence[str]) -> str:
 
 
 def _filled(template: str, values: Mapping[str, Any]) -> str:
-    return re.sub(r"\n\s*\n+", "\n", fill(_environment, TEMPLATES, template, values))
+    return re.sub(r"\n\s*\n+", "\n", fill(template, values, folder=TEMPLATES, environment=_environment))
 
 
 @cache

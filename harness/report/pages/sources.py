@@ -71,13 +71,12 @@ def sources_of(tables: Iterable[Table]) -> list[SystemSources]:
                 studies.setdefault(id(study), (study, kind))
         if studies:
             shown = sorted(columns, key=lambda column: column != "Avg")
-            told = max((known for _, known in rows), key=_weight)
+            told = max(
+                (known for _, known in rows),
+                key=lambda one: (one.reported.column == "Avg", len(one.others.independent.sources)),
+            )
             found.append(SystemSources(system, row_label(rows[0][0]), shown, list(studies.values()), told))
     return found
-
-
-def _weight(known: Verification) -> tuple[bool, int]:
-    return known.reported.column == "Avg", len(known.others.independent.sources)
 
 
 def _kinds(others: Others) -> Iterator[tuple[Study, str]]:

@@ -17,7 +17,6 @@ from harness.facts.evidence.others import (
     others_of,
     reported_number,
 )
-from harness.facts.price import NO_PRICE
 from harness.facts.published import PublishedRow
 from harness.facts.settling import Plan
 from harness.facts.spec import ColumnSpec, RowSpec, RunChoice, TableSpec
@@ -180,7 +179,7 @@ def _verification(
         dev=[100 * seed.dev for seed in judging],
         known=place.known,
         planned=backbone_sd(evidence.ledger, backbone, reported.column) if reported.measurable else None,
-        price=evidence.prices.get((choice.system, choice.backbone), NO_PRICE) if choice else NO_PRICE,
+        price=evidence.prices.get((choice.system, choice.backbone)) if choice else None,
         contributed=contributed,
     )
     if place.no_verdict or choice is None:

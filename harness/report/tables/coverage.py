@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
-from harness.declarations import Declaration, TableKey, read_declaration
+from harness.declarations import Declaration, TableKey
 from harness.errors import InputError
 from harness.facts.published import Published, PublishedRow
 from harness.facts.spec import RowSpec, TableSpec
@@ -58,11 +57,6 @@ class Coverage:
         cited = f"{sum(self.cited.values())} cited" + (f": {because}" if because else "")
         more = f", {self.more} more of ours" if self.more else ""
         return f"{self.reported} rows in the paper, {self.run} with runs{more}, {cited}"
-
-
-def load_not_run(folder: Path) -> NotRun:
-    """Returns the reasons of the folder of leaderboards."""
-    return read_declaration(folder / NOT_RUN, NotRun)
 
 
 def coverage_of(spec: TableSpec, published: Published, not_run: NotRun) -> Coverage:

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from harness.errors import InputError
 from harness.facts import statistics
 from harness.facts.evidence.ledger import Ledger
-from harness.facts.price import Price
 from harness.facts.published import Published
+from harness.facts.settling import Price
 from harness.facts.spec import ColumnSpec, RunChoice, TableSpec
 from harness.results.contributions import Contribution
 from harness.results.schema import ResultFile, RunRecord

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from harness.assembly.budget import cells_of
-from harness.assembly.tables import build_tables, evidence_without_plan
+from harness.assembly.tables import build_tables, evidence_of
 from harness.errors import InputError
 from harness.paths import LEADERBOARDS
 from harness.report.pages.claims import load_claims
@@ -13,7 +13,7 @@ from harness.report.pages.claims import load_claims
 
 def test_claims_ask_for_both_sides_of_every_claim_and_an_unknown_goal_is_refused() -> None:
     """SCT's first claim compares the averages of its row on BERT-tiny, SimCSE's, DCLR's and DiffCSE's."""
-    tables = build_tables(evidence_without_plan([]))
+    tables = build_tables(evidence_of([]))
     found = cells_of(tables, "claims")
     declared = load_claims(LEADERBOARDS / "claims").values()
     assert {table.key for table, _, _ in found} == {one.table for claims in declared for one in claims}

@@ -59,5 +59,5 @@ def test_a_score_over_all_pairs_alone_has_an_interval_and_lies_in_it(tmp_path: P
     assert {line.setting for line in lines} > {"all"}
     for line in lines:
         assert (line.interval is not None) == (line.setting == "all")
-        assert line.interval is None or line.interval.holds(line.value)
+        assert line.interval is None or line.interval[0] <= line.value <= line.interval[1]
     assert [line.interval for line in score_lines([task(tmp_path)], Made(0))] == [None] * len(lines)

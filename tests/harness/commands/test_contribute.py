@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from harness.assembly.tables import evidence_without_plan, verifications
+from harness.assembly.tables import evidence_of, verifications
 from harness.cli import main
 from harness.facts.spec import load_specs
 from harness.identity import run_code
@@ -93,7 +93,7 @@ def change_recipe(path: Path) -> None:
 
 def shown() -> Cell:
     """The cell of SimCSE on STS-B in the small table of the current project."""
-    evidence = evidence_without_plan(read_results(Path("reports/scores").glob("*.json")))
+    evidence = evidence_of(read_results(Path("reports/scores").glob("*.json")))
     table = build_table(load_specs(Path("leaderboards/tables"))["small-sts"], evidence)
     row = next(row for row in table.rows if row.title == "SimCSE")
     return row.cells[[column.key for column in table.columns].index("STSB")]

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 import pytest
 
 from harness.commands.plan import describe
-from harness.facts.price import Price
-from harness.facts.settling import format_hours
+from harness.facts.settling import Price, format_hours
 from harness.facts.spec import load_specs
 from harness.plan.prices import Question, Step, Work, choose, next_step, seed_prices
 from harness.plan.recipes import load_recipes

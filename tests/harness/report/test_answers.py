@@ -10,8 +10,8 @@ import pytest
 
 from harness.declarations import LEADERBOARDS
 from harness.facts.evidence.ledger import Ledger
-from harness.facts.price import Price
 from harness.facts.published import Published
+from harness.facts.settling import Price
 from harness.facts.spec import TableSpec
 from harness.plan.recipes import declared_systems, load_recipes
 from harness.report.pages.answers import answer_values, answers_of, load_numbers

@@ -7,17 +7,17 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.declarations import LEADERBOARDS
+from harness.declarations import LEADERBOARDS, read_declaration
 from harness.errors import InputError
 from harness.facts.published import Published
 from harness.facts.spec import TableSpec
-from harness.report.tables.coverage import NotRun, coverage_of, has_run, load_not_run
+from harness.report.tables.coverage import NOT_RUN, NotRun, coverage_of, has_run
 
 NONE = NotRun(tables={}, systems={})
 
 
 def test_every_reported_row_has_a_run_or_a_reason(specs: dict[str, TableSpec], published: Published) -> None:
-    reasons = load_not_run(LEADERBOARDS)
+    reasons = read_declaration(LEADERBOARDS / NOT_RUN, NotRun)
     of_papers = [spec for key, spec in specs.items() if "/" in key]
     found = [coverage_of(spec, published, reasons) for spec in of_papers]
     assert {key for one in found for key in one.cited} == {*reasons.tables, *reasons.systems}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from harness.facts.price import Price
+from harness.facts.settling import Price
 from harness.facts.statistics import KnownSd
 from harness.report.settled import CONTRIBUTE, settled_lines
 from harness.report.tables.model import Cell, Column, Table, TableRow

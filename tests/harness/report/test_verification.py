@@ -13,8 +13,8 @@ from harness.facts.evidence.others import (
     others_of,
     reported_number,
 )
-from harness.facts.price import Price
 from harness.facts.published import Published
+from harness.facts.settling import Price
 from harness.facts.statistics import KnownSd
 from harness.report.verification import next_look_words, to_text, verify
 
