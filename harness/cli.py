@@ -53,6 +53,13 @@ class CommandParser(argparse.ArgumentParser):
         shown = f"{name}: {message}".removeprefix(": ")
         raise InputError(f"{shown}{near}; `{self.prog} --help` shows what is expected")
 
+    def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]
+        """Parses as argparse does, but refuses `--option=--`, which argparse would read as a list."""
+        for word in args or ():
+            if word.startswith("--") and word.endswith("=--"):
+                self.error(f"argument {word[:-3]}: expected one argument")
+        return super().parse_known_args(args, namespace)
+
 
 class PrintCompletion(argparse.Action):
     """Prints the script of a shell, made of the commands of this version, and ends."""

@@ -36,6 +36,8 @@ def execute(arguments: argparse.Namespace) -> None:
 
     if arguments.revision is not None and arguments.action in ("check", "lock"):
         raise InputError(f"data {arguments.action} with --revision, expected data fetch or convert; drop it")
+    if arguments.revision is not None and "hub" not in name_list(arguments.providers or "hub"):
+        raise InputError(f"--revision {arguments.revision}: the providers lack the hub; drop one of the two")
     planned = read_params() if PARAMS.is_file() or not arguments.names else None
     folder = data_roots()[-1]
     names = arguments.names or list(planned.sources if planned else ())

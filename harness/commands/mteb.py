@@ -13,11 +13,14 @@ import argparse
 import hashlib
 import json
 import logging
+import os
 import sys
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
 
 from harness.commands import JSON, POOLING, check_encoder_folder, name_list
 from harness.disk.files import sha256_of
@@ -30,6 +33,7 @@ from harness.process import DEVICE, compute_with, quiet, resolve_device
 if TYPE_CHECKING:
     from harness.tasks.mteb_adapter import MtebScore
 
+HUB = "https://huggingface.co"
 WEIGHTS_AND_SETTINGS = (".json", ".safetensors", ".txt", ".model")
 ARGUMENTS = {
     "folder": {"type": Path, "metavar": "DIR"},
@@ -54,6 +58,8 @@ def execute(arguments: argparse.Namespace) -> None:
     from harness.tasks.mteb_adapter import LOCAL_STS
 
     names = list(LOCAL_STS) if arguments.tasks is None else name_list(arguments.tasks)
+    if len(_copies(names)) < len(names) and not hub_answers():
+        os.environ["HF_HUB_OFFLINE"] = "1"  # use what was fetched before, and do not wait for the hub
     identity, scores = run_folder(
         arguments.folder, names, out=out, pooling=arguments.pooling, device=arguments.device
     )
@@ -63,8 +69,8 @@ def execute(arguments: argparse.Namespace) -> None:
         return
     print(f"{identity.name} revision {identity.revision}")
     for score in scores:
-        measured = f"{score.task:<28} {score.metric:<18} {score.value:8.4f}"
-        print(f"{measured}  data {score.data_revision}  {score.file}")
+        origin = f"data {score.data_revision}"
+        print(f"{score.task:<28} {score.metric:<18} {score.value:8.4f}  {origin}  {score.file}")
 
 
 class Identity(NamedTuple):
@@ -84,10 +90,9 @@ def run_folder(
     Errors: InputError for a bad folder, an unknown task, or unavailable data.
     """
     from harness.compute.encoders import read_encoder
-    from harness.data.download import provider_order
     from harness.data.providers import mirror_folder
     from harness.tasks.cost import count_parameters
-    from harness.tasks.mteb_adapter import LOCAL_STS, as_mteb_model, run_mteb
+    from harness.tasks.mteb_adapter import as_mteb_model, run_mteb
 
     if not tasks:
         raise InputError("no mteb task is named, expected at least one, for example STSBenchmark")
@@ -105,15 +110,24 @@ def run_folder(
         experiment=identity.experiment,
         parameters=count_parameters(encoder),
     )
-    mirror, order, bar = mirror_folder(), provider_order(None), sys.stderr.isatty()
-    copies = []
-    if mirror and "mirror" in order and order.index("mirror") < [*order, "hub"].index("hub"):
-        held = [task for task, sts in LOCAL_STS.items() if (mirror / "mteb" / sts / "test.jsonl").is_file()]
-        copies = [name for name in tasks if name in held]
+    copies = _copies(tasks)
+    mirror, bar = mirror_folder(), sys.stderr.isatty()
     scores = run_mteb(model, [name for name in tasks if name not in copies], out=out, progress=bar)
     if copies and mirror is not None:
         scores += run_mteb(model, copies, out=out, local=mirror / "mteb", progress=bar)
     return identity, sorted(scores, key=lambda score: list(tasks).index(score.task))
+
+
+def hub_answers(seconds: float = 5.0) -> bool:
+    """Returns whether the hub, or the mirror of it that HF_ENDPOINT names, answers within this time."""
+    address = os.environ.get("HF_ENDPOINT") or HUB
+    try:
+        with urlopen(Request(address, method="HEAD"), timeout=seconds):
+            return True
+    except HTTPError:
+        return True
+    except (OSError, ValueError):
+        return False
 
 
 def mteb_identity(folder: Path, *, pooling: str | None = None) -> Identity:
@@ -144,3 +158,16 @@ def encoder_sha256(folder: Path) -> str:
         if inside.parts[0] != "last" and inside.name != RUN_RECORD:
             digest.update(f"{inside.as_posix()}\0{sha256_of(file)}\n".encode())
     return digest.hexdigest()
+
+
+def _copies(tasks: Sequence[str]) -> list[str]:
+    """Returns the tasks whose data the mirror holds, unless the order of providers asks the hub first."""
+    from harness.data.download import provider_order
+    from harness.data.providers import mirror_folder
+    from harness.tasks.mteb_adapter import LOCAL_STS
+
+    mirror, order = mirror_folder(), provider_order(None)
+    if mirror is None or "mirror" not in order or order.index("mirror") > [*order, "hub"].index("hub"):
+        return []
+    held = [name for name, sts in LOCAL_STS.items() if (mirror / "mteb" / sts / "test.jsonl").is_file()]
+    return [name for name in tasks if name in held]

@@ -78,6 +78,8 @@ def execute(arguments: argparse.Namespace) -> int:
         raise InputError(f"--seeds {arguments.seeds}: expected a number from 1 to {MOST_SEEDS}")
     settings = dict(pair_of(text, "--set") for text in arguments.set)
     name, recipes = include_method(arguments.file), load_recipes()
+    if name in declared_systems(recipes):
+        raise InputError(f"{arguments.file}: {name!r} is a declared system; rename the file")
     out = arguments.out or Path("try") / name
     check_out(out, arguments.file.name)
     if arguments.scale == "full":

@@ -6,10 +6,12 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import torch
-from huggingface_hub.errors import HTTPError, OfflineModeIsEnabled
+from huggingface_hub.errors import HfHubHTTPError, HTTPError, OfflineModeIsEnabled
 
 from harness.commands.mteb import encoder_sha256, mteb_identity, run_folder
 from harness.errors import InputError
@@ -17,7 +19,13 @@ from harness.tasks.sts_sets import sts_task
 from methods.core.folders import load_encoder
 from tests.support import tiny
 
-RUN = {"id": "simcse-tiny", "backbone": "bert", "identity": "c" * 64, "seed": 3}
+RUN = {
+    "id": "simcse-tiny",
+    "backbone": "bert",
+    "identity": "c" * 64,
+    "seed": 3,
+    "key": "simcse-tiny__bert__s3",
+}
 
 
 @pytest.fixture
@@ -36,11 +44,11 @@ def copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def encoder_folder(folder: Path, *, about: dict[str, object] | None = None) -> Path:
-    """Returns a folder with a tiny encoder of random weights; with `about` it is a run's."""
+def encoder_folder(folder: Path, *, seed: int = 0, about: dict[str, object] | None = None) -> Path:
+    """Returns a folder with a tiny encoder whose weights follow from the seed; with `about` it is a run's."""
     backbone = tiny.write_backbone(folder.parent / f"{folder.name}-backbone")
     encoder = tiny.sentence_encoder(backbone)
-    torch.manual_seed(0)
+    torch.manual_seed(seed)
     with torch.no_grad():
         for weight in encoder.parameters():
             weight.add_(0.5 * torch.randn_like(weight))
@@ -73,6 +81,21 @@ def test_what_decides_the_vectors_decides_the_revision_and_nothing_else_does(tmp
     pooling = folder / "1_Pooling/config.json"
     pooling.write_text(pooling.read_text("utf-8").replace("mean", "max"), encoding="utf-8")
     assert encoder_sha256(folder) != before
+
+
+def test_two_models_of_one_folder_name_give_two_results(copies: Path, tmp_path: Path) -> None:
+    found = {}
+    for seed in (0, 1):
+        (tmp_path / str(seed)).mkdir()
+        folder = encoder_folder(tmp_path / str(seed) / "model", seed=seed)
+        found[seed] = run_folder(folder, ["STS12"], out=tmp_path / "out", device="cpu")
+    (first, (one,)), (second, (other,)) = found[0], found[1]
+    assert first.name != second.name
+    assert first.revision != second.revision
+    assert one.value != other.value
+    assert one.file != other.file
+    assert Path(one.file).is_file()
+    assert Path(other.file).is_file()
 
 
 def test_results_lie_and_load_as_in_the_public_repository(copies: Path, tmp_path: Path) -> None:
@@ -110,7 +133,18 @@ def test_the_command_prints_one_object(copies: Path, tmp_path: Path, printed: Ca
     assert found["revision"] in printed(*command)
 
 
-@pytest.mark.parametrize("error", [HTTPError("reset\nat line 7"), OfflineModeIsEnabled("offline")])
+ANSWER: Any = SimpleNamespace(headers={}, request=None, status_code=500)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ConnectionError("Couldn't reach 'mteb/sts13-sts' on the Hub"),
+        HTTPError("[Errno 104] Connection reset by peer\nat line 7"),
+        HfHubHTTPError("", response=ANSWER),
+        OfflineModeIsEnabled("offline"),
+    ],
+)
 def test_whatever_the_hubs_client_raises_is_one_clear_line(
     error: Exception, copies: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -124,6 +158,16 @@ def test_whatever_the_hubs_client_raises_is_one_clear_line(
     with pytest.raises(InputError, match=said) as told:
         run_folder(encoder_folder(tmp_path / "model"), ["STS13"], out=tmp_path / "out", device="cpu")
     assert "\n" not in str(told.value)
+
+
+def test_no_task_is_one_clear_line(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no mteb task is named"):
+        run_folder(encoder_folder(tmp_path / "model"), [], out=tmp_path / "out", device="cpu")
+
+
+def test_a_description_that_is_not_a_run_s_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="not a JSON object with backbone, identity, seed"):
+        mteb_identity(encoder_folder(tmp_path / "model", about={"id": "x"}))
 
 
 @pytest.mark.parametrize(
