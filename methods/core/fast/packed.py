@@ -125,11 +125,12 @@ def _compiled_layer() -> Callable[..., Tensor]:
 
 def _one_layer(layer: Any, hidden: Tensor, packing: Packing, *, first_only: bool) -> Tensor:
     attention = layer.attention.self
-    reading = packing.first_tokens(hidden) if first_only else hidden  # [B or T, d]
-    query = linear(attention.query, reading)
+    query = linear(attention.query, packing.first_tokens(hidden) if first_only else hidden)  # [B or T, d]
     key, value = linear(attention.key, hidden), linear(attention.value, hidden)
     read = attend(attention, query, key, value, packing, first_only=first_only)
-    attended = _added(layer.attention.output, read, reading)
+    # Not shared with the query: gradients would add up in another order, and last digits would change.
+    residual = packing.first_tokens(hidden) if first_only else hidden
+    attended = _added(layer.attention.output, read, residual)
     return _added(layer.output, _activated(layer.intermediate, attended), attended)
 
 

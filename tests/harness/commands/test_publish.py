@@ -157,8 +157,8 @@ def test_a_published_folder_loads_without_a_warning_and_with_the_same_bytes_each
         assert "pooler" in caplog.text + capfd.readouterr().err, "else this test sees no warning at all"
         caplog.clear()
         SentenceTransformer(str(project / "card"), device="cpu", trust_remote_code=False)
-        options: Any = {"output_loading_info": True, "trust_remote_code": False}
-        model, about = AutoModel.from_pretrained(project / "card", **options)
+        more: Any = {"output_loading_info": True}
+        model, about = AutoModel.from_pretrained(project / "card", trust_remote_code=False, **more)
         assert not any(about.values())
         assert torch.equal(model.pooler.dense.weight, torch.eye(model.config.hidden_size))
         assert "MISSING" not in caplog.text + capfd.readouterr().err
