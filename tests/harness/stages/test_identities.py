@@ -135,6 +135,13 @@ def test_every_field_of_a_run_is_part_of_its_identity_its_recipe_and_its_entry(
     assert run_identity(params, run, "portable") == before[0]
 
 
+def test_the_code_of_a_run_is_that_of_its_training_and_of_the_evaluation_of_its_tasks(params: Params) -> None:
+    modules = identity.run_code("simcse", ["STSB"]).split()
+    parts = (identity.training_roots("simcse"), identity.evaluation_roots(["STSB"]))
+    assert modules == [module for part in parts for module in part]
+    assert {"harness.compute.train", "methods.simcse.method", "harness.tasks.declared.sts"} <= {*modules}
+
+
 def test_every_field_of_the_plan_changes_the_file_that_its_stage_depends_on(params: Params) -> None:
     """The file of an entry, and for tasks, text and weights also that of the run's evaluation."""
     before = entries_by_part(params)
