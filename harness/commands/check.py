@@ -23,6 +23,7 @@ from harness.check.reference_losses import (
     write_reference,
 )
 from harness.commands import FORMAT, JSON, format_of
+from harness.disk.outputs import check_file
 from harness.errors import InputError
 from harness.paths import REFERENCE_LOSSES, SCORES, need_checkout
 from harness.plan.entries import Params, read_params
@@ -52,6 +53,7 @@ def execute(arguments: argparse.Namespace) -> int:
         raise InputError("--measure prints one line, expected no --json and no --format; drop it")
     params = read_params()
     if arguments.measure:
+        check_file(REFERENCE_LOSSES)
         found = {key: with_tolerances(partial(measure_run, params, key)) for key in compared_runs(params)}
         write_reference(REFERENCE_LOSSES, found)
         print(f"{REFERENCE_LOSSES}: {len(found)} runs, {sum(map(len, found.values()))} numbers")

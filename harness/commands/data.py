@@ -34,6 +34,10 @@ def execute(arguments: argparse.Namespace) -> None:
     """
     from harness.plan.entries import read_params
 
+    if arguments.providers is not None and not name_list(arguments.providers):
+        raise InputError(
+            "--providers names no provider, expected some, for example embedded,hub; leave it out"
+        )
     if arguments.revision is not None and arguments.action in ("check", "lock"):
         raise InputError(f"data {arguments.action} with --revision, expected data fetch or convert; drop it")
     if arguments.revision is not None and "hub" not in name_list(arguments.providers or "hub"):
