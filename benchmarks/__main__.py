@@ -1,7 +1,5 @@
 """`python -m benchmarks [NAME...]`: measures, prints, and writes reports/benchmarks.json for the report."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

@@ -4,8 +4,6 @@ Both compute in fp32 with one thread, as portable arithmetic does. Native arithm
 that `sentbench calibrate` keeps for this machine.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable

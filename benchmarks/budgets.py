@@ -4,8 +4,6 @@
 this checkout without a verdict, the hours those of `sentbench plan`.
 """
 
-from __future__ import annotations
-
 import random
 import statistics
 from collections.abc import Mapping, Sequence

@@ -6,8 +6,6 @@ compute in processes of their own, with as many threads and with the packages of
 it takes to start them and to send texts and cosines is left out.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -7,8 +7,6 @@ It reads sets as JSON, [first texts, second texts] each. Its last line is JSON, 
 of every set, and the packages. Loading, exporting and a first batch are not timed.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import time

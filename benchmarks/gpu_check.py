@@ -4,8 +4,6 @@ On a machine without one everything runs on the simulated device of the tests at
 the check works, nothing about a GPU, and is written nowhere.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

@@ -6,8 +6,6 @@ in addition to texts; vectors are on disk and take no part but for those of one 
 depend on how many sentences there are but for their index. Pages of mapped files count while they are mapped.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any

@@ -8,8 +8,6 @@ specification says. Augmented views are the sentence's words in another order. T
 processor, so that other work on the machine does not count.
 """
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Sequence

@@ -5,8 +5,6 @@ has the libraries loaded, compares first steps with leaderboards/reference_losse
 is noticed where a number differs, or where the copy stops with an error. No part of a test: it takes minutes.
 """
 
-from __future__ import annotations
-
 import shutil
 import signal
 import sys

@@ -10,8 +10,6 @@ is tracked as single products, which keep more than a GPU's kernel. --write keep
 `sentbench plan`.
 """
 
-from __future__ import annotations
-
 import argparse
 import tempfile
 from collections.abc import Callable, Collection, Iterator, Sequence

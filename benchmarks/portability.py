@@ -9,8 +9,6 @@ processors compute again what differs from it, if the code changed. It needs the
 and teachers.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import json

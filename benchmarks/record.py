@@ -1,7 +1,5 @@
 """reports/benchmarks.json: what every machine measured last, and what tells one machine from another."""
 
-from __future__ import annotations
-
 import os
 import platform
 import re

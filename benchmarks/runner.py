@@ -3,8 +3,6 @@
 Benchmarks encode and train on all-MiniLM-L6-v2 and Wikipedia sentences, or tiny stand-ins.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor

@@ -2,8 +2,6 @@
 report also with the results of many more runs, and its memory.
 """
 
-from __future__ import annotations
-
 import resource
 import subprocess
 import sys

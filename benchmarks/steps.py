@@ -8,8 +8,6 @@ that other work on the machine does not count. --write keeps the rows in leaderb
 `sentbench plan` reads them.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import tempfile

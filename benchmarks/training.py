@@ -4,8 +4,6 @@ All sides see equal batches in one order; a figure is the time between the ends 
 tokenising (where a side does that in its loop), clipping, optimiser and logging are part of it.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence

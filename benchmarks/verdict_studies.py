@@ -3,8 +3,6 @@
 A study draws our runs and a reported number, follows the rules, and counts wrong verdicts.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from functools import partial

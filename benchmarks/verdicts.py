@@ -5,8 +5,6 @@ points: our seeds, and a reported number of a known origin. It is judged by the 
 `harness.facts.verdicts` that judge the tables.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Settings of Sphinx for `make docs`; writes the page of commands from their help."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

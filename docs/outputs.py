@@ -3,8 +3,6 @@
 A block of kind `console` contains one command, after `$`, and its output.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -4,8 +4,6 @@ The folder has the present report in `reports`, that of each tag in `TAG/reports
 built in `docs`, a list of versions and a sitemap. Reports are those that were committed; nothing is computed.
 """
 
-from __future__ import annotations
-
 import argparse
 import io
 import re

@@ -1,7 +1,5 @@
 """The `sentbench` command: finds a command by its name, imports only that, reports errors in one line."""
 
-from __future__ import annotations
-
 import argparse
 import io
 import os

@@ -5,8 +5,6 @@ sources.yaml, recipes/*.yaml, published/*.yaml, tables/*.yaml and models/*.json.
 these by name.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterable

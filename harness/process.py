@@ -7,8 +7,6 @@ when NumPy and torch load, so they are set before that. Without them the arithme
 of the machine.
 """
 
-from __future__ import annotations
-
 import ctypes
 import json
 import os

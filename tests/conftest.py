@@ -1,7 +1,5 @@
 """Shared fixtures and the environment of all tests: portable arithmetic, no hub."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

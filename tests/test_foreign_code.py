@@ -1,7 +1,5 @@
 """Code that comes with a model never runs: all calls that load one say so, and such folders are refused."""
 
-from __future__ import annotations
-
 import ast
 import builtins
 import json

@@ -1,7 +1,5 @@
 """The environment that `make` builds: every package by its hash, versions that the package itself accepts."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from importlib.metadata import version

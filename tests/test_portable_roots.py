@@ -1,7 +1,5 @@
 """No number is made by an operator whose bits depend on the vendor in portable arithmetic."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

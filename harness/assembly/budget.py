@@ -1,7 +1,5 @@
 """The open questions of the published tables, and which runs answer most of them within a budget."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 

@@ -1,7 +1,5 @@
 """What the pages of a report are built of."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import subprocess

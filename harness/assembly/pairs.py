@@ -1,7 +1,5 @@
 """Scored pairs of sentences: an encoder's cosines, and intervals of its correlations over the pairs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The declared tables, filled with results of ours and of others, published numbers and prices of seeds."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Collection, Mapping, Sequence
 

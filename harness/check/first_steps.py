@@ -5,8 +5,6 @@ encoded in place of its evaluations, of which the last is not the best. Its sche
 training, in STEPS steps.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path

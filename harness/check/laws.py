@@ -3,8 +3,6 @@
 The conformance kit (tests/conformance) checks the same laws, and more, on every method of the project.
 """
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Reference losses: what each run gave in its first steps, with which later code is compared."""
 
-from __future__ import annotations
-
 import os
 import re
 import tempfile

@@ -7,8 +7,6 @@ do better on a pair of identical sentences (cosine 1 whatever the gold) or on a 
 scores (the oracle takes the mean): `attainable` says what the oracle must score.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections import defaultdict
 from collections.abc import Sequence

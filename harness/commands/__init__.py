@@ -7,8 +7,6 @@ one, says what an interrupted command goes on from. Only the command called is i
 stands for the command once that is imported, not for Python's type.
 """
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

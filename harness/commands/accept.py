@@ -3,8 +3,6 @@
 Example: `sentbench accept bundle.zip --allowed-signers signers`
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import random

@@ -3,8 +3,6 @@
 Example: `sentbench bm25 --tasks TRECQA`
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 

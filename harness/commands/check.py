@@ -6,8 +6,6 @@ changes, which a score half a point lower does not.
 Example: `sentbench check --format github`
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Mapping

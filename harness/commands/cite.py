@@ -3,8 +3,6 @@
 Example: `sentbench cite SimCSE --backbone bert-base-uncased`
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from typing import Any

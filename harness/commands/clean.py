@@ -3,8 +3,6 @@
 Example: `sentbench clean --dry-run`
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 import shutil

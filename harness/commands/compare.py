@@ -3,8 +3,6 @@
 Example: `sentbench compare HEAD reports/scores --fail-on down --format github`
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Sequence

@@ -3,8 +3,6 @@
 Example: `sentbench contribute pcl__bert-base-uncased__s7 --out bundle.zip --name "A lab" --may-be-cited`
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterable
 from functools import partial

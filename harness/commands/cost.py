@@ -3,8 +3,6 @@
 Example: `sentbench cost backbones/minilm-l6 --limit 500`
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from pathlib import Path

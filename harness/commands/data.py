@@ -3,8 +3,6 @@
 Example: `sentbench data fetch stsb minilm-l6`
 """
 
-from __future__ import annotations
-
 import argparse
 
 from harness.commands import name_list

@@ -3,8 +3,6 @@
 Example: `sentbench doctor`
 """
 
-from __future__ import annotations
-
 import argparse
 
 from harness.plan.entries import read_params

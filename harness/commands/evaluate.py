@@ -3,8 +3,6 @@
 Example: `sentbench evaluate backbones/minilm-l6 --tasks STSB,sts-part --interval`
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import re

@@ -3,8 +3,6 @@
 Example: `sentbench export numbers`
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from pathlib import Path

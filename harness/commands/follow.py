@@ -5,8 +5,6 @@ It reads the log that a training writes anyway, in a process of its own, and so 
 Example: `sentbench follow simcse-small__words-50d__s0 --to tensorboard --out board`
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

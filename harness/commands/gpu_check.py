@@ -5,8 +5,6 @@ Without a GPU it runs at a tiny size on a simulated device. benchmarks/gpu_check
 Example: `sentbench gpu-check --method simcse`
 """
 
-from __future__ import annotations
-
 import argparse
 import subprocess
 import sys

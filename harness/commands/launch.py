@@ -3,8 +3,6 @@
 Example: `sentbench launch --jobs 2`
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import math

@@ -5,8 +5,6 @@ Example: `sentbench new method my-method`
 Every file has its place, every heading its line; the tests fail until they are written.
 """
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -6,8 +6,6 @@ With --budget (`--budget 8h --on cpu`) it chooses the runs itself: those that
 answer the most open questions within so many hours.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import re

@@ -3,8 +3,6 @@
 Example: `sentbench publish simcse-small --out published/simcse-small`
 """
 
-from __future__ import annotations
-
 import argparse
 import shutil
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """What the hub, mteb and transformers read of a published folder, and the upload of one."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

@@ -3,8 +3,6 @@
 Example: `sentbench readmes --check`
 """
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

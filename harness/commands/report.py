@@ -6,8 +6,6 @@ With --first it renders the leaderboard of a few runs in a folder of its own, wh
 of that is recorded, and the report stays as it is.
 """
 
-from __future__ import annotations
-
 import argparse
 import shutil
 from collections import Counter

@@ -3,8 +3,6 @@
 Example: `sentbench reproduced --details`
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import platform

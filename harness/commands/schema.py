@@ -3,8 +3,6 @@
 Example: `sentbench schema recipe`
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from importlib import import_module

@@ -7,8 +7,6 @@ another encoder, steps and rate are those of the small plan's systems there. The
 with the package, and are used if this machine would compute the same bits.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import re

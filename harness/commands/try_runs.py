@@ -1,7 +1,5 @@
 """The runs of `sentbench try`, in a project of their own: the output folder."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

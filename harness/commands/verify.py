@@ -3,8 +3,6 @@
 Example: `sentbench verify una/table1 "BERT-base UNA" Avg`
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 

@@ -5,8 +5,6 @@ The pairs are drawn again with replacement; systems are compared on the same dra
 set of pairs easy or hard for both of them is no difference (Efron and Tibshirani 1993, chapters 8 and 13).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Literal, NamedTuple

@@ -1,7 +1,5 @@
 """Whether a reported single run could be one of some runs: its percentile, and the reach of one more run."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -2,8 +2,6 @@
 predictive simulation with the rules of `verdicts`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache

@@ -1,7 +1,5 @@
 """What a handful of seeds says: standard deviation, intervals, tests and power; values may be in any unit."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from functools import cache

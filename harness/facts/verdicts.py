@@ -10,8 +10,6 @@ allowed error (Bonferroni). So adding seeds until there is a verdict keeps the s
 Numbers are in points (raw scores times 100) throughout.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache

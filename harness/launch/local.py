@@ -1,7 +1,5 @@
 """Executor `local`: processes on this machine, forked from one that has imported torch and transformers."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal

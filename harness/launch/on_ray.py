@@ -1,7 +1,5 @@
 """Executor `ray`: a task for each stage on a Ray cluster, or on this machine where no address is given."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import replace
 from pathlib import Path

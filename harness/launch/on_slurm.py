@@ -4,8 +4,6 @@ Jobs outlive the scheduler. Their numbers are kept in a file, so that the next l
 there and does not start a second process of its stage.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import os

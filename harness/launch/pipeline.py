@@ -5,8 +5,6 @@ All use of DVC's internals is in this file. The steps are those of DVC's own `St
 repro` records it.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import logging

@@ -1,7 +1,5 @@
 """What a launch says while it runs: one line with the time left and counts."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import sys

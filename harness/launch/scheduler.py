@@ -1,7 +1,5 @@
 """The loop of a launch: begins stages whose dependencies are recorded, records those that have ended."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """What training would refuse is refused when it is planned, as far as declarations tell."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

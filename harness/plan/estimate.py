@@ -1,7 +1,5 @@
 """The cost of a plan: hours and disk of its runs, teachers' vectors and data, and the memory of a GPU."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

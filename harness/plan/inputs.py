@@ -1,7 +1,5 @@
 """What a set of runs needs besides itself: data, corpora, backbones and teachers."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """What a plan name asks for: a recipe, a group or system of it, a table or figure, an ablation, or all."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 

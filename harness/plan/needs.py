@@ -1,7 +1,5 @@
 """What a plan needs of a machine besides what `data fetch` brings: packages, folders, disk, a card."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Iterator

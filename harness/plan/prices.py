@@ -1,7 +1,5 @@
 """What seeds of a system take: hours, and the command that plans them; and which seeds a budget pays."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections import defaultdict

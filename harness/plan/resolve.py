@@ -1,7 +1,5 @@
 """Recipes to params.yaml: from declared systems, or a method of one's own, to the resolved runs."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

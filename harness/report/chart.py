@@ -5,8 +5,6 @@ given to `draw`, and for a value in its `usermeta`, which has the usual values, 
 and one for phones. vl-convert draws without a network.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import re

@@ -1,7 +1,5 @@
 """Which number to cite for a baseline, the reported, the independent or ours, with its interval; BibTeX."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping

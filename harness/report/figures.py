@@ -1,7 +1,5 @@
 """Learning curves, and the papers' figures drawn again: the published values and ours in the same axes."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain

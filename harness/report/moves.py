@@ -1,7 +1,5 @@
 """Two sets of scores: what moved, by how much, whether that is more than noise, and how a reader is told."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass

@@ -1,7 +1,5 @@
 """What the report knows of a run besides its scores: its record and its training curve."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What the runs of a plan settled of the reported numbers, in lines for the end of a report."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 

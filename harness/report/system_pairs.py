@@ -8,8 +8,6 @@ so does the joint one where it is known; with one seed a side it is inconclusive
 random draws the interval over pairs decides.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

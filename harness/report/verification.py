@@ -1,7 +1,5 @@
 """Everything that is known of one reported number: what `sentbench verify` prints, and a cell's details."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -3,8 +3,6 @@
 The caller passes what a checkout knows: recipes, code, data, and how to score vectors.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Callable, Collection, Mapping, Sequence

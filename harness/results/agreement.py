@@ -9,8 +9,6 @@ moves a correlation by less than ROUNDING. Training amplifies a changed last dig
 much as another seed does: a score of such a run agrees if it is in the band of the committed seeds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple

@@ -10,8 +10,6 @@ its size and sha256; arrays are read without pickle; nothing is written outside 
     vectors/RUN/NAME.npy     stored vectors with their meta.json (harness/results/embeddings.py), optional
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

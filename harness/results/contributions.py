@@ -4,8 +4,6 @@ A bundle does not state how far it was checked: `accept` determines that and wri
 next to the results. OpenSSH's ssh-keygen makes and verifies the signatures of contributors.
 """
 
-from __future__ import annotations
-
 import re
 import subprocess
 import tempfile

@@ -1,7 +1,5 @@
 """The curves of a training: its evaluations, reports/curves/RUN.json, and losses, reports/losses/RUN.json."""
 
-from __future__ import annotations
-
 import json
 from itertools import pairwise
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What git knows: the scores of a revision, what has changed since, and the commit of the code."""
 
-from __future__ import annotations
-
 import io
 import subprocess
 import tempfile

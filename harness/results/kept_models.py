@@ -1,7 +1,5 @@
 """Models of one's own whose scores `sentbench evaluate --keep` wrote to a folder of one's own."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from pathlib import Path

@@ -4,8 +4,6 @@ These checks find copies and impossible values. Carefully invented scores pass: 
 vectors that are scored again, and a training that is repeated, say more (harness/results/contributions.py).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 

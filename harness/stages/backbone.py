@@ -3,8 +3,6 @@
 Example: `sentbench backbone minilm-l2`
 """
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

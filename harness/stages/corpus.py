@@ -3,8 +3,6 @@
 Example: `sentbench corpus wiki-small-views`
 """
 
-from __future__ import annotations
-
 import argparse
 import shutil
 from collections.abc import Sequence

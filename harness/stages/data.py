@@ -1,7 +1,5 @@
 """Stage `data`: sources fetched into data/NAME and checked there."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path

@@ -7,8 +7,6 @@ cost n readings of n entries. A stage that depends on its entry's file reads tha
 stop the wave just the same.
 """
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 from typing import Any

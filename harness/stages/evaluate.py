@@ -1,7 +1,5 @@
 """Stage `evaluate`: a folder of an encoder becomes scores; and the same for any folder of a user's own."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager

@@ -5,8 +5,6 @@ Example: `sentbench fingerprint --data selection-senteval`
 Where the bytes are as before, no stage that depends on the file runs again.
 """
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

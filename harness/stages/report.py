@@ -1,7 +1,5 @@
 """Stage `report`: recorded scores become tables, figures and pages, all of one generation."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection, Mapping, Sequence
 

@@ -3,8 +3,6 @@
 Example: `sentbench teach minilm-l6__wiki-small`
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The processes of the foreign backends: what they get, what is said without them, and bad variables."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a choice by budget is compared with: steps in an order, each where it still fits."""
 
-from __future__ import annotations
-
 import pytest
 
 from benchmarks.budgets import in_order

@@ -1,7 +1,5 @@
 """The check of a GPU on the simulated device, its record, and the two estimates of peak memory."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any

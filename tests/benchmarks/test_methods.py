@@ -1,7 +1,5 @@
 """How real steps are counted, and that every trained method has a count."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The planted bugs: each has its place in the code, and those that escape are first in the report."""
 
-from __future__ import annotations
-
 from benchmarks.mutations import read_mutations
 
 

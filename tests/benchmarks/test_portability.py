@@ -1,7 +1,5 @@
 """What the check of portable arithmetic says of equal and of different bits."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """How sides alternate, what a ratio is, when a target is met; what a measuring replaces in the record."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What every test of the methods' samples is built on."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

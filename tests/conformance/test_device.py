@@ -1,7 +1,5 @@
 """Every method and what evaluates it on a simulated GPU: equal to the CPU, with next to no waits."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """The laws every method obeys, over every sample of every entry of METHODS."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor

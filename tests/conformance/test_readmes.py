@@ -1,7 +1,5 @@
 """Every method's README has the same headings and names tests that exist."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What every method refuses in one line: settings without meaning, a corpus or run without what it reads."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The documents: links, commands and shown outputs are right, the notebook runs, and they build as pages."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -1,7 +1,5 @@
 """The hosted report: links, addresses, versions and the sitemap of a small checkout with one tag."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Model folders with one fault each, made from five tiny sound ones."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Bad values for every argument of every command, made from the commands' own declarations of arguments."""
 
-from __future__ import annotations
-
 import argparse
 import os
 from collections.abc import Iterator

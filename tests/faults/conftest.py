@@ -1,7 +1,5 @@
 """Faults of writing are injected into the project's files only."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A project with every kind of file that commands read, and which command reads which of them."""
 
-from __future__ import annotations
-
 import errno
 import shutil
 from contextlib import chdir

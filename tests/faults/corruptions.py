@@ -1,7 +1,5 @@
 """Damage that a file may take, each kind as a function that does it to a file; and how a command ends."""
 
-from __future__ import annotations
-
 import os
 import random
 import signal

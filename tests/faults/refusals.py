@@ -1,7 +1,5 @@
 """A file system that refuses: the interpreter's audit events see every operation before it is done."""
 
-from __future__ import annotations
-
 import os
 import resource
 import sys

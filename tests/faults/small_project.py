@@ -1,7 +1,5 @@
 """A project of one run of a tiny encoder: what every command that writes can be tried on in a second."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

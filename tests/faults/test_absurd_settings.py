@@ -1,7 +1,5 @@
 """A setting, a loss or a score that is no number ends a training in one line and leaves nothing behind."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from pathlib import Path

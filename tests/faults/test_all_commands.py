@@ -1,7 +1,5 @@
 """Every command with a bad value in every place: one line and exit code 2 soon, and nothing is touched."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

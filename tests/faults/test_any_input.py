@@ -1,7 +1,5 @@
 """Names and files of any content: a value or one clear line, never another error, nothing written outside."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial

@@ -1,7 +1,5 @@
 """YAML of any content and names of any letters: the value that was written, or one clear line."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

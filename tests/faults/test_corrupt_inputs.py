@@ -8,8 +8,6 @@ All else that this project writes has a digest, in the file or in a record next 
 command reads it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import chdir
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Every declared file that a command reads, damaged in every way: one line soon, or a result."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

@@ -3,8 +3,6 @@
 Each training is a process of its own, forked from a server that has imported what a training needs.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import signal
 import time

@@ -5,8 +5,6 @@ wrapper. A kill leaves the file that was written last either whole or cut in the
 Resume points are written at once, or while training is two steps further, in this thread: a kill ends all.
 """
 
-from __future__ import annotations
-
 import math
 import os
 from dataclasses import asdict

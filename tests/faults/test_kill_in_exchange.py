@@ -1,7 +1,5 @@
 """A process is killed before each change that it makes for its outputs; the next command puts them right."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import multiprocessing

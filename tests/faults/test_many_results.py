@@ -1,7 +1,5 @@
 """A command keeps the scores that it needs: those of 20,000 result files are a gigabyte."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A model folder with any fault is refused in one line, fast, and runs no code of its own."""
 
-from __future__ import annotations
-
 import json
 import random
 import resource

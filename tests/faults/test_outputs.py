@@ -1,7 +1,5 @@
 """Only what this project wrote is replaced, all or nothing; every other output is refused before the work."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -4,8 +4,6 @@ A command is run once to see its changes, then once for each of them and each er
 there before is whole, and what is new is whole or absent. A hidden file stays only where removing it failed.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import shutil

@@ -1,7 +1,5 @@
 """A template, style or script of the pages with any damage is one line, and nobody waits for it."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from functools import partial

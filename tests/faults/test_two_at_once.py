@@ -1,7 +1,5 @@
 """Two processes at the same work: both end well or one is refused; the result is that of one alone."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import sys

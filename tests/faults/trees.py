@@ -1,7 +1,5 @@
 """All that a folder holds, as a value that two moments can be compared by."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Damage of a declared file: of its bytes, of its text, and of each level of what it says."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable, Iterator
 from pathlib import Path

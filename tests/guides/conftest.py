@@ -1,7 +1,5 @@
 """A copy of this checkout in which a guide of CONTRIBUTING is followed, and what was touched there."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The guides of CONTRIBUTING followed with toys: what each takes is all that it touches."""
 
-from __future__ import annotations
-
 import hashlib
 import subprocess
 from pathlib import Path

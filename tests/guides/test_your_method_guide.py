@@ -3,8 +3,6 @@
 Data are small and trainings short; results of the others on real data are not reused.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 from pathlib import Path

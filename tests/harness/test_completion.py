@@ -1,7 +1,5 @@
 """Completion in a real shell."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from contextlib import redirect_stdout

@@ -1,7 +1,5 @@
 """Every YAML file is read by one reader: what it refuses, in one line that names file, line and key."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

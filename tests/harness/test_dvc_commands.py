@@ -1,7 +1,5 @@
 """DVC's own commands on the pipeline: what a user sees who knows DVC and nothing of this project."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Nothing half-written is ever seen, whatever fails."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

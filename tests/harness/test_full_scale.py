@@ -3,8 +3,6 @@
 A hub on this machine holds every repository in its layout, so that all of the harness but the size is real.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

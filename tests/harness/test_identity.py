@@ -1,7 +1,5 @@
 """Which stages run again when a line of a module changes: those that need it, none that its room may not."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Mapping
 from fnmatch import fnmatchcase

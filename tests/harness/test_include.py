@@ -1,7 +1,5 @@
 """A folder outside the repository: its method, task, source, recipe and table go through every command."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Where a project's things lie, and where a command outside any project may write."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

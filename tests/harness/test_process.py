@@ -1,7 +1,5 @@
 """The environment of a process is set before NumPy and torch load, and says which arithmetic is in effect."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

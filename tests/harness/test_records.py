@@ -1,7 +1,5 @@
 """Folders between stages: whole as they were written, or refused in one line."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Who may import whom, read from the syntax trees; and what may not be loaded at start."""
 
-from __future__ import annotations
-
 import ast
 import subprocess
 import sys

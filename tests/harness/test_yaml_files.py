@@ -1,7 +1,5 @@
 """YAML that would crash, hang or fill the memory of a reader, or deceive who looks at it, is one line."""
 
-from __future__ import annotations
-
 import resource
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The backbone that tests of methods read."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -5,8 +5,6 @@ Some that together have every setting have known numbers, which `python -m tests
 again after a wanted change.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import tempfile

@@ -1,7 +1,5 @@
 """Every configuration of the recipes trains as it did: losses, rates, development scores, kept weights."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`sentbench.compare`: two models, or two systems' result files, outside a checkout."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`sentbench.load`, `encode` and `evaluate`: any model, one set of scores."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path

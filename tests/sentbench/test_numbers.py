@@ -1,7 +1,5 @@
 """`sentbench.results`, `published` and `verify`: numbers on record as tables."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

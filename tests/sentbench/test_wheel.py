@@ -1,7 +1,5 @@
 """The wheel in an empty folder: declarations are in it, and data go to the user's cache."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

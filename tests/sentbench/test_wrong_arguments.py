@@ -1,7 +1,5 @@
 """Whatever is handed to a function of `sentbench` by mistake is an InputError in one line."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Invented runs of one system with the files that they leave, and a checkout that knows them."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import zipfile

@@ -6,8 +6,6 @@ pooler.
 SimCSE: no prefix; its RoBERTa has vocab.json and merges.txt and no tokenizer.json.
 """
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A Chromium that is already on the machine: for the tests in a browser, benchmarks and pictures of pages."""
 
-from __future__ import annotations
-
 import shutil
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")

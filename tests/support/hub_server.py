@@ -5,8 +5,6 @@ behind a redirect to another host, its ETag is the sha256 of its bytes, it is of
 parts can be requested by range.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import socket

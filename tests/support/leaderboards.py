@@ -1,7 +1,5 @@
 """A small leaderboard: a few of the project's tables, so that a report of it takes a second."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Steps and trainings of a sample on any device, for tests on the simulated GPU and checks on a real one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The content of a result file, as JSON has it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 NAME = {"task": "STSB", "metric": "spearman", "setting": "all", "selection": "best-dev"}

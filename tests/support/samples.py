@@ -1,7 +1,5 @@
 """The samples of every method, and the folders and rows on which they are built."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple

@@ -4,8 +4,6 @@ It takes root and Debian's packages slurm-wlm and munge. Nothing of the system's
 changed, and every daemon is a child of the process that started it.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import socket

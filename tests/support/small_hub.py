@@ -4,8 +4,6 @@ The sources table holds the real files' row counts and hashes; `small_table` giv
 equal in all else.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Sources that no table has: a corpus of one small file, and tar files."""
 
-from __future__ import annotations
-
 import io
 import tarfile
 from collections.abc import Mapping

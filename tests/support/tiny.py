@@ -1,7 +1,5 @@
 """A two-layer BERT of width 16 with a real word-piece tokenizer, and everything a few-step run needs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """A training of two numbers: every file that the trainer writes, in a few milliseconds."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Random vectors for losses, and the comparison of a loss with its slow form."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import torch

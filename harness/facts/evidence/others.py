@@ -1,7 +1,5 @@
 """What others measured of one published number, each kind of evidence by itself."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median

@@ -1,7 +1,5 @@
 """The model card of a system: the distribution of its scores over seeds, and how to make them again."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A table as LaTeX with booktabs."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """What GitHub shows: a table as Markdown, and annotations next to a pull request."""
 
-from __future__ import annotations
-
 import re
 from typing import Literal
 

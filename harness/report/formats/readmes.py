@@ -1,7 +1,5 @@
 """What `sentbench readmes` writes: deviations in a method's README and the data sources."""
 
-from __future__ import annotations
-
 import re
 import textwrap
 from collections.abc import Mapping, Sequence

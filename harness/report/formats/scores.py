@@ -1,7 +1,5 @@
 """Scores of one encoder, and the differences between two systems, as aligned plain text in points."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from harness.facts import statistics

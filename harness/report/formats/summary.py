@@ -2,8 +2,6 @@
 Markdown page that leads to them.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import json

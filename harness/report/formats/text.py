@@ -1,7 +1,5 @@
 """A table as aligned plain text, and what its text forms share: how numbers print, words around the cells."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from itertools import zip_longest

@@ -1,7 +1,5 @@
 """A trial of a method of one's own: its comparisons, its rank and the cost of its selection, as text."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The ablation: how much each choice of protocol moves a run, and how much of its gap that is."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple

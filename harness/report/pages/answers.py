@@ -1,7 +1,5 @@
 """The first screen: which numbers are in question, what is known of them, and what a test would cost."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The audit: where a paper and its released code differ, which of them is run here, and what it changes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path

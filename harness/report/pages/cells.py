@@ -1,7 +1,5 @@
 """A cell: its address, what it prints, and what hover, focus, tap and the run dialog say about it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass

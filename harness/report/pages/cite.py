@@ -1,7 +1,5 @@
 """Which number to cite: for every reported average that was measured again, by others or by us."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from harness.report.cite import Advice, advice_on

@@ -4,8 +4,6 @@ A claim names a table and rows of it, so the effects that were reported come fro
 the runs that test them are those of the table's cells: nothing is typed twice.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

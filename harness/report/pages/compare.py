@@ -1,7 +1,5 @@
 """Two systems side by side: a reader picks them; without a script every one stands against the best."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any

@@ -4,8 +4,6 @@ A page is one module of this package, which ends in its declaration `PAGE`, and 
 of one kind, as those of papers, are made by a function `pages` of their module.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """What others ran and contributed: who, how far it was checked here, and what was set aside."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from harness.report.pages.content import Page, Report

@@ -1,7 +1,5 @@
 """The main page: leaderboards, the papers with their tallies, pictures of both, every run's record."""
 
-from __future__ import annotations
-
 import math
 import re
 import statistics

@@ -1,7 +1,5 @@
 """Models of one's own, scored by `sentbench evaluate --keep`: one table for each form of the texts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

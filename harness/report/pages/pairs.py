@@ -1,7 +1,5 @@
 """The sentence pairs behind a score: where a system disagrees most with the gold scores, or with another."""
 
-from __future__ import annotations
-
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Sequence

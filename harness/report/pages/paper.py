@@ -1,7 +1,5 @@
 """Pages of tables: one for each paper, with its charts drawn again and its log, and those of no paper."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The protocols: what one encoder scores under every protocol that its score file holds."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Self-contained HTML pages: one file each, no request to anywhere, readable without its script."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache

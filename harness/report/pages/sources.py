@@ -1,7 +1,5 @@
 """Where the evidence of a page stands: every study that measured one of its systems, with link and values."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The page of speed: a row a result, a column a machine that measured, and above them the goals."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 

@@ -1,7 +1,5 @@
 """`build_table`: a spec, the scores and the published numbers become one table."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

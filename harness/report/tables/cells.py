@@ -1,7 +1,5 @@
 """One cell: the scores of its seeds next to the value the paper reported, and what is known of that value."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """How much of a paper's table our runs are meant to fill, and why the rest is only cited."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What tables are built from: scores of runs, published numbers, and what others measured."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The tables of our own runs: which of them the main page shows, and what to know before their numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 from harness.report.tables.model import Table

@@ -1,7 +1,5 @@
 """The values a report is made of; templates read these and nothing else."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal

@@ -1,7 +1,5 @@
 """The goals of a budget: which reported numbers each asks for, on this checkout's declarations."""
 
-from __future__ import annotations
-
 import pytest
 
 from harness.assembly.budget import cells_of

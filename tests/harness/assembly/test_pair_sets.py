@@ -1,7 +1,5 @@
 """The sentence pairs behind the scores, from vectors that the test stores."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Intervals of scores over the pairs of a test set: whose pairs, whose draws, and what is told of them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The stamp in the footer: equal results keep the day and commit that the former report states."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The operations of EDA and of SimCSE's table on texts small enough to follow by hand."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import product
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Masked word pieces filled in by a tiny random BERT."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Sequence-to-sequence augmentation with a tiny random Marian model."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from typing import Any

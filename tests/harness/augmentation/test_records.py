@@ -1,7 +1,5 @@
 """Parts of a view: written once and continued after a kill."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What recipes/corpora.yaml may say about a view, and what it may not."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

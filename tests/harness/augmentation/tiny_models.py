@@ -1,7 +1,5 @@
 """Sequence-to-sequence models with random weights, small enough for a test to make."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import torch

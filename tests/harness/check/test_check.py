@@ -1,7 +1,5 @@
 """`sentbench check`: bands come from committed scores and are two-sided; a missing score fails too."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """What a run does in its first steps is compared number by number with its reference losses."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

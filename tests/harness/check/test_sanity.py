@@ -1,7 +1,5 @@
 """The encoders whose scores theory knows."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The folder in which commands run that need declarations alone."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

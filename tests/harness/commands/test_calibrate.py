@@ -1,7 +1,5 @@
 """`sentbench calibrate` keeps what was measured or chosen for this machine until it is asked again."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

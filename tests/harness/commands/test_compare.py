@@ -1,7 +1,5 @@
 """`sentbench compare` on two commits of a repository made for the test, and on folders."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """`sentbench compare-systems` on recorded scores, with vectors and pairs that the test stores."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

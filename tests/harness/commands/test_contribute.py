@@ -1,7 +1,5 @@
 """`sentbench contribute` in one project, `accept` in another: shown there, and never counted as ours."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """The cost command: figures of a tiny encoder that can be counted."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

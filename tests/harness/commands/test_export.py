@@ -1,7 +1,5 @@
 """The exported numbers: equal to what they come from, read by `datasets`, equal bytes each time."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable

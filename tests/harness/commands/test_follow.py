@@ -1,7 +1,5 @@
 """What a training wrote reaches each tool: every entry once, while it runs too, and nothing else changes."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

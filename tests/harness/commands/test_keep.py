@@ -1,7 +1,5 @@
 """`sentbench evaluate --keep` keeps a model's scores, and the report of that folder has a page with them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import replace

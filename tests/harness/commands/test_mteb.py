@@ -1,7 +1,5 @@
 """The mteb stage: whose name results carry, where they are, and that they are our own scores."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

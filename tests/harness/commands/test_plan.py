@@ -1,7 +1,5 @@
 """`sentbench plan`: every table and figure, near matches, what is done, and a dry run that writes nothing."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`sentbench publish` on a system of three tiny encoders with scores on raw text."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The parts of READMEs and documents that are generated: up to date, and nothing else is changed."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

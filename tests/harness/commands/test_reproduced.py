@@ -1,7 +1,5 @@
 """`sentbench reproduced`: do the results agree with the committed ones, and which do not."""
 
-from __future__ import annotations
-
 import json
 import platform
 import shutil

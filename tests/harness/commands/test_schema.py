@@ -1,7 +1,5 @@
 """Schemas for editors: those of the models that read the files, named in every file of their kind."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`sentbench try`: a method of one file from an empty folder to its compared row."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`sentbench verify`: one number with its evidence, as text and as JSON, on this checkout's declarations."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Small sources in every provider, built in a temporary folder that is also the working folder."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any

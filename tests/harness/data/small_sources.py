@@ -1,7 +1,5 @@
 """A wheel and a text small enough to be written by a test."""
 
-from __future__ import annotations
-
 import hashlib
 import zipfile
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """What wheels and hub repositories ship, turned into neutral files."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import json

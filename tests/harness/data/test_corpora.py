@@ -1,7 +1,5 @@
 """Training corpora: what counts as a row, and every way a file can be wrong."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

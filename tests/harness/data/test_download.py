@@ -1,7 +1,5 @@
 """Fetching and checking: verified, whole or nothing, providers in their order."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

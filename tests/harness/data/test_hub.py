@@ -1,7 +1,5 @@
 """Downloads from a hub: resolved, asked for once, within a command's patience; test_hub_faults has more."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -4,8 +4,6 @@ Each combination of a kind of source, a cached file and a damage goes through th
 and on a machine that has a copy of the cache and reaches nothing.
 """
 
-from __future__ import annotations
-
 import random
 import shutil
 from collections.abc import Callable

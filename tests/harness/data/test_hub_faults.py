@@ -3,8 +3,6 @@
 Each goes through the command, with a hub on this machine. The table FAULTS is the list.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import signal

@@ -1,7 +1,5 @@
 """A model of the hub by its name is a folder, from the cache where it is there; a folder here goes first."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

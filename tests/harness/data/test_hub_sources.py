@@ -1,7 +1,5 @@
 """Sources of a hub: pinned, locked, unpacked from one archive, converted from pickles."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Where files come from: wheels by pip without importing, folders in the hub's layout, tar archives."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

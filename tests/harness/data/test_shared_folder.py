@@ -1,7 +1,5 @@
 """SENTBENCH_DATA: one folder of data for several projects; data/NAME, which the pipeline reads, is a copy."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from types import SimpleNamespace

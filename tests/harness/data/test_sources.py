@@ -1,7 +1,5 @@
 """The sources table itself: what later parts rely on without looking."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Readers of scored pairs, on files written by hand and on the mirror."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Readers of the classification, inference and re-ranking files: what they keep and what they refuse."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Callable

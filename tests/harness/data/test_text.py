@@ -1,7 +1,5 @@
 """SentEval's form of a sentence."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Wikitext to sentences: small articles whose prose is known."""
 
-from __future__ import annotations
-
 import bz2
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Synonyms read from WordNet's own files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A WordNet of a handful of words in the files of the real one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 LICENCE = "  1 This is a made up licence line\n  2 of two lines\n"

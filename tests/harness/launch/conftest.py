@@ -1,7 +1,5 @@
 """A toy pipeline in the current folder, and launches as processes of their own."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path

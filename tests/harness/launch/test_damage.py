@@ -1,7 +1,5 @@
 """Every file that a launch reads, damaged in many ways: it is repaired, or told of without a traceback."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from contextlib import chdir

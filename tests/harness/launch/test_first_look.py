@@ -1,7 +1,5 @@
 """First results of a launch: a leaderboard of the first seeds appears early and is not recorded."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from contextlib import chdir

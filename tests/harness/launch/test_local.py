@@ -1,7 +1,5 @@
 """A launch on this machine: what it records, what fails, what is left of it when it is ended from outside."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The processes of the local executor: what they start with, which device they see, what is left of them."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

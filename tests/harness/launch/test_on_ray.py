@@ -1,7 +1,5 @@
 """Stages on a Ray cluster of two simulated nodes."""
 
-from __future__ import annotations
-
 import re
 import signal
 import time

@@ -1,7 +1,5 @@
 """Stages as Slurm jobs, with submitit's own mock of a cluster; this process runs what a job would run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What a launch knows of DVC: release, locks, when dvc.lock is written, in which order stages begin."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

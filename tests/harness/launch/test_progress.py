@@ -1,7 +1,5 @@
 """The line of a launch: what it counts, and the time that it says is left."""
 
-from __future__ import annotations
-
 import io
 import time
 from contextlib import chdir

@@ -1,7 +1,5 @@
 """Launches on a real Slurm of two nodes on this machine, without accounting."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Ctrl-C and SIGTERM at every stage of a launch: its exit code, what it says, what it leaves."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Small DVC pipelines of shell commands, and launches of them; a file unknown to DVC counts the runs."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

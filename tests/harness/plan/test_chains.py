@@ -1,7 +1,5 @@
 """Things that are made from each other: every chain ends, and soon enough for what follows it."""
 
-from __future__ import annotations
-
 from copy import deepcopy
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Whatever training would refuse is refused by the plan, in one line that names the run."""
 
-from __future__ import annotations
-
 import copy
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Sizes, operations, hours and shares of a GPU worked by hand; a measured GPU replaces the assumed one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The laptop plan: what it takes from other recipes, a row of every paper, done in a night on eight cores."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

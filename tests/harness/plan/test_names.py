@@ -1,7 +1,5 @@
 """A plan name is a recipe, a run, a table, a figure, an ablation or all; a union asks for nothing twice."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

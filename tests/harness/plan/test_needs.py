@@ -1,7 +1,5 @@
 """What a plan needs besides data is found or named in one line with what provides it."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Callable

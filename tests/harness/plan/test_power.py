@@ -1,7 +1,5 @@
 """Seeds that a comparison needs: against published worked cases, by hand, and by simulation."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Prices are what the commands next to them print; what a budget pays for, by hand and by trying all."""
 
-from __future__ import annotations
-
 import itertools
 import random
 import re

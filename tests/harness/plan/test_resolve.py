@@ -1,7 +1,5 @@
 """Recipes become the resolved plan; bad declarations and bad params.yaml are one clear line."""
 
-from __future__ import annotations
-
 import copy
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Scores made in memory, and the declarations of this checkout."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path

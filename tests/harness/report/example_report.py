@@ -1,7 +1,5 @@
 """A report as a small plan makes it, invented in memory: systems with three seeds, gaps, partial columns."""
 
-from __future__ import annotations
-
 import math
 import random
 import statistics

@@ -1,7 +1,5 @@
 """Result files made in memory."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

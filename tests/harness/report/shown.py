@@ -1,7 +1,5 @@
 """Single pages as text, without a stage around them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from html.parser import HTMLParser

@@ -1,7 +1,5 @@
 """The ablation's effects: step minus declared run, and the share of a gap."""
 
-from __future__ import annotations
-
 import pytest
 
 from harness.report.pages import ablations

@@ -1,7 +1,5 @@
 """The first screen: answers, counts and verdicts are those of the data, on this checkout's declarations."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections import Counter

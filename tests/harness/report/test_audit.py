@@ -1,7 +1,5 @@
 """The audit: what a difference between paper and code is measured by."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The bootstrap over pairs: equal to a plain loop, to theory where there is one, and to itself."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats

@@ -1,7 +1,5 @@
 """Which number to cite: by the verdict, with intervals worked by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Claims: what seeds must show before a claim counts as supported, and that papers make the declared ones."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Contributed results on pages and in tables: a word and a place of their own; nothing of ours changes."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

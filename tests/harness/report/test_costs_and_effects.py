@@ -1,7 +1,5 @@
 """Pictures of cost against quality and of an ablation: values read back, sentences worked out."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """How much of the papers' tables runs fill: every reported row has a run or a reason."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Pages are found by their declaration; tests/guides/test_page_guide.py adds one."""
 
-from __future__ import annotations
-
 from harness.report.pages.content import MAIN, Paper, Report
 from harness.report.pages.render import render_pages
 

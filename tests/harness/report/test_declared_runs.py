@@ -1,7 +1,5 @@
 """Tables and recipes agree: the run that a cell shows has the cell's task, seed and preset."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

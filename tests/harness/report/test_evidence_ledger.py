@@ -1,7 +1,5 @@
 """The ledger: everything that was collected is there, and a fault in a file is one clear line."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

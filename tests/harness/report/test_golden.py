@@ -1,7 +1,5 @@
 """The page of the recorded score folder: what its cells say is what test_renderers.py works out by hand."""
 
-from __future__ import annotations
-
 import html
 import json
 import re

@@ -1,7 +1,5 @@
 """Markup in texts of declarations and results: every form of a table and every page shows it as text."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

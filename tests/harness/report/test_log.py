@@ -1,7 +1,5 @@
 """The reproduction log: which runs fill a paper's cells, from which code, on what, and the result."""
 
-from __future__ import annotations
-
 from harness.report.pages.content import Paper, Report
 from harness.report.pages.paper import LogEntry, log_of
 from harness.report.runs import RunDetail

@@ -1,7 +1,5 @@
 """False-discovery control: what counts as one hypothesis, and which tables are one page."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """Two sets of scores: the arithmetic of a change and of the noise around it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import pytest

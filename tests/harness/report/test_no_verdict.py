@@ -1,7 +1,5 @@
 """A row whose corpus or settings are not the paper's has no verdict by our runs, and says so."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -2,8 +2,6 @@
 itself.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Pictures show the data: values are read back from the SVG by its axis, sentences hold for what is drawn."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

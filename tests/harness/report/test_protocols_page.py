@@ -1,7 +1,5 @@
 """The protocols: which scores make a reading, and what is said to be missing."""
 
-from __future__ import annotations
-
 import pytest
 
 from harness.report.pages import protocols as protocols_page

@@ -1,7 +1,5 @@
 """The published numbers: what is there, that averages fit, that misprints are named."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The HTML pages as text: what a cell says, where it leads, and that nothing is fetched."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

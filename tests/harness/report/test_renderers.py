@@ -18,8 +18,6 @@ the best: whitening alone on STS12, where 50, 50, 50 does not vary; on STSB SimC
 alone in its group.
 """
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Scores and differences as text: points, heads, the average of reported cells, and annotations."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from harness.facts.statistics import Interval

@@ -1,7 +1,5 @@
 """Gaps and leftovers among score files are named."""
 
-from __future__ import annotations
-
 import pytest
 
 from harness.results.schema import ResultFile

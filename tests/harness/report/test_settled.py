@@ -1,7 +1,5 @@
 """What a report says at its end: how many reported numbers our runs settled, and what the next one takes."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from harness.facts.settling import Price

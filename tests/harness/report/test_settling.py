@@ -1,7 +1,5 @@
 """The probability of a verdict at a later look, against simulated studies."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from harness.facts.settling import DRAWS, OPEN, chance_of_verdict, look_worth_its_runs

@@ -1,7 +1,5 @@
 """The small plan's recorded scores fill a table in the form of the papers; what lacks data says so."""
 
-from __future__ import annotations
-
 import html
 from pathlib import Path
 

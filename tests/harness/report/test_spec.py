@@ -1,7 +1,5 @@
 """Table specs: all papers are covered, every name resolves, a wrong name is one line."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The page of speed: machines side by side, a target met, missed or absent, and files that are refused."""
 
-from __future__ import annotations
-
 import json
 import re
 from copy import deepcopy

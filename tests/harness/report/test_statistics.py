@@ -1,7 +1,5 @@
 """Every formula against a case worked by hand, a published table of sample sizes, or a simulation."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

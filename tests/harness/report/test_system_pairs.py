@@ -1,7 +1,5 @@
 """Two systems side by side: differences of paired seeds by hand, and when a task is won."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

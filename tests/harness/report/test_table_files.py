@@ -1,7 +1,5 @@
 """A table for programs, its addresses on a page, the order of its rows, its citation; ranks of pairs."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """`build_table`: which seeds fill a cell, what is averaged, who wins, what a reader is told."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path

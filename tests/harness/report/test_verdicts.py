@@ -1,7 +1,5 @@
 """The rules of verdicts: cases worked by hand, and error rates over drawn studies."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats

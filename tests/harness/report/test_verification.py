@@ -1,7 +1,5 @@
 """`verify`: one number with its answers, plan and sources, as text and as JSON."""
 
-from __future__ import annotations
-
 import pytest
 
 from harness.facts.evidence.ledger import Ledger

@@ -1,7 +1,5 @@
 """Contributed results: a bundle made in one place is accepted in another, and its level is shown."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The store of embeddings: bytes, precision, memory, what is refused, and copies that outlive a store."""
 
-from __future__ import annotations
-
 import os
 import tracemalloc
 from collections.abc import Sequence

@@ -3,8 +3,6 @@
 Every sixth is tried by default, all of them with the slow tests.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import os

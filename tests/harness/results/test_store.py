@@ -1,7 +1,5 @@
 """Result files: one form, read back whole, refused when anything is off."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Stage `corpus`: from a declaration in recipes/corpora.yaml to corpora/NAME and to a run's rows."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The lines that `sentbench data fetch` and `data check` print."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """An encoder's folder is read with the pooling that is asked for, and refused if its parts do not fit."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

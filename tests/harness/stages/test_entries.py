@@ -1,7 +1,5 @@
 """A changed entry of params.yaml changes that entry's files and no other; the pipeline depends on these."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

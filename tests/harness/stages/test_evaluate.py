@@ -1,7 +1,5 @@
 """The evaluate command on any folder, what a second evaluation encodes, and the row without a model."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable, Sequence

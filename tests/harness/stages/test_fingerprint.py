@@ -1,7 +1,5 @@
 """The files that stand for code and data: what is in them, what changes them, and who depends on them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from types import SimpleNamespace

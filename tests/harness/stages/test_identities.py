@@ -1,7 +1,5 @@
 """What names a run, a source, a made corpus and kept vectors: a field counts, or a reason says why not."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from functools import cache

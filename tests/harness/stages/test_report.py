@@ -1,7 +1,5 @@
 """The report stage on the committed scores: the files it writes, what they hold, and all or none of them."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Callable, Iterator

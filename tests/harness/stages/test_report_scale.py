@@ -1,7 +1,5 @@
 """What a report calls small-scale follows from the runs it shows."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

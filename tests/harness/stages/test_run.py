@@ -1,7 +1,5 @@
 """A run from its entry in the plan to its scores: each of its settings reaches training and evaluation."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Mapping, Sequence

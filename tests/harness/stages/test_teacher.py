@@ -1,7 +1,5 @@
 """A cached teacher never serves another model's vectors: not through DVC, not without it."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from typing import Any

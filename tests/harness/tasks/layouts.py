@@ -1,7 +1,5 @@
 """Small data sets in the upstream layouts, with texts made from a seed."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -4,8 +4,6 @@ Written from the protocol: global seeds before every fit, torch's own Linear, lo
 global permutation.
 """
 
-from __future__ import annotations
-
 import copy
 
 import numpy as np

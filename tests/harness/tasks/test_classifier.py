@@ -1,7 +1,5 @@
 """SentEval's three schemes, batched, against the plain loop; sanity checks; bad input."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

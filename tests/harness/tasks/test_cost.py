@@ -1,7 +1,5 @@
 """What an encoder costs, with a clock and an encoder whose figures are known."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import accumulate
 

@@ -3,8 +3,6 @@
 Each source is written in its own layout; tasks are built by name, as a command builds them.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 from collections.abc import Callable, Sequence

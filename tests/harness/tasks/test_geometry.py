@@ -1,7 +1,5 @@
 """Alignment, uniformity, anisotropy and the pairs whose lengths mislead."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The batched solver against one regression at a time."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

@@ -1,7 +1,5 @@
 """The bridge to mteb, with encoders made of hashes and data sets of a few pairs."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The registry of tasks: names, suites, and every unique text encoded once."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Re-ranking metrics: worked orders, ties against every permutation, sanity checks, BM25, bad input."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from collections.abc import Sequence

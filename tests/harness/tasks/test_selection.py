@@ -1,7 +1,5 @@
 """Selection reads the development pairs of STS-B, and each split its own file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """STS tasks: correlations, settings, text forms, sources and bad input, without a network."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

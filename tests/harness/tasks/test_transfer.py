@@ -1,7 +1,5 @@
 """Transfer and inference tasks end to end on small files: order, texts, sanity checks, bad input."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

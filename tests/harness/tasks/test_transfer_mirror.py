@@ -1,7 +1,5 @@
 """Real data: inference and re-ranking sets run whole."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Sequence
 from functools import cache

@@ -1,7 +1,5 @@
 """BERT-flow: the flow as a map, what is fixed, what learns, and from which sentences it starts."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """CKD: its loss of given vectors, both presets, the teacher as vectors or as a network, the queue."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

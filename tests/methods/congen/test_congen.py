@@ -1,7 +1,5 @@
 """ConGen: its terms of given vectors, which texts are read, what the queue holds, what is refused."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """ConSERT: its objective, its edits, what views are to the encoder, what is watched and exported."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

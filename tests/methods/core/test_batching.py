@@ -1,7 +1,5 @@
 """Batches partition the texts, respect the budget and carry next to no padding."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as some

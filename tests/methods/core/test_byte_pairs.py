@@ -1,7 +1,5 @@
 """A folder with vocab.json and merges.txt alone gives RoBERTa's pieces."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

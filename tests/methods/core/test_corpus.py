@@ -1,7 +1,5 @@
 """A tokenised corpus: every column of every row; kept by content, never read for anything else."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

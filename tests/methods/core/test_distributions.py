@@ -1,7 +1,5 @@
 """Losses between similarity distributions: worked numbers, the direct form in float64, chunks, limits."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 

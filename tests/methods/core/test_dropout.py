@@ -1,7 +1,5 @@
 """Dropout: rates set for good or for one pass, what masks keep, and gradients through the same masks."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Pooling by hand, encoding against the plain loop, folders that load alike or are refused."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Folders of every legitimate kind are read; tokenizers without a padding token too."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Shared objectives against arithmetic by hand and slow double loops."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Momentum contrast through its plainest user, MoCo: what is compared, what moves, what stays."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

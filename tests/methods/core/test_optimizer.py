@@ -1,7 +1,5 @@
 """Updates by hand and against the textbook: both libraries' Adam, with and without bias correction."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """The queue of vectors against a deque, also across a reload."""
 
-from __future__ import annotations
-
 from collections import deque
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Steps, epochs and learning rates by hand; the streams of random numbers."""
 
-from __future__ import annotations
-
 import pytest
 from pydantic import ValidationError
 

@@ -1,7 +1,5 @@
 """Teacher vectors: written once, looked up by row, and never read for another text."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Edits of word pieces: lengths, multisets, what stays where it is, and that each edit is pure."""
 
-from __future__ import annotations
-
 from collections import Counter
 from functools import partial
 

@@ -1,7 +1,5 @@
 """What the loop does besides the laws: selection, early stop, refusal of bad numbers, rows it visits."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A resume point that is damaged or of another run is refused in one line that says what to do."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from typing import Any

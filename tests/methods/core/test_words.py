@@ -1,7 +1,5 @@
 """A BERT over word vectors: what it starts as, and that other libraries read it alike."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Contrastive tension: its losses of given vectors, which sentences meet, what the two networks do."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Fixtures of DCLR's tests: networks of several kinds, and methods built on them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

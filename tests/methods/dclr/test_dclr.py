@@ -1,7 +1,5 @@
 """DCLR as a whole: both presets against the slow form, what learns and what does not."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

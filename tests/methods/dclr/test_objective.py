@@ -1,7 +1,5 @@
 """Weights, losses and noise of DCLR: worked examples, slow forms, limits and invariances."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

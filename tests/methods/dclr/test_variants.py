@@ -1,7 +1,5 @@
 """DCLR's other presets: complements, cutoffs, weights of its own, distillation; bad settings."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from unittest.mock import patch
 

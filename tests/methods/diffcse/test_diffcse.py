@@ -1,7 +1,5 @@
 """DiffCSE: its terms of given vectors, what is rewritten, what the discriminator reads."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Distillation: teacher vectors follow their rows, equal vectors cost nothing, wrong parents are refused."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

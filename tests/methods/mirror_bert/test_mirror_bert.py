@@ -1,7 +1,5 @@
 """Mirror-BERT: its loss of given vectors, the masked span, dropped heads, the padded mean."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """MoCo's key views: what an edit changes, how often, and the sentences rewritten by roles."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Any

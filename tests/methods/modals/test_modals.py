@@ -1,7 +1,5 @@
 """MODALS: what each move does to a vector, and when it does nothing."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

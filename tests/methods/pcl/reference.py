@@ -1,7 +1,5 @@
 """PCL's loss written once more from its equations, one sentence and one candidate at a time, in float64."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

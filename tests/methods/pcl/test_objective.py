@@ -1,7 +1,5 @@
 """The loss of given vectors: worked values, equality with a slow version, limits, invariances, bounds."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """PCL's views, on pieces or on words, and its networks: what starts equal, what learns, what padding does."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from functools import partial

@@ -1,7 +1,5 @@
 """PT-BERT: its block, what learns, what the key side reads, what is exported."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """SCD: its terms of given vectors, the two rates, who learns from which term."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The cross-view loss: worked numbers, the slow form with gradients, exchanges, limits."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """SCT's training: queues, references, stages, exported encoder, bad settings."""
 
-from __future__ import annotations
-
 from collections import deque
 from pathlib import Path
 from typing import Any

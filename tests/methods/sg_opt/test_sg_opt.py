@@ -1,7 +1,5 @@
 """SG-OPT: its terms of given vectors, what is trained, what is frozen, and what each side reads."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

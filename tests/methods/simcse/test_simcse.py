@@ -1,7 +1,5 @@
 """SimCSE: what its two views are, and what its loss is of them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """UNA as slow, obvious loops: the loss from its formula, and statistics and corruption one word at a time."""
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_right
 from collections import Counter

@@ -1,7 +1,5 @@
 """Selection and replacement: bounds, exact distributions, windows, repair, and the word-by-word form."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import chisquare

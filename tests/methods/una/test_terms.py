@@ -1,7 +1,5 @@
 """TF-IDF, ranks and scores: a corpus worked by hand, slow loops, and the words of a sentence."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """UNA as a method: its losses, its schedule, its views, and what it is when the copies are off."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Whitening by hand and by its definition."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Products through oneDNN equal torch's own in value and gradient, and stay away from all other inputs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any

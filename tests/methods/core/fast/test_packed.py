@@ -1,7 +1,5 @@
 """Vectors from real tokens alone equal the backbone's own forward pass, in value and in gradient."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

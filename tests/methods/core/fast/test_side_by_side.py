@@ -1,7 +1,5 @@
 """Batches computed several at once: order, modes and threads are the caller's, values those of one thread."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
