@@ -4,6 +4,7 @@ import hashlib
 import re
 import subprocess
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from harness.compute.pairs import stored_cosines
@@ -11,38 +12,22 @@ from harness.data.sources import source_named
 from harness.declarations import read_declaration, read_declarations
 from harness.facts.spec import MARK
 from harness.identity import code_base, report_roots
-from harness.paths import (
-    CURVES,
-    EMBEDDINGS,
-    LEADERBOARDS,
-    MEASUREMENTS,
-    REPORTS,
-    STORE_RECORD,
-    declared,
-)
+from harness.paths import CURVES, EMBEDDINGS, LEADERBOARDS, MEASUREMENTS, REPORTS, STORE_RECORD, declared
 from harness.plan.entries import Params
 from harness.plan.names import changes_of, is_full_scale, recipes_of
 from harness.plan.recipes import load_recipes
 from harness.report.cite import WORKS, Work
-from harness.report.pages.content import Ablation, PairSet, Report, Site, Stamp, Step
+from harness.report.pages.content import Ablation, PairSet, Report, Site, Stamp
 from harness.report.pages.paper import papers_of
 from harness.report.runs import run_details
 from harness.report.tables.build import Evidence
-from harness.report.tables.leaderboard import (
-    IN_PAPERS_FORM,
-    PUBLIC,
-    SHOWN,
-    SMALL,
-    notes_of,
-)
+from harness.report.tables.leaderboard import IN_PAPERS_FORM, PUBLIC, SHOWN, SMALL, notes_of
 from harness.report.tables.model import Table
 from harness.results.embeddings import EmbeddingStore
 from harness.results.kept_models import kept_models
 from harness.results.schema import ResultFile
 from harness.tasks.registry import SUITES, build_tasks
 from harness.tasks.sts import StsTask
-
-_STATED = re.compile(r'<meta name="results" content="(\w+) (\w+) ([\d-]+)">')
 
 
 def report_content(
@@ -52,6 +37,7 @@ def report_content(
     runs = run_details(evidence.results, curves=CURVES)
     recipes = load_recipes()
     declaring = recipes_of((run.run.id for run in evidence.results), recipes).values()
+    works = read_declarations(declared(LEADERBOARDS) / WORKS, Work)
     small_scale = not all(is_full_scale(recipes[name]) for name in declaring)
     return Report(
         title="sentbench",
@@ -68,12 +54,7 @@ def report_content(
         own_models=tuple(kept_models()),
         suites=SUITES,
         pairs=pair_sets(params),
-        papers=papers_of(
-            tables,
-            evidence.published,
-            runs,
-            read_declarations(declared(LEADERBOARDS) / WORKS, Work),
-        ),
+        papers=papers_of(tables, evidence.published, runs, works),
         results=tuple(evidence.results),
         contributed=tuple(evidence.contributed.values()),
         set_aside=tuple(evidence.set_aside),
@@ -90,24 +71,14 @@ def report_content(
 
 def ablations_of(params: Params) -> tuple[Ablation, ...]:
     """Returns an ablation for every trained system of the plan that is no step itself, on each backbone."""
-    declared: dict[tuple[str, str], list[str]] = {}
-    entries = {}
+    found: dict[tuple[str, str], Ablation] = {}
     for key, run in params.runs.items():
-        if MARK not in run.id and run.train["steps"] != 0:
-            declared.setdefault((run.id, run.backbone_name), []).append(key)
-            entries[run.id] = run
-    return tuple(
-        Ablation(
-            system,
-            backbone,
-            tuple(
-                Step(f"{system}{MARK}{change.step}", change.step, change.says)
-                for change in changes_of(entries[system])
-            ),
-            tuple(keys),
-        )
-        for (system, backbone), keys in declared.items()
-    )
+        name = run.id, run.backbone_name
+        if name in found:
+            found[name] = replace(found[name], runs=(*found[name].runs, key))
+        elif MARK not in run.id and run.train["steps"] != 0:
+            found[name] = Ablation(*name, {change.step: change.says for change in changes_of(run)}, (key,))
+    return tuple(found.values())
 
 
 def pair_sets(params: Params) -> tuple[PairSet, ...]:
@@ -124,24 +95,19 @@ def pair_sets(params: Params) -> tuple[PairSet, ...]:
                 EmbeddingStore.load(EMBEDDINGS / key)
             )
             wanted |= dict.fromkeys((name, run.text) for name in run.tasks if ":" not in name)
+    tasks = [task for name, text in wanted for task in build_tasks([name], text=text)]
     return tuple(
-        _pair_set(task, stores)
-        for name, text in wanted
-        for task in build_tasks([name], text=text)
+        PairSet(
+            task=task.name,
+            licence=source_named(task.source).licence,
+            subsets=tuple(subset for subset, pairs in task.subsets.items() for _ in pairs),
+            gold=tuple(float(pair.score) for pair in task.pairs),
+            words=tuple((len(pair.first.split()) + len(pair.second.split())) / 2 for pair in task.pairs),
+            texts=tuple((pair.first, pair.second) for pair in task.pairs),
+            cosines={name: values.tolist() for name, values in stored_cosines(task, stores).items()},
+        )
+        for task in tasks
         if isinstance(task, StsTask) and not task.name.endswith("-dev")
-    )
-
-
-def _pair_set(task: StsTask, stores: Mapping[str, Sequence[EmbeddingStore]]) -> PairSet:
-    named = [(subset, pair) for subset, pairs in task.subsets.items() for pair in pairs]
-    return PairSet(
-        task=task.name,
-        licence=source_named(task.source).licence,
-        subsets=tuple(subset for subset, _ in named),
-        gold=tuple(float(pair.score) for _, pair in named),
-        words=tuple((len(pair.first.split()) + len(pair.second.split())) / 2 for _, pair in named),
-        texts=tuple((pair.first, pair.second) for _, pair in named),
-        cosines={name: values.tolist() for name, values in stored_cosines(task, stores).items()},
     )
 
 
@@ -153,9 +119,10 @@ def stamp_of(results: Sequence[ResultFile], page: Path) -> Stamp:
     """
     content = "".join(result.model_dump_json() for result in sorted(results, key=lambda one: one.run.key))
     digest = hashlib.sha256(content.encode()).hexdigest()[:16]
-    former = _STATED.search(page.read_text(encoding="utf-8")) if page.is_file() else None
-    if former and former[1] == digest:
-        return Stamp(digest, former[2], former[3])
+    text = page.read_text(encoding="utf-8") if page.is_file() else ""
+    former = re.search(rf'<meta name="results" content="{digest} (\w+) ([\d-]+)">', text)
+    if former:
+        return Stamp(digest, former[1], former[2])
     command = ["git", "log", "-1", "--format=%h %cs"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=page.parent)

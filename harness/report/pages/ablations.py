@@ -1,13 +1,14 @@
 """The ablation: how much each choice of protocol moves a run, and how much of its gap that is."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from harness.facts import statistics
+from harness.facts.spec import MARK
 from harness.facts.statistics import Comparison
 from harness.report.chart import Chart, Row, draw
-from harness.report.pages.content import Ablation, Page, Report, Step
+from harness.report.pages.content import Ablation, Page, Report
 from harness.report.runs import selected_scores, slug
 from harness.report.tables.model import Table
 from harness.results.schema import ResultFile
@@ -33,21 +34,22 @@ def effect_of(changed: Sequence[float], usual: Sequence[float]) -> Effect:
 
 @dataclass(frozen=True)
 class MeasuredAblation:
-    """An ablation with the effect of each step; `tasks` are the test sets that scores are means over.
+    """An ablation with the effect of each step by its name.
 
-    gap: published minus ours, x 100, None if unknown. declared: scores of the declared run.
+    gap: published minus ours, x 100, None if unknown. declared: scores of the declared run. tasks: the test
+    sets that scores are means over.
     """
 
     ablation: Ablation
     gap: float | None
     declared: Sequence[float]
-    steps: tuple[tuple[Step, Effect], ...]
+    effects: Mapping[str, Effect]
     tasks: tuple[str, ...]
 
     @property
     def has_scores(self) -> bool:
         """Whether any step was run."""
-        return any(effect.change is not None for _, effect in self.steps)
+        return any(effect.change is not None for effect in self.effects.values())
 
 
 def measure_ablation(
@@ -74,8 +76,8 @@ def measure_ablation(
         return [statistics.mean([run[task] for task in tasks]) for run in whole]
 
     declared = means(ablation.system)
-    steps = tuple((step, effect_of(means(step.system), declared)) for step in ablation.steps)
-    return MeasuredAblation(ablation, gap, declared, steps, tasks)
+    effects = {step: effect_of(means(f"{ablation.system}{MARK}{step}"), declared) for step in ablation.steps}
+    return MeasuredAblation(ablation, gap, declared, effects, tasks)
 
 
 def gap_of(runs: Sequence[str], tables: Iterable[Table]) -> float | None:
@@ -91,11 +93,11 @@ def effects_of(measured: MeasuredAblation) -> Chart | None:
     """Returns a picture of what each choice changes, in points; None where no step was run."""
     name = f"{measured.ablation.system} on {measured.ablation.backbone}"
     rows: list[Row] = []
-    for step, effect in measured.steps:
+    for step, effect in measured.effects.items():
         if effect.change is not None:
-            about = {"name": step.name, "kind": "ours", "value": effect.change}
+            says = f"{measured.ablation.steps[step]}: {effect.change:+.2f}"
             ends = {"low": effect.interval.low, "high": effect.interval.high} if effect.interval else {}
-            rows.append({**about, **ends, "says": f"{step.says}: {effect.change:+.2f}"})
+            rows.append({"name": step, "kind": "ours", "value": effect.change, **ends, "says": says})
     if not rows:
         return None
     most = max(rows, key=lambda row: abs(row["value"]))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from scipy.stats import rankdata
@@ -55,27 +55,17 @@ class Paper:
         return f"papers/{self.key}.html"
 
 
-class Step(NamedTuple):
-    """One step of an ablation: the run's id, the step's name, and the choice that it changes, in words."""
-
-    system: str
-    name: str
-    says: str
-
-
 @dataclass(frozen=True)
 class Ablation:
-    """The steps of one declared system on one backbone; `runs` are the keys of its declared runs."""
+    """The steps of one declared system on one backbone, each with the choice that it changes, in words.
+
+    runs: the keys of its declared runs.
+    """
 
     system: str
     backbone: str
-    steps: tuple[Step, ...]
+    steps: Mapping[str, str]
     runs: tuple[str, ...] = ()
-
-    @property
-    def command(self) -> str:
-        """What runs the ablation."""
-        return f"sentbench plan ablation/{self.system} && dvc repro"
 
 
 class Site(Declaration):

@@ -4,13 +4,13 @@ import pytest
 
 from harness.report.pages import ablations
 from harness.report.pages.ablations import gap_of, measure_ablation
-from harness.report.pages.content import Ablation, Report, Step
+from harness.report.pages.content import Ablation, Report
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.results.schema import ResultFile
 from tests.harness.report.made_results import result
 from tests.harness.report.shown import show
 
-ABLATION = Ablation("a", "b", (Step("a-text", "text", "senteval → raw"), Step("a-clip", "clipping", "clip")))
+ABLATION = Ablation("a", "b", {"text": "senteval → raw", "clipping": "clip"})
 DECLARED = [
     result("a", seed, {("STS12", "all"): value, ("STSB", "all"): value + 0.1, ("STSB-dev", "all"): 0.9})
     for seed, value in ((0, 0.60), (1, 0.62))
@@ -18,14 +18,15 @@ DECLARED = [
 
 
 def changed(seed: int, backbone: str = "b", **scores: float) -> ResultFile:
-    return result("a-text", seed, {(task, "all"): value for task, value in scores.items()}, backbone=backbone)
+    raw = {(task, "all"): value for task, value in scores.items()}
+    return result("a-ablation-text", seed, raw, backbone=backbone)
 
 
 def test_an_effect_is_the_mean_over_the_declared_test_sets_and_closes_a_share_of_the_gap() -> None:
     """Declared: means 65 and 67, so 66. Step: 67 and 69, so 68: +2, half of the gap of 4. Dev is left out."""
     change = [changed(seed, STS12=0.62 + seed / 50, STSB=0.72 + seed / 50, STS13=0.1) for seed in (0, 1)]
     measured = measure_ablation(ABLATION, [*DECLARED, *change], 4.0)
-    (_, text), (_, clipping) = measured.steps
+    text, clipping = measured.effects.values()
     assert measured.declared == pytest.approx([65.0, 67.0])
     assert measured.tasks == ("STS12", "STSB")
     assert text.change == pytest.approx(2.0)
@@ -45,7 +46,7 @@ def test_a_rung_without_one_of_the_test_sets_and_runs_on_other_backbones_do_not_
 
 def test_the_page_says_what_was_not_run_and_how_to_run_it() -> None:
     measured = measure_ablation(ABLATION, [*DECLARED, changed(0, STS12=0.5, STSB=0.5)], 4.0)
-    assert measured.steps[0][1].interval is None  # one seed a side
+    assert measured.effects["text"].interval is None  # one seed a side
     climbed = show(ablations.PAGE, Report("T", "c"), {"ablations": [measured], "figures": []})
     for said in ("−16.00", "-400 %", '<td class="words" colspan="3">not run</td>'):
         assert said in climbed

@@ -6,7 +6,7 @@ import pytest
 
 from harness.facts.evidence.others import ReportedNumber, nothing_known
 from harness.report.pages.ablations import MeasuredAblation, effect_of, effects_of
-from harness.report.pages.content import Ablation, Paper, Step
+from harness.report.pages.content import Ablation, Paper
 from harness.report.pages.index import costs_of
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.report.verification import Plan, verify
@@ -37,14 +37,13 @@ def test_a_system_stands_at_the_hours_of_one_seed_and_a_cheaper_one_within_a_poi
 
 
 def test_effects_of_steps_are_bars_in_points_and_steps_that_were_not_run_are_left_out() -> None:
-    ablation = Ablation("simcse", "b", (), ("simcse__b__s0",))
     effects = {
         "pooling": effect_of([69.5], [70.0]),
         "length": effect_of([71.25, 71.25], [70.0, 70.0]),
         "steps": effect_of([], [70.0, 70.0]),
     }
-    steps = tuple((Step(f"simcse~{name}", name, "other"), effect) for name, effect in effects.items())
-    chart = effects_of(MeasuredAblation(ablation, None, [70.0], steps, ("STSB",)))
+    ablation = Ablation("simcse", "b", dict.fromkeys(effects, "other"))
+    chart = effects_of(MeasuredAblation(ablation, None, [70.0], effects, ("STSB",)))
     assert chart is not None
     assert [(one["name"], one["value"], one.get("low"), one.get("high")) for one in chart.rows] == [
         ("pooling", -0.5, None, None),
@@ -52,4 +51,5 @@ def test_effects_of_steps_are_bars_in_points_and_steps_that_were_not_run_are_lef
     ]
     assert chart.says == "length moves the score most, by +1.25 points."
     assert chart.key == "effects-simcse-on-b"
-    assert effects_of(MeasuredAblation(ablation, None, [70.0], steps[2:], ("STSB",))) is None
+    unrun = {"steps": effects["steps"]}
+    assert effects_of(MeasuredAblation(ablation, None, [70.0], unrun, ("STSB",))) is None
