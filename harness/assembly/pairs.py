@@ -23,33 +23,21 @@ from harness.tasks.interface import Encode, Task
 from harness.tasks.registry import build_tasks
 from harness.tasks.sts import StsTask, cosines_of_pairs
 
-RANKED = {"spearman": True, "pearson": False}
 SEED = 0
 
 
-def pair_intervals(tasks: Iterable[Task], encode: Encode) -> dict[tuple[str, str], Interval]:
-    """Returns the bootstrap interval of each correlation over all pairs by task and metric; other tasks have
-    none.
+def score_lines(tasks: Sequence[Task], encode: Encode, *, intervals: bool = False) -> list[KeptScore]:
+    """Returns the scores of all tasks in raw units; with `intervals` correlations over all pairs have one.
 
     A task has the same interval whatever other tasks are asked for.
     """
-    found = {}
-    for task in scored_pairs(tasks):
-        for metric, ranked in RANKED.items():
-            interval = percentile_interval(_draws(task, [encode], ranked=ranked)[0])
-            if interval is not None:
-                found[task.name, metric] = interval
-    return found
-
-
-def score_lines(tasks: Sequence[Task], encode: Encode, *, intervals: bool = False) -> list[KeptScore]:
-    """Returns the scores of all tasks in raw units; with `intervals` those over all pairs have one."""
-    known = pair_intervals(tasks, encode) if intervals else {}
+    known: dict[tuple[str, str, str], Interval | None] = {}
+    for task in scored_pairs(tasks) if intervals else ():
+        for metric in ("spearman", "pearson"):
+            draws = _draws(task, [encode], ranked=metric == "spearman")
+            known[task.name, metric, "all"] = percentile_interval(draws[0])
     return [
-        KeptScore(
-            **score._asdict(),
-            interval=known.get((score.task, score.metric)) if score.setting == "all" else None,
-        )
+        KeptScore(**score._asdict(), interval=known.get((score.task, score.metric, score.setting)))
         for score in evaluate_stored(tasks, encode)
     ]
 
