@@ -22,11 +22,8 @@ from harness.report.verification import Verification, counted, draw_words
 MOST = 3
 """Sentences that the first screen has."""
 
-ANSWERS = "answers.yaml"
 CROWD = 12
 """The most runs that the first picture draws in one line; more take three."""
-
-
 GROUPS: dict[str, tuple[Verdict, ...]] = {
     "replicates": ("replicates", "replicates within run-to-run variation", "independent runs agree"),
     "is above what other runs reach": ("does not replicate (lower)", "independent runs score lower"),
@@ -50,8 +47,6 @@ class Number(Declaration):
 
 
 class _Numbers(Declaration):
-    """The file answers.yaml."""
-
     numbers: list[Number] = Field(min_length=1)
 
 
@@ -87,7 +82,7 @@ class Answer:
 
 def load_numbers(folder: Path) -> list[Number]:
     """Returns the declared numbers. Errors: InputError if the file is missing or wrong."""
-    return read_declaration(folder / ANSWERS, _Numbers).numbers
+    return read_declaration(folder / "answers.yaml", _Numbers).numbers
 
 
 def answers_of(report: Report, page: str = "") -> list[Answer]:
@@ -107,8 +102,7 @@ def answers_of(report: Report, page: str = "") -> list[Answer]:
             own = link.partition("#")[0]
             studied = own and any(pool.studies for pool in known.others.pools.values())
             evidence = f"{own}#{anchor_of(known.reported.row)}" if studied else ""
-            words = known_words(known), _cost(known, cell)
-            found.append(Answer(known, number.name, link, evidence, *words))
+            found.append(Answer(known, number.name, link, evidence, known_words(known), _cost(known, cell)))
     return found
 
 
@@ -139,10 +133,9 @@ def known_words(found: Verification) -> str:
         parts.append(f"ours {statistics.mean(found.values):.2f} ({counted(len(found.values), 'run')})")
     if others.median is not None:
         rivals = f", {len(others.competitors)} by authors of a competing method" if others.competitors else ""
-        parts.append(
-            f"median {others.median:.2f} of {counted(len(others.sources), 'independent source')}{rivals}"
-        )
-    if found.draw is not None and found.draw.place is not None and found.draw.runs > 1:
+        sources = counted(len(others.sources), "independent source")
+        parts.append(f"median {others.median:.2f} of {sources}{rivals}")
+    if found.draw is not None and found.draw.runs > 1:
         parts.append(draw_words(found.draw).replace(" %", "\N{NO-BREAK SPACE}%"))
     own = found.others.pools["same authors"].median
     if own is not None and not parts:
@@ -196,10 +189,17 @@ def marks_of(answer: Answer) -> list[Row]:
         "reported": [reported],
         "ours": list(found.values),
     }
+    if found.values:
+        basis = f"{counted(len(found.values), 'run')} of ours"
+    elif pool.sources:
+        basis = counted(len(pool.sources), "independent source")
+        basis += f", {counted(len(pool.values), 'single run')}"
+    else:
+        basis = "no independent run found"
     about: Row = {
         "reported": answer.reported,
         "verdict": f"{MARKS[answer.verdict] or '–'} {answer.verdict}",
-        "basis": _basis(found),
+        "basis": basis,
         "colour": colour_of(answer.verdict),
         "link": f"#{answer.anchor}",
     }
@@ -221,15 +221,6 @@ def marks_of(answer: Answer) -> list[Row]:
         ends = {"low": round(interval.low, 4), "high": round(interval.high, 4)}
         rows.append({"name": answer.name, "kind": "interval", **ends})
     return rows
-
-
-def _basis(found: Verification) -> str:
-    if found.values:
-        return f"{counted(len(found.values), 'run')} of ours"
-    pool = found.others.independent
-    if not pool.sources:
-        return "no independent run found"
-    return f"{counted(len(pool.sources), 'independent source')}, {counted(len(pool.values), 'single run')}"
 
 
 def conclusion(answers: Sequence[Answer]) -> str:
@@ -254,7 +245,10 @@ def telling_sentences(tables: Iterable[Table], answers: Sequence[Answer]) -> lis
     found: dict[tuple[str, str, float], tuple[int, str]] = {}
     for table, row, known in verifications(sorted(tables, key=reading_order)):
         weight = len(known.others.independent.sources) + len(known.values)
-        word = _told(known)
+        word: str = known.verdict
+        if word in ("inconclusive", "independent evidence is inconclusive"):
+            drawn = known.draw.answer if known.draw else ""
+            word = drawn if drawn in ("lucky draw", "unlucky draw", "out of reach") else ""
         if known.reported.column == "Avg" and weight and word:
             label = f"{row_label(row)}, {known.reported.value:.2f} in {table.title.partition(':')[0]}"
             found.setdefault(known.reported.fact, (weight, f"{label}: {known_words(known)}: {word}."))
@@ -264,11 +258,3 @@ def telling_sentences(tables: Iterable[Table], answers: Sequence[Answer]) -> lis
         verb = "is" if alone == 1 else "are"
         ranked.insert(1, f"{alone} of the {len(answers)} numbers below {verb} known from the authors alone.")
     return ranked[:MOST]
-
-
-def _told(known: Verification) -> str:
-    """Returns the word worth telling of a number: its verdict if settled, else a draw out of the usual."""
-    if known.verdict not in ("inconclusive", "independent evidence is inconclusive"):
-        return known.verdict
-    drawn = "" if known.draw is None else known.draw.answer
-    return drawn if drawn in ("lucky draw", "unlucky draw", "out of reach") else ""

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 
-from harness.facts.evidence.others import Relation
 from harness.facts.verdicts import VERDICTS, Verdict
 from harness.report.formats.text import (
     MARKS,
@@ -39,7 +38,6 @@ class ShownCell:
     glyph: str
     word: str
     delta: str
-    style: str
     order: float | None
     link: str
     facts: Facts
@@ -49,15 +47,13 @@ class ShownCell:
 def show_cell(table: Table, column: Column, cell: Cell, runs: Mapping[str, RunDetail]) -> ShownCell:
     """Returns the reported form of a cell; the link is empty if no run of it is on record."""
     recorded = [runs[key] for key in cell.runs if key in runs]
-    ours = "" if cell.value is None else _number(cell.value, column, table)
     return ShownCell(
-        ours=ours or ("" if is_cited(cell) else "–"),
+        ours=_number(cell.value, column, table) or ("" if is_cited(cell) else "–"),
         sd="" if cell.sd is None else f"±{cell.sd:.{table.decimals}f}",
-        published="" if cell.published is None else _number(cell.published, column, table),
+        published=_number(cell.published, column, table),
         glyph=MARKS[cell.verdict] if cell.verdict else SETTING_MARKS[cell.as_reported],
         word=cell.verdict or "",
         delta="" if cell.delta is None else signed(cell.delta, 0 if column.plain else table.decimals),
-        style=slug(cell.verdict or ""),
         order=cell.published if cell.value is None else cell.value,
         link=f"#{recorded[0].anchor}" if recorded else "",
         facts=cell_facts(table, column, cell, runs),
@@ -67,17 +63,29 @@ def show_cell(table: Table, column: Column, cell: Cell, runs: Mapping[str, RunDe
 
 def cell_facts(table: Table, column: Column, cell: Cell, runs: Mapping[str, RunDetail]) -> Facts:
     """Returns everything known about a cell, the most wanted first; an empty cell has one fact."""
+    ours, verdict = "not run", str(cell.verdict or "")
+    if cell.value is not None:
+        spread = "" if cell.sd is None else f" ± {cell.sd:.{table.decimals}f}"
+        ours = f"{_number(cell.value, column, table)}{spread}, n = {counted(cell.n, 'seed')}"
+    if cell.evidence is not None and cell.evidence.among_many:
+        verdict = f"{cell.verdict}: {MANY}"
+    elif cell.more:
+        verdict = f"{cell.verdict}: {counted(cell.more, 'more seed')} advised"
+    seeds = [str(runs[key].about.seed) if key in runs else key for key in cell.runs]
+    if cell.values:
+        values = [_number(value, column, table) for value in cell.values]
+        seeds = [f"{seed}: {value}" for seed, value in zip(seeds, values, strict=True)]
     facts = [
-        ("Ours", _ours(cell, column, table)),
+        ("Ours", ours),
         *(("Contributed", contributed_text(group)) for group in cell.contributed),
-        ("Published", "" if cell.published is None else _number(cell.published, column, table)),
+        ("Published", _number(cell.published, column, table)),
         ("Difference", "" if cell.delta is None else signed(cell.delta, table.decimals)),
-        ("Verdict", _verdict(cell)),
+        ("Verdict", verdict),
         ("Rank", "" if cell.ranks is None else span_words(cell.ranks)),
         ("No verdict from our runs", cell.no_verdict),
         *evidence_facts(cell.evidence),
-        ("Each seed", _seed_values(cell, column, table, runs)),
-        ("Best on dev", "" if cell.best_by_dev is None else _number(cell.best_by_dev, column, table)),
+        ("Each seed", ", ".join(seeds)),
+        ("Best on dev", _number(cell.best_by_dev, column, table)),
         ("Column", column.mark),
         ("Note", cell.note),
     ]
@@ -94,23 +102,16 @@ def evidence_facts(found: Verification | None) -> Facts:
             rivals = len(pool.competitors) if kind == "independent" else 0
             marked = f", {rivals} of them authors of a competing method" if rivals else ""
             number = counted(len(pool.sources), "source")
-            facts.append((_KINDS[kind], f"{pool.median:.2f}, median of {number}{marked}"))
-    draw = found.draw
-    if draw is not None:
-        low, high = (100 * end for end in draw.place.interval)
-        facts.append(("As one run", f"{draw.answer}: {draw_words(draw)} ({low:.0f} to {high:.0f} %)"))
-    plan = found.plan
-    if plan is not None:
-        facts.append(("Next look", "; ".join(filter(None, [next_look_words(plan), plan.cost]))))
+            label = {"independent": "Others", "same authors": "Its authors"}.get(kind, kind.capitalize())
+            facts.append((label, f"{pool.median:.2f}, median of {number}{marked}"))
+    if found.draw is not None:
+        low, high = (100 * end for end in found.draw.place.interval)
+        says = f"{found.draw.answer}: {draw_words(found.draw)} ({low:.0f} to {high:.0f} %)"
+        facts.append(("As one run", says))
+    if found.plan is not None:
+        says = "; ".join(filter(None, [next_look_words(found.plan), found.plan.cost]))
+        facts.append(("Next look", says))
     return facts
-
-
-_KINDS: dict[Relation, str] = {
-    "independent": "Others",
-    "same authors": "Its authors",
-    "checkpoint": "Checkpoint",
-    "other recipe": "Other recipe",
-}
 
 
 def verdict_counts(*tables: Table) -> list[tuple[Verdict, str, int]]:
@@ -157,36 +158,13 @@ def has_sd(table: Table) -> bool:
     return any(cell.sd is not None for row in table.rows for cell in row.cells)
 
 
-def _number(value: float, column: Column, table: Table) -> str:
-    return format_number(value, column, table.decimals).replace("-", "−")
-
-
 def signed(value: float, decimals: int) -> str:
     """Returns a difference with its sign, a true minus for negative ones."""
     return f"{value:+.{decimals}f}".replace("-", "−")
 
 
-def _ours(cell: Cell, column: Column, table: Table) -> str:
-    if cell.value is None:
-        return "not run"
-    seeds = f"n = {cell.n} seed{'s' if cell.n != 1 else ''}"
-    spread = "" if cell.sd is None else f" ± {cell.sd:.{table.decimals}f}"
-    return f"{_number(cell.value, column, table)}{spread}, {seeds}"
-
-
-def _verdict(cell: Cell) -> str:
-    if cell.evidence is not None and cell.evidence.among_many:
-        return f"{cell.verdict}: {MANY}"
-    return f"{cell.verdict}: {counted(cell.more, 'more seed')} advised" if cell.more else cell.verdict or ""
-
-
-def _seed_values(cell: Cell, column: Column, table: Table, runs: Mapping[str, RunDetail]) -> str:
-    """Each run's value after its seed; the seeds alone if the cell carries no values."""
-    names = [str(runs[key].about.seed) if key in runs else key for key in cell.runs]
-    if not cell.values:
-        return ", ".join(names)
-    pairs = zip(names, cell.values, strict=True)
-    return ", ".join(f"{name}: {_number(value, column, table)}" for name, value in pairs)
+def _number(value: float | None, column: Column, table: Table) -> str:
+    return "" if value is None else format_number(value, column, table.decimals).replace("-", "−")
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ the runs that test them are those of the table's cells: nothing is typed twice.
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 from pydantic import Field
 
@@ -23,6 +23,7 @@ from harness.report.pages.content import Page, Report
 from harness.report.runs import slug
 from harness.report.tables.model import Table, TableRow
 
+T = TypeVar("T")
 Outcome = Literal["supported", "contradicted", "inconclusive", "untested", "no verdict"]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 CLAIMS = "claims"
@@ -62,7 +63,7 @@ class PaperClaims(Declaration):
     claims: list[Claim] = Field(min_length=1)
 
 
-@dataclass(frozen=True)
+@dataclass
 class JudgedPair:
     """Two cells of a claim, the one that is said to be better first.
 
@@ -138,32 +139,25 @@ def judge_claims(claims: Sequence[Claim], tables: Mapping[str, Table]) -> list[J
 
     A pair that several claims name counts once. Errors: InputError for an unknown table, column or row.
     """
-    declared = [list(_pairs(claim, tables)) for claim in claims]
-    tested = {
-        pair.compares: pair.scores for some in declared for pair in some if pair.outcome == "inconclusive"
-    }
-    answers = dict(zip(tested, claimed_among_many(list(tested.values())), strict=True))
-    judged = []
-    for claim, some in zip(claims, declared, strict=True):
-        for place, pair in enumerate(some):
-            if pair.compares in answers:
-                ours, claimed = answers[pair.compares]
-                some[place] = replace(pair, ours=ours, claimed=claimed)
-        judged.append(JudgedClaim(claim, tuple(some), tables[claim.table]))
+    judged = [JudgedClaim(claim, tuple(_pairs(claim, tables)), tables[claim.table]) for claim in claims]
+    tested = [pair for one in judged for pair in one.pairs if pair.outcome == "inconclusive"]
+    scores = {pair.compares: pair.scores for pair in tested}
+    answers = dict(zip(scores, claimed_among_many(list(scores.values())), strict=True))
+    for pair in tested:
+        pair.ours, pair.claimed = answers[pair.compares]
     return judged
 
 
 def _pairs(claim: Claim, tables: Mapping[str, Table]) -> Iterator[JudgedPair]:
-    table = tables[_known(claim.table, list(tables), "table", claim)]
-    columns = [column.key for column in table.columns]
+    table = _known(claim, "table", claim.table, tables)
+    columns = {column.key: place for place, column in enumerate(table.columns)}
     rows = {row.key: row for row in table.rows}
-    for name in (*claim.columns, *claim.against):
-        _known(name, columns, f"column of table {table.key}", claim)
     for better, worse, one, other in pairs_of(claim):
-        first, second = (
-            rows[_known(name, list(rows), f"row of table {table.key}", claim)] for name in (better, worse)
+        first, second = (_known(claim, f"row of table {table.key}", name, rows) for name in (better, worse))
+        upper, lower = (
+            row.cells[_known(claim, f"column of table {table.key}", name, columns)]
+            for row, name in ((first, one), (second, other))
         )
-        upper, lower = first.cells[columns.index(one)], second.cells[columns.index(other)]
         links = cell_anchor(table, first, one), cell_anchor(table, second, other)
         reported = None
         if upper.published is not None and lower.published is not None:
@@ -191,12 +185,11 @@ def pairs_of(claim: Claim) -> Iterator[tuple[str, str, str, str]]:
                     yield rows.better, worse, column, other
 
 
-def _known(name: str, known: list[str], kind: str, claim: Claim) -> str:
+def _known(claim: Claim, kind: str, name: str, known: Mapping[str, T]) -> T:
     if name not in known:
-        raise InputError(
-            f"claim {claim.says!r}: {kind} {name!r} is unknown{near_matches(name, known)}; correct the claim"
-        )
-    return name
+        near = near_matches(name, list(known))
+        raise InputError(f"claim {claim.says!r}: {kind} {name!r} is unknown{near}; correct the claim")
+    return known[name]
 
 
 def claims_of(key: str, claims: Sequence[JudgedClaim]) -> Chart | None:
@@ -237,14 +230,13 @@ def claims_of(key: str, claims: Sequence[JudgedClaim]) -> Chart | None:
 
 def claims_values(report: Report) -> dict[str, Any]:
     """Returns what the page shows: the judged claims by the paper's title, and where each table stands."""
-    declared, tables = load_claims(report.leaderboards / CLAIMS), report.all_tables
-    ledger, drawn = {}, {}
-    titles = {paper.key: paper.title for paper in report.papers}
-    for key, title in ((key, titles[key]) for key in declared if key in titles):
-        ledger[title] = judge_claims(declared[key], tables)
-        chart = claims_of(key, ledger[title])
-        if chart:
-            drawn[title] = chart
+    declared, ledger, drawn = load_claims(report.leaderboards / CLAIMS), {}, {}
+    for paper in report.papers:
+        if paper.key in declared:
+            ledger[paper.title] = judge_claims(declared[paper.key], report.all_tables)
+            chart = claims_of(paper.key, ledger[paper.title])
+            if chart:
+                drawn[paper.title] = chart
     counts = Counter(judged.outcome for claims in ledger.values() for judged in claims)
     return {
         "ledger": ledger,

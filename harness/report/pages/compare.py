@@ -1,7 +1,7 @@
 """Two systems side by side: a reader picks them; without a script every one stands against the best."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from harness.facts import statistics
@@ -23,13 +23,23 @@ from harness.report.system_pairs import (
 
 
 def compare_values(report: Report) -> dict[str, Any] | None:
-    """Returns what the page shows: the best trained system against all others; None with fewer than two."""
+    """Returns what the page shows: the best system, a trained one if there is one, against all others.
+
+    None with fewer than two. A task that is scored in two ways is named with its way.
+    """
     systems = {key: system for key, system in system_scores(report.results).items() if system.tasks}
     if len(systems) < 2:
         return None
-    best = reference_of(systems)
+    trained = [system for system in systems.values() if not system.exact] or list(systems.values())
+    most = max(len(system.tasks) for system in trained)
+    best = max((system for system in trained if len(system.tasks) == most), key=_mean)
     rows = [(system, compare_systems(best, system)) for system in systems.values() if system is not best]
-    titles = titles_of(name for system in systems.values() for name in system.tasks)
+    names = {name: task_title(name.task) for system in systems.values() for name in system.tasks}
+    often = Counter(names.values())
+    titles = {
+        name: title if often[title] == 1 else f"{title}, {name.metric} {name.setting}, {name.text} text"
+        for name, title in names.items()
+    }
     return {
         "best": best,
         "tasks": {name: title for name, title in titles.items() if name in best.tasks},
@@ -40,25 +50,8 @@ def compare_values(report: Report) -> dict[str, Any] | None:
     }
 
 
-def reference_of(systems: Mapping[str, SystemScores]) -> SystemScores:
-    """Returns the system with the best mean over its tasks, a trained one if there is one."""
-    trained = [system for system in systems.values() if not system.exact] or list(systems.values())
-    most = max(len(system.tasks) for system in trained)
-    return max((system for system in trained if len(system.tasks) == most), key=_mean)
-
-
 def _mean(system: SystemScores) -> float:
     return statistics.mean([statistics.mean(list(seeds.values())) for seeds in system.tasks.values()])
-
-
-def titles_of(names: Iterable[TaskName]) -> dict[TaskName, str]:
-    """Returns what a reader calls each task; where one is scored in two ways, each with its way."""
-    titles = {name: task_title(name.task) for name in names}
-    often = Counter(titles.values())
-    return {
-        name: title if often[title] == 1 else f"{title}, {name.metric} {name.setting}, {name.text} text"
-        for name, title in titles.items()
-    }
 
 
 def seeds_of(systems: Mapping[str, SystemScores], titles: Mapping[TaskName, str]) -> dict[str, Any]:
@@ -89,11 +82,9 @@ def differences_of(found: SystemComparison) -> Chart:
 
     Of the intervals that decide, the first that is known is drawn. Errors: InputError as of `draw`.
     """
-    lines = [(name.task, one) for name, one in found.tasks.items()]
-    if found.mean is not None:
-        lines.append(("Mean", found.mean))
     rows: list[Row] = []
-    for task, one in lines:
+    mean = [("Mean", found.mean)] if found.mean else []
+    for task, one in [*((name.task, one) for name, one in found.tasks.items()), *mean]:
         values = f"{100 * one.first:.2f} and {100 * one.second:.2f}, {one.outcome}"
         row = {"name": task, "kind": "ours", "value": 100 * one.difference, "says": values}
         interval = next((bound for bound in one.deciding if bound), None)

@@ -4,22 +4,22 @@ from typing import Any
 
 from harness.report.pages.content import Page, Report
 from harness.report.tables.cells import LEVELS
-from harness.results.contributions import Contribution, Level
+from harness.results.contributions import Level
 
 
 def contributed_values(report: Report) -> dict[str, Any] | None:
-    """Returns what the page shows; None where nothing was contributed."""
+    """Returns what the page shows, of each run the tasks whose scores were checked how far, what was checked
+    most first; None where nothing was contributed.
+    """
     if not report.contributed and not report.set_aside:
         return None
-    return {"rows": [(one, checks_of(one)) for one in report.contributed], "set_aside": report.set_aside}
-
-
-def checks_of(one: Contribution) -> dict[Level, str]:
-    """Returns the tasks whose scores were checked how far, in words, what was checked most first."""
-    found: dict[Level, list[str]] = {level: [] for level in reversed(LEVELS)}
-    for task, selection in dict.fromkeys((score.task, score.selection) for score in one.result.scores):
-        found[one.checked.level(task, selection)].append(task)
-    return {level: ", ".join(dict.fromkeys(tasks)) for level, tasks in found.items() if tasks}
+    rows = []
+    for one in report.contributed:
+        found: dict[Level, dict[str, None]] = {level: {} for level in reversed(LEVELS)}
+        for score in one.result.scores:
+            found[one.checked.level(score.task, score.selection)][score.task] = None
+        rows.append((one, {level: ", ".join(tasks) for level, tasks in found.items() if tasks}))
+    return {"rows": rows, "set_aside": report.set_aside}
 
 
 PAGE = Page("Contributed", "pages/contributed.html", "contributed.html.j2", contributed_values, order=5)

@@ -40,7 +40,7 @@ def index_values(report: Report) -> dict[str, Any]:
             *filter(None, [years_of(report.papers), costs_of(report.papers)]),
             *filter(None, [ranks_of(table) for table in report.tables[:1]]),
             *([] if apart else learning_curves(report.runs.values())),
-            *geometry_figure(report.results),
+            *filter(None, [geometry_figure(report.results)]),
         ],
         "records_at": RUNS if apart else "",
         "entries": search_entries(report),
@@ -77,17 +77,16 @@ def ranks_of(table: Table) -> Chart | None:
     if not ranked:
         return None
     cells = [(row, row.cells[ranked[-1]]) for row in table.rows]
-    found = sorted(
-        ((row, cell.value or 0.0, cell.ranks) for row, cell in cells if cell.ranks),
-        key=lambda entry: (entry[2][0] + entry[2][1], -entry[1]),
-    )
+    found = [(row, cell.value or 0.0, cell.ranks) for row, cell in cells if cell.ranks]
+    found.sort(key=lambda entry: (sum(entry[2]), -entry[1]))
+    means = sorted((mean for _, mean, _ in found), reverse=True)
     rows = [
         {
             "name": row.title,
             "kind": row.group or "ranked",
             "low": low - 0.4,
             "high": high + 0.4,
-            "value": sorted((other for _, other, _ in found), reverse=True).index(mean) + 1,
+            "value": means.index(mean) + 1,
             "says": f"{row.title}: {mean:.2f}, rank {low} to {high}",
         }
         for row, mean, (low, high) in found
@@ -159,16 +158,26 @@ def years_of(papers: Sequence[Paper]) -> Chart | None:
         works = {row.key: cell.work for table in paper.tables for row, _, cell in table.cells() if cell.work}
         for _, row, known in verifications(paper.tables):
             entry = paper.bibliography.get(works.get(row.key, ""), "" if row.key in works else paper.bibtex)
-            year, middle = re.search(r"year\s*=\s*\W?(\d{4})", entry), known.others.independent.median
-            if year and middle is not None and known.reported.column == "Avg":
+            stated, middle = re.search(r"year\s*=\s*\W?(\d{4})", entry), known.others.independent.median
+            if stated and middle is not None and known.reported.column == "Avg":
                 name = f"{row.title}, {known.reported.system.partition('@')[2].removesuffix('-uncased')}"
-                found.setdefault(known.reported.fact, (int(year[1]), name, middle))
+                found.setdefault(known.reported.fact, (int(stated[1]), name, middle))
     if not found:
         return None
     gaps = [fact[2] - middle for fact, (_, _, middle) in found.items()]
+    upper: list[Row] = []
+    lower: list[Row] = []
+    years: dict[int, int] = {}
+    for (_, _, value), (year, name, middle) in sorted(found.items(), key=lambda entry: entry[1][0]):
+        years[year] = years.get(year, -1) + 1
+        at = {"name": name, "x": round(year + SHIFT * years[year], 2)}
+        says = f"{name}: reported {value:.2f}"
+        upper.append({**at, "kind": "reported", "y": value, "y2": middle, "says": says})
+        says = f"{name}: median {middle:.2f}"
+        lower.append({**at, "kind": "median of independent sources", "y": middle, "says": says})
     return draw(
         "points",
-        _points_by_year(found),
+        [*named(upper), *lower],
         key="years",
         title="Reported and replicated averages over the years",
         caption="Average of the seven STS test sets; a line joins a number with what others measured of it.",
@@ -181,22 +190,8 @@ def years_of(papers: Sequence[Paper]) -> Chart | None:
     )
 
 
-def _points_by_year(found: dict[tuple[str, str, float], tuple[int, str, float]]) -> list[Row]:
-    upper: list[dict[str, Any]] = []
-    lower: list[Row] = []
-    years: dict[int, int] = {}
-    for (_, _, value), (year, name, middle) in sorted(found.items(), key=lambda entry: entry[1][0]):
-        years[year] = years.get(year, -1) + 1
-        at = {"name": name, "x": round(year + SHIFT * years[year], 2)}
-        says = f"{name}: reported {value:.2f}"
-        upper.append({**at, "kind": "reported", "y": value, "y2": middle, "says": says})
-        says = f"{name}: median {middle:.2f}"
-        lower.append({**at, "kind": "median of independent sources", "y": middle, "says": says})
-    return [*named(upper), *lower]
-
-
-def geometry_figure(results: Sequence[ResultFile]) -> list[Chart]:
-    """Returns a picture of alignment against uniformity of every system, none where neither was measured."""
+def geometry_figure(results: Sequence[ResultFile]) -> Chart | None:
+    """Returns a picture of alignment against uniformity of every system, None where neither was measured."""
     found: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for result in results:
         values = {
@@ -209,32 +204,30 @@ def geometry_figure(results: Sequence[ResultFile]) -> list[Chart]:
             label = system_label(run.method, run.variant, run.backbone)
             found.setdefault((label, run.backbone), []).append((values["uniformity"], values["alignment"]))
     if not found:
-        return []
-    rows: list[dict[str, object]] = []
+        return None
+    rows: list[Row] = []
     for (label, backbone), shapes in found.items():
         x, y = (statistics.fmean(values) for values in zip(*shapes, strict=True))
         says = f"{label}: alignment {y:.3f}, uniformity {x:.3f}"
         at = {"x": round(x, 4), "y": round(y, 4)}
         rows.append({"name": label.partition("@")[0], "kind": backbone or "words", **at, "says": says})
-    ends = [min(rows, key=lambda row: row["x"]), min(rows, key=lambda row: row["y"])]  # type: ignore[arg-type, return-value]
-    return [
-        draw(
-            "points",
-            named(rows),
-            key="geometry",
-            title="Alignment and uniformity",
-            caption="Of unit vectors of STS-B test, a point for each system, mean over seeds. Lower is "
-            "better in both; low alignment alone says little, as a constant encoder has 0 (Wang and Isola).",
-            says=f"{ends[0]['name']} spreads vectors most, {ends[1]['name']} keeps similar pairs closest.",
-            x_title="uniformity (lower is more spread)",
-            y_title="alignment (lower is closer)",
-        )
-    ]
+    spread, close = (min(rows, key=lambda row: row[axis])["name"] for axis in ("x", "y"))
+    return draw(
+        "points",
+        named(rows),
+        key="geometry",
+        title="Alignment and uniformity",
+        caption="Of unit vectors of STS-B test, a point for each system, mean over seeds. Lower is "
+        "better in both; low alignment alone says little, as a constant encoder has 0 (Wang and Isola).",
+        says=f"{spread} spreads vectors most, {close} keeps similar pairs closest.",
+        x_title="uniformity (lower is more spread)",
+        y_title="alignment (lower is closer)",
+    )
 
 
-def named(rows: Sequence[dict[str, object]]) -> list[Row]:
+def named(rows: Sequence[Row]) -> list[Row]:
     """Returns the rows with a `label` for each point whose name touches no point and no name before it."""
-    spans = [[float(str(row[axis])) for row in rows] for axis in ("x", "y")]
+    spans = [[row[axis] for row in rows] for axis in ("x", "y")]
     sizes = [(max(span) - min(span)) or 1.0 for span in spans]
     places = [tuple(v / size for v, size in zip(at, sizes, strict=True)) for at in zip(*spans, strict=True)]
     shown: list[Row] = []

@@ -25,7 +25,10 @@ DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 
 def pairs_values(report: Report) -> dict[str, Any] | None:
-    """Returns what the page shows; None where no vectors are stored on this machine."""
+    """Returns what the page shows, and as `pairs` what its script reads: of each subset the number of pairs.
+
+    None where no vectors are stored on this machine.
+    """
     sets = [found for found in report.pairs if found.cosines]
     if not sets:
         return None
@@ -39,7 +42,18 @@ def pairs_values(report: Report) -> dict[str, Any] | None:
             for found in carried
         ],
         "left_out": [task_title(found.task) for found in sets if found not in carried],
-        "pairs": [numbers_of(found) for found in carried],
+        "pairs": [
+            {
+                "title": task_title(found.task),
+                "subsets": list(Counter(found.subsets).items()),
+                "gold": [round(value, 3) for value in found.gold],
+                "words": found.words,
+                "texts": found.texts if found.shows_texts else [],
+                "goldRanks": written(found.gold_ranks),
+                "ranks": {system: written(ranks) for system, ranks in found.ranks.items()},
+            }
+            for found in carried
+        ],
     }  # fmt: skip
 
 
@@ -60,21 +74,6 @@ def within(sets: Sequence[PairSet], most: int) -> list[PairSet]:
         if not kept or taken <= most:
             kept.append(found)
     return kept
-
-
-def numbers_of(found: PairSet) -> dict[str, Any]:
-    """Returns a set as the page's script reads it: how many pairs each subset has, ranks as of `written`,
-    sentences where allowed.
-    """
-    return {
-        "title": task_title(found.task),
-        "subsets": list(Counter(found.subsets).items()),
-        "gold": [round(value, 3) for value in found.gold],
-        "words": found.words,
-        "texts": found.texts if found.shows_texts else [],
-        "goldRanks": written(found.gold_ranks),
-        "ranks": {system: written(ranks) for system, ranks in found.ranks.items()},
-    }
 
 
 def written(ranks: Iterable[float]) -> str:

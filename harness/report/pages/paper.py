@@ -2,9 +2,9 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from harness.facts.published import Published
 from harness.facts.verdicts import VERDICTS
@@ -31,29 +31,25 @@ def papers_of(
     """
     found = []
     for key, paper in sorted(published.papers.items()):
-        reported = [table for name, table in tables.items() if name.startswith(f"{key}/")]
-        own = {table.key: table for table in sorted(reported, key=reading_order)}
-        charts = {name: chart_of(table, runs) for name, table in own.items()}
-        strips = [strip_of(table, published) for table in own.values()]
+        own = [table for name, table in tables.items() if name.startswith(f"{key}/")]
+        own.sort(key=reading_order)
+        charts = {table.key: chart_of(table, runs) for table in own}
+        shown = Paper(
+            key=key,
+            title=paper.title,
+            citation=paper.venue,
+            tables=tuple(own),
+            figures=tuple(filter(None, [strip_of(table, published) for table in own])),
+            notes=tuple(paper.notes),
+            short=paper.short or key.upper(),
+            charts={name: chart for name, chart in charts.items() if chart},
+            link=paper.link,
+            code=paper.code,
+            bibtex=paper_entry(paper),
+            bibliography={name: work_entry(name, works[name]) for name in paper.works if name in works},
+        )
         if own:
-            found.append(
-                Paper(
-                    key=key,
-                    title=paper.title,
-                    citation=paper.venue,
-                    tables=tuple(own.values()),
-                    figures=tuple(strip for strip in strips if strip),
-                    notes=tuple(paper.notes),
-                    short=paper.short or key.upper(),
-                    charts={name: chart for name, chart in charts.items() if chart},
-                    link=paper.link,
-                    code=paper.code,
-                    bibtex=paper_entry(paper),
-                    bibliography={
-                        name: work_entry(name, works[name]) for name in paper.works if name in works
-                    },
-                )
-            )
+            found.append(shown)
     return tuple(found)
 
 
@@ -111,7 +107,7 @@ def others_values(cell: Cell, table: Table) -> list[float]:
 
 def paper_values(report: Report, paper: Paper) -> dict[str, Any]:
     """Returns what the page of one paper shows; only the runs that its cells name are on it."""
-    named = {key for table in paper.tables for row in table.rows for cell in row.cells for key in cell.runs}
+    named = {key for table in paper.tables for _, _, cell in table.cells() for key in cell.runs}
     runs = {key: run for key, run in report.runs.items() if key in named}
     return {
         **answer_values(report, paper.tables, paper.key),
@@ -124,8 +120,7 @@ def paper_values(report: Report, paper: Paper) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True)
-class LogEntry:
+class LogEntry(NamedTuple):
     """Runs of one system from one state of the code on one device.
 
     result: the verdicts of the cells that they fill, in words.
@@ -140,24 +135,21 @@ class LogEntry:
 
 def log_of(tables: Sequence[Table], runs: Mapping[str, RunDetail]) -> list[LogEntry]:
     """Returns the log of the runs that fill a cell of the tables, in the order of these."""
-    groups: dict[tuple[str, str, str], dict[str, RunDetail]] = {}
-    named = (key for table in tables for row in table.rows for cell in row.cells for key in cell.runs)
-    for key in dict.fromkeys(named):
+    cells = [cell for table in tables for _, _, cell in table.cells()]
+    groups: dict[tuple[str, str, str], dict[str, int]] = {}
+    for key in dict.fromkeys(key for cell in cells for key in cell.runs):
         if key in runs:
             run = runs[key]
             group = (run.made_from, run.result.provenance.device, run.system)
-            groups.setdefault(group, {})[key] = run
-    return [
-        LogEntry(*group, tuple(sorted(run.about.seed for run in found.values())), _result(tables, set(found)))
-        for group, found in groups.items()
-    ]
-
-
-def _result(tables: Sequence[Table], keys: set[str]) -> str:
-    cells = [c for table in tables for row in table.rows for c in row.cells if keys & set(c.runs)]
-    found = Counter(cell.verdict for cell in cells if cell.verdict)
-    words = [f"{found[verdict]} {verdict}" for verdict in VERDICTS if found[verdict]]
-    return ", ".join(words) or f"{len(cells)} cells, nothing reported"
+            groups.setdefault(group, {})[key] = run.about.seed
+    log = []
+    for group, seeds in groups.items():
+        filled = [cell for cell in cells if not seeds.keys().isdisjoint(cell.runs)]
+        counts = Counter(cell.verdict for cell in filled)
+        words = [f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict]]
+        result = ", ".join(words) or f"{len(filled)} cells, nothing reported"
+        log.append(LogEntry(*group, tuple(sorted(seeds.values())), result))
+    return log
 
 
 def tables_of_page(report: Report, kind: str) -> dict[str, Any] | None:
@@ -181,17 +173,10 @@ def tables_of_page(report: Report, kind: str) -> dict[str, Any] | None:
 
 def pages(report: Report) -> list[Page]:
     """Returns a page for every paper of the report, one for tables of one's own, one for the small plans."""
-    found = [
-        Page(
-            paper.short,
-            paper.file,
-            "paper.html.j2",
-            partial(paper_values, paper=paper),
-            order=1,
-            group="Papers",
-        )
-        for paper in report.papers
-    ]
+    found = []
+    for paper in report.papers:
+        build = partial(paper_values, paper=paper)
+        found.append(Page(paper.short, paper.file, "paper.html.j2", build, order=1, group="Papers"))
     return found + [
         Page(title, f"pages/{kind}.html", "small.html.j2", partial(tables_of_page, kind=kind), order=2)
         for title, kind in (("Own tables", "own"), ("Small plans", "small"))

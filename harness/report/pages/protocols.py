@@ -63,8 +63,8 @@ class ProtocolRow:
 def protocol_values(report: Report) -> dict[str, Any]:
     """Returns what the page shows: every encoder under every protocol that one of them has a score of.
 
-    The runs of the text step give the raw column of their system. poolings: by backbone, of the untrained
-    encoder.
+    The runs of the text step give the raw column of their system. poolings: by backbone with two or more,
+    without tasks that pick pairs of another one (a name with arguments).
     """
     runs: dict[str, RunRecord] = {}
     found: dict[str, Scores] = {}
@@ -80,12 +80,20 @@ def protocol_values(report: Report) -> dict[str, Any]:
         for system, run in runs.items()
         if not run.id.endswith(OTHER_TEXT)
     ]
+    poolings: dict[str, dict[str, dict[str, Reading | None]]] = {}
+    for system, run in runs.items():
+        if run.method == "pooled":
+            poolings.setdefault(run.backbone, {})[run.variant] = {
+                task: _mean([values])
+                for (task, metric, setting), values in found[system].items()
+                if (metric, setting) == ("spearman", "all") and ":" not in task
+            }
     columns = [protocol for protocol in PROTOCOLS if any(protocol.key in row.readings for row in rows)]
     return {
         "rows": rows,
         "columns": columns,
         "groups": Counter(protocol.group for protocol in columns),
-        "poolings": _poolings(runs, found),
+        "poolings": {backbone: some for backbone, some in poolings.items() if len(some) > 1},
     }
 
 
@@ -113,27 +121,6 @@ def _mean(tasks: Sequence[Mapping[int, float]]) -> Reading | None:
     if not values:
         return None
     return Reading(statistics.mean(values), statistics.sample_sd(values))
-
-
-def _poolings(
-    runs: Mapping[str, RunRecord], scores: Mapping[str, Scores]
-) -> dict[str, dict[str, dict[str, Reading]]]:
-    """Backbone -> pooling -> test set -> reading, of backbones with at least two pooled, untrained runs.
-
-    Tasks that pick pairs of another one (a name with arguments) are left out.
-    """
-    found: dict[str, dict[str, dict[str, Reading]]] = {}
-    for system, run in runs.items():
-        if run.method == "pooled":
-            row = {
-                task: reading
-                for (task, metric, setting), values in scores[system].items()
-                if (metric, setting) == ("spearman", "all")
-                and ":" not in task
-                and (reading := _mean([values]))
-            }
-            found.setdefault(run.backbone, {})[run.variant] = row
-    return {backbone: poolings for backbone, poolings in found.items() if len(poolings) > 1}
 
 
 PAGE = Page(

@@ -1,7 +1,7 @@
 """Self-contained HTML pages: one file each, no request to anywhere, readable without its script."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.metadata import version
@@ -46,8 +46,6 @@ STYLES = ("page.css", "tables.css", "parts.css", "narrow.css", "print.css")
 """The style of every page, in its parts: a later one stands over those before it."""
 SCRIPTS = ("cells.js", "tables.js", "page.js", "find.js", "search.js", "compare.js", "pairs.js")
 """The script of every page, in its parts, which run in this order."""
-DOWNLOADS = (("CSV", "csv"), ("JSON", "json"), ("LaTeX", "tex"), ("Markdown", "md"))
-"""The forms of a table that are next to it, by their endings."""
 
 
 def render_pages(report: Report) -> dict[str, str]:
@@ -55,30 +53,26 @@ def render_pages(report: Report) -> dict[str, str]:
 
     Errors: InputError if a template, a declaration or a file that a page is made of is missing or wrong.
     """
-    built = [(page, page.build(report)) for page in declared_pages(report)]
+    declared: list[Page] = []
+    for name in sorted(info.name for info in iter_modules(room.__path__)):
+        module = import_module(f"{room.__name__}.{name}")
+        if hasattr(module, "PAGE"):
+            declared.append(module.PAGE)
+        if hasattr(module, "pages"):
+            declared += module.pages(report)
+    built = [(page, page.build(report)) for page in sorted(declared, key=lambda page: page.order)]
     shown = [(page, values) for page, values in built if values is not None]
     links: dict[str, dict[str, str]] = {group: {} for group in GROUPS}
     for page, _ in shown:
         if page.file != MAIN:
             links[page.group][page.title] = page.file
-    files = {page.file: fill_page(page, report, values, links=links) for page, values in shown}
-    for _, values in shown:
+    files = {}
+    for page, values in shown:
+        files[page.file] = fill_page(page, report, values, links=links)
         for value in values.values():
             for chart in value if isinstance(value, list) else [value]:
                 files |= chart.files if isinstance(chart, Chart) else {}
     return files
-
-
-def declared_pages(report: Report) -> list[Page]:
-    """Returns every page that a module of this package declares, in their order."""
-    found: list[Page] = []
-    for name in sorted(info.name for info in iter_modules(room.__path__)):
-        module = import_module(f"{room.__name__}.{name}")
-        if hasattr(module, "PAGE"):
-            found.append(module.PAGE)
-        if hasattr(module, "pages"):
-            found += module.pages(report)
-    return sorted(found, key=lambda page: page.order)
 
 
 def fill_page(
@@ -132,32 +126,22 @@ def _environment(templates: Path) -> Environment:
         "".join((templates / name).read_text(encoding="utf-8") for name in names)
         for names in (STYLES, SCRIPTS)
     )
+    functions: tuple[Callable[..., Any], ...] = (
+        anchors_of, backbone_of, backbones_of, command_of, describe_seeds, has_published, has_sd, path_of,
+        report_entry, row_label, runs_of_row, score_words, show_cell, task_title, verdict_counts,
+    )  # fmt: skip
+    environment.globals.update({function.__name__: function for function in functions})
     environment.globals.update(
         {
-            "show_cell": show_cell,
-            "has_published": has_published,
-            "has_sd": has_sd,
-            "describe_seeds": describe_seeds,
-            "verdict_counts": verdict_counts,
             "marks": MARKS,
             "failed": FAILED,
             "many": STATED,
             "margin": MARGIN,
             "evidence_kinds": KINDS,
-            "score_words": score_words,
             "grouped": _grouped,
-            "anchors_of": anchors_of,
             "evidence_anchor": anchor_of,
-            "row_label": row_label,
-            "task_title": task_title,
-            "backbone_of": backbone_of,
-            "runs_of_row": runs_of_row,
-            "backbones_of": backbones_of,
-            "path_of": path_of,
-            "command_of": command_of,
-            "downloads": DOWNLOADS,
+            "downloads": (("CSV", "csv"), ("JSON", "json"), ("LaTeX", "tex"), ("Markdown", "md")),
             "all_results": ALL_RESULTS,
-            "report_entry": report_entry,
             "version": version("sentbench"),
             "style": Markup(style.replace("/*palette*/", css_variables())),
             "script": Markup(script),

@@ -22,12 +22,11 @@ KINDS = {
 
 @dataclass(frozen=True)
 class SystemSources:
-    """The studies of one reported system: the published key of its row, and what the page calls it.
+    """The studies of one reported system. name: what the page calls it.
 
     columns: those with a study. studies: each with its kind. known: the number that the heading tells.
     """
 
-    system: str
     name: str
     columns: list[str]
     studies: list[tuple[Study, str]]
@@ -60,7 +59,7 @@ def sources_of(tables: Iterable[Table]) -> list[SystemSources]:
     for _, row, known in verifications(tables):
         numbers.setdefault(known.reported.row, []).append((row, known))
     found = []
-    for system, rows in numbers.items():
+    for rows in numbers.values():
         columns: dict[str, None] = {}
         studies: dict[int, tuple[Study, str]] = {}
         for _, known in rows:
@@ -73,7 +72,7 @@ def sources_of(tables: Iterable[Table]) -> list[SystemSources]:
                 (known for _, known in rows),
                 key=lambda one: (one.reported.column == "Avg", len(one.others.independent.sources)),
             )
-            found.append(SystemSources(system, row_label(rows[0][0]), shown, list(studies.values()), told))
+            found.append(SystemSources(row_label(rows[0][0]), shown, list(studies.values()), told))
     return found
 
 

@@ -101,7 +101,7 @@ def test_the_page_of_a_paper_answers_for_its_own_numbers_and_links_every_source(
     assert [answer.name for answer in answers_of(report, "una")] == ["UNA with paraphrases, BERT-base"]
     text = show_paper(report, una)
     systems = sources_of(una.tables)
-    assert all(f'id="{anchor_of(system.system)}"' in text for system in systems)
+    assert all(f'id="{anchor_of(system.known.reported.row)}"' in text for system in systems)
     assert ">dropout (Text)</span>" in text
     links = {study.link for system in systems for study, _ in system.studies}
     assert len(links) > 5
@@ -110,7 +110,7 @@ def test_the_page_of_a_paper_answers_for_its_own_numbers_and_links_every_source(
 
 def test_the_heading_of_a_system_counts_the_sources_of_its_verdict(report: Report) -> None:
     """Single sets come behind the average, and each record has a kind that the page explains."""
-    found = {system.system: system for system in sources_of(report.papers[0].tables)}
+    found = {system.known.reported.row: system for system in sources_of(report.papers[0].tables)}
     system = found["simcse@bert-base-uncased"]
     assert system.known.reported.column == system.columns[0] == "Avg"
     records = len(system.known.others.independent.studies)

@@ -205,7 +205,8 @@ def test_a_point_of_the_geometry_is_one_system_on_one_backbone_over_all_pairs() 
         first.model_copy(update={"metric": "uniformity", "value": -1.0}),
         first.model_copy(update={"setting": "at-least-4", "value": 7.0}),
     ]
-    (chart,) = geometry_figure([one.model_copy(update={"scores": [*one.scores, *more]}) for one in made])
+    chart = geometry_figure([one.model_copy(update={"scores": [*one.scores, *more]}) for one in made])
+    assert chart is not None
     assert [tip for _, tip in marks_of(chart.svg, "points")] == [
         "m/v@a: alignment 0.300, uniformity -1.000", "m/v@b: alignment 0.900, uniformity -1.000",
     ]  # fmt: skip
