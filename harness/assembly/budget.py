@@ -11,7 +11,7 @@ from harness.plan.prices import Question, Step, choose, next_step, works_of
 from harness.plan.recipes import load_recipes
 from harness.plan.step_times import Device
 from harness.report.pages.answers import load_numbers
-from harness.report.pages.claims import CLAIMS, load_claims
+from harness.report.pages.claims import load_claims
 from harness.report.tables.cells import Cell
 from harness.report.tables.model import Table, TableRow, find_cells, row_label
 from harness.results.store import read_results
@@ -82,7 +82,7 @@ def cells_of(tables: dict[str, Table], goal: str) -> list[tuple[Table, TableRow,
     if goal == "claims":
         return [
             (tables[claim.table], row, cell)
-            for claims in load_claims(declared(LEADERBOARDS) / CLAIMS).values()
+            for claims in load_claims(declared(LEADERBOARDS)).values()
             for claim in claims
             for column in dict.fromkeys([*claim.columns, *claim.against])
             for rows in claim.rows

@@ -8,7 +8,6 @@ from harness.errors import InputError
 from harness.facts.evidence.ledger import load_ledger
 from harness.facts.published import Published, known_name, load_published
 from harness.facts.spec import RunChoice, TableSpec, check_spec, load_specs, system_label
-from harness.facts.verdicts import FAILED
 from harness.paths import CONTRIBUTED, LEADERBOARDS, SCORES, declared
 from harness.plan.entries import Params
 from harness.plan.names import recipes_of
@@ -23,7 +22,7 @@ from harness.report.tables.rows import control, page_of
 from harness.report.verification import Verification
 from harness.results.contributions import Contribution, read_contributions
 from harness.results.plausibility import values_of
-from harness.results.schema import ResultFile, RunRecord, ScoreRecord
+from harness.results.schema import ResultFile
 from harness.results.store import read_results
 
 Recipes = Mapping[str, Recipe]
@@ -126,15 +125,11 @@ def build_one_table(key: str) -> Table:
     systems = {choice.system for spec in page.values() for choice in spec.choices()}
     tasks = {task for spec in page.values() for task in spec.tasks()}
     of_runs = specs[key].rows_from == "runs"
-
-    def kept(run: RunRecord, score: ScoreRecord) -> bool:
-        return score.task in tasks and (of_runs or run.id in systems)
-
-    results = read_results(SCORES.glob("*.json"), kept=kept)
+    results = read_results(
+        SCORES.glob("*.json"),
+        kept=lambda run, score: score.task in tasks and (of_runs or run.id in systems),
+    )
     evidence = evidence_of(results, priced=None if of_runs else systems)
-    table = build_table(specs[key], evidence)
-    if not any(cell.verdict in FAILED for _, _, cell in table.cells()):
-        return table  # the false-discovery control of the page has nothing to take back
     return control({name: build_table(spec, evidence) for name, spec in page.items()})[key]
 
 

@@ -26,8 +26,6 @@ from harness.report.tables.model import Table, TableRow
 T = TypeVar("T")
 Outcome = Literal["supported", "contradicted", "inconclusive", "untested", "no verdict"]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
-CLAIMS = "claims"
-"""Folder of the declared claims."""
 
 
 class Rows(Declaration):
@@ -125,10 +123,10 @@ class JudgedClaim:
         return "; ".join(reasons) if self.outcome == "no verdict" else ""
 
 
-def load_claims(folder: Path) -> dict[str, list[Claim]]:
+def load_claims(leaderboards: Path) -> dict[str, list[Claim]]:
     """Returns the declared claims by paper. Errors: InputError if a file is wrong."""
     found: dict[str, list[Claim]] = {}
-    for path in list_declarations(folder):
+    for path in list_declarations(leaderboards / "claims"):
         declared = read_declaration(path, PaperClaims)
         found.setdefault(declared.paper, []).extend(declared.claims)
     return found
@@ -230,7 +228,7 @@ def claims_of(key: str, claims: Sequence[JudgedClaim]) -> Chart | None:
 
 def claims_values(report: Report) -> dict[str, Any]:
     """Returns what the page shows: the judged claims by the paper's title, and where each table stands."""
-    declared, ledger, drawn = load_claims(report.leaderboards / CLAIMS), {}, {}
+    declared, ledger, drawn = load_claims(report.leaderboards), {}, {}
     for paper in report.papers:
         if paper.key in declared:
             ledger[paper.title] = judge_claims(declared[paper.key], report.all_tables)

@@ -13,7 +13,7 @@ def test_claims_ask_for_both_sides_of_every_claim_and_an_unknown_goal_is_refused
     """SCT's first claim compares the averages of its row on BERT-tiny, SimCSE's, DCLR's and DiffCSE's."""
     tables = build_tables(evidence_of([]))
     found = cells_of(tables, "claims")
-    declared = load_claims(LEADERBOARDS / "claims").values()
+    declared = load_claims(LEADERBOARDS).values()
     assert {table.key for table, _, _ in found} == {one.table for claims in declared for one in claims}
     average = [column.key for column in tables["sct/table2"].columns].index("Avg")
     of_sct = [(row, cell) for table, row, cell in found if table.key == "sct/table2"]

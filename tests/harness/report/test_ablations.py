@@ -1,9 +1,11 @@
-"""The ablation's effects: step minus declared run, and the share of a gap."""
+"""The ablation's effects: step minus declared run, their picture, and the share of a gap."""
+
+from dataclasses import replace
 
 import pytest
 
 from harness.report.pages import ablations
-from harness.report.pages.ablations import gap_of, measure_ablation
+from harness.report.pages.ablations import MeasuredAblation, effect_of, effects_of, gap_of, measure_ablation
 from harness.report.pages.content import Ablation, Report
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.results.schema import ResultFile
@@ -64,3 +66,24 @@ def test_a_gap_is_taken_from_the_average_that_the_runs_alone_fill() -> None:
     table = Table("t", "t", (Column("STSB", "STSB"), Column("Avg", "Avg")), (row,), scale=1.0)
     assert gap_of(["b", "a"], [table]) == pytest.approx(2.0)
     assert gap_of(["a"], [table]) is None
+
+
+def test_effects_of_steps_are_bars_in_points_and_steps_that_were_not_run_are_left_out() -> None:
+    pytest.importorskip("vl_convert", reason="pictures need the extra `report`")
+    effects = {
+        "pooling": effect_of([69.5], [70.0]),
+        "length": effect_of([71.25, 71.25], [70.0, 70.0]),
+        "steps": effect_of([], [70.0, 70.0]),
+    }
+    measured = MeasuredAblation(
+        Ablation("simcse", "b", dict.fromkeys(effects, "other")), None, [70.0], effects, ("STSB",)
+    )
+    chart = effects_of(measured)
+    assert chart is not None
+    assert [(one["name"], one["value"], one.get("low"), one.get("high")) for one in chart.rows] == [
+        ("pooling", -0.5, None, None),
+        ("length", 1.25, 1.25, 1.25),
+    ]
+    assert chart.says == "length moves the score most, by +1.25 points."
+    assert chart.key == "effects-simcse-on-b"
+    assert effects_of(replace(measured, effects={"steps": effects["steps"]})) is None

@@ -166,7 +166,7 @@ UNREADABLE = {"dclr/fig3", "dclr/fig4", "pcl/fig4", "ptbert/fig3"}
 
 def test_the_reported_numbers_of_every_claim_satisfy_it(tables: dict[str, Table]) -> None:
     unread = set()
-    for declared in load_claims(LEADERBOARDS / "claims").values():
+    for declared in load_claims(LEADERBOARDS).values():
         for judged in (judge_claim(claim, tables) for claim in declared):
             claim, scale = judged.claim, tables[judged.claim.table].scale / 100
             for pair in judged.pairs:
@@ -186,7 +186,7 @@ def test_every_claim_names_its_place_in_the_paper_and_full_scale_runs(
     full = {
         key for recipe in load_recipes().values() if FULL_SCALE in recipe.providers for key in recipe.systems
     }
-    ledger = load_claims(LEADERBOARDS / "claims")
+    ledger = load_claims(LEADERBOARDS)
     assert set(ledger) == set(published.papers) - {"public"} == {"dclr", "pcl", "ptbert", "sct", "una"}
     claims = [(paper, claim) for paper, declared in ledger.items() for claim in declared]
     assert len(claims) == 70

@@ -17,12 +17,12 @@ from harness.report.figures import chart_of, curve_rows, learning_curves
 from harness.report.pages.answers import Answer, conclusion, forest_of
 from harness.report.pages.claims import Claim, Rows, claims_of, judge_claims
 from harness.report.pages.content import PairSet, Paper
-from harness.report.pages.index import geometry_figure, ranks_of, years_of
+from harness.report.pages.index import costs_of, geometry_figure, ranks_of, years_of
 from harness.report.pages.pairs import GOLD, SPAN, pairs_of
 from harness.report.pages.paper import others_values
 from harness.report.runs import RunDetail
 from harness.report.tables.model import Cell, Column, Table, TableRow
-from harness.report.verification import verify
+from harness.report.verification import Plan, verify
 from harness.results.curves import Evaluation
 from tests.harness.report.made_results import result
 
@@ -58,17 +58,19 @@ def answer(name: str, runs: dict[str, tuple[float, ...]], ours: tuple[float, ...
     return Answer(found, name, "#t", "", "", "")
 
 
+def drawn(chart: Chart | None) -> Chart:
+    assert chart is not None
+    return chart
+
+
 def marks_of(svg: str, layer: str) -> list[tuple[float, str]]:
     """Returns the place across and the tip of each mark of a layer."""
     root = ElementTree.fromstring(svg)
     (group,) = [part for part in root.iter(f"{SVG}g") if part.get("class") == layer]
-    return [
-        (
-            float(re.findall(r"translate\(([-\d.]+)", path.get("transform", ""))[0]),
-            path.findtext(f"{SVG}title") or "",
-        )
-        for path in group.iter(f"{SVG}path")
-    ]
+    paths = list(group.iter(f"{SVG}path"))
+    places = [re.findall(r"translate\(([-\d.]+)", path.get("transform", "")) for path in paths]
+    tips = [path.findtext(f"{SVG}title") or "" for path in paths]
+    return [(float(place[0]), tip) for place, tip in zip(places, tips, strict=True)]
 
 
 def test_the_place_of_every_mark_of_the_first_picture_is_its_difference_from_the_reported_value(
@@ -171,16 +173,16 @@ def test_learning_curves_are_by_backbone_and_leave_out_what_does_not_train() -> 
 
 
 def test_a_figure_tells_both_values_and_leaves_plain_columns_out() -> None:
-    chart = chart_of(FIGURE, {})
-    assert chart is not None
+    chart = drawn(chart_of(FIGURE, {}))
     tips = [tip for _, tip in marks_of(chart.svg, "points")]
     assert tips == ["Avg, K = 1, reported: 72.00", "Avg, K = 1, ours: 71.00", "Avg, K = 100, reported: 80.00"]
     assert chart.says == "Ours exist for 1 of 2 reported values; the largest difference is 1.00."
     unrun = replace(FIGURE, rows=FIGURE.rows[1:])
     assert (chart_of(unrun, {}) or chart).says == "1 reported values; none of them has been run yet."
     logs = replace(FIGURE, logs=("uniformity",))
-    curves = chart_of(logs, {"a-s0": trained("a", (10, 0.6, -2.0)), "z": trained("a", (10, 0.6, -3.0))})
-    assert curves is not None
+    curves = drawn(
+        chart_of(logs, {"a-s0": trained("a", (10, 0.6, -2.0)), "z": trained("a", (10, 0.6, -3.0))})
+    )
     assert marks_of(curves.svg, "points")[0][1] == "K = 1: uniformity, step 10: -2.00 ± 0.00"
 
 
@@ -188,8 +190,7 @@ def test_an_axis_over_two_decades_is_logarithmic() -> None:
     """10 is halfway between 1 and 100 on a logarithmic axis; 10.5 is between 1 and 20 on a linear one."""
     for middle, last in ((10.0, 100.0), (10.5, 20.0)):
         rows = [replace(FIGURE.rows[1], x=x) for x in (1.0, middle, last)]
-        chart = chart_of(replace(FIGURE, rows=tuple(rows)), {})
-        assert chart is not None
+        chart = drawn(chart_of(replace(FIGURE, rows=tuple(rows)), {}))
         left, centre, right = (x for x, _ in marks_of(chart.svg, "points"))
         assert centre == pytest.approx((left + right) / 2, abs=0.02)
 
@@ -205,8 +206,7 @@ def test_a_point_of_the_geometry_is_one_system_on_one_backbone_over_all_pairs() 
         first.model_copy(update={"metric": "uniformity", "value": -1.0}),
         first.model_copy(update={"setting": "at-least-4", "value": 7.0}),
     ]
-    chart = geometry_figure([one.model_copy(update={"scores": [*one.scores, *more]}) for one in made])
-    assert chart is not None
+    chart = drawn(geometry_figure([one.model_copy(update={"scores": [*one.scores, *more]}) for one in made]))
     assert [tip for _, tip in marks_of(chart.svg, "points")] == [
         "m/v@a: alignment 0.300, uniformity -1.000", "m/v@b: alignment 0.900, uniformity -1.000",
     ]  # fmt: skip
@@ -215,8 +215,7 @@ def test_a_point_of_the_geometry_is_one_system_on_one_backbone_over_all_pairs() 
 def test_the_ranks_of_a_table_are_bars_from_the_first_to_the_last_rank() -> None:
     cells = (Cell(3.0, ranks=(1, 2)), Cell(2.0, ranks=(1, 3)), Cell(1.0, ranks=(2, 3)), Cell(0.5))
     rows = tuple(TableRow(str(i), f"row {i}", (cell,), "g") for i, cell in enumerate(cells))
-    chart = ranks_of(Table("t", "T", (Column("avg", "Avg"),), rows))
-    assert chart is not None
+    chart = drawn(ranks_of(Table("t", "T", (Column("avg", "Avg"),), rows)))
     assert chart.says == "2 of 3 systems may be first, and 2 may be last."
     assert [(row["name"], row["low"], row["high"], row["value"]) for row in chart.rows] == [
         ("row 0", 0.6, 2.4, 1), ("row 1", 0.6, 3.4, 2), ("row 2", 1.6, 3.4, 3),
@@ -227,12 +226,10 @@ def test_claims_are_drawn_in_points_and_those_of_equality_are_left_out() -> None
     """The table is on a scale of 1: a difference of 0.02 is 2 points."""
     rows = tuple(TableRow(key, key, (Cell(published=value),)) for key, value in (("a", 0.52), ("b", 0.5)))
     table = Table("t", "T", (Column("avg", "Avg"),), rows, scale=1.0)
-    claim = Claim(
-        says="a is above b", source="s", table="t", columns=["avg"], rows=[Rows(better="a", worse=["b"])]
-    )
+    pair = Rows(better="a", worse=["b"])
+    claim = Claim(says="a is above b", source="s", table="t", columns=["avg"], rows=[pair])
     judged = judge_claims([claim, claim.model_copy(update={"within": 1.0})], {"t": table})
-    chart = claims_of("P", judged)
-    assert chart is not None
+    chart = drawn(claims_of("P", judged))
     assert [tip for _, tip in marks_of(chart.svg, "points")] == ["a and b, avg: +2.00"]
     assert chart.says == "0 of 1 reported differences are below one point; our seeds test 0."
 
@@ -240,13 +237,29 @@ def test_claims_are_drawn_in_points_and_those_of_equality_are_left_out() -> None
 def test_a_number_of_a_year_is_joined_with_the_median_of_independent_sources() -> None:
     cell = Cell(published=76.25, evidence=answer("One", SOURCES).found)
     table = Table("p/t", "T", (Column("Avg", "Avg"),), (TableRow("simcse@bert", "SimCSE", (cell,)),))
-    chart = years_of([Paper("p", "P", "", (table,), bibtex="  year = {2021},")])
-    assert chart is not None
+    chart = drawn(years_of([Paper("p", "P", "", (table,), bibtex="  year = {2021},")]))
     assert [tip for _, tip in marks_of(chart.svg, "points")] == [
         "SimCSE, : reported 76.25", "SimCSE, : median 75.10",
     ]  # fmt: skip
     assert chart.says == (
         "1 of 1 numbers are above the median of independent sources, on average by 1.15 points."
+    )
+
+
+def test_a_system_stands_at_the_hours_of_one_seed_and_a_cheaper_one_within_a_point_is_named() -> None:
+    """Hours of five seeds: 25 / 5 = 5, 5 / 5 = 1, 2.5 / 5 = 0.5; 77.5 is within a point of 78.2."""
+    rows = []
+    for name, value, hours in (("far", 76.0, 2.5), ("best", 78.2, 25.0), ("near", 77.5, 5.0)):
+        reported = replace(REPORTED, row=f"{name}@base", system=f"{name}@base", value=value, by=name)
+        known = replace(verify(reported, nothing_known()), plan=Plan(5, 5, hours, ""))
+        rows.append(TableRow(name, name.upper(), (Cell(published=value, evidence=known),)))
+    table = Table("p/t", "T", (Column("Avg", "Avg"),), tuple(rows), unit="Spearman × 100")
+    chart = drawn(costs_of([Paper("p", "P", "", (table,))]))
+    places = {one["name"]: (one["x"], one["y"]) for one in chart.rows}
+    assert places == {"FAR": (0.5, 76.0), "BEST": (5.0, 78.2), "NEAR": (1.0, 77.5)}
+    assert chart.says == (
+        "BEST reports most on base, 78.20 with 5.0 hours a seed; of those within a point of it NEAR takes "
+        "least, 1.0 hours for 77.50."
     )
 
 
@@ -269,8 +282,7 @@ def test_pairs_that_systems_rank_furthest_apart_come_first_with_their_sentences(
         "STSB", "CC-BY-4.0", ("p",) * 3, (2.0, 1.0, 3.0), (3.0, 1.0, 3.0), sentences,
         {"a": (0.1, 0.2, 0.3), "b": (0.9, 0.8, 0.7)},
     )  # fmt: skip
-    chart = pairs_of(found)
-    assert chart is not None
+    chart = drawn(pairs_of(found))
     spans = [(row["name"], row["low"], row["high"]) for row in chart.rows if row["kind"] == SPAN]
     twin = "A cat sits. / A cat runs."
     assert spans == [(twin, 0.0, 100.0), ("p 3", 0.0, 100.0), ("x / y", 50.0, 50.0)]
@@ -280,8 +292,7 @@ def test_pairs_that_systems_rank_furthest_apart_come_first_with_their_sentences(
         "Two systems are more than half of the ranks apart on 2 of 3 pairs; "
         "the largest difference is that of p 1: 0 by a, 100 by b."
     )
-    hidden = pairs_of(replace(found, licence="unknown"))
-    assert hidden is not None
+    hidden = drawn(pairs_of(replace(found, licence="unknown")))
     assert [row["name"] for row in hidden.rows[::2]] == ["p 1", "p 3", "p 2"]
     assert not any("cat" in drawing for drawing in hidden.drawings)
     assert replace(found, gold=(3.0, 1.0, 3.0)).gold_ranks.tolist() == [0.75, 0.0, 0.75]

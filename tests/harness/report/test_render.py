@@ -10,7 +10,9 @@ import sentbench
 from harness.report.chart import Chart
 from harness.report.formats.text import describe_seeds, row_seeds
 from harness.report.pages.cells import show_cell, verdict_counts
-from harness.report.pages.content import Paper, Report, Site, Stamp
+from harness.report.pages.content import MAIN, Paper, Report, Site, Stamp
+from harness.report.pages.paper import LogEntry, log_of
+from harness.report.pages.render import render_pages
 from harness.report.runs import RunDetail
 from harness.report.tables.model import Cell, Column, Table, TableRow, reading_order
 from tests.harness.report.example_report import make_report
@@ -162,3 +164,34 @@ def test_a_paper_page_has_charts_beside_their_tables_and_the_command_of_each() -
     assert text.index('id="table-t"') < text.index('id="figure-chart-t"')
     unrun = show_paper(Report("T", "abc"), replace(paper, tables=(table_of(Cell(wanted=False)),)))
     assert "No run of the recipes fills it" in unrun
+
+
+def test_the_log_of_a_paper_has_an_entry_for_the_runs_of_a_system_from_one_commit_on_one_device() -> None:
+    runs = {
+        "a-s0": RunDetail(result("a", 0, {}, method="a", commit="1" * 40)),
+        "a-s1": RunDetail(result("a", 1, {}, method="a", device="cuda", commit="2" * 40)),
+        "z-s0": RunDetail(result("z", 0, {}, method="a")),
+    }
+    table = table_of(
+        Cell(70.0, published=70.0, verdict="replicates", runs=("a-s0", "a-s1")),
+        Cell(70.0, published=72.0, verdict="inconclusive", runs=("a-s0",)),
+        Cell(70.0, runs=("a-s0",)),
+    )
+    assert log_of([table], runs) == [
+        LogEntry("commit " + "1" * 10, "cpu", "a · v · b", (0,), "1 replicates, 1 inconclusive"),
+        LogEntry("commit " + "2" * 10, "cuda", "a · v · b", (1,), "1 replicates"),
+    ]
+    shown = show_paper(Report("T", "c", runs=runs), Paper("p", "P", "", (table,)))
+    assert "2222222222" in shown[shown.index('id="log"') :]
+    assert "systems is on record yet" in show_paper(Report("T", "c"), Paper("p", "P", "", ()))
+
+
+def test_every_page_links_to_the_others_and_one_with_nothing_to_show_is_neither_made_nor_linked() -> None:
+    """tests/guides adds a page."""
+    pages = render_pages(Report("T", "abc", papers=(Paper("toy", "A paper", "ACL", (), short="TOY"),)))
+    names = ("claims", "audit", "ablations", "protocols")
+    assert set(pages) == {MAIN, "papers/toy.html", *(f"pages/{name}.html" for name in names)}
+    assert '<a href="index.html" aria-current="page">Overview</a>' in pages[MAIN]
+    assert '<a href="../papers/toy.html" aria-current="page">TOY</a>' in pages["papers/toy.html"]
+    assert '<a href="../index.html">Overview</a>' in pages["pages/claims.html"]
+    assert '<a href="pages/claims.html">Claims</a>' in pages[MAIN]

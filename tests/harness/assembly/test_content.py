@@ -1,20 +1,24 @@
-"""The sentence pairs behind the scores, from vectors that the test stores."""
+"""What pages are built of: the sentence pairs behind the scores, and the stamp in the footer."""
 
+import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from harness.assembly.content import pair_sets
+from harness.assembly.content import pair_sets, stamp_of
 from harness.compute.pairs import stored_cosines
 from harness.data.sources import source_named
 from harness.data.sts import ScoredPair
 from harness.plan.entries import read_params
+from harness.report.pages.content import Report, Stamp
 from harness.results.embeddings import EmbeddingStore
 from harness.tasks.registry import build_tasks
 from harness.tasks.sts import StsTask
 from tests.faults.small_project import write_stsb
+from tests.harness.report.made_results import result
+from tests.harness.report.shown import show_index
 
 ROOT = Path(__file__).parents[3]
 PICKED = "STS12-part-hard-length:positive=4:negative=2:longer=5:closer=2"
@@ -80,3 +84,25 @@ def test_a_test_set_has_the_cosines_of_its_systems_and_neither_development_set_n
     assert len(found.gold) == len(found.words) == len(found.texts) == 8
     assert found.words[0] == sum(len(text.split()) for text in found.texts[0]) / 2
     assert found.cosines == {"one@b": pytest.approx([1.0] * 8)}
+
+
+def test_a_second_report_of_equal_results_keeps_the_stamp_and_other_results_get_that_of_the_checkout(
+    tmp_path: Path,
+) -> None:
+    """A page is built at one commit and again at the next, as happens when it is committed."""
+    git = ["git", "-c", "user.name=n", "-c", "user.email=n@example.org"]
+    page, results = tmp_path / "index.html", [result("a", 0, {("STSB", "all"): 0.5})]
+    assert stamp_of(results, page).commit == stamp_of(results, page).date == ""
+    subprocess.run([*git, "init", "-q"], cwd=tmp_path, check=True)
+    commits = []
+    for _ in range(2):
+        subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "c"], cwd=tmp_path, check=True)
+        commits.append(stamp_of(results, tmp_path / "none.html").commit)
+        if not page.exists():
+            first = stamp_of(results, page)
+            page.write_text(show_index(Report("T", "abc", stamp=first)), encoding="utf-8")
+    assert len(set(commits)) == 2
+    assert stamp_of(results, page) == first == Stamp(first.results, commits[0], first.date)
+    assert first.date.count("-") == 2
+    changed = [result("a", 0, {("STSB", "all"): 0.6})]
+    assert stamp_of(changed, page).commit == commits[1]
