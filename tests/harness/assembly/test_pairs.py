@@ -56,6 +56,10 @@ def test_the_interval_of_a_difference_is_that_of_the_means_on_the_same_draws(tmp
 def test_a_score_over_all_pairs_alone_has_an_interval_and_lies_in_it(tmp_path: Path) -> None:
     lines = score_lines([task(tmp_path)], Made(0), intervals=True)
     assert {line.setting for line in lines} > {"all"}
+    gold, cosines = np.array([pair.score for pair in PAIRS]), [Made(0).cosines]
+    (draws,) = resampled_correlations(gold, cosines, ranked=True, stream=[0, *b"T"])
+    (ranked,) = [line for line in lines if (line.metric, line.setting) == ("spearman", "all")]
+    assert ranked.interval == pytest.approx(percentile_interval(draws))
     for line in lines:
         assert (line.interval is not None) == (line.setting == "all")
         assert line.interval is None or line.interval[0] <= line.value <= line.interval[1]

@@ -109,6 +109,8 @@ def test_unknown_names_are_input_errors(wrong: dict[str, object]) -> None:
 def test_a_loss_is_better_where_it_is_lower() -> None:
     assert outcome(rows_of(a=five(2), b=five(12)), lower=True) == "supported"
     assert outcome(rows_of(a=five(12), b=five(2)), lower=True) == "contradicted"
+    (pair,) = judge_claim(CLAIM.model_copy(update={"lower": True}), rows_of(a=(), b=())).pairs
+    assert pair.reported == 71.0 - 72.0
 
 
 def test_two_said_to_be_the_same_must_be_shown_to_be_within_points_whatever_the_table_prints() -> None:

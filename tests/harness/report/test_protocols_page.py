@@ -35,6 +35,12 @@ def test_readings_are_over_seeds() -> None:
     assert row.readings == {"SICKR": pytest.approx(Reading(52.0, 8**0.5))}
 
 
+def test_a_seed_that_lacks_one_of_the_tasks_does_not_count() -> None:
+    whole = {**joined("STS12", 0.5, 0.6, 0.7), **joined("STS14", 0.3, 0.2, 0.1)}
+    (row,) = rows_of(result("a", 0, whole), result("a", 1, joined("STS12", 0.9, 0.9, 0.9)))
+    assert row.readings["spearman/mean"] == pytest.approx(Reading(40.0, None))
+
+
 def test_the_raw_column_comes_from_the_run_that_differs_in_text_alone() -> None:
     scores = {("STSB", "all"): 0.7}
     raw = result("a-ablation-text", 0, {("STSB", "all"): 0.6})

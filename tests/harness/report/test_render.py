@@ -3,6 +3,8 @@
 import json
 import re
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -66,6 +68,9 @@ def test_a_tally_counts_reported_scores_and_no_settings_which_have_no_seeds() ->
     columns = (Column("queue", "queue", plain=True), *(Column(key, key) for key in "abc"))
     table = Table("t", "A table", columns, (row,))
     assert verdict_counts(table) == [("inconclusive", "?", 1), ("no independent result", "–", 1)]
+    known: Any = SimpleNamespace(reported=SimpleNamespace(fact=("sct@b", "Avg", 72.56)))
+    quoted = [replace(cell, evidence=known) for cell in (unrun, CELL, unrun)]
+    assert verdict_counts(table_of(*quoted)) == [("inconclusive", "?", 1)]
     settings = replace(table, columns=columns[:1], rows=(replace(row, cells=(same,)),))
     assert describe_seeds(settings) == "Ours: what the recipes declare."
     assert row_seeds(settings.rows[0]) == ""
