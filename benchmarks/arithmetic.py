@@ -15,7 +15,7 @@ import torch
 
 from benchmarks.evaluation import made_up, our_scores, test_sets
 from benchmarks.runner import Disagreement, Taken, backbone, encoder, fresh, run, sentences
-from benchmarks.training import BATCH, SHORT_STEPS, STEPS, trainer_side
+from benchmarks.training import BATCH, SHORT_STEPS, STEPS, own_trainer
 from harness.process import in_effect, set_native, set_portable
 from harness.report.measurements import BenchmarkResult
 from harness.stages.train import choose_kernels
@@ -63,10 +63,8 @@ def in_arithmetic(arithmetic: str, work: Callable[[], Taken]) -> Taken:
 
 def a_step(short: bool) -> Taken:
     """Returns the seconds of a step of SimCSE, and its losses."""
-    losses: list[float] = []
     texts = sentences(BATCH * (SHORT_STEPS if short else STEPS), short)
-    taken: Taken = trainer_side(backbone(short), texts, "cpu", "fp32", losses)()
-    return taken._replace(value=losses)
+    return own_trainer(backbone(short), texts, "cpu", "fp32")
 
 
 def an_evaluation(short: bool) -> Taken:

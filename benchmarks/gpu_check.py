@@ -19,8 +19,7 @@ import torch
 
 from benchmarks import GPU_CHECK
 from benchmarks.peaks import built, full_scale, peak_of
-from benchmarks.record import gemm_rate, keep, machine, measured, software
-from benchmarks.runner import figure
+from benchmarks.runner import figure, gemm_rate, keep, machine, measured, software
 from benchmarks.steps import measure, write_backbone
 from harness.errors import InputError
 from harness.paths import MEASUREMENTS

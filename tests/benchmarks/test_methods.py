@@ -1,6 +1,5 @@
 """How real steps are counted, and that every trained method has a count."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -41,7 +40,7 @@ def test_rows_are_counted_by_whether_they_are_trained(tmp_path: Path) -> None:
         with torch.no_grad():
             encoder(tokens)
 
-    assert replace(counted(step, 2), operations=0) == Count(4, 6)
+    assert counted(step, 2)[:2] == (4, 6)
 
 
 @pytest.mark.parametrize("library", ["onednn", "torch"])
@@ -62,11 +61,11 @@ def test_operations_of_a_layer_are_counted_whoever_multiplies(
 
 def test_a_step_that_does_something_else_stops_the_benchmark() -> None:
     passes = Passes(2, 1, "X i")
-    said = check_passes("x", passes, Count(8, 4), sentences=4)
+    said = check_passes("x", passes, Count(8, 4, 0), sentences=4)
     assert "agree with the count: 2 a sentence forward and backward, 1 forward only (X i)" in said
     told = "8 rows with and 0 without gradient for 4 sentences, expected 8 and 4"
     with pytest.raises(Disagreement, match=told):
-        check_passes("x", passes, Count(8, 0), sentences=4)
+        check_passes("x", passes, Count(8, 0, 0), sentences=4)
 
 
 MORE = [
