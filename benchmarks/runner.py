@@ -27,6 +27,7 @@ from torch.profiler import record_function
 from benchmarks import BENCHMARKS, GPU_CHECK
 from harness.data.corpora import corpus_file, read_corpus
 from harness.data.download import folder_of
+from harness.data.sts import ScoredPair
 from harness.disk.files import write_record
 from harness.process import quiet
 from harness.report.measurements import (
@@ -40,6 +41,7 @@ from harness.report.measurements import (
     load_measurements,
 )
 from harness.report.runs import slug
+from harness.tasks.sts import StsTask
 from methods.core.encoder import SentenceEncoder
 from methods.core.fast.linear import linear
 from methods.core.folders import load_encoder
@@ -194,6 +196,15 @@ def sentences(count: int, short: bool) -> list[str]:
     if not short:
         texts = [text for text, _ in read_corpus(corpus_file(folder_of("wiki-small")))]
     return [texts[place] for place in np.random.default_rng(0).permutation(len(texts))[:count]]
+
+
+def made_up(count: int) -> StsTask:
+    """Returns a set of pairs that holds so many different sentences, with scores drawn once."""
+    some = [row.text for row in tiny.rows(100)]
+    texts = [f"{some[number % len(some)]} {number}" for number in range(count)]
+    gold = np.random.default_rng(0).integers(6, size=count // 2).astype(float).tolist()
+    pairs = [ScoredPair(*pair) for pair in zip(texts[::2], texts[1::2], gold, strict=True)]
+    return StsTask("made-up", "made-up", lambda folder: {"all": pairs}, folder=Path())
 
 
 def keep(path: Path, device: str, new: Benchmark | ProductRates) -> None:
