@@ -10,8 +10,7 @@ from pathlib import Path
 import torch
 
 from benchmarks import BENCHMARKS
-from benchmarks.record import keep, machine, measured, product_rates, software
-from benchmarks.runner import Disagreement
+from benchmarks.runner import Disagreement, keep, machine, measured, product_rates, software
 from harness.errors import InputError
 from harness.paths import MEASUREMENTS
 from harness.report.measurements import BenchmarkResult
@@ -22,14 +21,20 @@ ON_ANY_DEVICE = ("evaluation", "training")
 
 def main() -> int:
     """Returns 0 if all sides agree, 1 if two differ, 2 for bad input; a missed target fails nothing."""
-    parser = _parser()
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHMARKS))
+    parser.add_argument("--rounds", type=int, default=5, help="measurements of every side (default 5)")
+    parser.add_argument("--short", action="store_true", help="small sizes, one round: do the sides agree?")
+    written = f"JSON to write or update (default {MEASUREMENTS}; with --short none)"
+    parser.add_argument("--out", type=Path, metavar="FILE", help=written)
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     arguments = parser.parse_args()
     unknown = [name for name in arguments.names if name not in BENCHMARKS]
     if unknown:
         parser.error(f"no benchmark {unknown[0]!r}, expected {', '.join(BENCHMARKS)}")
-    threads = arguments.threads or (1 if arguments.short else torch.get_num_threads())
-    torch.set_num_threads(threads)
-    rounds = 1 if arguments.short else arguments.rounds
+    if arguments.short:
+        torch.set_num_threads(1)
+    rounds, threads = 1 if arguments.short else arguments.rounds, torch.get_num_threads()
     print(json.dumps({**machine(arguments.device), "rounds": rounds, "threads": threads, **software()}))
     out = arguments.out or (None if arguments.short else MEASUREMENTS)
     try:
@@ -46,18 +51,6 @@ def main() -> int:
         print(f"benchmarks: {error}", file=sys.stderr)
         return 2 if isinstance(error, InputError) else 1
     return 0
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHMARKS))
-    parser.add_argument("--rounds", type=int, default=5, help="measurements of every side (default 5)")
-    parser.add_argument("--short", action="store_true", help="small sizes, one round: do the sides agree?")
-    written = f"JSON to write or update (default {MEASUREMENTS}; with --short none)"
-    parser.add_argument("--out", type=Path, metavar="FILE", help=written)
-    parser.add_argument("--threads", type=int, help="default: those of torch; with --short one")
-    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
-    return parser
 
 
 def run_benchmark(name: str, rounds: int, short: bool, device: str) -> list[BenchmarkResult]:

@@ -13,9 +13,9 @@ from unittest import mock
 import numpy as np
 import torch
 
-from benchmarks.evaluation import made_up, our_scores, test_sets
+from benchmarks.evaluation import MADE_UP, our_scores, test_sets
 from benchmarks.runner import Disagreement, Taken, backbone, encoder, fresh, run, sentences
-from benchmarks.training import BATCH, SHORT_STEPS, STEPS, trainer_side
+from benchmarks.training import BATCH, SHORT_STEPS, STEPS, own_trainer
 from harness.process import in_effect, set_native, set_portable
 from harness.report.measurements import BenchmarkResult
 from harness.stages.train import choose_kernels
@@ -63,17 +63,15 @@ def in_arithmetic(arithmetic: str, work: Callable[[], Taken]) -> Taken:
 
 def a_step(short: bool) -> Taken:
     """Returns the seconds of a step of SimCSE, and its losses."""
-    losses: list[float] = []
     texts = sentences(BATCH * (SHORT_STEPS if short else STEPS), short)
-    taken: Taken = trainer_side(backbone(short), texts, "cpu", "fp32", losses)()
-    return taken._replace(value=losses)
+    return own_trainer(backbone(short), texts, "cpu", "fp32")
 
 
 def an_evaluation(short: bool) -> Taken:
     """Returns the seconds of the evaluation of all sets, and their correlations."""
     model = encoder(short, "mean")
-    our_scores(model, [made_up()])
-    tasks = [made_up()] if short else test_sets()
+    our_scores(model, [MADE_UP])
+    tasks = [MADE_UP] if short else test_sets()
     for task in tasks:
         _ = task.pairs
     started = time.perf_counter()

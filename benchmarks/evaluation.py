@@ -13,7 +13,6 @@ import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from itertools import combinations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -22,9 +21,8 @@ import numpy as np
 import torch
 
 from benchmarks import foreign_backends
-from benchmarks.runner import Disagreement, Taken, backbone, encoder, profiled, run
+from benchmarks.runner import Disagreement, Taken, backbone, encoder, made_up, profiled, run
 from harness.data.providers import mirror_folder
-from harness.data.sts import ScoredPair
 from harness.errors import InputError
 from harness.report.measurements import BenchmarkResult
 from harness.tasks.evaluation import evaluate_tasks
@@ -33,13 +31,12 @@ from harness.tasks.sts import StsTask, spearman, unit_rows
 from methods.core.batching import unique
 from methods.core.encoder import SentenceEncoder
 from methods.core.pooling import masked_mean
-from tests.support import tiny
 
 VARIABLE = "SENTBENCH_PEER_PYTHON"
-ABSENT = f"ONNX Runtime and OpenVINO: not measured, {VARIABLE} names no Python that has them (docs/speed.md)"
 SETS = ("STSB", "STS16", "STS13", "STS12", "STS15", "SICKR", "STS14")
 EMBEDDED = ("STSB", "STS12-part", "STS14-part", "STS13-part", "STS15-part", "STS16-part")
-MADE_UP_PAIRS, SENTEVAL_BATCH, PEER_BATCH = 60, 128, 64
+MADE_UP = made_up(96)
+SENTEVAL_BATCH, PEER_BATCH = 128, 64
 TOLERANCE = 1e-4
 """Largest difference allowed between the correlations of two sides in fp32: 0.01 points."""
 TARGETS = {"SentEval's loop": 2.6, "sentence-transformers": 2.3, "mteb": 2.3}
@@ -53,17 +50,35 @@ Scorer = Callable[[Sequence[StsTask]], Any]
 
 def measure(rounds: int, short: bool, device: str = "cpu") -> list[BenchmarkResult]:
     """Returns our time in fp32 and in bf16, each against the peers in fp32."""
-    tasks = [made_up()] if short else test_sets()
+    from mteb.models import SentenceTransformerEncoderWrapper
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
+
+    tasks = [MADE_UP] if short else test_sets()
     software: dict[str, str] = {}
+    ours = encoder(short, "mean").to(device)
+    transformer: Any = Transformer(str(backbone(short)))
+    pooling = Pooling(transformer.get_embedding_dimension(), pooling_mode="mean")
+    peer = SentenceTransformer(modules=[transformer, pooling], device=device, trust_remote_code=False)
+    sides: dict[str, Scorer] = {
+        OURS: partial(our_scores, ours),
+        HALF: partial(our_scores, ours, half=True),
+        "SentEval's loop": partial(pair_loop, ours),
+        "sentence-transformers": partial(peer_scores, peer),
+        "mteb": partial(mteb_scores, SentenceTransformerEncoderWrapper(peer)),
+    }
     with foreign_sides(backbone(short), software) as foreign:
-        ours, sides = _sides(short, device)
         for score in sides.values():
-            score([made_up()])
-        counts = _counts(ours, tasks)  # reads the sets before anything is timed
+            score([MADE_UP])
+        texts = [text for task in tasks for text in task.texts()]  # reads the sets before anything is timed
         forms = {name: partial(score, tasks) for name, score in {**sides, **foreign}.items()}
         runs = run(forms, rounds=rounds, device=device, warm=False)
     extra = BACKEND_TARGETS if foreign else {}
     default = {HALF_BACKEND: None} if foreign else {}
+    once, _ = unique(texts)
+    tokens, fewer = (sum(map(len, ours.token_ids(some))) for some in (texts, once))
+    names = ", ".join(task.name for task in tasks)
+    counts = f"{len(texts)} sentences, {len(once)} unique; {tokens} tokens, {fewer} computed"
     apart = max(abs(one - half) for one, half in zip(runs.values[OURS], runs.values[HALF], strict=True))
     return [
         runs.result(
@@ -73,7 +88,7 @@ def measure(rounds: int, short: bool, device: str = "cpu") -> list[BenchmarkResu
             unit="s",
             software=software,
             agreement=agreement(runs.values),
-            note=f"{counts}; {profiled(forms[OURS])}",
+            note=f"{names}: {counts}; {profiled(forms[OURS])}",
         ),
         runs.result(
             "STS evaluation, bf16 against fp32",
@@ -87,23 +102,6 @@ def measure(rounds: int, short: bool, device: str = "cpu") -> list[BenchmarkResu
     ]
 
 
-def _sides(short: bool, device: str) -> tuple[SentenceEncoder, dict[str, Scorer]]:
-    from sentence_transformers import SentenceTransformer
-    from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
-
-    ours = encoder(short, "mean").to(device)
-    transformer: Any = Transformer(str(backbone(short)))
-    pooling = Pooling(transformer.get_embedding_dimension(), pooling_mode="mean")
-    peer = SentenceTransformer(modules=[transformer, pooling], device=device, trust_remote_code=False)
-    return ours, {
-        OURS: partial(our_scores, ours),
-        HALF: partial(our_scores, ours, half=True),
-        "SentEval's loop": pair_loop(ours),
-        "sentence-transformers": sentence_transformers_loop(peer),
-        "mteb": mteb_evaluation(peer),
-    }
-
-
 @contextmanager
 def foreign_sides(folder: Path, software: dict[str, str]) -> Iterator[dict[str, Scorer]]:
     """Yields the sides of other backends for an encoder's folder; without them none, and one line is printed.
@@ -112,7 +110,8 @@ def foreign_sides(folder: Path, software: dict[str, str]) -> Iterator[dict[str, 
     """
     python = os.environ.get(VARIABLE)
     if not python:
-        print(ABSENT)
+        said = f"not measured, {VARIABLE} names no Python that has them (docs/speed.md)"
+        print(f"ONNX Runtime and OpenVINO: {said}")
         yield {}
         return
     if shutil.which(python) is None:
@@ -133,10 +132,9 @@ def backend_scores(command: list[str], software: dict[str, str], tasks: Sequence
 
     Errors: Disagreement if its process fails.
     """
-    texts = [([pair.first for pair in task.pairs], [pair.second for pair in task.pairs]) for task in tasks]
     done = subprocess.run(
         [*command, str(torch.get_num_threads()), str(PEER_BATCH)],
-        input=json.dumps(texts),
+        input=json.dumps([columns_of(task)[:2] for task in tasks]),
         stdout=subprocess.PIPE,
         text=True,
         check=False,
@@ -146,8 +144,13 @@ def backend_scores(command: list[str], software: dict[str, str], tasks: Sequence
         raise Disagreement(f"{command[1]} failed for {command[-1]}; its error output says why")
     seconds, cosines, software[command[-1]] = json.loads(done.stdout.splitlines()[-1])
     pairs = zip(tasks, cosines, strict=True)
-    scores = [spearman(np.array([p.score for p in task.pairs]), np.array(found)) for task, found in pairs]
-    return Taken(seconds, scores)
+    return Taken(seconds, [spearman(columns_of(task)[2], np.array(found)) for task, found in pairs])
+
+
+def columns_of(task: StsTask) -> tuple[list[str], list[str], np.ndarray]:
+    """Returns first texts, second texts and gold scores."""
+    first, second, gold = zip(*task.pairs, strict=True)
+    return list(first), list(second), np.array(gold)
 
 
 def our_scores(model: SentenceEncoder, tasks: Sequence[StsTask], *, half: bool = False) -> list[float]:
@@ -160,7 +163,8 @@ def our_scores(model: SentenceEncoder, tasks: Sequence[StsTask], *, half: bool =
     return [pooled[task.name] for task in tasks]
 
 
-def pair_loop(model: SentenceEncoder) -> Scorer:
+@torch.no_grad()
+def pair_loop(model: SentenceEncoder, tasks: Sequence[StsTask]) -> list[float]:
     """Batches of pairs as in SentEval: both sides of a batch padded, all layers kept, a cosine per pair."""
 
     def embed(texts: list[str]) -> np.ndarray:
@@ -168,9 +172,9 @@ def pair_loop(model: SentenceEncoder) -> Scorer:
         states = model.backbone(**tokens, output_hidden_states=True).hidden_states
         return masked_mean(states[-1], tokens["attention_mask"]).cpu().numpy()
 
-    @torch.no_grad()
-    def score_set(task: StsTask) -> float:
-        model.eval()
+    model.eval()
+    found = []
+    for task in tasks:
         pairs = sorted(task.pairs, key=lambda pair: (len(pair.first.split()), len(pair.second.split())))
         similarities = []
         for start in range(0, len(pairs), SENTEVAL_BATCH):
@@ -178,60 +182,42 @@ def pair_loop(model: SentenceEncoder) -> Scorer:
             sides = embed([pair.first for pair in batch]), embed([pair.second for pair in batch])
             for one, other in zip(*sides, strict=True):
                 similarities.append(one @ other / (np.linalg.norm(one) * np.linalg.norm(other)))
-        return spearman(np.array([pair.score for pair in pairs]), np.array(similarities))
+        found.append(spearman(np.array([pair.score for pair in pairs]), np.array(similarities)))
+    return found
 
-    return lambda tasks: [score_set(task) for task in tasks]
 
-
-def sentence_transformers_loop(model: Any) -> Scorer:
+def peer_scores(model: Any, tasks: Sequence[StsTask]) -> list[float]:
     """`SentenceTransformer.encode` on both sides; cosines in float64."""
-
-    def score_set(task: StsTask) -> float:
-        sides = (
-            unit_rows(model.encode(texts, batch_size=PEER_BATCH, show_progress_bar=False))
-            for texts in ([pair.first for pair in task.pairs], [pair.second for pair in task.pairs])
-        )
-        return spearman(np.array([pair.score for pair in task.pairs]), np.einsum("nd,nd->n", *sides))
-
-    return lambda tasks: [score_set(task) for task in tasks]
+    encode = partial(model.encode, batch_size=PEER_BATCH, show_progress_bar=False)
+    found = []
+    for *sides, gold in map(columns_of, tasks):
+        cosines = np.einsum("nd,nd->n", *(unit_rows(encode(texts)) for texts in sides))
+        found.append(spearman(gold, cosines))
+    return found
 
 
-def mteb_evaluation(model: Any) -> Scorer:
+def mteb_scores(model: Any, tasks: Sequence[StsTask]) -> list[float]:
     """`mteb.evaluate` of an STS task of mteb that was given our pairs, with mteb's own batch size."""
     import mteb
     from datasets import Dataset, DatasetDict
-    from mteb.models import SentenceTransformerEncoderWrapper
 
-    wrapped = SentenceTransformerEncoderWrapper(model)
-
-    def score_set(task: StsTask) -> float:
+    found = []
+    for task in tasks:
         given = mteb.get_task("STSBenchmark")
-        columns = zip(*task.pairs, strict=True)
-        rows = dict(zip(("sentence1", "sentence2", "score"), map(list, columns), strict=True))
+        rows = dict(zip(("sentence1", "sentence2", "score"), columns_of(task), strict=True))
         given.dataset, given.data_loaded = DatasetDict({"test": Dataset.from_dict(rows)}), True
         with TemporaryDirectory() as folder:
             cache = mteb.ResultCache(Path(folder))
             results = mteb.evaluate(
-                wrapped, [given], cache=cache, overwrite_strategy="always", show_progress_bar=False
+                model, [given], cache=cache, overwrite_strategy="always", show_progress_bar=False
             )
-        return float(results[0].get_score())
-
-    return lambda tasks: [score_set(task) for task in tasks]
+        found.append(float(results[0].get_score()))
+    return found
 
 
 def test_sets() -> list[StsTask]:
     """Returns the papers' seven sets, or without a mirror what STS-B holds of them."""
     return build_tasks(SETS if mirror_folder() is not None else EMBEDDED, text="senteval")  # type: ignore[return-value]
-
-
-def made_up() -> StsTask:
-    """Returns a set of pairs from a few dozen sentences with scores drawn once."""
-    texts = [row.text for row in tiny.rows(24)]
-    rng = np.random.default_rng(0)
-    every = list(combinations(texts, 2))  # no pair twice: rounding would break its tie
-    drawn = rng.choice(len(every), MADE_UP_PAIRS, replace=False)
-    pairs = [ScoredPair(*every[place], float(rng.integers(6))) for place in drawn]
-    return StsTask("made-up", "made-up", lambda folder: {"all": pairs}, folder=Path())
 
 
 def agreement(scores: Mapping[str, list[float]]) -> str:
@@ -243,12 +229,3 @@ def agreement(scores: Mapping[str, list[float]]) -> str:
             f"Spearman correlations differ by {apart:.2g}, expected at most {TOLERANCE}: {single}"
         )
     return f"Spearman of all sides agrees within {100 * apart:.1g} points"
-
-
-def _counts(model: SentenceEncoder, tasks: Sequence[StsTask]) -> str:
-    """Returns what there is to compute, in words."""
-    texts = [text for task in tasks for text in task.texts()]
-    once, _ = unique(texts)
-    tokens, fewer = (sum(len(ids) for ids in model.token_ids(some)) for some in (texts, once))
-    names = ", ".join(task.name for task in tasks)
-    return f"{names}: {len(texts)} sentences, {len(once)} unique; {tokens} tokens, {fewer} computed"

@@ -19,13 +19,12 @@ import torch
 
 from benchmarks import GPU_CHECK
 from benchmarks.peaks import built, full_scale, peak_of
-from benchmarks.record import gemm_rate, keep, machine, measured, software
-from benchmarks.runner import figure
+from benchmarks.runner import figure, gemm_rate, keep, machine, made_up, measured, software
 from benchmarks.steps import measure, write_backbone
 from harness.errors import InputError
 from harness.paths import MEASUREMENTS
 from harness.plan.entries import Run
-from harness.plan.estimate import Estimate, Peak
+from harness.plan.estimate import Peak
 from harness.plan.step_times import BACKWARD, TRAINING_LENGTH, Precision, Shape, read_step_times
 from harness.process import make_gpu_deterministic, quiet
 from harness.report.measurements import BenchmarkResult
@@ -128,18 +127,14 @@ def resumed(given: Gpu, grounds: Grounds, methods: Sequence[str], place: Path) -
 
 def expected(real: bool) -> list[tuple[Run, Shape, Peak]]:
     """Returns what is trained for its speed and memory: BERT-base on a GPU, else tiny, with its estimates."""
-    params = full_scale()
-    estimate, found = Estimate(params, read_step_times()), []
+    runs, found = {run.id: run for run in full_scale().runs.values()}, []
+    shape = read_step_times().shapes["bert-base-uncased"] if real else TINY
     for name in MEASURED if real else MEASURED[:1]:
-        run = next(run for run in params.runs.values() if run.id == name)
-        shape = estimate.shape(run.backbone_name) if real else TINY
-        assert shape is not None
-        peak = estimate.peak(run) if real else None
-        if peak is None:
-            run = run if real else run.model_copy(update={"train": {**run.train, "batch_size": 4}})
-            with TemporaryDirectory() as place:
-                made, rows = built(run, shape, Path(place))
-                peak = peak_of(made, run, made.prepare(rows)[: run.train["batch_size"]])
+        batch = runs[name].train["batch_size"] if real else 4
+        run = runs[name].model_copy(update={"train": {**runs[name].train, "batch_size": batch}})
+        with TemporaryDirectory() as place:
+            made, rows = built(run, shape, Path(place))
+            peak = peak_of(made, run, made.prepare(rows)[:batch])
         found.append((run, shape, peak))
     return found
 
@@ -188,12 +183,11 @@ def ways(given: Gpu, run: Run, shape: Shape) -> Iterator[BenchmarkResult]:
 
 def evaluated(given: Gpu) -> BenchmarkResult:
     """Returns how far scores of the seven STS sets are from the CPU's; of made pairs without a GPU."""
-    from benchmarks.memory import pairs_tasks
 
     with TemporaryDirectory() as place:
-        folder = write_backbone(Path(place), Shape(**read_step_times().shapes["bert-tiny"].model_dump()))
+        folder = write_backbone(Path(place), read_step_times().shapes["bert-tiny"])
         encoder = load_encoder(folder, pooling="mean")
-        tasks = pairs_tasks(64)
+        tasks = [made_up(64)]
         if given.real:
             try:
                 tasks = build_tasks(SUITES["sts"], text="senteval")

@@ -13,16 +13,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from benchmarks.runner import Disagreement, backbone, encoder, figure, fresh, sentences
+from benchmarks.runner import Disagreement, backbone, encoder, figure, fresh, made_up, sentences
 from benchmarks.training import BATCH, simcse
-from harness.data.sts import ScoredPair
 from harness.process import keep_freed_memory
 from harness.report.measurements import BenchmarkResult
 from harness.results.embeddings import SHARD_TEXTS
 from harness.stages.evaluate import embedded
 from harness.tasks.evaluation import evaluate_stored, evaluate_tasks, unique_texts
-from harness.tasks.sts import StsTask
-from tests.support import tiny
 
 TRAINING_LIMIT = 1.2
 VECTOR_WIDTH = 768
@@ -99,7 +96,7 @@ def evaluation(count: int) -> dict[str, float]:
     keep_freed_memory()
     model = encoder(True, "mean")
     model.output = torch.nn.Linear(model.width, VECTOR_WIDTH)
-    few, many = pairs_tasks(AGREEING), pairs_tasks(count)
+    few, many = [made_up(AGREEING)], [made_up(count)]
     unique_texts(many)  # reads the set
     with TemporaryDirectory() as place:
         model.save(Path(place))
@@ -114,17 +111,6 @@ def evaluation(count: int) -> dict[str, float]:
     shard = min(count, SHARD_TEXTS) * VECTOR_WIDTH * (4 + 2)  # as encoded, and mapped in half precision
     index = count * INDEX_BYTES
     return {"peak": grown, "shard": shard, "index": index, "limit": shard + index + WORKING_MB * MB}
-
-
-def pairs_tasks(count: int) -> list[Any]:
-    """Returns one set of pairs that holds so many different sentences, with scores drawn once."""
-    some = [row.text for row in tiny.rows(100)]
-    texts = [f"{some[number % len(some)]} {number}" for number in range(count)]
-    gold = np.random.default_rng(0).integers(6, size=count // 2)
-    pairs = [
-        ScoredPair(*pair, float(score)) for *pair, score in zip(texts[::2], texts[1::2], gold, strict=True)
-    ]
-    return [StsTask("made-up", "made-up", lambda folder: {"all": pairs}, folder=Path())]
 
 
 def resident(field: str) -> int:

@@ -11,7 +11,6 @@ processor, so that other work on the machine does not count.
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -23,8 +22,8 @@ from torch import nn
 from torch.nn.modules.module import register_module_forward_hook
 from torch.utils.flop_counter import FlopCounterMode
 
-from benchmarks.runner import Disagreement, against, backbone, encoder, figure, profiled, run, sentences
-from benchmarks.steps import build, changed, chosen_runs, fitting, resized, stepper
+from benchmarks.runner import Disagreement, Runs, backbone, encoder, profiled, run, sentences
+from benchmarks.steps import build, changed, chosen_runs, resized, stepper
 from harness.plan.entries import Run
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
@@ -40,10 +39,9 @@ SMALLER_LIMIT = 1.3
 LENGTH, BATCH, SMALL_BATCH = 32, 64, 4
 BATCHES = {"pcl": 16}
 """Methods whose step is too long at BATCH: 640 rows in each of two networks for PCL."""
-CORPUS, SMALL_CORPUS = 2048, 24
-QUEUE_IN_SHORT = 64
-TEACHER_WIDTH, RECIPE_WIDTH = 1024, 768
-"""Width of the teachers of the distilled runs, BERT-large; that of BERT-base, to which recipes fit a head."""
+CORPUS, SMALL_CORPUS, SMALL_QUEUE = 2048, 24, 64
+RECIPE_WIDTH = 768
+"""That of BERT-base, to which recipes fit a head."""
 
 Step = Callable[[int], None]
 """Trains on the batch; receives the number of the step."""
@@ -103,11 +101,9 @@ def measure(rounds: int, short: bool) -> list[BenchmarkResult]:
     recipes = load_recipes()
     params = resolve(recipes, ["all", *recipes], seeds=1)
     simcse, *others = chosen_runs(params, [system for system in PASSES if system != BASELINE])
+    chosen = [*((other, "") for other in others), *((simcse, name) for name in SMALLER)]
     rows = corpus(short)
-    return [
-        *(step_result(other, simcse, rows, rounds, short) for other in others),
-        *(small_encoder(name, simcse, rows, rounds, short) for name in SMALLER),
-    ]
+    return [step_result(run, simcse, rows, rounds, short, smaller) for run, smaller in chosen]
 
 
 def corpus(short: bool) -> list[Row]:
@@ -120,66 +116,50 @@ def corpus(short: bool) -> list[Row]:
     ]
 
 
-def step_result(chosen: Run, simcse: Run, rows: Sequence[Row], rounds: int, short: bool) -> BenchmarkResult:
-    """Returns one method's step, after its passes were counted."""
+def step_result(
+    chosen: Run, simcse: Run, rows: Sequence[Row], rounds: int, short: bool, smaller: str = ""
+) -> BenchmarkResult:
+    """Returns a method's step, after its passes were counted, next to SimCSE's on MiniLM times its products.
+
+    smaller: the encoder of SMALLER on which it is, with random weights.
+    """
     passes, size = PASSES[chosen.id], SMALL_BATCH if short else BATCHES.get(chosen.method, BATCH)
     baseline = simcse.model_copy(update={"pooling": chosen.pooling})
     with TemporaryDirectory() as place:
-        ours, theirs = (
-            step_on(fitted(fitting(side, size), short), Path(place) / side.id, rows, size, backbone(short))
-            for side in (chosen, baseline)
-        )
+        folder = backbone(short)
+        if smaller:
+            torch.manual_seed(0)
+            folder = resized(folder, Path(place) / "small", **SMALLER[smaller])
+        ours = step_on(chosen, Path(place) / "ours", rows, size, folder, short)
+        theirs = step_on(baseline, Path(place) / "theirs", rows, size, backbone(short), short)
         count, unit = counted(ours, passes.cycle), counted(theirs, 1)
         check_passes(simcse.id, PASSES[simcse.id], unit, sentences=size)
         agreement = check_passes(chosen.id, passes, count, sentences=size * passes.cycle)
-        products = count.operations / passes.cycle / unit.operations
-        name = f"{chosen.id}: a step of {size} sentences"
-        return against_products(name, ours, theirs, passes.cycle, products, LIMIT, rounds, agreement)
+        sides = {"ours": partial(cycle, ours, passes.cycle), "theirs": partial(theirs, 0)}
+        taken = run(sides, rounds=rounds, clock=time.process_time, warm=False).times
+        note = f"{profiled(sides['ours'])}; SimCSE's: {profiled(sides['theirs'])}"
+    products = count.operations / passes.cycle / unit.operations
+    peer = f"SimCSE's step x {products:.3f} (all products)"
+    own = [seconds / passes.cycle for seconds in taken["ours"]]
+    runs = Runs({"ours": own, peer: [products * seconds for seconds in taken["theirs"]]}, {})
+    name = f"{chosen.id} at the size of {smaller}" if smaller else chosen.id
+    target = 1 / (SMALLER_LIMIT if smaller else LIMIT)
+    return runs.result(
+        f"{name}: a step of {size} sentences", "ours", {peer: target}, agreement=agreement, note=note
+    )
 
 
-def small_encoder(name: str, simcse: Run, rows: Sequence[Row], rounds: int, short: bool) -> BenchmarkResult:
-    """Returns SimCSE's step on random weights of a small encoder's sizes."""
-    size, chosen = SMALL_BATCH if short else BATCH, fitted(simcse, short)
-    with TemporaryDirectory() as place:
-        torch.manual_seed(0)
-        small = resized(backbone(short), Path(place) / "small", **SMALLER[name])
-        ours, theirs = (
-            step_on(chosen, Path(place) / folder.name[:2], rows, size, folder)
-            for folder in (small, backbone(short))
-        )
-        products = counted(ours, 1).operations / counted(theirs, 1).operations
-        title = f"simcse at the size of {name}: a step of {size} sentences"
-        return against_products(title, ours, theirs, 1, products, SMALLER_LIMIT, rounds)
-
-
-def against_products(
-    name: str,
-    ours: Step,
-    theirs: Step,
-    steps: int,
-    products: float,
-    limit: float,
-    rounds: int,
-    agreement: str = "",
-) -> BenchmarkResult:
-    """Returns the time of a step, the mean of `steps`, next to that of SimCSE's on MiniLM times `products`.
-
-    limit: the most times that ours may cost.
-    """
-    sides = {"ours": partial(cycle, ours, steps), "theirs": partial(theirs, 0)}
-    runs = run(sides, rounds=rounds, clock=time.process_time, warm=False)
-    taken = [1e3 * seconds / steps for seconds in runs.times["ours"]]
-    allowed = [1e3 * products * seconds for seconds in runs.times["theirs"]]
-    peer = against(f"SimCSE's step x {products:.3f} (all products)", allowed, taken, 1 / limit)
-    note = f"{profiled(sides['ours'])}; SimCSE's: {profiled(sides['theirs'])}"
-    return figure(name, "ms", taken, (peer,), agreement=agreement, note=note)
+def step_on(chosen: Run, folder: Path, rows: Sequence[Row], size: int, backbone: Path, short: bool) -> Step:
+    """Returns the training step of a run on one batch; `folder` gets what it needs to start."""
+    folder.mkdir()
+    method = build(fitted(chosen, short), backbone, folder, rows, batch=size)
+    batch = method.prepare(rows)[:size]
+    return partial(stepper(method.train(), chosen.train, device="cpu", precision="fp32"), batch)
 
 
 def fitted(chosen: Run, short: bool) -> Run:
     """Returns the run with its settings at this benchmark's sizes."""
     config: dict[str, Any] = {**chosen.config, "max_length": LENGTH}
-    if config.get("queue_start") == "corpus":  # costs as much as one that starts at random
-        config |= {"queue_start": "random", "queue_seed": None}
     sizes: Any = encoder(short, "cls").backbone.config
     if "head_width" in config:  # as wide in proportion to this encoder as to that of the recipe
         config["head_width"] = config["head_width"] * sizes.hidden_size // RECIPE_WIDTH
@@ -188,16 +168,8 @@ def fitted(chosen: Run, short: bool) -> Run:
     if "pseudo_heads" in config:
         config["pseudo_heads"] = sizes.num_attention_heads
     if short and config.get("queue_size"):
-        config["queue_size"] = QUEUE_IN_SHORT
+        config["queue_size"] = SMALL_QUEUE
     return changed(chosen, **config)
-
-
-def step_on(chosen: Run, folder: Path, rows: Sequence[Row], size: int, encoder: Path) -> Step:
-    """Returns the training step of a run on one batch of the corpus; `folder` gets what it needs to start."""
-    folder.mkdir()
-    method = build(chosen, encoder, folder, rows, TEACHER_WIDTH)
-    batch = method.prepare(rows)[:size]
-    return partial(stepper(method.train(), chosen.train, device="cpu", precision="fp32"), batch)
 
 
 def cycle(step: Step, steps: int) -> None:
@@ -206,49 +178,36 @@ def cycle(step: Step, steps: int) -> None:
         step(number)
 
 
-@dataclass
-class Count:
-    """What went through the encoders: rows forward with and without gradient.
+class Count(NamedTuple):
+    """Rows that went through sentence encoders with and without gradient, and operations of all products.
 
-    operations: multiplications and additions of all products of matrices, in encoders and elsewhere.
+    An operation is a multiplication or an addition, in encoders or elsewhere.
     """
 
-    trained_rows: int = 0
-    frozen_rows: int = 0
-    operations: int = 0
-
-
-def _of_a_layer(inputs: Sequence[int], weight: Sequence[int], *_: Any, **__: Any) -> int:
-    """Returns the operations of a linear layer; shapes [..., k] and [n, k]."""
-    return 2 * math.prod(inputs) * weight[0]
-
-
-OF_ONEDNN = {torch.ops.mkldnn._linear_pointwise: _of_a_layer}
-"""An operator of methods/core/fast that torch's counter does not know."""
+    trained_rows: int
+    frozen_rows: int
+    operations: int
 
 
 def counted(step: Step, steps: int) -> Count:
-    """Returns what a cycle of steps put through sentence encoders, whoever owns them, and all its products.
-
-    Serves as the run that is not timed.
-    """
-    count = Count()
+    """Returns what a cycle of steps computes, whoever owns its encoders; it is the run that is not timed."""
+    rows = {True: 0, False: 0}
 
     def ended(module: nn.Module, inputs: tuple[Any, ...], pooled: Any) -> None:
         if isinstance(module, SentenceEncoder):
-            if pooled.requires_grad:
-                count.trained_rows += len(pooled)
-            else:
-                count.frozen_rows += len(pooled)
+            rows[pooled.requires_grad] += len(pooled)
 
+    def of_a_layer(inputs: Sequence[int], weight: Sequence[int], *_: Any, **__: Any) -> int:
+        return 2 * math.prod(inputs) * weight[0]
+
+    onednn = {torch.ops.mkldnn._linear_pointwise: of_a_layer}  # torch's counter does not know it
     handle = register_module_forward_hook(ended)
     try:
-        with FlopCounterMode(display=False, custom_mapping=OF_ONEDNN) as products:
+        with FlopCounterMode(display=False, custom_mapping=onednn) as products:
             cycle(step, steps)
     finally:
         handle.remove()
-    count.operations = products.get_total_flops()
-    return count
+    return Count(rows[True], rows[False], products.get_total_flops())
 
 
 def check_passes(system: str, passes: Passes, count: Count, *, sentences: int) -> str:

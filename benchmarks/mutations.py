@@ -25,7 +25,6 @@ from harness.disk.files import write_text
 from harness.errors import InputError
 
 PLANTED = Path(__file__).with_name("mutations.yaml")
-REPORT = Path("reports/mutations.md")
 HEAD = """\
 # Planted bugs and what notices them
 
@@ -41,8 +40,6 @@ are first.
 PACKAGES = ("harness", "methods")
 LIBRARIES = ("torch", "transformers", "scipy.stats", "pandas", "safetensors.torch")
 """What a process needs that measures reference losses, and what is loaded once for all of them."""
-MOST_SECONDS = 900
-RUN_SUFFIX = "-small__"
 
 
 class Mutation(Declaration):
@@ -89,7 +86,7 @@ def main() -> int:
         if clean:
             return 1
         found = {group: [noticed(copy, group, bug) for bug in bugs] for group, bugs in planted.items()}
-    write_text(REPORT, as_markdown(planted, found))
+    write_text(Path("reports/mutations.md"), as_markdown(planted, found))
     return 0
 
 
@@ -117,7 +114,7 @@ def noticed(copy: Path, group: str, bug: Mutation) -> str:
 
 def differences(copy: Path, systems: Sequence[str]) -> list[str]:
     """Returns what differs from the reference losses in a forked process that runs the code of a copy."""
-    with ProcessPoolExecutor(1, get_context("fork"), signal.alarm, (MOST_SECONDS,)) as process:
+    with ProcessPoolExecutor(1, get_context("fork"), signal.alarm, (900,)) as process:
         try:
             return process.submit(_in_copy, copy, systems).result()
         except BrokenProcessPool:
@@ -137,7 +134,7 @@ def _in_copy(copy: Path, systems: Sequence[str]) -> list[str]:
         params, known = read_params(), reference_losses.read_reference(REFERENCE_LOSSES)
         lines = []
         for system in systems:
-            name = next(name for name in known if name == system or name.startswith(system + RUN_SUFFIX))
+            name = next(name for name in known if name == system or name.startswith(f"{system}-small__"))
             found = reference_losses.measure_run(params, name)
             lines += reference_losses.differences(name, known[name], found)
     except BaseException as error:  # noqa: BLE001  (whatever a bug raises is noticed)

@@ -12,7 +12,7 @@ is tracked as single products, which keep more than a GPU's kernel. --write keep
 
 import argparse
 import tempfile
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ import torch
 import yaml
 from torch.distributed._tools.mem_tracker import MemTracker
 
-from benchmarks.steps import build, sentences, stepper, teacher_dim, write_backbone
+from benchmarks.steps import TEACHER_DIM, build, sentences, stepper, teacher_dim, write_backbone
 from harness.disk.files import write_text
 from harness.errors import InputError
 from harness.plan.entries import Params, Run
@@ -44,8 +44,6 @@ HEAD = """\
 # (harness/plan/estimate.py), `system` the first run that has it.
 """
 META = "meta"
-TEACHER_WIDTH = 1024
-"""Width of a teacher where none is given: that of BERT-large."""
 
 
 class Tracker(MemTracker):
@@ -62,34 +60,27 @@ class Tracker(MemTracker):
 
 def peak_of(method: Method, run: Run, rows: Sequence[Row]) -> Peak:
     """Returns both peaks of a training step by a prepared method, which has no values afterwards."""
-    tracker = Tracker()
-    with tracker, _on_meta(), _activations() as kept:
+    tracker, torchs = Tracker(), "torch.optim.optimizer._get_fused_kernels_supported_devices"
+    with (
+        tracker,
+        mock.patch("torch.autocast", return_value=nullcontext()),  # torch has no autocast on `meta`
+        mock.patch("torch.is_autocast_enabled", return_value=False),
+        mock.patch(torchs, return_value=["cpu", META]),  # nor a fused optimiser
+        _activations() as kept,
+    ):
         method.to(META).train()
         optimizer = build_optimizer(method, TrainConfig.model_validate(run.train))
-        for group in optimizer.param_groups:
-            for parameter in group["params"]:
-                parameter.grad = torch.zeros_like(parameter)
+        trained = {parameter for group in optimizer.param_groups for parameter in group["params"]}
+        for parameter in trained:
+            parameter.grad = torch.zeros_like(parameter)
         optimizer.step()  # makes the moments
         stepper(method, run.train, device=META, precision="fp32", optimizer=optimizer)(rows, 0)
     tracked = tracker.get_tracker_snapshot("peak")[torch.device(META)]["Total"]
-    trained = {parameter for group in optimizer.param_groups for parameter in group["params"]}
     others = {*method.parameters(), *method.buffers()} - trained
     numbers = STATES * sum(value.numel() for value in trained) + sum(value.numel() for value in others)
     counted = FLOAT_BYTES * numbers + sum(kept[False]) + max(kept[True], default=0)
     system = f"{run.id}@{run.backbone_name}"
     return Peak(system=system, counted=float(f"{counted:.4g}"), tracked=float(f"{tracked:.4g}"))
-
-
-@contextmanager
-def _on_meta() -> Iterator[None]:
-    """Lets a step run on `meta`, for which torch has neither autocast nor a fused optimiser."""
-    kinds = "torch.optim.optimizer._get_fused_kernels_supported_devices"
-    with (
-        mock.patch("torch.autocast", return_value=nullcontext()),
-        mock.patch("torch.is_autocast_enabled", return_value=False),
-        mock.patch(kinds, return_value=["cpu", META]),
-    ):
-        yield
 
 
 @contextmanager
@@ -120,45 +111,10 @@ def _activations() -> Iterator[dict[bool, list[float]]]:
         yield kept
 
 
-def rows_for(run: Run) -> list[Row]:
-    """Returns a batch of sentences, and as many as fill a queue twice where the corpus fills it."""
-    some = sentences(2)
-    queued = run.config["queue_size"] if run.config.get("queue_start") == "corpus" else 0
-    count = len(some) + run.train["batch_size"] + 2 * queued
-
-    def row(number: int) -> Row:  # its last word makes it differ from others
-        texts = [f"{text.rpartition(' ')[0]} {number}" for text in some[number % len(some)].columns]
-        return Row(number, texts[0], tuple(texts[1:]))
-
-    return [row(number) for number in range(count)]
-
-
-def built(run: Run, shape: Shape, place: Path, teacher: int = TEACHER_WIDTH) -> tuple[Method, list[Row]]:
+def built(run: Run, shape: Shape, place: Path, teacher_dim: int = TEACHER_DIM) -> tuple[Method, list[Row]]:
     """Returns the run's method on random weights of a shape, and rows to train it on."""
-    rows = rows_for(run)
-    return build(run, write_backbone(place / "backbone", shape), place, rows, teacher), rows
-
-
-def measured(
-    runs: Sequence[Run], estimate: Estimate, known: Collection[str] = ()
-) -> Iterator[tuple[str, Peak]]:
-    """Yields every setting among runs, but for those known, with its peak."""
-    done = set(known)
-    for run in runs:
-        if run.train["steps"] == 0:
-            continue
-        shape = estimate.shape(run.backbone_name)
-        if shape is None or (setting := setting_of(run, shape)) in done:
-            continue
-        done.add(setting)
-        with tempfile.TemporaryDirectory() as place:
-            try:
-                made, rows = built(run, shape, Path(place), teacher_dim(run, estimate, shape.width))
-                batch = made.prepare(rows)[: run.train["batch_size"]]
-            except InputError as error:  # a file or package that this machine lacks
-                print(f"{run.id}@{run.backbone_name}: not measured: {error}", flush=True)
-                continue
-            yield setting, peak_of(made, run, batch)
+    rows, backbone = sentences(), write_backbone(place / "backbone", shape)
+    return build(run, backbone, place, rows, batch=run.train["batch_size"], teacher_dim=teacher_dim), rows
 
 
 def full_scale() -> Params:
@@ -168,15 +124,28 @@ def full_scale() -> Params:
 
 
 def main() -> None:
+    """Prints the peak of each setting that is asked for or not known yet, and keeps it with --write."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.peaks")
     parser.add_argument("--system", nargs="*", metavar="ID", help="default: all new ones")
     parser.add_argument("--write", action="store_true", help=f"keep the result in {PEAKS}")
     given = parser.parse_args()
     quiet()
     params = full_scale()
-    chosen = [run for run in params.runs.values() if run.id in (given.system or [run.id])]
-    kept = read_peaks().peaks if PEAKS.is_file() else {}
-    for setting, peak in measured(chosen, Estimate(params, read_step_times()), () if given.system else kept):
+    estimate, kept = Estimate(params, read_step_times()), read_peaks().peaks
+    done = set() if given.system else set(kept)
+    for run in params.runs.values():
+        shape = estimate.shape(run.backbone_name)
+        asked = run.train["steps"] != 0 and run.id in (given.system or [run.id])
+        if not asked or shape is None or (setting := setting_of(run, shape)) in done:
+            continue
+        done.add(setting)
+        try:
+            with tempfile.TemporaryDirectory() as place:
+                made, rows = built(run, shape, Path(place), teacher_dim(run, estimate, shape.width))
+                peak = peak_of(made, run, made.prepare(rows)[: run.train["batch_size"]])
+        except InputError as error:  # a file or package that this machine lacks
+            print(f"{run.id}@{run.backbone_name}: not measured: {error}", flush=True)
+            continue
         counted, tracked = peak.counted / 1e9, peak.tracked / 1e9
         print(f"{peak.system:50} {counted:6.2f} GB counted {tracked:6.2f} GB tracked", flush=True)
         kept[setting] = peak

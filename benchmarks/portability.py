@@ -16,9 +16,8 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -30,21 +29,27 @@ from harness.process import compute_with, prepare
 REPORT, KEPT = Path("reports/portability.md"), Path("reports/portability.json")
 EMULATOR = "qemu-x86_64"
 PROCESSORS = ("Haswell", "Skylake-Server", "EPYC-Milan")
-KINDS = {"operator": "operators", "losses": "reference losses"}
-"""First word of a result's name -> what the report calls its kind."""
 OPERATORS = "operators"
 """What is computed besides runs, which are named by their keys."""
 FEW = ("simcse-small__words-50d__s2", "diffcse-small__words-50d__s2", "sct-small__words-50d__s2")
 """Runs whose reference losses the short form computes."""
 ROWS = 64
 """Rows of the corpus for reference losses: the emulator computes products some 500 times slower."""
+HEAD = f"""\
+# Portable arithmetic on other processors
+
+How many results have the same bits as on one machine, whose processor is
+{{here}}. `python -m benchmarks.portability` computes them.
+{", ".join(PROCESSORS[:-1])} and {PROCESSORS[-1]} are emulated by {EMULATOR}, which reports their
+vendor, caches and instruction sets, but no AVX-512. Reference losses are those of one run of each
+system.
+
+| processor | operators | reference losses |
+| :-- | --: | --: |"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Writes the report; returns 1 if bits differ, else 0."""
-    from harness.check.reference_losses import compared_runs
-    from harness.plan.entries import read_params
-
     parser = argparse.ArgumentParser(prog="python -m benchmarks.portability", description=__doc__)
     parser.add_argument(
         "--processors", default=",".join(PROCESSORS), help="as the emulator names them; '' for none"
@@ -58,16 +63,25 @@ def main(argv: Sequence[str] | None = None) -> int:
         for results in computed(arguments.compute.split(",")):
             print(json.dumps(results), flush=True)
         return 0
+    from benchmarks.runner import machine
+    from harness.check.reference_losses import compared_runs
+    from harness.plan.entries import read_params
+
     if shutil.which(EMULATOR) is None:
         raise SystemExit(f"{EMULATOR}: not found; install Debian's package qemu-user")
     keys = [OPERATORS, *(FEW if arguments.short else compared_runs(read_params()))]
-    found = Found(processor_here(), code_that_computes(), None if arguments.short else KEPT)
-    for processors in ([found.here], [name for name in arguments.processors.split(",") if name]):
-        compute(processors, keys, found)
+    here = "{processor}, {model}".format(**machine("cpu"))
+    found = Found(here, code_that_computes(), None if arguments.short else KEPT)
+    for processors in ([here], [name for name in arguments.processors.split(",") if name]):
+        # two processes a processor: the emulator imports torch in minutes
+        halves = [(name, half) for name in processors for half in (keys[::2], keys[1::2])]
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            for line in pool.map(lambda half: run(*half, found), halves):
+                print(line, flush=True)
     if not arguments.short:
         write_text(REPORT, as_markdown(found))
     apart = differing(found)
-    print(f"{len(found.results(found.here))} results on {len(found.processors())} processors:", end=" ")
+    print(f"{len(found.results(here))} results on {len(found.processors())} processors:", end=" ")
     print("\n".join([f"{len(apart)} differ", *apart]))
     return int(bool(apart))
 
@@ -110,46 +124,28 @@ class Found:
 
     def lacking(self, processor: str, keys: Sequence[str]) -> list[str]:
         """Returns the keys without a result; operators are known where all that this machine has are."""
-        results = self.results(processor)
-        done = {name.partition(" ")[2] for name in results if name.startswith("losses ")}
-        expected = {name for name in self.results(self.here) if name.startswith("operator ")}
-        if expected and expected <= results.keys():
-            done.add(OPERATORS)
-        return [key for key in keys if key not in done]
+        operators = {name for name in self.results(self.here) if name.startswith("operator ")}
+        needed = {OPERATORS: operators or {"operator of any name"}}
+        results = self.results(processor).keys()
+        return [key for key in keys if not needed.get(key, {f"losses {key}"}) <= results]
 
 
-def compute(processors: Sequence[str], keys: Sequence[str], found: Found) -> None:
-    """Computes what is not known yet, in two processes a processor: the emulator imports torch in minutes."""
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        started = {
-            pool.submit(run, name, found.lacking(name, half), found): name
-            for name in processors
-            for half in (keys[::2], keys[1::2])
-        }
-        for done in as_completed(started):
-            done.result()
-            print(f"{started[done]}: {len(found.results(started[done]))} results", flush=True)
+def run(processor: str, keys: Sequence[str], found: Found) -> str:
+    """Computes what is not known yet in a new process on a processor, and adds each result as it comes.
 
-
-def run(processor: str, keys: Sequence[str], found: Found) -> None:
-    """Computes keys in a new process on a processor and adds the results of each as soon as they are known.
-
-    Errors: InputError if the process fails.
+    Returns how many are known then, in words. Errors: InputError if the process fails.
     """
-    if not keys:
-        return
-    emulated = [] if processor == found.here else [EMULATOR, "-cpu", processor]
-    words = [*emulated, sys.executable, "-m", "benchmarks.portability", "--compute", ",".join(keys)]
-    with tempfile.TemporaryFile("w+") as errors:
-        with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=errors, text=True) as process:
+    if keys := found.lacking(processor, keys):
+        emulated = [] if processor == found.here else [EMULATOR, "-cpu", processor]
+        words = [*emulated, sys.executable, "-m", "benchmarks.portability", "--compute", ",".join(keys)]
+        with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout is not None
             for line in process.stdout:
                 if line.startswith("{"):
                     found.add(processor, json.loads(line))
         if process.returncode:
-            errors.seek(0)
-            said = (errors.read().strip().splitlines() or [f"exit code {process.returncode}"])[-1]
-            raise InputError(f"{processor}: {', '.join(keys)}: {said}")
+            raise InputError(f"{processor}: {', '.join(keys)}: exit code {process.returncode}, see above")
+    return f"{processor}: {len(found.results(processor))} results"
 
 
 def computed(keys: Sequence[str]) -> Iterator[dict[str, str]]:
@@ -239,13 +235,6 @@ def code_that_computes() -> str:
     return sha256(code_base().fingerprint(roots).encode() + Path(__file__).read_bytes())
 
 
-def processor_here() -> str:
-    """Returns the name of this machine's processor."""
-    from benchmarks.record import machine
-
-    return "{processor}, {model}".format(**machine("cpu"))
-
-
 def sha256(data: bytes) -> str:
     """Returns the first digits of a hash, enough to tell results apart."""
     return hashlib.sha256(data).hexdigest()[:16]
@@ -265,22 +254,10 @@ def differing(found: Found) -> list[str]:
 def as_markdown(found: Found) -> str:
     """Returns the report: for each processor and kind of result how many are the same bits as here."""
     ours = found.results(found.here)
-    lines = [
-        "# Portable arithmetic on other processors",
-        "",
-        "How many results have the same bits as on one machine, whose processor is",
-        f"{found.here}. `python -m benchmarks.portability` computes them.",
-        f"{', '.join(PROCESSORS[:-1])} and {PROCESSORS[-1]} are emulated by {EMULATOR}, which reports their",
-        "vendor, caches and instruction sets, but no AVX-512. Reference losses are those of one run of each",
-        "system.",
-        "",
-        f"| processor | {' | '.join(KINDS.values())} |",
-        "| :-- |" + " --: |" * len(KINDS),
-    ]
+    lines = [HEAD.format(here=found.here)]
     for processor in found.processors():
-        results = found.results(processor)
-        cells = []
-        for kind in KINDS:
+        results, cells = found.results(processor), []
+        for kind in ("operator", "losses"):
             names = [name for name in results if name.startswith(kind)]
             equal = sum(results[name] == ours.get(name) for name in names)
             left = sum(name.startswith(kind) and name not in results for name in ours)

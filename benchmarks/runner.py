@@ -1,12 +1,17 @@
-"""The runner of all benchmarks: sides in turn, medians, ratios, profiles, fresh processes, and inputs.
+"""The runner of all benchmarks: sides in turn, profiles, fresh processes, inputs, and the record of machines.
 
-Benchmarks encode and train on all-MiniLM-L6-v2 and Wikipedia sentences, or tiny stand-ins.
+Benchmarks encode and train on all-MiniLM-L6-v2 and Wikipedia sentences, or tiny stand-ins. The record,
+reports/benchmarks.json, has what every machine measured last.
 """
 
+import os
+import platform
+import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
+from importlib.metadata import distributions
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import mkdtemp
@@ -15,22 +20,36 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from torch import Tensor
 from torch.autograd import profiler
 from torch.profiler import record_function
 
+from benchmarks import BENCHMARKS, GPU_CHECK
 from harness.data.corpora import corpus_file, read_corpus
 from harness.data.download import folder_of
+from harness.data.sts import ScoredPair
+from harness.disk.files import write_record
 from harness.process import quiet
-from harness.report.measurements import BenchmarkResult, MedianRange, PeerCost
+from harness.report.measurements import (
+    Benchmark,
+    BenchmarkResult,
+    Machine,
+    Measurements,
+    MedianRange,
+    PeerCost,
+    ProductRates,
+    load_measurements,
+)
+from harness.report.runs import slug
+from harness.tasks.sts import StsTask
 from methods.core.encoder import SentenceEncoder
+from methods.core.fast.linear import linear
 from methods.core.folders import load_encoder
 from tests.support import tiny
 
 Side = Callable[[], Any]
 """One whole run of one side of a comparison; where it returns Taken, its own seconds count."""
 
-Clock = Callable[[], float]
-SCALES = {"s": 1.0, "ms": 1e3}
 KINDS = {
     "products": ("mm", "linear", "_Linear"),
     "attention": ("softmax", "scaled_dot_product", "_Attention"),
@@ -41,7 +60,10 @@ KINDS = {
     "optimiser": ("adam", "norm"),
 }
 """Kind of work -> what the names of its operators contain; an operator is of the first kind that fits."""
-OUTSIDE, REST = "outside of operators", "others"
+OUTSIDE = "outside of operators"
+CPU_LIST = Path("/proc/cpuinfo")
+LIBRARIES = ("torch", "transformers", "sentence-transformers", "mteb", "numpy", "scikit-learn", "accelerate")
+GEMM_SIZE, PRODUCTS = 1024, 8
 
 
 class Taken(NamedTuple):
@@ -71,33 +93,30 @@ class Runs(NamedTuple):
         software: Mapping[str, str] = MappingProxyType({}),
         **about: Any,
     ) -> BenchmarkResult:
-        """Returns the result of one side next to its peers.
+        """Returns the result of one side next to its peers; ratios are taken within each round.
 
         peers: name -> the least ratio of its time to ours, None where it only gives scale. software: packages
         of a peer that has its own. about: limit, agreement and note of the result.
         """
-        scaled = {side: [SCALES[unit] * taken for taken in times] for side, times in self.times.items()}
-        costs = tuple(
-            against(peer, scaled[peer], scaled[ours], target, software.get(peer, ""))
-            for peer, target in peers.items()
-        )
-        return figure(name, unit, scaled[ours], costs, **about)
+        scale = {"s": 1.0, "ms": 1e3}[unit]
+        costs = {side: [scale * taken for taken in times] for side, times in self.times.items()}
+        found = []
+        for peer, target in peers.items():
+            ratios = [slow / fast for slow, fast in zip(costs[peer], costs[ours], strict=True)]
+            cost = PeerCost(
+                name=peer,
+                cost=MedianRange.of(costs[peer]),
+                ratio=MedianRange.of(ratios),
+                target=target,
+                software=software.get(peer, ""),
+            )
+            found.append(cost)
+        return figure(name, unit, costs[ours], peers=tuple(found), **about)
 
 
-def figure(
-    name: str, unit: str, costs: Sequence[float], peers: tuple[PeerCost, ...] = (), **about: Any
-) -> BenchmarkResult:
+def figure(name: str, unit: str, costs: Sequence[float], **about: Any) -> BenchmarkResult:
     """Returns a result. costs: ours, one a round, in `unit`."""
-    return BenchmarkResult(name=name, unit=unit, ours=MedianRange.of(costs), peers=peers, **about)
-
-
-def against(
-    name: str, theirs: Sequence[float], ours: Sequence[float], target: float | None, software: str = ""
-) -> PeerCost:
-    """Returns a peer's cost, and how many times ours it is within each round."""
-    ratios = [slow / fast for slow, fast in zip(theirs, ours, strict=True)]
-    cost = MedianRange.of(theirs)
-    return PeerCost(name=name, cost=cost, ratio=MedianRange.of(ratios), target=target, software=software)
+    return BenchmarkResult(name=name, unit=unit, ours=MedianRange.of(costs), **about)
 
 
 def run(
@@ -105,7 +124,7 @@ def run(
     *,
     rounds: int,
     device: str = "cpu",
-    clock: Clock = time.perf_counter,
+    clock: Callable[[], float] = time.perf_counter,
     warm: bool = True,
 ) -> Runs:
     """Runs the sides in turn, every second round in reverse, so that a drift favours none.
@@ -125,7 +144,7 @@ def run(
     return runs
 
 
-def timed(side: Side, device: str = "cpu", clock: Clock = time.perf_counter) -> Taken:
+def timed(side: Side, device: str = "cpu", clock: Callable[[], float] = time.perf_counter) -> Taken:
     """Returns the seconds of one run, work that a GPU still has in hand included, and its value."""
     wait = torch.cuda.synchronize if device == "cuda" else lambda: None
     wait()
@@ -145,7 +164,7 @@ def profiled(side: Side) -> str:
     shares: dict[str, float] = {}
     for event in found.key_averages():
         kinds = (kind for kind, parts in KINDS.items() if any(part in event.key for part in parts))
-        kind = OUTSIDE if event.key == OUTSIDE else next(kinds, REST)
+        kind = OUTSIDE if event.key == OUTSIDE else next(kinds, "others")
         shares[kind] = shares.get(kind, 0.0) + event.self_cpu_time_total
     parts = {kind: 100 * taken / sum(shares.values()) for kind, taken in shares.items()}
     shown = sorted((kind for kind in parts if parts[kind] >= 1), key=lambda kind: -parts[kind])
@@ -166,9 +185,9 @@ def backbone(short: bool) -> Path:
     return tiny.write_backbone(Path(mkdtemp()) / "tiny") if short else folder_of("minilm-l6")
 
 
-def encoder(short: bool, pooling: str, **config: Any) -> SentenceEncoder:
-    """Returns a fresh encoder of that folder; `config` overrides entries such as `hidden_dropout_prob`."""
-    return load_encoder(backbone(short), pooling=pooling, **config)  # type: ignore[return-value]
+def encoder(short: bool, pooling: str) -> SentenceEncoder:
+    """Returns a fresh encoder of that folder."""
+    return load_encoder(backbone(short), pooling=pooling)  # type: ignore[return-value]
 
 
 def sentences(count: int, short: bool) -> list[str]:
@@ -177,3 +196,87 @@ def sentences(count: int, short: bool) -> list[str]:
     if not short:
         texts = [text for text, _ in read_corpus(corpus_file(folder_of("wiki-small")))]
     return [texts[place] for place in np.random.default_rng(0).permutation(len(texts))[:count]]
+
+
+def made_up(count: int) -> StsTask:
+    """Returns a set of pairs that holds so many different sentences, with scores drawn once."""
+    some = [row.text for row in tiny.rows(100)]
+    texts = [f"{some[number % len(some)]} {number}" for number in range(count)]
+    gold = np.random.default_rng(0).integers(6, size=count // 2).astype(float).tolist()
+    pairs = [ScoredPair(*pair) for pair in zip(texts[::2], texts[1::2], gold, strict=True)]
+    return StsTask("made-up", "made-up", lambda folder: {"all": pairs}, folder=Path())
+
+
+def keep(path: Path, device: str, new: Benchmark | ProductRates) -> None:
+    """Writes figures or rates of products of this machine; those of other machines and benchmarks stay.
+
+    Benchmarks that are no more leave this machine. Errors: InputError, and nothing is written, if the file is
+    damaged.
+    """
+    known = load_measurements(path)
+    machines = {one.id: one for one in known.machines} if known else {}
+    about = machine(device)
+    own = machines.get(about["id"]) or Machine(**about, products=None, benchmarks=())
+    if isinstance(new, ProductRates):
+        own = own.model_copy(update={"products": new})
+    else:
+        benchmarks = {one.name: one for one in own.benchmarks} | {new.name: new}
+        kept = tuple(benchmarks[name] for name in (*BENCHMARKS, GPU_CHECK) if name in benchmarks)
+        own = own.model_copy(update={"benchmarks": kept})
+    found = Measurements(machines=tuple({**machines, own.id: own}.values()))
+    write_record(path, found.model_dump(mode="json", exclude={"digest"}))
+
+
+def measured(name: str, rounds: int, results: Iterable[BenchmarkResult]) -> Benchmark:
+    """Returns the figures of a benchmark that was run in this process."""
+    return Benchmark(
+        name=name, rounds=rounds, threads=torch.get_num_threads(), **software(), results=tuple(results)
+    )
+
+
+def machine(device: str) -> dict[str, Any]:
+    """Returns what tells this machine from others; `id` is made of all the rest."""
+    on_cpu = device == "cpu"
+    name = processor() if on_cpu else torch.cuda.get_device_name()
+    family, model = (_of_first_processor(key) if on_cpu else "" for key in ("cpu family", "model"))
+    kind = f"family {family}, model {model}" if family and model else ""
+    cores = len(os.sched_getaffinity(0))
+    told = slug(f"{name} {kind} {cores} cores {'' if on_cpu else device}")
+    return {"id": told, "processor": name, "model": kind, "cores": cores, "device": device}
+
+
+def processor() -> str:
+    """Returns the processor's own name, that of its kind where it has none."""
+    return _of_first_processor("model name") or platform.machine()
+
+
+def _of_first_processor(key: str) -> str:
+    text = CPU_LIST.read_text(encoding="utf-8")
+    found = re.search(rf"^{key}\s*:\s*(.*?)\s*$", text, flags=re.MULTILINE)
+    return found[1] if found else ""
+
+
+def software() -> dict[str, Any]:
+    """Returns the versions of Python and of the packages that figures depend on."""
+    found = {one.name: one.version for one in distributions()}
+    versions = {library: found.get(library, "not installed") for library in LIBRARIES}
+    return {"python": platform.python_version(), "versions": versions}
+
+
+def gemm_rate(device: str = "cpu", product: Callable[[Tensor, Tensor], Tensor] = torch.matmul) -> float:
+    """Returns the GFLOP/s of fp32 products of 1024 x 1024 matrices at this moment, by default torch's own."""
+    left, right = (torch.ones(GEMM_SIZE, GEMM_SIZE, device=device) for _ in range(2))
+    taken = timed(lambda: [product(left, right) for _ in range(PRODUCTS)], device)
+    return PRODUCTS * 2 * GEMM_SIZE**3 / taken.seconds / 1e9
+
+
+def product_rates(device: str, rounds: int) -> ProductRates:
+    """Returns the rates of such products by oneDNN, as in our linear layers, and by torch's own way."""
+    layer = torch.nn.Linear(GEMM_SIZE, GEMM_SIZE, bias=False, device=device)
+    with torch.no_grad():
+        gemm_rate(device)
+        onednn = [gemm_rate(device, lambda rows, _: linear(layer, rows)) for _ in range(1 + rounds)]
+        own = [gemm_rate(device) for _ in range(rounds)]
+    return ProductRates(
+        threads=torch.get_num_threads(), onednn=MedianRange.of(onednn[1:]), torch=MedianRange.of(own)
+    )

@@ -22,8 +22,7 @@ import numpy as np
 import torch
 import yaml
 
-from benchmarks.record import processor
-from benchmarks.runner import timed
+from benchmarks.runner import processor, timed
 from harness.disk.files import write_text
 from harness.plan.entries import Params, Run
 from harness.plan.estimate import Estimate
@@ -48,6 +47,8 @@ from methods.core.types import Row, to_device
 from tests.support import tiny
 
 ROWS = 512
+TEACHER_DIM = 1024
+"""Width of the teachers of the distilled runs: that of BERT-large."""
 
 
 class RandomTeacher:
@@ -75,18 +76,23 @@ def write_backbone(folder: Path, shape: Shape) -> Path:
     )
 
 
-def sentences(augmentations: int) -> list[Row]:
-    """Returns sentences of TRAINING_LENGTH pieces with as many augmentations as the method may ask for."""
+def sentences() -> list[Row]:
+    """Returns sentences of TRAINING_LENGTH pieces, with as many augmentations as any method asks for."""
     rng = np.random.default_rng(0)
+    texts = [" ".join(rng.choice(tiny.WORDS, size=TRAINING_LENGTH - 2)) for _ in range(3 * ROWS)]
+    return [
+        Row(index, texts[3 * index], tuple(texts[3 * index + 1 : 3 * index + 3])) for index in range(ROWS)
+    ]
 
-    def sentence() -> str:
-        return " ".join(rng.choice(tiny.WORDS, size=TRAINING_LENGTH - 2))
 
-    return [Row(index, sentence(), tuple(sentence() for _ in range(augmentations))) for index in range(ROWS)]
+def build(
+    run: Run, backbone: Path, folder: Path, rows: Sequence[Row], *, batch: int, teacher_dim: int = TEACHER_DIM
+) -> Method:
+    """Returns the run's method on a backbone, with a parent of the kind that the run has.
 
-
-def build(run: Run, backbone: Path, folder: Path, rows: Sequence[Row], teacher_dim: int) -> Method:
-    """Returns the run's method on the random backbone, with a parent of the kind that the run has."""
+    It asks for no more random pairs a positive one than a batch of so many sentences has, and a queue that
+    starts with the corpus starts at random, which costs as much.
+    """
     parent = folder / "parent" if run.parent_folder is not None else None
     if run.parent.startswith("teachers/"):
         parent = folder / "teacher"
@@ -100,17 +106,13 @@ def build(run: Run, backbone: Path, folder: Path, rows: Sequence[Row], teacher_d
         parent = resized(backbone, folder / "parent", "AutoModelForMaskedLM", num_hidden_layers=half)
     elif parent is not None:
         Networks(backbone, pooling=run.pooling).new_encoder().save(parent)
-    if run.config.get("queue_start") == "corpus":  # filled from the corpus, which may be short here
-        run = changed(run, queue_size=min(run.config["queue_size"], len(rows) // 2))
+    if run.config.get("queue_start") == "corpus":
+        run = changed(run, queue_start="random", queue_seed=None)
+    if negatives := run.config.get("negatives"):
+        run = changed(run, negatives=min(negatives, (batch - 1) // 2))
     method, config, _ = run.read_settings()
     torch.manual_seed(streams.torch_seed(0, streams.INITIALISE))
     return method(config, Networks(backbone, pooling=run.pooling, parent=parent))
-
-
-def fitting(run: Run, batch: int) -> Run:
-    """Returns the run with no more random pairs a positive one than a batch of so many sentences has."""
-    negatives = run.config.get("negatives")
-    return changed(run, negatives=min(negatives, (batch - 1) // 2)) if negatives else run
 
 
 def changed(run: Run, **config: Any) -> Run:
@@ -188,38 +190,6 @@ def chosen_runs(params: Params, systems: Sequence[str]) -> list[Run]:
     return [runs[system] for system in wanted]
 
 
-def measure_all(given: argparse.Namespace) -> list[StepTime]:
-    """Returns one measurement of each system on each backbone, printed as they come."""
-    times, recipes = committed_step_times(), load_recipes()
-    params = resolve(recipes, ["all", *recipes], seeds=1)
-    machine = torch.cuda.get_device_name() if given.device == "cuda" else processor()
-    found = []
-    for name in given.backbone:
-        for run in chosen_runs(params, given.system):
-            with tempfile.TemporaryDirectory() as place:
-                rows = sentences(2)
-                backbone = write_backbone(Path(place) / "backbone", times.shapes[name])
-                dim = teacher_dim(run, Estimate(params, times), times.shapes[name].width)
-                method = build(fitting(run, given.batch), backbone, Path(place), rows, dim)
-                about = {"device": given.device, "batch": given.batch, "precision": given.precision}
-                taken = measure(method, run, rows, **about, steps=given.steps)
-            row = StepTime(
-                **about,
-                machine=machine,
-                threads=torch.get_num_threads(),
-                system=run.id,
-                method=run.method,
-                backbone=name,
-                length=TRAINING_LENGTH,
-                seconds=float(f"{taken:.4g}"),
-                command=f"python -m benchmarks.steps --batch {given.batch} --steps {given.steps} --write",
-            )
-            found.append(row)
-            ratio = row.seconds / next(r.seconds for r in found if r.backbone == name)
-            print(f"{name:20} {run.id:24} {row.seconds:9.4g} s a step, {ratio:6.2f} of SimCSE", flush=True)
-    return found
-
-
 def write(found: Sequence[StepTime], path: Path = STEP_TIMES) -> None:
     """Replaces the rows of the same system and setting and keeps all others, and what appears above them."""
     rows = {(row.system, *row.setting): row for row in [*committed_step_times(path).measured, *found]}
@@ -236,6 +206,7 @@ def teacher_dim(run: Run, estimate: Estimate, width: int) -> int:
 
 
 def main() -> None:
+    """Prints a measurement of each system on each backbone, and keeps them with --write."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.steps")
     parser.add_argument("--system", nargs="*", default=[], metavar="ID", help="default: one a method")
     parser.add_argument("--backbone", nargs="*", default=["bert-base-uncased"], metavar="NAME")
@@ -247,7 +218,31 @@ def main() -> None:
     given = parser.parse_args()
     torch.set_num_threads(1)
     quiet()
-    found = measure_all(given)
+    times, recipes, rows = committed_step_times(), load_recipes(), sentences()
+    params = resolve(recipes, ["all", *recipes], seeds=1)
+    about = {"device": given.device, "batch": given.batch, "precision": given.precision}
+    found: list[StepTime] = []
+    for name in given.backbone:
+        for run in chosen_runs(params, given.system):
+            with tempfile.TemporaryDirectory() as place:
+                backbone = write_backbone(Path(place) / "backbone", times.shapes[name])
+                dim = teacher_dim(run, Estimate(params, times), times.shapes[name].width)
+                method = build(run, backbone, Path(place), rows, batch=given.batch, teacher_dim=dim)
+                taken = measure(method, run, rows, **about, steps=given.steps)
+            row = StepTime(
+                **about,
+                machine=torch.cuda.get_device_name() if given.device == "cuda" else processor(),
+                threads=torch.get_num_threads(),
+                system=run.id,
+                method=run.method,
+                backbone=name,
+                length=TRAINING_LENGTH,
+                seconds=float(f"{taken:.4g}"),
+                command=f"python -m benchmarks.steps --batch {given.batch} --steps {given.steps} --write",
+            )
+            found.append(row)
+            ratio = row.seconds / next(r.seconds for r in found if r.backbone == name)
+            print(f"{name:20} {run.id:24} {row.seconds:9.4g} s a step, {ratio:6.2f} of SimCSE", flush=True)
     if given.write:
         write(found)
 

@@ -6,7 +6,7 @@ tokenising (where a side does that in its loop), clipping, optimiser and logging
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from benchmarks.runner import Disagreement, Side, Taken, backbone, profiled, run, sentences
+from benchmarks.runner import Disagreement, Taken, backbone, profiled, run, sentences
 from benchmarks.steps import stepper
 from harness.paths import RUN_LOG
 from harness.report.measurements import BenchmarkResult
@@ -34,44 +34,39 @@ from tests.support.tiny import TRAIN
 BATCH, LENGTH, STEPS, SHORT_STEPS, SEED, TEMPERATURE = 64, 32, 6, 3, 0, 0.05
 PEER = "sentence-transformers' trainer"
 OURS, HALF, PADDED = "ours", "ours, bf16", "padded loop"
-TARGETS, HALF_TARGETS = {PADDED: None, PEER: 1.6}, {PADDED: None, PEER: 1.7}
 TOLERANCE = 2e-5
 """Largest relative difference of losses and gradients."""
-
-
-class Marked(SimCSE):
-    """SimCSE that notes when its steps end."""
-
-    def after_step(self, step: int) -> None:
-        self.marks.append(time.perf_counter())
 
 
 def measure(rounds: int, short: bool, device: str = "cpu") -> list[BenchmarkResult]:
     """Returns the step in fp32 and in bf16, each against the two other sides in fp32."""
     texts = sentences(BATCH * (SHORT_STEPS if short else STEPS), short)
-    folder, name = backbone(short), f"SimCSE step, batch {BATCH}"
+    folder = backbone(short)
     sides = {
-        OURS: trainer_side(folder, texts, device, "fp32"),
-        HALF: trainer_side(folder, texts, device, "bf16"),
-        PADDED: padded_side(folder, texts, device),
-        PEER: peer_side(folder, texts, device),
+        OURS: partial(own_trainer, folder, texts, device, "fp32"),
+        HALF: partial(own_trainer, folder, texts, device, "bf16"),
+        PADDED: partial(padded_loop, folder, texts, device),
+        PEER: partial(peer_trainer, folder, texts, device),
     }
-    agreement = _agreement(folder, texts[:BATCH])
+    agreements = (
+        agreement(folder, texts[:BATCH]),
+        "other numerics by choice; the precision is part of a run's identity",
+    )
     runs = run(sides, rounds=rounds, device=device, warm=not short)
-    other = "other numerics by choice; the precision is part of a run's identity"
-    notes = [profile_of_a_step(folder, texts, device, precision) for precision in ("fp32", "bf16")]
-    return [
-        runs.result(f"{name}, fp32", OURS, TARGETS, agreement=agreement, note=notes[0]),
-        runs.result(f"{name}, bf16 against fp32", HALF, HALF_TARGETS, agreement=other, note=notes[1]),
-    ]
+    rows, results = rows_of(texts[:BATCH]), []
+    for name, ours, precision, target, agreed in zip(
+        ("fp32", "bf16 against fp32"), (OURS, HALF), ("fp32", "bf16"), (1.6, 1.7), agreements, strict=True
+    ):
+        step = stepper(simcse(folder, texts).to(device).train(), TRAIN, device=device, precision=precision)
+        step(rows, 0)
+        note = profiled(partial(step, rows, 1))
+        title = f"SimCSE step, batch {BATCH}, {name}"
+        targets = {PADDED: None, PEER: target}
+        results.append(runs.result(title, ours, targets, agreement=agreed, note=note))
+    return results
 
 
-def taken_by_a_step(marks: list[float]) -> Taken:
-    """Returns the median time between the ends of two steps."""
-    return Taken(median(later - sooner for sooner, later in pairwise(marks)))
-
-
-def simcse(folder: Path, texts: list[str], dropout: float | None = None) -> Marked:
+def simcse(folder: Path, texts: list[str], dropout: float | None = None) -> SimCSE:
     """Returns the method with the first token pooled and a head, prepared on `texts`."""
     settings = SimCSEConfig(
         max_length=LENGTH,
@@ -82,8 +77,7 @@ def simcse(folder: Path, texts: list[str], dropout: float | None = None) -> Mark
         dropout=dropout,
     )
     torch.manual_seed(SEED)
-    method = Marked(settings, Networks(folder, pooling="cls"))
-    method.marks = []
+    method = SimCSE(settings, Networks(folder, pooling="cls"))
     method.prepare(rows_of(texts))
     return method
 
@@ -92,58 +86,41 @@ def rows_of(texts: list[str]) -> list[Row]:
     return [Row(index, text) for index, text in enumerate(texts)]
 
 
-def trainer_side(
-    folder: Path, texts: list[str], device: str, precision: str, losses: list[float] | None = None
-) -> Side:
-    """Our trainer on all texts; tokenising is done once, before the first step. losses: takes those of it."""
-    method, steps = simcse(folder, texts), len(texts) // BATCH
+def taken_by_a_step(marks: list[float], losses: Sequence[float] = ()) -> Taken:
+    """Returns the median time between the ends of two steps."""
+    return Taken(median(later - sooner for sooner, later in pairwise(marks)), losses)
+
+
+def own_trainer(folder: Path, texts: list[str], device: str, precision: str) -> Taken:
+    """Our trainer on all texts, with its losses; tokenising is done once, before the first step."""
+    method, steps, marks = simcse(folder, texts), len(texts) // BATCH, list[float]()
+    method.after_step = lambda step: marks.append(time.perf_counter())  # type: ignore[method-assign]
     changes = {"steps": steps, "batch_size": BATCH, "learning_rate": 3.0e-5, "precision": precision}
     config = TrainConfig.model_validate({**TRAIN, **changes, "eval_every": steps, "save_every": steps})
-
-    def side() -> Taken:
-        method.marks = []
-        with TemporaryDirectory() as place:
-            scores: Callable[[Any], dict[str, float]] = lambda encoder: {"score": 0.0}  # noqa: E731
-            Trainer(method, config, SEED, scores, Path(place), device=device).fit(rows_of(texts))
-            if losses is not None:
-                log = (Path(place) / RUN_LOG).read_text(encoding="utf-8").splitlines()
-                losses[:] = [line["loss"] for line in map(json.loads, log) if "loss" in line]
-        return taken_by_a_step(method.marks)
-
-    return side
+    with TemporaryDirectory() as place:
+        trainer = Trainer(method, config, SEED, lambda _: {"score": 0.0}, Path(place), device=device)
+        trainer.fit(rows_of(texts))
+        log = (Path(place) / RUN_LOG).read_text(encoding="utf-8").splitlines()
+    return taken_by_a_step(marks, [line["loss"] for line in map(json.loads, log) if "loss" in line])
 
 
-def profile_of_a_step(folder: Path, texts: list[str], device: str, precision: str) -> str:
-    """Returns the shares of a step's time in words; the step before it is not in them."""
-    method = simcse(folder, texts).to(device).train()
-    step = stepper(method, TRAIN, device=device, precision=precision)
-    rows = rows_of(texts[:BATCH])
-    step(rows, 0)
-    return profiled(partial(step, rows, 1))
-
-
-def padded_side(folder: Path, texts: list[str], device: str) -> Side:
+def padded_loop(folder: Path, texts: list[str], device: str) -> Taken:
     """A loop as in the papers' scripts: both copies padded to the longest text, plain AdamW."""
     method = simcse(folder, texts).to(device).train()
     optimizer = torch.optim.AdamW(method.parameters(), lr=3.0e-5, weight_decay=0.0)
-    order = streams.row_order(SEED, 0, len(texts))
-
-    def side() -> Taken:
-        marks = []
-        for start in range(0, len(texts), BATCH):
-            chosen = [texts[place] for place in order[start : start + BATCH]]
-            tokens = method.encoder.tokenize(chosen, max_length=LENGTH)
-            on_device = {name: ids.to(device) for name, ids in tokens.items()}
-            loss = padded_loss(method.encoder, method.head, on_device)
-            optimizer.zero_grad()
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(method.parameters(), 1.0)
-            optimizer.step()
-            loss.item()
-            marks.append(time.perf_counter())
-        return taken_by_a_step(marks)
-
-    return side
+    order, marks = streams.row_order(SEED, 0, len(texts)), []
+    for start in range(0, len(texts), BATCH):
+        chosen = [texts[place] for place in order[start : start + BATCH]]
+        tokens = method.encoder.tokenize(chosen, max_length=LENGTH)
+        on_device = {name: ids.to(device) for name, ids in tokens.items()}
+        loss = padded_loss(method.encoder, method.head, on_device)
+        optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(method.parameters(), 1.0)
+        optimizer.step()
+        loss.item()
+        marks.append(time.perf_counter())
+    return taken_by_a_step(marks)
 
 
 def padded_loss(encoder: SentenceEncoder, head: torch.nn.Module, tokens: Mapping[str, Tensor]) -> Tensor:
@@ -153,7 +130,7 @@ def padded_loss(encoder: SentenceEncoder, head: torch.nn.Module, tokens: Mapping
     return info_nce(first, second, temperature=TEMPERATURE)
 
 
-def sentence_transformer(folder: Path, head: torch.nn.Module, device: str, **config: Any) -> Any:
+def peer_model(folder: Path, head: torch.nn.Module, device: str, **config: Any) -> Any:
     """Returns the same network as sentence-transformers has it: first token, dense layer with tanh."""
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Dense, Pooling, Transformer
@@ -166,7 +143,7 @@ def sentence_transformer(folder: Path, head: torch.nn.Module, device: str, **con
     return SentenceTransformer(modules=modules, device=device, trust_remote_code=False)
 
 
-def peer_side(folder: Path, texts: list[str], device: str) -> Side:
+def peer_trainer(folder: Path, texts: list[str], device: str) -> Taken:
     """sentence-transformers' trainer with in-batch negatives; every sentence is paired with itself."""
     from datasets import Dataset
     from sentence_transformers import SentenceTransformerTrainer, SentenceTransformerTrainingArguments
@@ -174,10 +151,8 @@ def peer_side(folder: Path, texts: list[str], device: str) -> Side:
     from torch.utils.data import BatchSampler, SequentialSampler
     from transformers import TrainerCallback
 
-    model = sentence_transformer(folder, simcse(folder, texts).head, device)
+    model, marks = peer_model(folder, simcse(folder, texts).head, device), list[float]()
     ordered = [texts[place] for place in streams.row_order(SEED, 0, len(texts))]
-    pairs = Dataset.from_dict({"anchor": ordered, "positive": ordered})
-    marks: list[float] = []
 
     class Clock(TrainerCallback):
         def on_step_end(self, *_: Any, **__: Any) -> None:
@@ -186,53 +161,51 @@ def peer_side(folder: Path, texts: list[str], device: str) -> Side:
     def in_order(rows: Any, batch_size: int, drop_last: bool, **_: Any) -> BatchSampler:
         return BatchSampler(SequentialSampler(rows), batch_size, drop_last)
 
-    def side() -> Taken:
-        marks.clear()
-        with TemporaryDirectory() as place:
-            arguments = SentenceTransformerTrainingArguments(
-                output_dir=place,
-                max_steps=len(texts) // BATCH,
-                per_device_train_batch_size=BATCH,
-                learning_rate=3.0e-5,
-                max_grad_norm=1.0,
-                batch_sampler=in_order,
-                report_to="none",
-                save_strategy="no",
-                disable_tqdm=True,
-                use_cpu=device == "cpu",
-            )
-            loss = MultipleNegativesRankingLoss(model, scale=1 / TEMPERATURE)
-            SentenceTransformerTrainer(
-                model, arguments, train_dataset=pairs, loss=loss, callbacks=[Clock()]
-            ).train()
-        return taken_by_a_step(marks)
+    with TemporaryDirectory() as place:
+        arguments = SentenceTransformerTrainingArguments(
+            output_dir=place,
+            max_steps=len(texts) // BATCH,
+            per_device_train_batch_size=BATCH,
+            learning_rate=3.0e-5,
+            max_grad_norm=1.0,
+            batch_sampler=in_order,
+            report_to="none",
+            save_strategy="no",
+            disable_tqdm=True,
+            use_cpu=device == "cpu",
+        )
+        trainer = SentenceTransformerTrainer(
+            model,
+            arguments,
+            train_dataset=Dataset.from_dict({"anchor": ordered, "positive": ordered}),
+            loss=MultipleNegativesRankingLoss(model, scale=1 / TEMPERATURE),
+            callbacks=[Clock()],
+        )
+        trainer.train()
+    return taken_by_a_step(marks)
 
-    return side
 
-
-def _agreement(folder: Path, texts: list[str]) -> str:
+def agreement(folder: Path, texts: list[str]) -> str:
     """Compares loss and gradients of one batch without dropout: ours, the padded loop, the peer's loss."""
     from sentence_transformers.losses import MultipleNegativesRankingLoss
 
     method = simcse(folder, texts, dropout=0.0)
     tokens = method.encoder.tokenize(texts, max_length=LENGTH)
     anchor = method.encoder.pad(method.token_ids(rows_of(texts)))
-    ours = _with_gradients(method, method.loss({"anchor": anchor}).total)
-    plain = _with_gradients(method, padded_loss(method.encoder, method.head, tokens))
-    words = agree(ours, plain, tolerance=TOLERANCE, what="loss and gradients without dropout")
+    losses = method.loss({"anchor": anchor}).total, padded_loss(method.encoder, method.head, tokens)
+    found = []
+    for loss in losses:
+        method.zero_grad()
+        loss.backward()
+        gradients = [weights.grad.flatten() for weights in method.parameters() if weights.grad is not None]
+        found.append([loss.detach(), torch.cat(gradients)])
+    words = agree(*found, tolerance=TOLERANCE, what="loss and gradients without dropout")
     off = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
-    peer = sentence_transformer(folder, method.head, "cpu", **off)
+    peer = peer_model(folder, method.head, "cpu", **off)
     features = [peer.preprocess(texts) for _ in range(2)]
     theirs = MultipleNegativesRankingLoss(peer, scale=1 / TEMPERATURE)(features, None)
-    agree(ours[:1], [theirs.detach()], tolerance=1e-5, what="our loss and sentence-transformers'")
+    agree([losses[0].detach()], [theirs.detach()], tolerance=1e-5, what="our loss and the peer's")
     return words + "; sentence-transformers' loss is the same"
-
-
-def _with_gradients(method: SimCSE, loss: Tensor) -> list[Tensor]:
-    method.zero_grad()
-    loss.backward()
-    gradients = [parameter.grad.flatten() for parameter in method.parameters() if parameter.grad is not None]
-    return [loss.detach(), torch.cat(gradients)]
 
 
 def agree(ours: Sequence[Tensor], theirs: Sequence[Tensor], *, tolerance: float, what: str) -> str:

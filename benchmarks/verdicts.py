@@ -6,7 +6,6 @@ points: our seeds, and a reported number of a known origin. It is judged by the 
 """
 
 import sys
-from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -99,9 +98,8 @@ def rows_of_claims(studies: int) -> list[Row]:
         for _ in range(pages):
             ours, theirs = rng.normal(shifts[:, None], 1, (40, 5)), rng.normal(size=(40, 5))
             pairs = [Pair(*both) for both in zip(ours.tolist(), theirs.tolist(), strict=True)]
-            answers = [answer for _, answer in claimed_among_many(pairs)]
             told = {"supported": 1.0, "contradicted": -1.0, "inconclusive": 0.0}
-            signs = np.array([told[answer] for answer in answers])
+            signs = np.array([told[answer] for _, answer in claimed_among_many(pairs)])
             wrong = (signs != 0) & (signs != np.sign(shifts))
             shares.append(wrong.sum() / max(1, (signs != 0).sum()))
         kind = f"{true} differ by 2 sd" if true else "all equal"
@@ -149,15 +147,6 @@ def told_apart(first: int, second: int) -> tuple[int, int]:
     return won, total
 
 
-PARTS = (
-    rows_of_looks,
-    rows_of_advice,
-    rows_of_others,
-    rows_of_intervals,
-    rows_of_pages,
-    rows_of_systems,
-    rows_of_claims,
-)
 HEAD = f"""\
 ## Simulated error rates
 
@@ -172,24 +161,27 @@ standard errors of the simulation fails the command.
 """
 
 
-def section_of(rows: Iterable[Row]) -> str:
-    """Returns the section of docs/verdicts.md."""
-    lines = []
-    for one in rows:
+def main(studies: int = STUDIES) -> int:
+    """Writes the table; returns 1 if a promise is broken."""
+    parts = (
+        rows_of_looks,
+        rows_of_advice,
+        rows_of_others,
+        rows_of_intervals,
+        rows_of_pages,
+        rows_of_systems,
+        rows_of_claims,
+    )
+    section, code = HEAD, 0
+    for one in (found for part in parts for found in part(studies)):
         limit = "none" if one.limit is None else f"{100 * one.limit:g} %"
         rates = f"{limit} | {100 * one.rate:.1f} % | {100 * one.error:.1f} %"
-        lines.append(f"| {one.promise} | {one.settings} | {rates} |")
-    return HEAD + "\n".join(lines)
-
-
-def main() -> int:
-    """Writes the table; returns 1 if a promise is broken."""
-    rows = [found for part in PARTS for found in part(STUDIES)]
-    broken = [one for one in rows if not one.holds]
-    for one in broken:
-        print(f"broken: {one.promise} ({one.settings}): {one.rate:.1%}, promised {one.limit:.0%}")
-    write_text(DOCS, with_section(DOCS.read_text(encoding="utf-8"), section_of(rows), where=str(DOCS)))
-    return int(bool(broken))
+        section += f"| {one.promise} | {one.settings} | {rates} |\n"
+        if not one.holds:
+            print(f"broken: {one.promise} ({one.settings}): {one.rate:.1%}, promised {one.limit:.0%}")
+            code = 1
+    write_text(DOCS, with_section(DOCS.read_text(encoding="utf-8"), section, where=str(DOCS)))
+    return code
 
 
 if __name__ == "__main__":

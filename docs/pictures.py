@@ -92,12 +92,8 @@ def taken(page: Page, picture: Picture) -> bytes:
         return page.locator("dialog[open]").screenshot()
     top = page.locator(picture.start).first.evaluate(TOP)
     bottom = page.locator(picture.until).first.evaluate(BOTTOM) if picture.until else top + HEIGHT
-    clip = {
-        "x": 0,
-        "y": max(0, top - MARGIN),
-        "width": WIDTH,
-        "height": min(HEIGHT, bottom - top + 2 * MARGIN),
-    }
+    height = min(HEIGHT, bottom - top + 2 * MARGIN)
+    clip = {"x": 0, "y": max(0, top - MARGIN), "width": WIDTH, "height": height}
     return page.screenshot(clip=clip, full_page=True)  # type: ignore[arg-type]
 
 
@@ -105,12 +101,8 @@ def reduced(png: bytes) -> bytes:
     """Returns the picture in few colours, which keeps letters sharp and the file small."""
     from PIL import Image
 
-    few = (
-        Image.open(io.BytesIO(png))
-        .convert("RGB")
-        .quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
-    )
-    buffer = io.BytesIO()
+    picture, buffer = Image.open(io.BytesIO(png)).convert("RGB"), io.BytesIO()
+    few = picture.quantize(COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
     few.save(buffer, "PNG", optimize=True)
     return buffer.getvalue()
 

@@ -44,10 +44,14 @@ def build(out: Path, *, url: str, repository: str, root: Path = ROOT) -> None:
         raise InputError(f"{out}: holds something already, expected a new or empty folder")
     shutil.copytree(root / "docs/_build", out / "docs", ignore=shutil.ignore_patterns(".doctrees"))
     shutil.copytree(root / "reports", out / "reports")
-    versions = tags_of(root)
-    for tag in versions:
-        command = ["git", "-C", str(root), "archive", tag, "reports"]
-        packed = subprocess.run(command, capture_output=True, check=True).stdout
+    git, versions = ["git", "-C", str(root)], []
+    listed = subprocess.run([*git, "tag", "--sort=-creatordate"], capture_output=True, text=True, check=True)
+    for tag in listed.stdout.split():
+        found = subprocess.run([*git, "cat-file", "-e", f"{tag}:reports/index.html"], capture_output=True)
+        if found.returncode:
+            continue  # its commit has no report
+        versions.append(tag)
+        packed = subprocess.run([*git, "archive", tag, "reports"], capture_output=True, check=True).stdout
         with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
             archive.extractall(out / tag, filter="data")
     for top in (out, *(out / tag for tag in versions)):
@@ -58,18 +62,6 @@ def build(out: Path, *, url: str, repository: str, root: Path = ROOT) -> None:
             text = path.read_text(encoding="utf-8")
             path.write_text(hosted(text, path.relative_to(top), address, url, repository), encoding="utf-8")
     write_lists(out, url, versions)
-
-
-def tags_of(root: Path) -> list[str]:
-    """Returns the tags of a checkout whose commits have a report, the newest first."""
-    command = ["git", "-C", str(root), "tag", "--sort=-creatordate"]
-    tags = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
-    check = ["git", "-C", str(root), "cat-file", "-e"]
-    return [
-        tag
-        for tag in tags
-        if subprocess.run([*check, f"{tag}:reports/index.html"], capture_output=True).returncode == 0
-    ]
 
 
 def hosted(text: str, path: Path, address: str, url: str, repository: str) -> str:
@@ -101,8 +93,8 @@ def write_lists(out: Path, url: str, versions: Iterable[str]) -> None:
     forward = '<meta http-equiv="refresh" content="0; url=reports/index.html">'
     for name, head in (("index.html", forward), ("versions.html", "")):
         (out / name).write_text(PAGE.format(title="sentbench", head=head, items=items), encoding="utf-8")
-    pages = sorted(path.relative_to(out).as_posix() for top in ("reports", "docs")
-                   for path in (out / top).rglob("*.html"))  # fmt: skip
+    paths = [*out.glob("reports/**/*.html"), *out.glob("docs/**/*.html")]
+    pages = sorted(path.relative_to(out).as_posix() for path in paths)
     places = "\n".join(f"<url><loc>{escape(f'{url}/{page}')}</loc></url>" for page in pages)
     start = (
         '<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">'

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import evaluation, foreign_backends
-from benchmarks.evaluation import VARIABLE, foreign_sides, made_up
+from benchmarks.evaluation import MADE_UP, VARIABLE, foreign_sides
 from benchmarks.runner import Disagreement
 
 ANSWERS = """
@@ -28,7 +28,7 @@ def test_a_side_answers_with_its_seconds_and_cosines_on_a_copy_with_the_older_to
     names = tmp_path / "tokenizer_config.json"
     names.write_text('{"tokenizer_class": "TokenizersBackend"}')
     (tmp_path / "script.py").write_text(ANSWERS)
-    task, software = made_up(), dict[str, str]()
+    task, software = MADE_UP, dict[str, str]()
     with foreign_sides(tmp_path, software) as sides:
         assert set(sides) == {*evaluation.BACKEND_TARGETS, evaluation.HALF_BACKEND}
         taken = sides["OpenVINO"]([task])

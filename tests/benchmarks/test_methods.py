@@ -1,6 +1,5 @@
 """How real steps are counted, and that every trained method has a count."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -41,7 +40,7 @@ def test_rows_are_counted_by_whether_they_are_trained(tmp_path: Path) -> None:
         with torch.no_grad():
             encoder(tokens)
 
-    assert replace(counted(step, 2), operations=0) == Count(4, 6)
+    assert counted(step, 2)[:2] == (4, 6)
 
 
 @pytest.mark.parametrize("library", ["onednn", "torch"])
@@ -62,24 +61,21 @@ def test_operations_of_a_layer_are_counted_whoever_multiplies(
 
 def test_a_step_that_does_something_else_stops_the_benchmark() -> None:
     passes = Passes(2, 1, "X i")
-    said = check_passes("x", passes, Count(8, 4), sentences=4)
+    said = check_passes("x", passes, Count(8, 4, 0), sentences=4)
     assert "agree with the count: 2 a sentence forward and backward, 1 forward only (X i)" in said
     told = "8 rows with and 0 without gradient for 4 sentences, expected 8 and 4"
     with pytest.raises(Disagreement, match=told):
-        check_passes("x", passes, Count(8, 0), sentences=4)
+        check_passes("x", passes, Count(8, 0, 0), sentences=4)
 
 
-MORE = [
-    pytest.param(system, marks=pytest.mark.slow) for system in ("dclr", "ckd-bert-small", "ct-paper", "scd")
-]
-
-
-@pytest.mark.parametrize("system", ["una", "pcl", "diffcse", *MORE])
+@pytest.mark.parametrize("system", ["una", "pcl", "diffcse", "ct-paper"])
 def test_a_step_is_measured_after_its_passes_were_counted(params: Params, system: str) -> None:
     simcse, run = chosen_runs(params, [system])
     result = methods.step_result(run, simcse, methods.corpus(True), 1, True)
     assert PASSES[system].source in result.agreement
     assert result.met is not None
     (real,) = result.peers
-    assert real.name.endswith("(all products)")
+    products = float(real.name.removeprefix("SimCSE's step x ").removesuffix(" (all products)"))
+    passes = PASSES[system].trained + PASSES[system].frozen / 3
+    assert 0.8 < products / (passes / 2) < 4, "heads and further networks come on top"
     assert real.target == 1 / methods.LIMIT

@@ -41,12 +41,14 @@ def test_this_machine_is_first_and_the_exit_code_says_whether_bits_differ(
 ) -> None:
     results, started = {HERE: EQUAL, "Haswell": EQUAL | {"operator exp": exp}}, []
 
-    def run(processor: str, keys: Sequence[str], known: Found) -> None:
+    def run(processor: str, keys: Sequence[str], known: Found) -> str:
         started.append(processor)
         known.add(processor, results[processor])
+        return processor
 
     monkeypatch.setattr(portability, "run", run)
-    monkeypatch.setattr(portability, "processor_here", lambda: HERE)
+    named = {"processor": "a processor", "model": "family 1, model 2"}
+    monkeypatch.setattr("benchmarks.runner.machine", lambda device: named)
     monkeypatch.setattr(portability, "code_that_computes", lambda: "code")
     monkeypatch.setattr("harness.plan.entries.read_params", lambda: None)
     monkeypatch.setattr("harness.check.reference_losses.compared_runs", lambda params: ["x"])

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.verdict_studies import rows_of_looks, rows_of_others
+from benchmarks.verdict_studies import Studies, rows_of_looks, rows_of_others
 from benchmarks.verdicts import DOCS, told_apart, won_or_lost
 from harness.facts.verdicts import LEVEL
 
@@ -43,6 +43,11 @@ def test_a_quick_run_gives_the_rates_of_the_table(committed: Lines) -> None:
         error = 100 * math.sqrt(max(rate, 1) / 100 / (QUICK // 4))
         assert 100 * one.rate == pytest.approx(rate, abs=4 * error), one
         assert one.holds
+
+
+def test_the_variance_of_the_first_seeds_is_drawn_without_bias() -> None:
+    studies = Studies(np.random.default_rng(0), 2.0, np.zeros(QUICK))
+    assert (studies.sds[1:10] ** 2).mean(axis=1) == pytest.approx([4.0] * 9, rel=0.1)
 
 
 def test_two_seeds_of_one_system_are_told_apart_on_at_most_one_test_set_of_twenty() -> None:
