@@ -8,6 +8,7 @@ from harness.errors import InputError
 from harness.facts.evidence.ledger import load_ledger
 from harness.facts.published import Published, known_name, load_published
 from harness.facts.spec import RunChoice, TableSpec, check_spec, load_specs, system_label
+from harness.facts.verdicts import FAILED
 from harness.paths import CONTRIBUTED, LEADERBOARDS, SCORES, declared
 from harness.plan.entries import Params
 from harness.plan.names import recipes_of
@@ -130,6 +131,9 @@ def build_one_table(key: str) -> Table:
         kept=lambda run, score: score.task in tasks and (of_runs or run.id in systems),
     )
     evidence = evidence_of(results, priced=None if of_runs else systems)
+    table = build_table(specs[key], evidence)
+    if not any(cell.verdict in FAILED for _, _, cell in table.cells()):
+        return table  # the false-discovery control of the page has nothing to take back
     return control({name: build_table(spec, evidence) for name, spec in page.items()})[key]
 
 

@@ -3,6 +3,8 @@
 Legend: B rows, L tokens, V vocabulary.
 """
 
+from __future__ import annotations
+
 from pathlib import Path
 from typing import Any, Literal
 

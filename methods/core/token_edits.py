@@ -3,6 +3,8 @@
 `ids` is int32 [length], special tokens first and last; n is the number of ids between those.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 
 import numpy as np

@@ -1,5 +1,7 @@
 """Contrastive tension (Carlsson et al. 2021); Legend: n pairs, L tokens, d width."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
 

@@ -1,5 +1,7 @@
 """Settings of plain distillation."""
 
+from __future__ import annotations
+
 from pydantic import Field
 
 from methods.core.method import MethodConfig, ParentKind

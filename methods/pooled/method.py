@@ -1,5 +1,7 @@
 """Untrained baselines: a pre-trained backbone and a pooling."""
 
+from __future__ import annotations
+
 from methods.core.method import Method
 
 

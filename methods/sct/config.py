@@ -1,5 +1,7 @@
 """Settings of SCT; the README says which preset each switch belongs to."""
 
+from __future__ import annotations
+
 from typing import Literal, Self
 
 from pydantic import Field, model_validator

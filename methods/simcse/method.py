@@ -1,5 +1,7 @@
 """SimCSE (Gao et al. 2021), unsupervised; Legend: B batch, L tokens, d width."""
 
+from __future__ import annotations
+
 import torch
 from torch import Tensor
 

@@ -1,5 +1,7 @@
 """Settings of whitening."""
 
+from __future__ import annotations
+
 from typing import Literal
 
 from pydantic import Field

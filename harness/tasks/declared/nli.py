@@ -1,5 +1,7 @@
 """Sentence-pair inference: SICK-E and SNLI."""
 
+from __future__ import annotations
+
 from functools import partial
 
 from harness.tasks.declared.transfer import classification_task

@@ -1,5 +1,7 @@
 """The re-ranking sets."""
 
+from __future__ import annotations
+
 from functools import partial
 from typing import Any
 

@@ -1,5 +1,7 @@
 """The seven transfer tasks of SentEval."""
 
+from __future__ import annotations
+
 from functools import partial
 from typing import Any
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from harness.report.pages import ablations, audit, claims, compare, pairs, paper, protocols, speed
-from harness.report.pages.content import Ablation, PairSet, Report, Step
+from harness.report.pages.content import Ablation, PairSet, Report
 from harness.results.schema import ResultFile
 from tests.harness.report.example_report import make_report
 from tests.harness.report.made_results import result
@@ -100,7 +100,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The example report as files, each kind of page once; `short` is the index without its wide table."""
     pytest.importorskip("vl_convert", reason="pictures need the extra `report`")
     results = [result("a", seed, {("STS12", "all"): 0.5 + seed / 100}) for seed in range(2)] + make_rivals()
-    steps = (Step("a-ablation-text", "text", "text: senteval → raw"), Step("x", "clipping", "on → off"))
+    steps = {"text": "text: senteval → raw", "clipping": "on → off"}
     report = replace(
         make_report(),
         results=(*results, result("a-ablation-text", 0, {("STS12", "all"): 0.4})),
