@@ -24,7 +24,7 @@ from benchmarks.steps import measure, write_backbone
 from harness.errors import InputError
 from harness.paths import MEASUREMENTS
 from harness.plan.entries import Run
-from harness.plan.estimate import Peak
+from harness.plan.estimate import Estimate, Peak
 from harness.plan.step_times import BACKWARD, TRAINING_LENGTH, Precision, Shape, read_step_times
 from harness.process import make_gpu_deterministic, quiet
 from harness.report.measurements import BenchmarkResult
@@ -127,14 +127,18 @@ def resumed(given: Gpu, grounds: Grounds, methods: Sequence[str], place: Path) -
 
 def expected(real: bool) -> list[tuple[Run, Shape, Peak]]:
     """Returns what is trained for its speed and memory: BERT-base on a GPU, else tiny, with its estimates."""
-    runs, found = {run.id: run for run in full_scale().runs.values()}, []
-    shape = read_step_times().shapes["bert-base-uncased"] if real else TINY
+    params = full_scale()
+    estimate, found = Estimate(params, read_step_times()), []
     for name in MEASURED if real else MEASURED[:1]:
-        batch = runs[name].train["batch_size"] if real else 4
-        run = runs[name].model_copy(update={"train": {**runs[name].train, "batch_size": batch}})
-        with TemporaryDirectory() as place:
-            made, rows = built(run, shape, Path(place))
-            peak = peak_of(made, run, made.prepare(rows)[:batch])
+        run = next(run for run in params.runs.values() if run.id == name)
+        shape = estimate.shape(run.backbone_name) if real else TINY
+        assert shape is not None
+        peak = estimate.peak(run) if real else None
+        if peak is None:
+            run = run if real else run.model_copy(update={"train": {**run.train, "batch_size": 4}})
+            with TemporaryDirectory() as place:
+                made, rows = built(run, shape, Path(place))
+                peak = peak_of(made, run, made.prepare(rows)[: run.train["batch_size"]])
         found.append((run, shape, peak))
     return found
 
