@@ -41,7 +41,7 @@ BATCHES = {"pcl": 16}
 """Methods whose step is too long at BATCH: 640 rows in each of two networks for PCL."""
 CORPUS, SMALL_CORPUS, SMALL_QUEUE = 2048, 24, 64
 RECIPE_WIDTH = 768
-"""That of BERT-base, to which recipes fit a head."""
+"""Width of BERT-base, to which recipes fit a head."""
 
 Step = Callable[[int], None]
 """Trains on the batch; receives the number of the step."""

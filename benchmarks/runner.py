@@ -247,11 +247,11 @@ def machine(device: str) -> dict[str, Any]:
 
 def processor() -> str:
     """Returns the processor's own name, that of its kind where it has none."""
-    return _of_first_processor("model name") or platform.machine()
+    return _of_first_processor("model name") or platform.processor() or platform.machine()
 
 
 def _of_first_processor(key: str) -> str:
-    text = CPU_LIST.read_text(encoding="utf-8")
+    text = CPU_LIST.read_text(encoding="utf-8") if CPU_LIST.is_file() else ""
     found = re.search(rf"^{key}\s*:\s*(.*?)\s*$", text, flags=re.MULTILINE)
     return found[1] if found else ""
 
