@@ -32,24 +32,26 @@ def papers_of(
     found = []
     for key, paper in sorted(published.papers.items()):
         own = [table for name, table in tables.items() if name.startswith(f"{key}/")]
+        if not own:
+            continue
         own.sort(key=reading_order)
         charts = {table.key: chart_of(table, runs) for table in own}
-        shown = Paper(
-            key=key,
-            title=paper.title,
-            citation=paper.venue,
-            tables=tuple(own),
-            figures=tuple(filter(None, [strip_of(table, published) for table in own])),
-            notes=tuple(paper.notes),
-            short=paper.short or key.upper(),
-            charts={name: chart for name, chart in charts.items() if chart},
-            link=paper.link,
-            code=paper.code,
-            bibtex=paper_entry(paper),
-            bibliography={name: work_entry(name, works[name]) for name in paper.works if name in works},
+        found.append(
+            Paper(
+                key=key,
+                title=paper.title,
+                citation=paper.venue,
+                tables=tuple(own),
+                figures=tuple(filter(None, [strip_of(table, published) for table in own])),
+                notes=tuple(paper.notes),
+                short=paper.short or key.upper(),
+                charts={name: chart for name, chart in charts.items() if chart},
+                link=paper.link,
+                code=paper.code,
+                bibtex=paper_entry(paper),
+                bibliography={name: work_entry(name, works[name]) for name in paper.works if name in works},
+            )
         )
-        if own:
-            found.append(shown)
     return tuple(found)
 
 

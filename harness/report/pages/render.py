@@ -1,7 +1,7 @@
 """Self-contained HTML pages: one file each, no request to anywhere, readable without its script."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from importlib.metadata import version
@@ -126,13 +126,23 @@ def _environment(templates: Path) -> Environment:
         "".join((templates / name).read_text(encoding="utf-8") for name in names)
         for names in (STYLES, SCRIPTS)
     )
-    functions: tuple[Callable[..., Any], ...] = (
-        anchors_of, backbone_of, backbones_of, command_of, describe_seeds, has_published, has_sd, path_of,
-        report_entry, row_label, runs_of_row, score_words, show_cell, task_title, verdict_counts,
-    )  # fmt: skip
-    environment.globals.update({function.__name__: function for function in functions})
     environment.globals.update(
         {
+            "anchors_of": anchors_of,
+            "backbone_of": backbone_of,
+            "backbones_of": backbones_of,
+            "command_of": command_of,
+            "describe_seeds": describe_seeds,
+            "has_published": has_published,
+            "has_sd": has_sd,
+            "path_of": path_of,
+            "report_entry": report_entry,
+            "row_label": row_label,
+            "runs_of_row": runs_of_row,
+            "score_words": score_words,
+            "show_cell": show_cell,
+            "task_title": task_title,
+            "verdict_counts": verdict_counts,
             "marks": MARKS,
             "failed": FAILED,
             "many": STATED,
