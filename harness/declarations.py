@@ -4,8 +4,6 @@ Every name of a declaration that becomes part of a path, and every link, is of a
 leads out of the project, and none runs a script.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

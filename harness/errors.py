@@ -1,7 +1,5 @@
 """Bad input as the whole harness reports it; one class, shared with `methods.core`."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

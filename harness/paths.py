@@ -4,8 +4,6 @@ Declarations lie in the project that a command runs in, else in what was install
 repository, which `harness.include` adds before a command runs.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Builds the function that makes a view from the view's settings."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path

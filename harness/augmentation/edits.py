@@ -6,8 +6,6 @@ generator; it returns new words and never an empty list. The count of EDA's edit
 rounded down.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 

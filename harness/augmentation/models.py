@@ -4,8 +4,6 @@ Models are those of fetched folders: safetensors only, fp32, in eval mode. Legen
 longest, V vocabulary.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from importlib.metadata import distributions
 from pathlib import Path

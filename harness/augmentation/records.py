@@ -1,7 +1,5 @@
 """The output of an augmenter per row, kept in parts so that a killed run continues."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path

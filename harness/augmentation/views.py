@@ -4,8 +4,6 @@ A view augments one `column` of the origin: 0 is its sentences, p its view p. No
 numbers are in recipes/corpora.yaml.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 

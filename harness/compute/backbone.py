@@ -1,7 +1,5 @@
 """The folder that training starts from."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The rows of a derived corpus: the sentences of its origin with views made of them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

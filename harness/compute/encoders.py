@@ -1,7 +1,5 @@
 """Reading an encoder's folder: whatever a library says about a damaged file is one line about the folder."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager

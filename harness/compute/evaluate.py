@@ -1,7 +1,5 @@
 """The scores of an encoder: every unique text encoded once and kept, each task reading its own vectors."""
 
-from __future__ import annotations
-
 import json
 import tempfile
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """The cosines of a test set's sentence pairs, read from the stored vectors of runs; no model is loaded."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 import numpy as np

@@ -3,8 +3,6 @@
 torch reads the pickle with `weights_only`, in a process of its own, and takes nothing but tensors from it.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

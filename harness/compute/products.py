@@ -1,7 +1,5 @@
 """Which library multiplies matrices faster in training passes on this machine."""
 
-from __future__ import annotations
-
 import statistics
 import time
 from typing import get_args

@@ -1,7 +1,5 @@
 """A corpus as the rows that methods train on and teachers encode."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from harness.data.corpora import corpus_file, read_corpus

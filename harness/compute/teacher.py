@@ -1,7 +1,5 @@
 """A teacher's vectors of a corpus: all that decides them is imported here."""
 
-from __future__ import annotations
-
 from harness.compute.rows import read_rows
 from methods.core.folders import load_encoder
 from methods.core.teachers import write_teacher as write_vectors

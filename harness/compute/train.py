@@ -1,7 +1,5 @@
 """The training of one run from its values; its rows are read by `harness.compute.rows`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any

@@ -5,8 +5,6 @@ Lines end only at a line feed: the files contain bytes (0x85) that Python would 
 and SentEval's row counts do not count them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path

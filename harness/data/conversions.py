@@ -3,8 +3,6 @@
 A conversion takes the folder with its input files and the folder it writes to. Equal inputs give equal bytes.
 """
 
-from __future__ import annotations
-
 import csv
 import gzip
 import json

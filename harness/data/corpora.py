@@ -1,7 +1,5 @@
 """Training corpora: one sentence per line, or a sentence and its paraphrases separated by tabs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from harness.data.lines import decoded_lines

@@ -1,7 +1,5 @@
 """Downloads a source to a folder: verified before use, written completely or not at all."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

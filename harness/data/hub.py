@@ -6,8 +6,6 @@ stage, for another source in the same archive, on a machine without a network. F
 own client are used too.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

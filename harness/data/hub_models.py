@@ -1,7 +1,5 @@
 """A model of the Hugging Face hub by its name, as a folder: NAME/REPOSITORY, or with @REVISION behind it."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

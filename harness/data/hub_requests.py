@@ -1,7 +1,5 @@
 """Requests of the hub: repeated after pauses of two minutes at most, and a failure is one line."""
 
-from __future__ import annotations
-
 import os
 import re
 import time

@@ -1,7 +1,5 @@
 """Derived texts, cached on disk by everything that determines them: computed once for all processes."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Lines of text files, decoded strictly, with their numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 

@@ -7,8 +7,6 @@ hub        the Hugging Face hub at a pinned revision; or, on a machine without a
            SENTBENCH_HUB with copies of repositories as ORG/NAME/FILE, and then no commit is known
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Readers of re-ranking sets: AskUbuntu and SciDocs in USEB's layout, TREC QA as JSON lines."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Readers of sentence pairs with a gold similarity: SentEval's STS folders, STS-B, SICK and mteb's files."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

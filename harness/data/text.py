@@ -1,7 +1,5 @@
 """The two forms of a sentence: raw as published, and the form of SentEval's files."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from functools import cache

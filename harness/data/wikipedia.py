@@ -3,8 +3,6 @@
 Markup is parsed by mwparserfromhell and sentences are split by sentencex; this module decides what to keep.
 """
 
-from __future__ import annotations
-
 import bz2
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The synonyms that WordNet knows, read by NLTK from the files of WordNet's own distribution."""
 
-from __future__ import annotations
-
 import io
 import warnings
 from functools import lru_cache

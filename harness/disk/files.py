@@ -1,7 +1,5 @@
 """Writing files so that nothing half-written is ever seen, and the hashes of files and folders."""
 
-from __future__ import annotations
-
 import errno
 import glob
 import hashlib

@@ -4,8 +4,6 @@ Comments, docstrings, spacing and what appears under `if TYPE_CHECKING` leave a 
 other edit changes the fingerprint of everything that imports the module.
 """
 
-from __future__ import annotations
-
 import ast
 import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping

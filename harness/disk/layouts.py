@@ -4,8 +4,6 @@ A folder between two stages has a record with the checksum of every file; `check
 theirs.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """One process at a time where two would be in each other's way: the second waits or is refused."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -8,8 +8,6 @@ holds a lock on the folder, which the system drops when the process ends, howeve
 a lock was left by a killed process; the next command for that output restores or removes it.
 """
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

@@ -1,7 +1,5 @@
 """Reading what this project wrote: JSON objects with their checksum and that of the files next to them."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Mapping

@@ -4,8 +4,6 @@ It refuses nesting that crashes the parser, aliases that expand without end, key
 characters that change what a terminal or a page shows.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -10,8 +10,6 @@ Accuracies are percentages rounded to two decimals *before* they are averaged ov
 best penalty is taken, as SentEval does: a tie after rounding goes to the smaller index.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """The cost of an encoder: parameters, throughput, memory; the second axis in comparisons of small models."""
 
-from __future__ import annotations
-
 import resource
 import sys
 from collections.abc import Sequence

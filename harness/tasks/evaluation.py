@@ -1,7 +1,5 @@
 """Evaluation of a model: each unique text is encoded once, and its vector is checked before it is used."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 

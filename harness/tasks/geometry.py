@@ -3,8 +3,6 @@
 Vectors are always normalised first; values computed without normalisation are not comparable.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The interface of an evaluation task, which receives a function from texts to vectors, never a model."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol

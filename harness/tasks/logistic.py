@@ -9,8 +9,6 @@ Shapes: N rows, D features and a constant 1 that carries the bias, F folds, L pe
 rows a batch, U unique vectors of width d.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ So the name says what was run, the revision is made from the encoder's bytes, an
 ours. Results on local copies of its data sets are kept apart and carry a revision made from the copy's bytes.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path

@@ -3,8 +3,6 @@
 Importing it loads only declarations: no reader, no numpy and no torch.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from importlib import import_module
 from pkgutil import iter_modules

@@ -11,8 +11,6 @@ relevant candidates come first, a constant encoder would score 1. So there are t
   code does. An encoder that ties everything scores what BM25's order scores on AskUbuntu.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from math import comb

@@ -1,7 +1,5 @@
 """What training watches: STS-B dev, whose score selects the weights, and the geometry of its sentences."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

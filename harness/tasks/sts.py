@@ -4,8 +4,6 @@ Ties. Cosines are float64 and rounded to TIED_DECIMALS decimals, so that pairs w
 cosines are tied instead of ordered by rounding noise.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The STS sets: the STS benchmark, SemEval 2012 to 2016, SICK, and parts of these, in either text form."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial

@@ -5,8 +5,6 @@ in SentEval. `raw` is the published text without blanks at its ends. If the text
 tokenised, its two forms differ only in blanks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 FORMS = ("senteval", "raw")

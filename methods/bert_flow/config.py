@@ -1,7 +1,5 @@
 """Settings of BERT-flow, one switch for every point in which paper, released code and its port differ."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """BERT-flow (Li et al. 2020); Legend: B batch, L tokens, d width."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """CKD: InfoNCE from a student to a teacher's vectors. Legend: B batch, t teacher width, M queue rows."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """ConGen: two student views against a teacher's distribution. Legend: B batch, t teacher width, M queue."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

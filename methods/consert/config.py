@@ -1,7 +1,5 @@
 """Settings of ConSERT, one switch for every point in which paper and released code differ."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import Field

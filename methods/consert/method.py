@@ -4,8 +4,6 @@ Legend: B batch, L tokens, d width; n is a sentence's number of tokens, special 
 an edit zeroes are whole parts, as in the released code; DCLR's cutoffs count otherwise.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

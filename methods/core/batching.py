@@ -4,8 +4,6 @@ A loss still sees all rows of its batch at once, so the negatives of a contrasti
 Legend: N rows of a batch, L tokens, d width.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

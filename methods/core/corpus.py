@@ -5,8 +5,6 @@ tokenizer with its truncation, and of the version of its library, so it is never
 memory-mapped: runs at the same time share it.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path

@@ -8,8 +8,6 @@ scores only the gradient [B, d] outlives a chunk. Vectors are used as they are: 
 Legend: V sets of online vectors, B batch, d width, N keys in all blocks together, c rows of a chunk.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

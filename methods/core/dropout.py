@@ -6,8 +6,6 @@ share that is kept in truth: the expectation is exact.
 Legend: B rows, H heads, L tokens, d width.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """A backbone with pooling and an optional output layer: what is trained, evaluated and published."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext

@@ -4,8 +4,6 @@ A checksum is in a JSON object: `digest` is the sha256 of its other entries, and
 any, has the sha256 of each file by its path below the object's folder.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Encoders read from folders: our artefacts, sentence-transformers folders and plain Hugging Face folders."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

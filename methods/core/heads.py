@@ -1,7 +1,5 @@
 """Layers that appear on the pooled vector during training and are dropped at export."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Annotated, Any, Literal

@@ -3,8 +3,6 @@
 Legend: B batch, M further negatives, d width. Similarity is the cosine, temperature divides it.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 from torch.nn import functional

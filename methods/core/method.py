@@ -1,7 +1,5 @@
 """The base of every method: what it is built from, what it does at each point of training, what it yields."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, ClassVar, Literal, Self
 

@@ -3,8 +3,6 @@
 Legend: B batch, L tokens, d width, M earlier keys.
 """
 
-from __future__ import annotations
-
 import copy
 from typing import Literal, TypeVar
 

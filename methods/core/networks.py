@@ -3,8 +3,6 @@
 Legend: B rows, L tokens, V vocabulary.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, Literal
 

@@ -4,8 +4,6 @@ RMSprop is one of them: without a first moment (betas [0, rho]), bias correction
 g / (sqrt(v) + eps) with v <- rho v + (1 - rho) g^2 from v = 0, torch's RMSprop and that of TensorFlow 2.4.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

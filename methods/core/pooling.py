@@ -5,8 +5,6 @@ Two different averages are called "first-last" in the literature; the names here
 takes the embedding layer and the last (the rows of PCL, DCLR and PT-BERT).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import torch

@@ -1,7 +1,5 @@
 """First-in-first-out queues of vectors that live in registered buffers."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 

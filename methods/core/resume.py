@@ -6,8 +6,6 @@ removed after it. Whatever a killed training left beyond its last record is cut 
 A state is copied at one moment and written in a thread, so training does not wait for the disk.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -5,8 +5,6 @@ sentence-transformers cannot express without code keep their weights in a sub-fo
 no library can load them under the wrong pooling, or without their last layer, without an error.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -3,8 +3,6 @@
 A run that stops at any step thus goes on to the same numbers, and evaluation cannot disturb training.
 """
 
-from __future__ import annotations
-
 import hashlib
 
 import numpy as np

@@ -3,8 +3,6 @@
 Legend: B batch, t teacher width, M queue rows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal, Self
 

@@ -4,8 +4,6 @@ A student may have a layer to its teacher's width, which is part of the exported
 Legend: N rows, C columns of the corpus (the sentence and its augmentations), t teacher width.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Sequence

@@ -3,8 +3,6 @@
 `ids` is int32 [length], special tokens first and last; n is the number of ids between those.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How a run is trained: the settings that every method shares, and the steps and rates they lead to."""
 
-from __future__ import annotations
-
 import math
 from typing import Annotated, Literal, NamedTuple, Self
 

@@ -1,7 +1,5 @@
 """The only training loop: row order, random streams, autocast, backward, clipping, selection, log."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -3,8 +3,6 @@
 Legend of shapes used throughout `methods`: B batch, L tokens, d width, K positives, M queue rows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable

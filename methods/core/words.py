@@ -4,8 +4,6 @@ The BERT reads whole words and starts as their average: the output weights of at
 zero, so that every layer begins as the identity (up to its layer norms), and position embeddings are small.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

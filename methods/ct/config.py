@@ -1,7 +1,5 @@
 """Settings of contrastive tension; the README says which preset each switch belongs to."""
 
-from __future__ import annotations
-
 from typing import Literal, Self
 
 from pydantic import Field, model_validator

@@ -1,7 +1,5 @@
 """Contrastive tension (Carlsson et al. 2021); Legend: n pairs, L tokens, d width."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

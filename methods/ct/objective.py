@@ -1,7 +1,5 @@
 """The losses of contrastive tension as pure functions. Legend: n pairs, B sentences, d width."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import torch

@@ -1,7 +1,5 @@
 """The settings of DCLR, one switch for every point in which paper and released code differ."""
 
-from __future__ import annotations
-
 from typing import Literal, Self
 
 from pydantic import Field, model_validator

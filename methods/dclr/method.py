@@ -1,7 +1,5 @@
 """DCLR (Zhou et al. 2022); Legend: B batch, L tokens, d width, M noise negatives."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

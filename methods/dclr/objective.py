@@ -4,8 +4,6 @@ Legend: B batch, M noise, d width, logits [B, B+M]. Column i of row i is the pos
 columns are in-batch negatives, the rest is noise.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Literal
 

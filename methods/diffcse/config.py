@@ -1,7 +1,5 @@
 """Settings of DiffCSE; the README says which preset each switch belongs to."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """DiffCSE (Chuang et al. 2022); Legend: B sentences, R = 2B or B rewrites, L tokens, d width, V pieces."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -3,8 +3,6 @@
 Legend: B sentences, R rewritten sentences (2B or B), L positions, d width.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 from torch import Tensor

@@ -1,7 +1,5 @@
 """Settings of plain distillation."""
 
-from __future__ import annotations
-
 from pydantic import Field
 
 from methods.core.method import MethodConfig, ParentKind

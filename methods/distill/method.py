@@ -1,7 +1,5 @@
 """A student fitted to a teacher's vectors; Legend: B batch, V views, t teacher width."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

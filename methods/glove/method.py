@@ -1,7 +1,5 @@
 """The average of word vectors, the oldest row of every table."""
 
-from __future__ import annotations
-
 from methods.core.errors import InputError
 from methods.core.method import Method, MethodConfig
 from methods.core.networks import Networks

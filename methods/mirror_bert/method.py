@@ -1,7 +1,5 @@
 """Mirror-BERT (Liu et al. 2021); Legend: B sentences, L tokens, d width."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -3,8 +3,6 @@
 Legend: B batch, L tokens.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from importlib import import_module

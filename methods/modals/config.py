@@ -1,7 +1,5 @@
 """Settings of MODALS and of PCA jittering."""
 
-from __future__ import annotations
-
 from typing import Literal, Self
 
 from pydantic import Field, model_validator

@@ -5,8 +5,6 @@ Source: Cheung and Yeung, "MODALS: Modality-agnostic Automated Data Augmentation
 Legend: B batch, N pool, L tokens, d width, C directions. The pool carries no gradient.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

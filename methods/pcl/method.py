@@ -1,7 +1,5 @@
 """PCL (Wu et al. 2022); Legend: B sentences, K positives, V = K + 1 views, N = B V rows, d width."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any

@@ -4,8 +4,6 @@ Legend: B sentences, K positives of each (view 1 is the dropout copy), V = K + 1
 M = K + B - 1 candidates of one distribution, d width; m main network, p peer network.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 from torch.nn import functional

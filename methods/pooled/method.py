@@ -1,7 +1,5 @@
 """Untrained baselines: a pre-trained backbone and a pooling."""
 
-from __future__ import annotations
-
 from methods.core.method import Method
 
 

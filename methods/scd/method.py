@@ -1,7 +1,5 @@
 """SCD (Klein and Nabi 2022); Legend: B sentences, d width, D width of the projections."""
 
-from __future__ import annotations
-
 from torch import Tensor
 
 from methods.core.dropout import dropout_rate

@@ -1,7 +1,5 @@
 """The terms of SCD's loss as pure functions. Legend: B sentences, d width, D width of the projections."""
 
-from __future__ import annotations
-
 from typing import Literal, NamedTuple
 
 import torch

@@ -4,8 +4,6 @@ Legend: B sentences, d width of the encoder, t of the teacher, K rows of a queue
 stacked: [2, B, d].
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -3,8 +3,6 @@
 Legend: B batch, d width, M queue rows, N keys of a distribution. Index 0 and 1 are the two views.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 

@@ -1,7 +1,5 @@
 """Settings of SG-OPT, one switch for every point in which text and released code differ."""
 
-from __future__ import annotations
-
 from typing import Literal, Self
 
 from pydantic import Field, model_validator

@@ -1,7 +1,5 @@
 """SG-OPT (Kim et al. 2021); Legend: B batch, L tokens, K hidden states, d width, p width of the head."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

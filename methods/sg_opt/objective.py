@@ -4,8 +4,6 @@ Anchors [B, p] come from the tuned copy, layer vectors [B, K, p] or one of them 
 the frozen one. All are computed in fp32 or wider; gradients flow to every argument that requires them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """SimCSE (Gao et al. 2021), unsupervised; Legend: B batch, L tokens, d width."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -1,7 +1,5 @@
 """The switches of a UNA run; Greek letters of the paper: alpha is `period`, beta `magnitude`, r `radius`."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import Field

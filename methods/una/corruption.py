@@ -4,8 +4,6 @@ Legend: B sentences, t word positions of all of them together, V terms by rank, 
 the given generator alone. A sentence may have no word; every other array is [t], sentence after sentence.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import chain, pairwise
 

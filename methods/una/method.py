@@ -3,8 +3,6 @@
 Legend: B batch, L tokens, d width, G views of a sentence in one step.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -6,8 +6,6 @@ to T, N or V; nothing is as large as N times V. Terms are first numbered in orde
 rank. Scores are not kept but computed for a batch, from ranks and how often a sentence has each word.
 """
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Settings of whitening."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """Whitening (Su et al. 2021) and plain centring of sentence vectors."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -35,8 +35,6 @@ def test_the_skeleton_of_a_method_keeps_every_law_and_lacks_its_facts_alone(chec
 
 DECLARATION = '''"""Whether a film review is positive."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from harness.tasks.interface import Declaration, Task

@@ -1,7 +1,5 @@
 """A fingerprint covers what a module imports, however it imports it, and no way of writing it down."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Alignment, uniformity and anisotropy on STS-B, and the cosines of the corpus that the papers train on."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

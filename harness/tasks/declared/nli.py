@@ -1,7 +1,5 @@
 """Sentence-pair inference: SICK-E and SNLI."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from harness.tasks.declared.transfer import classification_task

@@ -1,7 +1,5 @@
 """The re-ranking sets."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -4,8 +4,6 @@ A part is what STS-B contains of a year, which needs no further download. A set 
 whose lengths mislead; its thresholds are part of the name, after colons.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from typing import Any

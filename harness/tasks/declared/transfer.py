@@ -1,7 +1,5 @@
 """The seven transfer tasks of SentEval."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -6,8 +6,6 @@ another order, and dropout draws other masks.
 Legend: B rows, L columns, T real tokens, H heads, d width.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Mapping
 from functools import cached_property

@@ -4,8 +4,6 @@ Values differ by rounding and, under dropout, by the masks drawn; the harness na
 identity. Imports nothing, so that commands can name the choices without loading torch.
 """
 
-from __future__ import annotations
-
 from typing import Literal
 
 ARCHITECTURES = ("BertModel", "RobertaModel", "XLMRobertaModel")

@@ -8,8 +8,6 @@ arithmetic always oneDNN. Values differ by rounding alone. All but large fp32 pr
 Legend: T rows, k inputs, n outputs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any

@@ -8,8 +8,6 @@ the draws differ and their distribution does not.
 Legend: B rows, L columns, T real tokens, H heads, d width.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
