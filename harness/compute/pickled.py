@@ -8,8 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from harness.data.hub import PICKLED_WEIGHTS, WEIGHTS, check_exists, commit_of, hub_file
-from harness.data.hub_requests import Absent, Unreachable
+from harness.data.hub import PICKLED_WEIGHTS, WEIGHTS, commit_of, hub_file
+from harness.data.hub_requests import Absent, HubFile, Unreachable
 from harness.data.providers import below, converted_weights
 from harness.data.sources import Provider, source_named
 from harness.disk.files import atomic_path, discard, sha256_of, write_json
@@ -54,7 +54,7 @@ def convert(name: str, *, revision: str | None = None) -> Path:
 
 def _has_safetensors(provider: Provider, commit: str) -> bool:
     try:
-        check_exists(str(provider.repo), provider.repo_type, commit, below(provider, WEIGHTS))
+        HubFile(str(provider.repo), provider.repo_type, commit, below(provider, WEIGHTS)).metadata()
     except Absent:
         return False
     return True

