@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.augmentation.augmenters import Columns, build_augmenter, column_of, read_columns
+from harness.augmentation.augmenters import build_augmenter, column_of, read_columns
 from harness.augmentation.records import augment_all, count_outcomes
 from harness.augmentation.views import Copy, Generate, View
+from harness.data.corpora import evenly_spaced
 
 
 def derive_rows(
@@ -35,10 +36,3 @@ def derive_rows(
         outcomes.append(count_outcomes(records, limit=limit, where=where))
         columns.append([record.text for record in records])
     return ["\t".join(row) + "\n" for row in zip(*columns, strict=True)], outcomes
-
-
-def evenly_spaced(rows: Columns, count: int | None) -> Columns:
-    """Returns `count` of the rows at even distances, the first among them; all where there are no more."""
-    if count is None or count >= len(rows):
-        return rows
-    return [rows[index * len(rows) // count] for index in range(count)]

@@ -1,9 +1,13 @@
 """Training corpora: one sentence per line, or a sentence and its paraphrases separated by tabs."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from harness.data.lines import decoded_lines
 from harness.errors import InputError
+
+One = TypeVar("One")
 
 
 def corpus_file(corpus: Path) -> Path:
@@ -50,3 +54,10 @@ def read_corpus(path: Path) -> list[tuple[str, tuple[str, ...]]]:
     if not rows:
         raise InputError(f"{path}: empty corpus, expected at least one sentence; fetch or write it again")
     return rows
+
+
+def evenly_spaced(rows: Sequence[One], count: int | None) -> list[One]:
+    """Returns `count` of the rows at even distances, the first among them; all where there are no more."""
+    if count is None or count >= len(rows):
+        return list(rows)
+    return [rows[index * len(rows) // count] for index in range(count)]

@@ -9,9 +9,8 @@ import pytest
 import yaml
 
 from harness.augmentation import records
-from harness.compute.corpus import evenly_spaced
 from harness.compute.rows import read_rows
-from harness.data.corpora import corpus_file, read_corpus
+from harness.data.corpora import corpus_file, evenly_spaced, read_corpus
 from harness.errors import InputError
 from harness.paths import CORPUS_RESUME
 from harness.plan.entries import Params
