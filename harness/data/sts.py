@@ -14,31 +14,17 @@ SICK_LABELS = ("NEUTRAL", "ENTAILMENT", "CONTRADICTION")
 
 
 class ScoredPair(NamedTuple):
-    """Two sentences and their gold similarity, 0 (unrelated) to 5 (equal meaning)."""
+    """Two sentences and their gold similarity, 0 (unrelated, in SICK 1) to 5 (equal meaning).
+
+    STS-B states year and file of the SemEval set that a pair is of, SICK one of SICK_LABELS.
+    """
 
     first: str
     second: str
     score: float
-
-
-class StsbRow(NamedTuple):
-    """One pair of the STS benchmark; genre, file and year identify its SemEval set."""
-
-    first: str
-    second: str
-    score: float
-    genre: str
-    file: str
-    year: str
-
-
-class SickRow(NamedTuple):
-    """One pair of SICK: relatedness 1 to 5, entailment NEUTRAL, ENTAILMENT or CONTRADICTION."""
-
-    first: str
-    second: str
-    relatedness: float
-    entailment: str
+    year: str = ""
+    file: str = ""
+    entailment: str = ""
 
 
 def read_senteval_sts(folder: Path) -> dict[str, list[ScoredPair]]:
@@ -69,18 +55,18 @@ def _read_subset(path: Path) -> list[ScoredPair]:
     return pairs
 
 
-def read_stsb(path: Path) -> list[StsbRow]:
+def read_stsb(path: Path) -> list[ScoredPair]:
     """Returns the pairs of one STS-B file: genre, file, year, number, score and two sentences, by tabs.
 
     Nothing is quoted; further columns (licences, in the published files) are ignored.
     """
     return [
-        StsbRow(first, second, _score(score, path, number, 0.0), genre, file, year)
-        for number, (genre, file, year, _, score, first, second, *_) in tab_separated(path, 7)
+        ScoredPair(first, second, _score(score, path, number, 0.0), year=year, file=file)
+        for number, (_, file, year, _, score, first, second, *_) in tab_separated(path, 7)
     ]
 
 
-def read_sick(path: Path) -> list[SickRow]:
+def read_sick(path: Path) -> list[ScoredPair]:
     """Returns the pairs of one SICK file, whose first line names the columns."""
     lines = tab_separated(path, 1)
     _, names = next(lines, (0, []))
@@ -97,7 +83,8 @@ def read_sick(path: Path) -> list[SickRow]:
                 f"{path}: line {number} says {entailment!r}, expected one of {', '.join(SICK_LABELS)}; "
                 "fetch the file again"
             )
-        rows.append(SickRow(first, second, _score(relatedness, path, number, 1.0), entailment))
+        score = _score(relatedness, path, number, 1.0)
+        rows.append(ScoredPair(first, second, score, entailment=entailment))
     return rows
 
 

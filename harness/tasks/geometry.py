@@ -4,13 +4,14 @@ Vectors are always normalised first; values computed without normalisation are n
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
-from harness.data.corpora import corpus_file, read_corpus
+from harness.data.corpora import corpus_file, evenly_spaced, read_corpus
 from harness.data.download import folder_of
-from harness.data.sts import StsbRow
+from harness.data.sts import ScoredPair
 from harness.errors import InputError
 from harness.tasks.evaluation import encode_unique
 from harness.tasks.interface import Encode, Score
@@ -112,8 +113,9 @@ class GeometryTask:
     ) -> None:
         self.name, self.splits, self.text, self.source, self.folder = name, splits, text, source, folder
 
-    def rows(self) -> list[StsbRow]:
-        """Returns the rows of the splits, in the text form of the task."""
+    @cached_property
+    def rows(self) -> list[ScoredPair]:
+        """The rows of the splits, read once, in the text form of the task."""
         folder = self.folder or folder_of(self.source)
         return [
             row
@@ -122,17 +124,16 @@ class GeometryTask:
         ]
 
     def texts(self) -> Iterable[str]:
-        for row in self.rows():
+        for row in self.rows:
             yield row.first
             yield row.second
 
     def evaluate(self, encode: Encode) -> list[Score]:
-        rows = self.rows()
         encoded = encode_unique(encode, self.texts(), self.name, dtype=np.float64)
         vectors, scores = encoded.matrix, list[Score]()
         try:
             for setting, is_positive in POSITIVES.items():
-                pairs = [(row.first, row.second) for row in rows if is_positive(row.score)]
+                pairs = [(row.first, row.second) for row in self.rows if is_positive(row.score)]
                 first, second = (vectors[encoded.rows(pair[side] for pair in pairs)] for side in (0, 1))
                 scores.append(Score(self.name, "alignment", setting, alignment(first, second), len(pairs)))
             for metric, measure in (("uniformity", uniformity), ("anisotropy", anisotropy)):
@@ -155,8 +156,7 @@ class BatchCosines:
     def texts(self) -> Iterable[str]:
         rows = read_corpus(corpus_file(self.folder or folder_of(self.source)))
         distinct = list(dict.fromkeys(text for text, _ in rows))
-        count = min(SENTENCES, len(distinct))
-        return [distinct[number * len(distinct) // count] for number in range(count)]
+        return evenly_spaced(distinct, SENTENCES)
 
     def evaluate(self, encode: Encode) -> list[Score]:
         vectors = encode_unique(encode, self.texts(), self.name, dtype=np.float64).matrix

@@ -1,18 +1,10 @@
 """The STS sets: the STS benchmark, SemEval 2012 to 2016, SICK, and parts of these, in either text form."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache, partial
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from harness.data.sts import (
-    ScoredPair,
-    StsbRow,
-    read_pairs_jsonl,
-    read_senteval_sts,
-    read_sick,
-    read_stsb,
-)
+from harness.data.sts import ScoredPair, read_pairs_jsonl, read_senteval_sts, read_sick, read_stsb
 from harness.data.text import senteval_texts
 from harness.errors import InputError
 from harness.tasks.sts import StsTask, Subsets
@@ -38,16 +30,23 @@ def sts_task(name: str, text: str, source: str, *, folder: Path | None = None) -
     SICKR is the test part of SICK, which SentEval leaves as published; SICKR-mteb is mteb's SICK-R, all 9,927
     pairs. The raw files of a year do not mark subsets: only setting `all`.
     """
-    read: Callable[..., Subsets]
-    if name in STSB_SPLITS:
-        read = partial(_read_split, split=STSB_SPLITS[name], source=source)
-    elif name.endswith("-part"):
-        read = partial(_read_part, year=name.removesuffix("-part"), source=source)
-    elif name == "SICKR":
-        read = _read_sick
-    else:
-        read = _read_jsonl if text == "raw" or name == "SICKR-mteb" else _read_year
-    return StsTask(name, source, partial(read, form=text), folder=folder)
+
+    def read(path: Path) -> Subsets:
+        if name in STSB_SPLITS:
+            split = STSB_SPLITS[name]
+            return {split: read_stsb_split(path, split, form=text, source=source)}
+        if name.endswith("-part"):
+            return _read_part(path, name.removesuffix("-part"), form=text, source=source)
+        if name == "SICKR":
+            found = {"test": read_sick(path / "SICK_test_annotated.txt")}
+        elif text == "raw" or name == "SICKR-mteb":
+            found = {"test": read_pairs_jsonl(path / "test.jsonl")}
+        else:
+            years = read_senteval_sts(path)
+            found = {subset.removeprefix("surprise."): pairs for subset, pairs in years.items()}
+        return {subset: _in_form(pairs, text) for subset, pairs in found.items()}
+
+    return StsTask(name, source, read, folder=folder)
 
 
 def hard_length_task(whole: StsTask, arguments: Sequence[str]) -> StsTask:
@@ -93,35 +92,20 @@ def misleading_lengths(
     return kept
 
 
-def read_stsb_split(folder: Path, split: str, *, form: str, source: str) -> list[StsbRow]:
+def read_stsb_split(folder: Path, split: str, *, form: str, source: str) -> list[ScoredPair]:
     """Returns the rows of STS-B train, dev or test in a text form; rows of stsb-raw have no origin."""
-    name = STSB_FILES[split] if source == "stsb-raw" else f"sts-{split}.csv"
-    path = (folder / name).absolute()
-    found = path.stat() if path.is_file() else None
-    return _stsb_rows(path, (found.st_mtime_ns, found.st_size) if found else None, form, source)
-
-
-@lru_cache(maxsize=12)
-def _stsb_rows(path: Path, state: tuple[int, int] | None, form: str, source: str) -> list[StsbRow]:
-    """Returns the rows of a file in a text form, kept as long as the `state` of the file is the same."""
     if source == "stsb-raw":
-        rows = [StsbRow(*pair, "", "", "") for pair in read_pairs_jsonl(path)]
+        rows = read_pairs_jsonl(folder / STSB_FILES[split])
     else:
-        rows = read_stsb(path)
-    texts = [text for row in rows for text in (row.first, row.second)]
+        rows = read_stsb(folder / f"sts-{split}.csv")
     if source == "stsb" and form != "raw":
-        texts = senteval_texts(texts)
-    return [
-        row._replace(first=in_form(first, form), second=in_form(second, form))
-        for row, first, second in zip(rows, texts[::2], texts[1::2], strict=True)
-    ]
+        texts = senteval_texts([text for row in rows for text in (row.first, row.second)])
+        converted = zip(rows, texts[::2], texts[1::2], strict=True)
+        rows = [row._replace(first=first, second=second) for row, first, second in converted]
+    return _in_form(rows, form)
 
 
-def _read_split(folder: Path, *, form: str, split: str, source: str) -> Subsets:
-    return {split: _scored(read_stsb_split(folder, split, form=form, source=source))}
-
-
-def _read_part(folder: Path, *, form: str, year: str, source: str) -> Subsets:
+def _read_part(folder: Path, year: str, *, form: str, source: str) -> Subsets:
     """Returns the subsets of a year that STS-B's rows rebuild, each whole: every pair with its score.
 
     2012: MSRpar 750, MSRvid 750 (of 3,108; missing SMTeuroparl, OnWN, SMTnews).
@@ -133,28 +117,10 @@ def _read_part(folder: Path, *, form: str, year: str, source: str) -> Subsets:
     """
     mark, names = PARTS[year]
     rows = [row for split in STSB_FILES for row in read_stsb_split(folder, split, form=form, source=source)]
-    return {name: _scored(row for row in rows if (row.year, row.file) == (mark, name)) for name in names}
-
-
-def _read_year(folder: Path, *, form: str) -> Subsets:
-    return {
-        name.removeprefix("surprise."): _in_form(pairs, form)
-        for name, pairs in read_senteval_sts(folder).items()
-    }
-
-
-def _read_sick(folder: Path, *, form: str) -> Subsets:
-    rows = read_sick(folder / "SICK_test_annotated.txt")
-    return {"test": _in_form((ScoredPair(row.first, row.second, row.relatedness) for row in rows), form)}
-
-
-def _read_jsonl(folder: Path, *, form: str) -> Subsets:
-    return {"test": _in_form(read_pairs_jsonl(folder / "test.jsonl"), form)}
+    return {name: [row for row in rows if (row.year, row.file) == (mark, name)] for name in names}
 
 
 def _in_form(pairs: Iterable[ScoredPair], form: str) -> list[ScoredPair]:
-    return [ScoredPair(in_form(pair.first, form), in_form(pair.second, form), pair.score) for pair in pairs]
-
-
-def _scored(rows: Iterable[StsbRow]) -> list[ScoredPair]:
-    return [ScoredPair(row.first, row.second, row.score) for row in rows]
+    return [
+        pair._replace(first=in_form(pair.first, form), second=in_form(pair.second, form)) for pair in pairs
+    ]

@@ -5,15 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.data.sts import (
-    ScoredPair,
-    SickRow,
-    StsbRow,
-    read_pairs_jsonl,
-    read_senteval_sts,
-    read_sick,
-    read_stsb,
-)
+from harness.data.sts import ScoredPair, read_pairs_jsonl, read_senteval_sts, read_sick, read_stsb
 from harness.errors import InputError
 
 SICK_HEAD = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
@@ -58,8 +50,8 @@ def test_stsb_rows_keep_quotes_and_ignore_licence_columns(tmp_path: Path) -> Non
         "main-captions\timages\t2014\t7\t0\tA dog.\tA cat.\tCC-BY\thttp://x\n"
     )
     assert read_stsb(path) == [
-        StsbRow('"It\'s late," he said.', 'He said "no.', 3.75, "main-news", "MSRpar", "2012train"),
-        StsbRow("A dog.", "A cat.", 0.0, "main-captions", "images", "2014"),
+        ScoredPair('"It\'s late," he said.', 'He said "no.', 3.75, "2012train", "MSRpar"),
+        ScoredPair("A dog.", "A cat.", 0.0, "2014", "images"),
     ]
     path.write_text("main-news\tMSRpar\t2012train\t0042\t3.750\tone sentence\n")
     with pytest.raises(InputError, match=r"sts-dev\.csv: line 1 has 6 columns, expected 7"):
@@ -72,7 +64,7 @@ def test_sick_columns_are_found_by_name(tmp_path: Path) -> None:
         "sentence_B\textra\tpair_ID\tsentence_A\tentailment_judgment\trelatedness_score\n"
         "second\t-\t1\tfirst\tNEUTRAL\t3.3\r\n"
     )
-    assert read_sick(path) == [SickRow("first", "second", 3.3, "NEUTRAL")]
+    assert read_sick(path) == [ScoredPair("first", "second", 3.3, entailment="NEUTRAL")]
 
 
 @pytest.mark.parametrize(

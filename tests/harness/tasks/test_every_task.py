@@ -162,7 +162,7 @@ def check_geometry(task: GeometryTask) -> None:
     """One direction: 0, 0, 1. Random directions in 64 dimensions: alignment 2, uniformity log E exp(4c - 4)
     with c of variance 1/64, close to -4 + 16/128, anisotropy 0.
     """
-    positive = sum(POSITIVES["all"](row.score) for row in task.rows())
+    positive = sum(POSITIVES["all"](row.score) for row in task.rows)
     assert values(task, constant) == pytest.approx((0.0, 0.0, 1.0), abs=1e-9)
     alignment, uniformity, anisotropy = values(task, random(seed=2))
     assert alignment == pytest.approx(2.0, abs=4 * 2 / np.sqrt(64 * positive))
