@@ -92,7 +92,7 @@ def run_folder(
     from harness.compute.encoders import read_encoder
     from harness.data.providers import mirror_folder
     from harness.tasks.cost import count_parameters
-    from harness.tasks.mteb_adapter import as_mteb_model, run_mteb
+    from harness.tasks.mteb_adapter import MtebModel, run_mteb
 
     if not tasks:
         raise InputError("no mteb task is named, expected at least one, for example STSBenchmark")
@@ -103,7 +103,7 @@ def run_folder(
     encoder = read_encoder(folder, pooling=pooling)
     encoder.to(resolve_device(device))
     identity = mteb_identity(folder, pooling=pooling)
-    model = as_mteb_model(
+    model = MtebModel(
         encoder,
         name=identity.name,
         revision=identity.revision,

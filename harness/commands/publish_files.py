@@ -189,12 +189,12 @@ def _write_results(
     import mteb
     from mteb.results import TaskResult
 
-    from harness.tasks.mteb_adapter import as_mteb_model, identity_of
+    from harness.tasks.mteb_adapter import MtebModel, identity_of
     from methods.core.folders import load_encoder
 
     run = result.run
     label, revision = identity_of(f"{run.id}__{run.backbone}", result.provenance.encoder_sha256)
-    model = as_mteb_model(load_encoder(folder), name=label, revision=revision, experiment=experiment)
+    model = MtebModel(load_encoder(folder), name=label, revision=revision, experiment=experiment)
     for name, scores in found.items():
         theirs, source = MTEB_TASKS[name]
         task, (_, ours) = mteb.get_task(theirs), on_hub(source)

@@ -43,10 +43,37 @@ def identity_of(label: str, encoder_sha256: str) -> tuple[str, str]:
 
 
 class MtebModel:
-    """An encoder as mteb calls one: texts come in batches of a data loader, cosines are float64."""
+    """An encoder (with `encode` and `dim`) as mteb calls one.
 
-    def __init__(self, encoder: Any, meta: Any) -> None:
-        self.encoder, self.mteb_model_meta = encoder, meta
+    Texts come in batches of a data loader, cosines are float64. name, revision: of `identity_of`. experiment:
+    mteb's, such as the seed; a folder of its own below the revision.
+    """
+
+    def __init__(
+        self,
+        encoder: Any,
+        *,
+        name: str,
+        revision: str,
+        experiment: Mapping[str, Any] | None = None,
+        parameters: int | None = None,
+    ) -> None:
+        from mteb.models import ModelMeta
+        from mteb.models.model_meta import ScoringFunction
+
+        self.encoder = encoder
+        self.mteb_model_meta = ModelMeta.create_empty(
+            overwrites={
+                "name": name,
+                "revision": revision,
+                "embed_dim": encoder.dim,
+                "n_parameters": parameters,
+                "languages": ["eng-Latn"],
+                "similarity_fn_name": ScoringFunction.COSINE,
+                "framework": ["PyTorch"],
+                "experiment_kwargs": dict(experiment or {}) or None,
+            }
+        )
 
     def encode(self, inputs: Iterable[Mapping[str, Any]], **_: Any) -> np.ndarray:
         """Returns [N, dim]; mteb's prompts, splits and batch size have no bearing on the vectors."""
@@ -60,37 +87,6 @@ class MtebModel:
     def similarity_pairwise(self, first: Any, second: Any) -> np.ndarray:
         """Returns the cosines of equal rows [N]."""
         return np.einsum("nd,nd->n", unit_rows(np.atleast_2d(first)), unit_rows(np.atleast_2d(second)))
-
-
-def as_mteb_model(
-    encoder: Any,
-    *,
-    name: str,
-    revision: str,
-    experiment: Mapping[str, Any] | None = None,
-    parameters: int | None = None,
-) -> MtebModel:
-    """Returns `encoder` (with `encode` and `dim`) as a model that `mteb.evaluate` accepts.
-
-    name, revision: of `identity_of`. experiment: mteb's, such as the seed; a folder of its own below the
-    revision.
-    """
-    from mteb.models import ModelMeta
-    from mteb.models.model_meta import ScoringFunction
-
-    meta = ModelMeta.create_empty(
-        overwrites={
-            "name": name,
-            "revision": revision,
-            "embed_dim": encoder.dim,
-            "n_parameters": parameters,
-            "languages": ["eng-Latn"],
-            "similarity_fn_name": ScoringFunction.COSINE,
-            "framework": ["PyTorch"],
-            "experiment_kwargs": dict(experiment or {}) or None,
-        }
-    )
-    return MtebModel(encoder, meta)
 
 
 def run_mteb(

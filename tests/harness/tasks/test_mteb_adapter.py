@@ -9,13 +9,7 @@ import pytest
 
 from harness.check.sanity import random
 from harness.errors import InputError
-from harness.tasks.mteb_adapter import (
-    LOCAL_STS,
-    as_mteb_model,
-    identity_of,
-    local_sts_task,
-    run_mteb,
-)
+from harness.tasks.mteb_adapter import LOCAL_STS, MtebModel, identity_of, local_sts_task, run_mteb
 from harness.tasks.sts_sets import sts_task
 
 SHA = {"first": "a" * 64, "second": "b" * 64}
@@ -54,7 +48,7 @@ def test_identity_comes_from_the_bytes_of_the_encoder() -> None:
 
 
 def test_cosines_are_float64_and_pairwise_is_the_diagonal() -> None:
-    model = as_mteb_model(Hashing(0), name="a/b", revision="r")
+    model = MtebModel(Hashing(0), name="a/b", revision="r")
     first, second = np.random.default_rng(0).normal(size=(2, 6, 4)).astype(np.float32)
     square = model.similarity(first, second)
     assert square.dtype == np.float64
@@ -65,7 +59,7 @@ def test_cosines_are_float64_and_pairwise_is_the_diagonal() -> None:
 
 def test_changed_local_data_is_scored_anew(copies: Path, tmp_path: Path) -> None:
     encoder = Hashing(0)
-    model = as_mteb_model(encoder, name="a/b", revision="r")
+    model = MtebModel(encoder, name="a/b", revision="r")
     (before,) = run_mteb(model, ["STS12"], out=tmp_path / "out", local=copies)
     path = copies / "sts12-sts/test.jsonl"
     path.write_text("".join(path.read_text(encoding="utf-8").splitlines(True)[:20]), encoding="utf-8")
@@ -77,7 +71,7 @@ def test_changed_local_data_is_scored_anew(copies: Path, tmp_path: Path) -> None
 
 
 def test_unknown_tasks_and_missing_copies_are_refused(copies: Path, tmp_path: Path) -> None:
-    model = as_mteb_model(Hashing(0), name="a/b", revision="r")
+    model = MtebModel(Hashing(0), name="a/b", revision="r")
     with pytest.raises(InputError, match="mteb has no task 'STS121'"):
         run_mteb(model, ["STS121"], out=tmp_path)
     with pytest.raises(InputError, match=r"sts13-sts/test\.jsonl: no such file"):
@@ -98,7 +92,7 @@ def test_mteb_and_native_scores_agree_to_a_hundredth_of_a_point_on_every_set(
                 np.float32
             )
 
-    model = as_mteb_model(Bags(0), name="a/b", revision="r")
+    model = MtebModel(Bags(0), name="a/b", revision="r")
     scores = run_mteb(model, list(LOCAL_STS), out=tmp_path, local=mirror / "mteb")
     assert len(scores) == 7
     # one layout for all seven
