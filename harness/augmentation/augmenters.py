@@ -1,7 +1,6 @@
 """Builds the function that makes a view from the view's settings."""
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 from harness.augmentation.edits import Synonyms, edit_text
@@ -47,18 +46,18 @@ def build_augmenter(
 
         return Filler(tool, view, seed=seed, number=number, device=device)
     if isinstance(view, Copy):
-        return partial(_copy, _copied(view, rows, number=number, tool=tool))
-    return partial(_edit_rows, view, seed, number, _synonyms(view, tool))
+        column = _copied(view, rows, number=number, tool=tool)
+        return lambda ids, texts: [judged(text, column[row]) for row, text in zip(ids, texts, strict=True)]
+    synonyms = _synonyms(view, tool)
 
+    def edit(ids: Sequence[int], texts: Sequence[str]) -> list[Augmented]:
+        generators = (row_generator(seed, number, row) for row in ids)
+        return [
+            judged(text, edit_text(text, view, rng, synonyms))
+            for text, rng in zip(texts, generators, strict=True)
+        ]
 
-def _edit_rows(
-    view: Edit, seed: int, number: int, synonyms: Synonyms, ids: Sequence[int], texts: Sequence[str]
-) -> list[Augmented]:
-    generators = (row_generator(seed, number, row) for row in ids)
-    return [
-        judged(text, edit_text(text, view, rng, synonyms))
-        for text, rng in zip(texts, generators, strict=True)
-    ]
+    return edit
 
 
 def _synonyms(view: Edit, tool: Path) -> Synonyms:
@@ -83,7 +82,3 @@ def _copied(view: Copy, rows: Columns, *, number: int, tool: Path) -> list[str]:
                 "make both from one corpus"
             )
     return column_of(source, view.column, where=f"view {number}")
-
-
-def _copy(column: Sequence[str], ids: Sequence[int], texts: Sequence[str]) -> list[Augmented]:
-    return [judged(text, column[row]) for row, text in zip(ids, texts, strict=True)]

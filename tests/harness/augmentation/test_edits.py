@@ -14,7 +14,6 @@ from harness.augmentation.views import Edit
 
 WORDS = ["the", "old", "man", "saw", "the", "old", "dog", "near", "the", "river"]
 KNOWN = {"old": ("aged",), "man": ("adult male", "fellow"), "dog": ("hound",)}
-LETTERS = list("abcdef")
 
 
 def synonyms(word: str) -> tuple[str, ...]:
@@ -42,9 +41,11 @@ def test_cleaning_keeps_letters_and_blanks_in_lower_case() -> None:
 )
 def test_the_count_is_the_whole_part_of_the_share(words: int, share: float, least: int, swaps: int) -> None:
     """So many exchanges, drawn in the same order, give the same text."""
-    numbers = [str(number) for number in range(words)]
-    by_hand = edits.swap_words(numbers, rng(), edits=swaps)
-    assert edited("swap", words, share, least) == [int(word) for word in by_hand]
+    by_hand, draws = list(range(words)), rng()
+    for _ in range(swaps):
+        first, second = draws.choice(words, size=2, replace=False)
+        by_hand[first], by_hand[second] = by_hand[second], by_hand[first]
+    assert edited("swap", words, share, least) == by_hand
 
 
 def test_a_drawn_word_is_replaced_wherever_it_stands_and_stop_words_never() -> None:
@@ -73,10 +74,10 @@ def test_insertions_add_synonyms_of_the_text_and_keep_its_words_in_order() -> No
 
 def test_one_swap_exchanges_two_places_and_a_single_word_stays() -> None:
     for seed in range(20):
-        swapped = edits.swap_words(LETTERS, rng(seed), edits=1)
-        assert sorted(swapped) == LETTERS
-        assert sum(a != b for a, b in zip(LETTERS, swapped, strict=True)) == 2
-    assert edits.swap_words(["a"], rng(), edits=3) == ["a"]
+        swapped = edited("swap", 6, 0.0, 1, seed)
+        assert sorted(swapped) == list(range(6))
+        assert sum(place != number for place, number in enumerate(swapped)) == 2
+    assert edited("swap", 1, 0.0, 3) == [0]
 
 
 def test_deletion_drops_each_word_with_the_probability_and_never_all() -> None:
