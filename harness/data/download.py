@@ -173,8 +173,6 @@ def layout_of(source: Source, folder: Path) -> Layout:
 
 
 def _is_whole(source: Source, folder: Path, revision: str | None) -> bool:
-    if not (folder / SOURCE_RECORD).is_file():
-        return False
     try:
         check(source.name, folder.parent)
     except InputError:
@@ -182,14 +180,15 @@ def _is_whole(source: Source, folder: Path, revision: str | None) -> bool:
     return revision in (None, read_record(folder).get("revision"))
 
 
-def _fetch_from_first(source: Source, order: list[ProviderName], folder: Path, revision: str | None) -> Path:
+def _fetch_from_first(source: Source, order: list[ProviderName], folder: Path, revision: str | None) -> None:
     reasons: list[str] = []
     advice = OTHER_PROVIDERS
     for name in order:
         if name not in source.providers:
             continue
         try:
-            return _fetch_from(name, source, folder, revision)
+            _fetch_from(name, source, folder, revision)
+            return
         except PickleOnly as error:
             reasons.append(f"{name}: {error}")
             advice = f"run `sentbench data convert {source.name}`, then fetch it"
@@ -199,7 +198,7 @@ def _fetch_from_first(source: Source, order: list[ProviderName], folder: Path, r
     raise NotFetched(f"source {source.name}: not in {', '.join(order)} ({found}); {advice}")
 
 
-def _fetch_from(name: ProviderName, source: Source, folder: Path, revision: str | None) -> Path:
+def _fetch_from(name: ProviderName, source: Source, folder: Path, revision: str | None) -> None:
     provider = source.providers[name]
     if name == "hub" and revision is None and source.name in LOCKS:
         revision = LOCKS[source.name].commit
@@ -218,7 +217,6 @@ def _fetch_from(name: ProviderName, source: Source, folder: Path, revision: str 
         if name == "hub":
             record["revision"] = commit
         write_json(part / SOURCE_RECORD, record)
-    return folder
 
 
 def _bring_and_make(

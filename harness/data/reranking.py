@@ -28,9 +28,9 @@ class RankingQuery(NamedTuple):
 Queries = dict[str, list[RankingQuery]]
 
 
-def read_trecqa(folder: Path, part: str = "test") -> Queries:
+def read_trecqa(folder: Path) -> Queries:
     """Returns TREC QA answer selection: one object per line with `query`, `positive` and `negative` texts."""
-    path = folder / f"{part}.jsonl"
+    path = folder / "test.jsonl"
     queries = []
     for number, line in enumerate(read_lines(path, "utf-8"), start=1):
         where = f"{path}: line {number}"
@@ -47,14 +47,14 @@ def read_trecqa(folder: Path, part: str = "test") -> Queries:
     return {"all": queries}
 
 
-def read_askubuntu(folder: Path, part: str = "test") -> Queries:
+def read_askubuntu(folder: Path) -> Queries:
     """Returns AskUbuntu titles: 20 candidates a query, with their BM25 scores in the last column.
 
     Ties: USEB sorts the candidates by BM25 and then, stably, by similarity: equal ones keep BM25's order.
     Lines without a relevant question are skipped, as USEB skips them: 186 of 200 test queries remain.
     """
     titles = {fields[0]: fields[1] for _, fields in tab_separated(folder / "text_tokenized.txt", 2)}
-    path = folder / f"{part}.txt"
+    path = folder / "test.txt"
     queries = []
     for number, (query, relevants, pool, column, *_) in tab_separated(path, 4):
         where = f"{path}: line {number}"
@@ -73,7 +73,7 @@ def read_askubuntu(folder: Path, part: str = "test") -> Queries:
     return {"all": queries}
 
 
-def read_scidocs(folder: Path, part: str = "test") -> Queries:
+def read_scidocs(folder: Path) -> Queries:
     """Returns the four SciDocs sub-tasks on titles.
 
     As in USEB, a query without a title is left out and a candidate without one is not ranked, but a relevant
@@ -83,13 +83,13 @@ def read_scidocs(folder: Path, part: str = "test") -> Queries:
     path = folder / "data.json"
     try:
         content = json.loads("\n".join(read_lines(path, "utf-8")))
-        corpus, judged = content["corpus"], {name: content[part][name] for name in SCIDOCS_SUBTASKS}
+        corpus, judged = content["corpus"], {name: content["test"][name] for name in SCIDOCS_SUBTASKS}
     except (json.JSONDecodeError, TypeError, KeyError) as error:
         raise InputError(
-            f"{path} has no corpus or no {part} part with {', '.join(SCIDOCS_SUBTASKS)}; fetch it again"
+            f"{path} has no corpus or no test part with {', '.join(SCIDOCS_SUBTASKS)}; fetch it again"
         ) from error
     titles = {key: (paper.get("title") or "").strip() for key, paper in corpus.items()}
-    return {name: _scidocs_queries(judged[name], titles, f"{path} {part}/{name}") for name in judged}
+    return {name: _scidocs_queries(judged[name], titles, f"{path} test/{name}") for name in judged}
 
 
 def _scidocs_queries(

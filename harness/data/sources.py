@@ -4,23 +4,14 @@ The table itself is `sources.yaml` in this folder; this module has its types. `s
 source was on the hub.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Self, get_args
 
 import yaml
 from pydantic import Field, model_validator
 
-from harness.declarations import (
-    Declaration,
-    Name,
-    RelativePath,
-    read_declarations,
-    read_mapping,
-    validated,
-)
+from harness.declarations import Declaration, Name, RelativePath, read_declarations, read_mapping, validated
 from harness.disk.files import write_text
 from harness.errors import InputError, near_matches
 
@@ -65,7 +56,7 @@ class Provider(Declaration):
     archive: str | None = Field(None, description="tar file in the repository that holds `folder`")
 
     @model_validator(mode="after")
-    def _inputs_belong_to_a_conversion(self) -> Provider:
+    def _inputs_belong_to_a_conversion(self) -> Self:
         if bool(self.inputs) != (self.make is not None):
             raise ValueError("make and inputs go together, expected both or neither")
         return self
@@ -87,7 +78,7 @@ class Source(Declaration):
     providers: dict[ProviderName, Provider]
 
     @model_validator(mode="after")
-    def _providers_name_files_of_the_source(self) -> Source:
+    def _providers_name_files_of_the_source(self) -> Self:
         for name, provider in self.providers.items():
             unknown = (set(provider.sha256) | set(provider.rows)) - set(self.rows)
             if unknown:

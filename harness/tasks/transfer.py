@@ -46,13 +46,6 @@ class DataSet:
     snli: bool = False
     published_rows: int = 0
 
-    def sort_key(self, lengths: tuple[int, ...], label: int, name: str) -> tuple[object, ...]:
-        """Returns SentEval's sort key of an example by its texts' word counts and its label.
-
-        SNLI is sorted by the words of the second text, of the first, then by the label's name.
-        """
-        return (lengths[1], lengths[0], name) if self.snli else (*lengths, label)
-
 
 _SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "MRPC": {"combine": "difference_and_product", "with_f1": True},
@@ -117,10 +110,17 @@ class ClassificationTask:
         return self._scores(outcome, labels, rows)
 
     def _ordered(self, examples: Examples) -> Examples:
+        """Returns the examples sorted by the word counts of their texts and by label.
+
+        SNLI is sorted by the words of the second text, of the first, then by the label's name.
+        """
+
         def key(position: int) -> tuple[object, ...]:
             lengths = tuple(len(text.split()) for text in examples.texts[position])
             label = examples.labels[position]
-            return self.dataset.sort_key(lengths, label, examples.classes[label])
+            if self.dataset.snli:
+                return lengths[1], lengths[0], examples.classes[label]
+            return *lengths, label
 
         order = sorted(range(len(examples.texts)), key=key)
         texts = [tuple(in_form(text, self.text) or "." for text in examples.texts[i]) for i in order]
