@@ -33,13 +33,7 @@ MRPC = b'Quality\ta\tb\tx\ty\n1\t7\t8\t"open quote\tsecond "text"\n'
     ("name", "files", "content", "text", "label"),
     [
         ("TREC", "train_5500.label TREC_10.label", b"NUM:dist How : Caf\xe9 ?\n", ("How : Caf\u00e9 ?",), 5),
-        (
-            "MRPC",
-            "msr_paraphrase_train.txt msr_paraphrase_test.txt",
-            MRPC,
-            ('"open quote', 'second "text"'),
-            1,
-        ),
+        ("MRPC", MRPC_FILES, MRPC, ('"open quote', 'second "text"'), 1),
     ],
 )
 def test_trec_keeps_the_coarse_type_and_mrpc_quotes_as_text_below_its_header(

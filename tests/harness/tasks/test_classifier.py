@@ -96,24 +96,6 @@ def test_outer_folds_are_rounded_before_they_are_averaged(monkeypatch: pytest.Mo
     assert outcome(np.zeros((126, 1), np.float32), y, SHORT).test == 24.61
 
 
-ALL_SCHEMES = {"nested": (), "train-test": (150,), "train-dev-test": (100, 150)}
-
-
-@pytest.mark.parametrize("ends", ALL_SCHEMES.values(), ids=ALL_SCHEMES)
-def test_sentinel_vectors_score_what_theory_says(ends: tuple[int, ...]) -> None:
-    """300 rows, 60 % of class 0 everywhere: constant vectors give 60, vectors that hold the label give 100.
-
-    Random vectors of width 2 stay within 12 points of 60: they can learn no more than chance.
-    """
-    y = np.tile([0, 1, 0, 1, 0], 60)
-    constant = outcome(np.ones((300, 3), np.float32), y, SHORT, *ends)
-    assert (constant.dev, constant.test) == (60.0, 60.0)
-    oracle = outcome(np.eye(2, dtype=np.float32)[y] * 5, y, SHORT, *ends)
-    assert (oracle.dev, oracle.test) == (100.0, 100.0)
-    noise = np.random.default_rng(1).standard_normal((300, 2)).astype(np.float32)
-    assert abs(outcome(noise, y, SHORT, *ends).test - 60) < 12
-
-
 def test_a_class_with_too_few_rows_is_one_clear_line() -> None:
     y = np.array([0] * 20 + [1] * 4)
     with pytest.raises(InputError, match="class 1 has 4 rows, so it is missing in a fold; 10 folds need"):

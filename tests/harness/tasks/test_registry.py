@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 
 from harness.data.sources import SOURCES
-from harness.data.sts import ScoredPair
 from harness.errors import InputError
 from harness.identity import code_base
 from harness.tasks import declared
 from harness.tasks.evaluation import evaluate_tasks, unique_texts
 from harness.tasks.registry import SUITES, TASKS, build_tasks, read_declarations, sources_of
-from harness.tasks.sts import StsTask
+from tests.harness.tasks.test_sts import task_of
 
 THRESHOLDS = ":positive=4:negative=2:longer=5:closer=2"
 ORDER = ["embedded", "mirror", "hub"]
@@ -60,13 +59,8 @@ def test_sources_follow_text_form_and_providers() -> None:
     assert sources_of(names, text="raw", providers=["mirror"]) == ["sts12-raw", "stsb", "stsb-raw"]
 
 
-def task_of(name: str, *pairs: tuple[str, str, float]) -> StsTask:
-    scored = [ScoredPair(*pair) for pair in pairs]
-    return StsTask(name, "none", lambda folder: {"test": scored}, folder=Path())
-
-
-ONE = task_of("one", ("a", "b", 1.0), ("a", "c", 2.0), ("b", "c", 4.0))
-TWO = task_of("two", ("b", "a", 5.0), ("d", "a", 3.0), ("d", "b", 2.0))
+ONE = task_of(one=[("a", "b", 1.0), ("a", "c", 2.0), ("b", "c", 4.0)])
+TWO = task_of(two=[("b", "a", 5.0), ("d", "a", 3.0), ("d", "b", 2.0)])
 
 
 def letters(texts: Sequence[str]) -> np.ndarray:
@@ -88,7 +82,7 @@ def test_every_unique_text_is_encoded_once_for_all_tasks() -> None:
 def test_evaluating_together_keeps_double_precision() -> None:
     """Cosines differ in the ninth digit only; in single precision they would be equal and refused."""
     vectors = {"a": [1.0, 0.5], "b": [1.0, 0.5 + 1e-9], "c": [1.0, 0.5 + 3e-9], "d": [0.0, 1.0]}
-    task = task_of("fine", ("d", "a", 1.0), ("d", "b", 2.0), ("d", "c", 3.0))
+    task = task_of(fine=[("d", "a", 1.0), ("d", "b", 2.0), ("d", "c", 3.0)])
     scores = evaluate_tasks([task], lambda texts: np.array([vectors[text] for text in texts]))
     assert scores[0].value == pytest.approx(1.0)
 

@@ -10,12 +10,7 @@ import pytest
 
 from harness.data.reranking import SCIDOCS_SUBTASKS, RankingQuery, read_scidocs
 from harness.tasks.interface import Score
-from harness.tasks.reranking import (
-    METRICS,
-    RerankingTask,
-    bm25_scores,
-    ranking_metrics,
-)
+from harness.tasks.reranking import METRICS, RerankingTask, bm25_scores, ranking_metrics
 from tests.harness.tasks.layouts import LAYOUTS, declared_task
 
 
