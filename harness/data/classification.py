@@ -60,12 +60,13 @@ def _polarity(folder: Path, *, positive: str, negative: str) -> Parts:
 
 
 def _table(
-    folder: Path, *, files: Mapping[str, str], label: int, texts: Sequence[int], fewest: int, skip: int = 0
+    folder: Path, *, files: Mapping[str, str], label: int, texts: Sequence[int], skip: int = 0
 ) -> Parts:
     """Returns the parts in tab-separated UTF-8 files without quoting: label and texts are of these columns.
 
-    files: of each part. fewest: columns of a line. skip: lines of a header.
+    files: of each part. skip: lines of a header.
     """
+    fewest = 1 + max(label, *texts)
 
     def rows(path: Path) -> Labelled:
         for number, fields in tab_separated(path, fewest, skip=skip):
@@ -126,7 +127,6 @@ READERS: Mapping[str, Callable[[Path], Parts]] = {
         files={part: f"sentiment-{part}" for part in ("train", "dev", "test")},
         label=1,
         texts=(0,),
-        fewest=2,
     ),
     "TREC": _trec,
     "MRPC": partial(
@@ -134,7 +134,6 @@ READERS: Mapping[str, Callable[[Path], Parts]] = {
         files={part: f"msr_paraphrase_{part}.txt" for part in ("train", "test")},
         label=0,
         texts=(3, 4),
-        fewest=5,
         skip=1,
     ),
     "SICK-E": _sick_entailment,

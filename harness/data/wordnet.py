@@ -11,7 +11,7 @@ from nltk.corpus.reader.wordnet import WordNetCorpusReader, WordNetError
 
 from harness.errors import InputError
 
-PARTS = {"noun": "n", "verb": "v", "adj": "a", "adv": "r"}
+PARTS = ("noun", "verb", "adj", "adv")
 FILES = tuple(name for part in PARTS for name in (f"index.{part}", f"data.{part}", f"{part}.exc"))
 
 
