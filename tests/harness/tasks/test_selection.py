@@ -8,7 +8,7 @@ import pytest
 from harness.tasks import selection
 from harness.tasks.interface import Score
 from harness.tasks.sts_sets import read_stsb_split
-from tests.harness.tasks.layouts import declared_task
+from tests.harness.tasks.layouts import declared_task, write_sick
 
 
 def test_each_split_of_stsb_is_read_from_its_own_file_and_selection_from_dev(tmp_path: Path) -> None:
@@ -22,6 +22,18 @@ def test_each_split_of_stsb_is_read_from_its_own_file_and_selection_from_dev(tmp
         assert (row.first, row.score) == (f"a {split} pair", 2.5)
     for name, split in {"STSB": "test", "STSB-dev": "dev"}.items():
         assert next(iter(declared_task(name, folder=tmp_path).texts())) == f"a {split} pair"
+
+
+def test_sick_is_scored_on_its_test_part(tmp_path: Path) -> None:
+    write_sick(tmp_path)
+    pairs = declared_task("SICKR", folder=tmp_path).pairs
+    assert {pair.first.split()[0] for pair in pairs} == {"SICK_test_annotated.txt"}
+
+
+def test_a_surprise_of_a_year_has_the_name_of_its_subset(tmp_path: Path) -> None:
+    (tmp_path / "STS.input.surprise.OnWN.txt").write_text("a cat\tthe cat\n")
+    (tmp_path / "STS.gs.surprise.OnWN.txt").write_text("4.5\n")
+    assert list(declared_task("STS13", "senteval", folder=tmp_path).subsets) == ["OnWN"]
 
 
 def test_training_watches_the_correlation_and_the_geometry_over_all_pairs(
