@@ -10,7 +10,7 @@ import pytest
 from harness.augmentation import edits
 from harness.augmentation.augmenters import build_augmenter
 from harness.augmentation.edits import edit_text
-from harness.augmentation.views import Edit
+from harness.augmentation.views import Copy, Edit
 
 WORDS = ["the", "old", "man", "saw", "the", "old", "dog", "near", "the", "river"]
 KNOWN = {"old": ("aged",), "man": ("adult male", "fellow"), "dog": ("hound",)}
@@ -113,6 +113,13 @@ def test_removal_takes_an_exact_number_of_distinct_words_and_keeps_the_order(
         assert kept == sorted(set(kept))
         gone |= set(range(count)) - set(kept)
     assert gone == (set(range(count)) if left < count else set())
+
+
+def test_a_copied_row_is_the_one_of_its_id() -> None:
+    view = Copy(kind="copy", column=1, source="origin")
+    rows = [("a", "x"), ("b", "y")]
+    augmenter = build_augmenter(view, rows, seed=0, number=1, tool=Path(), device="cpu")
+    assert augmenter([1], ["b"])[0].text == "y"
 
 
 def test_a_row_is_edited_alike_whatever_came_before_and_views_are_independent() -> None:

@@ -89,6 +89,7 @@ IDS = " ".join(map(str, range(1001, 1021)))
 SCORES = " ".join(["1"] * 20)
 BAD_LINES = [
     ("SST", "sentiment-train", "text\t2", "line 1: label '2' is outside the set"),
+    ("SST", "sentiment-train", "text", "line 1 has 1 columns, expected 2"),
     ("TREC", "TREC_10.label", "why ?", "line 1 is not `TYPE:fine question`"),
     ("TRECQA", "test.jsonl", '{"query": "q", "positive": [], "negative": []}', "line 1 has an empty cand"),
     ("TRECQA", "test.jsonl", '{"query": "q"}', "line 1 is not an object with query, positive"),
