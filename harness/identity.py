@@ -19,7 +19,7 @@ from harness.disk.files import sha256_of, sha256_of_folder
 from harness.disk.fingerprint import CodeBase
 from harness.disk.layouts import check_inputs
 from harness.errors import InputError
-from harness.paths import CALIBRATION, LAST_WEIGHTS, MODULES, RUN_LOG, RUN_RECORD, TEACHERS
+from harness.paths import CALIBRATION, INSTALLED, LAST_WEIGHTS, MODULES, RUN_LOG, RUN_RECORD, TEACHERS
 from harness.plan.step_times import AGAIN, calibration
 from harness.process import X86_64, in_effect
 from harness.tasks.registry import declaring_modules
@@ -29,7 +29,6 @@ from methods.registry import METHODS
 if TYPE_CHECKING:
     from harness.plan.entries import Corpus, Params, Run
 
-ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("harness", "methods")
 BORDERS = ("harness.data.download", "harness.data.kept_texts", "harness.data.sources")
 """Modules that choose and bring data. They are not followed: the bytes they bring are hashed themselves, and
@@ -56,9 +55,9 @@ def library_versions() -> dict[str, str]:
     return {name: version(name) for name in LIBRARIES}
 
 
-def code_base(root: Path = ROOT) -> CodeBase:
+def code_base(root: Path = INSTALLED) -> CodeBase:
     """Returns the code that is running, or a copy of it below another folder."""
-    return CodeBase(root, PACKAGES, borders=BORDERS, own=MODULES if root == ROOT else None)
+    return CodeBase(root, PACKAGES, borders=BORDERS, own=MODULES if root == INSTALLED else None)
 
 
 def training_roots(method: str) -> tuple[str, ...]:

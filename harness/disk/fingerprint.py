@@ -6,6 +6,7 @@ other edit changes the fingerprint of everything that imports the module.
 
 import ast
 import hashlib
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
 from itertools import accumulate
@@ -13,6 +14,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.errors import InputError
+
+FOR_TYPES = re.compile(r"(\w+\.)?TYPE_CHECKING")
+"""A condition that is never true at run time."""
 
 
 class Import(NamedTuple):
@@ -145,7 +149,7 @@ def _executed(statements: list[ast.stmt], package: str, imports: list[Import]) -
     for node in statements:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             continue
-        if isinstance(node, ast.If) and _is_for_types(node.test):
+        if isinstance(node, ast.If) and FOR_TYPES.fullmatch(ast.unparse(node.test)):
             yield from _executed(node.orelse, package, imports)
             continue
         if isinstance(node, ast.Import):
@@ -157,13 +161,6 @@ def _executed(statements: list[ast.stmt], package: str, imports: list[Import]) -
             if block := getattr(part, field, None):
                 setattr(part, field, list(_executed(block, package, imports)) or [ast.Pass()])
         yield node
-
-
-def _is_for_types(test: ast.expr) -> bool:
-    """Returns whether a condition is [typing.]TYPE_CHECKING, which is never true at run time."""
-    return (isinstance(test, ast.Name) and test.id == "TYPE_CHECKING") or (
-        isinstance(test, ast.Attribute) and test.attr == "TYPE_CHECKING"
-    )
 
 
 def _absolute(node: ast.ImportFrom, package: str) -> str:

@@ -30,16 +30,12 @@ LEAST_ROOM = 1 << 20
 """Bytes that must be free for any output, however small."""
 
 
-def check_folder(path: Path, layout: Layout, *, room: int = LEAST_ROOM) -> Path:
-    """Returns where an output folder really is, behind symbolic links.
+def check_folder(path: Path, layout: Layout, *, room: int = LEAST_ROOM) -> None:
+    """Raises InputError unless an output folder can be made there, or what is there may be replaced.
 
     Nothing is changed but what a killed process left of an exchange. room: bytes that it may take.
-    Errors: InputError unless it can be made there, or what is there may be replaced.
     """
-    output = _settled(path)
-    _check_replaceable(path, output, layout)
-    _check_creatable(path, output, room)
-    return output
+    _check_creatable(path, _checked(path, layout), room)
 
 
 def check_file(path: Path, *, keys: Iterable[str] = (), room: int = LEAST_ROOM) -> Path:
@@ -47,8 +43,7 @@ def check_file(path: Path, *, keys: Iterable[str] = (), room: int = LEAST_ROOM) 
 
     Errors: InputError unless it can be written.
     """
-    output = _settled(path)
-    _check_plain(path, output)
+    output = _checked(path, None)
     if output.is_file():
         if output.stat().st_size and not _has_keys(output, tuple(keys)):
             raise InputError(f"{path}: holds something else already, expected no file; name another one")
@@ -79,13 +74,16 @@ def new_outputs(outputs: Mapping[Path, Layout | None]) -> Iterator[dict[Path, Pa
     Errors: InputError if one of the paths holds what may not be replaced.
     """
     real = {path: _checked(path, layout) for path, layout in outputs.items()}
-    folders = {output: outputs[path] is not None for path, output in real.items()}
-    with work_folders(folders) as new:
-        yield {path: new[output] for path, output in real.items()}
-        for path, output in real.items():
-            new[output].chmod(0o755 if folders[output] else 0o644)
-            _checked(path, outputs[path])
-        exchange(new)
+    with ExitStack() as work:
+        new = {
+            path: work.enter_context(_work_place(output, is_folder=outputs[path] is not None))
+            for path, output in real.items()
+        }
+        yield new
+        for path, layout in outputs.items():
+            new[path].chmod(0o644 if layout is None else 0o755)
+            _checked(path, layout)
+        exchange({output: new[path] for path, output in real.items()})
 
 
 def room_of(*paths: Path) -> int:
@@ -96,7 +94,7 @@ def room_of(*paths: Path) -> int:
 
 def is_written_by_us(folder: Path, layout: Layout) -> bool:
     """Returns whether a folder has the marks of a layout and nothing else than that layout has."""
-    return bool(layout.marks) and _foreign_file(folder, layout) is None
+    return _foreign_file(folder, layout) is None
 
 
 def _foreign_file(folder: Path, layout: Layout) -> str | None:
@@ -131,18 +129,16 @@ def _has_keys(path: Path, keys: tuple[str, ...]) -> bool:
     return isinstance(found, dict) and set(keys) <= set(found)
 
 
-def _settled(path: Path) -> Path:
+def _checked(path: Path, layout: Layout | None) -> Path:
+    """Returns where an output, a file if it has no layout, really is; InputError for what has to stay."""
     output = _really(path)
     clear_leftovers(output)
-    return output
-
-
-def _checked(path: Path, layout: Layout | None) -> Path:
-    output = _settled(path)
-    if layout is None:
-        _check_plain(path, output)
-    else:
+    if layout is not None:
         _check_replaceable(path, output, layout)
+    elif output.is_dir():
+        raise InputError(f"{path}: is a folder, expected the path of a file; name a file in it")
+    elif os.path.lexists(output) and not output.is_file():
+        raise InputError(f"{path}: is no plain file, expected one or none; name another file")
     return output
 
 
@@ -157,13 +153,6 @@ def _really(path: Path) -> Path:
     if output.is_symlink():
         raise InputError(f"{path}: a symbolic link in a circle, expected a path; name another one")
     return output
-
-
-def _check_plain(path: Path, output: Path) -> None:
-    if output.is_dir():
-        raise InputError(f"{path}: is a folder, expected the path of a file; name a file in it")
-    if os.path.lexists(output) and not output.is_file():
-        raise InputError(f"{path}: is no plain file, expected one or none; name another file")
 
 
 def _check_replaceable(path: Path, output: Path, layout: Layout) -> None:
@@ -215,28 +204,23 @@ def _check_creatable(path: Path, output: Path, room: int) -> None:
 
 
 @contextmanager
-def work_folders(outputs: Mapping[Path, bool]) -> Iterator[dict[Path, Path]]:
-    """Yields for each output where its new version goes: an empty folder if its value is True, else a file.
+def _work_place(output: Path, *, is_folder: bool) -> Iterator[Path]:
+    """Yields where the new version of an output goes, an empty folder or file in a locked hidden folder.
 
     When the block ends the rest is removed, but for an old version that could not be put back.
     """
-    folders: dict[Path, Path] = {}
-    with ExitStack() as locks:
+    output.parent.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(dir=output.parent, prefix=f".{output.name}.", suffix=SUFFIX))
+    with _locked(folder):
         try:
-            for output, is_folder in outputs.items():
-                output.parent.mkdir(parents=True, exist_ok=True)
-                folder = Path(tempfile.mkdtemp(dir=output.parent, prefix=f".{output.name}.", suffix=SUFFIX))
-                folders[output] = folder
-                locks.enter_context(_locked(folder))
-                if is_folder:
-                    (folder / NEW).mkdir()
-                else:
-                    (folder / NEW).touch()
-            yield {output: folder / NEW for output, folder in folders.items()}
+            if is_folder:
+                (folder / NEW).mkdir()
+            else:
+                (folder / NEW).touch()
+            yield folder / NEW
         finally:
-            for output, folder in folders.items():
-                waits = os.path.lexists(folder / OLD) and not os.path.lexists(output)
-                discard(folder / NEW if waits else folder)
+            waits = os.path.lexists(folder / OLD) and not os.path.lexists(output)
+            discard(folder / NEW if waits else folder)
 
 
 def exchange(new: Mapping[Path, Path]) -> None:

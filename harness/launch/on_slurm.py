@@ -10,7 +10,7 @@ import os
 import re
 import subprocess
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import redirect_stderr
 from dataclasses import replace
 from io import StringIO
@@ -149,7 +149,7 @@ class SlurmExecutor:
 
     def _cancel(self, jobs: Mapping[str, Any]) -> None:
         if jobs:
-            cancel(slurm_job.job_id for slurm_job in jobs.values())
+            answer(["scancel", "--quiet", *(slurm_job.job_id for slurm_job in jobs.values())])
         deadline = time.monotonic() + GRACE
         left = dict(jobs)
         while left and time.monotonic() < deadline:
@@ -174,13 +174,15 @@ def parameters(options: Mapping[str, str], cpus: float, gpus: float, slots: int)
     minutes = options.get("time", "60")
     if not minutes.isdecimal():
         raise InputError(f"--slurm time={minutes}: expected whole minutes; write for example time=240")
-    found: dict[str, Any] = {"name": "sentbench", "timeout_min": int(minutes), "cpus_per_task": int(cpus)}
-    if gpus:
-        found["gpus_per_node"] = int(gpus)
-    found["slurm_array_parallelism"] = slots
-    found["slurm_srun_args"] = [f"--cpus-per-task={int(cpus)}"]  # since 22.05 a step does not inherit it
-    found["slurm_additional_parameters"] = {name: options[name] for name in options if name != "time"}
-    return found
+    return {
+        "name": "sentbench",
+        "timeout_min": int(minutes),
+        "cpus_per_task": int(cpus),
+        **({"gpus_per_node": int(gpus)} if gpus else {}),
+        "slurm_array_parallelism": slots,
+        "slurm_srun_args": [f"--cpus-per-task={int(cpus)}"],  # since 22.05 a step does not inherit it
+        "slurm_additional_parameters": {name: options[name] for name in options if name != "time"},
+    }
 
 
 def read_jobs(record: Path) -> dict[str, dict[str, str]]:
@@ -268,8 +270,3 @@ def has_gpus(partition: str | None) -> bool:
         raise InputError(f"--on slurm: {said}; run it on a node from which jobs can be submitted")
     rows = [line.split() for line in said.splitlines()]
     return any("gpu" in gres for name, gres in rows if partition or name.endswith("*"))
-
-
-def cancel(jobs: Iterable[str]) -> None:
-    """Asks Slurm to end jobs; those that have ended already are passed over."""
-    answer(["scancel", "--quiet", *jobs])

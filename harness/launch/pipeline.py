@@ -204,10 +204,11 @@ def open_pipeline(names: Sequence[str] | None = None) -> Iterator[Pipeline]:
     check_release()
     from dvc.exceptions import DvcException
     from dvc.lock import LockError
+    from dvc.logger import set_loggers_level
     from dvc.repo import Repo, lock_repo
 
     with ExitStack() as stack:
-        stack.enter_context(_quiet())
+        stack.enter_context(set_loggers_level(logging.WARNING))
         try:
             repo = stack.enter_context(Repo())
             stack.enter_context(lock_repo(repo))
@@ -226,17 +227,6 @@ def open_pipeline(names: Sequence[str] | None = None) -> Iterator[Pipeline]:
             yield pipeline
         finally:
             pipeline.dump()
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    logger = logging.getLogger("dvc")
-    before = logger.level
-    logger.setLevel(logging.WARNING)
-    try:
-        yield
-    finally:
-        logger.setLevel(before)
 
 
 def check_release() -> None:

@@ -35,8 +35,8 @@ class Progress:
     _width: int = 0
 
     def start(self, stage: str) -> None:
-        """A stage begins to run, or does so once more."""
-        self._started.setdefault(stage, time.monotonic())
+        """A stage begins to run."""
+        self._started[stage] = time.monotonic()
 
     def end(self, stage: str, state: str) -> None:
         """A stage is over: `done`, `unchanged`, `restored` or `failed`."""

@@ -128,19 +128,21 @@ class Scheduler:
             lasting = self.executor if isinstance(self.executor, LastingExecutor) else None
             job = self.pipeline.job(name, with_inputs=lasting is not None)
             try:
-                if lasting is not None and lasting.adopt(name, job.inputs):
+                adopted = lasting is not None and lasting.adopt(name, job.inputs)
+                if adopted:
                     self.pipeline.adopt(name)
-                    self._start(job)
-                    continue
-                state = self.pipeline.begin(name)
+                state = CHANGED if adopted else self.pipeline.begin(name)
             except StageError as error:
                 self._fail(name, str(error))
                 continue
-            if state == CHANGED:
-                self._submit(job)
-            else:
+            if state != CHANGED:
                 self.progress.end(name, state)
                 over.append(name)
+                continue
+            self._running[name] = job
+            self.progress.start(name)
+            if not adopted:
+                self.executor.submit(job)
         return over
 
     def _ended_well(self, ended: Ended) -> bool:
@@ -148,7 +150,8 @@ class Scheduler:
         if ended.code is None and self.interrupted:  # the signal that reached the launch ended it too
             return False
         if ended.code is None and job.attempt <= self.retries:
-            self._submit(replace(job, attempt=job.attempt + 1))
+            self._running[job.stage] = replace(job, attempt=job.attempt + 1)
+            self.executor.submit(self._running[job.stage])
             return False
         if ended.code != 0:
             how = ended.reason if ended.code is None else f"exit code {ended.code}"
@@ -161,14 +164,6 @@ class Scheduler:
             return False
         self.progress.end(job.stage, "done")
         return True
-
-    def _submit(self, job: Job) -> None:
-        self._start(job)
-        self.executor.submit(job)
-
-    def _start(self, job: Job) -> None:
-        self._running[job.stage] = job
-        self.progress.start(job.stage)
 
     def _fail(self, name: str, reason: str) -> None:
         self.failed[name] = reason

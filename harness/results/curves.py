@@ -5,7 +5,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from harness.declarations import Declaration, validated
 from harness.disk.records import read_object, rounded
@@ -22,10 +22,8 @@ POINTS = 500
 """About the most points of a curve of losses: a file of a long training stays small."""
 
 
-class Evaluation(Declaration):
+class Evaluation(Declaration, extra="ignore"):
     """One evaluation; `score` is STS-B dev Spearman in raw units. Other entries of the log are ignored."""
-
-    model_config = ConfigDict(strict=True, frozen=True, extra="ignore", allow_inf_nan=False)
 
     step: Step
     score: Dev

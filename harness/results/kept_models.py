@@ -1,7 +1,6 @@
 """Models of one's own whose scores `sentbench evaluate --keep` wrote to a folder of one's own."""
 
 import json
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Literal
 
@@ -50,8 +49,3 @@ def read_kept_model(path: Path) -> KeptModel:
         return KeptModel.model_validate_json(json.dumps(found))
     except ValidationError as error:
         raise InputError(f"{path}: {first_problem(error)}; {AGAIN}") from None
-
-
-def columns_of(models: Iterable[KeptModel]) -> list[str]:
-    """Returns the tasks that any of the models has, in the order of their first score."""
-    return list(dict.fromkeys(score.task for model in models for score in model.scores))

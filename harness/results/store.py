@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from harness.declarations import validated
 from harness.disk.files import write_record
@@ -23,13 +23,7 @@ _SCORE_FIELDS = set(ScoreRecord.model_fields)
 
 def write_result(path: Path, result: ResultFile) -> None:
     """Writes one result file atomically, its numbers rounded; equal results give equal bytes."""
-    kept = ResultFile.model_validate(rounded(_values(result)))
-    write_record(path, _values(kept))
-
-
-def _values(result: ResultFile) -> dict[str, Any]:
-    """Returns a result as JSON values, without what it does not state."""
-    return result.model_dump(mode="json", by_alias=True, exclude_none=True)
+    write_record(path, rounded(result.model_dump(mode="json", by_alias=True, exclude_none=True)))
 
 
 def read_result(path: Path) -> ResultFile:

@@ -51,9 +51,7 @@ def report(params: Params, *, strict: bool) -> int:
     write_report({**texts, **metrics_files(planned), **render_pages(content)})
     missing = {table.key: missing_cells(table) for table in tables_of_plan(params.plan, tables)}
     lines = [f"missing: {count} cells of table {key}" for key, count in missing.items() if count]
-    for line in [*problems, *lines]:
-        print(line)
-    for line in settled_lines(tables.values()):
+    for line in [*problems, *lines, *settled_lines(tables.values())]:
         print(line)
     print(f"{REPORTS / 'index.html'}: {len(tables)} tables, {len(planned)} runs, {len(problems)} problems")
     return 1 if strict and (problems or lines) else 0

@@ -4,15 +4,13 @@ Example: `sentbench teach minilm-l6__wiki-small`
 """
 
 import argparse
-import json
 from pathlib import Path
 from typing import Any
 
 from harness.disk.files import sha256_of_folder
 from harness.disk.layouts import TEACHER, check_inputs
 from harness.disk.outputs import check_folder, new_folder
-from harness.disk.records import write_manifest
-from harness.paths import TEACHER_RECORD, TEACHERS
+from harness.paths import TEACHERS
 from harness.plan.entries import Params, read_plan
 from harness.process import DEVICE, compute_on, quiet
 
@@ -45,6 +43,4 @@ def teach(params: Params, name: str, *, device: str = "auto") -> Path:
     check_folder(folder, TEACHER, room=texts * (4 * encoder.dim + 16))
     with new_folder(folder, TEACHER) as part:
         write_vectors(part, encoder.to(device), rows, description)
-        record = json.loads((part / TEACHER_RECORD).read_text(encoding="utf-8"))
-        write_manifest(part / TEACHER_RECORD, record)
     return folder

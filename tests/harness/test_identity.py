@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.identity import PACKAGES, ROOT, code_base, fingerprints, stage_roots
+from harness.identity import PACKAGES, code_base, fingerprints, stage_roots
+from harness.paths import INSTALLED as ROOT
 from methods.registry import METHODS
 
 EVALUATED = {

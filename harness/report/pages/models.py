@@ -5,7 +5,7 @@ from typing import Any
 
 from harness.report.formats.scores import PLAIN, average_of, headline_of
 from harness.report.pages.content import Page, Report
-from harness.results.kept_models import KeptModel, columns_of
+from harness.results.kept_models import KeptModel
 
 TEXTS = {"senteval": "SentEval's tokenised text", "raw": "raw text, as MTEB has it"}
 AVERAGES = ("sts", "sts-part")
@@ -33,7 +33,7 @@ def _table(models: list[KeptModel], suites: Mapping[str, Sequence[str]]) -> dict
     }
     suite = next((name for name, found in averages.items() if any(one is not None for one in found)), "")
     means = averages.get(suite, [None] * len(models))
-    tasks = columns_of(models)
+    tasks = list(dict.fromkeys(score.task for model in models for score in model.scores))
     rows = [(model, _cells(model, tasks), mean) for model, mean in zip(models, means, strict=True)]
     rows.sort(key=lambda row: (row[2] is None, -(row[2] or 0.0), row[0].name))
     return {"tasks": tasks, "suite": suite, "averaged": ", ".join(suites.get(suite, ())), "rows": rows}

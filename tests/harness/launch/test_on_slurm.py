@@ -174,7 +174,6 @@ def test_a_job_on_other_inputs_is_cancelled_before_its_stage_runs_again(
 def test_without_slurm_the_launch_is_one_line(
     toy: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Callable[..., str]
 ) -> None:
-    pytest.importorskip("submitit", reason="submitit is not installed: the extra launch-slurm")
     toy(STAGES)
     monkeypatch.setenv("PATH", str(tmp_path))
     assert "srun" in refused("launch", "--on", "slurm")

@@ -1,5 +1,6 @@
 """Small DVC pipelines of shell commands, and launches of them; a file unknown to DVC counts the runs."""
 
+import logging
 import os
 import subprocess
 import sys
@@ -11,8 +12,6 @@ from typing import Any
 
 import psutil
 import yaml
-
-from harness.launch.pipeline import _quiet
 
 ROOT = Path(__file__).parents[3]
 RUNS = "runs.txt"
@@ -82,9 +81,11 @@ def start_launch(
 
 def repro(folder: Path) -> list[str]:
     """Runs all stages one after another, as `dvc repro` does, and returns those that had changed."""
+    from dvc.logger import set_loggers_level
     from dvc.repo import Repo
 
-    with chdir(folder), _quiet(), Repo() as project:  # its log may go to a stream that a test closed
+    quiet = set_loggers_level(logging.WARNING)  # its log may go to a stream that a test closed
+    with chdir(folder), quiet, Repo() as project:
         return [found.addressing for found in project.reproduce(all_pipelines=True)]
 
 
