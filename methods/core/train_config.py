@@ -162,7 +162,7 @@ def plan_steps(
     """
     plan = StepPlan(rows, batch_size, drop_last, 0)
     wanted = steps if steps is not None else plan.per_epoch * int(epochs or 0)
-    if wanted and not plan.per_epoch:
+    if steps != 0 and not plan.per_epoch:
         raise InputError(
             f"{rows} rows make no batch of {batch_size} with drop_last; expected at least one batch; "
             "take a larger corpus or a smaller batch"

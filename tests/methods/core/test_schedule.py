@@ -22,8 +22,10 @@ def test_the_incomplete_batch_is_kept_or_dropped_as_stated() -> None:
     assert (dropped.per_epoch, dropped.total) == (2, 4)
     assert [dropped.ends_epoch(done) for done in range(5)] == [False, False, True, False, True]
     assert [kept.inside_epoch(done) for done in range(1, 7)] == [1, 2, 3, 1, 2, 3]
-    with pytest.raises(InputError, match="3 rows make no batch of 4"):
-        plan_steps(rows=3, batch_size=4, drop_last=True, steps=5, epochs=None)
+    for length in ({"steps": 5, "epochs": None}, {"steps": None, "epochs": 5}):
+        with pytest.raises(InputError, match="3 rows make no batch of 4"):
+            plan_steps(rows=3, batch_size=4, drop_last=True, **length)
+    assert plan_steps(rows=3, batch_size=4, drop_last=True, steps=0, epochs=None).total == 0
 
 
 def test_rates_with_ten_steps_of_warmup_in_a_hundred() -> None:
