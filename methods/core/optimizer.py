@@ -67,13 +67,12 @@ def set_rate(optimizer: AdamW, config: TrainConfig, *, step: int, factor: float)
     Source: `AdamW` of transformers 4, with which SimCSE, PCL, DCLR, PT-BERT and SCT were trained.
     """
     rate = config.learning_rate * factor
-    first, second = 1.0, 1.0
-    if not config.bias_correction:
-        first = 1.0 - config.betas[0] ** (step + 1)
-        second = math.sqrt(1.0 - config.betas[1] ** (step + 1))
+    first = 1.0 - config.betas[0] ** (step + 1)
+    second = math.sqrt(1.0 - config.betas[1] ** (step + 1))
     epsilon = config.epsilon / second
-    if config.bias_correction and config.adam == "transformers":
-        epsilon = config.epsilon / math.sqrt(1.0 - config.betas[1] ** (step + 1))
+    if config.bias_correction:
+        first, second = 1.0, 1.0
+        epsilon = epsilon if config.adam == "transformers" else config.epsilon
     for group in optimizer.param_groups:
         group["lr"] = rate * first / second
         group["eps"] = epsilon
