@@ -82,9 +82,9 @@ class Networks:
     parent: Path | None = None
     pieces: Path | None = None
 
-    def new_encoder(self, *, hf_pooler: bool = False, **config: Any) -> SentenceEncoder:
-        """Returns a fresh trainable copy of the backbone; `config` overrides entries of its configuration."""
-        encoder: Any = load_encoder(self.backbone, pooling=self.pooling, hf_pooler=hf_pooler, **config)
+    def new_encoder(self, *, hf_pooler: bool = False) -> SentenceEncoder:
+        """Returns a fresh trainable copy of the backbone."""
+        encoder: Any = load_encoder(self.backbone, pooling=self.pooling, hf_pooler=hf_pooler)
         encoder.piece_folder = self.pieces
         return encoder.train()
 
