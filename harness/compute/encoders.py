@@ -63,10 +63,10 @@ def checked(encoder: Any, folder: Path) -> Any:
 class CheckedNetworks(Networks):
     """The networks of a run, from folders whose damage is told in one line."""
 
-    def new_encoder(self, *, hf_pooler: bool = False, **config: Any) -> Any:
+    def new_encoder(self, *, hf_pooler: bool = False) -> Any:
         """Returns a fresh copy of the backbone, as of `Networks`."""
         with reading(self.backbone):
-            return checked(super().new_encoder(hf_pooler=hf_pooler, **config), self.backbone)
+            return checked(super().new_encoder(hf_pooler=hf_pooler), self.backbone)
 
     def parent_encoder(self, needs: str, **options: Any) -> Any:
         """Returns the parent as an encoder, as of `Networks`."""

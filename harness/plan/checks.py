@@ -48,7 +48,7 @@ def _check_run(params: Params, run: Run) -> None:
     _check_backbone(params, run, method.word_vectors, where)
     _check_pooling(params, run, where)
     _check_parent(params, run, config.parent_kind, where)
-    _check_corpus(params, run, config.augmentations, where)
+    _check_corpus(params, run, max(config.columns), where)
 
 
 def _check_backbone(params: Params, run: Run, word_vectors: str, where: str) -> None:

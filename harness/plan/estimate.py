@@ -96,12 +96,12 @@ class Estimate:
 
     def steps(self, run: Run) -> int:
         """Returns how many steps a run trains; one that states them needs no corpus of known size."""
-        from methods.core.train_config import plan_steps
+        from methods.core.train_config import StepPlan
 
         train = run.train
         if train["steps"] is not None:
             return int(train["steps"])
-        return plan_steps(
+        return StepPlan(
             rows=round(self.rows(run.corpus) * run.corpus_share),
             batch_size=train["batch_size"],
             drop_last=train["drop_last"],

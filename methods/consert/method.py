@@ -5,6 +5,7 @@ an edit zeroes are whole parts, as in the released code; DCLR's cutoffs count ot
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -12,6 +13,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from methods.consert.config import ConSERTConfig, ElementForm, View
+from methods.core.dropout import set_dropout
 from methods.core.encoder import SentenceEncoder
 from methods.core.losses import cosine_similarities
 from methods.core.method import Method
@@ -28,9 +30,9 @@ class ConSERT(Method):
     def __init__(self, config: ConSERTConfig, networks: Networks) -> None:
         super().__init__(config, networks)
         if config.dropout is not None:
-            self.encoder = networks.new_encoder(
-                hidden_dropout_prob=config.dropout, attention_probs_dropout_prob=config.dropout
-            )
+            set_dropout(self.encoder, config.dropout)
+            stated: Any = self.encoder.backbone.config  # which the exported folder has too
+            stated.hidden_dropout_prob = stated.attention_probs_dropout_prob = config.dropout
         self.exported_pooling = self.encoder.pooling
         self.encoder.pooling = config.training_pooling
 

@@ -4,10 +4,8 @@ Source: Glow with vectors as images of one pixel, as the released code of BERT-f
 d their width.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import Literal, cast
+from typing import Literal, Self, cast
 
 import torch
 from pydantic import BaseModel, ConfigDict, Field
@@ -163,7 +161,7 @@ class CouplingFlow(nn.Module):
         )
 
     @classmethod
-    def load(cls, folder: Path) -> CouplingFlow:
+    def load(cls, folder: Path) -> Self:
         """Returns the flow of a folder that `save` wrote. Errors: InputError if it holds none."""
         tensors = read_tensors(folder / WEIGHTS)
         numbers = sum(tensor.numel() for tensor in tensors.values())

@@ -187,10 +187,6 @@ class SentenceEncoder(nn.Module):
             output = self.backbone(**inputs, output_hidden_states=every, return_dict=True)
         return tuple(output.hidden_states) if every else (output.last_hidden_state,)
 
-    def hidden(self, tokens: Tokens, **embeddings: Tensor) -> Tensor:
-        """Returns the last hidden states [B, L, d]."""
-        return self.states(tokens, **embeddings)[-1]
-
     def forward(self, tokens: Tokens, **embeddings: Tensor) -> Tensor:
         """Returns pooled vectors [B, d] before the output layer: what training objectives see.
 

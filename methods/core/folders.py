@@ -32,15 +32,15 @@ TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", BYTE_PAIRS)
 _HAS_POOLER = ("bert", "roberta", "xlm-roberta", "mpnet", "camembert")
 
 
-def load_backbone(folder: Path, *, hf_pooler: bool = False, **config: Any) -> nn.Module:
+def load_backbone(folder: Path, *, hf_pooler: bool = False) -> nn.Module:
     """Returns the transformer of a folder in fp32 and eval mode; safetensors or refuse.
 
-    `hf_pooler` keeps the pre-trained pooler; `config` overrides entries such as `hidden_dropout_prob`.
+    `hf_pooler` keeps the pre-trained pooler.
     Errors: InputError if the folder has no model or brings code, or its weights lack some of the network's.
     """
     from transformers import AutoModel
 
-    settings = read_settings(folder, **config)
+    settings = read_settings(folder)
     extra: dict[str, Any] = {"add_pooling_layer": hf_pooler} if settings.model_type in _HAS_POOLER else {}
     return read_model(
         AutoModel,
@@ -98,7 +98,7 @@ def _instead_of_padding(tokenizer: Any, folder: Path) -> str:
 
 
 def load_encoder(
-    folder: Path, *, pooling: str | None = None, hf_pooler: bool = False, **config: Any
+    folder: Path, *, pooling: str | None = None, hf_pooler: bool = False
 ) -> SentenceEncoder | WordAverageEncoder:
     """Returns the encoder of a folder: ours, a sentence-transformers one, or a plain HF one with `pooling`.
 
@@ -127,7 +127,7 @@ def load_encoder(
         raise InputError(
             f"{folder}: the folder does not say how it pools, expected modules.json; give --pooling"
         )
-    backbone = load_backbone(weights, hf_pooler=hf_pooler, **config)
+    backbone = load_backbone(weights, hf_pooler=hf_pooler)
     encoder = SentenceEncoder(backbone, load_tokenizer(weights), pooling=pooling or str(stated))
     if pooling is None:
         _add_output_layers(encoder, folder)

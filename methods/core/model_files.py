@@ -136,8 +136,8 @@ def read_tokenizer(folder: Path, **options: Any) -> Any:
         )
 
 
-def read_settings(folder: Path, **overrides: Any) -> Any:
-    """Returns what config.json says, with `overrides`. Errors: InputError if it is no configuration."""
+def read_settings(folder: Path) -> Any:
+    """Returns what config.json says. Errors: InputError if it is no configuration."""
     from transformers import AutoConfig
 
     check_model_folder(folder)
@@ -146,7 +146,7 @@ def read_settings(folder: Path, **overrides: Any) -> Any:
             f"{folder}: no config.json, expected a Hugging Face model folder; name another folder"
         )
     with in_one_line(folder, "a model"):
-        return AutoConfig.from_pretrained(folder, trust_remote_code=False, local_files_only=True, **overrides)
+        return AutoConfig.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
 
 
 def read_tensors(path: Path) -> dict[str, Tensor]:

@@ -3,6 +3,7 @@
 Legend: B rows, L tokens, V vocabulary.
 """
 
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -67,6 +68,7 @@ class MaskedModel(nn.Module):
         return found.last_hidden_state @ network.get_input_embeddings().weight.T
 
 
+@dataclass
 class Networks:
     """Hands out the networks of one run: copies of its backbone, its parent, its teacher's vectors.
 
@@ -74,17 +76,15 @@ class Networks:
     are kept. `needs` of the methods is what needs the parent, for the message.
     """
 
-    def __init__(
-        self, backbone: Path, *, pooling: str | None, parent: Path | None = None, pieces: Path | None = None
-    ) -> None:
-        self.backbone = backbone
-        self.pooling = pooling
-        self.parent = parent
-        self.pieces = pieces
+    backbone: Path
+    _: KW_ONLY
+    pooling: str | None
+    parent: Path | None = None
+    pieces: Path | None = None
 
-    def new_encoder(self, *, hf_pooler: bool = False, **config: Any) -> SentenceEncoder:
-        """Returns a fresh trainable copy of the backbone; `config` overrides entries of its configuration."""
-        encoder: Any = load_encoder(self.backbone, pooling=self.pooling, hf_pooler=hf_pooler, **config)
+    def new_encoder(self, *, hf_pooler: bool = False) -> SentenceEncoder:
+        """Returns a fresh trainable copy of the backbone."""
+        encoder: Any = load_encoder(self.backbone, pooling=self.pooling, hf_pooler=hf_pooler)
         encoder.piece_folder = self.pieces
         return encoder.train()
 

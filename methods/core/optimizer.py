@@ -33,12 +33,15 @@ def build_optimizer(method: nn.Module, config: TrainConfig) -> AdamW:
 
     With `decay_everything` off, biases and the weights of layer norms have a group without weight decay.
     """
-    named = [(name, value) for name, value in method.named_parameters() if value.requires_grad]
-    free = set() if config.decay_everything else _without_decay(method)
-    groups = [
-        {"params": [value for name, value in named if name not in free], "decay": config.weight_decay},
-        {"params": [value for name, value in named if name in free], "decay": 0.0},
-    ]
+    norms = [name for name, part in method.named_modules() if isinstance(part, nn.LayerNorm)]
+    decayed: list[nn.Parameter] = []
+    free: list[nn.Parameter] = []
+    for name, value in method.named_parameters():
+        part, _, kind = name.rpartition(".")
+        exempt = not config.decay_everything and (kind == "bias" or part in norms)
+        if value.requires_grad:
+            (free if exempt else decayed).append(value)
+    groups = [{"params": decayed, "decay": config.weight_decay}, {"params": free, "decay": 0.0}]
     return AdamW(
         [{**group, "decay_after": 0.0} for group in groups if group["params"]],
         lr=config.learning_rate,
@@ -64,13 +67,12 @@ def set_rate(optimizer: AdamW, config: TrainConfig, *, step: int, factor: float)
     Source: `AdamW` of transformers 4, with which SimCSE, PCL, DCLR, PT-BERT and SCT were trained.
     """
     rate = config.learning_rate * factor
-    first, second = 1.0, 1.0
-    if not config.bias_correction:
-        first = 1.0 - config.betas[0] ** (step + 1)
-        second = math.sqrt(1.0 - config.betas[1] ** (step + 1))
+    first = 1.0 - config.betas[0] ** (step + 1)
+    second = math.sqrt(1.0 - config.betas[1] ** (step + 1))
     epsilon = config.epsilon / second
-    if config.bias_correction and config.adam == "transformers":
-        epsilon = config.epsilon / math.sqrt(1.0 - config.betas[1] ** (step + 1))
+    if config.bias_correction:
+        first, second = 1.0, 1.0
+        epsilon = epsilon if config.adam == "transformers" else config.epsilon
     for group in optimizer.param_groups:
         group["lr"] = rate * first / second
         group["eps"] = epsilon
@@ -79,12 +81,3 @@ def set_rate(optimizer: AdamW, config: TrainConfig, *, step: int, factor: float)
         else:
             group["weight_decay"] = group["decay"] * second / first
     return rate
-
-
-def _without_decay(method: nn.Module) -> set[str]:
-    names: set[str] = set()
-    for prefix, module in method.named_modules():
-        for name, _ in module.named_parameters(recurse=False):
-            if name == "bias" or isinstance(module, nn.LayerNorm):
-                names.add(f"{prefix}.{name}" if prefix else name)
-    return names

@@ -126,12 +126,29 @@ class TrainConfig(Settings):
 
 
 class StepPlan(NamedTuple):
-    """Which rows form the batch of which step. Steps count from 0 over all epochs."""
+    """Which rows form the batch of which step, for a run that states its steps or its epochs.
+
+    Steps count from 0 over all epochs.
+    """
 
     rows: int
     batch_size: int
     drop_last: bool
-    total: int
+    steps: int | None
+    epochs: int | None
+
+    @property
+    def total(self) -> int:
+        """All steps of the run.
+
+        Errors: InputError if the corpus has fewer rows than one batch and incomplete batches are dropped.
+        """
+        if self.steps != 0 and not self.per_epoch:
+            raise InputError(
+                f"{self.rows} rows make no batch of {self.batch_size} with drop_last; expected at least one "
+                "batch; take a larger corpus or a smaller batch"
+            )
+        return self.steps if self.steps is not None else self.per_epoch * int(self.epochs or 0)
 
     @property
     def per_epoch(self) -> int:
@@ -151,20 +168,3 @@ class StepPlan(NamedTuple):
     def ends_epoch(self, done: int) -> bool:
         """Returns whether `done` finished steps complete an epoch."""
         return done > 0 and done % self.per_epoch == 0
-
-
-def plan_steps(
-    *, rows: int, batch_size: int, drop_last: bool, steps: int | None, epochs: int | None
-) -> StepPlan:
-    """Returns the plan of a run that states its steps or its epochs.
-
-    Errors: InputError if the corpus has fewer rows than one batch and incomplete batches are dropped.
-    """
-    plan = StepPlan(rows, batch_size, drop_last, 0)
-    wanted = steps if steps is not None else plan.per_epoch * int(epochs or 0)
-    if wanted and not plan.per_epoch:
-        raise InputError(
-            f"{rows} rows make no batch of {batch_size} with drop_last; expected at least one batch; "
-            "take a larger corpus or a smaller batch"
-        )
-    return plan._replace(total=wanted)

@@ -17,7 +17,7 @@ from methods.core.errors import NotFiniteError
 from methods.core.method import Method
 from methods.core.optimizer import AdamW, build_optimizer, set_rate
 from methods.core.resume import TrainingFolder
-from methods.core.train_config import StepPlan, TrainConfig, plan_steps
+from methods.core.train_config import StepPlan, TrainConfig
 from methods.core.types import Batch, Encoder, Row, to_device
 
 GRAD_NORM = "grad_norm"
@@ -101,7 +101,7 @@ class Trainer:
         self._committed_at = time.monotonic()
         rows = self.method.prepare(rows)
         self.method.to(self.device).train()
-        self.plan = plan_steps(
+        self.plan = StepPlan(
             rows=len(rows),
             batch_size=self.config.batch_size,
             drop_last=self.config.drop_last,

@@ -67,7 +67,7 @@ class MirrorBert(Method):
         padded = {
             name: functional.pad(ids, (0, missing), value=filler.get(name, 0)) for name, ids in tokens.items()
         }
-        return self.encoder.hidden(padded).mean(dim=1)
+        return self.encoder.states(padded)[-1].mean(dim=1)
 
 
 def mask_span(

@@ -5,7 +5,7 @@ from pydantic import ValidationError
 
 from methods.core.errors import InputError
 from methods.core.streams import generator, subset, torch_seed
-from methods.core.train_config import TrainConfig, plan_steps
+from methods.core.train_config import StepPlan, TrainConfig
 from tests.support import tiny
 
 
@@ -15,15 +15,17 @@ def settings(**changes: object) -> TrainConfig:
 
 def test_the_incomplete_batch_is_kept_or_dropped_as_stated() -> None:
     """10 rows in batches of 4: 3 steps with a last one of 2 rows, or 2 steps."""
-    kept = plan_steps(rows=10, batch_size=4, drop_last=False, steps=None, epochs=2)
+    kept = StepPlan(rows=10, batch_size=4, drop_last=False, steps=None, epochs=2)
     assert (kept.per_epoch, kept.total) == (3, 6)
     assert [kept.position(step) for step in (2, 3)] == [(0, slice(8, 10)), (1, slice(0, 4))]
-    dropped = plan_steps(rows=10, batch_size=4, drop_last=True, steps=None, epochs=2)
+    dropped = StepPlan(rows=10, batch_size=4, drop_last=True, steps=None, epochs=2)
     assert (dropped.per_epoch, dropped.total) == (2, 4)
     assert [dropped.ends_epoch(done) for done in range(5)] == [False, False, True, False, True]
     assert [kept.inside_epoch(done) for done in range(1, 7)] == [1, 2, 3, 1, 2, 3]
-    with pytest.raises(InputError, match="3 rows make no batch of 4"):
-        plan_steps(rows=3, batch_size=4, drop_last=True, steps=5, epochs=None)
+    for length in ({"steps": 5, "epochs": None}, {"steps": None, "epochs": 5}):
+        with pytest.raises(InputError, match="3 rows make no batch of 4"):
+            _ = StepPlan(rows=3, batch_size=4, drop_last=True, **length).total
+    assert StepPlan(rows=3, batch_size=4, drop_last=True, steps=0, epochs=None).total == 0
 
 
 def test_rates_with_ten_steps_of_warmup_in_a_hundred() -> None:

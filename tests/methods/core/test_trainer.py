@@ -25,9 +25,9 @@ def scripted(scores: Sequence[float]) -> Any:
 
 
 def train(backbone: Path, folder: Path, scores: Sequence[float] | None = None, **changes: Any) -> Trainer:
-    config = TrainConfig.model_validate({**tiny.TRAIN, **changes})
-    evaluate = tiny.dev_score if scores is None else scripted(scores)
-    trainer = Trainer(simcse(backbone), config, 3, evaluate, folder)
+    trainer = tiny.trainer(simcse(backbone), folder, **changes)
+    if scores is not None:
+        trainer.evaluate = scripted(scores)
     trainer.fit(tiny.rows())
     return trainer
 
@@ -143,7 +143,8 @@ def test_a_method_may_have_another_encoder_watched_than_it_exports(backbone: Pat
     method = simcse(backbone)
     other = tiny.sentence_encoder(backbone, pooling="last-two-avg")
     method.watched = lambda: (other,)  # type: ignore[method-assign]
-    trainer = Trainer(method, TrainConfig.model_validate(tiny.TRAIN), 3, evaluate, tmp_path)
+    trainer = tiny.trainer(method, tmp_path)
+    trainer.evaluate = evaluate
     trainer.fit(tiny.rows())
     assert all(encoder is other for encoder in seen)
     assert json.loads((trainer.best_folder / "sentbench.json").read_text())["pooling"] == "mean"
@@ -153,8 +154,8 @@ def test_of_two_candidates_the_better_one_is_kept_and_both_are_logged(backbone: 
     """At step 3 the second is better, 7 against 5; at step 6 the first, 6 against 4, below that 7."""
     method, other = simcse(backbone), tiny.sentence_encoder(backbone)
     method.candidates = lambda: (method.encoder, other)  # type: ignore[method-assign]
-    scores = scripted([0.0, 0.0, 5.0, 7.0, 6.0, 4.0])  # of both at each evaluation
-    trainer = Trainer(method, TrainConfig.model_validate(tiny.TRAIN), 3, scores, tmp_path)
+    trainer = tiny.trainer(method, tmp_path)
+    trainer.evaluate = scripted([0.0, 0.0, 5.0, 7.0, 6.0, 4.0])  # of both at each evaluation
     trainer.fit(tiny.rows())
     logged = [line for line in lines(tmp_path) if line.get("evaluation")]
     assert [(line["score"], line["score_1"], line["score_2"]) for line in logged] == [
