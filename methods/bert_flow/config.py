@@ -1,11 +1,13 @@
 """Settings of BERT-flow, one switch for every point in which paper, released code and its port differ."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import Field
 
 from methods.core.coupling_flow import Permutation
 from methods.core.method import MethodConfig
+from methods.core.types import FIRST_AUGMENTATION, TEXT, Column
 
 
 class BertFlowConfig(MethodConfig):
@@ -28,5 +30,5 @@ class BertFlowConfig(MethodConfig):
     )
 
     @property
-    def augmentations(self) -> int:
-        return 1 if self.sides == "pairs" else 0
+    def columns(self) -> Sequence[Column]:
+        return (TEXT, FIRST_AUGMENTATION) if self.sides == "pairs" else (TEXT,)

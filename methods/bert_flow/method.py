@@ -10,7 +10,7 @@ from methods.bert_flow.config import BertFlowConfig
 from methods.core.coupling_flow import CouplingFlow, FlowSettings
 from methods.core.method import Method
 from methods.core.networks import Networks
-from methods.core.types import FIRST_AUGMENTATION, TEXT, Batch, Loss, Row
+from methods.core.types import Batch, Loss, Row
 
 
 class BertFlow(Method):
@@ -25,8 +25,6 @@ class BertFlow(Method):
         settings = config.model_dump(include={"levels", "depth", "hidden", "permutation"})
         self.encoder.output = CouplingFlow(FlowSettings(width=self.encoder.width, **settings))
         self.fixed_modes = {"encoder.backbone": config.encoder_dropout}
-        if config.sides == "pairs":
-            self.columns = (TEXT, FIRST_AUGMENTATION)
 
     @property
     def flow(self) -> CouplingFlow:

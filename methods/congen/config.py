@@ -1,10 +1,12 @@
 """Settings of ConGen; the README says which preset each switch belongs to."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import Field
 
 from methods.core.teacher_queue import TeacherQueueConfig
+from methods.core.types import Column
 
 
 class ConGenConfig(TeacherQueueConfig):
@@ -23,6 +25,5 @@ class ConGenConfig(TeacherQueueConfig):
     )
 
     @property
-    def augmentations(self) -> int:
-        """The higher number of the teacher's and the student's text."""
-        return max(self.teacher_view, self.student_view)
+    def columns(self) -> Sequence[Column]:
+        return (self.teacher_view, self.student_view)

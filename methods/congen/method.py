@@ -10,7 +10,6 @@ from methods.congen.config import ConGenConfig
 from methods.core.batching import encode_in_groups, pad_in_groups
 from methods.core.distributions import Match, match_distributions
 from methods.core.losses import unit
-from methods.core.networks import Networks
 from methods.core.teacher_queue import TeacherQueueMethod
 from methods.core.types import Batch, Loss, Row
 
@@ -20,10 +19,6 @@ class ConGen(TeacherQueueMethod):
 
     Config = ConGenConfig
     config: ConGenConfig
-
-    def __init__(self, config: ConGenConfig, networks: Networks) -> None:
-        super().__init__(config, networks)
-        self.columns = (config.teacher_view, config.student_view)
 
     def collate(self, rows: Sequence[Row], *, step: int, rng: np.random.Generator) -> Batch:
         """Returns the tokens of all first views, then all second ones, and the teacher's vectors [B, t]."""

@@ -31,9 +31,14 @@ class MethodConfig(Settings):
         return None
 
     @property
+    def columns(self) -> Sequence[Column]:
+        """Which texts of a row are tokenised, in the order of the batch."""
+        return (TEXT,)
+
+    @property
     def augmentations(self) -> int:
         """How many augmentations of each sentence the corpus must have."""
-        return 0
+        return max(self.columns)
 
 
 class Method(nn.Module):
@@ -41,7 +46,6 @@ class Method(nn.Module):
 
     The trainer calls, in this order: `prepare` once; then for every step `collate` (in a prefetch thread),
     `loss`, the optimiser, `after_step`; at an evaluation `watched`, and `candidates` for what is kept.
-    `columns` names the texts of a row that the method tokenises.
     """
 
     Config: ClassVar[type[MethodConfig]] = MethodConfig
@@ -51,7 +55,7 @@ class Method(nn.Module):
         super().__init__()
         self.config = config
         self.encoder: SentenceEncoder = networks.new_encoder()
-        self.columns: Sequence[Column] = (TEXT,)
+        self.columns: Sequence[Column] = config.columns
         self.corpus: TokenizedCorpus | None = None
         self.fixed_modes: dict[str, bool] = {}  # submodule -> whether its dropout is active, always (law 5)
 

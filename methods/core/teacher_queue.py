@@ -19,7 +19,7 @@ from methods.core.method import Method, MethodConfig, ParentKind
 from methods.core.networks import Networks
 from methods.core.queues import VectorQueue
 from methods.core.teachers import TeacherMapping, TeacherVectors, add_mapping
-from methods.core.types import Batch, Row
+from methods.core.types import Batch, Column, Row
 
 HELD_OUT = "queue"
 
@@ -58,9 +58,8 @@ class TeacherQueueConfig(MethodConfig):
         return "teacher"
 
     @property
-    def augmentations(self) -> int:
-        """The number of the teacher's text."""
-        return self.teacher_view
+    def columns(self) -> Sequence[Column]:
+        return (self.teacher_view,)
 
 
 class TeacherQueueMethod(Method):
@@ -75,7 +74,6 @@ class TeacherQueueMethod(Method):
 
     def __init__(self, config: TeacherQueueConfig, networks: Networks) -> None:
         super().__init__(config, networks)
-        self.columns = (config.teacher_view,)
         self.teacher_dim = self.find_teacher(networks)
         self.map_student(networks)
         self.queue = VectorQueue(config.queue_size, self.teacher_dim) if config.queue_size else None

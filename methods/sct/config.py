@@ -1,5 +1,6 @@
 """Settings of SCT; the README says which preset each switch belongs to."""
 
+from collections.abc import Sequence
 from typing import Literal, Self
 
 from pydantic import Field, model_validator
@@ -8,6 +9,7 @@ from methods.core.errors import InputError
 from methods.core.method import MethodConfig, ParentKind
 from methods.core.teachers import TeacherMapping
 from methods.core.train_config import Settings
+from methods.core.types import Column
 
 
 class SelfSupervision(Settings):
@@ -75,6 +77,5 @@ class SCTConfig(MethodConfig):
         return "teacher" if self.distillation else None
 
     @property
-    def augmentations(self) -> int:
-        """The higher number of the two views."""
-        return max(self.views)
+    def columns(self) -> Sequence[Column]:
+        return self.views

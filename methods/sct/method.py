@@ -37,7 +37,6 @@ class SCT(Method):
 
     def __init__(self, config: SCTConfig, networks: Networks) -> None:
         super().__init__(config, networks)
-        self.columns = config.views
         self.vectors: TeacherVectors | None = None
         self.projector, self.reference, self.queues = nn.Sequential(), None, nn.ModuleList()
         own = config.self_supervision

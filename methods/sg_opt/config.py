@@ -1,10 +1,12 @@
 """Settings of SG-OPT, one switch for every point in which text and released code differ."""
 
+from collections.abc import Sequence
 from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
 from methods.core.method import MethodConfig
+from methods.core.types import FIRST_AUGMENTATION, TEXT, Column
 from methods.sg_opt.objective import Normaliser, OtherLayers
 
 Objective = Literal["sg-opt", "opt2", "opt1", "sg", "back-translation"]
@@ -53,5 +55,5 @@ class SGOptConfig(MethodConfig):
         return self.objective in ("opt2", "opt1", "sg")
 
     @property
-    def augmentations(self) -> int:
-        return 1 if self.objective == "back-translation" else 0
+    def columns(self) -> Sequence[Column]:
+        return (TEXT, FIRST_AUGMENTATION) if self.objective == "back-translation" else (TEXT,)

@@ -13,7 +13,7 @@ from methods.core.heads import INITIAL_SD
 from methods.core.method import Method
 from methods.core.networks import Frozen, Networks
 from methods.core.pooling import EVERY_LAYER
-from methods.core.types import FIRST_AUGMENTATION, TEXT, Batch, Loss, Row, Tokens
+from methods.core.types import Batch, Loss, Row, Tokens
 from methods.sg_opt import objective
 from methods.sg_opt.config import SGOptConfig
 
@@ -33,8 +33,6 @@ class SGOpt(Method):
             backbone: Any = self.encoder.backbone
             backbone.embeddings.requires_grad_(False)  # words, positions, types and their norm
         self.head = wide_head(self.encoder.width, config.head_width)
-        if config.objective == "back-translation":
-            self.columns = (TEXT, FIRST_AUGMENTATION)
 
     def collate(self, rows: Sequence[Row], *, step: int, rng: np.random.Generator) -> Batch:
         """Returns the tokens `anchor` [B, L]; with back-translations [2B, L], texts before them.

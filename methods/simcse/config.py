@@ -1,11 +1,13 @@
 """Settings of SimCSE; the README says which preset each switch belongs to."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import Field
 
 from methods.core.heads import TrainingHead
 from methods.core.method import MethodConfig
+from methods.core.types import FIRST_AUGMENTATION, TEXT, Column
 
 
 class SimCSEConfig(MethodConfig):
@@ -22,6 +24,5 @@ class SimCSEConfig(MethodConfig):
     )
 
     @property
-    def augmentations(self) -> int:
-        """One where the first augmentation is the positive."""
-        return 1 if self.positive == "paraphrase" else 0
+    def columns(self) -> Sequence[Column]:
+        return (TEXT,) if self.positive == "dropout" else (TEXT, FIRST_AUGMENTATION)

@@ -8,7 +8,7 @@ from methods.core.heads import training_head
 from methods.core.losses import info_nce, nt_xent
 from methods.core.method import Method
 from methods.core.networks import Networks
-from methods.core.types import FIRST_AUGMENTATION, TEXT, Batch, Loss
+from methods.core.types import Batch, Loss
 from methods.simcse.config import SimCSEConfig
 
 OBJECTIVES = {"info-nce": info_nce, "nt-xent": nt_xent}
@@ -26,8 +26,6 @@ class SimCSE(Method):
         if config.dropout is not None:
             set_dropout(self.encoder, config.dropout)
         self.head = training_head(config.head, self.encoder.width)
-        if config.positive == "paraphrase":
-            self.columns = (TEXT, FIRST_AUGMENTATION)
 
     def loss(self, batch: Batch) -> Loss:
         """Returns the contrastive loss of B sentences against each other."""

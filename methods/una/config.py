@@ -1,11 +1,13 @@
 """The switches of a UNA run; Greek letters of the paper: alpha is `period`, beta `magnitude`, r `radius`."""
 
+from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import Field
 
 from methods.core.heads import TrainingHead
 from methods.core.method import MethodConfig
+from methods.core.types import FIRST_AUGMENTATION, TEXT, Column
 
 
 class UNAConfig(MethodConfig):
@@ -48,6 +50,5 @@ class UNAConfig(MethodConfig):
     )
 
     @property
-    def augmentations(self) -> int:
-        """One where the first augmentation is the positive."""
-        return 1 if self.positive == "paraphrase" else 0
+    def columns(self) -> Sequence[Column]:
+        return (TEXT, TEXT if self.positive == "dropout" else FIRST_AUGMENTATION)

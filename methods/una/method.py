@@ -14,7 +14,7 @@ from methods.core.heads import training_head
 from methods.core.losses import cosine_similarities, nt_xent
 from methods.core.method import Method
 from methods.core.networks import Networks
-from methods.core.types import FIRST_AUGMENTATION, TEXT, Batch, Loss, Row
+from methods.core.types import Batch, Loss, Row
 from methods.una.config import UNAConfig
 from methods.una.corruption import Negatives
 
@@ -28,7 +28,6 @@ class UNA(Method):
     def __init__(self, config: UNAConfig, networks: Networks) -> None:
         super().__init__(config, networks)
         self.head = training_head(config.head, self.encoder.width)
-        self.columns = (TEXT, TEXT if config.positive == "dropout" else FIRST_AUGMENTATION)
         self.negatives: Negatives | None = None
 
     def prepare(self, rows: Sequence[Row]) -> Sequence[Row]:

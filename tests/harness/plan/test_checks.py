@@ -120,7 +120,7 @@ def grounds(tmp_path_factory: pytest.TempPathFactory) -> Grounds:
 def test_a_method_asks_for_what_its_config_says(
     grounds: Grounds, monkeypatch: pytest.MonkeyPatch, method: str
 ) -> None:
-    """The plan knows the config alone; here the method is built and says what it asks for and reads."""
+    """The plan knows the config alone; here the method is built and says what it asks for."""
     asked: list[ParentKind] = []
     plain = {"teacher": Networks.teacher_vectors, "encoder": Networks.parent_encoder}
 
@@ -142,9 +142,6 @@ def test_a_method_asks_for_what_its_config_says(
         built = make(sample, base)
         config = built.config
         assert set(asked) == ({config.parent_kind} if config.parent_kind else set()), config
-        if method != "distill":  # it reads as many augmentations as there are
-            built.prepare(base.rows)
-            assert max(built.columns) == config.augmentations, config
         assert built.word_vectors == {"glove": "needed"}.get(method, built.word_vectors)
         assert sample.backbone != "words" or built.word_vectors != "refused"
         assert built.is_trained() == sample.trained
