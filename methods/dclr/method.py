@@ -12,7 +12,7 @@ from methods.core.losses import cosine_similarities
 from methods.core.method import Method
 from methods.core.networks import Frozen, Networks
 from methods.core.token_edits import shuffle_inside
-from methods.core.types import HOST_MASK, MASK, Batch, Loss, Row, Tokens
+from methods.core.types import HOST_MASK, MASK, Batch, Loss, Row, Tokens, doubled
 from methods.dclr import objective
 from methods.dclr.config import DCLRConfig
 
@@ -117,7 +117,7 @@ class DCLR(Method):
         if not self.config.complement_dropout:
             vectors = self.complement(tokens)
             return cosine_similarities(vectors, vectors)
-        one, other = self.complement({name: torch.cat([ids, ids]) for name, ids in tokens.items()}).chunk(2)
+        one, other = self.complement(doubled(tokens)).chunk(2)
         return cosine_similarities(one, other)
 
     def _masked(self, scores: Tensor) -> Tensor | None:

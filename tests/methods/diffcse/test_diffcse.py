@@ -12,8 +12,9 @@ from torch import Tensor
 from methods.core.errors import InputError
 from methods.core.heads import BatchNormHead
 from methods.core.losses import info_nce
+from methods.core.types import doubled
 from methods.diffcse import objective
-from methods.diffcse.method import corrupt, doubled, pieces
+from methods.diffcse.method import corrupt, pieces
 from tests.methods.diffcse.sample import SAMPLES
 from tests.support import tiny
 from tests.support.tiny import batch_of
