@@ -62,7 +62,7 @@ def test_detection_reaches_the_encoder_through_the_first_position_alone(folders:
     logits = method.discriminator({**original, "input_ids": written}, vectors)
     cut = method.discriminator({**original, "input_ids": written}, vectors.detach())
     torch.testing.assert_close(logits, cut)
-    weight = method.encoder.backbone.get_input_embeddings().weight  # type: ignore[operator]
+    weight = method.encoder.backbone.get_input_embeddings().weight
     assert torch.autograd.grad(logits.sum(), weight)[0].abs().sum() > 0
     assert torch.autograd.grad(cut.sum(), weight, allow_unused=True)[0] is None
 
