@@ -59,6 +59,11 @@ class Encoder(Protocol):
     def save(self, directory: Path) -> None: ...
 
 
+def doubled(tokens: Tokens) -> Tokens:
+    """Returns every row twice, all rows before their copies; [B, L] to [2B, L]."""
+    return {name: torch.cat([tensor, tensor]) for name, tensor in tokens.items()}
+
+
 def to_device(value: Any, device: str | torch.device) -> Any:
     """Returns a batch with every tensor on `device`; tokens keep their mask on the host too."""
     if isinstance(value, Tensor):

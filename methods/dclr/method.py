@@ -12,7 +12,7 @@ from methods.core.losses import cosine_similarities
 from methods.core.method import Method
 from methods.core.networks import Frozen, Networks
 from methods.core.token_edits import shuffle_inside
-from methods.core.types import HOST_MASK, MASK, Batch, Loss, Row, Tokens
+from methods.core.types import HOST_MASK, MASK, Batch, Loss, Row, Tokens, doubled
 from methods.dclr import objective
 from methods.dclr.config import DCLRConfig
 
@@ -57,8 +57,8 @@ class DCLR(Method):
         if rate is not None and self.config.positive == "feature-cutoff":
             batch["keep"] = cut_features(len(ids), self.encoder.width, rate=rate, rng=rng)
         elif rate is not None:
-            cut = cut_tokens if self.config.positive == "token-cutoff" else cut_span
-            batch["keep"] = cut([len(row) for row in ids], rate=rate, rng=rng)
+            span = self.config.positive == "span-cutoff"
+            batch["keep"] = cut_tokens([len(row) for row in ids], rate=rate, span=span, rng=rng)
         return batch
 
     def loss(self, batch: Batch) -> Loss:
@@ -117,7 +117,7 @@ class DCLR(Method):
         if not self.config.complement_dropout:
             vectors = self.complement(tokens)
             return cosine_similarities(vectors, vectors)
-        one, other = self.complement({name: torch.cat([ids, ids]) for name, ids in tokens.items()}).chunk(2)
+        one, other = self.complement(doubled(tokens)).chunk(2)
         return cosine_similarities(one, other)
 
     def _masked(self, scores: Tensor) -> Tensor | None:
@@ -161,26 +161,20 @@ def load_complement(networks: Networks, student: SentenceEncoder, config: DCLRCo
     return Frozen(nn.Sequential(encoder, head), dropout=config.complement_dropout)
 
 
-def cut_tokens(lengths: Sequence[int], *, rate: float, rng: np.random.Generator) -> Tensor:
-    """Returns factors [B, L, 1], 0 for a share `rate` of each sentence's tokens, drawn without order.
+def cut_tokens(lengths: Sequence[int], *, rate: float, span: bool, rng: np.random.Generator) -> Tensor:
+    """Returns factors [B, L, 1], 0 for a share `rate` of each sentence's tokens, never the special ones.
 
-    Special tokens at the ends stay, as with spans.
+    span: they are one run of neighbours, else drawn one by one.
     """
     keep = torch.ones(len(lengths), max(lengths), 1)
     for row, length in enumerate(lengths):
         inner = length - 2
-        keep[row, 1 + rng.permutation(inner)[: cut_count(inner, rate)]] = 0.0
-    return keep
-
-
-def cut_span(lengths: Sequence[int], *, rate: float, rng: np.random.Generator) -> Tensor:
-    """Returns factors [B, L, 1], 0 for one run of neighbours, a share `rate` of each sentence's tokens."""
-    keep = torch.ones(len(lengths), max(lengths), 1)
-    for row, length in enumerate(lengths):
-        inner = length - 2
         count = cut_count(inner, rate)
-        start = 1 + int(rng.integers(inner - count + 1))
-        keep[row, start : start + count] = 0.0
+        if span:
+            places = rng.integers(inner - count + 1) + np.arange(count)
+        else:
+            places = rng.permutation(inner)[:count]
+        keep[row, 1 + places] = 0.0
     return keep
 
 

@@ -14,7 +14,7 @@ from methods.core.heads import BatchNormHead, TanhHead
 from methods.core.losses import info_nce
 from methods.core.method import Method
 from methods.core.networks import Frozen, Networks
-from methods.core.types import Batch, Loss, Row, Tokens
+from methods.core.types import Batch, Loss, Row, Tokens, doubled
 from methods.diffcse import objective
 from methods.diffcse.config import DiffCSEConfig
 
@@ -122,11 +122,6 @@ class DiffCSE(Method):
             written = torch.where(batch["chosen"], written, original["input_ids"])
         written[:, 0] = original["input_ids"][:, 0]
         return written
-
-
-def doubled(tokens: Tokens) -> Tokens:
-    """Returns every row twice, all rows before their copies; [B, L] to [2B, L]."""
-    return {name: torch.cat([tensor, tensor]) for name, tensor in tokens.items()}
 
 
 class Discriminator(nn.Module):

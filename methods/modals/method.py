@@ -14,7 +14,7 @@ from methods.core.heads import training_head
 from methods.core.losses import nt_xent
 from methods.core.method import Method
 from methods.core.networks import Networks
-from methods.core.types import Batch, Loss, mask_on_host, moved
+from methods.core.types import Batch, Loss, doubled, mask_on_host, moved
 from methods.modals.config import ModalsConfig
 
 
@@ -36,7 +36,7 @@ class Modals(Method):
 
     def vectors(self, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
         """Returns anchors and positives after the head, each [B, d], and how far positives were moved."""
-        twice = {name: torch.cat([ids, ids]) for name, ids in batch["anchor"].items()}  # [2B, L]
+        twice = doubled(batch["anchor"])  # [2B, L]
         if self.config.positive == "pca-jittering":
             return self._jittered(twice)
         first, second = self.encoder(twice).float().chunk(2)

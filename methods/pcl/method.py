@@ -40,7 +40,8 @@ class PCL(Method):
     def __init__(self, config: PCLConfig, networks: Networks) -> None:
         super().__init__(config, networks)
         self.head = TanhHead(self.encoder.width)
-        self.edits = positive_edits(config, None)
+        words = config.edit_unit == "word"
+        self.edits = positive_edits(config, continuing_pieces(self.encoder.tokenizer) if words else None)
         self.frozen: Frozen | None = None
         self.peer: nn.Module | None = None
         self.peer_head: nn.Module | None = None
@@ -51,12 +52,6 @@ class PCL(Method):
                 self.peer_head = TanhHead(self.encoder.width)
         elif config.coupling == "fixed":
             self.frozen = frozen_peer(networks, self.encoder, kind=config.peer_head)
-
-    def prepare(self, rows: Sequence[Row]) -> Sequence[Row]:
-        """Tokenises the corpus; edits of whole words also need to know where words start."""
-        if self.config.edit_unit == "word":
-            self.edits = positive_edits(self.config, continuing_pieces(self.encoder.tokenizer))
-        return super().prepare(rows)
 
     def collate(self, rows: Sequence[Row], *, step: int, rng: np.random.Generator) -> Batch:
         """Returns the views of all rows, sentence by sentence; [N, L] in groups of like length."""

@@ -112,19 +112,15 @@ class PseudoTokenBlock(nn.Module):
         second: the block whose weights attention 2 uses; None: this one.
         """
         second = second or self
-        length = len(self.tokens)
-        if states is not None:
-            keep_first, keep_second = (
-                self.keep(pooled, (length, states.shape[1])),
-                self.keep(pooled, (1, length)),
-            )
-            return plain(self, second, pooled, states, mask, keep_first, keep_second)
-        if self.form == "collapsed" or not self.training or self.dropout == 0:
+        if states is None and (self.form == "collapsed" or not self.training or self.dropout == 0):
             return second.value(self.value(pooled))
-        keep_first, keep_second = self.keep(pooled, (length, 1)), self.keep(pooled, (1, length))
-        if self.form == "plain":
-            return plain(self, second, pooled, pooled.unsqueeze(1), None, keep_first, keep_second)
-        return factorised(self, second, pooled, keep_first.squeeze(-1), keep_second.squeeze(-2))
+        sources = pooled.unsqueeze(1) if states is None else states  # [B, n, d]
+        length = len(self.tokens)
+        keep_first = self.keep(pooled, (length, sources.shape[1]))
+        keep_second = self.keep(pooled, (1, length))
+        if states is None and self.form == "factorised":
+            return factorised(self, second, pooled, keep_first.squeeze(-1), keep_second.squeeze(-2))
+        return plain(self, second, pooled, sources, mask, keep_first, keep_second)
 
     def keep(self, pooled: Tensor, shape: tuple[int, int]) -> Tensor:
         """Returns a dropout mask for attention weights, 0 or 1 / (1 - p); [B, H, *shape]."""

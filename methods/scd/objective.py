@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 import torch
 from torch import Tensor
 
-from methods.core.losses import unit
+from methods.core.losses import unit, wide
 from methods.core.types import Loss
 
 Reduction = Literal["mean", "sum"]
@@ -39,7 +39,7 @@ def decorrelation(first: Tensor, second: Tensor) -> Decorrelation:
     (P P^T)_mn (Q Q^T)_mn / B^2, and the diagonal is taken off it, so the rest may be below 0 by rounding.
     """
     with torch.autocast(first.device.type, enabled=False):
-        one, other = (part if part.dtype == torch.float64 else part.float() for part in (first, second))
+        one, other = wide(first), wide(second)
         own = (one * other).mean(dim=0)
         every = (one @ one.T * (other @ other.T)).sum() / len(one) ** 2
     return Decorrelation((own - 1).square().sum(), every - own.square().sum(), own.mean())

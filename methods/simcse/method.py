@@ -1,6 +1,5 @@
 """SimCSE (Gao et al. 2021), unsupervised; Legend: B batch, L tokens, d width."""
 
-import torch
 from torch import Tensor
 
 from methods.core.dropout import set_dropout
@@ -8,7 +7,7 @@ from methods.core.heads import training_head
 from methods.core.losses import info_nce, nt_xent
 from methods.core.method import Method
 from methods.core.networks import Networks
-from methods.core.types import Batch, Loss
+from methods.core.types import Batch, Loss, doubled
 from methods.simcse.config import SimCSEConfig
 
 OBJECTIVES = {"info-nce": info_nce, "nt-xent": nt_xent}
@@ -40,6 +39,6 @@ class SimCSE(Method):
         """
         tokens = batch["anchor"]
         if self.config.positive == "dropout":
-            tokens = {name: torch.cat([ids, ids]) for name, ids in tokens.items()}  # [2B, L]
+            tokens = doubled(tokens)
         first, second = self.head(self.encoder(tokens)).chunk(2)
         return first, second

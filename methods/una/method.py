@@ -44,10 +44,7 @@ class UNA(Method):
             return {"views": self.encoder.pad(ids)}
         texts, done = self.negatives.write(rows, rng)
         # a copy does not exist before its step: the only text that is tokenised inside the loop
-        written = [
-            np.array(pieces, dtype=np.int32)
-            for pieces in self.encoder.token_ids(texts, max_length=self.config.max_length)
-        ]
+        written = self.encoder.token_ids(texts, max_length=self.config.max_length)
         passes = written * 2 if self.config.role == "pair" else written
         shares = {name: torch.tensor(share) for name, share in done.items()}
         return {"views": self.encoder.pad([*ids, *passes]), "shares": shares}

@@ -120,7 +120,7 @@ def grounds(tmp_path_factory: pytest.TempPathFactory) -> Grounds:
 def test_a_method_asks_for_what_its_config_says(
     grounds: Grounds, monkeypatch: pytest.MonkeyPatch, method: str
 ) -> None:
-    """The plan knows the config alone; here the method is built and says what it asks for and reads."""
+    """The plan knows the config alone; here the method is built and says what it asks for."""
     asked: list[ParentKind] = []
     plain = {"teacher": Networks.teacher_vectors, "encoder": Networks.parent_encoder}
 

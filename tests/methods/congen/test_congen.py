@@ -9,15 +9,15 @@ import torch
 from torch import Tensor
 
 from methods.ckd.method import contrastive_distillation
-from methods.congen.method import ConGen, distribution_distillation
+from methods.congen.method import distribution_distillation
 from methods.core.distributions import Match
 from methods.core.losses import unit
 from methods.core.teacher_queue import hold_out
 from methods.core.teachers import write_teacher
 from methods.core.types import Row
-from tests.methods.congen.sample import RELEASED
+from tests.methods.congen.sample import SAMPLES
 from tests.support import tiny
-from tests.support.tiny import Sample, collate
+from tests.support.tiny import collate
 from tests.support.vectors import assert_equal_with_gradients, drawn
 
 ROWS = tiny.rows(30, augmentations=2)
@@ -33,11 +33,8 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return tiny.write_backbone(top / "bert", dropout=0.0), top / "teacher"
 
 
-def build(ground: tuple[Path, Path], **changes: Any) -> ConGen:
-    sample = Sample("congen", "test", {**RELEASED, **changes})
-    method = tiny.build(sample, ground[0], parent=ground[1])
-    assert isinstance(method, ConGen)
-    return method
+def build(ground: tuple[Path, Path], **changes: Any) -> Any:
+    return tiny.changed(SAMPLES[0], ground[0], parent=ground[1], **changes)
 
 
 def taught(ground: tuple[Path, Path], rows: list[Row], view: int) -> torch.Tensor:
@@ -64,7 +61,6 @@ def test_the_queue_starts_with_held_out_sentences_which_are_not_trained_on(
     kept = list(method.prepare(ROWS))
     held = [row for row in ROWS if row.index not in {row.index for row in kept}]
     assert (len(held), len(kept)) == (12, 18)
-    assert method.queue is not None
     torch.testing.assert_close(method.queue.newest(method.queue.size), taught(ground, held, 1))
     other = build(ground, queue_size=12, queue_seed=1)
     assert list(other.prepare(ROWS)) != kept
@@ -74,7 +70,6 @@ def test_the_queue_takes_the_batch_after_the_step_and_drops_its_oldest(ground: t
     """Queue of 10, batches of 6, 6 and 3: afterwards the last row of batch 1, then batches 2 and 3."""
     method = build(ground, queue_size=10)
     kept = list(method.prepare(ROWS))
-    assert method.queue is not None
     for step, part in enumerate([slice(0, 6), slice(6, 12), slice(12, 15)]):
         before = method.queue.ring.clone()
         loss = method.loss(collate(method, kept[part]))

@@ -9,16 +9,15 @@ import torch
 from methods.core.errors import InputError
 from methods.core.losses import info_nce
 from methods.ct import objective
-from methods.ct.method import CT, pair_up
+from methods.ct.method import pair_up
 from tests.methods.ct.sample import PAPER, RELEASED, SAMPLES, SBERT
 from tests.support import tiny
 from tests.support.tiny import batch_of
 from tests.support.vectors import assert_equal_with_gradients, drawn
 
 
-def made(backbone: Path, config: dict[str, Any] = RELEASED, **changes: Any) -> CT:
-    method: CT = tiny.changed(SAMPLES[0], backbone, **{**config, **changes})
-    return method
+def made(backbone: Path, config: dict[str, Any] = RELEASED) -> Any:
+    return tiny.changed(SAMPLES[0], backbone, **config)
 
 
 def test_tension_has_its_worked_values() -> None:

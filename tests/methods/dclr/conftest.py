@@ -8,11 +8,10 @@ import pytest
 import torch
 
 from methods.core.method import Method
-from methods.dclr.method import DCLR
 from tests.support import tiny
 from tests.support.tiny import Sample
 
-Build = Callable[..., DCLR]
+Build = Callable[..., Any]
 
 
 def batch_of(method: Method, count: int = 8, step: int = 0) -> Any:

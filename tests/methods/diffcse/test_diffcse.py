@@ -12,12 +12,13 @@ from torch import Tensor
 from methods.core.errors import InputError
 from methods.core.heads import BatchNormHead
 from methods.core.losses import info_nce
+from methods.core.types import doubled
 from methods.diffcse import objective
-from methods.diffcse.method import DiffCSE, corrupt, doubled, pieces
+from methods.diffcse.method import corrupt, pieces
 from tests.methods.diffcse.sample import SAMPLES
 from tests.support import tiny
 from tests.support.tiny import batch_of
-from tests.support.vectors import assert_equal_with_gradients, cosine, drawn
+from tests.support.vectors import assert_equal_with_gradients, drawn
 
 
 @pytest.fixture(scope="module")
@@ -31,11 +32,8 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     }
 
 
-def made(
-    folders: dict[str, Path], backbone: str = "bert", parent: str = "generator", **changes: Any
-) -> DiffCSE:
-    made: DiffCSE = tiny.changed(SAMPLES[0], folders[backbone], parent=folders[parent], **changes)
-    return made
+def made(folders: dict[str, Path], backbone: str = "bert", parent: str = "generator", **changes: Any) -> Any:
+    return tiny.changed(SAMPLES[0], folders[backbone], parent=folders[parent], **changes)
 
 
 def originals(batch: dict[str, Any], count: int) -> dict[str, Tensor]:
@@ -61,11 +59,10 @@ def test_detection_reaches_the_encoder_through_the_first_position_alone(folders:
     original = originals(batch, 12)
     written = method.rewrites(batch, original)
     vectors = method.head(method.encoder(original))
-    assert method.discriminator is not None
     logits = method.discriminator({**original, "input_ids": written}, vectors)
     cut = method.discriminator({**original, "input_ids": written}, vectors.detach())
     torch.testing.assert_close(logits, cut)
-    weight = method.encoder.backbone.get_input_embeddings().weight  # type: ignore[operator]
+    weight = method.encoder.backbone.get_input_embeddings().weight
     assert torch.autograd.grad(logits.sum(), weight)[0].abs().sum() > 0
     assert torch.autograd.grad(cut.sum(), weight, allow_unused=True)[0] is None
 
@@ -84,7 +81,6 @@ def test_the_discriminator_is_the_backbone_with_the_vector_after_its_embedding_l
     for body in (None, roberta):
         method = made(folders, "still")
         discriminator = method.discriminator
-        assert discriminator is not None
         discriminator.body = discriminator.body if body is None else body
         mask = torch.tensor([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0]])
         tokens = {"input_ids": torch.tensor([[2, 9, 8, 7, 3], [2, 6, 3, 1, 1]]), "attention_mask": mask}
@@ -177,18 +173,10 @@ def test_loss_and_gradients_equal_the_loops(positions: objective.CountedPosition
     fast = objective.diffcse_loss(
         first, second, logits, labels, mask.long(), temperature=0.3, weight=0.7, positions=positions
     ).total
-    slow = slow_contrast(first, second, 0.3) + 0.7 * slow_detection(
+    slow = info_nce(first, second, temperature=0.3) + 0.7 * slow_detection(
         logits, labels, mask if positions == "real" else torch.ones_like(mask)
     )
     assert_equal_with_gradients(fast, slow, [first, second, logits])
-
-
-def slow_contrast(first: Tensor, second: Tensor, tau: float) -> Tensor:
-    total = first.new_zeros(())
-    for i, own in enumerate(first):
-        scores = [cosine(own, other) / tau for other in second]
-        total = total - scores[i] + torch.stack([score.exp() for score in scores]).sum().log()
-    return total / len(first)
 
 
 def slow_detection(logits: Tensor, labels: Tensor, counted: Tensor) -> Tensor:

@@ -29,3 +29,5 @@ SAMPLES = [
     Sample("scd", "paper", PAPER),
     Sample("scd", "checkpoint", CHECKPOINT),
 ]
+
+REFUSED = [({"dropout_low": 0.3}, "above dropout_high")]

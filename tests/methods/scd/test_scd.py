@@ -5,12 +5,10 @@ from typing import Any
 
 import pytest
 import torch
-from pydantic import ValidationError
 from torch import Tensor, nn
 
 from methods.scd import objective
-from methods.scd.method import SCD
-from tests.methods.scd.sample import RELEASED, SAMPLES
+from tests.methods.scd.sample import SAMPLES
 from tests.support import tiny
 from tests.support.tiny import batch_of
 from tests.support.vectors import assert_equal_with_gradients, cosine, drawn
@@ -108,8 +106,3 @@ def test_each_view_has_its_own_rate(backbone: Path) -> None:
     method.eval()
     torch.testing.assert_close(first, method.encoder(tokens), rtol=0, atol=1e-6)
     assert not torch.allclose(second, first, atol=1e-2)
-
-
-def test_bad_settings_are_refused() -> None:
-    with pytest.raises(ValidationError, match="above dropout_high"):
-        SCD.Config.model_validate({**RELEASED, "dropout_low": 0.3})

@@ -21,7 +21,7 @@ from methods.sg_opt.objective import (
     symmetric_contrast,
     weight_distance,
 )
-from tests.methods.sg_opt.sample import PAPER, RELEASED
+from tests.methods.sg_opt.sample import BACK_TRANSLATION, PAPER, RELEASED
 from tests.support import tiny
 from tests.support.vectors import assert_equal_with_gradients, cosine, drawn
 
@@ -68,6 +68,13 @@ def test_embeddings_are_frozen_and_layers_and_head_are_trained(backbone: Path) -
     for name, value in method.named_parameters():
         assert (value.grad is None) == (".embeddings." in name), name
         assert value.requires_grad == (".embeddings." not in name), name
+
+
+def test_back_translations_are_read_behind_their_sentences(backbone: Path) -> None:
+    rows = tiny.rows(augmentations=2)
+    method, batch = ready(backbone, BACK_TRANSLATION, rows)
+    texts = [row.columns[column] for column in (0, 1) for row in rows[:6]]
+    assert torch.equal(batch["anchor"]["input_ids"], method.encoder.tokenize(texts)["input_ids"])
 
 
 @pytest.mark.parametrize("active", [True, False])

@@ -18,6 +18,8 @@ def test_a_stretched_square_is_whitened_by_hand() -> None:
     np.testing.assert_allclose(mean, [1.0, 2.0])
     np.testing.assert_allclose(np.abs((corners - mean) @ weight), np.ones((4, 2)), atol=1e-12)
     np.testing.assert_allclose(np.abs(weight), [[0.25, 0.0], [0.0, 1.0]], atol=1e-12)
+    _, largest = fit(corners, dim=1, whiten=True)
+    np.testing.assert_array_equal(largest, weight[:, :1])
 
 
 @pytest.mark.parametrize("dim", [3, 8])
@@ -28,13 +30,6 @@ def test_whitened_vectors_have_zero_mean_and_unit_covariance(dim: int) -> None:
     white = (vectors - mean) @ weight
     np.testing.assert_allclose(white.mean(axis=0), 0, atol=1e-10)
     np.testing.assert_allclose(np.cov(white, rowvar=False, bias=True), np.eye(dim), atol=1e-9)
-
-
-def test_fewer_directions_are_the_ones_of_largest_variance() -> None:
-    rng = np.random.default_rng(0)
-    vectors = rng.normal(size=(400, 3)) * [1.0, 10.0, 3.0]
-    _, weight = fit(vectors, dim=1, whiten=True)
-    assert np.abs(weight[:, 0]).argmax() == 1
 
 
 def test_centring_only_shifts() -> None:
