@@ -90,7 +90,6 @@ def verify(
         selected = max(zip(dev, values, strict=True), key=lambda seed: seed[0])[1]
     plan = None
     if ours is None or ours.verdict == "inconclusive":
-        price = price or Price()
         plan = plan_for(reported, values, others=answer.difference, known=known, planned=planned, price=price)
     return Verification(
         reported=reported,
