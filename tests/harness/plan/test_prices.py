@@ -1,6 +1,7 @@
 """Prices are what the commands next to them print; what a budget pays for, by hand and by trying all."""
 
 import itertools
+import math
 import random
 import re
 from collections.abc import Sequence
@@ -69,6 +70,18 @@ def test_what_all_seeds_share_is_paid_once() -> None:
     assert first is not None
     assert more is not None
     assert (first.gpu_hours, more.gpu_hours) == (5 * 2.0 + 5.0, 4 * 2.0)
+    assert first.command == more.command == "x --seeds 5 && dvc repro"
+
+
+@pytest.mark.parametrize(("each", "shared", "more"), [(math.nan, 1.0, None), (1.0, math.nan, 4.0)])
+def test_hours_that_are_not_known_have_no_sum(each: float, shared: float, more: float | None) -> None:
+    """What all seeds need once is there after the first of them."""
+    price = Price("x", {"run": each}, {"teacher": shared})
+    assert not price.is_known
+    first, second = (verify(*alone(1), values=values, price=price).plan for values in ([], [75.0]))
+    assert first is not None
+    assert second is not None
+    assert (first.gpu_hours, second.gpu_hours) == (None, more)
 
 
 def test_corpora_that_have_to_be_made_are_named_for_no_hours_count_them() -> None:
