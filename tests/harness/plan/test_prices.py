@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from harness.assembly.tables import evidence_of
 from harness.commands.plan import describe
 from harness.facts.settling import Price, format_hours
 from harness.facts.spec import load_specs
@@ -56,6 +57,11 @@ def test_the_price_of_a_few_systems_is_the_one_among_all(systems: set[str]) -> N
     found = seed_prices(RECIPES, "cuda", systems)
     assert {key for key in PRICES if key[0] in systems} <= found.keys()
     assert all(PRICES[key] == price for key, price in found.items() if key[0] in systems)
+
+
+def test_tables_tell_hours_on_a_gpu() -> None:
+    key = "simcse", "bert-base-uncased"
+    assert evidence_of([], priced={"simcse"}).prices[key] == PRICES[key]
 
 
 def test_what_all_seeds_share_is_paid_once() -> None:
