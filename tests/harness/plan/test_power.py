@@ -52,6 +52,8 @@ def test_the_mean_correlation_is_that_of_the_selected_weights_on_test_sets(
         more = known[0].model_copy(update={**change, "value": 0.99})
         changed = result.model_copy(update={"scores": [*result.scores, more]})
         assert seed_scores([changed]) == seed_scores([result]), change
+    untrained = result.selection.model_copy(update={"last_step": 0})
+    assert seed_scores([result.model_copy(update={"selection": untrained})]) == {}
 
 
 def test_the_sd_of_a_system_is_shrunk_to_its_backbone_by_degrees_of_freedom() -> None:
