@@ -203,15 +203,12 @@ def _pool_text(kind: Relation, pool: Pool) -> list[str]:
     if not pool.studies:
         return []
     shown = "" if pool.median is None else f", median of sources {pool.median:.2f}"
-    rivals = (
-        f"; authors of a competing method: {', '.join(pool.competitors)}" if kind == "independent" else ""
-    )
-    lines = [
-        f"{kind}: {counted(len(pool.values), 'single run')}, {counted(len(pool.sources), 'source')}{shown}"
-        + (rivals if pool.competitors else "")
-    ]
-    lines += [f"    {link}" for link in sorted({study.link for study in pool.studies})]
-    return lines
+    rivals = ""
+    if kind == "independent" and pool.competitors:
+        rivals = f"; authors of a competing method: {', '.join(pool.competitors)}"
+    counts = f"{counted(len(pool.values), 'single run')}, {counted(len(pool.sources), 'source')}"
+    links = [f"    {link}" for link in sorted({study.link for study in pool.studies})]
+    return [f"{kind}: {counts}{shown}{rivals}", *links]
 
 
 def next_look_words(plan: Plan) -> str:
