@@ -7,7 +7,7 @@ from harness.assembly.tables import build_tables, evidence_of
 from harness.errors import InputError, near_matches
 from harness.paths import LEADERBOARDS, SCORES, declared
 from harness.plan.estimate import cores_here
-from harness.plan.prices import Question, Step, choose, next_step, works_of
+from harness.plan.prices import Question, Step, choose, next_step, seed_prices
 from harness.plan.recipes import load_recipes
 from harness.plan.step_times import Device
 from harness.report.pages.answers import load_numbers
@@ -33,15 +33,15 @@ def spend(hours: float, goal: str, device: Device) -> str:
     recipes = load_recipes()
     results = read_results(SCORES.glob("*.json"))
     done = Counter((result.run.id, result.run.backbone) for result in results)
-    works = {
-        work.command: work._replace(done=done[key])
-        for key, work in works_of(recipes, device).items()
-        if work.is_known
+    prices = {
+        price.command: price._replace(done=done[key])
+        for key, price in seed_prices(recipes, device).items()
+        if price.is_known
     }
     tables = build_tables(evidence_of(results))
-    questions = [one for one in open_questions(cells_of(tables, goal)) if one.work in works]
-    steps = choose(questions, works, hours)
-    following, open_ones = next_step(questions, works, steps), f"{len(questions)} open questions"
+    questions = [one for one in open_questions(cells_of(tables, goal)) if one.work in prices]
+    steps = choose(questions, prices, hours)
+    following, open_ones = next_step(questions, prices, steps), f"{len(questions)} open questions"
     if not steps:
         told = f"; the cheapest takes {following.hours:.2f} h" if following else ""
         return f"no run fits among {open_ones}{told}"

@@ -50,7 +50,7 @@ def evidence_of(
             RunChoice(run.id, run.backbone_name): system_label(run.method, run.variant, run.backbone_name)
             for run in planned
         },
-        prices=seed_prices(recipes, priced),
+        prices=seed_prices(recipes, "cuda", priced),
         contributed=contributed,
         set_aside=faults,
         recipes=recipes_of((run.id for run in (*planned, *(result.run for result in results))), recipes),

@@ -9,7 +9,7 @@ import json
 from harness.assembly.tables import verifications
 from harness.launch.progress import duration
 from harness.plan import estimate
-from harness.plan.prices import works_of
+from harness.plan.prices import seed_prices
 from harness.plan.recipes import load_recipes
 from harness.plan.step_times import read_step_times
 from harness.report.verification import Verification, to_json, to_text
@@ -38,9 +38,9 @@ def hours_here(known: Verification) -> list[str]:
         return []
     command = plan.command.partition(" --seeds ")[0]
     systems = [word.partition("/")[2] for word in command.split() if "/" in word]
-    works = {work.command: work for work in works_of(load_recipes(), "cpu", systems).values()}
-    if command not in works or not works[command].is_known:
+    prices = {price.command: price for price in seed_prices(load_recipes(), "cpu", systems).values()}
+    if command not in prices or not prices[command].is_known:
         return []
-    needed = works[command]._replace(done=plan.seeds - plan.more).items(plan.seeds)
+    needed = prices[command]._replace(done=plan.seeds - plan.more).items(plan.seeds)
     told, cores = duration(3600 * sum(needed.values())), estimate.cores_here()
     return [f"here       {told} on its {cores} cores, by `sentbench calibrate`"]

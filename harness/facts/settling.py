@@ -2,7 +2,8 @@
 predictive simulation with the rules of `verdicts`.
 """
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, NamedTuple
@@ -21,18 +22,39 @@ WORTH = 0.5
 """Probability of a verdict from which a look is worth its runs."""
 
 
-class Price(NamedTuple):
-    """What a seed of a system takes, with the runs and teachers that it needs.
+Item = tuple[str, int | None]
+"""One training or encoding: its name, and its seed where every seed needs its own."""
 
-    gpu_hours: None if not known; command: what plans its runs, without the number of seeds, empty if no
-    recipe declares the system. shared: hours of what all seeds need once, None if not known. corpora: derived
-    corpora whose making no hours count.
+
+class Price(NamedTuple):
+    """What the seeds of a system take.
+
+    command: what plans its runs, without the number of seeds. each: hours by name of what every seed needs,
+    its parents with it; shared: of what all seeds need once; nan where not known. corpora: derived corpora
+    whose making no hours count. done: seeds on record.
     """
 
-    gpu_hours: float | None = None
-    command: str = ""
-    shared: float | None = 0.0
+    command: str
+    each: Mapping[str, float]
+    shared: Mapping[str, float]
     corpora: str = ""
+    done: int = 0
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the hours of all of it are known."""
+        return not math.isnan(sum(self.each.values()) + sum(self.shared.values()))
+
+    def items(self, seeds: int) -> dict[Item, float]:
+        """Returns what so many seeds in all still take, with its hours."""
+        if seeds <= self.done:
+            return {}
+        items: dict[Item, float] = {
+            (name, seed): hours for seed in range(self.done, seeds) for name, hours in self.each.items()
+        }
+        if not self.done:
+            items |= {(name, None): hours for name, hours in self.shared.items()}
+        return items
 
 
 @dataclass(frozen=True)
@@ -82,11 +104,12 @@ def plan_for(
     others: float | None,
     known: KnownSd | None,
     planned: KnownSd | None,
-    price: Price,
+    price: Price | None,
 ) -> Plan:
     """Returns the way to a verdict on a reported number with our `values`, in points.
 
     Without runs of ours the difference is what others found, else 0. known, planned: as of `verify`.
+    price: None for a system that no recipe declares.
     """
     if known is not None and known.n == 0:
         reason = "no seed changes its score"
@@ -112,12 +135,13 @@ def plan_for(
     return replace(_costed(look, len(values), price), why=" and ".join(why), chance=chance)
 
 
-def _costed(seeds: int, run: int, price: Price) -> Plan:
+def _costed(seeds: int, run: int, price: Price | None) -> Plan:
     more = max(1, seeds - run)
-    shared = 0.0 if run else price.shared
-    hours = None if price.gpu_hours is None or shared is None else more * price.gpu_hours + shared
-    command = f"{price.command} --seeds {run + more} && dvc repro" if price.command else ""
-    return Plan(run + more, more, hours, command, corpora=price.corpora)
+    if price is None:
+        return Plan(run + more, more)
+    hours = more * sum(price.each.values()) + (0.0 if run else sum(price.shared.values()))
+    command = f"{price.command} --seeds {run + more} && dvc repro"
+    return Plan(run + more, more, None if math.isnan(hours) else hours, command, corpora=price.corpora)
 
 
 def look_worth_its_runs(

@@ -61,12 +61,13 @@ def propose_seeds(params: Params, scores: Path, *, power: float, delta: float) -
 
 
 def seed_scores(results: Sequence[ResultFile]) -> dict[tuple[str, str], list[float]]:
-    """Returns the mean correlations of the runs of every trained system by system and backbone, in points."""
+    """Returns the mean test correlations of trained runs by system and backbone, in points."""
     found: dict[tuple[str, str], list[float]] = {}
     for result in results:
-        score = mean_correlation(result)
-        if score is not None and result.selection.last_step > 0:
-            found.setdefault((result.run.id, result.run.backbone), []).append(100 * score)
+        values = [score.value for score in result.scores if _of_a_test_set(score)]
+        if values and result.selection.last_step > 0:
+            scores = found.setdefault((result.run.id, result.run.backbone), [])
+            scores.append(100 * statistics.mean(values))
     return found
 
 
@@ -105,12 +106,6 @@ def pool_of(groups: Iterable[Sequence[float]], study: KnownSd | None) -> Pool | 
     if study is None or (own is not None and (seeds >= statistics.SMALL_SAMPLE or own.sd >= study.sd)):
         return own
     return Pool(study.sd, f"in a public study of {study.n} seeds")
-
-
-def mean_correlation(result: ResultFile) -> float | None:
-    """Returns the mean Spearman correlation of a run's test sets, None if it was scored on none."""
-    values = [score.value for score in result.scores if _of_a_test_set(score)]
-    return statistics.mean(values) if values else None
 
 
 def _of_a_test_set(score: ScoreRecord) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.facts.settling import Price
+from harness.facts.settling import Item, Price
 from harness.paths import ARTEFACTS, CORPORA, TEACHERS
 from harness.plan import estimate
 from harness.plan.entries import Params
@@ -19,39 +19,6 @@ from harness.plan.step_times import Device, read_step_times
 
 SEED = re.compile(r"(?<=__s)\d+")
 """The seed in the key of a run."""
-
-Item = tuple[str, int | None]
-"""One training or encoding: its name, and its seed where every seed needs its own."""
-
-
-class Work(NamedTuple):
-    """What the seeds of a system take, by the command that plans them.
-
-    each: hours by name of what every seed needs, its parents with it; shared: of what all seeds need once;
-    nan where not known. corpora: derived corpora whose making no hours count. done: seeds on record.
-    """
-
-    command: str
-    each: Mapping[str, float]
-    shared: Mapping[str, float]
-    corpora: str = ""
-    done: int = 0
-
-    @property
-    def is_known(self) -> bool:
-        """Whether the hours of all of it are known."""
-        return not math.isnan(sum(self.each.values()) + sum(self.shared.values()))
-
-    def items(self, seeds: int) -> dict[Item, float]:
-        """Returns what so many seeds in all still take, with its hours."""
-        if seeds <= self.done:
-            return {}
-        items: dict[Item, float] = {
-            (name, seed): hours for seed in range(self.done, seeds) for name, hours in self.each.items()
-        }
-        if not self.done:
-            items |= {(name, None): hours for name, hours in self.shared.items()}
-        return items
 
 
 class Question(NamedTuple):
@@ -81,23 +48,11 @@ class Step(NamedTuple):
 
 
 def seed_prices(
-    recipes: Mapping[str, Recipe], systems: Collection[str] | None = None
-) -> dict[tuple[str, str], Price]:
-    """Returns the price of a seed by system and backbone; arguments and errors as of `works_of`.
-
-    A price is what the command's dry run prints.
-    """
-    return {
-        key: Price(_total(work.each), work.command, _total(work.shared), work.corpora)
-        for key, work in works_of(recipes, "cuda", systems).items()
-    }
-
-
-def works_of(
     recipes: Mapping[str, Recipe], device: Device, systems: Collection[str] | None = None
-) -> dict[tuple[str, str], Work]:
+) -> dict[tuple[str, str], Price]:
     """Returns what the seeds of each system take that a full-scale recipe declares, by system and backbone.
 
+    That is what the dry run of the command prints.
     systems: only these; by default all. On a CPU runs take all its cores.
     Errors: as `resolve` and `read_step_times`.
     """
@@ -126,7 +81,7 @@ def works_of(
             command = f"sentbench plan {homes[system]}/{system}"
             if len(seeds[system]) > 1:
                 command += f" --backbone {backbone}"
-            found[system, backbone] = Work(
+            found[system, backbone] = Price(
                 command,
                 {SEED.sub("", folder): hours[folder] for folder in one - shared},
                 {folder: hours[folder] for folder in shared},
@@ -158,47 +113,42 @@ def _hours(params: Params, device: Device) -> dict[str, float]:
     }
 
 
-def _total(hours: Mapping[str, float]) -> float | None:
-    total = sum(hours.values())
-    return None if math.isnan(total) else total
-
-
-def choose(questions: Sequence[Question], works: Mapping[str, Work], budget: float) -> list[Step]:
+def choose(questions: Sequence[Question], prices: Mapping[str, Price], budget: float) -> list[Step]:
     """Returns steps within the budget, in their order: each the one with most expected verdicts an hour.
 
-    works: by the name that questions use. What two systems both need counts once, for the first. Every step
+    prices: by the name that questions use. What two systems both need counts once, for the first. Every step
     is tried as the first one, and the choice with most expected verdicts is kept; so a cheap first step does
     not keep out a better dear one.
     """
     found: list[list[Step]] = []
-    for first in (None, *steps_after(questions, works, [], budget)):
+    for first in (None, *steps_after(questions, prices, [], budget)):
         chosen = [] if first is None else [first]
-        while step := next_step(questions, works, chosen, budget - sum(step.hours for step in chosen)):
+        while step := next_step(questions, prices, chosen, budget - sum(step.hours for step in chosen)):
             chosen.append(step)
         found.append(chosen)
     return max(found, key=lambda steps: round(sum(step.expected for step in steps), 9))
 
 
 def next_step(
-    questions: Sequence[Question], works: Mapping[str, Work], chosen: Sequence[Step], left: float = math.inf
+    questions: Sequence[Question], prices: Mapping[str, Price], chosen: Sequence[Step], left: float = math.inf
 ) -> Step | None:
     """Returns the step with most expected verdicts an hour after those chosen, within the hours left."""
-    steps = steps_after(questions, works, chosen, left)
+    steps = steps_after(questions, prices, chosen, left)
     return max(steps, key=lambda step: step.expected / max(step.hours, 1e-9), default=None)
 
 
 def steps_after(
-    questions: Sequence[Question], works: Mapping[str, Work], chosen: Sequence[Step], left: float
+    questions: Sequence[Question], prices: Mapping[str, Price], chosen: Sequence[Step], left: float
 ) -> list[Step]:
     """Returns every step that fits into the hours left and may answer something more."""
     paid: set[Item] = set()
     reached: dict[str, int] = {}
     for step in chosen:
-        paid |= works[step.work].items(step.seeds).keys()
+        paid |= prices[step.work].items(step.seeds).keys()
         reached[step.work] = max(step.seeds, reached.get(step.work, 0))
     found = []
     for work, seeds in dict.fromkeys((question.work, question.seeds) for question in questions):
-        hours = sum(cost for item, cost in works[work].items(seeds).items() if item not in paid)
+        hours = sum(cost for item, cost in prices[work].items(seeds).items() if item not in paid)
         answered = tuple(
             question
             for question in questions

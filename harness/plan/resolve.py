@@ -192,13 +192,8 @@ class KnownRuns:
         params = self.params(key)
         if params is None:
             return None
-        run = params.runs[key]
-        return {
-            "key": key,
-            **{name: getattr(run, name) for name in ("id", "method", "variant", "seed")},
-            "backbone": run.backbone_name,
-            "recipe": run.recipe_hash(),
-        }
+        told = params.runs[key].described(key)
+        return {name: told[name] for name in ("key", "id", "method", "variant", "seed", "backbone", "recipe")}
 
 
 def in_setting_of(

@@ -2,7 +2,6 @@
 
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
 
 from harness.report.chart import Chart, Row, draw
 from harness.report.runs import RunDetail, slug
@@ -172,16 +171,14 @@ def _axis_rows(table: Table) -> Iterator[Row]:
 
 def _log_curves(table: Table, runs: Mapping[str, RunDetail], key: str) -> Chart | None:
     """Returns the quantities of training logs over steps, a panel for each row and quantity that has one."""
-    behind = {
-        row.title: [runs[name] for name in dict.fromkeys(chain(*(c.runs for c in row.cells))) if name in runs]
-        for row in table.rows
-    }
-    rows = [
-        row
-        for quantity in table.logs
-        for title, some in behind.items()
-        for row in curve_rows(f"{title}: {quantity}", some, quantity)
-    ]
+    behind = {}
+    for row in table.rows:
+        keys = dict.fromkeys(key for cell in row.cells for key in cell.runs)
+        behind[row.title] = [runs[key] for key in keys if key in runs]
+    rows: list[Row] = []
+    for quantity in table.logs:
+        for title, some in behind.items():
+            rows += curve_rows(f"{title}: {quantity}", some, quantity)
     if not rows:
         return None
     return draw(

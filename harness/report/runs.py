@@ -8,8 +8,6 @@ from pathlib import Path
 from harness.results.curves import Evaluation, read_curve
 from harness.results.schema import ResultFile, RunRecord, ScoreRecord
 
-AGAIN = "delete the file and run its stage again"
-
 
 def slug(text: str) -> str:
     """Returns the text as part of an id: lower-case letters and digits, anything else as one hyphen."""
@@ -60,6 +58,6 @@ def run_details(results: Iterable[ResultFile], *, curves: Path) -> dict[str, Run
     found = {}
     for result in results:
         path = curves / f"{result.run.key}.json"
-        curve = read_curve(path, again=AGAIN) if path.is_file() else []
+        curve = read_curve(path, again="delete the file and run its stage again") if path.is_file() else []
         found[result.run.key] = RunDetail(result, tuple(curve))
     return found

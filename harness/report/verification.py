@@ -90,7 +90,6 @@ def verify(
         selected = max(zip(dev, values, strict=True), key=lambda seed: seed[0])[1]
     plan = None
     if ours is None or ours.verdict == "inconclusive":
-        price = price or Price()
         plan = plan_for(reported, values, others=answer.difference, known=known, planned=planned, price=price)
     return Verification(
         reported=reported,
@@ -203,15 +202,12 @@ def _pool_text(kind: Relation, pool: Pool) -> list[str]:
     if not pool.studies:
         return []
     shown = "" if pool.median is None else f", median of sources {pool.median:.2f}"
-    rivals = (
-        f"; authors of a competing method: {', '.join(pool.competitors)}" if kind == "independent" else ""
-    )
-    lines = [
-        f"{kind}: {counted(len(pool.values), 'single run')}, {counted(len(pool.sources), 'source')}{shown}"
-        + (rivals if pool.competitors else "")
-    ]
-    lines += [f"    {link}" for link in sorted({study.link for study in pool.studies})]
-    return lines
+    rivals = ""
+    if kind == "independent" and pool.competitors:
+        rivals = f"; authors of a competing method: {', '.join(pool.competitors)}"
+    counts = f"{counted(len(pool.values), 'single run')}, {counted(len(pool.sources), 'source')}"
+    links = [f"    {link}" for link in sorted({study.link for study in pool.studies})]
+    return [f"{kind}: {counts}{shown}{rivals}", *links]
 
 
 def next_look_words(plan: Plan) -> str:

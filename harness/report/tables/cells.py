@@ -200,13 +200,14 @@ def _contributed(place: Place) -> tuple[Contributed, ...]:
         levels[min((checked.level(task, "best-dev") for task in tasks), key=LEVELS.index)].append(seed)
     groups = []
     for level, seeds in levels.items():
+        if not seeds:
+            continue
         values, keys = tuple(100 * seed.value for seed in seeds), tuple(seed.run.key for seed in seeds)
         answer = None
-        if values and level != "scores only" and place.reported is not None and not place.no_verdict:
+        if level != "scores only" and place.reported is not None and not place.no_verdict:
             answer = place.reported.judged(values, place.known)
-        if values:
-            by = tuple(contributions[key].by for key in keys)
-            groups.append(Contributed(level, values, keys, by, answer))
+        by = tuple(contributions[key].by for key in keys)
+        groups.append(Contributed(level, values, keys, by, answer))
     return tuple(groups)
 
 

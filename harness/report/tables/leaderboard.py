@@ -48,9 +48,9 @@ def _wants(name: str, key: str) -> bool:
 
 def missing_cells(table: Table) -> int:
     """Returns how many cells of a table that runs are meant to fill have no number."""
-    return sum(cell.value is None and cell.wanted for row in table.rows for cell in row.cells)
+    return sum(cell.value is None and cell.wanted for _, _, cell in table.cells())
 
 
 def has_values(table: Table) -> bool:
     """Returns whether a run filled any cell."""
-    return any(cell.value is not None for row in table.rows for cell in row.cells)
+    return any(cell.value is not None for _, _, cell in table.cells())

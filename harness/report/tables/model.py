@@ -1,7 +1,7 @@
 """The values a report is made of; templates read these and nothing else."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from harness.errors import InputError, near_matches
@@ -108,7 +108,7 @@ class Table:
     protocol: str = ""
     scale: float = 100.0
     decimals: int = 2
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
     kind: Literal["table", "figure"] = "table"
     x_title: str = ""
     logs: tuple[str, ...] = ()

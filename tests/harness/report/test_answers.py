@@ -28,7 +28,7 @@ MAIN = ("pcl", "dclr", "ptbert", "sct", "una")
 def report(published: Published, ledger: Ledger, specs: dict[str, TableSpec]) -> Report:
     """All tables of the papers without a run of ours, and one public encoder that was scored."""
     scored = result("minilm-small", 0, {("STSB", "all"): 0.82033}, backbone="minilm-l6")
-    price = Price(0.5, "sentbench plan una/una-paraphrase", 1.0, "texts")
+    price = Price("sentbench plan una/una-paraphrase", {"run": 0.5}, {"teacher": 1.0}, "texts")
     prices = {("una-paraphrase", "bert-base-uncased"): price}
     settings = {key: system.model_dump() for key, system in declared_systems(load_recipes()).items()}
     evidence = Evidence([scored], published, ledger, prices=prices, settings=settings)

@@ -1,4 +1,4 @@
-"""A recorded score folder as Markdown, LaTeX and plain text, worked out by hand.
+"""A recorded score folder as Markdown, LaTeX, plain text and a page, worked out by hand.
 
 The folder `recorded` holds three seeds of SimCSE and one run of whitening on three tasks. Times 100:
 
@@ -18,6 +18,9 @@ the best: whitening alone on STS12, where 50, 50, 50 does not vary; on STSB SimC
 alone in its group.
 """
 
+import html
+import json
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -32,10 +35,13 @@ from harness.report.formats import latex, markdown
 from harness.report.formats.latex import to_latex
 from harness.report.formats.markdown import to_markdown
 from harness.report.formats.text import to_terminal
+from harness.report.pages.content import Paper, Report
+from harness.report.runs import RunDetail
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.model import Table
 from harness.results.schema import ResultFile
 from tests.harness.report.conftest import NO_STUDIES
+from tests.harness.report.shown import show_paper
 
 RECORDED = Path(__file__).parent / "recorded"
 
@@ -61,6 +67,29 @@ def test_the_terminal_shows_the_same_numbers_in_aligned_columns(table: Table) ->
     assert " 51.00 ↓ (53.00)" in rows["whitening"]
     assert rows["CT"].endswith("† (70.00)")
     assert len({len(row) for row in rows.values()}) == 1
+
+
+def test_the_page_says_what_was_worked_out_by_hand(table: Table, recorded_scores: list[ResultFile]) -> None:
+    """SimCSE on SICK-R is 62.00 ± 3.46 against 55."""
+    runs = {one.run.key: RunDetail(one) for one in recorded_scores}
+    text = show_paper(
+        Report("Recorded", "0" * 40, runs=runs), Paper("toy", "A toy paper", "nowhere", (table,))
+    )
+    cells = re.findall(r"""<td id="([^"]*)"[^>]*><[^>]* data-facts='([^']*)'""", text)
+    facts = {anchor: dict(json.loads(html.unescape(found))) for anchor, found in cells}
+    assert len(facts) == 16
+    sick = facts["toy-table1--simcse--sickr"]
+    assert sick["Ours"] == "62.00 ± 3.46, n = 3 seeds"
+    assert (sick["Published"], sick["Difference"]) == ("55.00", "+7.00")
+    assert sick["Verdict"] == "inconclusive: 17 more seeds advised"
+    assert sick["Each seed"] == "1: 60.00, 2: 60.00, 3: 66.00"
+    assert facts["toy-table1--simcse--avg"]["Verdict"] == "inconclusive: 17 more seeds advised"
+    assert facts["toy-table1--simcse--avg"]["Next look"].startswith(
+        "20 seeds in all, 17 more (chance of a verdict "
+    )
+    assert facts["toy-table1--whitening--stsb"]["Difference"] == "−2.00"
+    assert facts["toy-table1--pcl--sts12"]["Published"] == "75.00"
+    assert facts["toy-table1--pcl--sts12"]["Ours"] == "not run"
 
 
 def test_special_characters_are_escaped() -> None:

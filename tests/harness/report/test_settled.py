@@ -21,7 +21,7 @@ def table(*cells: Cell) -> Table:
 def cell(*values: float, reported: float = 75.0, hours: float = 1.0, known: KnownSd | None = None) -> Cell:
     number, others = alone(None)
     number = replace(number, value=reported)
-    price = Price(hours, f"sentbench plan paper/{hours:g}", shared=0.0)
+    price = Price(f"sentbench plan paper/{hours:g}", {"run": hours}, {})
     found = verify(number, others, values=values, known=known, price=price)
     return Cell(published=reported, values=values, evidence=found)
 

@@ -193,8 +193,8 @@ def test_bold_marks_the_rows_that_are_not_separable_from_the_best(evidence: Make
 
 
 def test_rows_from_runs_stand_in_the_order_of_the_plan_and_keep_unrun_systems(evidence: MakeEvidence) -> None:
-    spec = spec_of(rows_from="runs", compete="table", unranked=["oracle-v", "a-w"])
     """Those that are not ranked come last, in the order of the scores as the others."""
+    spec = spec_of(rows_from="runs", compete="table", unranked=["oracle-v", "a-w"])
     systems = (("oracle/v@x", 0.9), ("b/v@x", 0.6), ("a/v@x", 0.5), ("a/w@x", 0.8))
     records = [(system, 1, "STSB", value) for system, value in systems]
     table = build_table(spec, evidence(records))

@@ -33,7 +33,7 @@ def test_without_our_seeds_others_speak_and_the_plan_rests_on_their_difference(
 ) -> None:
     spread = known_sd(ledger, "simcse@bert-base-uncased", "Avg")
     assert spread is not None
-    found = verify(*simcse, known=spread, price=Price(0.5, "sentbench plan pcl/simcse"))
+    found = verify(*simcse, known=spread, price=Price("sentbench plan pcl/simcse", {"run": 0.5}, {}))
     assert found.verdict == "independent runs score lower"
     assert found.ours is None
     assert found.plan is not None
@@ -56,18 +56,18 @@ def test_our_seeds_join_the_draw_and_decide_the_verdict(simcse: tuple[ReportedNu
 def test_inconclusive_seeds_lead_to_a_look_with_a_verdict_more_likely_than_not(
     simcse: tuple[ReportedNumber, Others],
 ) -> None:
-    found = verify(*simcse, values=[75.1, 75.3, 75.5], known=STUDY, price=Price(2.0))
+    found = verify(*simcse, values=[75.1, 75.3, 75.5], known=STUDY, price=Price("", {"run": 2.0}, {}))
     assert found.verdict == "inconclusive"
     assert found.plan is not None
     assert (found.plan.seeds, found.plan.more, found.plan.gpu_hours) == (20, 17, 34.0)
-    early = verify(*alone(1), price=Price(3.0)).plan
+    early = verify(*alone(1), price=Price("", {"run": 3.0}, {})).plan
     assert early is not None
     assert (early.seeds, early.more, early.gpu_hours, early.chance) == (5, 5, 15.0, None)
 
 
 def test_after_the_last_look_nothing_is_planned(simcse: tuple[ReportedNumber, Others]) -> None:
     """Forty seeds 0.45 below, sd 1: neither within half a point nor off by more."""
-    found = verify(*simcse, values=[74.8, 76.8] * 20, known=STUDY, price=Price(2.0))
+    found = verify(*simcse, values=[74.8, 76.8] * 20, known=STUDY, price=Price("", {"run": 2.0}, {}))
     assert found.verdict == "inconclusive"
     assert found.plan is not None
     assert (found.plan.seeds, found.plan.more, found.plan.gpu_hours) == (None, None, None)
