@@ -24,6 +24,7 @@ import yaml
 
 from benchmarks.runner import processor, timed
 from harness.disk.files import write_text
+from harness.errors import InputError
 from harness.plan.entries import Params, Run
 from harness.plan.estimate import Estimate
 from harness.plan.recipes import load_recipes
@@ -207,9 +208,11 @@ def teacher_dim(run: Run, estimate: Estimate, width: int) -> int:
 
 def main() -> None:
     """Prints a measurement of each system on each backbone, and keeps them with --write."""
+    times = committed_step_times()
     parser = argparse.ArgumentParser(prog="python -m benchmarks.steps")
     parser.add_argument("--system", nargs="*", default=[], metavar="ID", help="default: one a method")
-    parser.add_argument("--backbone", nargs="*", default=["bert-base-uncased"], metavar="NAME")
+    names = {"metavar": "NAME", "choices": list(times.shapes)}
+    parser.add_argument("--backbone", nargs="*", default=["bert-base-uncased"], **names)
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     parser.add_argument("--precision", choices=["fp32", "bf16"], default="fp32")
     parser.add_argument("--batch", type=int, default=8)
@@ -218,7 +221,7 @@ def main() -> None:
     given = parser.parse_args()
     torch.set_num_threads(1)
     quiet()
-    times, recipes, rows = committed_step_times(), load_recipes(), sentences()
+    recipes, rows = load_recipes(), sentences()
     params = resolve(recipes, ["all", *recipes], seeds=1)
     about = {"device": given.device, "batch": given.batch, "precision": given.precision}
     found: list[StepTime] = []
@@ -227,7 +230,11 @@ def main() -> None:
             with tempfile.TemporaryDirectory() as place:
                 backbone = write_backbone(Path(place) / "backbone", times.shapes[name])
                 dim = teacher_dim(run, Estimate(params, times), times.shapes[name].width)
-                method = build(run, backbone, Path(place), rows, batch=given.batch, teacher_dim=dim)
+                try:
+                    method = build(run, backbone, Path(place), rows, batch=given.batch, teacher_dim=dim)
+                except InputError as error:  # a setting that does not fit this backbone
+                    print(f"{name:20} {run.id:24} not measured: {error}", flush=True)
+                    continue
                 taken = measure(method, run, rows, **about, steps=given.steps)
             row = StepTime(
                 **about,
