@@ -223,8 +223,8 @@ def main() -> None:
     times = committed_step_times()
     parser = argparse.ArgumentParser(prog="python -m benchmarks.steps")
     parser.add_argument("--system", nargs="*", default=[], metavar="ID", help="default: one a method")
-    names = {"metavar": "NAME", "choices": list(times.shapes)}
-    parser.add_argument("--backbone", nargs="*", default=["bert-base-uncased"], **names)
+    usual = ["bert-base-uncased"]
+    parser.add_argument("--backbone", nargs="*", metavar="NAME", choices=list(times.shapes), default=usual)
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     parser.add_argument("--precision", choices=["fp32", "bf16"], default="fp32")
     parser.add_argument("--batch", type=int, default=8)
