@@ -18,9 +18,9 @@ import numpy as np
 import torch
 
 from benchmarks import GPU_CHECK
-from benchmarks.peaks import built, full_scale, peak_of
+from benchmarks.peaks import full_scale, peak_of
 from benchmarks.runner import figure, gemm_rate, keep, machine, made_up, measured, software
-from benchmarks.steps import measure, write_backbone
+from benchmarks.steps import seconds_of_a_step, with_batch, write_backbone
 from harness.errors import InputError
 from harness.paths import MEASUREMENTS
 from harness.plan.entries import Run
@@ -135,10 +135,8 @@ def expected(real: bool) -> list[tuple[Run, Shape, Peak]]:
         assert shape is not None
         peak = estimate.peak(run) if real else None
         if peak is None:
-            run = run if real else run.model_copy(update={"train": {**run.train, "batch_size": 4}})
-            with TemporaryDirectory() as place:
-                made, rows = built(run, shape, Path(place))
-                peak = peak_of(made, run, made.prepare(rows)[: run.train["batch_size"]])
+            run = run if real else with_batch(run, 4)
+            peak = peak_of(run, shape)
         found.append((run, shape, peak))
     return found
 
@@ -149,7 +147,7 @@ def trained(given: Gpu, run: Run, shape: Shape, peak: Peak) -> Iterator[Benchmar
     for precision in APART:
         if given.real:
             torch.cuda.reset_peak_memory_stats()
-        seconds = _seconds(given, run, shape, precision)
+        seconds = seconds_of_a_step(run, shape, device=given.device, precision=precision, steps=5)
         used = torch.cuda.max_memory_allocated() if given.real else peak.tracked
         rate = BACKWARD * shape.forward(2 * batch, TRAINING_LENGTH) / seconds / 1e9
         share = f"{rate / gemm_rate(given.device):.0%} of the rate of fp32 products measured here"
@@ -161,13 +159,6 @@ def trained(given: Gpu, run: Run, shape: Shape, peak: Peak) -> Iterator[Benchmar
             yield figure(f"peak memory of {about}", "GB", [used / GIGABYTE], note=note)
 
 
-def _seconds(given: Gpu, run: Run, shape: Shape, precision: Precision) -> float:
-    batch = run.train["batch_size"]
-    with TemporaryDirectory() as place:
-        method, rows = built(run, shape, Path(place))
-        return measure(method, run, rows, device=given.device, batch=batch, precision=precision, steps=5)
-
-
 def ways(given: Gpu, run: Run, shape: Shape) -> Iterator[BenchmarkResult]:
     """Yields the seconds of a run's step by each way to compute layers; `calibrate --gpu` keeps one.
 
@@ -176,7 +167,7 @@ def ways(given: Gpu, run: Run, shape: Shape) -> Iterator[BenchmarkResult]:
     for layers in get_args(GpuLayers):
         use_on_gpu(layers)
         try:
-            seconds = _seconds(given, run, shape, "bf16")
+            seconds = seconds_of_a_step(run, shape, device=given.device, precision="bf16", steps=5)
             yield figure(f"a step of {run.id}, bf16, layers {layers}", "s", [seconds])
         except RuntimeError as error:  # torch's compiler and missing kernels raise it too
             reason = next(iter(str(error).splitlines()), type(error).__name__)

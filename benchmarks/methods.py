@@ -23,7 +23,7 @@ from torch.nn.modules.module import register_module_forward_hook
 from torch.utils.flop_counter import FlopCounterMode
 
 from benchmarks.runner import Disagreement, Runs, backbone, encoder, profiled, run, sentences
-from benchmarks.steps import build, changed, chosen_runs, resized, stepper
+from benchmarks.steps import build, changed, chosen_runs, resized, stepper, with_batch
 from harness.plan.entries import Run
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
@@ -152,7 +152,7 @@ def step_result(
 def step_on(chosen: Run, folder: Path, rows: Sequence[Row], size: int, backbone: Path, short: bool) -> Step:
     """Returns the training step of a run on one batch; `folder` gets what it needs to start."""
     folder.mkdir()
-    method = build(fitted(chosen, short), backbone, folder, rows, batch=size)
+    method = build(with_batch(fitted(chosen, short), size), backbone, folder, rows)
     batch = method.prepare(rows)[:size]
     return partial(stepper(method.train(), chosen.train, device="cpu", precision="fp32"), batch)
 

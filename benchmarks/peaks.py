@@ -12,7 +12,7 @@ is tracked as single products, which keep more than a GPU's kernel. --write keep
 
 import argparse
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ import torch
 import yaml
 from torch.distributed._tools.mem_tracker import MemTracker
 
-from benchmarks.steps import TEACHER_DIM, build, sentences, stepper, teacher_dim, write_backbone
+from benchmarks.steps import TEACHER_DIM, built, stepper, teacher_dim
 from harness.disk.files import write_text
 from harness.errors import InputError
 from harness.plan.entries import Params, Run
@@ -33,10 +33,8 @@ from harness.plan.resolve import resolve
 from harness.plan.step_times import Shape, read_step_times
 from harness.process import quiet
 from methods.core.encoder import SentenceEncoder
-from methods.core.method import Method
 from methods.core.optimizer import build_optimizer
 from methods.core.train_config import TrainConfig
-from methods.core.types import Row
 
 HEAD = """\
 # Peak bytes of a training step on a GPU, counted and tracked; written by
@@ -58,9 +56,12 @@ class Tracker(MemTracker):
     def _post_bw_hook(self, *_: Any) -> None: ...
 
 
-def peak_of(method: Method, run: Run, rows: Sequence[Row]) -> Peak:
-    """Returns both peaks of a training step by a prepared method, which has no values afterwards."""
+def peak_of(run: Run, shape: Shape, *, teacher_dim: int = TEACHER_DIM) -> Peak:
+    """Returns both peaks of a run's training step on a backbone of a shape."""
     tracker, torchs = Tracker(), "torch.optim.optimizer._get_fused_kernels_supported_devices"
+    with tempfile.TemporaryDirectory() as place:
+        method, rows = built(run, shape, Path(place), teacher_dim=teacher_dim)
+    batch = rows[: run.train["batch_size"]]
     with (
         tracker,
         mock.patch("torch.autocast", return_value=nullcontext()),  # torch has no autocast on `meta`
@@ -74,7 +75,7 @@ def peak_of(method: Method, run: Run, rows: Sequence[Row]) -> Peak:
         for parameter in trained:
             parameter.grad = torch.zeros_like(parameter)
         optimizer.step()  # makes the moments
-        stepper(method, run.train, device=META, precision="fp32", optimizer=optimizer)(rows, 0)
+        stepper(method, run.train, device=META, precision="fp32", optimizer=optimizer)(batch, 0)
     tracked = tracker.get_tracker_snapshot("peak")[torch.device(META)]["Total"]
     others = {*method.parameters(), *method.buffers()} - trained
     numbers = STATES * sum(value.numel() for value in trained) + sum(value.numel() for value in others)
@@ -111,12 +112,6 @@ def _activations() -> Iterator[dict[bool, list[float]]]:
         yield kept
 
 
-def built(run: Run, shape: Shape, place: Path, teacher_dim: int = TEACHER_DIM) -> tuple[Method, list[Row]]:
-    """Returns the run's method on random weights of a shape, and rows to train it on."""
-    rows, backbone = sentences(), write_backbone(place / "backbone", shape)
-    return build(run, backbone, place, rows, batch=run.train["batch_size"], teacher_dim=teacher_dim), rows
-
-
 def full_scale() -> Params:
     """Returns all full-scale runs, one seed of each."""
     recipes = load_recipes()
@@ -140,9 +135,7 @@ def main() -> None:
             continue
         done.add(setting)
         try:
-            with tempfile.TemporaryDirectory() as place:
-                made, rows = built(run, shape, Path(place), teacher_dim(run, estimate, shape.width))
-                peak = peak_of(made, run, made.prepare(rows)[: run.train["batch_size"]])
+            peak = peak_of(run, shape, teacher_dim=teacher_dim(run, estimate, shape.width))
         except InputError as error:  # a file or package that this machine lacks
             print(f"{run.id}@{run.backbone_name}: not measured: {error}", flush=True)
             continue

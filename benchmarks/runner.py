@@ -15,7 +15,6 @@ from importlib.metadata import distributions
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import mkdtemp
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -90,7 +89,7 @@ class Runs(NamedTuple):
         peers: Mapping[str, float | None],
         *,
         unit: str = "ms",
-        software: Mapping[str, str] = MappingProxyType({}),
+        software: Mapping[str, str] | None = None,
         **about: Any,
     ) -> BenchmarkResult:
         """Returns the result of one side next to its peers; ratios are taken within each round.
@@ -108,7 +107,7 @@ class Runs(NamedTuple):
                 cost=MedianRange.of(costs[peer]),
                 ratio=MedianRange.of(ratios),
                 target=target,
-                software=software.get(peer, ""),
+                software=(software or {}).get(peer, ""),
             )
             found.append(cost)
         return figure(name, unit, costs[ours], peers=tuple(found), **about)

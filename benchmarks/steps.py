@@ -24,6 +24,7 @@ import yaml
 
 from benchmarks.runner import processor, timed
 from harness.disk.files import write_text
+from harness.errors import InputError
 from harness.plan.entries import Params, Run
 from harness.plan.estimate import Estimate
 from harness.plan.recipes import load_recipes
@@ -76,22 +77,30 @@ def write_backbone(folder: Path, shape: Shape) -> Path:
     )
 
 
-def sentences() -> list[Row]:
-    """Returns sentences of TRAINING_LENGTH pieces, with as many augmentations as any method asks for."""
+def built(
+    run: Run, shape: Shape, folder: Path, *, teacher_dim: int = TEACHER_DIM
+) -> tuple[Method, Sequence[Row]]:
+    """Returns the run's method on random weights of a shape, and sentences that it has prepared.
+
+    They have TRAINING_LENGTH pieces, and as many augmentations as any method asks for.
+    """
     rng = np.random.default_rng(0)
     texts = [" ".join(rng.choice(tiny.WORDS, size=TRAINING_LENGTH - 2)) for _ in range(3 * ROWS)]
-    return [
+    rows = [
         Row(index, texts[3 * index], tuple(texts[3 * index + 1 : 3 * index + 3])) for index in range(ROWS)
     ]
+    backbone = write_backbone(folder / "backbone", shape)
+    method = build(run, backbone, folder, rows, teacher_dim=teacher_dim)
+    return method, method.prepare(rows)
 
 
 def build(
-    run: Run, backbone: Path, folder: Path, rows: Sequence[Row], *, batch: int, teacher_dim: int = TEACHER_DIM
+    run: Run, backbone: Path, folder: Path, rows: Sequence[Row], *, teacher_dim: int = TEACHER_DIM
 ) -> Method:
     """Returns the run's method on a backbone, with a parent of the kind that the run has.
 
-    It asks for no more random pairs a positive one than a batch of so many sentences has, and a queue that
-    starts with the corpus starts at random, which costs as much.
+    It asks for no more random pairs a positive one than a batch of the run has, and a queue that starts with
+    the corpus starts at random, which costs as much.
     """
     parent = folder / "parent" if run.parent_folder is not None else None
     if run.parent.startswith("teachers/"):
@@ -109,7 +118,7 @@ def build(
     if run.config.get("queue_start") == "corpus":
         run = changed(run, queue_start="random", queue_seed=None)
     if negatives := run.config.get("negatives"):
-        run = changed(run, negatives=min(negatives, (batch - 1) // 2))
+        run = changed(run, negatives=min(negatives, (run.train["batch_size"] - 1) // 2))
     method, config, _ = run.read_settings()
     torch.manual_seed(streams.torch_seed(0, streams.INITIALISE))
     return method(config, Networks(backbone, pooling=run.pooling, parent=parent))
@@ -118,6 +127,11 @@ def build(
 def changed(run: Run, **config: Any) -> Run:
     """Returns the run with other settings of its method."""
     return run.model_copy(update={"config": {**run.config, **config}})
+
+
+def with_batch(run: Run, size: int) -> Run:
+    """Returns the run with another number of sentences in a batch."""
+    return run.model_copy(update={"train": {**run.train, "batch_size": size}})
 
 
 def resized(source: Path, folder: Path, kind: str = "AutoModel", **sizes: int) -> Path:
@@ -134,21 +148,20 @@ def resized(source: Path, folder: Path, kind: str = "AutoModel", **sizes: int) -
     return folder
 
 
-def measure(
-    method: Method, run: Run, rows: Sequence[Row], *, device: str, batch: int, precision: str, steps: int
+def seconds_of_a_step(
+    run: Run, shape: Shape, *, device: str, precision: str, steps: int, teacher_dim: int = TEACHER_DIM
 ) -> float:
     """Returns the mean seconds of some steps; one more step before them is not counted."""
-    chosen = method.prepare(rows)
-    method.to(device).train()
-    train = stepper(method, run.train, device=device, precision=precision)
-
-    def step(number: int) -> None:
-        start = number * batch % (len(chosen) - batch)
-        train(chosen[start : start + batch], number)
-
-    step(0)
+    batch, seconds = run.train["batch_size"], []
     clock = time.process_time if device == "cpu" else time.perf_counter
-    return mean(timed(partial(step, number), device, clock)[0] for number in range(1, steps + 1))
+    with tempfile.TemporaryDirectory() as place:
+        method, rows = built(run, shape, Path(place), teacher_dim=teacher_dim)
+        step = stepper(method.to(device).train(), run.train, device=device, precision=precision)
+        for number in range(1 + steps):
+            start = number * batch % (len(rows) - batch)
+            chosen = rows[start : start + batch]
+            seconds.append(timed(partial(step, chosen, number), device, clock).seconds)
+    return mean(seconds[1:])
 
 
 def stepper(
@@ -207,9 +220,11 @@ def teacher_dim(run: Run, estimate: Estimate, width: int) -> int:
 
 def main() -> None:
     """Prints a measurement of each system on each backbone, and keeps them with --write."""
+    times = committed_step_times()
     parser = argparse.ArgumentParser(prog="python -m benchmarks.steps")
     parser.add_argument("--system", nargs="*", default=[], metavar="ID", help="default: one a method")
-    parser.add_argument("--backbone", nargs="*", default=["bert-base-uncased"], metavar="NAME")
+    usual = ["bert-base-uncased"]
+    parser.add_argument("--backbone", nargs="*", metavar="NAME", choices=list(times.shapes), default=usual)
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     parser.add_argument("--precision", choices=["fp32", "bf16"], default="fp32")
     parser.add_argument("--batch", type=int, default=8)
@@ -218,19 +233,22 @@ def main() -> None:
     given = parser.parse_args()
     torch.set_num_threads(1)
     quiet()
-    times, recipes, rows = committed_step_times(), load_recipes(), sentences()
+    recipes = load_recipes()
     params = resolve(recipes, ["all", *recipes], seeds=1)
-    about = {"device": given.device, "batch": given.batch, "precision": given.precision}
+    where = {"device": given.device, "precision": given.precision}
     found: list[StepTime] = []
     for name in given.backbone:
         for run in chosen_runs(params, given.system):
-            with tempfile.TemporaryDirectory() as place:
-                backbone = write_backbone(Path(place) / "backbone", times.shapes[name])
-                dim = teacher_dim(run, Estimate(params, times), times.shapes[name].width)
-                method = build(run, backbone, Path(place), rows, batch=given.batch, teacher_dim=dim)
-                taken = measure(method, run, rows, **about, steps=given.steps)
+            run, shape = with_batch(run, given.batch), times.shapes[name]
+            dim = teacher_dim(run, Estimate(params, times), shape.width)
+            try:
+                taken = seconds_of_a_step(run, shape, **where, steps=given.steps, teacher_dim=dim)
+            except InputError as error:  # a setting that does not fit this backbone
+                print(f"{name:20} {run.id:24} not measured: {error}", flush=True)
+                continue
             row = StepTime(
-                **about,
+                **where,
+                batch=given.batch,
                 machine=torch.cuda.get_device_name() if given.device == "cuda" else processor(),
                 threads=torch.get_num_threads(),
                 system=run.id,

@@ -48,22 +48,20 @@ def measure(rounds: int, short: bool, device: str = "cpu") -> list[BenchmarkResu
         PADDED: partial(padded_loop, folder, texts, device),
         PEER: partial(peer_trainer, folder, texts, device),
     }
-    agreements = (
-        agreement(folder, texts[:BATCH]),
-        "other numerics by choice; the precision is part of a run's identity",
-    )
+    agreed, rows = agreement(folder, texts[:BATCH]), rows_of(texts[:BATCH])
     runs = run(sides, rounds=rounds, device=device, warm=not short)
-    rows, results = rows_of(texts[:BATCH]), []
-    for name, ours, precision, target, agreed in zip(
-        ("fp32", "bf16 against fp32"), (OURS, HALF), ("fp32", "bf16"), (1.6, 1.7), agreements, strict=True
-    ):
+
+    def result(name: str, side: str, precision: str, target: float, agreed: str) -> BenchmarkResult:
         step = stepper(simcse(folder, texts).to(device).train(), TRAIN, device=device, precision=precision)
         step(rows, 0)
-        note = profiled(partial(step, rows, 1))
-        title = f"SimCSE step, batch {BATCH}, {name}"
-        targets = {PADDED: None, PEER: target}
-        results.append(runs.result(title, ours, targets, agreement=agreed, note=note))
-    return results
+        note, targets = profiled(partial(step, rows, 1)), {PADDED: None, PEER: target}
+        return runs.result(f"SimCSE step, batch {BATCH}, {name}", side, targets, agreement=agreed, note=note)
+
+    chosen = "other numerics by choice; the precision is part of a run's identity"
+    return [
+        result("fp32", OURS, "fp32", 1.6, agreed),
+        result("bf16 against fp32", HALF, "bf16", 1.7, chosen),
+    ]
 
 
 def simcse(folder: Path, texts: list[str], dropout: float | None = None) -> SimCSE:

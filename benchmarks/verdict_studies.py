@@ -4,7 +4,6 @@ A study draws our runs and a reported number, follows the rules, and counts wron
 """
 
 import math
-from collections.abc import Iterable
 from functools import partial
 from typing import NamedTuple
 
@@ -37,26 +36,29 @@ SDS = (0.25, 0.5, 0.8, 1.5)
 
 
 class Row(NamedTuple):
-    """One line of the table. rate: worst over the settings, in [0, 1]; error: its standard error by the
-    number of simulations; limit: the promise, None where its assumptions do not hold and none is made.
+    """One line of the table: the rate of something wrong, the worst over the settings, in [0, 1].
+
+    trials: independent simulations. limit: the promise, None where its assumptions do not hold and none is
+    made. chance: what the rate would be if the promise held and no more, by default the limit.
     """
 
     promise: str
     settings: str
     rate: float
-    error: float
+    trials: int
     limit: float | None = LEVEL
+    chance: float | None = None
+
+    @property
+    def error(self) -> float:
+        """The standard error of the rate by the number of simulations."""
+        chance = self.chance or self.limit or LEVEL
+        return math.sqrt(chance * (1 - chance) / self.trials)
 
     @property
     def holds(self) -> bool:
         """Whether the rate is within the promise and three standard errors."""
         return self.limit is None or self.rate <= self.limit + 3 * self.error + 1e-9
-
-
-def row(promise: str, settings: str, rate: float, trials: int, limit: float | None = LEVEL) -> Row:
-    """Returns the line of a rate that so many independent trials gave."""
-    at = LEVEL if limit is None else limit
-    return Row(promise, settings, float(rate), math.sqrt(at * (1 - at) / trials), limit)
 
 
 class Studies:
@@ -82,10 +84,10 @@ class Studies:
         """Returns the verdicts at one look; [studies]."""
         return verdicts_at_a_look(self.p_values(look, origin), self.differences(look))
 
-    def until_settled(self, origin: Origin, looks: Iterable[int] = LOOKS) -> np.ndarray:
+    def until_settled(self, origin: Origin) -> np.ndarray:
         """Returns the verdicts of people who add seeds up to the next look until there is one; [studies]."""
         found = np.full(len(self.reported), OPEN)
-        for look in looks:
+        for look in LOOKS:
             found = np.where(found == OPEN, self.at(look, origin), found)
         return found
 
@@ -169,13 +171,13 @@ def rows_of_looks(studies: int) -> list[Row]:
     way = "sd 0.25 to 1.5; looks followed, or one seed at a time, up to 40"
     twice, outside = "mean of 3, and their sd is twice ours", "outside of the assumptions"
     return [
-        row('off by 0.5 or more, yet "replicates"', way, off, studies),
-        row('within 0.5, exact, yet "does not replicate"', "the same", exact, studies),
+        Row('off by 0.5 or more, yet "replicates"', way, off, studies),
+        Row('within 0.5, exact, yet "does not replicate"', "the same", exact, studies),
         *(
-            row(f'{name}, yet "does not replicate"', "the same", worst(*origins), studies)
+            Row(f'{name}, yet "does not replicate"', "the same", worst(*origins), studies)
             for name, origins in kinds.items()
         ),
-        row(twice, outside, worst(Origin(3), Origin(3), ratio=2), studies, None),
+        Row(twice, outside, worst(Origin(3), Origin(3), ratio=2), studies, None),
     ]
 
 
@@ -190,7 +192,7 @@ def rows_of_advice(studies: int) -> list[Row]:
         off = max(abs(stated[part].mean() - settled[part].mean()) for part in parts)
         how = "worst quarter" if seeds else "worst quarter; the guess is right, sd by a study of 50 seeds"
         name = f"probability of a verdict, {seeds} to {look} seeds: off by"
-        rows.append(Row(name, how, off, math.sqrt(0.25 / len(parts[0]))))
+        rows.append(Row(name, how, off, len(parts[0]), chance=0.5))
     return rows
 
 
@@ -213,8 +215,8 @@ def rows_of_others(studies: int) -> list[Row]:
     biased = wrong(8, 0.8, only_bad=True)
     promise = "right on average, yet independent runs score lower or higher"
     return [
-        row(promise, "3 to 15 sources, sd 0.3 and 0.8", fair, studies // 4),
-        row(promise, "8 sources, only results below the number are told", biased, studies // 4, None),
+        Row(promise, "3 to 15 sources, sd 0.3 and 0.8", fair, studies // 4),
+        Row(promise, "8 sources, only results below the number are told", biased, studies // 4, None),
     ]
 
 
@@ -224,7 +226,7 @@ def rows_of_intervals(studies: int) -> list[Row]:
     for seeds in LOOKS:
         study = Studies(rng, 0.8, reported_numbers(rng, 0.8, studies, Origin()))
         worst = max(worst, (study.p_values(seeds, Origin()).draw < LEVEL).mean())
-    rows = [row("95 % interval of one more run misses it", "5 to 40 seeds", worst, studies)]
+    rows = [Row("95 % interval of one more run misses it", "5 to 40 seeds", worst, studies)]
     trials, missed, true = max(60, studies // 50), 0, 0.8
     spearman = 6 / math.pi * math.asin(true / 2)
     for number in range(trials):
@@ -233,11 +235,11 @@ def rows_of_intervals(studies: int) -> list[Row]:
         (draws,) = resampled_correlations(gold, [similar], ranked=True, stream=[number], resamples=300)
         interval = percentile_interval(draws)
         missed += interval is None or not interval.holds(spearman)
-    rows.append(row("95 % interval of Spearman over pairs misses it", "500 pairs", missed / trials, trials))
+    rows.append(Row("95 % interval of Spearman over pairs misses it", "500 pairs", missed / trials, trials))
     for sd in (0.5, 1.0):
         seeds = statistics.seeds_needed(0.5, sd, target=0.8)
         one, two = rng.normal(0, sd, (studies, seeds)), rng.normal(0.5, sd, (studies, seeds))
         power = float((stats.ttest_ind(one, two, axis=1, equal_var=False).pvalue < 0.05).mean())
         settings = f"sd {sd:g}, {seeds} seeds a side"
-        rows.append(row("`--power 0.8` does not show 0.5", settings, 1 - power, studies, 0.2))
+        rows.append(Row("`--power 0.8` does not show 0.5", settings, 1 - power, studies, 0.2))
     return rows

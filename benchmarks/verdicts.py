@@ -15,7 +15,6 @@ from benchmarks.verdict_studies import (
     Row,
     Studies,
     reported_numbers,
-    row,
     rows_of_advice,
     rows_of_intervals,
     rows_of_looks,
@@ -62,7 +61,7 @@ def rows_of_pages(studies: int) -> list[Row]:
                 shares.append(told[off:].sum() / max(1, told.sum()))
             kind = f"{off:,} off by 8 sd" if off else "all honest"
             settings = f"{PAGE:,} one-run numbers, sd {sd:g}, {kind}"
-            rows.append(row('"does not replicate" on a page that is wrong', settings, np.mean(shares), pages))
+            rows.append(Row('"does not replicate" on a page that is wrong', settings, np.mean(shares), pages))
     return rows
 
 
@@ -80,10 +79,10 @@ def rows_of_systems(studies: int) -> list[Row]:
     joint = max(won_or_lost(rng, seeds, pairs, sets) for seeds in (2, 3, 5) for pairs in (0.3, 1.0, 3.0))
     jointly = "the same with other pairs, over seeds and pairs jointly"
     return [
-        row("equal systems get different ranks in a table", "6 systems, 3 seeds", wrong / trials, trials),
-        row("seed 0 against seed 1 of one system: won or lost", apart, told / compared, compared),
-        row("equal systems: a test set won or lost", "2 to 5 seeds a side", alone, sets),
-        row(jointly, "pairs vary by 0.3 to 3 seed sds", joint, sets),
+        Row("equal systems get different ranks in a table", "6 systems, 3 seeds", wrong / trials, trials),
+        Row("seed 0 against seed 1 of one system: won or lost", apart, told / compared, compared),
+        Row("equal systems: a test set won or lost", "2 to 5 seeds a side", alone, sets),
+        Row(jointly, "pairs vary by 0.3 to 3 seed sds", joint, sets),
     ]
 
 
@@ -104,7 +103,7 @@ def rows_of_claims(studies: int) -> list[Row]:
             shares.append(wrong.sum() / max(1, (signs != 0).sum()))
         kind = f"{true} differ by 2 sd" if true else "all equal"
         settings = f"40 pairs, 5 seeds a side, {kind}"
-        rows.append(row("an answered claim is wrong", settings, np.mean(shares), pages))
+        rows.append(Row("an answered claim is wrong", settings, np.mean(shares), pages))
     return rows
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.verdict_studies import Studies, rows_of_looks, rows_of_others
+from benchmarks.verdict_studies import Row, Studies, rows_of_looks, rows_of_others
 from benchmarks.verdicts import DOCS, told_apart, won_or_lost
 from harness.facts.verdicts import LEVEL
 
@@ -43,6 +43,13 @@ def test_a_quick_run_gives_the_rates_of_the_table(committed: Lines) -> None:
         error = 100 * math.sqrt(max(rate, 1) / 100 / (QUICK // 4))
         assert 100 * one.rate == pytest.approx(rate, abs=4 * error), one
         assert one.holds
+
+
+def test_a_promise_holds_up_to_three_standard_errors() -> None:
+    """The error of 5 % in 400 studies is 1.1 %; of a rate that would be a half if it held, 2.5 %."""
+    assert [Row("x", "y", rate, 400).holds for rate in (0.082, 0.084)] == [True, False]
+    assert [Row("x", "y", rate, 400, chance=0.5).holds for rate in (0.124, 0.126)] == [True, False]
+    assert Row("x", "y", 0.9, 400, None).holds
 
 
 def test_the_variance_of_the_first_seeds_is_drawn_without_bias() -> None:

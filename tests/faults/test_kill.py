@@ -16,7 +16,7 @@ import pytest
 from harness.launch import worker
 from methods.registry import METHODS
 from tests.support import tiny
-from tests.support.samples import Ground, Grounds, folder_bytes, make, samples_of, steps_of
+from tests.support.samples import Ground, Grounds, folder_bytes, make, samples_of
 from tests.support.tiny import Sample
 
 Processes = multiprocessing.context.ForkServerContext
@@ -29,7 +29,7 @@ SETTINGS = {"steps": 8, "eval_every": 2, "save_every": 1}
 
 def train(sample: Sample, base: Ground, folder: Path, seed: int, started: Connection) -> None:
     """Trains a sample in this process; says when it begins and, at the end, how long it took."""
-    steps = SETTINGS["steps"] if steps_of(sample) else 0
+    steps = SETTINGS["steps"] if sample.trained else 0
     trainer = tiny.trainer(make(sample, base, seed), folder, **{**SETTINGS, "steps": steps})
     started.send(0.0)
     begin = time.monotonic()

@@ -14,7 +14,7 @@ from harness.data.sources import SOURCES
 from harness.paths import SCORES
 from harness.plan.entries import read_params
 from harness.plan.recipes import load_recipes
-from tests.support.hub_server import Hub, no_pauses, serve
+from tests.support.hub_server import Hub, reached
 from tests.support.leaderboards import write_leaderboards
 from tests.support.small_hub import fill, small_files, small_table, write_mirror, write_wheel
 
@@ -43,8 +43,6 @@ WALKS = {
 @pytest.fixture
 def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     """A hub with all that full scale reads, and a project in an empty folder that reaches nothing else."""
-    import huggingface_hub.constants as constants
-
     files = small_files()
     for name, source in small_table(files).items():
         monkeypatch.setitem(SOURCES, name, source)
@@ -57,12 +55,8 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     monkeypatch.setenv("SENTBENCH_MIRROR", str(tmp_path / "mirror"))
     for name in ("SENTBENCH_HUB", "SENTBENCH_DATA"):
         monkeypatch.delenv(name, raising=False)
-    no_pauses(monkeypatch)
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "client"))
-    with serve() as server:
+    with reached(monkeypatch, tmp_path / "client") as server:
         fill(server, files)
-        monkeypatch.setenv("HF_ENDPOINT", server.url)
         yield server
 
 

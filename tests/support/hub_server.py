@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Literal
 from urllib.parse import unquote
@@ -134,6 +135,19 @@ def no_pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     for module in (file_download, _http, hub_requests):
         monkeypatch.setattr(module, "time", SimpleNamespace(sleep=pauses.append))
     return pauses
+
+
+@contextmanager
+def reached(monkeypatch: pytest.MonkeyPatch, cache: Path) -> Iterator[Hub]:
+    """Runs a hub, the only one that clients reach, with a folder for their cache and without pauses."""
+    from huggingface_hub import constants
+
+    no_pauses(monkeypatch)
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(cache))
+    with serve() as hub:
+        monkeypatch.setenv("HF_ENDPOINT", hub.url)
+        yield hub
 
 
 class _Handler(BaseHTTPRequestHandler):

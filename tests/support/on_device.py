@@ -21,7 +21,7 @@ from tests.support.tiny import Sample
 
 
 class Steps(NamedTuple):
-    """Losses and the host's waits of a few steps, and the gradients of the first."""
+    """Losses and the host's waits of two steps, and the gradients of the first."""
 
     losses: list[float]
     waits: list[int]
@@ -54,15 +54,13 @@ def steps_on(
     waits: Callable[[], int] = lambda: 0,
     *,
     precision: str = "fp32",
-    count: int = 2,
 ) -> Steps:
-    """Takes the first steps of a training. waits: how often the host has waited for the device so far."""
-    found = Steps([], [], {})
+    """Takes the first two steps of a training. waits: how often the host has waited for the device so far."""
     method.to(device).train()
     config = TrainConfig.model_validate(tiny.TRAIN)
     optimizer = build_optimizer(method, config)
-    losses = []
-    for step in range(count):
+    losses, waited, kept = [], list[int](), dict[str, Tensor]()
+    for step in range(2):
         batch = to_device(tiny.collate(method, rows[:8], step=step), device)
         before = waits()
         torch.manual_seed(step)
@@ -74,24 +72,21 @@ def steps_on(
         gradients = {name: value.grad for name, value in method.named_parameters() if value.grad is not None}
         optimizer.step()
         method.after_step(step)
-        found.waits.append(waits() - before)
+        waited.append(waits() - before)
         losses.append(loss.detach())
         if step == 0:
-            found.gradients.update({name: on_host(value).clone() for name, value in gradients.items()})
-    found.losses.extend(float(on_host(loss)) for loss in losses)
-    return found
+            kept = {name: on_host(value).clone() for name, value in gradients.items()}
+    return Steps([float(on_host(loss)) for loss in losses], waited, kept)
 
 
 class Killed(Exception):
     """Ends a training in the middle of a step."""
 
 
-def killed_and_resumed(
-    device: str, sample: Sample, base: Ground, folder: Path
-) -> tuple[tiny.Trainer, tiny.Trainer]:
-    """Returns a training on the device, and one that was killed after its second step and resumed.
+def killed_and_resumed(device: str, sample: Sample, base: Ground, folder: Path) -> tiny.Trainer:
+    """Returns a training on the device that was killed after its second step and resumed.
 
-    Errors: AssertionError unless both write the same weights and log.
+    Errors: AssertionError unless it writes the same weights and log as one that was not killed.
     """
     methods = [make(sample, base, seed) for seed in (3, 3, 99)]
 
@@ -116,4 +111,4 @@ def killed_and_resumed(
     assert resumed.record == whole.record
     assert folder_bytes(resumed.folder.last) == folder_bytes(whole.folder.last)
     assert (resumed.directory / "train.jsonl").read_bytes() == (whole.directory / "train.jsonl").read_bytes()
-    return whole, resumed
+    return resumed

@@ -56,12 +56,6 @@ def make(sample: Sample, base: Ground, seed: int = 3) -> Method:
     return tiny.build(sample, base.backbone, parent=base.parent, seed=seed)
 
 
-def steps_of(sample: Sample) -> int:
-    """Returns how many steps a test trains a sample."""
-    steps: int = tiny.TRAIN["steps"] if sample.trained else 0
-    return steps
-
-
 def folder_bytes(folder: Path) -> dict[str, bytes]:
     """Returns the bytes of every file below a folder by its relative name."""
     return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}

@@ -19,6 +19,7 @@ import numpy as np
 import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves, tree_map_only
 
 DEVICE, ATTENTION = "meta", "scaled_dot_product_attention"
 
@@ -80,7 +81,8 @@ class OnGpu(torch.Tensor):
 
     @classmethod
     def __torch_dispatch__(cls, operator: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        return _run(_gpu_of((args, kwargs)), operator, args, kwargs or {})
+        first = next(value for value in tree_leaves((args, kwargs)) if isinstance(value, OnGpu))
+        return _run(first.gpu, operator, args, kwargs or {})
 
 
 class _Everywhere(TorchDispatchMode):
@@ -116,7 +118,7 @@ class _HalfPrecision(TorchFunctionMode):
             return value.to(wanted) if casts else value
 
         if self.switch[0] and name in self.half | self.full:
-            args, kwargs = _each(cast, args), _each(cast, kwargs or {})
+            args, kwargs = tree_map_only(torch.Tensor, cast, (args, kwargs or {}))
         return function(*args, **(kwargs or {}))
 
 
@@ -189,7 +191,7 @@ def _run(gpu: Gpu, operator: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         there.append(value) if isinstance(value, OnGpu) else here.append(value)
         return on_host(value)
 
-    given, kwargs = _each(noted, args), _each(noted, kwargs)
+    given, kwargs = tree_map_only(torch.Tensor, noted, (args, kwargs))
     wanted = kwargs.get("device")
     result_there = bool(there) if wanted is None else torch.device(wanted).type == DEVICE
     if any(value.is_floating_point() for value in there):
@@ -217,7 +219,7 @@ def _run(gpu: Gpu, operator: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     def wrapped(value: torch.Tensor) -> torch.Tensor:
         return known[id(value)] if id(value) in known else OnGpu(value, gpu)
 
-    return _each(wrapped, made)
+    return tree_map_only(torch.Tensor, wrapped, made)
 
 
 def _check_one_device(gpu: Gpu, name: str, there: list[OnGpu], here: list[torch.Tensor]) -> None:
@@ -227,22 +229,6 @@ def _check_one_device(gpu: Gpu, name: str, there: list[OnGpu], here: list[torch.
         raise TwoDevicesError(f"{name} at {_line()} got tensors of two devices")
     if stray:
         gpu.wait("index from the host")
-
-
-def _gpu_of(values: Any) -> Gpu:
-    """Returns the GPU of the first tensor on one."""
-    gpus: list[Gpu] = []
-    _each(lambda value: gpus.append(value.gpu) if isinstance(value, OnGpu) else None, values)
-    return gpus[0]
-
-
-def _each(change: Callable[[torch.Tensor], Any], value: Any) -> Any:
-    """Returns a value of torch's with every tensor in it changed."""
-    if isinstance(value, torch.Tensor):
-        return change(value)
-    if isinstance(value, dict):
-        return {name: _each(change, entry) for name, entry in value.items()}
-    return type(value)(_each(change, entry) for entry in value) if isinstance(value, tuple | list) else value
 
 
 def _is_mask(value: Any) -> bool:

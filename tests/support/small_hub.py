@@ -24,6 +24,7 @@ from tests.harness.tasks.layouts import LAYOUTS
 from tests.support import tiny
 from tests.support.checkpoints import Files, bert, pickled, roberta, safetensors
 from tests.support.hub_server import Hub
+from tests.support.samples import folder_bytes
 from tests.support.sources import packed
 
 LINES = 160
@@ -60,11 +61,11 @@ def _files(scratch: Path) -> dict[str, Files]:
         name = "sickr" if task == "SICK-E" else task.lower()
         (scratch / name).mkdir()
         LAYOUTS[task](scratch / name)
-        found[name] = _read(scratch / name)
+        found[name] = folder_bytes(scratch / name)
     for name, write in MIRRORED.items():
         (scratch / name).mkdir(exist_ok=True)
         write(scratch / name)
-        found[name] = _read(scratch / name)
+        found[name] = folder_bytes(scratch / name)
     found["askubuntu"].setdefault("dev.txt", found["askubuntu"]["test.txt"])
     for name in ("sts12", "sts13", "sts14", "sts15", "sts16"):
         found[name] = _sts(SOURCES[name].files)
@@ -147,10 +148,6 @@ def _checkpoint(name: str, source: Source, scratch: Path) -> Files:
     if name in PICKLE_ONLY:
         return stored | {PICKLED_WEIGHTS: pickled(weights)}
     return stored | {WEIGHTS: safetensors(weights)}
-
-
-def _read(folder: Path) -> Files:
-    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
 
 def _lines(texts: Any) -> bytes:

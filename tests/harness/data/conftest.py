@@ -8,7 +8,7 @@ import pytest
 
 from harness.data.sources import SOURCES, Source
 from tests.harness.data.small_sources import TEXT, Declare
-from tests.support.hub_server import Hub, no_pauses, serve
+from tests.support.hub_server import Hub, reached
 from tests.support.sources import made_up_source
 
 
@@ -47,11 +47,5 @@ def mirrored(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def server(place: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     """A hub that is reached, with an empty cache."""
-    import huggingface_hub.constants as constants
-
-    no_pauses(monkeypatch)
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(place / "client"))
-    with serve() as running:
-        monkeypatch.setenv("HF_ENDPOINT", running.url)
-        yield running
+    with reached(monkeypatch, place / "client") as hub:
+        yield hub

@@ -29,9 +29,6 @@ from tests.support.bundles import (
     CHECKOUT,
     CODE,
     OURS,
-    SUBSETS,
-    TASKS,
-    TEXTS,
     Contents,
     a_result,
     augmented,
@@ -374,4 +371,3 @@ def test_an_honest_seed_is_never_taken_for_a_copy() -> None:
     seeds = [a_result(seed) for seed in range(30)]
     for count, seed in enumerate(seeds):
         assert copied_from(seed, seeds[:count]) == ""
-    assert (len(TASKS), len(SUBSETS), len(TEXTS)) == (6, 3, 40)

@@ -6,11 +6,7 @@ import pytest
 import torch
 
 from methods.core.losses import cosine_similarities, info_nce, nt_xent, unit_squared_error
-from tests.support.vectors import assert_equal_with_gradients, drawn
-
-
-def cosine(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    return (a @ b) / (a.norm() * b.norm())
+from tests.support.vectors import assert_equal_with_gradients, cosine, drawn
 
 
 def slow_info_nce(anchors: torch.Tensor, keys: torch.Tensor, temperature: float) -> torch.Tensor:

@@ -1,0 +1,41 @@
+"""What the time of a step is made of, and what is said of a system that does not fit a backbone."""
+
+from functools import partial
+
+import pytest
+
+from benchmarks import steps
+from benchmarks.gpu_check import TINY
+from benchmarks.runner import Taken
+from benchmarks.steps import seconds_of_a_step, with_batch
+from harness.plan.recipes import load_recipes
+from harness.plan.resolve import resolve
+
+
+def test_the_first_step_does_not_count_and_each_trains_a_batch_of_the_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seconds, batches = iter([9.0, 1.0, 3.0]), list[tuple[int, int]]()
+
+    def timed(step: partial[None], *_: object) -> Taken:
+        rows, number = step.args
+        batches.append((len(rows), number))
+        return Taken(next(seconds))
+
+    monkeypatch.setattr(steps, "timed", timed)
+    (run,) = resolve(load_recipes(), ["baselines/simcse"], seeds=1).runs.values()
+    assert seconds_of_a_step(with_batch(run, 4), TINY, device="cpu", precision="fp32", steps=2) == 2.0
+    assert batches == [(4, 0), (4, 1), (4, 2)]
+
+
+def test_a_system_that_does_not_fit_a_backbone_has_a_line_and_the_others_are_measured(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(steps, "timed", lambda *_: Taken(0.5))
+    command = "steps --backbone bert-tiny --system pt-bert moco"
+    monkeypatch.setattr("sys.argv", command.split())
+    steps.main()
+    first, without, last = capsys.readouterr().out.splitlines()
+    assert first.split() == ["bert-tiny", "simcse", "0.5", "s", "a", "step,", "1.00", "of", "SimCSE"]
+    assert "pt-bert                  not measured: 12 heads for width 128, expected a divisor" in without
+    assert last.split()[:3] == ["bert-tiny", "moco", "0.5"]
