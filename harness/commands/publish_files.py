@@ -13,7 +13,7 @@ from harness.errors import InputError
 from harness.facts import statistics
 from harness.facts.published import load_published
 from harness.paths import PUBLISHED, RUN_RECORD, declared
-from harness.report.formats.templates import TEMPLATES, fill
+from harness.report.formats.templates import fill
 from harness.results.schema import ResultFile
 
 WEIGHTS = "model.safetensors"
@@ -218,9 +218,8 @@ def write_hub_results(chosen: ResultFile, out: Path) -> None:
             dataset_revision=revision,
             notes=f"sentbench, seed {chosen.run.seed}, cosine Spearman x 100",
         )
-        path = out / HUB_RESULTS / f"{name}.yaml"
-        path.parent.mkdir(exist_ok=True)
-        write_text(path, yaml.safe_dump(eval_result_entries_to_yaml([entry]), sort_keys=False))
+        text = yaml.safe_dump(eval_result_entries_to_yaml([entry]), sort_keys=False)
+        write_text(out / HUB_RESULTS / f"{name}.yaml", text)
 
 
 def write_model_meta(folder: Path, name: str, values: Mapping[str, Any]) -> None:
@@ -241,9 +240,7 @@ def write_model_meta(folder: Path, name: str, values: Mapping[str, Any]) -> None
         "licence": repr(None if values["licence"] == "other" else values["licence"]),
         "base": repr(on_hub(values["origin"])[0]),
     }
-    text = fill("model_meta.py.j2", stated, folder=TEMPLATES)
-    (folder / META).parent.mkdir(exist_ok=True)
-    write_text(folder / META, text)
+    write_text(folder / META, fill("model_meta.py.j2", stated))
 
 
 def check_upload(repository: str) -> None:
