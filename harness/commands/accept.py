@@ -195,10 +195,8 @@ def reported_ranges() -> dict[tuple[str, str], Range]:
     """Returns the lowest and the highest value that papers print of each task and metric, in raw units."""
     reported: dict[tuple[str, str], list[float]] = {}
     for table in load_published(declared(PUBLISHED)).tables.values():
-        for row in table.rows:
-            for column, value in zip(table.columns, row.values, strict=True):
-                if value is not None:
-                    reported.setdefault((column, table.metric), []).append(value / table.scale)
+        for _, column, value in table.cells():
+            reported.setdefault((column, table.metric), []).append(value / table.scale)
     return {name: Range(min(values), max(values)) for name, values in reported.items()}
 
 

@@ -70,13 +70,11 @@ def reported_values(system: str, backbone: str) -> dict[str, float]:
     only for a system whose own paper is not among the declared ones.
     """
     rows = [
-        (row.source, column, round(100 * float(value) / table.scale, 2))
+        (row.source, column, round(100 * value / table.scale, 2))
         for table in load_published(declared(PUBLISHED)).tables.values()
         if table.metric == "spearman"
-        for row in table.rows
+        for row, column, value in table.cells()
         if row.key == f"{system}@{backbone}"
-        for column, value in zip(table.columns, row.values, strict=True)
-        if value is not None
     ]
     source = "this-paper" if any(row[0] == "this-paper" for row in rows) else "cited"
     found: dict[str, set[float]] = {}
