@@ -14,7 +14,10 @@ from typing import Any
 import pytest
 
 from harness.assembly.tables import evidence_of, verifications
+from harness.check.sanity import oracle
 from harness.cli import main
+from harness.commands import accept
+from harness.errors import InputError
 from harness.facts.spec import load_specs
 from harness.identity import run_code
 from harness.paths import SCORES
@@ -22,8 +25,13 @@ from harness.plan.recipes import load_recipes
 from harness.plan.resolve import KnownRuns
 from harness.report.tables.build import build_table
 from harness.report.tables.model import Cell
+from harness.results.embeddings import EmbeddingStore
 from harness.results.schema import ResultFile
 from harness.results.store import read_result, read_results, write_result
+from harness.tasks.evaluation import unique_texts
+from harness.tasks.registry import build_tasks
+from harness.tasks.sts import StsTask
+from tests.faults.small_project import write_stsb
 from tests.support.results import raw_result
 
 ROOT = Path(__file__).parents[3]
@@ -203,6 +211,34 @@ def test_verify_says_contributed_beside_our_seeds_and_judges_it_alone(
         shown = printed("verify", "pcl/table2", "simcse@bert-base-uncased", "Avg")
         assert "our seeds  none\n" in shown
         assert f"contributed (by Anna; {said}) 75.00 (1)" in shown
+
+
+def test_a_task_that_the_result_states_is_scored_again_from_its_vectors(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The vectors have the gold scores of STS-B as cosines; the run has other tasks, which are not stated."""
+    monkeypatch.chdir(here)
+    write_stsb(here / "data/stsb")
+    (task,) = build_tasks(["STSB"], text="senteval")
+    assert isinstance(task, StsTask)
+    EmbeddingStore.write(
+        Path("vectors"), unique_texts([task]), oracle(task.pairs), encoder=KEY, precision="float32"
+    )
+    result = read_result(Path(f"reports/scores/{OWN}.json"))
+    scores = [score for score in result.scores if score.task == "STSB"]
+    stated = result.model_copy(update={"scores": scores})
+    found = accept.rescored(KnownRuns(load_recipes()), stated, Path("vectors"))
+    assert found.keys() == {score.name for score in scores}
+    assert list(found.values()) == pytest.approx([1.0] * len(scores))
+
+
+def test_a_run_is_repeated_only_where_all_that_it_reads_is_here(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(here)
+    result = read_result(Path(f"reports/scores/{OWN}.json"))
+    with pytest.raises(InputError, match=f"backbones/words-50d: no such folder, {OWN} needs it"):
+        accept.repeated(KnownRuns(load_recipes()), result, device="cpu")
 
 
 def test_a_bundle_is_accepted_once_and_a_changed_recipe_is_refused(
