@@ -291,28 +291,3 @@ def test_a_result_gets_the_commit_of_its_code_when_it_is_packed_and_other_code_i
         packed = json.loads(bundle.read(f"scores/{KEY}.json"))
     assert packed["provenance"]["git_commit"] == "b" * 40
     assert "git_commit" not in json.loads(path.read_text())["provenance"]
-
-
-@pytest.mark.parametrize("content", ["[" * 200_000, '{"schema": ' + "1" * 5_000 + "}"], ids=["deep", "long"])
-@pytest.mark.parametrize(
-    "words",
-    [
-        "report",
-        "verify pcl/table2 SimCSE Avg",
-        "accept b.zip",
-        "compare-systems simcse-small pcl-small",
-        f"contribute {KEY} --out b.zip --name n",
-    ],
-)
-def test_no_command_stumbles_over_a_result_file_of_any_content(
-    content: str, words: str, there: Path, here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main((*CONTRIBUTE[:3], str(here / "b.zip"), *CONTRIBUTE[4:])) == 0
-    os.chdir(here)
-    (here / "params.yaml").write_text((ROOT / "params.yaml").read_text())
-    path = Path(f"reports/scores/{OWN if words.startswith('accept') else KEY}.json")
-    path.write_text(content)
-    capsys.readouterr()
-    code = main(words.split())
-    error = capsys.readouterr().err
-    assert (code, error) == (0, "") or (code == 2 and error.count("\n") == 1 and str(path) in error)
