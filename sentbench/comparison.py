@@ -101,9 +101,7 @@ def compare(
 
     results = [results_at(side) for side in (first, second)]
     if all(results):
-        ours, theirs = (
-            one_system(found or [], side) for found, side in zip(results, (first, second), strict=True)
-        )
+        ours, theirs = one_system(results[0], first), one_system(results[1], second)
         shared = [name for name in ours.tasks if name in theirs.tasks]
         found = compare_systems(ours, theirs, confidence=simultaneous(len(shared)))
     elif any(results):
@@ -121,8 +119,8 @@ def compare(
     return Comparison(found)
 
 
-def results_at(side: Any) -> list[ResultFile] | None:
-    """Returns the result files that a path or a list of paths names, None for what is a model."""
+def results_at(side: Any) -> list[ResultFile]:
+    """Returns the result files that a path or a list of paths names, none for what is a model."""
     from harness.results.store import read_results
 
     if isinstance(side, list | tuple):
@@ -132,8 +130,8 @@ def results_at(side: Any) -> list[ResultFile] | None:
     elif isinstance(side, str | Path) and not (Path(side) / "config.json").exists():
         paths = sorted(path for path in Path(side).glob("*__*__s*.json"))
     else:
-        return None
-    return read_results(paths) or None
+        return []
+    return read_results(paths)
 
 
 def one_system(results: Sequence[ResultFile], side: Any) -> SystemScores:

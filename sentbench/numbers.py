@@ -53,9 +53,7 @@ def published(table: str | None = None) -> pd.DataFrame:
         (key, row.key, row.system, row.variant, row.backbone, row.source, row.work, row.seeds, column, value,
          reported.metric, reported.scale)
         for key, reported in chosen.items()
-        for row in reported.rows
-        for column, value in zip(reported.columns, row.values, strict=True)
-        if value is not None
+        for row, column, value in reported.cells()
     ]  # fmt: skip
     return pd.DataFrame(rows, columns=PUBLISHED_COLUMNS).astype({"seeds": "Int64"})
 

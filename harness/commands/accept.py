@@ -30,7 +30,7 @@ from harness.paths import (
     declared,
     need_checkout,
 )
-from harness.plan.entries import Params, write_params
+from harness.plan.entries import Params, Run, write_params
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import KnownRuns
 from harness.process import DEVICE, compute_on
@@ -130,12 +130,20 @@ def check_results(
     return checkout(bundle, results)
 
 
+def declared_run(known: KnownRuns, key: str) -> tuple[Params, Run]:
+    """Returns a run with its plan. Errors: InputError if no recipe declares it."""
+    params = known.params(key)
+    if params is None:
+        raise InputError(f"{key}: has no recipe here")
+    return params, params.run(key)
+
+
 def expected_run(known: KnownRuns, key: str) -> Expected | None:
     """Returns a run as the recipes declare it, None if none does."""
-    params, record = known.params(key), known.record(key)
-    if params is None or record is None:
+    record = known.record(key)
+    if record is None:
         return None
-    run = params.run(key)
+    _, run = declared_run(known, key)
     selections = {"both": ("best-dev", "last")}.get(run.weights, (run.weights,))
     tasks = {task for name in run.tasks for task in members(name)}
     return Expected(record, tasks, run.text, selections, run.arithmetic)
@@ -143,10 +151,9 @@ def expected_run(known: KnownRuns, key: str) -> Expected | None:
 
 def identity_here(known: KnownRuns, result: ResultFile) -> str | None:
     """Returns a run's identity in the arithmetic of its result, None without a folder that it needs."""
-    key, arithmetic = result.run.key, result.provenance.arithmetic
-    params = known.params(key)
+    arithmetic = result.provenance.arithmetic
     try:
-        return run_identity(params, params.run(key), arithmetic) if params and arithmetic else None
+        return run_identity(*declared_run(known, result.run.key), arithmetic) if arithmetic else None
     except InputError:
         return None
 
@@ -157,10 +164,7 @@ def repeated(known: KnownRuns, result: ResultFile, *, device: str) -> ResultFile
     from harness.stages.train import train
 
     key = result.run.key
-    params = known.params(key)
-    if params is None:
-        raise InputError(f"{key}: has no recipe here")
-    run = params.run(key)
+    params, run = declared_run(known, key)
     for needed in dict.fromkeys((run.backbone, run.corpus, run.parent)):
         if not Path(needed).is_dir():
             raise InputError(
@@ -191,10 +195,8 @@ def reported_ranges() -> dict[tuple[str, str], Range]:
     """Returns the lowest and the highest value that papers print of each task and metric, in raw units."""
     reported: dict[tuple[str, str], list[float]] = {}
     for table in load_published(declared(PUBLISHED)).tables.values():
-        for row in table.rows:
-            for column, value in zip(table.columns, row.values, strict=True):
-                if value is not None:
-                    reported.setdefault((column, table.metric), []).append(value / table.scale)
+        for _, column, value in table.cells():
+            reported.setdefault((column, table.metric), []).append(value / table.scale)
     return {name: Range(min(values), max(values)) for name, values in reported.items()}
 
 
@@ -203,18 +205,14 @@ def rescored(known: KnownRuns, result: ResultFile, vectors: Path) -> dict[ScoreN
 
     Errors: InputError if the vectors are damaged or lack a text.
     """
-
-    params = known.params(result.run.key)
-    if params is None:
-        return {}
-    run = params.run(result.run.key)
+    params, run = declared_run(known, result.run.key)
     stated = {score.task for score in result.scores}
-    names = [task.name for task in build_tasks(run.tasks, text=run.text) if task.name in stated]
     tasks = []
-    for task in build_tasks(names, text=run.text, providers=params.providers):
-        with suppress(InputError):  # its data are not here
-            next(iter(task.texts()), None)
-            tasks.append(task)
+    for task in build_tasks(run.tasks, text=run.text, providers=params.providers):
+        if task.name in stated:
+            with suppress(InputError):  # its data are not here
+                next(iter(task.texts()), None)
+                tasks.append(task)
     selection = "last" if run.weights == "last" else "best-dev"
     return {
         ScoreName(score.task, score.metric, score.setting, selection): score.value

@@ -15,7 +15,6 @@ import time
 from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -118,15 +117,13 @@ def seconds_of_steps(
 
     Each is the mean of the processes: runs that share a machine wait for each other's memory.
     """
-    measured = partial(_measured, run, dict(backbones), training_products())
+    wanted = run, dict(backbones), training_products()
     with ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn")) as pool:
-        taken = list(pool.map(measured, range(processes)))
-    return {name: statistics.fmean(one[name] for one in taken) for name in backbones}
+        taken = [pool.submit(_measured, *wanted) for _ in range(processes)]
+    return {name: statistics.fmean(one.result()[name] for one in taken) for name in backbones}
 
 
-def _measured(
-    run: Run, backbones: Mapping[str, tuple[Shape, int]], products: Library, _: int
-) -> dict[str, float]:
+def _measured(run: Run, backbones: Mapping[str, tuple[Shape, int]], products: Library) -> dict[str, float]:
     import torch
 
     torch.set_num_threads(1)

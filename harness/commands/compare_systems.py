@@ -90,12 +90,12 @@ def results_named(name: str, results: Sequence[ResultFile]) -> list[ResultFile]:
 
     Errors: InputError for an unknown name, and for a system with results on several backbones without one.
     """
-    found = [result for result in results if result.run.key == name]
     system, _, backbone = name.partition("@")
-    if not found:
-        found = [
-            result for result in results if result.run.id == system and backbone in ("", result.run.backbone)
-        ]
+    found = [
+        result
+        for result in results
+        if result.run.key == name or (result.run.id == system and backbone in ("", result.run.backbone))
+    ]
     backbones = sorted({result.run.backbone for result in found})
     if len(backbones) > 1:
         raise InputError(

@@ -6,7 +6,6 @@ Example: `sentbench cost backbones/minilm-l6 --limit 500`
 import argparse
 import json
 from pathlib import Path
-from typing import Any
 
 from harness.commands import POOLING, check_encoder_folder
 from harness.errors import InputError
@@ -25,18 +24,12 @@ ARGUMENTS = {
 
 
 def execute(arguments: argparse.Namespace) -> None:
-    """Prints parameters, throughput and memory as JSON."""
-    compute_with("native")
-    check_encoder_folder(arguments.folder)
-    print(json.dumps(measure(arguments), indent=1))
-
-
-def measure(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Returns parameters, width, rates, peak memory and device of a folder's encoder, and what was encoded.
+    """Prints parameters, width, rates, peak memory and device as JSON, and what was encoded.
 
     The sentences are the distinct ones of the task in SentEval's form, at most `limit` from the front.
-    Errors: InputError for a bad folder or task, or fewer than one round or sentence.
     """
+    compute_with("native")
+    check_encoder_folder(arguments.folder)
     import torch
 
     from harness.compute.encoders import read_encoder
@@ -58,10 +51,11 @@ def measure(arguments: argparse.Namespace) -> dict[str, Any]:
     encoder.to(resolve_device(arguments.device))
     texts = unique_texts(tasks)[:limit]
     cost = measure_cost(encoder, texts, rounds=rounds, batch_size=batch_size)
-    return {
+    found = {
         "model": str(arguments.folder),
         "task": arguments.task,
         "batch_size": batch_size,
         "threads": torch.get_num_threads(),
         **cost._asdict(),
     }
+    print(json.dumps(found, indent=1))

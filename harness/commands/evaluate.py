@@ -69,7 +69,6 @@ def execute(arguments: argparse.Namespace) -> None:
         write_json(output, found)
     if kept:
         about = {"name": name_of(arguments), "text": arguments.text}
-        kept.parent.mkdir(parents=True, exist_ok=True)
         write_record(kept, {**found, **about})
     if arguments.json:
         print(json.dumps(found))

@@ -9,8 +9,7 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -24,8 +23,8 @@ PAUSE = 1.0
 """Seconds between two looks at a training that runs."""
 CONTINUES = "what was shown stays"
 
-Log = Callable[[int, Mapping[str, float]], None]
-"""Takes a step and its numbers."""
+Steps = Iterator[tuple[int, dict[str, float]]]
+"""Each entry of a log: its step and its numbers."""
 
 
 def execute(arguments: argparse.Namespace) -> None:
@@ -47,15 +46,11 @@ def execute(arguments: argparse.Namespace) -> None:
         ) from None
     for key in arguments.keys:
         steps = entries_of(params, key, live=arguments.live)
-        with TOOLS[arguments.to](tool, arguments.out / key, key) as log:
-            shown = 0
-            for step, numbers in steps:
-                log(step, numbers)
-                shown += 1
+        shown = len(list(TOOLS[arguments.to](tool, arguments.out / key, key, steps)))
         print(f"{key}: {shown} entries to {arguments.out / key}")
 
 
-def entries_of(params: Params, key: str, *, live: bool) -> Iterator[tuple[int, dict[str, float]]]:
+def entries_of(params: Params, key: str, *, live: bool) -> Steps:
     """Yields step and numbers of each entry of a run's log; what a killed training repeats comes once.
 
     live: wait for more until the artefact of the run is there. Errors: InputError without a log or `live`.
@@ -99,57 +94,48 @@ def running_log(params: Params, key: str) -> Path | None:
     return None
 
 
-@contextmanager
-def tensorboard(tool: Any, folder: Path, key: str) -> Iterator[Log]:
+def tensorboard(tool: Any, folder: Path, key: str, steps: Steps) -> Iterator[int]:
     """Writes event files."""
     quiet()
     with tool.SummaryWriter(log_dir=str(folder)) as writer:
-
-        def log(step: int, numbers: Mapping[str, float]) -> None:
+        for step, numbers in steps:
             for name, value in numbers.items():
                 writer.add_scalar(name, value, step)
+            yield step
 
-        yield log
 
-
-@contextmanager
-def dvclive(tool: Any, folder: Path, key: str) -> Iterator[Log]:
+def dvclive(tool: Any, folder: Path, key: str, steps: Steps) -> Iterator[int]:
     """Writes DVCLive's files; the project's dvc.yaml and experiments stay as they are."""
     with tool.Live(str(folder), save_dvc_exp=False, dvcyaml=None, report=None) as live:
-
-        def log(step: int, numbers: Mapping[str, float]) -> None:
+        for step, numbers in steps:
             live.step = step
             for name, value in numbers.items():
                 live.log_metric(name, value)
+            yield step
 
-        yield log
 
-
-@contextmanager
-def wandb(tool: Any, folder: Path, key: str) -> Iterator[Log]:
+def wandb(tool: Any, folder: Path, key: str, steps: Steps) -> Iterator[int]:
     """Writes a run that `wandb sync` uploads."""
     folder.mkdir(parents=True)
     run = tool.init(project="sentbench", name=key, dir=str(folder), mode="offline")
-    yield lambda step, numbers: run.log(dict(numbers), step=step)
+    for step, numbers in steps:
+        run.log(numbers, step=step)
+        yield step
     run.finish()
 
 
-@contextmanager
-def mlflow(tool: Any, folder: Path, key: str) -> Iterator[Log]:
+def mlflow(tool: Any, folder: Path, key: str, steps: Steps) -> Iterator[int]:
     """Writes a run into a tracking store of files."""
     folder.mkdir(parents=True)
     tool.set_tracking_uri(f"sqlite:///{folder.resolve() / 'mlflow.db'}")
     with tool.start_run(run_name=key):
-        yield lambda step, numbers: tool.log_metrics(dict(numbers), step=step)
+        for step, numbers in steps:
+            tool.log_metrics(numbers, step=step)
+            yield step
 
 
-TOOLS: dict[str, Callable[[Any, Path, str], AbstractContextManager[Log]]] = {
-    "tensorboard": tensorboard,
-    "dvclive": dvclive,
-    "wandb": wandb,
-    "mlflow": mlflow,
-}
-"""Opens the place of a run in each tool."""
+TOOLS = {"tensorboard": tensorboard, "dvclive": dvclive, "wandb": wandb, "mlflow": mlflow}
+"""Shows a run in each tool, and yields the step of each entry once it is shown."""
 ARGUMENTS = {
     "keys": {"nargs": "+", "metavar": "RUN", "help": "as `sentbench list runs` names it"},
     "--to": {"required": True, "choices": list(TOOLS), "help": "its package has to be installed"},

@@ -34,7 +34,6 @@ def execute(arguments: argparse.Namespace) -> None:
     if taken:
         raise InputError(f"{taken[0]} exists already; name another method")
     for path, text in files.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
         write_text(path, text)
         print(path)
     print(f"next: fill them in; `pytest tests/conformance -k {name}` and `pytest tests/methods/{package}`")

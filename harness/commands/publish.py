@@ -70,16 +70,20 @@ def publish(
     with alone(f"publishing {out}"), new_folder(out, PUBLISHED) as part:
         shutil.copytree(folder, part, ignore=LEFT_OUT, dirs_exist_ok=True)
         quiet()
+        run = params.run(chosen.run.key)
         completed = complete_weights(part)
         written, reason = write_mteb(results, folder, part / "mteb")
-        values = _card_values(params, keys, licence)
-        values |= {"mteb": written, "no_mteb": reason, "pooler": completed}
-        values["commit"], values["dirty"] = git_state()
-        run = params.run(chosen.run.key)
-        reported = values["reported"] = reported_values(run.id, chosen.run.backbone)
-        values["header"] = card_header(results, chosen, values, reported)
-        if written:
-            write_hub_results(chosen, part)
+        commit, dirty = git_state()
+        values = _card_values(params, run, licence) | {
+            "mteb": written,
+            "no_mteb": reason,
+            "pooler": completed,
+            "commit": commit,
+            "dirty": dirty,
+            "reported": reported_values(run.id, chosen.run.backbone),
+        }
+        values["header"] = card_header(results, chosen, values)
+        write_hub_results(chosen, part)
         write_model_meta(part, name or f"sentbench/{run.id}", values)
         settings = {**{f"method.{k}": v for k, v in run.config.items()}, **run.train}
         text = render_card(results, settings=settings, values=values)
@@ -89,18 +93,16 @@ def publish(
 
 def runs_of(params: Params, names: Sequence[str]) -> list[str]:
     """Returns the run keys that names ask for: a run, or a system for all its runs; one system in all."""
-    systems: dict[str, list[str]] = {}
-    for key, run in params.runs.items():
-        systems.setdefault(run.id, []).append(key)
     keys: dict[str, None] = {}
     for name in names:
-        if name not in params.runs and name not in systems:
-            known = [*systems, *params.runs]
+        meant = [key for key, run in params.runs.items() if name in (key, run.id)]
+        if not meant:
+            known = [*dict.fromkeys(run.id for run in params.runs.values()), *params.runs]
             raise InputError(
                 f"run {name!r} is not in params.yaml, expected a run or a system of the plan"
                 f"{near_matches(name, known)}; see `sentbench list runs`"
             )
-        keys.update(dict.fromkeys([name] if name in params.runs else systems[name]))
+        keys.update(dict.fromkeys(meant))
     found = {(params.run(key).id, params.run(key).backbone_name) for key in keys}
     if len(found) != 1:
         shown = ", ".join(f"{system} on {backbone}" for system, backbone in sorted(found))
@@ -127,8 +129,7 @@ def _loadable(folder: Path) -> Path:
     return folder
 
 
-def _card_values(params: Params, keys: Sequence[str], licence: str | None) -> dict[str, Any]:
-    run = params.run(keys[0])
+def _card_values(params: Params, run: Run, licence: str | None) -> dict[str, Any]:
     origin, corpus = _origin(params, run), Path(run.corpus).name
     origin_licence = SOURCES[origin].licence if origin in SOURCES else "not known"
     licence_id, licence_name = licence_of(licence or origin_licence)

@@ -13,7 +13,7 @@ from harness.errors import InputError
 from harness.facts import statistics
 from harness.facts.published import load_published
 from harness.paths import PUBLISHED, RUN_RECORD, declared
-from harness.report.formats.templates import TEMPLATES, fill
+from harness.report.formats.templates import fill
 from harness.results.schema import ResultFile
 
 WEIGHTS = "model.safetensors"
@@ -70,13 +70,11 @@ def reported_values(system: str, backbone: str) -> dict[str, float]:
     only for a system whose own paper is not among the declared ones.
     """
     rows = [
-        (row.source, column, round(100 * float(value) / table.scale, 2))
+        (row.source, column, round(100 * value / table.scale, 2))
         for table in load_published(declared(PUBLISHED)).tables.values()
         if table.metric == "spearman"
-        for row in table.rows
+        for row, column, value in table.cells()
         if row.key == f"{system}@{backbone}"
-        for column, value in zip(table.columns, row.values, strict=True)
-        if value is not None
     ]
     source = "this-paper" if any(row[0] == "this-paper" for row in rows) else "cited"
     found: dict[str, set[float]] = {}
@@ -86,18 +84,15 @@ def reported_values(system: str, backbone: str) -> dict[str, float]:
     return {column: values.pop() for column, values in found.items() if len(values) == 1}
 
 
-def card_header(
-    results: Sequence[ResultFile],
-    chosen: ResultFile,
-    values: Mapping[str, Any],
-    reported: Mapping[str, float],
-) -> str:
+def card_header(results: Sequence[ResultFile], chosen: ResultFile, values: Mapping[str, Any]) -> str:
     """Returns the card's metadata as YAML: licence, base model, data set and `model-index`.
 
     An entry of `model-index` is the score of the published weights, and its `args` hold mean, standard
     deviation and number of seeds, and the paper's value.
     """
     from huggingface_hub import EvalResult, ModelCardData
+
+    reported = values["reported"]
 
     def entry(task: str, metric: str, own: float) -> EvalResult:
         scores = [
@@ -159,19 +154,33 @@ def write_mteb(results: Sequence[ResultFile], folder: Path, out: Path) -> tuple[
     """
     if results[0].provenance.text != "raw":
         return [], "the runs were evaluated on SentEval's text, and MTEB scores raw sentences"
-    tasks: dict[str, None] = {}
-    for result in results:
-        if scores := mteb_scores(result):
-            _write_results(
-                result, scores, folder, out, {} if len(results) == 1 else {"seed": result.run.seed}
-            )
-        tasks.update(dict.fromkeys(MTEB_TASKS[task][0] for task in scores))
-    reason = "" if tasks else "no task of the runs is one of MTEB's with the same files"
-    return list(tasks), reason
+    found = [(result, mteb_scores(result)) for result in results]
+    tasks = dict.fromkeys(MTEB_TASKS[task][0] for _, scores in found for task in scores)
+    if not tasks:
+        return [], "no task of the runs is one of MTEB's with the same files"
+    import mteb
+
+    from harness.tasks.mteb_adapter import MtebModel, identity_of
+    from methods.core.folders import load_encoder
+
+    encoder, cache = load_encoder(folder), mteb.ResultCache(out)
+    for result, scores in found:
+        run = result.run
+        label, revision = identity_of(f"{run.id}__{run.backbone}", result.provenance.encoder_sha256)
+        experiment = {} if len(results) == 1 else {"seed": run.seed}
+        model = MtebModel(encoder, name=label, revision=revision, experiment=experiment)
+        for task, values in scores.items():
+            cache.save_to_cache(_task_result(task, values), model.mteb_model_meta)
+    return list(tasks), ""
 
 
 def mteb_scores(result: ResultFile) -> dict[str, dict[str, float]]:
-    """Returns cosine_spearman and cosine_pearson of the best-dev weights by task, for tasks of mteb."""
+    """Returns cosine_spearman and cosine_pearson of the best-dev weights by task, for tasks of mteb.
+
+    mteb scores raw text, and a result of another text has none.
+    """
+    if result.provenance.text != "raw":
+        return {}
     found: dict[str, dict[str, float]] = {}
     for score in result.scores:
         if mteb_data(result, score.task)[0] and (score.setting, score.selection) == ("all", "best-dev"):
@@ -179,33 +188,20 @@ def mteb_scores(result: ResultFile) -> dict[str, dict[str, float]]:
     return {task: scores for task, scores in found.items() if "cosine_spearman" in scores}
 
 
-def _write_results(
-    result: ResultFile,
-    found: Mapping[str, dict[str, float]],
-    folder: Path,
-    out: Path,
-    experiment: dict[str, Any],
-) -> None:
+def _task_result(task: str, values: Mapping[str, float]) -> Any:
+    """Returns scores as mteb's result of its task. Errors: InputError if mteb reads another revision."""
     import mteb
     from mteb.results import TaskResult
 
-    from harness.tasks.mteb_adapter import MtebModel, identity_of
-    from methods.core.folders import load_encoder
-
-    run = result.run
-    label, revision = identity_of(f"{run.id}__{run.backbone}", result.provenance.encoder_sha256)
-    model = MtebModel(load_encoder(folder), name=label, revision=revision, experiment=experiment)
-    for name, scores in found.items():
-        theirs, source = MTEB_TASKS[name]
-        task, (_, ours) = mteb.get_task(theirs), on_hub(source)
-        if ours != task.metadata.revision:
-            raise InputError(
-                f"source {source}: revision {ours}, mteb scores {theirs} on {task.metadata.revision}; "
-                "align the sources table before publishing"
-            )
-        values = {**scores, "main_score": scores["cosine_spearman"]}
-        made = TaskResult.from_task_results(task, {"test": {"default": values}}, evaluation_time=None)
-        mteb.ResultCache(out).save_to_cache(made, model.mteb_model_meta)
+    name, source = MTEB_TASKS[task]
+    theirs, (_, ours) = mteb.get_task(name), on_hub(source)
+    if ours != theirs.metadata.revision:
+        raise InputError(
+            f"source {source}: revision {ours}, mteb scores {name} on {theirs.metadata.revision}; "
+            "align the sources table before publishing"
+        )
+    scores = {**values, "main_score": values["cosine_spearman"]}
+    return TaskResult.from_task_results(theirs, {"test": {"default": scores}}, evaluation_time=None)
 
 
 def write_hub_results(chosen: ResultFile, out: Path) -> None:
@@ -222,9 +218,8 @@ def write_hub_results(chosen: ResultFile, out: Path) -> None:
             dataset_revision=revision,
             notes=f"sentbench, seed {chosen.run.seed}, cosine Spearman x 100",
         )
-        path = out / HUB_RESULTS / f"{name}.yaml"
-        path.parent.mkdir(exist_ok=True)
-        write_text(path, yaml.safe_dump(eval_result_entries_to_yaml([entry]), sort_keys=False))
+        text = yaml.safe_dump(eval_result_entries_to_yaml([entry]), sort_keys=False)
+        write_text(out / HUB_RESULTS / f"{name}.yaml", text)
 
 
 def write_model_meta(folder: Path, name: str, values: Mapping[str, Any]) -> None:
@@ -245,9 +240,7 @@ def write_model_meta(folder: Path, name: str, values: Mapping[str, Any]) -> None
         "licence": repr(None if values["licence"] == "other" else values["licence"]),
         "base": repr(on_hub(values["origin"])[0]),
     }
-    text = fill("model_meta.py.j2", stated, folder=TEMPLATES)
-    (folder / META).parent.mkdir(exist_ok=True)
-    write_text(folder / META, text)
+    write_text(folder / META, fill("model_meta.py.j2", stated))
 
 
 def check_upload(repository: str) -> None:

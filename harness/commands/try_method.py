@@ -213,7 +213,6 @@ def write_full(
     recipe = out / RECIPES / f"{file.stem}.yaml"
     entry = system.model_dump(exclude_defaults=True, exclude={"preset"})
     (out / "methods").mkdir(parents=True, exist_ok=True)
-    recipe.parent.mkdir(exist_ok=True)
     shutil.copyfile(file, out / "methods" / file.name)
     write_text(recipe, yaml.safe_dump({"name": system.id, "runs": [entry]}, sort_keys=False, width=110))
     run = f"in a checkout: sentbench --include {out} plan {system.id} && sentbench --include {out} launch"

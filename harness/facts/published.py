@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -116,6 +116,13 @@ class PublishedTable(Declaration):
             if erratum.column == column and erratum.kind == "cell":
                 return erratum.recomputed
         return self._cell(row, column)
+
+    def cells(self) -> Iterator[tuple[PublishedRow, str, float]]:
+        """Yields every reported number with its row and its column."""
+        for row in self.rows:
+            for column, value in zip(self.columns, row.values, strict=True):
+                if value is not None:
+                    yield row, column, value
 
     def remark(self, row: PublishedRow, column: str) -> str:
         """Returns what a reader must know about one reported value, or nothing."""

@@ -1,24 +1,19 @@
 """The hosted report: links, addresses, versions and the sitemap of a small checkout with one tag."""
 
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from docs.site import build
 from harness.errors import InputError
+from tests.support.git import commit, git
 
 URL, REPOSITORY = "https://example.org/bench", "https://example.org/code"
 FOOT = (
     '<a href="{up}../README.md">repository</a> <a href="{up}../docs/index.md">docs</a> '
     '<a href="{up}../docs/glossary.md#seed">glossary</a>'
 )
-
-
-def git(root: Path, *words: str) -> None:
-    named = ["git", "-C", str(root), "-c", "user.name=a", "-c", "user.email=a@b.c"]
-    subprocess.run([*named, *words], check=True, capture_output=True)
 
 
 @pytest.fixture
@@ -32,9 +27,7 @@ def root(tmp_path: Path) -> Path:
         path.write_text(f'<head>\n<title>old</title>\n</head>\n<a href="{other}">x</a>{foot}\n')
     (folder / "docs/pictures").mkdir(parents=True)
     (folder / "docs/pictures/answers.png").write_bytes(b"png")
-    git(folder, "init", "-q")
-    git(folder, "add", "-A")
-    git(folder, "commit", "-qm", "one")
+    commit(folder, "one")
     git(folder, "tag", "v1")
     git(folder, "rm", "-rq", "--cached", "reports")
     git(folder, "commit", "-qm", "no report")

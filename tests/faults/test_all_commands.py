@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,6 +12,7 @@ from tests.faults.command_lines import Line, command_lines, write_places
 from tests.faults.corruptions import ending_of
 from tests.faults.small_project import ROOT, copy_project, write_project
 from tests.support import tiny
+from tests.support.git import commit, git
 
 LINES = tuple(command_lines())
 SAMPLE = 61
@@ -31,15 +31,8 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tiny.sentence_encoder(folder / "backbones/minilm-l2").save(folder / "encoder")
     (folder / ".gitignore").write_text("/.cache\n/pipe\n")
     write_places(folder)
-    for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "all"]):
-        git(folder, *words)
+    commit(folder, "all")
     return folder
-
-
-def git(folder: Path, *words: str) -> str:
-    named = ["-c", "user.name=a", "-c", "user.email=a@b.c"]
-    done = subprocess.run(["git", *named, *words], cwd=folder, capture_output=True, check=True, text=True)
-    return done.stdout
 
 
 def fresh(original: Path, folder: Path) -> Path:

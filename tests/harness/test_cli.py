@@ -44,6 +44,7 @@ RUN = "simcse-small__words-50d__s0"
         (["train", "simcse-smal__words-50d__s0", "--out", "a"], f"did you mean {RUN}"),
         (["train", RUN, "--out", "a", "--device", "cpu"], "data/wiki-small|backbones/words-50d"),
         (["evaluate", "encoder", "--tasks", "STSBB"], "did you mean STSB"),
+        (["evaluate", "encodr", "--tasks", "STSB"], "did you mean encoder"),
         (["evaluate", "bert", "--tasks", "STSB"], "give --pooling"),
         (["report"], "no scores of the plan"),
     ],

@@ -12,6 +12,7 @@ import yaml
 from harness.report.formats.summary import flat_metrics, metrics_files
 from harness.results.curves import LOSSES, POINTS, losses_of
 from harness.results.store import read_results
+from tests.support.git import commit
 
 ROOT = Path(__file__).parents[2]
 SYSTEM = "simcse-small__words-50d"
@@ -44,8 +45,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         steps = [{"step": step, "loss": 1 / (1 + step), "learning_rate": 0.01} for step in range(20)]
         (LOSSES / f"{RUN}.json").write_text(json.dumps({"losses": steps}))
         write_metrics()
-        for command in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "one"]):
-            subprocess.run(["git", "-c", "user.name=n", "-c", "user.email=a@b.c", *command], check=True)
+        commit(Path(), "one")
     return folder
 
 

@@ -95,4 +95,3 @@ def test_encode_gives_one_vector_a_text_in_order(folder: Path) -> None:
     vectors = sentbench.encode(folder, TEXTS)
     assert vectors.shape == (3, sentbench.load(folder).dim)
     assert np.array_equal(vectors[0], vectors[2])
-    assert np.array_equal(sentbench.encode(letters, iter(TEXTS)), letters(TEXTS))

@@ -39,6 +39,7 @@ def test_published_numbers_are_those_reported() -> None:
     row = frame[(frame["system"] == "simcse") & (frame["backbone"] == "bert-base-uncased")]
     assert row.set_index("column")["value"]["Avg"] == 76.25
     whole = sentbench.published()
+    assert whole["value"].notna().all()
     assert set(whole["table"]) > {"pcl/table2", "una/table1", "sct/table1"}
     assert len(whole[whole["table"] == "pcl/table2"]) == len(frame)
 

@@ -1,6 +1,5 @@
 """What pages are built of: the sentence pairs behind the scores, and the stamp in the footer."""
 
-import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from harness.tasks.sts import StsTask
 from tests.faults.small_project import write_stsb
 from tests.harness.report.made_results import result
 from tests.harness.report.shown import show_index
+from tests.support.git import git
 
 ROOT = Path(__file__).parents[3]
 PICKED = "STS12-part-hard-length:positive=4:negative=2:longer=5:closer=2"
@@ -90,13 +90,12 @@ def test_a_second_report_of_equal_results_keeps_the_stamp_and_other_results_get_
     tmp_path: Path,
 ) -> None:
     """A page is built at one commit and again at the next, as happens when it is committed."""
-    git = ["git", "-c", "user.name=n", "-c", "user.email=n@example.org"]
     page, results = tmp_path / "index.html", [result("a", 0, {("STSB", "all"): 0.5})]
     assert stamp_of(results, page).commit == stamp_of(results, page).date == ""
-    subprocess.run([*git, "init", "-q"], cwd=tmp_path, check=True)
+    git(tmp_path, "init", "-q")
     commits = []
     for _ in range(2):
-        subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "c"], cwd=tmp_path, check=True)
+        git(tmp_path, "commit", "-q", "--allow-empty", "-m", "c")
         commits.append(stamp_of(results, tmp_path / "none.html").commit)
         if not page.exists():
             first = stamp_of(results, page)

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from harness.report.formats.markdown import annotation
 from harness.results.agreement import FLOOR, Band, bands_of, outside
 from harness.results.schema import ResultFile
 from harness.results.store import read_results
+from tests.support.git import commit
 
 ROOT = Path(__file__).parents[3]
 RECORDED = Path(__file__).parents[1] / "report/recorded/scores"
@@ -73,13 +73,6 @@ def moved(one: ResultFile, points: Mapping[tuple[str, ...], float]) -> ResultFil
     return one.model_copy(update={"scores": scores})
 
 
-def commit(folder: Path) -> None:
-    """Commits all files of a folder."""
-    identity = ["-c", "user.name=x", "-c", "user.email=x@x"]
-    for words in (["init", "-q"], ["add", "-A"], [*identity, "commit", "-qm", "all"]):
-        subprocess.run(["git", *words], cwd=folder, check=True)
-
-
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A checkout with committed scores and reference losses, and no run to measure."""
@@ -88,7 +81,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "leaderboards").mkdir()
     (tmp_path / "leaderboards/reference_losses.yaml").write_text("runs: {simcse: {loss: [1.0, 0.1]}}\n")
     shutil.copytree(RECORDED, tmp_path / SCORES)
-    commit(tmp_path)
+    commit(tmp_path, "all")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("harness.commands.check.scoring_problems", list)
     return tmp_path
@@ -122,7 +115,7 @@ def test_scores_are_compared_with_those_of_another_state(
         score["value"] += 0.02
     path.write_text(json.dumps(raw))
     assert main(["check"]) == 1
-    commit(project)
+    commit(project, "all")
     assert main(["check"]) == 0
     capsys.readouterr()
     for before in ("before", "HEAD~1"):

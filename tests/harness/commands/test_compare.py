@@ -2,27 +2,20 @@
 
 import json
 import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from harness.cli import main
+from tests.support.git import commit
 
 RECORDED = Path(__file__).parents[1] / "report/recorded/scores"
-
-
-def commit(folder: Path, message: str) -> None:
-    name = ["-c", "user.name=t", "-c", "user.email=t@t"]
-    for command in (["add", "-A"], [*name, "commit", "-qm", message]):
-        subprocess.run(["git", *command], cwd=folder, check=True)
 
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Commit 1 has no scores, commit 2 the recorded ones, commit 3 every SimCSE score lowered by 0.2."""
-    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
     (tmp_path / "file").write_text("")
     commit(tmp_path, "nothing")
     scores = tmp_path / "reports/scores"

@@ -2,7 +2,10 @@
 
 import json
 import shutil
+import sys
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -66,6 +69,18 @@ def test_a_live_training_is_followed_through_a_kill_until_its_artefact_is_there(
     monkeypatch.setattr(follow, "running_log", lambda params, key: running)
     monkeypatch.setattr(follow.time, "sleep", lambda seconds: next(moves)())
     assert list(entries_of(read_params(), KEY, live=True)) == SHOWN
+
+
+def test_every_entry_is_shown_and_counted(
+    project: Path, monkeypatch: pytest.MonkeyPatch, printed: Callable[..., str]
+) -> None:
+    shown: list[Any] = []
+    run = SimpleNamespace(
+        log=lambda numbers, step: shown.append((step, numbers)), finish=lambda: shown.append("finished")
+    )
+    monkeypatch.setitem(sys.modules, "wandb", SimpleNamespace(init=lambda **options: run))
+    assert printed("follow", KEY, "--to", "wandb", "--out", "board") == f"{KEY}: 4 entries to board/{KEY}\n"
+    assert shown == [*SHOWN, "finished"]
 
 
 def test_tensorboard_reads_the_numbers_back(project: Path) -> None:

@@ -15,6 +15,7 @@ import yaml
 from harness.cli import main
 from harness.results.schema import ResultFile
 from harness.results.store import write_result
+from tests.support.git import commit, git
 from tests.support.results import SCORE, raw_result
 
 ROOT = Path(__file__).parents[3]
@@ -59,11 +60,6 @@ def provenance(**values: Any) -> Change:
 OTHER_WEIGHTS = provenance(encoder_sha256="other")
 
 
-def git(*words: str) -> None:
-    identity = ["-c", "user.name=A", "-c", "user.email=a@b.c"]
-    subprocess.run(["git", *identity, *words], check=True, capture_output=True)
-
-
 @pytest.fixture
 def project(committed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the checkout, on a processor of its kind."""
@@ -84,9 +80,7 @@ def committed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         Path(".gitignore").write_text("embeddings\n")
         for key in params["runs"]:
             evaluate(key)
-        git("init", "-q")
-        git("add", ".")
-        git("commit", "-qm", "results")
+        commit(folder, "results")
     return folder
 
 
@@ -175,7 +169,7 @@ def test_a_run_that_was_not_evaluated_here_is_named(capsys: pytest.CaptureFixtur
         Path(path, TRAINED[1]).rmdir()
     else:
         Path(path, f"{TRAINED[1]}.json").unlink()
-        git("add", ".")
+        git(Path(), "add", ".")
     assert shown(capsys, code=1) == (
         "not reproduced: 1 of 4 runs not evaluated here; 3 of 4 runs bit-identical\n"
         f"  not evaluated here: {TRAINED[1]}\n"
@@ -193,8 +187,7 @@ def test_runs_of_another_plan_do_not_count(capsys: pytest.CaptureFixture[str]) -
     assert shown(capsys) == EQUAL
     evaluate("simcse-small__words-50d__s3", score(10))
     assert shown(capsys, "--details") == EQUAL
-    git("add", ".")
-    git("commit", "-qm", "more seeds")
+    commit(Path(), "more seeds")
     shutil.rmtree("embeddings/simcse-small__words-50d__s3")
     assert shown(capsys) == EQUAL
 
@@ -202,8 +195,8 @@ def test_runs_of_another_plan_do_not_count(capsys: pytest.CaptureFixture[str]) -
 def test_without_a_committed_result_there_is_nothing_to_compare_with(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    git("rm", "-q", "--cached", "-r", "reports")
-    git("commit", "-qm", "no results")
+    git(Path(), "rm", "-q", "--cached", "-r", "reports")
+    git(Path(), "commit", "-qm", "no results")
     why = "this folder has no git commit with results"
     assert shown(capsys) == f"nothing to compare with: {why}\n"
     shutil.rmtree(".git")

@@ -45,11 +45,14 @@ def test_scores_become_one_long_frame(tmp_path: Path) -> None:
     ("content", "message"),
     [
         ("{", "not JSON"),
+        ("[" * 200_000, "not JSON"),
+        ('{"schema": ' + "1" * 5_000 + "}", "not JSON"),
         (raw(schema=2), "result schema 2, expected 1"),
         (raw(extra=1), "extra"),
         (raw(scores=[{**SCORE, "value": float("nan")}]), "scores.0.value"),
         (raw(scores=[{**SCORE, "n": 0}]), "scores.0.n"),
     ],
+    ids=["no JSON", "deep", "long number", "schema", "more", "nan", "no items"],
 )
 def test_files_that_are_off_are_refused_by_name(tmp_path: Path, content: Any, message: str) -> None:
     place = save(tmp_path, content)
