@@ -149,8 +149,8 @@ def backend_scores(command: list[str], software: dict[str, str], tasks: Sequence
 
 def columns_of(task: StsTask) -> tuple[list[str], list[str], np.ndarray]:
     """Returns first texts, second texts and gold scores."""
-    first, second, gold = zip(*task.pairs, strict=True)
-    return list(first), list(second), np.array(gold)
+    first, second = ([pair[side] for pair in task.pairs] for side in (0, 1))
+    return first, second, np.array([pair.score for pair in task.pairs])
 
 
 def our_scores(model: SentenceEncoder, tasks: Sequence[StsTask], *, half: bool = False) -> list[float]:
