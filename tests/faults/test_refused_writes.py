@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import pytest
 
 from harness.cli import main
-from harness.tasks import sts_sets
 from tests.faults.refusals import REMOVALS, Refusal, error, files_up_to, refusing
 from tests.faults.small_project import EVALUATE, FETCH, PUBLISH, TRAIN, copy_project, write_project
 from tests.faults.trees import tree, tree_but
@@ -73,7 +72,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tiny_in_mirror: Non
 def attempt(project: Path, original: Path, command: list[str], refusal: Refusal | None = None) -> int:
     """Runs the command in a fresh copy of the project, as a new process would; returns its exit code."""
     os.chdir("/")
-    sts_sets._stsb_rows.cache_clear()  # else rows are kept from the copy before, which lay in the same place
     copy_project(original, project)
     os.chdir(project)
     if refusal is None:
