@@ -101,13 +101,14 @@ class Estimate:
         train = run.train
         if train["steps"] is not None:
             return int(train["steps"])
-        return StepPlan(
+        plan = StepPlan(
             rows=round(self.rows(run.corpus) * run.corpus_share),
             batch_size=train["batch_size"],
             drop_last=train["drop_last"],
             steps=None,
             epochs=train["epochs"],
-        ).total
+        )
+        return plan.per_epoch * int(train["epochs"])
 
     def run(self, run: Run) -> Cost | None:
         """Returns the cost of training and evaluating a run, None if its backbone or method is not known."""
