@@ -48,10 +48,11 @@ def spread(median: float, low: float, high: float) -> MedianRange:
 def test_ratios_are_taken_within_rounds_and_then_their_median() -> None:
     """Ours 1, 2, 4 s and theirs 2, 6, 4 s: ratios 2, 3, 1, median 2; that of the medians 4 / 2."""
     runs = Runs({"ours": [1.0, 2.0, 4.0], "other": [2.0, 6.0, 4.0]}, {})
-    result = runs.result("x", "ours", {"other": 2.5}, unit="s")
+    result = runs.result("x", "ours", {"other": 2.5}, unit="s", software={"other": "other 1.0"})
     assert result.ours == spread(2.0, 1.0, 4.0)
     (peer,) = result.peers
     assert (peer.cost, peer.ratio, peer.target) == (spread(4.0, 2.0, 6.0), spread(2.0, 1.0, 3.0), 2.5)
+    assert peer.software == "other 1.0"
     assert result.met is False
     assert "NOT MET" in result.lines()[0]
 

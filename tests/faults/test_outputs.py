@@ -140,6 +140,9 @@ def test_a_file_of_something_else_is_refused(tmp_path: Path, text: str) -> None:
     check_file(tmp_path / "s.json", keys=("model", "scores"))
     (tmp_path / "s.json").write_text("")
     check_file(tmp_path / "s.json", keys=("model", "scores"))
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(InputError, match="no plain file"):
+        check_file(tmp_path / "pipe")
 
 
 def replace_set(top: Path, refusal: Refusal) -> None:
@@ -156,6 +159,10 @@ def test_an_error_at_any_change_leaves_the_whole_set_of_outputs_as_it_was(tmp_pa
     record, before = Refusal(tmp_path), tree(tmp_path / "old")
     replace_set(shutil.copytree(tmp_path / "old", tmp_path / "new"), record)
     whole, refused = tree(tmp_path / "new"), 0
+    assert {name: (tmp_path / "new" / name).stat().st_mode & 0o777 for name in ("box", "fresh")} == {
+        "box": 0o755,
+        "fresh": 0o644,
+    }
     assert sorted(whole) == ["box", "box/a.txt", "box/box.json", "box/lid", "box/lid/b.txt", "fresh", "page"]
     assert {whole[name] for name in ("box/a.txt", "box/lid/b.txt", "fresh", "page")} == {b"new"}
     for at in [number for number, (event, _) in enumerate(record.seen) if event not in REMOVALS]:

@@ -66,6 +66,7 @@ def of_one(folder: Path, code: str) -> str:
         CODE.replace("2 * x", "2*x  # twice"),
         CODE.replace("\n\n\n", "\n\n\n\n\n"),
         CODE + "if TYPE_CHECKING:\n    from typing import Any\n",
+        CODE + "if typing.TYPE_CHECKING:\n    from typing import Any\n",
     ],
 )
 def test_writing_differently_keeps_the_fingerprint(tmp_path: Path, edited: str) -> None:
@@ -80,6 +81,7 @@ def test_writing_differently_keeps_the_fingerprint(tmp_path: Path, edited: str) 
         CODE.replace("double", "twice"),
         CODE + "x = 'text'\n",
         CODE + "if TYPE_CHECKING:\n    pass\nelse:\n    x = 1\n",
+        CODE + "if not TYPE_CHECKING:\n    x = 1\n",
     ],
 )
 def test_saying_something_else_changes_it(tmp_path: Path, edited: str) -> None:

@@ -43,6 +43,11 @@ def taught(top: Path, rows: list[Row]) -> torch.Tensor:
     return unit(torch.from_numpy(vectors[[row.index for row in rows], 0]))
 
 
+def test_the_student_reads_the_text_of_its_teacher(top: Path) -> None:
+    assert list(build(top, teacher_view=0).columns) == [0]
+    assert list(build(top, teacher_view=1).columns) == [1]
+
+
 def test_a_step_is_info_nce_over_batch_and_queue(top: Path) -> None:
     """After one step of 6 a queue of 8 holds the last 2 of its start, then the 6: 12 choices at 1 / .05."""
     method = build(top)

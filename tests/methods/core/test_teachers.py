@@ -1,5 +1,7 @@
 """Teacher vectors: written once, looked up by row, and never read for another text."""
 
+import json
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -38,6 +40,12 @@ def test_a_part_of_the_corpus_in_any_order_finds_its_rows(folder: Path) -> None:
         np.testing.assert_array_equal(vectors.of([ROWS[7], ROWS[2]], column), stored[[7, 2], column])
     without = ROWS[3]._replace(augmentations=())
     np.testing.assert_array_equal(read(folder, [without]).of([without], 0), stored[[3], 0])
+
+
+def test_the_record_has_the_checksum_of_every_other_file(folder: Path) -> None:
+    record = json.loads((folder / "teacher.json").read_text())
+    files = {path.name: path.read_bytes() for path in folder.iterdir() if path.name != "teacher.json"}
+    assert record["files"] == {name: sha256(content).hexdigest() for name, content in files.items()}
 
 
 @pytest.mark.parametrize("together", [5, 100])
