@@ -129,6 +129,15 @@ def test_a_span_is_one_run_and_tokens_are_not() -> None:
     assert {place for where in scattered for place in where} == set(range(1, 11))
 
 
+@pytest.mark.parametrize("span", [False, True])
+def test_a_batch_has_the_cuts_of_its_setting(span: bool, build: Build) -> None:
+    positive = "span-cutoff" if span else "token-cutoff"
+    config = {**PAPER, **UNWEIGHTED, "positive": positive, "cutoff_rate": 0.6}
+    keep = batch_of(build(config, parent=None, backbone="calm"))["keep"][..., 0]
+    places = [row.eq(0).nonzero().flatten().tolist() for row in keep]
+    assert span is all(where[-1] - where[0] == len(where) - 1 for where in places)
+
+
 def test_feature_cuts_differ_by_sentence_and_hold_for_all_its_tokens() -> None:
     keep = cut_features(6, 20, rate=0.2, rng=rng())
     assert keep.shape == (6, 1, 20)

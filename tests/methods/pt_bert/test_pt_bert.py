@@ -142,6 +142,7 @@ def test_padded_token_states_are_not_attended() -> None:
     torch.testing.assert_close(
         made(sentences(), padded, mask), made(sentences(), states, torch.ones(B, 3)), rtol=1e-12, atol=1e-12
     )
+    assert (made(sentences(), states) - made(sentences())).abs().max() > 1e-3
 
 
 @pytest.mark.parametrize("length", [64, 128, 256])

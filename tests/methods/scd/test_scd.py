@@ -106,3 +106,11 @@ def test_each_view_has_its_own_rate(backbone: Path) -> None:
     method.eval()
     torch.testing.assert_close(first, method.encoder(tokens), rtol=0, atol=1e-6)
     assert not torch.allclose(second, first, atol=1e-2)
+
+
+def test_half_precision_vectors_have_the_decorrelation_of_their_fp32_values_under_autocast() -> None:
+    first, second = (drawn(4, 3, seed=seed).detach().bfloat16() for seed in (1, 2))
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        found = objective.decorrelation(first, second)
+    expected = objective.decorrelation(first.float(), second.float())
+    torch.testing.assert_close(tuple(found), tuple(expected), rtol=0, atol=0)
