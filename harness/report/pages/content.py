@@ -4,15 +4,10 @@ A page is one module of this package, which ends in its declaration `PAGE`, and 
 of one kind, as those of papers, are made by a function `pages` of their module.
 """
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
-
-import numpy as np
-from scipy.stats import rankdata
 
 from harness.declarations import LEADERBOARDS, Declaration, Link
 from harness.report.chart import Chart
@@ -23,8 +18,6 @@ from harness.results.kept_models import KeptModel
 from harness.results.schema import ResultFile
 
 MAIN = "index.html"
-OPEN = ("CC-", "CC0", "PDDL", "MIT", "Apache")
-"""How the licences start under which a page may print a sentence."""
 
 
 @dataclass(frozen=True)
@@ -85,52 +78,6 @@ class Stamp:
 
 
 @dataclass(frozen=True)
-class PairSet:
-    """The pairs of one test set with what each system makes of them.
-
-    Cosines and gold scores have no common unit, and a rank correlation asks for ranks alone. So pages show
-    ranks: the share of the set's other pairs that appear below, ties in the middle, from 0 to 1.
-
-    subsets: the subset of each pair, subset after subset; words: mean length of the two sentences; gold:
-    human scores; texts: the sentences, in the text form that was encoded. cosines: by system, the mean over
-    its runs.
-    """
-
-    task: str
-    licence: str
-    subsets: tuple[str, ...]
-    gold: tuple[float, ...]
-    words: tuple[float, ...]
-    texts: tuple[tuple[str, str], ...]
-    cosines: Mapping[str, Sequence[float]] = field(default_factory=dict)
-
-    @property
-    def shows_texts(self) -> bool:
-        """Whether the licence of the set allows its sentences on a page."""
-        return self.licence.startswith(OPEN)
-
-    @cached_property
-    def ids(self) -> tuple[str, ...]:
-        """What each pair is called: its subset and its number there, from 1."""
-        counts = Counter(self.subsets)
-        return tuple(f"{name} {number}" for name in counts for number in range(1, counts[name] + 1))
-
-    @cached_property
-    def gold_ranks(self) -> np.ndarray:
-        """The ranks [N] of the gold scores."""
-        return _ranks(self.gold)
-
-    @cached_property
-    def ranks(self) -> dict[str, np.ndarray]:
-        """The ranks [N] of every system's cosines."""
-        return {system: _ranks(values) for system, values in self.cosines.items()}
-
-
-def _ranks(values: Sequence[float]) -> np.ndarray:
-    return np.asarray((rankdata(values) - 1) / max(1, len(values) - 1))
-
-
-@dataclass(frozen=True)
 class Report:
     """The whole report.
 
@@ -153,7 +100,6 @@ class Report:
     own_models: tuple[KeptModel, ...] = ()
     suites: Mapping[str, Sequence[str]] = field(default_factory=dict)
     papers: tuple[Paper, ...] = ()
-    pairs: tuple[PairSet, ...] = ()
     results: tuple[ResultFile, ...] = ()
     contributed: tuple[Contribution, ...] = ()
     set_aside: tuple[str, ...] = ()

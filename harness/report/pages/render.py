@@ -44,7 +44,7 @@ GROUPS = ("Numbers", "Papers", "Systems", "Methods", "About")
 """The menus of the navigation, in their order."""
 STYLES = ("page.css", "tables.css", "parts.css", "narrow.css", "print.css")
 """The style of every page, in its parts: a later one stands over those before it."""
-SCRIPTS = ("cells.js", "tables.js", "page.js", "find.js", "search.js", "compare.js", "pairs.js")
+SCRIPTS = ("cells.js", "tables.js", "page.js", "find.js", "search.js", "compare.js")
 """The script of every page, in its parts, which run in this order."""
 
 

@@ -16,9 +16,8 @@ from harness.report.chart import PALETTE, Chart
 from harness.report.figures import chart_of, curve_rows, learning_curves
 from harness.report.pages.answers import Answer, conclusion, forest_of
 from harness.report.pages.claims import Claim, Rows, claims_of, judge_claims
-from harness.report.pages.content import PairSet, Paper
+from harness.report.pages.content import Paper
 from harness.report.pages.index import costs_of, geometry_figure, ranks_of, years_of
-from harness.report.pages.pairs import GOLD, SPAN, pairs_of
 from harness.report.pages.paper import others_values
 from harness.report.runs import RunDetail
 from harness.report.tables.model import Cell, Column, Table, TableRow
@@ -273,26 +272,3 @@ def test_a_missing_library_is_an_input_error(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     with pytest.raises(InputError, match=r"pip install '\.\[report\]'"):
         forest_of([answer("One", {})], "k")
-
-
-def test_pairs_that_systems_rank_furthest_apart_come_first_with_their_sentences() -> None:
-    """Of three pairs, a ranks 0, 50, 100 and b ranks 100, 50, 0; people rank them 50, 0, 100."""
-    sentences = (("A cat sits.", "A cat runs."), ("x", "y"), ("A cat sits.", "A cat runs."))
-    found = PairSet(
-        "STSB", "CC-BY-4.0", ("p",) * 3, (2.0, 1.0, 3.0), (3.0, 1.0, 3.0), sentences,
-        {"a": (0.1, 0.2, 0.3), "b": (0.9, 0.8, 0.7)},
-    )  # fmt: skip
-    chart = drawn(pairs_of(found))
-    spans = [(row["name"], row["low"], row["high"]) for row in chart.rows if row["kind"] == SPAN]
-    twin = "A cat sits. / A cat runs."
-    assert spans == [(twin, 0.0, 100.0), ("p 3", 0.0, 100.0), ("x / y", 50.0, 50.0)]
-    assert [row["value"] for row in chart.rows if row["kind"] == GOLD] == [50.0, 100.0, 0.0]
-    assert chart.rows[0]["says"] == "p 1: 0 by a, 100 by b"
-    assert chart.says == (
-        "Two systems are more than half of the ranks apart on 2 of 3 pairs; "
-        "the largest difference is that of p 1: 0 by a, 100 by b."
-    )
-    hidden = drawn(pairs_of(replace(found, licence="unknown")))
-    assert [row["name"] for row in hidden.rows[::2]] == ["p 1", "p 3", "p 2"]
-    assert not any("cat" in drawing for drawing in hidden.drawings)
-    assert replace(found, gold=(3.0, 1.0, 3.0)).gold_ranks.tolist() == [0.75, 0.0, 0.75]

@@ -1,4 +1,4 @@
-"""A table for programs, its addresses on a page, the order of its rows, its citation; ranks of pairs."""
+"""A table for programs, its addresses on a page, the order of its rows, its citation."""
 
 import csv
 import io
@@ -12,7 +12,6 @@ from harness.report.cite import WORKS, Work
 from harness.report.formats.summary import to_csv, to_json
 from harness.report.pages.cells import anchors_of
 from harness.report.pages.content import Report
-from harness.report.pages.pairs import written
 from harness.report.pages.paper import papers_of
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.model import Cell, Column, Table, TableRow
@@ -74,8 +73,3 @@ def test_a_quoted_number_is_cited_by_the_work_that_reported_it(
     assert set(filter(None, found.values())) <= set(bibliography)
     assert "Tianyu Gao and Xingcheng Yao and Danqi Chen" in bibliography["gao-2021-simcse"]
     assert "@misc{pcl2022" in text
-
-
-def test_a_page_writes_a_rank_as_two_digits_to_the_base_36() -> None:
-    """0.5 is 500 thousandths, 13 x 36 + 32; 1 is 27 x 36 + 28; 0.0004 is none."""
-    assert written([0.5, 1.0, 0.0004]) == "dwrs00"
