@@ -50,7 +50,6 @@ PICTURES = {
     "compare": Picture("pages/compare.html", start="#pick"),
     "audit": Picture("pages/audit.html", start="#audit-simcse"),
     "protocols": Picture("pages/protocols.html", start="main section"),
-    "speed": Picture("pages/speed.html", start="#speed-evaluation"),
 }
 """The pictures by the names of their files."""
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from harness.declarations import read_declaration, read_declarations
 from harness.facts.spec import MARK
 from harness.identity import code_base, report_roots
-from harness.paths import CURVES, LEADERBOARDS, MEASUREMENTS, REPORTS, declared
+from harness.paths import CURVES, LEADERBOARDS, REPORTS, declared
 from harness.plan.entries import Params
 from harness.plan.names import changes_of, is_full_scale, recipes_of
 from harness.plan.recipes import load_recipes
@@ -58,7 +58,6 @@ def report_content(
         notes=notes_of(tables.get(SMALL)) if small_scale else (),
         problems=tuple(problems),
         leaderboards=LEADERBOARDS,
-        measurements=MEASUREMENTS,
         stamp=stamp_of(evidence.results, REPORTS / "index.html"),
         site=read_declaration(declared(LEADERBOARDS) / "site.yaml", Site),
     )

@@ -88,7 +88,7 @@ class Report:
     contributed: what others ran, which no result is; set_aside: why files of theirs are not shown.
     ablations: those of the plan's systems. notes: what a reader must know before the numbers. problems: what
     is wrong with the scores, nothing if nothing is. leaderboards: folder of the declared claims and audits.
-    measurements: what the benchmarks wrote, None for a report without it. stamp, site: for the footer.
+    stamp, site: for the footer.
     """
 
     title: str
@@ -108,7 +108,6 @@ class Report:
     notes: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     leaderboards: Path = LEADERBOARDS
-    measurements: Path | None = None
     stamp: Stamp = Stamp()
     site: Site = field(default_factory=Site)
 

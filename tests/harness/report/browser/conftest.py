@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from harness.report.pages import ablations, audit, claims, compare, paper, protocols, speed
+from harness.report.pages import ablations, audit, claims, compare, paper, protocols
 from harness.report.pages.content import Ablation, Report
 from harness.results.schema import ResultFile
 from tests.harness.report.example_report import make_report
 from tests.harness.report.made_results import result
 from tests.harness.report.shown import show, show_index, show_paper
-from tests.harness.report.test_speed import two_machines, written
 from tests.support.chromium import installed_chromium
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ CLAIM = {
 }  # fmt: skip
 NAMES = (
     *("index", "short", "paper", "claims", "compare", "small", "audit", "ablations", "protocols"),
-    *("speed", "empty"),
+    "empty",
 )
 PAGES = [f"{name}.html" for name in NAMES]
 FLAGS = [
@@ -106,7 +105,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "audit": show(audit.PAGE, report),
         "ablations": show(ablations.PAGE, report),
         "protocols": show(protocols.PAGE, report),
-        "speed": show(speed.PAGE, replace(report, measurements=written(folder, two_machines()))),
         "empty": show_index(Report("An empty report", "abc")),
     }
     for name, text in pages.items():
