@@ -21,9 +21,7 @@ from harness.report.runs import run_details
 from harness.report.tables.build import Evidence
 from harness.report.tables.leaderboard import IN_PAPERS_FORM, PUBLIC, SHOWN, SMALL, notes_of
 from harness.report.tables.model import Table
-from harness.results.kept_models import kept_models
 from harness.results.schema import ResultFile
-from harness.tasks.registry import SUITES
 
 
 def report_content(
@@ -47,8 +45,6 @@ def report_content(
             if key not in (*SHOWN, *IN_PAPERS_FORM, PUBLIC)
             and key.partition("/")[0] not in evidence.published.papers
         ),
-        own_models=tuple(kept_models()),
-        suites=SUITES,
         papers=papers_of(tables, evidence.published, runs, works),
         results=tuple(evidence.results),
         contributed=tuple(evidence.contributed.values()),

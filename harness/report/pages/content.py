@@ -4,7 +4,7 @@ A page is one module of this package, which ends in its declaration `PAGE`, and 
 of one kind, as those of papers, are made by a function `pages` of their module.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -14,7 +14,6 @@ from harness.report.chart import Chart
 from harness.report.runs import RunDetail
 from harness.report.tables.model import Table
 from harness.results.contributions import Contribution
-from harness.results.kept_models import KeptModel
 from harness.results.schema import ResultFile
 
 MAIN = "index.html"
@@ -97,8 +96,6 @@ class Report:
     tables: tuple[Table, ...] = ()
     small_tables: tuple[Table, ...] = ()
     own_tables: tuple[Table, ...] = ()
-    own_models: tuple[KeptModel, ...] = ()
-    suites: Mapping[str, Sequence[str]] = field(default_factory=dict)
     papers: tuple[Paper, ...] = ()
     results: tuple[ResultFile, ...] = ()
     contributed: tuple[Contribution, ...] = ()

@@ -36,6 +36,25 @@ def recorded() -> dict[str, Any]:
     return {"machines": [machine]}
 
 
+def two_machines() -> dict[str, Any]:
+    """The machine of `recorded`, and another whose ratio to the other tool is 2.5; it measured a step twice.
+
+    It measured neither start nor scale.
+    """
+    value = recorded()
+    other = deepcopy(value["machines"][0])
+    other |= {"id": "other", "processor": "wide processor", "model": "family 6, model 1"}
+    rates = {"threads": 2, "onednn": spread(402.0, 390.0, 410.0), "torch": spread(201.0, 190.0, 210.0)}
+    other["products"] = rates
+    (training,) = other["benchmarks"]
+    slow, _, _ = training["results"]
+    training["results"] = [slow]
+    slow |= {"agreement": "", "note": "wide <units>"}
+    slow["peers"][0] |= {"ratio": spread(2.5, 2.4, 2.6), "target": 1.75, "software": "other 1.0"}
+    value["machines"].append(other)
+    return value
+
+
 def written(folder: Path, value: object) -> Path:
     path = folder / "benchmarks.json"
     path.write_text(json.dumps(value), encoding="utf-8")
