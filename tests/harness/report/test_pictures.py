@@ -16,12 +16,11 @@ from harness.report.chart import PALETTE, Chart
 from harness.report.figures import chart_of, curve_rows, learning_curves
 from harness.report.pages.answers import Answer, conclusion, forest_of
 from harness.report.pages.claims import Claim, Rows, claims_of, judge_claims
-from harness.report.pages.content import Paper
-from harness.report.pages.index import costs_of, geometry_figure, ranks_of, years_of
+from harness.report.pages.index import geometry_figure, ranks_of
 from harness.report.pages.paper import others_values
 from harness.report.runs import RunDetail
 from harness.report.tables.model import Cell, Column, Table, TableRow
-from harness.report.verification import Plan, verify
+from harness.report.verification import verify
 from harness.results.curves import Evaluation
 from tests.harness.report.made_results import result
 
@@ -231,35 +230,6 @@ def test_claims_are_drawn_in_points_and_those_of_equality_are_left_out() -> None
     chart = drawn(claims_of("P", judged))
     assert [tip for _, tip in marks_of(chart.svg, "points")] == ["a and b, avg: +2.00"]
     assert chart.says == "0 of 1 reported differences are below one point; our seeds test 0."
-
-
-def test_a_number_of_a_year_is_joined_with_the_median_of_independent_sources() -> None:
-    cell = Cell(published=76.25, evidence=answer("One", SOURCES).found)
-    table = Table("p/t", "T", (Column("Avg", "Avg"),), (TableRow("simcse@bert", "SimCSE", (cell,)),))
-    chart = drawn(years_of([Paper("p", "P", "", (table,), bibtex="  year = {2021},")]))
-    assert [tip for _, tip in marks_of(chart.svg, "points")] == [
-        "SimCSE, : reported 76.25", "SimCSE, : median 75.10",
-    ]  # fmt: skip
-    assert chart.says == (
-        "1 of 1 numbers are above the median of independent sources, on average by 1.15 points."
-    )
-
-
-def test_a_system_stands_at_the_hours_of_one_seed_and_a_cheaper_one_within_a_point_is_named() -> None:
-    """Hours of five seeds: 25 / 5 = 5, 5 / 5 = 1, 2.5 / 5 = 0.5; 77.5 is within a point of 78.2."""
-    rows = []
-    for name, value, hours in (("far", 76.0, 2.5), ("best", 78.2, 25.0), ("near", 77.5, 5.0)):
-        reported = replace(REPORTED, row=f"{name}@base", system=f"{name}@base", value=value, by=name)
-        known = replace(verify(reported, nothing_known()), plan=Plan(5, 5, hours, ""))
-        rows.append(TableRow(name, name.upper(), (Cell(published=value, evidence=known),)))
-    table = Table("p/t", "T", (Column("Avg", "Avg"),), tuple(rows), unit="Spearman × 100")
-    chart = drawn(costs_of([Paper("p", "P", "", (table,))]))
-    places = {one["name"]: (one["x"], one["y"]) for one in chart.rows}
-    assert places == {"FAR": (0.5, 76.0), "BEST": (5.0, 78.2), "NEAR": (1.0, 77.5)}
-    assert chart.says == (
-        "BEST reports most on base, 78.20 with 5.0 hours a seed; of those within a point of it NEAR takes "
-        "least, 1.0 hours for 77.50."
-    )
 
 
 def test_independent_sources_of_a_strip_are_in_the_scale_of_the_table() -> None:
