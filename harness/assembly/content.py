@@ -7,14 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from harness.declarations import read_declaration, read_declarations
+from harness.declarations import read_declaration
 from harness.facts.spec import MARK
 from harness.identity import code_base, report_roots
 from harness.paths import CURVES, LEADERBOARDS, REPORTS, declared
 from harness.plan.entries import Params
 from harness.plan.names import changes_of, is_full_scale, recipes_of
 from harness.plan.recipes import load_recipes
-from harness.report.cite import WORKS, Work
 from harness.report.pages.content import Ablation, Report, Site, Stamp
 from harness.report.pages.paper import papers_of
 from harness.report.runs import run_details
@@ -31,7 +30,6 @@ def report_content(
     runs = run_details(evidence.results, curves=CURVES)
     recipes = load_recipes()
     declaring = recipes_of((run.run.id for run in evidence.results), recipes).values()
-    works = read_declarations(declared(LEADERBOARDS) / WORKS, Work)
     small_scale = not all(is_full_scale(recipes[name]) for name in declaring)
     return Report(
         title="sentbench",
@@ -45,7 +43,7 @@ def report_content(
             if key not in (*SHOWN, *IN_PAPERS_FORM, PUBLIC)
             and key.partition("/")[0] not in evidence.published.papers
         ),
-        papers=papers_of(tables, evidence.published, runs, works),
+        papers=papers_of(tables, evidence.published, runs),
         results=tuple(evidence.results),
         contributed=tuple(evidence.contributed.values()),
         set_aside=tuple(evidence.set_aside),

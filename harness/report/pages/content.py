@@ -24,8 +24,7 @@ class Paper:
     """A paper's tables and figures next to ours.
 
     figures: charts of the paper as a whole. charts: the chart of a table, by its key. short: what its method
-    is called. link, code: where the paper and its authors' code are; bibtex: its entry. bibliography: those
-    of the works that its cells quote, by key.
+    is called. link, code: where the paper and its authors' code are; bibtex: its entry.
     """
 
     key: str
@@ -39,7 +38,6 @@ class Paper:
     link: str = ""
     code: str = ""
     bibtex: str = ""
-    bibliography: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def file(self) -> str:

@@ -15,8 +15,8 @@ from markupsafe import Markup, escape
 
 import harness.report.pages as room
 from harness.facts.verdicts import FAILED, MARGIN
+from harness.report.bibtex import report_entry
 from harness.report.chart import Chart, css_variables
-from harness.report.cite import report_entry
 from harness.report.formats.summary import ALL_RESULTS, path_of
 from harness.report.formats.templates import TEMPLATES, fill, make_environment
 from harness.report.formats.text import MARKS, describe_seeds, task_title

@@ -3,21 +3,12 @@
 import csv
 import io
 import json
-import re
 
-from harness.declarations import LEADERBOARDS, read_declarations
-from harness.facts.published import Published
 from harness.facts.spec import ColumnSpec, TableSpec
-from harness.report.cite import WORKS, Work
 from harness.report.formats.summary import to_csv, to_json
 from harness.report.pages.cells import anchors_of
-from harness.report.pages.content import Report
-from harness.report.pages.paper import papers_of
-from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.report.tables.rows import TRAINED, UNTRAINED, order_of
-from tests.harness.report.conftest import NO_STUDIES
-from tests.harness.report.shown import show_paper
 
 COLUMNS = (Column("STSB", "STS-B"), Column("Avg", "Avg"))
 
@@ -54,22 +45,3 @@ def test_rows_stand_by_group_then_best_first_and_without_a_value_last() -> None:
     values = (("u", 99.0), ("none", None), ("low", 1.0), ("high", 2.0))
     rows = [row(title, value, UNTRAINED if title == "u" else TRAINED) for title, value in values]
     assert [rows[index].title for index in order_of(spec, rows)] == ["high", "low", "none", "u"]
-
-
-def test_a_quoted_number_is_cited_by_the_work_that_reported_it(
-    published: Published, specs: dict[str, TableSpec]
-) -> None:
-    """PCL's table quotes 76.25 from SimCSE and reports 78.14 itself; the page has the entries of both."""
-    works = read_declarations(LEADERBOARDS / WORKS, Work)
-    table = build_table(specs["pcl/table2"], Evidence([], published, NO_STUDIES))
-    (paper,) = papers_of({"pcl/table2": table}, published, {}, works)
-    text = show_paper(Report("T", "abc"), paper)
-    found = dict(re.findall(r'<td id="([^"]*avg)"[^>]*><span class="cell"(?: data-work="([^"]*)")?', text))
-    assert found["pcl-table2--bert-base-simcse--avg"] == "gao-2021-simcse"
-    assert found["pcl-table2--bert-base-pcl-mean-of-5--avg"] == ""
-    entries = re.search(r'<script type="application/json" id="bibliography">(.*?)</script>', text, re.DOTALL)
-    assert entries is not None
-    bibliography = json.loads(entries[1])
-    assert set(filter(None, found.values())) <= set(bibliography)
-    assert "Tianyu Gao and Xingcheng Yao and Danqi Chen" in bibliography["gao-2021-simcse"]
-    assert "@misc{pcl2022" in text
