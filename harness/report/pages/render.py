@@ -150,7 +150,7 @@ def _environment(templates: Path) -> Environment:
             "evidence_kinds": KINDS,
             "grouped": _grouped,
             "evidence_anchor": anchor_of,
-            "downloads": (("CSV", "csv"), ("JSON", "json"), ("LaTeX", "tex"), ("Markdown", "md")),
+            "downloads": (("CSV", "csv"), ("LaTeX", "tex"), ("Markdown", "md")),
             "all_results": ALL_RESULTS,
             "version": version("sentbench"),
             "style": Markup(style.replace("/*palette*/", css_variables())),
