@@ -8,17 +8,19 @@ from harness.facts.evidence.ledger import load_ledger
 from harness.facts.published import Published, known_name, load_published
 from harness.facts.spec import RunChoice, TableSpec, check_spec, load_specs, system_label
 from harness.facts.verdicts import FAILED
-from harness.paths import LEADERBOARDS, SCORES, declared
+from harness.paths import CONTRIBUTED, LEADERBOARDS, SCORES, declared
 from harness.plan.entries import Params
 from harness.plan.names import recipes_of
 from harness.plan.prices import seed_prices
 from harness.plan.recipes import Recipe, declared_systems, load_recipes
+from harness.plan.resolve import KnownRuns
 from harness.report.cite import WORKS, Advice, Work, advice_for
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.leaderboard import SMALL, has_values
 from harness.report.tables.model import Table, find_cells
 from harness.report.tables.rows import control, page_of
 from harness.report.verification import Verification
+from harness.results.contributed import Contributed, check_contributed
 from harness.results.schema import ResultFile
 from harness.results.store import read_results
 
@@ -50,6 +52,16 @@ def evidence_of(
             for key, system in declared_systems(recipes).items()
         },
     )
+
+
+def contributed_results(ours: Collection[ResultFile]) -> tuple[list[Contributed], list[str]]:
+    """Returns the results that others contributed, and one line for each that is refused.
+
+    ours: the results that none of them may be a copy of.
+    """
+    if not CONTRIBUTED.is_dir():
+        return [], []
+    return check_contributed(CONTRIBUTED, ours=ours, declared=KnownRuns(load_recipes()).record)
 
 
 def checked_specs(published: Published, recipes: Recipes) -> dict[str, TableSpec]:

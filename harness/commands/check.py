@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from functools import partial
 
+from harness.assembly.tables import contributed_results
 from harness.check.reference_losses import (
     compared_runs,
     differences,
@@ -23,13 +24,10 @@ from harness.check.reference_losses import (
 from harness.commands import FORMAT, JSON, format_of
 from harness.disk.outputs import check_file
 from harness.errors import InputError
-from harness.paths import CONTRIBUTED, REFERENCE_LOSSES, SCORES, need_checkout
+from harness.paths import REFERENCE_LOSSES, SCORES, need_checkout
 from harness.plan.entries import Params, read_params
-from harness.plan.recipes import load_recipes
-from harness.plan.resolve import KnownRuns
 from harness.report.formats.markdown import annotation
 from harness.results.agreement import bands_of, outside
-from harness.results.contributed import Contributed, check_contributed
 from harness.results.history import results_of
 from harness.results.store import read_results
 
@@ -57,7 +55,7 @@ def execute(arguments: argparse.Namespace) -> int:
     form = format_of(arguments)
     if arguments.measure and form != "text":
         raise InputError("--measure prints one line, expected no --json and no --format; drop it")
-    contributed, refused = contributed_results()
+    contributed, refused = contributed_results(read_results(SCORES.glob("*.json")))
     if arguments.contributed:
         return told(
             refused, {"contributed": len(contributed)}, f"{len(contributed)} contributed results", form
@@ -87,12 +85,6 @@ def told(problems: Sequence[str], counts: Mapping[str, int], summary: str, form:
         lines = [one if form == "text" else annotation("error", "sentbench check", one) for one in problems]
         print("\n".join([*lines, f"{summary}, {len(problems)} problems"]))
     return 1 if problems else 0
-
-
-def contributed_results() -> tuple[list[Contributed], list[str]]:
-    """Returns the contributed results that are listed, and a line for each problem of others."""
-    ours = read_results(SCORES.glob("*.json"))
-    return check_contributed(CONTRIBUTED, ours=ours, declared=KnownRuns(load_recipes()).record)
 
 
 def loss_problems(params: Params, known: Mapping[str, Mapping[str, list[float]]]) -> list[str]:

@@ -4,20 +4,17 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 
 from harness.assembly.content import report_content
-from harness.assembly.tables import build_tables, evidence_of
+from harness.assembly.tables import build_tables, contributed_results, evidence_of
 from harness.disk import layouts
 from harness.disk.outputs import check_folder, new_outputs
 from harness.disk.records import check_plain, read_object
 from harness.errors import InputError
-from harness.paths import ARTEFACTS, CONTRIBUTED, REPORTS, RUN_RECORD, SCORES
+from harness.paths import ARTEFACTS, REPORTS, RUN_RECORD, SCORES
 from harness.plan.entries import Params
-from harness.plan.recipes import load_recipes
-from harness.plan.resolve import KnownRuns
 from harness.report.formats.summary import metrics_files, text_files
 from harness.report.pages.render import render_pages
 from harness.report.settled import settled_lines
 from harness.report.tables.leaderboard import missing_cells, tables_of_plan
-from harness.results.contributed import check_contributed
 from harness.results.schema import ResultFile
 from harness.results.store import read_results
 
@@ -47,9 +44,7 @@ def report(params: Params, *, strict: bool) -> int:
         if layout is not None:
             check_folder(path, layout)
     problems = score_problems(results, list(params.runs), present_identities(params))
-    contributed, refused = check_contributed(
-        CONTRIBUTED, ours=planned, declared=KnownRuns(load_recipes()).record
-    )
+    contributed, refused = contributed_results(planned)
     problems += refused
     evidence = evidence_of(planned, params)
     tables = build_tables(evidence)
