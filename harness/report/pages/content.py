@@ -13,7 +13,7 @@ from harness.declarations import LEADERBOARDS, Declaration, Link
 from harness.report.chart import Chart
 from harness.report.runs import RunDetail
 from harness.report.tables.model import Table
-from harness.results.contributions import Contribution
+from harness.results.contributed import Contributed
 from harness.results.schema import ResultFile
 
 MAIN = "index.html"
@@ -79,10 +79,9 @@ class Report:
     """The whole report.
 
     code: the sha256 of the code that generated it. plan: the names of the plan that was run. tables: those
-    of the main page; own_tables: those of folders of one's own that belong to no paper; own_models: models
-    kept there; suites: tasks that papers average, by name.
+    of the main page; own_tables: those of folders of one's own that belong to no paper.
     results: the score files of the plan; runs: the details of these runs by key.
-    contributed: what others ran, which no result is; set_aside: why files of theirs are not shown.
+    contributed: what others ran, which no table has.
     ablations: those of the plan's systems. notes: what a reader must know before the numbers. problems: what
     is wrong with the scores, nothing if nothing is. leaderboards: folder of the declared claims and audits.
     stamp, site: for the footer.
@@ -96,8 +95,7 @@ class Report:
     own_tables: tuple[Table, ...] = ()
     papers: tuple[Paper, ...] = ()
     results: tuple[ResultFile, ...] = ()
-    contributed: tuple[Contribution, ...] = ()
-    set_aside: tuple[str, ...] = ()
+    contributed: tuple[Contributed, ...] = ()
     runs: Mapping[str, RunDetail] = field(default_factory=dict)
     ablations: tuple[Ablation, ...] = ()
     notes: tuple[str, ...] = ()
