@@ -230,7 +230,7 @@ def open_pipeline(names: Sequence[str] | None = None) -> Iterator[Pipeline]:
 
 
 def open_repo() -> Any:
-    """Returns DVC's project of the current folder, which need not be a git repository: a ZIP of the code is none.
+    """Returns DVC's project of the current folder, also of a ZIP of the code, which has no git repository.
 
     Errors: DvcException if this is no DVC project.
     """
