@@ -6,6 +6,7 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -142,6 +143,34 @@ def test_the_notebook_runs_from_top_to_bottom_in_an_empty_folder(
     assert list(known["scores"]["task"].unique()) == ["STSB", "STSB-dev"]
     assert -100 <= known["average"] <= 100
     assert not list(Path().iterdir())
+
+
+def test_the_lines_that_send_a_training_log_to_tensorboard_send_every_number_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[tuple[str, float, int]] = []
+
+    class Writer:
+        def __init__(self, folder: str) -> None:
+            self.folder = folder
+
+        def __enter__(self) -> "Writer":
+            return self
+
+        def __exit__(self, *error: object) -> None:
+            sent.append((self.folder, 0.0, -1))
+
+        def add_scalar(self, name: str, value: float, step: int) -> None:
+            sent.append((name, value, step))
+
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", SimpleNamespace(SummaryWriter=Writer))  # type: ignore[arg-type]
+    log = tmp_path / "train.jsonl"
+    log.write_text('{"step": 0, "evaluation": true, "score": 0.5}\n{"step": 1, "loss": 2.0}\n')
+    monkeypatch.setattr(sys, "argv", ["send.py", str(log)])
+    page = (ROOT / "docs/ecosystem.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"^```python\n(.+?)^```$", page, flags=re.M | re.S)
+    exec(compile(code, "send.py", "exec"), {})
+    assert sent == [("score", 0.5, 0), ("loss", 2.0, 1), (f"board/{log}", 0.0, -1)]
 
 
 def test_the_documents_build_as_pages_without_a_warning(tmp_path: Path) -> None:
