@@ -93,7 +93,6 @@ def fill_page(
         "root": page.root,
         "main": MAIN,
         "records_at": "",
-        "checkout": "",
     }
     return _filled(page.template, {**around, **values})
 
