@@ -112,7 +112,6 @@ READERS = {
     "scores, checked": Reader(["check", "--against", "reports/scores"], SCORES, True),
     "scores, reported": Reader(["report"], SCORES, True, slow=True),
     "entries of the plan": Reader(["entries"], (".entries/plan.json", f".entries/runs/{RUN}.json")),
-    "pages that a command writes": Reader(["readmes", "--check"], ("methods/pcl/README.md", "docs/speed.md")),
     "records of the report": Reader(
         ["report"],
         (
@@ -129,9 +128,6 @@ def write_everything(folder: Path) -> Path:
     """Writes the project, runs what makes its files, and returns its folder."""
     write_project(folder)
     (folder / "methods").unlink()
-    for page in ROOT.glob("methods/*/README.md"):
-        (folder / page.relative_to(ROOT)).parent.mkdir(parents=True)
-        shutil.copy(page, folder / page.relative_to(ROOT))
     shutil.copytree(folder / "backbones/minilm-l2", folder / "data/model")
     (folder / "data/tiny").mkdir()
     (folder / "data/tiny/words.txt").write_text("one\ntwo\nthree\n")
@@ -144,8 +140,6 @@ def write_everything(folder: Path) -> Path:
     shutil.copytree(folder / "reports/scores", folder / "before")
     shutil.copy(ROOT / "reports/benchmarks.json", folder / "reports")
     shutil.copy(ROOT / "README.md", folder)
-    (folder / "docs").mkdir()
-    shutil.copy(ROOT / "docs/speed.md", folder / "docs")
     return folder
 
 
