@@ -74,6 +74,7 @@ check: $(READY)
 
 generated: $(READY)
 	@python -m docs.generated
+	@python -m tests.regression.reference --missing
 
 docs: $(READY)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable ".[docs]"

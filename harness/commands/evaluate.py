@@ -18,12 +18,14 @@ from harness.plan.entries import read_plan
 from harness.process import DEVICE, compute_on, compute_with
 from harness.results.kept_models import LONGEST_NAME, ROOM, KeptScore, read_kept_model
 
+BM25 = "bm25"
+"""The name of BM25, which ranks texts by their words, in place of an encoder's folder."""
 CONTINUES = "with --run the same command encodes only what is not stored yet; otherwise nothing is left"
 ARGUMENTS = {
     "folder": {
         "type": Path,
         "metavar": "MODEL",
-        "help": "an encoder's folder, or the hub's NAME/REPOSITORY; with --from-store a folder of vectors",
+        "help": "an encoder's folder, the hub's NAME/REPOSITORY, or bm25; with --from-store vectors",
     },
     "--tasks": {
         "default": "sts",
@@ -125,6 +127,8 @@ def evaluate_planned(arguments: argparse.Namespace) -> None:
 def scores_of(arguments: argparse.Namespace) -> list[KeptScore]:
     """Returns the scores of a folder's encoder, or of stored vectors, with intervals if wanted."""
     folder = arguments.folder
+    if str(folder) == BM25 and not folder.exists():
+        return bm25_lines(arguments)
     if not arguments.from_store:
         folder = model_folder(folder)
         check_encoder_folder(folder)
@@ -135,3 +139,22 @@ def scores_of(arguments: argparse.Namespace) -> list[KeptScore]:
     options = {"pooling": arguments.pooling, "from_store": arguments.from_store, "device": arguments.device}
     with vectors_of(folder, tasks, **options) as encode:
         return score_lines(tasks, encode, intervals=arguments.interval)
+
+
+def bm25_lines(arguments: argparse.Namespace) -> list[KeptScore]:
+    """Returns the scores of BM25 on re-ranking tasks.
+
+    Errors: InputError for a task of another kind, and an option that only encoders take.
+    """
+    for name in ("interval", "from_store", "pooling", "arithmetic"):
+        if getattr(arguments, name):
+            raise InputError(f"bm25 with --{name.replace('_', '-')}: only encoders take it; drop the option")
+    from harness.tasks.registry import build_tasks
+    from harness.tasks.reranking import RerankingTask, bm25_scores
+
+    lines = []
+    for task in build_tasks(name_list(arguments.tasks), text=arguments.text):
+        if not isinstance(task, RerankingTask):
+            raise InputError(f"bm25: {task.name} ranks nothing, expected AskUbuntu, SciDocs or TRECQA")
+        lines += [KeptScore(**score._asdict()) for score in bm25_scores(task)]
+    return lines

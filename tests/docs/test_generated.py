@@ -73,14 +73,16 @@ def test_what_differs_is_written_and_the_check_only_names_it(
     assert run(monkeypatch, "--check") == 0
 
 
-def test_a_method_without_an_audit_is_one_line(
+def test_a_section_whose_audit_is_gone_is_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shutil.copytree(ROOT / "leaderboards/audit", tmp_path / "leaderboards/audit")
     (tmp_path / "leaderboards/audit/pcl.yaml").unlink()
+    (tmp_path / "methods").symlink_to(ROOT / "methods")
     monkeypatch.chdir(tmp_path)
     assert run(monkeypatch, "--check") == 2
-    assert capsys.readouterr().err.count("\n") == 1
+    (told,) = capsys.readouterr().err.splitlines()
+    assert "methods/pcl/README.md: its deviations are from an audit that is gone" in told
 
 
 @pytest.mark.parametrize("kind", FOLDERS)

@@ -68,15 +68,6 @@ def test_evaluate_prints_points_with_heads_and_intervals(project: Path, printed:
     assert points == [score, low, high]
 
 
-def test_clean_names_and_removes_orphans_only(project: Path, printed: Callable[..., str]) -> None:
-    for name in ("gone__x__s0", RUN):
-        Path("reports/scores").mkdir(parents=True, exist_ok=True)
-        Path(f"reports/scores/{name}.json").write_text("{}")
-    assert "would remove reports/scores/gone__x__s0.json" in printed("clean", "--dry-run")
-    assert main(["clean"]) == 0
-    assert [path.name for path in Path("reports/scores").iterdir()] == [f"{RUN}.json"]
-
-
 @pytest.mark.parametrize("name", sorted(commands()))
 def test_a_command_is_a_file_with_help_an_example_that_it_takes_and_a_function(
     name: str, capsys: pytest.CaptureFixture[str]
