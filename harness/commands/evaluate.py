@@ -1,4 +1,4 @@
-"""`sentbench evaluate`: score an encoder folder.
+"""`sentbench evaluate`: score an encoder folder, a model of the hub, or BM25.
 
 Example: `sentbench evaluate backbones/minilm-l6 --tasks STSB,sts-part --interval`
 """
@@ -11,16 +11,13 @@ from pathlib import Path
 from harness.commands import JSON, POOLING, TEXT, check_encoder_folder, name_list
 from harness.data.hub_models import model_folder
 from harness.disk.files import write_json, write_record
-from harness.disk.locks import alone
 from harness.disk.outputs import check_file
 from harness.errors import InputError
-from harness.plan.entries import read_plan
-from harness.process import DEVICE, compute_on, compute_with
+from harness.process import DEVICE, compute_with
 from harness.results.kept_models import LONGEST_NAME, ROOM, KeptScore, read_kept_model
 
 BM25 = "bm25"
 """The name of BM25, which ranks texts by their words, in place of an encoder's folder."""
-CONTINUES = "with --run the same command encodes only what is not stored yet; otherwise nothing is left"
 ARGUMENTS = {
     "folder": {
         "type": Path,
@@ -51,15 +48,11 @@ ARGUMENTS = {
         "metavar": "DIR",
         "help": "keep the scores in DIR/models (default: own); `sentbench --include DIR report` shows them",
     },
-    "--run": {"help": "evaluate the artefact of this run of params.yaml on the run's tasks"},
 }
 
 
 def execute(arguments: argparse.Namespace) -> None:
-    """Prints the scores of a folder; with `--run` writes those of a run of the plan."""
-    if arguments.run:
-        evaluate_planned(arguments)
-        return
+    """Prints the scores of a folder, and writes them where an option says so."""
     compute_with(arguments.arithmetic or "native")
     if arguments.name is not None and arguments.keep is None:
         raise InputError("--name without --keep: the name is that of a kept model; add --keep or drop --name")
@@ -105,23 +98,6 @@ def keeping_file(arguments: argparse.Namespace) -> Path:
     if other != name_of(arguments):
         raise InputError(f"{path}: keeps the model {other!r}; give another --name")
     return path
-
-
-def evaluate_planned(arguments: argparse.Namespace) -> None:
-    """Writes the scores of a run of the plan. Errors: InputError with options that only folders take."""
-    for name in ("json", "out", "interval", "from_store", "pooling", "arithmetic", "name", "keep"):
-        if getattr(arguments, name):
-            option = f"--{name.replace('_', '-')}"
-            raise InputError(
-                f"--run with {option}: a run is scored with the plan's settings; drop one of the two"
-            )
-    check_encoder_folder(arguments.folder)
-    params = read_plan()
-    device = compute_on(params.run(arguments.run).arithmetic, arguments.device)
-    from harness.stages.evaluate import evaluate_run
-
-    with alone(f"evaluating {arguments.run}"):
-        print(evaluate_run(params, arguments.run, arguments.folder, device=device))
 
 
 def scores_of(arguments: argparse.Namespace) -> list[KeptScore]:

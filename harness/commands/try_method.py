@@ -1,4 +1,4 @@
-"""`sentbench try`: train a method of one file in the small setting and compare it with others.
+"""`sentbench try`: train a method of one file in minutes, and compare it.
 
 Example: `sentbench try mycse.py --against simcse-small,pcl-small --set temperature=0.1`
 

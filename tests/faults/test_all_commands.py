@@ -85,7 +85,10 @@ def desk(
     return Desk(original, tmp_path / "project", capsys)
 
 
-BY_COMMAND = {command: [line for line in LINES if line.words[0] == command] for command in commands()}
+BY_COMMAND = {
+    command: [line for line in LINES if " ".join(line.words).startswith(f"{command} ")]
+    for command in commands()
+}
 
 
 @pytest.mark.parametrize(

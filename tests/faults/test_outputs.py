@@ -209,7 +209,7 @@ def test_training_into_the_project_changes_nothing(tmp_path: Path, monkeypatch: 
     monkeypatch.chdir(clone)
     before = tree(clone)
     for out in (".", "", "..", "notes", "reports", ".git", "harness", "params.yaml", "data", "/proc/x/y"):
-        assert main(["train", RUN, "--out", out, "--device", "cpu"]) == 2, out
+        assert main(["stage", "train", RUN, "--out", out, "--device", "cpu"]) == 2, out
         assert main(["publish", "simcse-small", "--out", out]) == 2, out
     assert tree(clone) == before
 

@@ -83,7 +83,7 @@ def test_what_needs_declarations_alone_works_in_an_empty_folder(
     assert said in done.stdout
 
 
-CHECKOUT = """list runs|plan small|train x --out y|report|check|accept b.zip|entries|data fetch
+CHECKOUT = """list runs|plan small|stage train x --out y|report|check|accept b.zip|stage entries|data fetch
 contribute x --out b.zip --name n|publish x --out y|compare-systems a b|reproduced"""
 
 
