@@ -5,16 +5,25 @@ Example: `sentbench report --strict`
 
 import argparse
 
+from harness.assembly.tables import build_one_table
 from harness.disk.locks import alone
 from harness.plan.entries import read_plan
+from harness.report.formats.text import to_terminal
 from harness.stages.report import report
 
 ARGUMENTS = {
+    "--print": {
+        "metavar": "TABLE",
+        "help": "print a table and write nothing",
+    },
     "--strict": {"action": "store_true", "help": "fail if a cell is missing or a score is stale"},
 }
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Writes the report; returns 1 if `--strict` finds something missing."""
+    """Writes the report, or prints a table; returns 1 if `--strict` finds something missing."""
+    if arguments.print:
+        print(to_terminal(build_one_table(arguments.print)), end="")
+        return 0
     with alone("the report"):
         return report(read_plan(), strict=arguments.strict)
