@@ -20,7 +20,7 @@ from harness.report.chart import Chart, css_variables
 from harness.report.formats.summary import ALL_RESULTS, path_of
 from harness.report.formats.templates import TEMPLATES, fill, make_environment
 from harness.report.formats.text import MARKS, describe_seeds, task_title
-from harness.report.formats.trial import FOOT, Trial, comparison_rows, rank_rows, sweep_rows
+from harness.report.formats.trial import FOOT, Trial, comparison_rows, rank_rows
 from harness.report.pages.cells import (
     anchors_of,
     backbone_of,
@@ -94,7 +94,6 @@ def fill_page(
         "root": page.root,
         "main": MAIN,
         "records_at": "",
-        "checkout": "",
     }
     return _filled(page.template, {**around, **values})
 
@@ -105,7 +104,6 @@ def render_trial(trial: Trial, *, setting: str, laws: Sequence[str]) -> str:
         "trial": trial,
         "setting": setting,
         "laws": laws,
-        "sweep": sweep_rows(trial) if trial.candidates else [],
         "comparisons": [
             (comparison_rows(found, trial.systems), tally_in_words(found.tally, found.first))
             for found in trial.comparisons
