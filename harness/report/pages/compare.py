@@ -2,17 +2,16 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from itertools import combinations
 from typing import Any
 
 from harness.facts import statistics
-from harness.facts.statistics import student
 from harness.report.chart import Chart, Row, draw
 from harness.report.formats.text import task_title
 from harness.report.pages.content import Page, Report
 from harness.report.system_pairs import (
-    CONFIDENCE,
     OUTCOMES,
-    SAME,
+    Difference,
     SystemComparison,
     SystemScores,
     TaskName,
@@ -46,7 +45,7 @@ def compare_values(report: Report) -> dict[str, Any] | None:
         "rows": [(system, found) for system, found in rows if found.tasks],
         "systems": systems,
         "outcomes": OUTCOMES,
-        "seeds": seeds_of(systems, titles),
+        "comparisons": comparisons_of(systems, titles),
     }
 
 
@@ -54,27 +53,39 @@ def _mean(system: SystemScores) -> float:
     return statistics.mean([statistics.mean(list(seeds.values())) for seeds in system.tasks.values()])
 
 
-def seeds_of(systems: Mapping[str, SystemScores], titles: Mapping[TaskName, str]) -> dict[str, Any]:
-    """Returns what the page's script computes from: raw scores by task and seed, and Student's t by seeds.
+def comparisons_of(systems: Mapping[str, SystemScores], titles: Mapping[TaskName, str]) -> dict[str, Any]:
+    """Returns what the page's script looks up: every two systems once, the earlier one as the first.
 
-    A task is named by its position among the titles.
+    A comparison has a row for each task, by its position among the titles, and one for their mean: both means,
+    the difference, the ends of its interval, None without one, all in hundredths of a point, the number of
+    common seeds, and the position of the outcome.
     """
-    most = max((len(seeds) for system in systems.values() for seeds in system.tasks.values()), default=1)
     positions = {name: position for position, name in enumerate(titles)}
+    found = {}
+    for (place, first), (other, second) in combinations(enumerate(systems.values()), 2):
+        both = compare_systems(first, second)
+        rows = {positions[name]: written(one) for name, one in both.tasks.items()}
+        mean = None if both.mean is None else written(both.mean)
+        found[f"{place} {other}"] = [rows, mean]
     return {
-        "t": {count: student(count - 1, CONFIDENCE) for count in range(2, most + 1)},
-        "same": SAME,
         "outcomes": OUTCOMES,
         "tasks": list(titles.values()),
-        "systems": {
-            key: {
-                "label": system.label,
-                "exact": system.exact,
-                "scores": {positions[name]: seeds for name, seeds in system.tasks.items()},
-            }
-            for key, system in systems.items()
-        },
+        "labels": [system.label for system in systems.values()],
+        "keys": list(systems),
+        "comparisons": found,
     }
+
+
+def written(one: Difference) -> list[int | None]:
+    """Returns a difference as a row of a comparison."""
+    ends = [None, None] if one.seeds is None else [hundredths(end) for end in one.seeds]
+    values = [hundredths(value) for value in (one.first, one.second, one.difference)]
+    return [*values, *ends, one.paired, OUTCOMES.index(one.outcome)]
+
+
+def hundredths(value: float) -> int:
+    """Returns a raw score in hundredths of a point, rounded as it is printed."""
+    return round(100 * float(f"{100 * value:.2f}"))
 
 
 def differences_of(found: SystemComparison) -> Chart:
