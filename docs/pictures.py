@@ -46,10 +46,10 @@ PICTURES = {
     "leaderboard": Picture("index.html", start="#table-small"),
     "paper": Picture("papers/pcl.html", start="#table-pcl-table2"),
     "cell": Picture("papers/pcl.html", start="#table-pcl-table3", click="#pcl-table3--simcse--avg .cell"),
-    "claims": Picture("pages/claims.html", start=".claims"),
+    "claims": Picture("papers/pcl.html", start=".claims"),
     "compare": Picture("pages/compare.html", start="#pick"),
-    "audit": Picture("pages/audit.html", start="#audit-simcse"),
-    "protocols": Picture("pages/protocols.html", start="main section"),
+    "audit": Picture("pages/methods.html", start="#audit-simcse"),
+    "protocols": Picture("pages/small.html", start="#protocols"),
 }
 """The pictures by the names of their files."""
 

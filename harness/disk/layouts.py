@@ -128,7 +128,7 @@ TABLES = Layout(
         "metrics/*.json",
     ),
 )
-PAGES = Layout("the pages of a report", {"audit.html": (), "claims.html": ()}, ("*.html", "*.svg", "*.csv"))
+PAGES = Layout("the pages of a report", {"compare.html": (), "small.html": ()}, ("*.html", "*.svg", "*.csv"))
 PAPERS = Layout("the papers' pages of a report", {"pcl.html": (), "una.html": ()}, ("*.html",))
 
 

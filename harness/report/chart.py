@@ -31,6 +31,8 @@ DROPPED = [
     "stroke-miterlimit",
 ]
 """Attributes that the page states once, or that only a script of Vega reads."""
+USUAL = {"opacity": "1", "stroke-width": "1", "text-anchor": "start", "x2": "0", "y2": "0"}
+"""Attributes that say what SVG has without them."""
 GROWTH = 1.25
 """How much larger than it was laid out a drawing may be shown."""
 LINK_BASE = "https://vega.github.io/vega-datasets/"
@@ -136,7 +138,8 @@ def draw(
         spec = _filled(declared, {**COLOURS, **sizes[size], **words})
         spec |= {"data": {"values": list(rows)}, "config": config}
         drawn = svg_of(spec, key)
-        drawings.append(drawn and _as_inline(drawn, f"{key}-{size}", title, says or caption))
+        svg = _as_inline(drawn, f"{key}-{size}", title, says or caption, tips=size == "wide")
+        drawings.append(svg)
     return Chart(key, title, caption, says, tuple(rows), (drawings[0], drawings[1]))
 
 
@@ -157,8 +160,13 @@ def _filled(part: Any, values: Mapping[str, Any]) -> Any:
     return values[whole[1]] if whole else _NAMED.sub(lambda found: str(values[found[1]]), part)
 
 
-def _as_inline(svg: str, key: str, title: str, says: str) -> str:
-    """Returns the drawing as one named <svg> of the page: its marks have tips, its ids start with `key`."""
+def _as_inline(svg: str, key: str, title: str, says: str, *, tips: bool) -> str:
+    """Returns the drawing as one named <svg> of the page, its ids start with `key`; nothing of none.
+
+    tips: whether marks have them, which a phone does not show.
+    """
+    if not svg:
+        return ""
     text = re.sub(r' xmlns(:xlink)?="[^"]+"', "", svg.replace("xlink:href", "href").replace(LINK_BASE, ""))
     root = ElementTree.fromstring(re.sub(r"(\bid=\"|url\(#|href=\"#)(?=clip|gradient)", rf"\1{key}-", text))
     for parent in root.iter():
@@ -167,7 +175,7 @@ def _as_inline(svg: str, key: str, title: str, says: str) -> str:
                 parent.remove(child)
     for element in root.iter():
         label = element.attrib.pop("aria-label", "")
-        if label and element.tag == "path":
+        if tips and label and element.tag == "path":
             element.insert(0, ElementTree.Element("title"))
             element[0].text = label
         marks = [word for word in element.attrib.pop("class", "").split() if word.endswith("_marks")]
@@ -175,6 +183,9 @@ def _as_inline(svg: str, key: str, title: str, says: str) -> str:
             element.set("class", marks[0].removesuffix("_marks"))
         for name in DROPPED:
             element.attrib.pop(name, None)
+        for name, value in USUAL.items():
+            if element.get(name) == value:
+                del element.attrib[name]
     root.set("style", f"max-width: {GROWTH * float(root.get('width', '0')):.0f}px")
     for name in ("width", "height", "version"):
         root.attrib.pop(name, None)

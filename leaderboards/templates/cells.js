@@ -4,8 +4,9 @@
   const byId = (id) => document.getElementById(id);
 
   /* ---- facts of a cell: the same list in the tip and in the dialog ---- */
+  const facts = JSON.parse(byId("facts-data")?.textContent ?? "[]");
   const fillFacts = (list, cell) => {
-    list.replaceChildren(...JSON.parse(cell.dataset.facts).map(([label, text]) => {
+    list.replaceChildren(...cell.dataset.facts.split(" ").map((place) => facts[place]).map(([label, text]) => {
       const pair = document.createElement("div");
       const term = document.createElement("dt");
       const words = document.createElement("dd");
@@ -165,7 +166,7 @@
     byId("cell-dialog-title").textContent = titleOf(cell);
     byId("cell-dialog-link").href = `#${cell.parentElement.id}`;
     byId("cell-dialog-evidence").hidden = !cell.dataset.evidence;
-    byId("cell-dialog-evidence").href = `#${cell.dataset.evidence}`;
+    byId("cell-dialog-evidence").href = `${byId("cell-dialog-evidence").dataset.page}#${cell.dataset.evidence}`;
     fillFacts(byId("cell-dialog-facts"), cell);
     for (const section of document.querySelectorAll("details.system")) {
       if ([...section.querySelectorAll("tr[data-run]")].some((row) => wanted.has(row.dataset.run))) {

@@ -34,8 +34,9 @@
   /* ---- sorting: down, up, as printed; within each group ---- */
   const keyOf = (row, column) => {
     if (column === 0) return row.cells[0].textContent.trim().toLowerCase();
-    const order = row.cells[column].dataset.order;
-    return order === undefined ? null : Number(order);
+    const cell = row.cells[column];
+    const number = parseFloat(cell.dataset.order ?? cell.querySelector(".ours, .published")?.textContent.replace("†", ""));
+    return Number.isNaN(number) ? null : number;
   };
   const compare = (a, b) => (typeof a === "string" ? a.localeCompare(b) : a - b);
   const sortBody = (body, column, direction) => {

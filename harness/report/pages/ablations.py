@@ -8,7 +8,7 @@ from harness.facts import statistics
 from harness.facts.spec import MARK
 from harness.facts.statistics import Comparison
 from harness.report.chart import Chart, Row, draw
-from harness.report.pages.content import Ablation, Page, Report
+from harness.report.pages.content import Ablation, Report
 from harness.report.runs import selected_scores, slug
 from harness.report.tables.model import Table
 from harness.results.schema import ResultFile
@@ -115,15 +115,10 @@ def effects_of(measured: MeasuredAblation) -> Chart | None:
 
 
 def ablation_values(report: Report) -> dict[str, Any]:
-    """Returns what the page shows: every ablation of the plan, measured."""
+    """Returns what the page of the small plan shows: every ablation of the plan, measured."""
     tables = report.all_tables.values()
     measured = [
         measure_ablation(ablation, report.results, gap_of(ablation.runs, tables))
         for ablation in report.ablations
     ]
-    return {"ablations": measured, "figures": list(filter(None, map(effects_of, measured)))}
-
-
-PAGE = Page(
-    "Ablations", "pages/ablations.html", "ablations.html.j2", ablation_values, order=4, group="Methods"
-)
+    return {"ablations": measured, "effects": list(filter(None, map(effects_of, measured)))}

@@ -13,8 +13,8 @@ from harness.facts.verdicts import MARGIN, Verdict
 from harness.report.chart import Chart, Row, colour_of, draw
 from harness.report.formats.text import MARKS
 from harness.report.pages.cells import verdict_counts
-from harness.report.pages.content import Report
-from harness.report.pages.sources import anchor_of
+from harness.report.pages.content import RUNS, Report
+from harness.report.pages.sources import EVIDENCE, anchor_of
 from harness.report.runs import slug
 from harness.report.tables.model import Cell, Table, find_cells, reading_order, row_label, verifications
 from harness.report.verification import Verification, counted, draw_words
@@ -107,9 +107,8 @@ def answers_of(report: Report, page: str = "") -> list[Answer]:
         known = cell.evidence
         if known is not None:
             link = address_of(report, table)
-            file = link.partition("#")[0]
-            studied = file and any(pool.studies for pool in known.others.pools.values())
-            evidence = f"{file}#{anchor_of(known.reported.row)}" if studied else ""
+            studied = any(pool.studies for pool in known.others.pools.values())
+            evidence = f"{EVIDENCE}#{anchor_of(known.reported.row)}" if studied else ""
             words = known_words(known), _cost(known, cell)
             found = own if page and row.is_own else others
             found.append(Answer(known, number.name, link, evidence, *words, control=number.control))
@@ -119,7 +118,7 @@ def answers_of(report: Report, page: str = "") -> list[Answer]:
 def address_of(report: Report, table: Table) -> str:
     """Returns where a table stands, as seen from the main page."""
     pages = {paper.file: paper.tables for paper in report.papers}
-    pages |= {"pages/small.html": report.small_tables, "pages/own.html": report.own_tables}
+    pages |= {RUNS: report.small_tables, "pages/own.html": report.own_tables}
     file = next((name for name, tables in pages.items() if table in tables), "")
     return f"{file}#table-{slug(table.key)}"
 

@@ -83,10 +83,11 @@ def measure(
     }
 
 
-def audit_values(report: Report) -> dict[str, Any]:
-    """Returns what the page shows: the audits, and the function that measures the effects of variants."""
+def audit_values(report: Report, paper: str = "") -> dict[str, Any]:
+    """Returns what a page shows: the audits, of one paper's method or of all, and what measures an effect."""
     audits = load_audits(report.leaderboards / "audit")
-    return {"audits": audits, "measure": partial(measure, runs=list(report.runs.values()))}
+    own = [audit for audit in audits if paper in ("", audit.method.replace("-", ""))]
+    return {"audits": own, "measure": partial(measure, runs=list(report.runs.values()))}
 
 
-PAGE = Page("Paper and code", "pages/audit.html", "audit.html.j2", audit_values, order=3, group="Methods")
+PAGE = Page("Methods", "pages/methods.html", "methods.html.j2", audit_values, order=5)

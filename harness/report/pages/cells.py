@@ -25,6 +25,17 @@ Facts = list[tuple[str, str]]
 """Pairs of a label and what is to be said under it."""
 
 
+class FactBook:
+    """The facts of all cells of a page, each pair once; a cell names its own by their positions."""
+
+    def __init__(self) -> None:
+        self.entries: dict[tuple[str, str], int] = {}
+
+    def places(self, facts: Facts) -> str:
+        """Returns where the facts of a cell are among the entries, as `0 4 2`."""
+        return " ".join(str(self.entries.setdefault(fact, len(self.entries))) for fact in facts)
+
+
 @dataclass(frozen=True)
 class ShownCell:
     """What the template prints of a cell. `order` is the number a sorted column goes by; None sorts last."""

@@ -1,9 +1,10 @@
-"""The page of claims: what each paper says of its systems, and what our seeds say of it.
+"""The claims of a paper: what it says of its systems, and what our seeds say of it.
 
 A claim names a table and rows of it, so the effects that were reported come from the published numbers and
 the runs that test them are those of the table's cells: nothing is typed twice.
 """
 
+import statistics
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,13 +20,15 @@ from harness.facts.statistics import Comparison
 from harness.facts.verdicts import next_look
 from harness.report.chart import Chart, Row, draw
 from harness.report.pages.cells import cell_anchor
-from harness.report.pages.content import Page, Report
+from harness.report.pages.content import Paper, Report
 from harness.report.runs import slug
 from harness.report.tables.model import Table, TableRow
 
 T = TypeVar("T")
 Outcome = Literal["supported", "contradicted", "inconclusive", "untested", "no verdict"]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+FEW_PAIRS = 3
+"""The most pairs of a claim that are drawn one by one."""
 
 
 class Rows(Declaration):
@@ -86,6 +89,11 @@ class JudgedPair:
     claimed: Claimed = "inconclusive"
 
     @property
+    def label(self) -> str:
+        """What is compared, in words."""
+        return f"{self.better.title} and {self.worse.title}, {self.columns[0]}"
+
+    @property
     def outcome(self) -> Outcome:
         """No verdict with a reason, untested where a side has no seeds, else what our difference says."""
         if self.reason:
@@ -115,6 +123,12 @@ class JudgedClaim:
         found = {pair.outcome for pair in self.pairs}
         order: tuple[Outcome, ...] = ("contradicted", "no verdict", "untested", "inconclusive")
         return next((outcome for outcome in order if outcome in found), "supported")
+
+    @property
+    def reported(self) -> tuple[float, float] | None:
+        """The smallest and the largest reported difference of its pairs, None if no pair has one."""
+        found = [pair.reported for pair in self.pairs if pair.reported is not None]
+        return (min(found), max(found)) if found else None
 
     @property
     def reason(self) -> str:
@@ -199,17 +213,19 @@ def claims_of(key: str, claims: Sequence[JudgedClaim]) -> Chart | None:
     reported: list[float] = []
     for judged in claims:
         claim, points = judged.claim, 100 / judged.table.scale
-        for pair in judged.pairs if not (claim.lower or claim.within) else ():
-            name, of = claim.says, f"{pair.better.title} and {pair.worse.title}, {pair.columns[0]}"
-            if pair.reported is not None:
-                value = round(pair.reported * points, 4)
-                reported.append(value)
-                says = f"{of}: {value:+.2f}"
-                rows.append({"name": name, "kind": "reported", "value": value, "says": says})
+        if claim.lower or claim.within:
+            continue
+        pairs = [
+            (pair, f"{pair.better.title} and {pair.worse.title}, {pair.columns[0]}") for pair in judged.pairs
+        ]
+        values = {of: round(pair.reported * points, 4) for pair, of in pairs if pair.reported is not None}
+        reported += values.values()
+        rows += _reported_marks(claim.says, values)
+        for pair, of in pairs:
             if pair.ours is not None:
                 value = points * pair.ours.difference
                 ends = {"low": points * pair.ours.low, "high": points * pair.ours.high}
-                rows.append({"name": name, "kind": "ours", "value": value, **ends, "says": of})
+                rows.append({"name": claim.says, "kind": "ours", "value": value, **ends, "says": of})
     if not rows:
         return None
     small = sum(abs(value) < 1 for value in reported)
@@ -219,30 +235,31 @@ def claims_of(key: str, claims: Sequence[JudgedClaim]) -> Chart | None:
         rows,
         key=f"claims-{slug(key)}",
         title="Claimed differences",
-        caption="Diamonds: reported, one for each pair of a claim. Circles: ours, with their interval.",
+        caption="Diamonds: reported, one for each pair of a claim; of more than three the median, with a "
+        "bar from the lowest to the highest. Circles: ours, with their interval.",
         says=f"{small} of {len(reported)} reported differences are below one point; our seeds test {tested}.",
         x_title="difference in points, in the direction of the claim",
         zero=True,
     )
 
 
-def claims_values(report: Report) -> dict[str, Any]:
-    """Returns what the page shows: the judged claims by the paper's title, and where each table stands."""
-    declared, ledger, drawn = load_claims(report.leaderboards), {}, {}
-    for paper in report.papers:
-        if paper.key in declared:
-            ledger[paper.title] = judge_claims(declared[paper.key], report.all_tables)
-            chart = claims_of(paper.key, ledger[paper.title])
-            if chart:
-                drawn[paper.title] = chart
-    counts = Counter(judged.outcome for claims in ledger.values() for judged in claims)
+def _reported_marks(name: str, values: Mapping[str, float]) -> list[Row]:
+    """Returns the marks of a claim's reported differences by pair: one each, or the median and the ends."""
+    about = {"name": name, "kind": "reported"}
+    if len(values) <= FEW_PAIRS:
+        return [{**about, "value": value, "says": f"{of}: {value:+.2f}"} for of, value in values.items()]
+    low, high = min(values.values()), max(values.values())
+    says = f"{len(values)} pairs: {low:+.2f} to {high:+.2f}"
+    return [{**about, "value": statistics.median(values.values()), "low": low, "high": high, "says": says}]
+
+
+def claims_values(report: Report, paper: Paper) -> dict[str, Any]:
+    """Returns what the page of a paper shows: its claims by outcome, counted, and a picture."""
+    declared = load_claims(report.leaderboards).get(paper.key, [])
+    judged = judge_claims(declared, report.all_tables)
+    counts = Counter(one.outcome for one in judged)
     return {
-        "ledger": ledger,
+        "claims": sorted(judged, key=lambda one: OUTCOMES.index(one.outcome)),
         "outcomes": {outcome: counts[outcome] for outcome in OUTCOMES if counts[outcome]},
-        "pages": {table.key: paper.file for paper in report.papers for table in paper.tables},
-        "drawn": drawn,
-        "figures": list(drawn.values()),
+        "claimed": claims_of(paper.key, judged),
     }
-
-
-PAGE = Page("Claims", "pages/claims.html", "claims.html.j2", claims_values, order=2)

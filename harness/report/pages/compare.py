@@ -56,9 +56,9 @@ def _mean(system: SystemScores) -> float:
 def comparisons_of(systems: Mapping[str, SystemScores], titles: Mapping[TaskName, str]) -> dict[str, Any]:
     """Returns what the page's script looks up: every two systems once, the earlier one as the first.
 
-    A comparison has a row for each task, by its position among the titles, and one for their mean: both means,
-    the difference, the ends of its interval, None without one, all in hundredths of a point, the number of
-    common seeds, and the position of the outcome.
+    A comparison has a row for each task, by its position among the titles, and one for their mean. A row has
+    both means, the difference and the ends of its interval (None without one) in hundredths of a point, the
+    number of common seeds, and the position of the outcome.
     """
     positions = {name: position for position, name in enumerate(titles)}
     found = {}
@@ -113,4 +113,4 @@ def differences_of(found: SystemComparison) -> Chart:
     )
 
 
-PAGE = Page("Compare", "pages/compare.html", "compare.html.j2", compare_values, order=2, group="Systems")
+PAGE = Page("Compare", "pages/compare.html", "compare.html.j2", compare_values, order=4)

@@ -17,6 +17,8 @@ from harness.results.contributed import Contributed
 from harness.results.schema import ResultFile
 
 MAIN = "index.html"
+RUNS = "pages/small.html"
+"""The page of the small plan, which has the records of runs where the overview has not."""
 
 
 @dataclass(frozen=True)
@@ -124,8 +126,8 @@ class Page:
     """One page. title: its name in the navigation. file: where it is, as seen from the main page.
 
     build: returns the values that the template shows besides the report, None if there is nothing to show:
-    then there is neither page nor link. order: pages are in their menu by it. group: the menu, one of
-    `render.GROUPS`.
+    then there is neither page nor link. order: of the links. group: the menu of its link, empty for a link
+    of its own.
     """
 
     title: str
@@ -133,7 +135,7 @@ class Page:
     template: str
     build: Callable[[Report], Mapping[str, Any] | None]
     order: int
-    group: str = "Numbers"
+    group: str = ""
 
     @property
     def root(self) -> str:

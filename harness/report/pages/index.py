@@ -10,14 +10,13 @@ from harness.report.figures import learning_curves
 from harness.report.formats.summary import flat_metrics
 from harness.report.pages.answers import address_of, answer_values, answers_of
 from harness.report.pages.cells import anchors_of
-from harness.report.pages.content import MAIN, Page, Report
+from harness.report.pages.content import MAIN, RUNS, Page, Report
 from harness.report.runs import selected_scores, slug
 from harness.report.tables.leaderboard import has_values
 from harness.report.tables.model import Table, row_label
 from harness.results.schema import ResultFile
 
-RUNS = "pages/runs.html"
-MANY = 150
+MANY = 40
 """The most runs whose records appear on the overview, next to the cells that they fill."""
 QUANTITIES = ("alignment", "uniformity")
 ROOM = (0.17, 0.04)
@@ -27,23 +26,28 @@ ROOM = (0.17, 0.04)
 def index_values(report: Report) -> dict[str, Any]:
     """Returns what the main page shows. Errors: as `draw`."""
     reported = [table for paper in report.papers for table in paper.tables]
-    apart = len(report.runs) > MANY
+    apart = records_apart(report)
     return {
         **answer_values(report, reported),
-        "figures": [
-            *filter(None, [ranks_of(table) for table in report.tables[:1]]),
-            *([] if apart else learning_curves(report.runs.values())),
-            *filter(None, [geometry_figure(report.results)]),
-        ],
-        "records_at": RUNS if apart else "",
+        "figures": [] if apart else figures_of(report),
         "contributed": [(one, flat_metrics(one.result)) for one in report.contributed],
+        "records_at": RUNS if apart else "",
         "entries": search_entries(report),
     }
 
 
-def runs_values(report: Report) -> dict[str, Any] | None:
-    """Returns what the page of records shows; None where they appear on the overview."""
-    return {"figures": learning_curves(report.runs.values())} if len(report.runs) > MANY else None
+def records_apart(report: Report) -> bool:
+    """Returns whether the page of the small plan has the records and figures of the runs."""
+    return len(report.runs) > MANY
+
+
+def figures_of(report: Report) -> list[Chart]:
+    """Returns the pictures of the runs: ranks, learning, geometry."""
+    return [
+        *filter(None, [ranks_of(table) for table in report.tables[:1]]),
+        *learning_curves(report.runs.values()),
+        *filter(None, [geometry_figure(report.results)]),
+    ]
 
 
 def search_entries(report: Report) -> list[tuple[str, str, str]]:
@@ -153,8 +157,3 @@ def named(rows: Sequence[Row]) -> list[Row]:
 
 
 PAGE = Page("Overview", MAIN, "index.html.j2", index_values, order=0)
-
-
-def pages(report: Report) -> list[Page]:
-    """Returns the page of records, where the overview would grow too large with them."""
-    return [Page("Runs", RUNS, "runs.html.j2", runs_values, order=5, group="Systems")]

@@ -1,4 +1,4 @@
-"""Pages of tables: one for each paper, with its charts drawn again and its log, and those of no paper."""
+"""The page of a paper: its numbers, tables, figures, claims, what differs from its code, runs and log."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -12,10 +12,10 @@ from harness.report.bibtex import paper_entry
 from harness.report.chart import Chart, Row, draw
 from harness.report.figures import KINDS, cell_rows, chart_of, compared, learning_curves
 from harness.report.pages.answers import answer_values
+from harness.report.pages.audit import audit_values
+from harness.report.pages.claims import claims_values
 from harness.report.pages.content import Page, Paper, Report
-from harness.report.pages.sources import sources_of
 from harness.report.runs import RunDetail, slug
-from harness.report.tables.leaderboard import has_values
 from harness.report.tables.model import Cell, Table, reading_order, row_label, verifications
 
 
@@ -106,9 +106,10 @@ def paper_values(report: Report, paper: Paper) -> dict[str, Any]:
     runs = {key: run for key, run in report.runs.items() if key in named}
     return {
         **answer_values(report, paper.tables, paper.key),
+        **claims_values(report, paper),
+        **audit_values(report, paper.key),
         "report": replace(report, runs=runs),
         "paper": paper,
-        "systems": sources_of(paper.tables),
         "log": log_of(paper.tables, runs),
         "own": own_numbers(paper.tables),
         "figures": [*paper.charts.values(), *paper.figures],
@@ -157,32 +158,10 @@ def log_of(tables: Sequence[Table], runs: Mapping[str, RunDetail]) -> list[LogEn
     return log
 
 
-def tables_of_page(report: Report, kind: str) -> dict[str, Any] | None:
-    """Returns what a page of tables shows; None without a table.
-
-    kind: `small` or `own`, which the heading depends on.
-    """
-    tables = report.small_tables if kind == "small" else report.own_tables
-    if not tables:
-        return None
-    return {
-        "kind": kind,
-        "filled": [table for table in tables if has_values(table)],
-        "empty": [table for table in tables if not has_values(table)],
-        "commands": {
-            table.key: "sentbench plan small && dvc repro" if table.key == "small-sts" else command_of(table)
-            for table in tables
-        },
-    }
-
-
 def pages(report: Report) -> list[Page]:
-    """Returns a page for every paper of the report, one for tables of one's own, one for the small plans."""
+    """Returns a page for every paper of the report."""
     found = []
     for paper in report.papers:
         build = partial(paper_values, paper=paper)
         found.append(Page(paper.short, paper.file, "paper.html.j2", build, order=1, group="Papers"))
-    return found + [
-        Page(title, f"pages/{kind}.html", "small.html.j2", partial(tables_of_page, kind=kind), order=2)
-        for title, kind in (("Own tables", "own"), ("Small plans", "small"))
-    ]
+    return found

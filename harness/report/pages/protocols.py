@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from harness.facts import statistics
 from harness.facts.spec import MARK
-from harness.report.pages.content import Page, Report
+from harness.report.pages.content import Report
 from harness.report.runs import selected_scores
 from harness.results.schema import RunRecord
 
@@ -121,8 +121,3 @@ def _mean(tasks: Sequence[Mapping[int, float]]) -> Reading | None:
     if not values:
         return None
     return Reading(statistics.mean(values), statistics.sample_sd(values))
-
-
-PAGE = Page(
-    "Protocols", "pages/protocols.html", "protocols.html.j2", protocol_values, order=5, group="Methods"
-)

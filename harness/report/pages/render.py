@@ -22,6 +22,7 @@ from harness.report.formats.templates import TEMPLATES, fill, make_environment
 from harness.report.formats.text import MARKS, describe_seeds, task_title
 from harness.report.formats.trial import FOOT, Trial, comparison_rows, rank_rows
 from harness.report.pages.cells import (
+    FactBook,
     anchors_of,
     backbone_of,
     backbones_of,
@@ -34,15 +35,13 @@ from harness.report.pages.cells import (
 )
 from harness.report.pages.content import MAIN, Page, Report
 from harness.report.pages.paper import command_of
-from harness.report.pages.sources import KINDS, anchor_of, score_words
+from harness.report.pages.sources import EVIDENCE, KINDS, anchor_of, score_words
 from harness.report.runs import slug
 from harness.report.system_pairs import tally_in_words
 from harness.report.tables.leaderboard import has_values
 from harness.report.tables.model import Table, TableRow, row_label
 from harness.report.tables.rows import STATED
 
-GROUPS = ("Numbers", "Papers", "Systems", "Methods", "About")
-"""The menus of the navigation, in their order."""
 STYLES = ("page.css", "tables.css", "parts.css", "narrow.css", "print.css")
 """The style of every page, in its parts: a later one stands over those before it."""
 SCRIPTS = ("cells.js", "tables.js", "page.js", "find.js", "search.js", "compare.js")
@@ -63,10 +62,10 @@ def render_pages(report: Report) -> dict[str, str]:
             declared += module.pages(report)
     built = [(page, page.build(report)) for page in sorted(declared, key=lambda page: page.order)]
     shown = [(page, values) for page, values in built if values is not None]
-    links: dict[str, dict[str, str]] = {group: {} for group in GROUPS}
+    links: dict[str, dict[str, str]] = {}
     for page, _ in shown:
         if page.file != MAIN:
-            links[page.group][page.title] = page.file
+            links.setdefault(page.group or page.title, {})[page.title] = page.file
     files = {}
     for page, values in shown:
         files[page.file] = fill_page(page, report, values, links=links)
@@ -83,7 +82,8 @@ def fill_page(
     *,
     links: Mapping[str, Mapping[str, str]] | None = None,
 ) -> str:
-    """Returns one page; `values` are those its template shows, `links` the other pages by menu and title.
+    """Returns one page; `values` are those its template shows, `links` the other pages by title, those
+    of a menu by the menu and title.
 
     Errors: InputError if its template is missing or wrong.
     """
@@ -94,6 +94,7 @@ def fill_page(
         "root": page.root,
         "main": MAIN,
         "records_at": "",
+        "facts": FactBook(),
     }
     return _filled(page.template, {**around, **values})
 
@@ -150,6 +151,7 @@ def _environment(templates: Path) -> Environment:
             "evidence_kinds": KINDS,
             "grouped": _grouped,
             "evidence_anchor": anchor_of,
+            "evidence_at": EVIDENCE,
             "downloads": (("CSV", "csv"), ("LaTeX", "tex"), ("Markdown", "md")),
             "all_results": ALL_RESULTS,
             "version": version("sentbench"),

@@ -18,6 +18,8 @@ KINDS = {
     "not counted": "quoted, doubtful, or measured a second time by the same people",
 }
 """What each kind of a source means."""
+EVIDENCE = "pages/evidence.html"
+"""The page of all sources, as seen from the main page."""
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,7 @@
 """Single pages as text, without a stage around them."""
 
+import json
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -50,3 +52,10 @@ def show_index(report: Report, **more: Any) -> str:
 
 def show_paper(report: Report, paper: Paper, **more: Any) -> str:
     return show(pages(replace(report, papers=(paper,)))[0], report, **more)
+
+
+def facts_of(text: str, places: str) -> list[list[str]]:
+    """Returns the facts that a cell of a page names by their places in the page's list."""
+    listed = re.search(r'id="facts-data">(.*?)</script>', text)
+    entries = json.loads(listed[1]) if listed else []
+    return [entries[int(place)] for place in places.split()]

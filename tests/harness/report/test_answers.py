@@ -12,6 +12,7 @@ from harness.facts.published import Published
 from harness.facts.settling import Price
 from harness.facts.spec import TableSpec
 from harness.plan.recipes import declared_systems, load_recipes
+from harness.report.pages import evidence
 from harness.report.pages.answers import answer_values, answers_of, load_numbers
 from harness.report.pages.cells import verdict_counts
 from harness.report.pages.content import Paper, Report
@@ -19,7 +20,7 @@ from harness.report.pages.sources import KINDS, anchor_of, sources_of
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.model import verifications
 from tests.harness.report.made_results import result
-from tests.harness.report.shown import show_index, show_paper
+from tests.harness.report.shown import show, show_index
 
 MAIN = ("pcl", "dclr", "ptbert", "sct", "una")
 
@@ -60,7 +61,7 @@ def test_the_first_screen_answers_for_every_declared_number(report: Report) -> N
         simcse.known == "median 75.28 of 14 independent sources, 2 by authors of a competing method; above "
         "95\N{NO-BREAK SPACE}% of 63 single runs of 12 sources, each of others counted once"
     )
-    assert simcse.evidence == "papers/pcl.html#evidence-simcse-bert-base-uncased"
+    assert simcse.evidence == "pages/evidence.html#evidence-simcse-bert-base-uncased"
     una = found["UNA with paraphrases, BERT-base"]
     cost = r"to test it: 10 seeds, [\d.]+ GPU hours and the making of texts; chance of a verdict \d+%"
     assert re.fullmatch(cost, una.cost)
@@ -96,10 +97,12 @@ def test_three_findings_are_told_and_name_a_number_once(report: Report) -> None:
     assert "76.25" not in third
 
 
-def test_the_page_of_a_paper_answers_for_its_own_numbers_and_links_every_source(report: Report) -> None:
+def test_a_paper_answers_for_its_own_numbers_and_the_evidence_links_every_source(
+    report: Report,
+) -> None:
     una = report.papers[-1]
     assert [answer.name for answer in answers_of(report, "una")] == ["UNA with paraphrases, BERT-base"]
-    text = show_paper(report, una)
+    text = show(evidence.PAGE, report)
     systems = sources_of(una.tables)
     assert all(f'id="{anchor_of(system.known.reported.row)}"' in text for system in systems)
     assert ">dropout (Text)</span>" in text
@@ -116,7 +119,7 @@ def test_the_heading_of_a_system_counts_the_sources_of_its_verdict(report: Repor
     records = len(system.known.others.independent.studies)
     assert records > 14
     assert system.counts.startswith(f"14 independent sources ({records} records), ")
-    text = html.unescape(show_paper(report, report.papers[0]))
+    text = html.unescape(show(evidence.PAGE, report))
     assert f'independent runs score lower</span> <span class="count">{system.counts}</span>' in text
     assert all(f"<dt>{kind}</dt><dd>{says}</dd>" in text for kind, says in KINDS.items())
     assert {kind.partition(",")[0] for _, kind in system.studies} <= set(KINDS)

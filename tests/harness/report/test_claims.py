@@ -14,7 +14,6 @@ from harness.facts.published import Published
 from harness.facts.spec import TableSpec
 from harness.plan.names import FULL_SCALE
 from harness.plan.recipes import load_recipes
-from harness.report.pages import claims as claims_page
 from harness.report.pages.claims import (
     Claim,
     JudgedClaim,
@@ -25,7 +24,7 @@ from harness.report.pages.claims import (
 )
 from harness.report.pages.content import Paper, Report
 from harness.report.tables.model import Cell, Column, Table, TableRow
-from tests.harness.report.shown import show
+from tests.harness.report.shown import show_paper
 
 CLAIM = Claim(
     says="A beats B",
@@ -37,7 +36,8 @@ CLAIM = Claim(
 
 
 def table_of(cells: Mapping[str, Cell], scale: float = 100.0) -> dict[str, Table]:
-    rows = tuple(TableRow(key, key.upper(), (cell,)) for key, cell in cells.items())
+    run = {key: replace(cell, runs=tuple(map(str, cell.values))) for key, cell in cells.items()}
+    rows = tuple(TableRow(key, key.upper(), (cell,)) for key, cell in run.items())
     return {"t": Table("t", "T", (Column("avg", "Avg"),), rows, scale=scale)}
 
 
@@ -62,8 +62,11 @@ def page_of(folder: Path, tables: dict[str, Table], *claims: Claim) -> str:
     declared = {"paper": "p", "claims": [claim.model_dump(exclude_defaults=True) for claim in claims]}
     (folder / "claims").mkdir()
     (folder / "claims" / "p.yaml").write_text(json.dumps(declared), encoding="utf-8")
-    papers = (Paper("p", "A paper", "ACL", tuple(tables.values())),)
-    return show(claims_page.PAGE, Report("T", "abc", papers=papers, leaderboards=folder))
+    paper = Paper("p", "A paper", "ACL", tuple(tables.values()))
+    for name in ("audit", "answers.yaml"):
+        (folder / name).symlink_to(LEADERBOARDS.resolve() / name)
+    report = Report("T", "abc", papers=(paper,), leaderboards=folder)
+    return show_paper(report, paper)
 
 
 def five(centre: float, sd: float = 1.0) -> tuple[float, ...]:

@@ -74,11 +74,12 @@ def marks_of(svg: str, layer: str) -> list[tuple[float, str]]:
 def test_the_place_of_every_mark_of_the_first_picture_is_its_difference_from_the_reported_value(
     forest: Chart,
 ) -> None:
-    """The axis is calibrated by two marks; every other one is where its value puts it."""
+    """The axis is calibrated by two marks; every other one is where its value puts it. Phones get no tip."""
     for svg in forest.drawings:
         drawn = marks_of(svg, "points")
         points = [row for row in forest.rows if row["kind"] != "interval"]
-        assert [tip for _, tip in drawn] == [row["says"] for row in points]
+        tips = [row["says"] for row in points] if svg is forest.svg else [""] * len(points)
+        assert [tip for _, tip in drawn] == tips
         assert len(drawn) == 3 + 4 + 1 + 1
         by_value = sorted(zip((row["value"] for row in points), (x for x, _ in drawn), strict=True))
         (low, left), (high, right) = by_value[0], by_value[-1]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.report.pages import protocols as protocols_page
+from harness.report.pages import small
 from harness.report.pages.content import Report
 from harness.report.pages.protocols import ProtocolRow, Reading, protocol_values
 from harness.results.schema import ResultFile
@@ -59,4 +59,11 @@ def test_poolings_of_one_backbone_stand_together_and_a_lone_one_does_not() -> No
     report = Report("T", "abc", results=results)
     poolings = protocol_values(report)["poolings"]
     assert {backbone: list(found) for backbone, found in poolings.items()} == {"b": ["cls", "mean"]}
-    assert "b, untrained, by pooling" in show(protocols_page.PAGE, report)
+    (page, *_) = small.pages(report)
+    values = {
+        **small.table_values(report, "small"),
+        **protocol_values(report),
+        "ablations": [],
+        "figures": [],
+    }
+    assert "b, untrained, by pooling" in show(page, report, {**values, "figures": []})

@@ -19,7 +19,7 @@ from harness.report.runs import RunDetail
 from harness.report.tables.model import Cell, Column, Table, TableRow, reading_order
 from tests.harness.report.example_report import make_report
 from tests.harness.report.made_results import result
-from tests.harness.report.shown import ParsedPage, show_index, show_paper
+from tests.harness.report.shown import ParsedPage, facts_of, show_index, show_paper
 
 COLUMN = Column("stsb", "STSB")
 CELL = Cell(
@@ -86,13 +86,14 @@ def test_a_papers_tables_stand_before_its_figures_and_the_main_ones_before_the_a
 
 
 def test_a_cell_links_to_its_runs_and_carries_its_facts() -> None:
-    page = ParsedPage(show_index(Report("T", "abc", tables=(table_of(CELL),), runs=RUNS)))
+    text = show_index(Report("T", "abc", tables=(table_of(CELL),), runs=RUNS))
+    page = ParsedPage(text)
     (cell,) = [attributes for tag, attributes in page.tags if attributes.get("class") == "cell"]
     assert cell["href"] == "#system-a-released-bert"
     (row,) = [attributes for _, attributes in page.tags if "data-row" in attributes]
     assert (row["data-runs"], row["id"]) == ("a-s0 a-s1 a-s2", "t--a-row")
     assert "t--a-row--c0" in page.all("id")
-    assert json.loads(cell["data-facts"] or "") == [
+    assert facts_of(text, cell["data-facts"] or "") == [
         ["Ours", "75.11 ± 0.84, n = 3 seeds"],
         ["Published", "76.25"],
         ["Difference", "−1.14"],
@@ -197,9 +198,8 @@ def test_the_log_of_a_paper_has_an_entry_for_the_runs_of_a_system_from_one_commi
 def test_every_page_links_to_the_others_and_one_with_nothing_to_show_is_neither_made_nor_linked() -> None:
     """tests/guides adds a page."""
     pages = render_pages(Report("T", "abc", papers=(Paper("toy", "A paper", "ACL", (), short="TOY"),)))
-    names = ("claims", "audit", "ablations", "protocols")
-    assert set(pages) == {MAIN, "papers/toy.html", *(f"pages/{name}.html" for name in names)}
+    assert set(pages) == {MAIN, "papers/toy.html", "pages/methods.html"}
     assert '<a href="index.html" aria-current="page">Overview</a>' in pages[MAIN]
     assert '<a href="../papers/toy.html" aria-current="page">TOY</a>' in pages["papers/toy.html"]
-    assert '<a href="../index.html">Overview</a>' in pages["pages/claims.html"]
-    assert '<a href="pages/claims.html">Claims</a>' in pages[MAIN]
+    assert '<a href="../index.html">Overview</a>' in pages["pages/methods.html"]
+    assert '<a href="pages/methods.html">Methods</a>' in pages[MAIN]

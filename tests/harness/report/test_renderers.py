@@ -18,8 +18,6 @@ the best: whitening alone on STS12, where 50, 50, 50 does not vary; on STSB SimC
 alone in its group.
 """
 
-import html
-import json
 import re
 import shutil
 import subprocess
@@ -42,7 +40,7 @@ from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.model import Table
 from harness.results.schema import ResultFile
 from tests.harness.report.conftest import NO_STUDIES
-from tests.harness.report.shown import show_paper
+from tests.harness.report.shown import facts_of, show_paper
 
 RECORDED = Path(__file__).parent / "recorded"
 
@@ -76,8 +74,8 @@ def test_the_page_says_what_was_worked_out_by_hand(table: Table, recorded_scores
     text = show_paper(
         Report("Recorded", "0" * 40, runs=runs), Paper("toy", "A toy paper", "nowhere", (table,))
     )
-    cells = re.findall(r"""<td id="([^"]*)"[^>]*><[^>]* data-facts='([^']*)'""", text)
-    facts = {anchor: dict(json.loads(html.unescape(found))) for anchor, found in cells}
+    cells = re.findall(r'<td id="([^"]*)"[^>]*><[^>]* data-facts="([^"]*)"', text)
+    facts = {anchor: dict(facts_of(text, places)) for anchor, places in cells}
     assert len(facts) == 15, "neither reported nor run: PCL on STS-B"
     sick = facts["toy-table1--simcse--sickr"]
     assert sick["Ours"] == "62.00 ± 3.46, n = 3 seeds"

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from harness.report.pages import ablations, audit, claims, compare, paper, protocols
+from harness.declarations import LEADERBOARDS
+from harness.report.pages import audit, compare, small
 from harness.report.pages.content import Ablation, Report
 from harness.results.schema import ResultFile
 from tests.harness.report.example_report import make_report
@@ -28,10 +29,7 @@ CLAIM = {
     "says": "Distillation is above SimCSE", "source": "section 1: it is", "table": "small-sts",
     "columns": ["avg"], "rows": [{"better": "distill-mse", "worse": ["simcse-released"]}],
 }  # fmt: skip
-NAMES = (
-    *("index", "short", "paper", "claims", "compare", "small", "audit", "ablations", "protocols"),
-    "empty",
-)
+NAMES = (*("index", "short", "paper", "compare", "small", "methods", "empty"),)
 PAGES = [f"{name}.html" for name in NAMES]
 FLAGS = [
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
@@ -95,16 +93,15 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "claims").mkdir()
     declared = {"paper": "dclr", "claims": [CLAIM]}
     (folder / "claims" / "dclr.yaml").write_text(json.dumps(declared), encoding="utf-8")
+    for name in ("audit", "answers.yaml"):
+        (folder / name).symlink_to(LEADERBOARDS.resolve() / name)
     pages = {
         "index": show_index(report),
         "short": show_index(replace(report, tables=report.tables[:1])),
-        "paper": show_paper(report, report.papers[0]),
-        "claims": show(claims.PAGE, replace(report, leaderboards=folder)),
+        "paper": show_paper(replace(report, leaderboards=folder), report.papers[0]),
         "compare": show(compare.PAGE, report),
-        "small": show(paper.pages(report)[-1], replace(report, small_tables=report.tables[:1])),
-        "audit": show(audit.PAGE, report),
-        "ablations": show(ablations.PAGE, report),
-        "protocols": show(protocols.PAGE, report),
+        "small": show(small.pages(report)[0], replace(report, small_tables=report.tables[:1])),
+        "methods": show(audit.PAGE, report),
         "empty": show_index(Report("An empty report", "abc")),
     }
     for name, text in pages.items():

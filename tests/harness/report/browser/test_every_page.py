@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 AXE = importlib.util.find_spec("axe_playwright_python")
-LEAD_BACK = [f"{name}.html" for name in ("claims", "compare", "audit", "ablations", "protocols")]
+LEAD_BACK = [f"{name}.html" for name in ("compare", "methods")]
 """Pages with one link to the overview."""
 
 

@@ -1,0 +1,45 @@
+"""The page of the small plan, and that of tables of a folder outside of the repository."""
+
+from functools import partial
+from typing import Any
+
+from harness.report.pages.ablations import ablation_values
+from harness.report.pages.content import RUNS, Page, Report
+from harness.report.pages.index import figures_of, records_apart
+from harness.report.pages.paper import command_of
+from harness.report.pages.protocols import protocol_values
+from harness.report.tables.leaderboard import has_values
+
+
+def small_values(report: Report) -> dict[str, Any] | None:
+    """Returns what the page of the small plan shows; None without a table or a run."""
+    apart = records_apart(report)
+    if not report.small_tables and not apart:
+        return None
+    return {
+        **table_values(report, kind="small"),
+        **ablation_values(report),
+        **protocol_values(report),
+        "figures": figures_of(report) if apart else [],
+    }
+
+
+def table_values(report: Report, kind: str) -> dict[str, Any]:
+    """Returns the tables of a page with the command of each. kind: `small` or `own`, as the heading tells."""
+    tables = report.small_tables if kind == "small" else report.own_tables
+    return {
+        "kind": kind,
+        "filled": [table for table in tables if has_values(table)],
+        "empty": [table for table in tables if not has_values(table)],
+        "commands": {
+            table.key: "sentbench plan small && dvc repro" if table.key == "small-sts" else command_of(table)
+            for table in tables
+        },
+    }
+
+
+def pages(report: Report) -> list[Page]:
+    """Returns both pages; that of tables outside of the repository only where there are some."""
+    small = Page("Small plan", RUNS, "small.html.j2", small_values, order=2)
+    own = Page("Own tables", "pages/own.html", "small.html.j2", partial(table_values, kind="own"), order=6)
+    return [small, *([own] if report.own_tables else [])]
