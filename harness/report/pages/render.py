@@ -37,6 +37,7 @@ from harness.report.pages.paper import command_of
 from harness.report.pages.sources import KINDS, anchor_of, score_words
 from harness.report.runs import slug
 from harness.report.system_pairs import tally_in_words
+from harness.report.tables.leaderboard import has_values
 from harness.report.tables.model import Table, TableRow, row_label
 from harness.report.tables.rows import STATED
 
@@ -133,6 +134,7 @@ def _environment(templates: Path) -> Environment:
             "describe_seeds": describe_seeds,
             "has_published": has_published,
             "has_sd": has_sd,
+            "has_values": has_values,
             "path_of": path_of,
             "report_entry": report_entry,
             "row_label": row_label,
