@@ -170,9 +170,9 @@ def _params(folder: Path) -> dict[str, Any]:
         | {"pooling": "mean", "arithmetic": "portable"}
     }
     params["backbones"] |= {
-        "copied": {"origin": "data/model", "layers": None},
-        "cut": {"origin": "data/model", "layers": 1},
-        "first": {"origin": "data/model", "layers": 1},
+        "copied": {"origin": "data/model", "corpus": "data/model", "layers": None},
+        "cut": {"origin": "data/model", "corpus": "data/model", "layers": 1},
+        "first": {"origin": "data/model", "corpus": "data/model", "layers": 1},
     }
     return params
 
