@@ -157,7 +157,8 @@ def _params(folder: Path) -> dict[str, Any]:
     runs[RUN]["weights"] = "both"
     short = {name: runs[RUN][name] for name in ("corpus", "tasks", "weights", "train")}
     views = {"corpus": "corpora/views", "parent": "corpora/views"}
-    runs[STUDENT] = {**planned[STUDENT], **short, "parent": f"teachers/{TEACHER}"}
+    runs[STUDENT] = {**planned[STUDENT.replace("minilm-l2", "words-50d")], **short}
+    runs[STUDENT] |= {"backbone": runs[RUN]["backbone"], "parent": f"teachers/{TEACHER}"}
     runs[SHALLOW] = {**runs[RUN], "backbone": "backbones/first"}
     runs[VIEWS] = {**planned[VIEWS.replace("minilm-l2", "words-50d")], **short, **views}
     runs[VIEWS]["backbone"] = runs[RUN]["backbone"]
