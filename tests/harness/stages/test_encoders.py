@@ -58,10 +58,8 @@ def test_a_backbone_whose_words_are_centred_lacks_what_the_texts_share(tmp_path:
     corpus = tmp_path / "corpus.txt"
     corpus.write_text(f"{tiny.WORDS[0]}\n{tiny.WORDS[0]} {tiny.WORDS[0]}\n")
     plain, centred = (
-        load_encoder(
-            made_of_words(tmp_path / str(name), centre=name)
-        ).backbone.embeddings.word_embeddings.weight
-        for name in (None, corpus)
+        load_encoder(made_of_words(tmp_path / name, centre=centre)).backbone.embeddings.word_embeddings.weight
+        for name, centre in (("plain", None), ("centred", corpus))
     )
     first = len(SPECIAL)
     assert not centred[first].any()
