@@ -2,8 +2,8 @@
 
 Example: `sentbench try mycse.py --against simcse-small,pcl-small --set temperature=0.1`
 
-Encoder, corpus, text, steps, batch and seeds are those of `simcse-small`, unless `--set` changes them. The results of the others come
-with the package, and are used if this machine would compute the same bits.
+Encoder, corpus, text, steps, batch and seeds are those of `simcse-small`, unless `--set` changes them. The
+results of the others come with the package, and are used if this machine would compute the same bits.
 """
 
 import argparse

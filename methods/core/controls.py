@@ -4,32 +4,29 @@ A control is a setting of any method. `negated` is the loss with its sign turned
 sentence the second view of another one, where the loss reads its two views from `vectors(batch)`.
 """
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from torch import Tensor
 
 from methods.core.errors import InputError
 from methods.core.types import Batch, Loss
 
-if TYPE_CHECKING:
-    from methods.core.method import Method
-
 Control = Literal["negated", "permuted"]
 
 
-def has_views(method: "type[Method]") -> bool:
+def has_views(method: type) -> bool:
     """Returns whether a method's class defines `vectors`, from which `permuted` is derived."""
     return callable(getattr(method, "vectors", None))
 
 
-def become_control(method: "Method", control: Control) -> None:
-    """Makes a method its own control.
+def become_control(method: Any, control: Control) -> None:
+    """Makes a `Method` its own control.
 
     Errors: InputError for `permuted` where the method has no `vectors`, or, at the first loss, where they
     are not two tensors [B, d] or the loss does not read them.
     """
     if control == "negated":
-        method.loss = _Negated(method.loss)  # type: ignore[method-assign]
+        method.loss = _Negated(method.loss)
         return
     name = type(method).__name__
     if not has_views(type(method)):
@@ -38,8 +35,8 @@ def become_control(method: "Method", control: Control) -> None:
             "compares; define it or leave the control out"
         )
     views = _Permuted(method.vectors, name)
-    method.vectors = views  # type: ignore[assignment]
-    method.loss = _Reads(method.loss, views)  # type: ignore[method-assign]
+    method.vectors = views
+    method.loss = _Reads(method.loss, views)
 
 
 class _Negated:
