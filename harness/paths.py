@@ -55,7 +55,6 @@ _CACHE = Path(".cache")
 PIECES = _CACHE / "pieces"
 VECTORS = _CACHE / "vectors"
 RESUME = _CACHE / "resume"
-CALIBRATION = _CACHE / "calibration.json"
 CORPUS_RESUME = RESUME / "corpora"
 
 
