@@ -24,7 +24,6 @@ AUDIT = LEADERBOARDS / "audit"
 REFERENCE_LOSSES = LEADERBOARDS / "reference_losses.yaml"
 CONTRIBUTED = LEADERBOARDS / "contributed"
 STEP_TIMES = LEADERBOARDS / "step-times.yaml"
-PEAKS = LEADERBOARDS / "memory.yaml"
 SOURCE_PAGE = Path("harness/data/SOURCES.md")
 SPEED_PAGE = Path("docs/speed.md")
 

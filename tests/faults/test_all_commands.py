@@ -3,7 +3,6 @@
 import os
 import shutil
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -75,8 +74,6 @@ def desk(
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setattr("harness.commands.check.scoring_problems", list)  # they read the whole of STS-B
     monkeypatch.setattr("harness.commands.check.compared_runs", lambda params: [])  # they train
-    done = SimpleNamespace(run=lambda *words, **options: SimpleNamespace(returncode=0))
-    monkeypatch.setattr("harness.commands.gpu_check.subprocess", done)  # it takes minutes
     return Desk(original, tmp_path / "project", capsys)
 
 
