@@ -20,7 +20,7 @@ HEADING = "## Goals and machines"
 INTRO = """Written by `sentbench readmes` from `reports/benchmarks.json`, medians over rounds. At least: how
 many times ours is as fast as the other tool. At most: what ours takes, in a unit or in times of the other.
 The last row is GFLOP/s of fp32 products by oneDNN, which our layers call, and by torch's default. The
-report's Speed page explains each missed goal by a profile, and shows ranges, rounds and threads."""
+file has ranges, rounds and threads, and a profile for each missed goal."""
 WORDS = {True: " met", False: " **missed**"}
 
 
@@ -153,7 +153,7 @@ class Goal:
     """A bound on a figure, the strictest of those recorded, and what each machine has, by its title.
 
     unit: empty for a ratio to a peer, which is the peer's cost over ours where the bound is the least, else
-    ours over the peer's. notes: what the machines say of their figures.
+    ours over the peer's.
     """
 
     name: str
@@ -161,7 +161,6 @@ class Goal:
     least: bool
     bound: float
     figures: dict[str, float] = field(default_factory=dict)
-    notes: dict[str, str] = field(default_factory=dict)
 
     @property
     def asked(self) -> str:
@@ -185,7 +184,6 @@ def goals(measured: Measurements) -> list[Goal]:
                     goal = found.setdefault((name, unit, least), Goal(name, unit, least, bound))
                     goal.bound = (max if least else min)(goal.bound, bound)
                     goal.figures[machine.title] = value
-                    goal.notes[machine.title] = result.note
     return list(found.values())
 
 
