@@ -22,7 +22,7 @@ MORE := UV_FIND_LINKS="$$("$(BIN)/python" -m pip config get global.find-links 2>
 install = env $(INDEX) $(MORE) "$(BIN)/uv" pip install --quiet --index-strategy unsafe-best-match \
 	--python "$(BIN)/python" $(1) 2>/dev/null || "$(BIN)/python" -m pip install $(PIP_OPTIONS) $(1)
 
-.PHONY: help reproduce test test-mirror test-gpu check docs pictures sbom lock bench bench-short clean
+.PHONY: help reproduce test test-mirror test-gpu check generated docs pictures sbom lock bench bench-short clean
 
 help:
 	@echo "make reproduce   small plan from package-registry data to reports/index.html"
@@ -30,6 +30,7 @@ help:
 	@echo "make test-mirror the tests that need SENTBENCH_MIRROR"
 	@echo "make test-gpu    the laws of every method on this machine's GPU"
 	@echo "make check       compare losses and scores with the committed ones"
+	@echo "make generated   write all generated text: tables, schemas, outputs shown in documents"
 	@echo "make docs        the documentation as a site, in docs/_build; every internal link is checked"
 	@echo "make pictures    pictures of the report's pages for the documents, in docs/pictures (needs Chromium)"
 	@echo "make sbom        packages of the environment with licences, as CycloneDX, in .cache/sbom.json"
@@ -75,6 +76,10 @@ test-gpu: $(READY)
 check: $(READY)
 	@sentbench check
 
+generated: $(READY)
+	@python -m docs.generated
+	@python -m tests.regression.reference --missing
+
 docs: $(READY)
 	@"$(BIN)/python" -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable ".[docs]"
 	@python -m sphinx -q -W -n -b html docs docs/_build
@@ -96,7 +101,7 @@ sbom: $(READY)
 
 bench: $(READY)
 	@python -m benchmarks
-	@sentbench readmes
+	@python -m docs.generated
 
 bench-short: $(READY)
 	@python -m benchmarks --short

@@ -154,7 +154,7 @@ def lines_of(source: str) -> int:
 
 def packing(keys: Iterable[str], folder: Path = COSTS) -> list[str]:
     """Returns the line that says how many of the largest of these runs share the GPU that they were trained
-    on, where `sentbench train` noted its peak there; else nothing.
+    on, where `sentbench stage train` noted its peak there; else nothing.
     """
     fitting = []
     for key in keys:

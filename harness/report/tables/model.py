@@ -72,6 +72,7 @@ class TableRow:
     """A row: a system or variant, whose cells appear in the order of the table's columns.
 
     x: where the row's points appear on the horizontal axis of a figure; None in a table or for a bar.
+    is_own: the paper of the table reports the row of its own method, and quotes it from nowhere.
     """
 
     key: str
@@ -81,6 +82,7 @@ class TableRow:
     source: str = ""
     note: str = ""
     x: float | None = None
+    is_own: bool = False
 
 
 def row_label(row: TableRow) -> str:

@@ -2,7 +2,7 @@
 
 torch sends an fp32 linear layer on x86 to MKL; oneDNN, which comes with torch too, was measured at about
 twice its rate on an AMD EPYC, and MKL's two products of a gradient at 1.1 to 3.5 times oneDNN's rate on an
-Intel Xeon. MKL is slow in its portable mode, so oneDNN computes them under both arithmetics. Values differ by
+Intel Xeon. MKL is slow in its portable mode, so oneDNN computes them either way. Values differ by
 rounding alone. All but large fp32 products takes torch's own path.
 
 Legend: T rows, k inputs, n outputs.
