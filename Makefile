@@ -15,7 +15,7 @@ PROSE := $(wildcard *.md) Makefile dvc.yaml .ci/run docs harness methods sentben
 
 PIP_OPTIONS := --quiet --disable-pip-version-check
 # uv installs in a fraction of pip's time, from where pip is told to; where it cannot, pip does it.
-INDEX := UV_DEFAULT_INDEX="$$("$(BIN)/python" -m pip config get global.index-url 2>/dev/null || echo https://pypi.org/simple)" \
+INDEX := UV_DEFAULT_INDEX="$$("$(BIN)/python" -m pip config get global.index-url 2>/dev/null)" \
 	SSL_CERT_FILE="$$("$(BIN)/python" -m pip config get global.cert 2>/dev/null || echo "$$SSL_CERT_FILE")"
 MORE := UV_FIND_LINKS="$$("$(BIN)/python" -m pip config get global.find-links 2>/dev/null)" \
 	UV_EXTRA_INDEX_URL="$$("$(BIN)/python" -m pip config get global.extra-index-url 2>/dev/null)"

@@ -47,7 +47,7 @@ class Estimate:
         shape = self.times.shapes.get(Path(origin).name)
         if shape is not None and backbone is not None and backbone.shape is not None:
             built = backbone.shape.model_dump(include={"layers", "inner", "vocabulary", "positions"})
-            return shape.model_copy(update=built)
+            return shape.model_copy(update={**built, "width": shape.width * backbone.shape.copies})
         if shape is None or backbone is None or backbone.layers is None:
             return shape
         return shape.model_copy(update={"layers": backbone.layers})
