@@ -26,6 +26,7 @@ from harness.disk.outputs import check_file
 from harness.errors import InputError
 from harness.paths import REFERENCE_LOSSES, SCORES, need_checkout
 from harness.plan.entries import Params, read_params
+from harness.plan.stale import warn_if_stale
 from harness.report.formats.markdown import annotation
 from harness.results.agreement import bands_of, outside
 from harness.results.history import results_of
@@ -61,6 +62,7 @@ def execute(arguments: argparse.Namespace) -> int:
             refused, {"contributed": len(contributed)}, f"{len(contributed)} contributed results", form
         )
     params = read_params()
+    warn_if_stale()
     if arguments.measure:
         check_file(REFERENCE_LOSSES)
         found = {key: with_tolerances(partial(measure_run, params, key)) for key in compared_runs(params)}

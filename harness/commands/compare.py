@@ -8,6 +8,7 @@ import json
 from collections.abc import Sequence
 
 from harness.commands import FORMAT, JSON, format_of
+from harness.plan.stale import warn_if_stale
 from harness.report.formats.markdown import Level, annotation
 from harness.report.moves import Move, compare, machine_changes, summary, to_json, to_pull_request
 from harness.results.history import results_of
@@ -31,6 +32,7 @@ ARGUMENTS = {
 def execute(arguments: argparse.Namespace) -> int:
     """Prints the moves as Markdown, JSON or annotations; returns 1 if `--fail-on` finds one."""
     form = format_of(arguments)
+    warn_if_stale()
     names = arguments.before, arguments.after
     before, after = (
         [r for r in results_of(name) if arguments.device in (None, r.provenance.device)] for name in names

@@ -18,6 +18,7 @@ from harness.plan.estimate import Estimate, cores_here, hours_at_once, packing
 from harness.plan.needs import needs_of
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
+from harness.plan.stale import warn_if_stale
 from harness.plan.step_times import Cost, Device, read_step_times
 from harness.results.store import read_result
 
@@ -61,8 +62,9 @@ def execute(arguments: argparse.Namespace) -> None:
     check_aim(power, delta)
     if not arguments.dry_run:
         need_checkout("a plan that is written, one without --dry-run,")
+    recipes = load_recipes()
     params = resolve(
-        load_recipes(),
+        recipes,
         arguments.names,
         seeds=arguments.seeds,
         backbones=arguments.backbone,
@@ -76,7 +78,9 @@ def execute(arguments: argparse.Namespace) -> None:
         from harness.plan.power import propose_seeds
 
         print(propose_seeds(params, SCORES, power=power, delta=delta))
-    if not arguments.dry_run:
+    if arguments.dry_run:
+        warn_if_stale(recipes)
+    else:
         changed = write_params(params)
         print(f"{PARAMS} {'written' if changed else 'is up to date'}; `dvc repro` runs the plan")
 
