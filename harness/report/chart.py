@@ -31,8 +31,15 @@ DROPPED = [
     "stroke-miterlimit",
 ]
 """Attributes that the page states once, or that only a script of Vega reads."""
-USUAL = {"opacity": "1", "stroke-width": "1", "text-anchor": "start", "x2": "0", "y2": "0"}
-"""Attributes that say what SVG has without them."""
+USUAL = {
+    "opacity": "1",
+    "stroke-width": "1",
+    "text-anchor": "start",
+    "x2": "0",
+    "y2": "0",
+    "font-size": "12px",
+}
+"""Attributes that say what SVG has without them, and the size of letters, which the whole drawing states."""
 GROWTH = 1.25
 """How much larger than it was laid out a drawing may be shown."""
 LINK_BASE = "https://vega.github.io/vega-datasets/"
@@ -196,6 +203,7 @@ def _as_inline(svg: str, key: str, title: str, says: str, *, tips: bool) -> str:
             "role": "group" if linked else "img",
             "aria-labelledby": f"{key}-title {key}-desc",
             "font-family": "Arial, Helvetica, sans-serif",
+            "font-size": "12px",
         }
     )
     for position, (tag, words) in enumerate((("title", title), ("desc", says))):

@@ -44,7 +44,7 @@ from harness.report.tables.rows import STATED
 
 STYLES = ("page.css", "tables.css", "parts.css", "narrow.css", "print.css")
 """The style of every page, in its parts: a later one stands over those before it."""
-SCRIPTS = ("cells.js", "tables.js", "page.js", "find.js", "search.js", "compare.js")
+SCRIPTS = ("cells.js", "tables.js", "page.js", "find.js", "search.js")
 """The script of every page, in its parts, which run in this order."""
 
 
@@ -157,6 +157,7 @@ def _environment(templates: Path) -> Environment:
             "version": version("sentbench"),
             "style": Markup(style.replace("/*palette*/", css_variables())),
             "script": Markup(script),
+            "compare_script": Markup((templates / "compare.js").read_text(encoding="utf-8")),
         }
     )
     environment.policies["json.dumps_kwargs"] = {"sort_keys": False}
