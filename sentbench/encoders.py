@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from harness.tasks.interface import Encode, Task
     from methods.core.encoder import SentenceEncoder
+    from methods.core.library import LibraryEncoder
     from methods.core.words import WordAverageEncoder
 
 
@@ -33,14 +34,18 @@ Model: TypeAlias = "HasEncode | Callable[[list[str]], Any] | str | Path"
 
 def load(
     folder: str | Path, *, pooling: str | None = None, device: str = "auto"
-) -> SentenceEncoder | WordAverageEncoder:
+) -> SentenceEncoder | WordAverageEncoder | LibraryEncoder:
     """Returns the encoder of a folder: this project's, sentence-transformers', or a plain Hugging Face one.
 
+    It is computed here where that is known to give the same vectors, else by sentence-transformers, and a line
+    on standard error names the setting that is the reason. Threads may load at once; they wait for each other.
+
     folder: also NAME/REPOSITORY of the hub, where no such folder is here.
-    pooling: `cls`, `mean`, `first-last-avg`, `static-last-avg` or `last-two-avg`; needed for a plain folder,
-    which does not state its pooling. device: `auto`, `cpu` or `cuda`.
+    pooling: `cls`, `mean`, `first-last-avg`, `static-last-avg`, `last-two-avg` or `pooler`; needed for a plain
+    folder, which does not state its pooling. Another one than a folder states replaces it. device: `auto`, `cpu` or `cuda`.
     Shapes: its `encode(texts)` returns [N, d] in fp32.
-    Errors: InputError if the folder is none of these, or a file of it cannot be read.
+    Errors: InputError if the folder is none of these, a file of it cannot be read, or `pooling` replaces one
+    that a layer of the folder was trained behind.
     """
     from harness.compute.encoders import read_encoder
     from harness.data.hub_models import model_folder
