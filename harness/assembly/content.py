@@ -23,6 +23,7 @@ from harness.report.runs import run_details
 from harness.report.tables.build import Evidence
 from harness.report.tables.leaderboard import IN_PAPERS_FORM, PUBLIC, SHOWN, SMALL, notes_of
 from harness.report.tables.model import Table
+from harness.results.contributed import Contributed
 from harness.results.embeddings import EmbeddingStore
 from harness.results.kept_models import kept_models
 from harness.results.schema import ResultFile
@@ -31,7 +32,11 @@ from harness.tasks.sts import StsTask
 
 
 def report_content(
-    params: Params, evidence: Evidence, tables: Mapping[str, Table], problems: list[str]
+    params: Params,
+    evidence: Evidence,
+    tables: Mapping[str, Table],
+    problems: Sequence[str],
+    contributed: Sequence[Contributed] = (),
 ) -> Report:
     """Returns what the pages are built of."""
     runs = run_details(evidence.results, curves=CURVES)
@@ -56,8 +61,7 @@ def report_content(
         pairs=pair_sets(params),
         papers=papers_of(tables, evidence.published, runs, works),
         results=tuple(evidence.results),
-        contributed=tuple(evidence.contributed.values()),
-        set_aside=tuple(evidence.set_aside),
+        contributed=tuple(contributed),
         runs=runs,
         ablations=ablations_of(params),
         notes=notes_of(tables.get(SMALL)) if small_scale else (),

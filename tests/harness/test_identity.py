@@ -50,7 +50,7 @@ MODULES = {
     "harness/compute/corpus": "corpus",
     "harness/compute/encoders": "evaluate/*",
     "harness/results/store": "evaluate/*",
-    "harness/results/contributions": "",
+    "harness/results/contributed": "",
     "harness/tasks/selection": "train/*",
     "harness/tasks/sts_sets": "train/* evaluate/sts evaluate/geometry",
     "harness/tasks/declared/nli": "evaluate/nli",

@@ -28,10 +28,9 @@ DIGITS = 4
 """Of a metric."""
 FIELDS = (
     "table", "row", "title", "group", "column", "mark", "unit", "ours", "sd", "n", "published", "delta",
-    "verdict", "runs", "seeds_values", "note", "contributed", "contributed_runs", "contributed_checked",
+    "verdict", "runs", "seeds_values", "note",
 )  # fmt: skip
-"""The columns of a record, in their order. ours, sd, published, delta: in the table's unit, unrounded.
-contributed: what others ran, in no other column, with how far each was checked."""
+"""The columns of a record, in their order. ours, sd, published, delta: in the table's unit, unrounded."""
 FORMULA = re.compile(r"[=@\t\r]|[+-](?![\d\s.])")
 """How a text begins that a spreadsheet would compute."""
 
@@ -78,7 +77,7 @@ def to_summary(tables: Mapping[str, Table], problems: Iterable[str], *, notes: I
 def records(table: Table) -> Iterator[dict[str, Any]]:
     """Yields one record for every cell that holds a number or a verdict, row by row; keys as in `FIELDS`."""
     for row, column, cell in table.cells():
-        if cell.value is not None or cell.published is not None or cell.contributed:
+        if cell.value is not None or cell.published is not None:
             yield dict(zip(FIELDS, _fields(table, row, column, cell), strict=True))
 
 
@@ -87,9 +86,6 @@ def _fields(table: Table, row: TableRow, column: Column, cell: Cell) -> tuple[An
         table.key, row.key, row.title, row.group, column.key, column.mark,
         "plain" if column.plain else table.unit, cell.value, cell.sd, cell.n, cell.published, cell.delta,
         cell.verdict, list(cell.runs), list(cell.values), cell.note,
-        [value * table.scale / 100 for group in cell.contributed for value in group.values],
-        [key for group in cell.contributed for key in group.runs],
-        "; ".join(group.level for group in cell.contributed for _ in group.runs),
     )  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from harness.declarations import LEADERBOARDS, Declaration, Link
 from harness.report.chart import Chart
 from harness.report.runs import RunDetail
 from harness.report.tables.model import Table
-from harness.results.contributions import Contribution
+from harness.results.contributed import Contributed
 from harness.results.kept_models import KeptModel
 from harness.results.schema import ResultFile
 
@@ -138,7 +138,7 @@ class Report:
     of the main page; own_tables: those of folders of one's own that belong to no paper; own_models: models
     kept there; suites: tasks that papers average, by name.
     results: the score files of the plan; runs: the details of these runs by key.
-    contributed: what others ran, which no result is; set_aside: why files of theirs are not shown.
+    contributed: what others ran, which no table has.
     ablations: those of the plan's systems. notes: what a reader must know before the numbers. problems: what
     is wrong with the scores, nothing if nothing is. leaderboards: folder of the declared claims and audits.
     measurements: what the benchmarks wrote, None for a report without it. stamp, site: for the footer.
@@ -155,8 +155,7 @@ class Report:
     papers: tuple[Paper, ...] = ()
     pairs: tuple[PairSet, ...] = ()
     results: tuple[ResultFile, ...] = ()
-    contributed: tuple[Contribution, ...] = ()
-    set_aside: tuple[str, ...] = ()
+    contributed: tuple[Contributed, ...] = ()
     runs: Mapping[str, RunDetail] = field(default_factory=dict)
     ablations: tuple[Ablation, ...] = ()
     notes: tuple[str, ...] = ()

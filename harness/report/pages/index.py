@@ -10,6 +10,7 @@ from typing import Any
 from harness.facts.spec import system_label
 from harness.report.chart import Chart, Row, draw
 from harness.report.figures import learning_curves
+from harness.report.formats.summary import flat_metrics
 from harness.report.pages.answers import address_of, answer_values, answers_of
 from harness.report.pages.cells import anchors_of
 from harness.report.pages.content import MAIN, Page, Paper, Report
@@ -43,6 +44,7 @@ def index_values(report: Report) -> dict[str, Any]:
             *filter(None, [geometry_figure(report.results)]),
         ],
         "records_at": RUNS if apart else "",
+        "contributed": [(one, flat_metrics(one.result)) for one in report.contributed],
         "entries": search_entries(report),
     }
 

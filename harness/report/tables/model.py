@@ -6,14 +6,13 @@ from typing import Literal
 
 from harness.errors import InputError, near_matches
 from harness.facts.verdicts import Verdict
-from harness.report.verification import Contributed, Verification
+from harness.report.verification import Verification
 
 
 @dataclass(frozen=True)
 class Cell:
     """One cell of a table. `value`, `sd` and `published` are in the table's display scale.
 
-    contributed: what others ran and contributed, in points; no other part of a cell takes it in.
     value: mean over our seeds, None if nothing was run; sd: sample standard deviation, None below two seeds.
     verdict: what is known of the published value (harness/facts/verdicts.py decides), None where none is;
     evidence: what that rests on, in points, where it rests on scores.
@@ -36,7 +35,6 @@ class Cell:
     verdict: Verdict | None = None
     evidence: Verification | None = None
     wanted: bool = True
-    contributed: tuple[Contributed, ...] = ()
     more: int | None = None
     no_verdict: str = ""
     work: str = ""
