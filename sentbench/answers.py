@@ -125,8 +125,6 @@ def _of_tensor(tensor: Any) -> Any:
         raise InputError(
             f"the model returned a sparse tensor ({tensor.layout}), expected dense [N, d]: `.to_dense()`"
         )
-    if getattr(tensor, "is_quantized", False):
-        tensor = tensor.dequantize()
     tensor = tensor.detach().cpu()
     return (tensor.float() if tensor.is_floating_point() else tensor).numpy()
 

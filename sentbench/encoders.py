@@ -37,12 +37,13 @@ def load(
 ) -> SentenceEncoder | WordAverageEncoder | LibraryEncoder:
     """Returns the encoder of a folder: this project's, sentence-transformers', or a plain Hugging Face one.
 
-    It is computed here where that is known to give the same vectors, else by sentence-transformers, and a line
-    on standard error names the setting that is the reason. Threads may load at once; they wait for each other.
+    It is computed here where that is known to give the same vectors, else by sentence-transformers, and a
+    line on standard error names the setting that is the reason. Threads may load at once.
 
     folder: also NAME/REPOSITORY of the hub, where no such folder is here.
-    pooling: `cls`, `mean`, `first-last-avg`, `static-last-avg`, `last-two-avg` or `pooler`; needed for a plain
-    folder, which does not state its pooling. Another one than a folder states replaces it. device: `auto`, `cpu` or `cuda`.
+    pooling: `cls`, `mean`, `first-last-avg`, `static-last-avg`, `last-two-avg` or `pooler`; needed for a
+    plain folder, which does not state its pooling. Another one than a folder states replaces it.
+    device: `auto`, `cpu` or `cuda`.
     Shapes: its `encode(texts)` returns [N, d] in fp32.
     Errors: InputError if the folder is none of these, a file of it cannot be read, or `pooling` replaces one
     that a layer of the folder was trained behind.

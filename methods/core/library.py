@@ -174,11 +174,12 @@ def _checked_transformer() -> Any:
             check_weights(
                 folder, self.model, missing, self.report["unexpected_keys"], expected="every weight"
             )
-            if self.tokenizer is None or self.tokenizer is not self.processor:
+            own: Any = self
+            if own.tokenizer is None or own.tokenizer is not own.processor:
                 return
-            limit, tokenizer = self.tokenizer.model_max_length, as_in_file(self.tokenizer, folder)
+            limit, tokenizer = own.tokenizer.model_max_length, as_in_file(own.tokenizer, folder)
             tokenizer.model_max_length = limit
-            self.processor = tokenizer
+            own.processor = tokenizer
             if tokenizer.pad_token_id is None:
                 pad_with_another(tokenizer, folder)
 

@@ -26,7 +26,7 @@ MORE: dict[str, dict[str, Any]] = {
     "big_bird": {"attention_type": "original_full"},
     "convbert": {"head_ratio": 1, "conv_kernel_size": 3},
     "deberta-v2": {"relative_attention": True},
-    "funnel": {"block_sizes": [1, 1], "num_decoder_layers": 1},
+    "funnel": {"block_sizes": [1, 1], "num_decoder_layers": 1, "num_hidden_layers": None},
     "longformer": {"attention_window": 4},
     "mobilebert": {"intra_bottleneck_size": 16, "embedding_size": 16, "true_hidden_size": 16},
     "reformer": {
@@ -49,8 +49,8 @@ def write_family(folder: Path, model_type: str, *, pooling: str = "mean") -> Pat
     kind: Any = CONFIG_MAPPING[model_type]
     plain = kind()
     known = {**SIZES, **MORE.get(model_type, {})}
-    sizes = {key: value for key, value in known.items() if hasattr(plain, key)}
-    config = kind(**{**sizes, **MORE.get(model_type, {}), "vocab_size": 96, "pad_token_id": 0})
+    sizes = {key: known[key] for key in known if hasattr(plain, key) and known[key] is not None}
+    config = kind(**{**sizes, "vocab_size": 128, "pad_token_id": 0})
     torch.manual_seed(0)
     AutoModel.from_config(config).save_pretrained(folder)
     write_modules(folder, int(getattr(config, "hidden_size", 16)), pooling)
@@ -59,7 +59,11 @@ def write_family(folder: Path, model_type: str, *, pooling: str = "mean") -> Pat
 
 def write_modules(folder: Path, width: int, pooling: str = "mean", *kinds: str) -> Path:
     """Turns a plain folder into one of sentence-transformers, in the form of its releases 2 to 4."""
-    listed = [("", "Transformer"), ("1_Pooling", "Pooling"), *((f"{n}_{k}", k) for n, k in enumerate(kinds, 2))]
+    listed = [
+        ("", "Transformer"),
+        ("1_Pooling", "Pooling"),
+        *((f"{n}_{k}", k) for n, k in enumerate(kinds, 2)),
+    ]
     modules = [
         {"idx": number, "name": str(number), "path": path, "type": f"sentence_transformers.models.{kind}"}
         for number, (path, kind) in enumerate(listed)
