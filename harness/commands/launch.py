@@ -15,7 +15,7 @@ from harness.launch.local import LocalExecutor, visible_gpus
 from harness.launch.on_ray import RayExecutor
 from harness.launch.pipeline import Pipeline, log_of, open_pipeline
 from harness.launch.progress import Progress, duration
-from harness.launch.scheduler import FirstLook, Scheduler
+from harness.launch.scheduler import Scheduler
 from harness.launch.worker import PRELOADED, Executor, is_ours
 from harness.paths import COSTS
 from harness.plan.entries import Params, read_params, read_plan
@@ -69,8 +69,7 @@ def execute(arguments: argparse.Namespace) -> int:
         progress = Progress(
             pipeline.order, executor.slots, guesses=guesses(pipeline, params) if params else {}
         )
-        first = first_look(pipeline, params) if params else None
-        scheduler = Scheduler(pipeline, executor, arguments.retries, progress, first)
+        scheduler = Scheduler(pipeline, executor, arguments.retries, progress)
         scheduler.run()
     return report(scheduler)
 
@@ -90,19 +89,6 @@ def executor_of(arguments: argparse.Namespace, pipeline: Pipeline) -> Executor:
         most = min(most, max(1, math.floor(len(gpus) / (arguments.gpus_per_run or 1.0))))
     preloaded = PRELOADED if any(map(is_ours, pipeline.commands.values())) else ()
     return LocalExecutor(arguments.jobs or most, gpus, preloaded)
-
-
-def first_look(pipeline: Pipeline, params: Params) -> FirstLook | None:
-    """Returns what shows the leaderboard of every system's first seed; None if there are no further seeds."""
-    runs = {key: run for key, run in params.runs.items() if f"evaluate@{key}" in pipeline.order}
-    first: dict[tuple[str, str], str] = {}
-    for key, run in sorted(runs.items(), key=lambda entry: entry[1].seed):
-        first.setdefault((run.id, run.backbone_name), key)
-    if len(first) == len(runs):
-        return None
-    keys = [key for key in runs if key in first.values()]
-    command = [sys.executable, "-m", "harness.cli", "report", "--first", *keys]
-    return FirstLook(frozenset(f"evaluate@{key}" for key in keys), command, log_of("first-results"))
 
 
 def guesses(pipeline: Pipeline, params: Params) -> dict[str, float]:

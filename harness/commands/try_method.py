@@ -1,4 +1,4 @@
-"""`sentbench try`: train a method of one file in the small setting and compare it with others.
+"""`sentbench try`: train a method of one file in minutes, and compare it.
 
 Example: `sentbench try mycse.py --against simcse-small,pcl-small --set temperature=0.1`
 
@@ -9,7 +9,6 @@ with the package, and are used if this machine would compute the same bits.
 
 import argparse
 import json
-import re
 import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import chdir, suppress
@@ -55,10 +54,6 @@ ARGUMENTS = {
         "metavar": "KEY=VALUE",
         "help": "a setting of the method or the training",
     },
-    "--sweep": {
-        "metavar": "KEY=A,B,C",
-        "help": "train each value, choose one on STS-B dev, evaluate that one",
-    },
     "--fresh": {"action": "store_true", "help": "train the others here too; reuse no result"},
     "--scale": {
         "choices": ["small", "full"],
@@ -87,12 +82,9 @@ def execute(arguments: argparse.Namespace) -> int:
     backbone = arguments.backbone or small.systems[TEMPLATE].backbones[0]
     template = trained_on(small.systems[TEMPLATE], backbone, small)
     others = opponents(name_list(arguments.against), small, backbone, arguments.seeds)
-    own = [
-        in_setting_of(
-            template, key, method=name, settings=values, seeds=range(arguments.seeds), backbone=backbone
-        )
-        for key, values in candidates(name, settings, arguments.sweep).items()
-    ]
+    own = in_setting_of(
+        template, name, method=name, settings=settings, seeds=range(arguments.seeds), backbone=backbone
+    )
     from harness.commands.try_runs import Session
 
     session = Session(arguments.file, own, others, recipes, small.providers, fresh=arguments.fresh)
@@ -125,23 +117,6 @@ def pair_of(text: str, option: str) -> tuple[str, Any]:
     with suppress(ValueError):
         return key, json.loads(value)
     return key, value
-
-
-def candidates(name: str, settings: Mapping[str, Any], sweep: str | None) -> dict[str, dict[str, Any]]:
-    """Returns the settings of every system that is trained by its id: one, or one a value of the sweep."""
-    if sweep is None:
-        return {name: dict(settings)}
-    key, _, values = sweep.partition("=")
-    found = {}
-    for value in name_list(values):
-        _, read = pair_of(f"{key}={value}", "--sweep")
-        found[f"{name}-{key}-{re.sub('[^a-z0-9]+', '-', value.lower())}".replace("_", "-")] = {
-            **settings,
-            key: read,
-        }
-    if len(found) < 2:
-        raise InputError(f"--sweep {sweep}: expected KEY=A,B with two values or more")
-    return found
 
 
 def opponents(names: Sequence[str], small: Recipe, backbone: str, seeds: int) -> list[System]:

@@ -1,4 +1,4 @@
-"""`sentbench verify`: say whether one published number holds, by our seeds and those of others.
+"""`sentbench verify`: say whether one published number holds, and which to cite.
 
 Example: `sentbench verify una/table1 "BERT-base UNA" Avg`
 """

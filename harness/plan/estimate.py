@@ -228,7 +228,7 @@ def _sizes(value: Any) -> Any:
 
 def packing(keys: Iterable[str], folder: Path = COSTS) -> str:
     """Returns the line of a plan that says how many of the largest of these runs share the GPU that they were
-    trained on: `sentbench train` notes its peak there.
+    trained on: `sentbench stage train` notes its peak there.
     """
     fitting = []
     for key in keys:

@@ -1,6 +1,6 @@
-"""`sentbench backbone`: pipeline stage that makes a backbone.
+"""`sentbench stage backbone`: pipeline stage that makes a backbone.
 
-Example: `sentbench backbone minilm-l2`
+Example: `sentbench stage backbone minilm-l2`
 """
 
 import argparse

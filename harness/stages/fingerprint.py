@@ -1,6 +1,6 @@
-"""`sentbench fingerprint`: pipeline stage that writes the identity of code or data.
+"""`sentbench stage fingerprint`: pipeline stage that writes the identity of code or data.
 
-Example: `sentbench fingerprint --data selection-senteval`
+Example: `sentbench stage fingerprint --data selection-senteval`
 
 Where the bytes are as before, no stage that depends on the file runs again.
 """

@@ -18,10 +18,10 @@ PLANNED, RUN = "simcse-small__words-50d__s0", "simcse-small__minilm-l2__s0"
 
 def train(run: str, *options: str) -> list[str]:
     """Returns the command that trains a run."""
-    return ["train", run, "--out", f"artefacts/{run}", "--device", "cpu", *options]
+    return ["stage", "train", run, "--out", f"artefacts/{run}", "--device", "cpu", *options]
 
 
-TRAIN, EVALUATE = train(RUN), ["evaluate", f"artefacts/{RUN}", "--run", RUN, "--device", "cpu"]
+TRAIN, EVALUATE = train(RUN), ["stage", "evaluate", RUN, "--device", "cpu"]
 TINY = made_up_source({"mirror": {"folder": "words"}}, lines=300)
 PUBLISH, FETCH = ["publish", RUN, "--out", "card"], ["data", "fetch", "tiny", "--providers", "mirror"]
 

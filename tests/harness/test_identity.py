@@ -61,9 +61,9 @@ MODULES = {
 }
 """Modules of each kind -> exactly what a changed line makes stale, the report left out."""
 REPORT = (
-    *("harness/assembly/tables", "harness/assembly/content", "harness/compute/pairs"),
+    *("harness/assembly/tables", "harness/assembly/content"),
     *("harness/plan/resolve", "harness/report/pages/compare", "harness/report/verdicts"),
-    *("harness/results/store", "harness/stages/report", "harness/tasks/sts", "methods/core/train_config"),
+    *("harness/results/store", "harness/stages/report", "methods/core/train_config"),
 )
 NOT_REPORT = (
     *("harness/commands/*", "harness/launch/*", "harness/stages/train", "harness/stages/evaluate"),
@@ -73,8 +73,6 @@ NOT_REPORT = (
 
 BY_NAME = {
     "harness/cli": "finds commands, which decide no number",
-    "harness/commands/follow": "imports the library of a tool that shows trainings",
-    "harness/commands/schema": "finds the models of declared files, whose schemas decide no number",
     "harness/include": "imports a method of one's own: harness.paths.MODULES, which closures follow",
     "harness/report/pages/render": "finds pages: harness.identity.PAGES",
     "harness/tasks/registry": "finds tasks: harness.identity.evaluation_roots",

@@ -15,12 +15,12 @@ from markupsafe import Markup, escape
 
 import harness.report.pages as room
 from harness.facts.verdicts import FAILED, MARGIN
+from harness.report.bibtex import report_entry
 from harness.report.chart import Chart, css_variables
-from harness.report.cite import report_entry
 from harness.report.formats.summary import ALL_RESULTS, path_of
 from harness.report.formats.templates import TEMPLATES, fill, make_environment
 from harness.report.formats.text import MARKS, describe_seeds, task_title
-from harness.report.formats.trial import FOOT, Trial, comparison_rows, rank_rows, sweep_rows
+from harness.report.formats.trial import FOOT, Trial, comparison_rows, rank_rows
 from harness.report.pages.cells import (
     anchors_of,
     backbone_of,
@@ -37,6 +37,7 @@ from harness.report.pages.paper import command_of
 from harness.report.pages.sources import KINDS, anchor_of, score_words
 from harness.report.runs import slug
 from harness.report.system_pairs import tally_in_words
+from harness.report.tables.leaderboard import has_values
 from harness.report.tables.model import Table, TableRow, row_label
 from harness.report.tables.rows import STATED
 
@@ -44,7 +45,7 @@ GROUPS = ("Numbers", "Papers", "Systems", "Methods", "About")
 """The menus of the navigation, in their order."""
 STYLES = ("page.css", "tables.css", "parts.css", "narrow.css", "print.css")
 """The style of every page, in its parts: a later one stands over those before it."""
-SCRIPTS = ("cells.js", "tables.js", "page.js", "find.js", "search.js", "compare.js", "pairs.js")
+SCRIPTS = ("cells.js", "tables.js", "page.js", "find.js", "search.js", "compare.js")
 """The script of every page, in its parts, which run in this order."""
 
 
@@ -93,7 +94,6 @@ def fill_page(
         "root": page.root,
         "main": MAIN,
         "records_at": "",
-        "checkout": "",
     }
     return _filled(page.template, {**around, **values})
 
@@ -104,7 +104,6 @@ def render_trial(trial: Trial, *, setting: str, laws: Sequence[str]) -> str:
         "trial": trial,
         "setting": setting,
         "laws": laws,
-        "sweep": sweep_rows(trial) if trial.candidates else [],
         "comparisons": [
             (comparison_rows(found, trial.systems), tally_in_words(found.tally, found.first))
             for found in trial.comparisons
@@ -135,6 +134,7 @@ def _environment(templates: Path) -> Environment:
             "describe_seeds": describe_seeds,
             "has_published": has_published,
             "has_sd": has_sd,
+            "has_values": has_values,
             "path_of": path_of,
             "report_entry": report_entry,
             "row_label": row_label,
@@ -150,7 +150,7 @@ def _environment(templates: Path) -> Environment:
             "evidence_kinds": KINDS,
             "grouped": _grouped,
             "evidence_anchor": anchor_of,
-            "downloads": (("CSV", "csv"), ("JSON", "json"), ("LaTeX", "tex"), ("Markdown", "md")),
+            "downloads": (("CSV", "csv"), ("LaTeX", "tex"), ("Markdown", "md")),
             "all_results": ALL_RESULTS,
             "version": version("sentbench"),
             "style": Markup(style.replace("/*palette*/", css_variables())),

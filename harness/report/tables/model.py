@@ -19,7 +19,6 @@ class Cell:
     wanted: a run of ours is meant to fill the cell; without it the published value is cited only.
     more: seeds that are advised for a verdict, None unless it is inconclusive.
     no_verdict: why our runs do not judge the published value, empty if they do.
-    work: key of the work that the published value is quoted from, empty where the paper reports it itself.
     as_reported: whether a setting or a count is the reported one; None for a score, which gets a verdict.
     note: what a reader must know about this cell alone (partial test set, reported average that does not
     fit).
@@ -37,7 +36,6 @@ class Cell:
     wanted: bool = True
     more: int | None = None
     no_verdict: str = ""
-    work: str = ""
     as_reported: bool | None = None
     runs: tuple[str, ...] = ()
     ranks: tuple[int, int] | None = None
@@ -74,6 +72,7 @@ class TableRow:
     """A row: a system or variant, whose cells appear in the order of the table's columns.
 
     x: where the row's points appear on the horizontal axis of a figure; None in a table or for a bar.
+    is_own: the paper of the table reports the row of its own method, and quotes it from nowhere.
     """
 
     key: str
@@ -83,6 +82,7 @@ class TableRow:
     source: str = ""
     note: str = ""
     x: float | None = None
+    is_own: bool = False
 
 
 def row_label(row: TableRow) -> str:
