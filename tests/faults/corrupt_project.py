@@ -158,7 +158,8 @@ def _params(folder: Path) -> dict[str, Any]:
     runs[RUN]["weights"] = "both"
     short = {name: runs[RUN][name] for name in ("corpus", "tasks", "weights", "train")}
     views = {"corpus": "corpora/views", "parent": "corpora/views"}
-    runs[STUDENT] = {**planned[STUDENT], **short, "parent": f"teachers/{TEACHER}"}
+    runs[STUDENT] = {**planned[STUDENT.replace("minilm-l2", "words-50d")], **short}
+    runs[STUDENT] |= {"backbone": runs[RUN]["backbone"], "parent": f"teachers/{TEACHER}"}
     runs[SHALLOW] = {**runs[RUN], "backbone": "backbones/first"}
     runs[VIEWS] = {**planned[VIEWS.replace("minilm-l2", "words-50d")], **short, **views}
     runs[VIEWS]["backbone"] = runs[RUN]["backbone"]
@@ -171,9 +172,9 @@ def _params(folder: Path) -> dict[str, Any]:
         | {"pooling": "mean", "arithmetic": "portable"}
     }
     params["backbones"] |= {
-        "copied": {"origin": "data/model", "layers": None},
-        "cut": {"origin": "data/model", "layers": 1},
-        "first": {"origin": "data/model", "layers": 1},
+        "copied": {"origin": "data/model", "corpus": "data/model", "layers": None},
+        "cut": {"origin": "data/model", "corpus": "data/model", "layers": 1},
+        "first": {"origin": "data/model", "corpus": "data/model", "layers": 1},
     }
     return params
 

@@ -45,7 +45,8 @@ def write_project(folder: Path) -> Path:
     run |= {"corpus": "data/words", "parent": "data/words", "tasks": ["STSB"], "weights": "best-dev"}
     run["train"] |= {"steps": 2, "batch_size": 8, "eval_every": 1, "save_every": 1}
     params |= {"runs": {RUN: run}, "sources": {}, "corpora": {}, "teachers": {}}
-    params["backbones"] = {"minilm-l2": {"origin": "data/minilm-l6", "layers": None}}
+    source = "data/minilm-l6"
+    params["backbones"] = {"minilm-l2": {"origin": source, "corpus": source, "layers": None}}
     (folder / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
     return folder
 

@@ -12,7 +12,6 @@ import methods
 from harness import paths
 from harness.check.laws import LAWS, check_laws
 from harness.cli import main
-from harness.commands.try_method import LENGTH, trained_on
 from harness.include import include_method
 from harness.plan.recipes import DeclaredBackbone, Recipe, load_backbones, load_recipes
 from methods.core.method import Method
@@ -299,15 +298,3 @@ def test_simcse_equals_itself_a_method_that_forgets_loses_and_the_turned_loss_do
     monkeypatch.chdir(tmp_path)
     Path(f"{name}.py").write_text(source)
     assert f"{name}@words-50d: {ends} of 6 test sets" in printed("try", f"{name}.py")
-
-
-def test_on_an_encoder_of_the_plan_a_trial_has_the_rate_and_length_that_the_plan_has_there() -> None:
-    small = load_recipes()["small"]
-    simcse, distilled = small.systems["simcse-small"], small.systems["congen-small"]
-    moved = trained_on(simcse, "minilm-l2", small)
-    assert moved.train["learning_rate"] == distilled.train["learning_rate"] == 3e-4
-    assert moved.train["steps"] == distilled.train["steps"] == 30
-    assert {**moved.train, **dict.fromkeys(LENGTH, 0)} == {**simcse.train, **dict.fromkeys(LENGTH, 0)}
-    assert trained_on(simcse, "words-50d", small) == simcse
-    assert trained_on(distilled, "minilm-l2", small) == distilled
-    assert trained_on(simcse, "bert-base-uncased", small) == simcse
