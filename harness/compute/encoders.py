@@ -29,9 +29,10 @@ def read_encoder(folder: Path, *, pooling: str | None = None) -> Any:
     """
     with reading(folder):
         encoder, notes = read_any(folder, pooling=pooling)
-        for note in notes:
-            print(f"sentbench: {note}", file=sys.stderr)
-        return checked(encoder, folder)
+        checked(encoder, folder)
+    for note in notes:
+        print(f"sentbench: {note}", file=sys.stderr)
+    return encoder
 
 
 @contextmanager

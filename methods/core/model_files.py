@@ -97,6 +97,7 @@ def read_model(
 
     check_model_folder(folder)
     check_stored(folder)
+    check_real(folder / WEIGHTS)
     with in_one_line(folder, expected):
         model, report = kind.from_pretrained(
             folder,
@@ -120,6 +121,21 @@ def check_stored(folder: Path) -> None:
     found = sorted(path.name for pattern in others for path in folder.glob(pattern))
     instead = f", has {found[0]}" if found else ""
     raise InputError(f"{folder}: no weights{instead}; expected {WEIGHTS} or {PICKLED}")
+
+
+def check_real(path: Path) -> None:
+    """Raises InputError if a safetensors file holds complex numbers, of which libraries keep the real part."""
+    from safetensors import SafetensorError, safe_open
+
+    if not path.is_file():
+        return
+    try:
+        with safe_open(path, framework="pt") as file:
+            types = {file.get_slice(key).get_dtype() for key in file.keys()}  # noqa: SIM118
+    except SafetensorError as error:
+        raise InputError(f"{path}: damaged or cut off ({error}); get the file again") from None
+    if any(name.startswith("C") for name in types):
+        raise InputError(f"{path}: holds complex numbers, expected real ones")
 
 
 def check_weights(
