@@ -124,7 +124,7 @@ def check_stored(folder: Path) -> None:
 
 
 def check_real(path: Path) -> None:
-    """Raises InputError if a safetensors file holds complex numbers, of which libraries keep the real part."""
+    """Raises InputError if a safetensors file holds complex numbers: libraries keep the real part."""
     from safetensors import SafetensorError, safe_open
 
     if not path.is_file():
