@@ -9,9 +9,10 @@ from pydantic import Field
 
 from harness.declarations import Declaration
 from harness.facts import statistics
+from harness.facts.number_tests import LOOKS
 from harness.facts.published import Published, PublishedPaper
 from harness.facts.statistics import Interval, mean_interval
-from harness.facts.verdicts import FEW_SOURCES, LOOKS
+from harness.facts.verdicts import FEW_SOURCES
 from harness.report.tables.model import Table, verifications
 from harness.report.verification import Verification
 
