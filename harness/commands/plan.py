@@ -1,14 +1,10 @@
 """`sentbench plan`: write params.yaml, the runs that tables or recipes need, and say what they cost.
 
 Example: `sentbench plan pcl/table2 --seeds 3 --dry-run`
-
-With --budget (`--budget 8h --on cpu`) it chooses the runs itself: those that
-answer the most open questions within so many hours.
 """
 
 import argparse
 import os
-import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -25,8 +21,6 @@ from harness.plan.resolve import resolve
 from harness.plan.step_times import Cost, Device, read_step_times
 from harness.results.store import read_result
 
-MOST_HOURS = 1e6
-"""The largest budget, more than all runs take."""
 GPU_MEMORY = (
     "GPU GB: peak of a step, counted | tracked by `python -m benchmarks.peaks`; the CUDA context comes on top"
 )
@@ -55,12 +49,6 @@ ARGUMENTS = {
         "help": "in place of the recipes' own; portable: the same bits on every x86-64 processor",
     },
     "--dry-run": {"action": "store_true", "help": "print what would run and write nothing"},
-    "--budget": {"metavar": "HOURS", "help": "choose runs that fit, for example 8h or 90m"},
-    "--on": {"choices": ["gpu", "cpu"], "help": "with --budget: what runs them (default: gpu)"},
-    "--goal": {
-        "metavar": "GOAL",
-        "help": "with --budget: answers (default), claims, all, or a table, as sct/table4",
-    },
     "--power": {"type": float, "metavar": "P", "help": "with --delta: propose seeds that show it"},
     "--delta": {"type": float, "metavar": "POINTS", "help": "the difference to be seen, in points"},
 }
@@ -69,15 +57,10 @@ ARGUMENTS = {
 def execute(arguments: argparse.Namespace) -> None:
     """Prints the plan's systems and their cost and, without --dry-run, writes params.yaml.
 
-    With --budget it only prints what to plan; with --power and --delta also the seeds of a comparison.
+    With --power and --delta also the seeds of a comparison.
     """
-    if arguments.budget is not None:
-        advise(arguments)
-        return
-    if arguments.on or arguments.goal:
-        raise InputError("--on and --goal go with --budget")
     if not arguments.names:
-        raise InputError("plan: expected NAME, for example small or pcl/table2, or --budget HOURS")
+        raise InputError("plan: expected NAME, for example small or pcl/table2")
     power, delta = arguments.power, arguments.delta
     check_aim(power, delta)
     if not arguments.dry_run:
@@ -100,19 +83,6 @@ def execute(arguments: argparse.Namespace) -> None:
     if not arguments.dry_run:
         changed = write_params(params)
         print(f"{PARAMS} {'written' if changed else 'is up to date'}; `dvc repro` runs the plan")
-
-
-def advise(arguments: argparse.Namespace) -> None:
-    """Prints which runs answer the most questions within a budget."""
-    if arguments.names or arguments.seeds or arguments.backbone or arguments.power or arguments.arithmetic:
-        raise InputError("--budget chooses systems and seeds itself; give --on and --goal alone")
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)(h|m?)", arguments.budget)
-    if found is None or not 0 < float(found[1]) <= MOST_HOURS:
-        raise InputError(f"--budget {arguments.budget}: expected hours or minutes, for example 8h or 90m")
-    from harness.assembly.budget import spend
-
-    hours = float(found[1]) / (60 if found[2] == "m" else 1)
-    print(spend(hours, arguments.goal or "answers", "cpu" if arguments.on == "cpu" else "cuda"))
 
 
 def check_aim(power: float | None, delta: float | None) -> None:

@@ -10,39 +10,23 @@ from harness.facts.evidence.others import ReportedNumber
 from harness.facts.number_tests import INTERVAL, LOOKS, MARGIN, next_look
 from harness.facts.statistics import SMALL_SAMPLE, KnownSd
 
-Item = tuple[str, int | None]
-"""One training or encoding: its name, and its seed where every seed needs its own."""
-
-
 class Price(NamedTuple):
     """What the seeds of a system take.
 
     command: what plans its runs, without the number of seeds. each: hours by name of what every seed needs,
     its parents with it; shared: of what all seeds need once; nan where not known. corpora: derived corpora
-    whose making no hours count. done: seeds on record.
+    whose making no hours count.
     """
 
     command: str
     each: Mapping[str, float]
     shared: Mapping[str, float]
     corpora: str = ""
-    done: int = 0
 
     @property
     def is_known(self) -> bool:
         """Whether the hours of all of it are known."""
         return not math.isnan(sum(self.each.values()) + sum(self.shared.values()))
-
-    def items(self, seeds: int) -> dict[Item, float]:
-        """Returns what so many seeds in all still take, with its hours."""
-        if seeds <= self.done:
-            return {}
-        items: dict[Item, float] = {
-            (name, seed): hours for seed in range(self.done, seeds) for name, hours in self.each.items()
-        }
-        if not self.done:
-            items |= {(name, None): hours for name, hours in self.shared.items()}
-        return items
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,12 @@
-"""What seeds of a system take: hours, and the command that plans them; and which seeds a budget pays."""
+"""What seeds of a system take: hours, and the command that plans them."""
 
 import math
 import re
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import NamedTuple
 
-from harness.facts.settling import Item, Price
+from harness.facts.settling import Price
 from harness.paths import ARTEFACTS, CORPORA, TEACHERS
 from harness.plan import estimate
 from harness.plan.entries import Params
@@ -19,32 +18,6 @@ from harness.plan.step_times import Device, read_step_times
 
 SEED = re.compile(r"(?<=__s)\d+")
 """The seed in the key of a run."""
-
-
-class Question(NamedTuple):
-    """A reported number without a verdict.
-
-    work: the system to run. seeds: of it in all, at the advised look. chance: probability of a verdict there.
-    """
-
-    name: str
-    work: str
-    seeds: int
-    chance: float
-
-
-class Step(NamedTuple):
-    """Seeds of one system in all, the hours that they add, and the questions that they may answer."""
-
-    work: str
-    seeds: int
-    hours: float
-    questions: tuple[Question, ...]
-
-    @property
-    def expected(self) -> float:
-        """The expected number of verdicts."""
-        return sum(question.chance for question in self.questions)
 
 
 def seed_prices(
@@ -111,49 +84,3 @@ def _hours(params: Params, device: Device) -> dict[str, float]:
         folder: math.nan if cost is None else cost.gpu_hours if device == "cuda" else cost.cpu_hours / cores
         for folder, cost in costs.items()
     }
-
-
-def choose(questions: Sequence[Question], prices: Mapping[str, Price], budget: float) -> list[Step]:
-    """Returns steps within the budget, in their order: each the one with most expected verdicts an hour.
-
-    prices: by the name that questions use. What two systems both need counts once, for the first. Every step
-    is tried as the first one, and the choice with most expected verdicts is kept; so a cheap first step does
-    not keep out a better dear one.
-    """
-    found: list[list[Step]] = []
-    for first in (None, *steps_after(questions, prices, [], budget)):
-        chosen = [] if first is None else [first]
-        while step := next_step(questions, prices, chosen, budget - sum(step.hours for step in chosen)):
-            chosen.append(step)
-        found.append(chosen)
-    return max(found, key=lambda steps: round(sum(step.expected for step in steps), 9))
-
-
-def next_step(
-    questions: Sequence[Question], prices: Mapping[str, Price], chosen: Sequence[Step], left: float = math.inf
-) -> Step | None:
-    """Returns the step with most expected verdicts an hour after those chosen, within the hours left."""
-    steps = steps_after(questions, prices, chosen, left)
-    return max(steps, key=lambda step: step.expected / max(step.hours, 1e-9), default=None)
-
-
-def steps_after(
-    questions: Sequence[Question], prices: Mapping[str, Price], chosen: Sequence[Step], left: float
-) -> list[Step]:
-    """Returns every step that fits into the hours left and may answer something more."""
-    paid: set[Item] = set()
-    reached: dict[str, int] = {}
-    for step in chosen:
-        paid |= prices[step.work].items(step.seeds).keys()
-        reached[step.work] = max(step.seeds, reached.get(step.work, 0))
-    found = []
-    for work, seeds in dict.fromkeys((question.work, question.seeds) for question in questions):
-        hours = sum(cost for item, cost in prices[work].items(seeds).items() if item not in paid)
-        answered = tuple(
-            question
-            for question in questions
-            if question.work == work and reached.get(work, 0) < question.seeds <= seeds
-        )
-        if answered and hours <= left:
-            found.append(Step(work, seeds, hours, answered))
-    return found

@@ -5,23 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.disk.files import write_record
-from harness.paths import CALIBRATION
-
 pytestmark = pytest.mark.usefixtures("checkout")
-STEP = {
-    "device": "cpu",
-    "machine": "this machine",
-    "threads": 1,
-    "system": "simcse",
-    "method": "simcse",
-    "backbone": "bert-tiny",
-    "batch": 64,
-    "length": 32,
-    "precision": "fp32",
-    "command": "sentbench calibrate",
-}
-"""A step as `sentbench calibrate` keeps it, without its seconds."""
 
 
 def test_simcse_is_found_lower_by_others_in_every_row_of_this_name(printed: Callable[..., str]) -> None:
@@ -61,21 +45,3 @@ def test_a_main_number_is_known_from_its_authors_alone_and_its_plan_says_what_it
 )
 def test_a_wrong_name_is_one_line(words: list[str], fault: str, refused: Callable[..., str]) -> None:
     assert fault in refused("verify", *words)
-
-
-def test_a_machine_that_was_measured_says_how_long_the_advised_seeds_take_on_it(
-    monkeypatch: pytest.MonkeyPatch, printed: Callable[..., str]
-) -> None:
-    """Half the seconds of a step make half of its hours, and two cores half of one's."""
-    asked = ["verify", "una/table-d8", "mirror-bert@roberta-base", "Avg"]
-    assert "\nhere " not in printed(*asked)
-    hours = []
-    for seconds, cores in ((20.0, 1), (10.0, 1), (10.0, 2)):
-        row = {**STEP, "seconds": seconds}
-        write_record(CALIBRATION, {"steps": [row]})
-        monkeypatch.setattr("harness.plan.estimate.cores_here", lambda cores=cores: cores)
-        (line,) = (line for line in printed(*asked).splitlines() if line.startswith("here "))
-        assert line.endswith(f" h on its {cores} cores, by `sentbench calibrate`")
-        hours.append(float(line.split()[1].replace(",", "")))
-    assert hours[0] == pytest.approx(2 * hours[1], rel=0.01)
-    assert hours[1] == pytest.approx(2 * hours[2], rel=0.01)

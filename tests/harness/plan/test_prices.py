@@ -1,10 +1,7 @@
-"""Prices are what the commands next to them print; what a budget pays for, by hand and by trying all."""
+"""Prices are what the commands next to them print."""
 
-import itertools
 import math
-import random
 import re
-from collections.abc import Sequence
 
 import pytest
 
@@ -12,7 +9,7 @@ from harness.assembly.tables import evidence_of
 from harness.commands.plan import describe
 from harness.facts.settling import Price, format_hours
 from harness.facts.spec import load_specs
-from harness.plan.prices import Question, Step, choose, next_step, seed_prices
+from harness.plan.prices import seed_prices
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
 from harness.report.verification import verify
@@ -49,7 +46,8 @@ def test_the_cost_shown_is_what_the_dry_run_of_the_command_prints(
     system: str, backbone: str, seeds: int
 ) -> None:
     price = PRICES[system, backbone]
-    assert format_hours(sum(price.items(seeds).values())) == f"{dry_run(price.command, seeds)} GPU hours"
+    hours = seeds * sum(price.each.values()) + sum(price.shared.values())
+    assert format_hours(hours) == f"{dry_run(price.command, seeds)} GPU hours"
 
 
 @pytest.mark.parametrize("systems", [{"una"}, {"dclr", "sct-distill-bert-tiny"}, {"no-such-system"}])
@@ -96,68 +94,3 @@ def test_corpora_that_have_to_be_made_are_named_for_no_hours_count_them() -> Non
     plan = verify(*alone(1), price=Price("x", {"run": 1.0}, {}, "texts")).plan
     assert plan is not None
     assert plan.cost == "5 seeds, 5 GPU hours and the making of texts"
-
-
-SOME = {
-    "simcse": Price("", {"simcse": 1.0}, {}),
-    "sct": Price("", {"simcse": 1.0, "sct": 1.0}, {"teacher": 2.0}),
-    "dear": Price("", {"dear": 9.0}, {}),
-}
-OPEN = [Question("a", "simcse", 5, 0.9), Question("b", "sct", 5, 0.8), Question("c", "dear", 5, 0.9)]
-
-
-def test_what_two_systems_need_is_paid_once() -> None:
-    """SimCSE's 5 seeds take 5 h. SCT's take 5 x 2 + 2 = 12 h alone, 7 h where SimCSE's encoders are there."""
-    steps = choose(OPEN, SOME, 12.0)
-    assert [(step.work, step.seeds, step.hours) for step in steps] == [("simcse", 5, 5.0), ("sct", 5, 7.0)]
-    assert next_step(OPEN, SOME, steps) == Step("dear", 5, 45.0, (OPEN[2],))
-
-
-def test_seeds_on_record_and_what_they_shared_cost_nothing() -> None:
-    prices = {"sct": Price("", {"sct": 1.0}, {"teacher": 2.0}, done=3)}
-    (step,) = choose([Question("b", "sct", 5, 0.8), Question("d", "sct", 4, 0.1)], prices, 2.0)
-    assert (step.hours, step.expected) == (2.0, pytest.approx(0.9))
-
-
-def test_a_cheap_step_does_not_keep_out_a_better_one() -> None:
-    """Per hour the first is better, 0.2 / 1 h; with it 10 h no longer fit, which are worth 1.8."""
-    prices = {"cheap": Price("", {"cheap": 1.0}, {}), "good": Price("", {"good": 10.0}, {})}
-    questions = [Question("a", "cheap", 1, 0.2), *(Question(name, "good", 1, 0.9) for name in "bc")]
-    assert [step.work for step in choose(questions, prices, 10.0)] == ["good"]
-
-
-def every_choice(questions: Sequence[Question], prices: dict[str, Price], budget: float) -> float:
-    """Returns the most expected verdicts of all ways to take seeds of each system."""
-    best = 0.0
-    options = [[0, *{question.seeds for question in questions if question.work == name}] for name in prices]
-    for seeds in itertools.product(*options):
-        paid: dict[object, float] = {}
-        for name, count in zip(prices, seeds, strict=True):
-            paid |= prices[name].items(count) if count else {}
-        if sum(paid.values()) <= budget:
-            taken = dict(zip(prices, seeds, strict=True))
-            best = max(best, sum(one.chance for one in questions if one.seeds <= taken[one.work]))
-    return best
-
-
-def drawn(rng: random.Random) -> tuple[list[Question], dict[str, Price], float]:
-    parents = {name: rng.uniform(0.1, 1) for name in "xyz"}
-    needed = {name: rng.choice("xyz") for name in "abcd"}
-    prices = {
-        name: Price("", {name: rng.uniform(0.1, 3), parent: parents[parent]}, {"teacher": 1.0})
-        for name, parent in needed.items()
-    }
-    questions = [
-        Question(str(number), rng.choice("abcd"), rng.choice([5, 10, 20]), rng.uniform(0.1, 1))
-        for number in range(8)
-    ]
-    return questions, prices, rng.uniform(5, 60)
-
-
-def test_the_choice_is_near_the_best_of_all() -> None:
-    rng = random.Random(1)
-    cases = [drawn(rng) for _ in range(60)]
-    ours = [sum(step.expected for step in choose(*case)) for case in cases]
-    best = [every_choice(*case) for case in cases]
-    assert all(one <= most + 1e-9 for one, most in zip(ours, best, strict=True))
-    assert sum(ours) >= 0.97 * sum(best)
