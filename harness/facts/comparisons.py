@@ -243,19 +243,22 @@ class _Column:
         return np.asarray(values - counts @ values / counts.sum())
 
 
-def multibootstrap(differences: np.ndarray, *, stream: Sequence[int]) -> np.ndarray:
+def multibootstrap(
+    differences: np.ndarray, *, stream: Sequence[int], confidence: float = CONFIDENCE
+) -> np.ndarray:
     """Returns the mean difference in each draw of both seeds and pairs; [resamples].
 
     differences: of each paired seed in each draw of the pairs, [seeds, resamples]; all seeds
     have the same pairs. Source: Sellam et al. 2022 (MultiBERTs), section 3. It needs two seeds. Drawing few
-    seeds again shows too little of their variance: their part of a draw is stretched to Student's quantile.
+    seeds again shows too little of their variance: their part of a draw is stretched to Student's quantile
+    of an interval with this confidence.
     """
     seeds, resamples = differences.shape
     drawn = np.random.default_rng([*stream, seeds]).integers(seeds, size=(seeds, resamples))
     middle = differences.mean(axis=0)
     by_seeds = differences[drawn, np.arange(resamples)].mean(axis=0) - middle
-    normal = special.ndtri((1 + CONFIDENCE) / 2)
-    stretch = np.sqrt(seeds / (seeds - 1)) * student(seeds - 1, CONFIDENCE) / normal
+    normal = special.ndtri((1 + confidence) / 2)
+    stretch = np.sqrt(seeds / (seeds - 1)) * student(seeds - 1, confidence) / normal
     return np.asarray(middle + stretch * by_seeds)
 
 

@@ -55,16 +55,20 @@ LEAST_DROP = 4 * MARGIN
 
 
 class Origin(NamedTuple):
-    """How a reported number came about: the mean of `averaged` runs, or the best on dev of `picked`."""
+    """How a reported number came about: the mean of `averaged` runs, each the best on dev of `picked`."""
 
     averaged: int = 1
     picked: int = 1
 
 
 def origin_of(seeds: int | None, picked: int | None = None) -> Origin:
-    """Returns the origin of a number of `seeds` runs, chosen from `picked`; None: the paper does not say."""
+    """Returns the origin of a number of `seeds` runs, each chosen from `picked`; None: not stated.
+
+    A choice that a paper does not tell counts for a number without seeds alone; stated runs are taken as they
+    are.
+    """
     if picked is not None:
-        return Origin(1, picked)
+        return Origin(seeds or 1, picked)
     return Origin(1, MOST_PICKED) if seeds is None else Origin(seeds)
 
 
@@ -133,7 +137,7 @@ def p_values(
     return PValues(*(np.max(part, axis=0) for part in zip(*found, strict=True)))
 
 
-def chance_beyond(place: Any, seeds: int, freedom: float, origin: Origin) -> Any:
+def chance_beyond(place: Any, seeds: int, freedom: int, origin: Origin) -> Any:
     """Returns the two-sided p-value of a reported number `place` standard deviations above our mean.
 
     Choosing on dev moves a number up, so its lower end is that of one run.
@@ -141,19 +145,21 @@ def chance_beyond(place: Any, seeds: int, freedom: float, origin: Origin) -> Any
     root = np.sqrt(1 / origin.averaged + 1 / seeds)
     below, above = special.stdtr(freedom, place / root), special.stdtr(freedom, -place / root)
     if origin.picked > 1:
-        pivots = _picked_pivots(seeds, max(1, int(freedom)), origin.picked)
+        pivots = _picked_pivots(seeds, freedom, origin)
         above = 1 - np.searchsorted(pivots, place) / len(pivots)
     return np.minimum(1.0, 2 * np.minimum(below, above))
 
 
 @cache
-def _picked_pivots(seeds: int, freedom: int, picked: int, size: int = 400_000) -> np.ndarray:
-    """Returns sorted draws of (best of `picked` on dev - our mean) / our sd, for normal scores; [size]."""
-    rng = np.random.default_rng([seeds, freedom, picked])
-    best = special.ndtri(rng.random(size) ** (1 / picked))
-    test = DEV_CORRELATION * best + np.sqrt(1 - DEV_CORRELATION**2) * rng.normal(size=size)
+def _picked_pivots(seeds: int, freedom: int, origin: Origin, size: int = 400_000) -> np.ndarray:
+    """Returns sorted draws of (mean of bests on dev - our mean) / our sd, for normal scores; [size]."""
+    rng = np.random.default_rng([seeds, freedom, *origin])
+    test = np.zeros(size)
+    for _ in range(origin.averaged):
+        best = special.ndtri(rng.random(size) ** (1 / origin.picked))
+        test += DEV_CORRELATION * best + np.sqrt(1 - DEV_CORRELATION**2) * rng.normal(size=size)
     spread = np.sqrt(rng.chisquare(freedom, size) / freedom)
-    return np.sort((test - rng.normal(size=size) / np.sqrt(seeds)) / spread)
+    return np.sort((test / origin.averaged - rng.normal(size=size) / np.sqrt(seeds)) / spread)
 
 
 def collapsed_runs(values: Sequence[float]) -> list[float]:

@@ -10,6 +10,7 @@ from harness.facts.evidence.others import ReportedNumber
 from harness.facts.number_tests import INTERVAL, LOOKS, MARGIN, next_look
 from harness.facts.statistics import SMALL_SAMPLE, KnownSd
 
+
 class Price(NamedTuple):
     """What the seeds of a system take.
 
