@@ -15,12 +15,12 @@ PROSE := $(wildcard *.md) Makefile dvc.yaml .ci/run docs harness methods sentben
 
 PIP_OPTIONS := --quiet --disable-pip-version-check
 # uv installs in a fraction of pip's time, from where pip is told to; where it cannot, pip does it.
-INDEX := UV_DEFAULT_INDEX="$$($(BIN)/python -m pip config get global.index-url 2>/dev/null || echo https://pypi.org/simple)" \
-	SSL_CERT_FILE="$$($(BIN)/python -m pip config get global.cert 2>/dev/null || echo "$$SSL_CERT_FILE")"
-MORE := UV_FIND_LINKS="$$($(BIN)/python -m pip config get global.find-links 2>/dev/null)" \
-	UV_EXTRA_INDEX_URL="$$($(BIN)/python -m pip config get global.extra-index-url 2>/dev/null)"
-install = env $(INDEX) $(MORE) $(BIN)/uv pip install --quiet --index-strategy unsafe-best-match \
-	--python $(BIN)/python $(1) 2>/dev/null || $(BIN)/python -m pip install $(PIP_OPTIONS) $(1)
+INDEX := UV_DEFAULT_INDEX="$$("$(BIN)/python" -m pip config get global.index-url 2>/dev/null || echo https://pypi.org/simple)" \
+	SSL_CERT_FILE="$$("$(BIN)/python" -m pip config get global.cert 2>/dev/null || echo "$$SSL_CERT_FILE")"
+MORE := UV_FIND_LINKS="$$("$(BIN)/python" -m pip config get global.find-links 2>/dev/null)" \
+	UV_EXTRA_INDEX_URL="$$("$(BIN)/python" -m pip config get global.extra-index-url 2>/dev/null)"
+install = env $(INDEX) $(MORE) "$(BIN)/uv" pip install --quiet --index-strategy unsafe-best-match \
+	--python "$(BIN)/python" $(1) 2>/dev/null || "$(BIN)/python" -m pip install $(PIP_OPTIONS) $(1)
 
 .PHONY: help reproduce test test-mirror check docs pictures sbom lock bench bench-short clean
 
@@ -37,19 +37,19 @@ help:
 	@echo "make bench-short the same at small sizes: do all tools agree?"
 
 $(READY): requirements.lock requirements-torch.lock pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { echo "make: $$($(PYTHON) -V 2>&1), \
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { echo "make: $$("$(PYTHON)" -V 2>&1), \
 expected Python 3.11, for which requirements.lock is; name one with PYTHON=..." >&2; exit 2; }
-	@test -x $(VENV)/bin/python || $(PYTHON) -m venv $(VENV)
+	@test -x $(VENV)/bin/python || "$(PYTHON)" -m venv $(VENV)
 	@echo "installing requirements.lock into $(VENV)"
-	@$(BIN)/python -m pip install $(PIP_OPTIONS) uv >/dev/null 2>&1 || true
+	@"$(BIN)/python" -m pip install $(PIP_OPTIONS) uv >/dev/null 2>&1 || true
 	@$(call install,--require-hashes --no-deps --requirement requirements.lock)
 	@$(call install,--requirement requirements-torch.lock)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@"$(BIN)/python" -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $(READY)
 
 reproduce: $(READY)
 	@sentbench launch
-	@cat reports/tables/small.txt
+	@sentbench report --print small
 	@echo
 	@echo "report: $(CURDIR)/reports/index.html"
 	@sentbench reproduced
@@ -72,7 +72,7 @@ check: $(READY)
 	@sentbench check
 
 docs: $(READY)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable ".[docs]"
+	@"$(BIN)/python" -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable ".[docs]"
 	@python -m sphinx -q -W -n -b html docs docs/_build
 	@echo "documents: $(CURDIR)/docs/_build/index.html"
 
@@ -81,13 +81,13 @@ pictures: $(READY)
 
 lock: $(READY)
 	@mkdir -p .cache
-	@grep -o '^[^ #]*==[^ ]*' requirements.lock | env $(INDEX) $(BIN)/uv pip compile --quiet --generate-hashes --no-deps \
+	@grep -o '^[^ #]*==[^ ]*' requirements.lock | env $(INDEX) "$(BIN)/uv" pip compile --quiet --generate-hashes --no-deps \
 	--no-annotate --custom-compile-command "make lock" --python-version 3.11 - > .cache/lock
 	@mv .cache/lock requirements.lock
 
 sbom: $(READY)
-	@$(BIN)/python -m venv .cache/sbom && .cache/sbom/bin/pip install $(PIP_OPTIONS) 'cyclonedx-bom>=7,<8'
-	@.cache/sbom/bin/cyclonedx-py environment $(BIN)/python --output-file .cache/sbom.json
+	@"$(BIN)/python" -m venv .cache/sbom && .cache/sbom/bin/pip install $(PIP_OPTIONS) 'cyclonedx-bom>=7,<8'
+	@.cache/sbom/bin/cyclonedx-py environment "$(BIN)/python" --output-file .cache/sbom.json
 	@echo "bill of materials: $(CURDIR)/.cache/sbom.json"
 
 bench: $(READY)

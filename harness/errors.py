@@ -3,9 +3,9 @@
 import re
 from pathlib import Path
 
-from methods.core.errors import InputError, near_matches
+from methods.core.errors import InputError, NoScoreError, near_matches
 
-__all__ = ["CONTROL", "REASONS", "InputError", "near_matches", "place_in"]
+__all__ = ["CONTROL", "REASONS", "InputError", "NoScoreError", "near_matches", "place_in"]
 
 _CONTROLS = r"\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff"
 CONTROL = re.compile(f"[{_CONTROLS}]")

@@ -22,7 +22,6 @@ TABLES = LEADERBOARDS / "tables"
 PUBLISHED = LEADERBOARDS / "published"
 AUDIT = LEADERBOARDS / "audit"
 REFERENCE_LOSSES = LEADERBOARDS / "reference_losses.yaml"
-CONTRIBUTED = LEADERBOARDS / "contributed"
 STEP_TIMES = LEADERBOARDS / "step-times.yaml"
 PEAKS = LEADERBOARDS / "memory.yaml"
 SOURCE_PAGE = Path("harness/data/SOURCES.md")
@@ -42,6 +41,7 @@ REPORTS = Path("reports")
 SCORES = REPORTS / "scores"
 CURVES = REPORTS / "curves"
 COSTS = REPORTS / "costs"
+CONTRIBUTED = REPORTS / "contributed"
 MEASUREMENTS = REPORTS / "benchmarks.json"
 
 SOURCE_RECORD = "source.json"

@@ -14,7 +14,7 @@ package, and data are downloaded to the user's cache folder. Importing it loads 
 from harness.errors import InputError
 from sentbench.comparison import Comparison, compare
 from sentbench.encoders import Model, encode, evaluate, load
-from sentbench.numbers import describe, published, results, verify
+from sentbench.numbers import describe, evidence, published, results, verify
 
 __version__ = "0.1.0"
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "describe",
     "encode",
     "evaluate",
+    "evidence",
     "load",
     "published",
     "results",

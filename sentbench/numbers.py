@@ -11,10 +11,15 @@ from sentbench.encoders import folder_of, shown, text_of
 if TYPE_CHECKING:
     import pandas as pd
 
+    from harness.facts.evidence.ledger import Study
     from harness.report.verification import Verification
 
 ABOUT_ROW = ("table", "row", "system", "variant", "backbone", "source", "work", "seeds")
 PUBLISHED_COLUMNS = (*ABOUT_ROW, "column", "value", "metric", "scale")
+EVIDENCE_COLUMNS = (
+    *("system", "kind", "column", "run", "value", "mean", "sd", "n", "low", "high", "by", "source", "link"),
+    *("file", "differs", "not_counted", "code", "seed", "batch", "learning_rate", "epochs", "precision"),
+)
 
 
 def results(folder: str | Path | None = None) -> pd.DataFrame:
@@ -56,6 +61,58 @@ def published(table: str | None = None) -> pd.DataFrame:
         for row, column, value in reported.cells()
     ]  # fmt: skip
     return pd.DataFrame(rows, columns=PUBLISHED_COLUMNS).astype({"seeds": "Int64"})
+
+
+def evidence(system: str | None = None) -> pd.DataFrame:
+    """Returns what others measured of one system or of all: a row for each run or summary, in points.
+
+    system: `simcse@bert-base-uncased`. Columns: system, kind (how the study relates to the reported number),
+    column, run (its number in the study), value of a run, or mean, sd, n, low and high of a summary; by,
+    source, link and file (who, and where), differs and not_counted (why a verdict leaves it out); code, seed,
+    batch, learning_rate, epochs and precision of the training, where they are stated.
+    Errors: InputError with near matches for an unknown system.
+    """
+    import pandas as pd
+
+    from harness.facts.evidence.ledger import load_ledger
+    from harness.facts.published import known_name, load_published
+    from harness.paths import LEADERBOARDS, PUBLISHED, declared
+
+    wanted = None if system is None else text_of(system, "system")
+    ledger = load_ledger(declared(LEADERBOARDS / "evidence"), load_published(declared(PUBLISHED)))
+    if wanted is not None:
+        wanted = known_name(wanted, {study.system for study in ledger.studies}, "system with evidence")
+    rows = [
+        row
+        for study in ledger.studies
+        if wanted in (None, study.system)
+        for row in rows_of_study(study, by=ledger.measured_by(study))
+    ]
+    whole = ("run", "n", "seed", "batch", "epochs")
+    return pd.DataFrame(rows, columns=EVIDENCE_COLUMNS).astype(dict.fromkeys(whole, "Int64"))
+
+
+def rows_of_study(study: Study, *, by: str) -> list[dict[str, object]]:
+    """Returns a row for each run that a study reports, or for a summary of runs; keys of EVIDENCE_COLUMNS."""
+    from harness.facts.evidence.ledger import Summary
+
+    settings = study.settings
+    about = {
+        **study.model_dump(include={"system", "kind", "source", "file", "differs"}),
+        **settings.model_dump(include={"code", "batch", "learning_rate", "epochs", "precision"}),
+        "by": by,
+        "link": study.link,
+        "not_counted": study.not_counted,
+    }
+    rows = []
+    for column, score in study.scores.items():
+        if isinstance(score, Summary):
+            rows.append({**about, "column": column, "run": 1, **score.model_dump(exclude_none=True)})
+            continue
+        for run, value in enumerate(score if isinstance(score, list) else [score], 1):
+            seed = settings.seeds[run - 1] if run <= len(settings.seeds) else None
+            rows.append({**about, "column": column, "run": run, "seed": seed, "value": value})
+    return rows
 
 
 def verify(table: str, row: str, column: str) -> list[Verification]:

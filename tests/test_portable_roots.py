@@ -4,7 +4,9 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-ROOT_OF_A_TENSOR = re.compile(r"(?<!math)(?<!np)\.sqrt\(|torch\.(sqrt|rsqrt)\(|\*\* 0?\.5|\.pow\(0?\.5\)")
+ROOT_OF_A_TENSOR = re.compile(
+    r"(?<!math)(?<!np)\.sqrt\(|torch\.(sqrt|rsqrt|corrcoef)\(|\*\* 0?\.5|\.pow\(0?\.5\)"
+)
 IN_FLOAT64 = "mean_square.sqrt()"
 """SCD's logged root, of a float64, which is rounded to fp32."""
 
@@ -13,7 +15,7 @@ def test_code_that_decides_numbers_takes_no_root_of_an_fp32_tensor() -> None:
     """MKL's compatible mode differs there between Intel and AMD (docs/arithmetic.md)."""
     files = [
         path
-        for folder in ("methods", "harness/compute", "harness/tasks")
+        for folder in ("methods", "harness/compute", "harness/tasks", "docs/examples")
         for path in sorted((ROOT / folder).rglob("*.py"))
     ]
     found = [

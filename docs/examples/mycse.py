@@ -4,7 +4,7 @@ import torch
 from pydantic import Field
 
 from methods.core.heads import training_head
-from methods.core.losses import info_nce
+from methods.core.losses import info_nce, unit
 from methods.core.method import Method, MethodConfig
 from methods.core.types import Loss
 
@@ -26,6 +26,7 @@ class MyCSE(Method):
         vectors = self.head(self.encoder(twice)).float()  # [2B, d]
         first, second = vectors.chunk(2)
         contrast = info_nce(first, second, temperature=self.config.temperature)
-        correlation = torch.corrcoef(vectors.T)  # [d, d]
+        features = unit((vectors - vectors.mean(dim=0)).T)  # [d, 2B]
+        correlation = features @ features.T  # [d, d]
         penalty = (correlation - torch.eye(len(correlation))).square().mean()
         return Loss(contrast + self.config.weight * penalty, {"penalty": penalty.detach()})

@@ -1,9 +1,7 @@
 """The declared tables, filled with results of ours and of others, published numbers and prices of seeds."""
 
-import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 
-from harness.declarations import read_declarations
 from harness.errors import InputError
 from harness.facts.evidence.ledger import load_ledger
 from harness.facts.number_tests import LOOKS
@@ -16,14 +14,12 @@ from harness.plan.names import recipes_of
 from harness.plan.prices import seed_prices
 from harness.plan.recipes import Recipe, declared_systems, load_recipes
 from harness.plan.resolve import KnownRuns
-from harness.report.cite import WORKS, Advice, Work, advice_for
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.leaderboard import SMALL, has_values
 from harness.report.tables.model import Table, find_cells
 from harness.report.tables.rows import control, page_of
 from harness.report.verification import Verification
-from harness.results.contributions import Contribution, read_contributions
-from harness.results.plausibility import values_of
+from harness.results.contributed import Contributed, check_contributed
 from harness.results.schema import ResultFile
 from harness.results.store import read_results
 
@@ -41,9 +37,6 @@ def evidence_of(
     published, recipes = load_published(), load_recipes()
     systems = declared_systems(recipes)
     planned = params.runs.values() if params else ()
-    contributed, faults = usable(*read_contributions(declared(CONTRIBUTED)), results, KnownRuns(recipes))
-    for fault in faults:
-        print(f"sentbench: set aside: {fault}", file=sys.stderr)
     return Evidence(
         results=results,
         published=published,
@@ -53,8 +46,6 @@ def evidence_of(
             for run in planned
         },
         prices=seed_prices(recipes, "cuda", priced),
-        contributed=contributed,
-        set_aside=faults,
         recipes=recipes_of((run.id for run in (*planned, *(result.run for result in results))), recipes),
         settings={
             key: system.model_dump(include={"config", "train", "no_verdict"})
@@ -64,32 +55,14 @@ def evidence_of(
     )
 
 
-def usable(
-    contributions: Sequence[Contribution],
-    faults: Sequence[str],
-    results: Sequence[ResultFile],
-    known: KnownRuns,
-) -> tuple[dict[str, Contribution], list[str]]:
-    """Returns the contributed results of today's recipes by run, and a line for each set aside.
+def contributed_results(ours: Collection[ResultFile]) -> tuple[list[Contributed], list[str]]:
+    """Returns the results that others contributed, and one line for each that is refused.
 
-    A run that is ours is not shown a second time; of one that two contributed the first is shown.
+    ours: the results that none of them may be a copy of.
     """
-    ours = {result.run.key for result in results}
-    found: dict[str, Contribution] = {}
-    lines = list(faults)
-    for one in contributions:
-        key = one.result.run.key
-        try:
-            values_of(one.result)
-            record = known.record(key)
-        except InputError as error:
-            lines.append(f"{one.path}: {error}")
-            continue
-        if record != one.result.run.model_dump(exclude={"identity"}):
-            lines.append(f"{one.path}: not the run {key} as the recipes declare it now")
-        elif key not in ours:
-            found.setdefault(key, one)
-    return found, lines
+    if not CONTRIBUTED.is_dir():
+        return [], []
+    return check_contributed(CONTRIBUTED, ours=ours, declared=KnownRuns(load_recipes()).record)
 
 
 def checked_specs(published: Published, recipes: Recipes) -> dict[str, TableSpec]:
@@ -153,26 +126,3 @@ def verifications(table: str, row: str, column: str) -> list[Verification]:
             "another cell"
         )
     return known
-
-
-def reported_systems() -> set[str]:
-    """Returns the systems with their backbones of all published rows, `system@backbone` in lower case."""
-    published = load_published()
-    ledger = load_ledger(declared(LEADERBOARDS / "evidence"), published)
-    keys = {row.key for table in published.tables.values() for row in table.rows}
-    return {name.lower() for key in keys for name in (key, ledger.plain(key))}
-
-
-def citations(system: str, backbone: str, column: str) -> list[Advice]:
-    """Returns which number to cite for a system, one for each distinct number that is reported of it."""
-    evidence = evidence_of(read_results(SCORES.glob("*.json")))
-    works = read_declarations(declared(LEADERBOARDS) / WORKS, Work)
-    plain = evidence.ledger.plain(f"{system.lower()}@{backbone.lower()}").partition("@")[0]
-    return advice_for(
-        build_tables(evidence).values(),
-        evidence.published,
-        works,
-        system=plain,
-        backbone=backbone,
-        column=column,
-    )

@@ -20,7 +20,7 @@ from methods.core.folders import load_encoder
 from methods.core.method import Method
 from methods.core.train_config import TrainConfig
 from methods.core.trainer import Trainer
-from methods.core.types import Encoder, Row
+from methods.core.types import Encoder, Loss, Row
 
 SEED, STEPS, STOP = 3, 4, 2
 ROWS, BATCH = 64, 8
@@ -61,6 +61,7 @@ class Ground:
         """Returns a method in training mode that has read the rows."""
         method = self.build()
         self.rows = list(method.prepare(self.rows))
+        method.total_steps = STEPS
         return method.train()
 
     def fit(self, method: Method, name: str) -> dict[str, bytes]:
@@ -102,6 +103,10 @@ def _loss(ground: Ground) -> None:
         torch.manual_seed(SEED)
         with torch.autocast("cpu", torch.bfloat16, enabled=wide):
             loss = method.loss(ground.batch(method))
+        if not isinstance(loss, Loss):
+            raise InputError(
+                f"loss returns a {type(loss).__name__}, expected Loss(total, parts); return Loss(total, {{}})"
+            )
         total = loss.total
         where = " under autocast" if wide else ""
         if total.shape != ():
@@ -138,8 +143,7 @@ def _collate(ground: Ground) -> None:
     torch.manual_seed(2)
     np.random.seed(2)  # noqa: NPY002 - what an author may have used
     second = _flat(ground.batch(method, 4))
-    same = first.keys() == second.keys() and all(torch.equal(first[name], second[name]) for name in first)
-    if not same:
+    if first.keys() != second.keys() or not all(map(_same, first.values(), second.values())):
         raise InputError("two calls with the same rows, step and rng differ; draw from `rng` alone")
 
 
@@ -219,7 +223,14 @@ def _probe(encoder: Encoder) -> dict[str, float]:
     return {"score": float(np.dot(first, second))}
 
 
-def _flat(value: Any, prefix: str = "") -> dict[str, torch.Tensor]:
-    if isinstance(value, torch.Tensor):
+def _flat(value: Any, prefix: str = "") -> dict[str, Any]:
+    """Returns what a batch holds by its path of names: tensors, numbers and whatever else it has."""
+    if not isinstance(value, Mapping):
         return {prefix: value}
     return {name: t for key, part in value.items() for name, t in _flat(part, f"{prefix}/{key}").items()}
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
+        return torch.equal(one, other)
+    return type(one) is type(other) and bool(np.array_equal(one, other))

@@ -8,9 +8,10 @@ Example: `sentbench check --format github`
 
 import argparse
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 
+from harness.assembly.tables import contributed_results
 from harness.check.reference_losses import (
     compared_runs,
     differences,
@@ -28,6 +29,7 @@ from harness.plan.entries import Params, read_params
 from harness.report.formats.markdown import annotation
 from harness.results.agreement import bands_of, outside
 from harness.results.history import results_of
+from harness.results.store import read_results
 
 SHOWN = 4
 """Numbers of a run with other first steps that are named."""
@@ -38,6 +40,10 @@ ARGUMENTS = {
         "help": "a git revision, or a folder of scores, that scores are compared with (default: HEAD)",
     },
     "--measure": {"action": "store_true", "help": "write the reference losses of this code"},
+    "--contributed": {
+        "action": "store_true",
+        "help": "check the results in reports/contributed, and nothing else",
+    },
     "--json": JSON,
     "--format": FORMAT,
 }
@@ -49,6 +55,11 @@ def execute(arguments: argparse.Namespace) -> int:
     form = format_of(arguments)
     if arguments.measure and form != "text":
         raise InputError("--measure prints one line, expected no --json and no --format; drop it")
+    contributed, refused = contributed_results(read_results(SCORES.glob("*.json")))
+    if arguments.contributed:
+        return told(
+            refused, {"contributed": len(contributed)}, f"{len(contributed)} contributed results", form
+        )
     params = read_params()
     if arguments.measure:
         check_file(REFERENCE_LOSSES)
@@ -58,17 +69,21 @@ def execute(arguments: argparse.Namespace) -> int:
         return 0
     known, scores = read_reference(REFERENCE_LOSSES), results_of(str(SCORES))
     bands = bands_of(results_of(arguments.against))
-    problems = loss_problems(params, known) + outside(bands, scores) + scoring_problems()
+    problems = [*refused, *loss_problems(params, known), *outside(bands, scores), *scoring_problems()]
     counts = {"reference_losses": len(known), "bands": len(bands), "runs": len(scores)}
+    summary = (
+        f"first steps of {len(known)} runs, {len(bands)} bands from {arguments.against}, {len(scores)} runs"
+    )
+    return told(problems, counts, summary, form)
+
+
+def told(problems: Sequence[str], counts: Mapping[str, int], summary: str, form: str) -> int:
+    """Prints what was checked and each problem; returns 1 if there is one."""
     if form == "json":
-        print(json.dumps({**counts, "problems": problems}))
+        print(json.dumps({**counts, "problems": list(problems)}))
     else:
-        summary = (
-            f"first steps of {len(known)} runs, {len(bands)} bands from {arguments.against}, "
-            f"{len(scores)} runs, {len(problems)} problems"
-        )
-        lines = [annotation("error", "sentbench check", one) for one in problems]
-        print("\n".join([*(problems if form == "text" else lines), summary]))
+        lines = [one if form == "text" else annotation("error", "sentbench check", one) for one in problems]
+        print("\n".join([*lines, f"{summary}, {len(problems)} problems"]))
     return 1 if problems else 0
 
 

@@ -1,5 +1,6 @@
 """The runs of `sentbench try`, in a project of their own: the output folder."""
 
+import json
 import os
 import shutil
 import sys
@@ -19,7 +20,7 @@ from harness.errors import InputError
 from harness.facts.comparisons import rank_intervals
 from harness.facts.statistics import mean
 from harness.identity import arithmetic_used, library_versions, run_code, run_identity
-from harness.paths import ARTEFACTS, BACKBONES, CORPORA, COSTS, DATA, INSTALLED, SCORES, TEACHERS
+from harness.paths import ARTEFACTS, BACKBONES, CORPORA, COSTS, DATA, INSTALLED, RUN_LOG, SCORES, TEACHERS
 from harness.plan.checks import check_runs
 from harness.plan.entries import Params, Run, write_params
 from harness.plan.recipes import Recipe, System
@@ -37,6 +38,7 @@ from harness.stages.train import train
 from harness.tasks.registry import build_tasks
 from methods.core.method import Method
 from methods.core.streams import INITIALISE, torch_seed
+from methods.core.trainer import NO_SCORE
 
 
 class Session:
@@ -167,6 +169,7 @@ class Session:
         ]
         if stale:
             notes.append(f"not ranked, for the code computes other bits: {', '.join(stale)}")
+        notes += filter(None, map(early_end, trained[best]))
         run = self.params.runs[trained[best][0]]
         length = f"{run.train['steps']} steps of {run.train['batch_size']} sentences"
         ranks = [result for name, found in rest.items() if name not in stale for result in found]
@@ -179,6 +182,18 @@ class Session:
             settings=", ".join([*(f"{key} {value}" for key, value in run.config.items()), length]),
             notes=notes,
         )
+
+
+def early_end(key: str) -> str:
+    """Returns a note on a training that ended because its encoder had no dev score any more; else nothing."""
+    record = read_artefact(ARTEFACTS / key)["selection"]
+    for line in (ARTEFACTS / key / RUN_LOG).read_text(encoding="utf-8").splitlines():
+        if reason := json.loads(line).get(NO_SCORE):
+            return (
+                f"{key}: training ended at step {record['last_step']}, the weights of step "
+                f"{record['best_step']} are scored: {reason}"
+            )
+    return ""
 
 
 def _selection(keys: Sequence[str]) -> tuple[list[float], float]:

@@ -205,12 +205,12 @@ def open_pipeline(names: Sequence[str] | None = None) -> Iterator[Pipeline]:
     from dvc.exceptions import DvcException
     from dvc.lock import LockError
     from dvc.logger import set_loggers_level
-    from dvc.repo import Repo, lock_repo
+    from dvc.repo import lock_repo
 
     with ExitStack() as stack:
         stack.enter_context(set_loggers_level(logging.WARNING))
         try:
-            repo = stack.enter_context(Repo())
+            repo = stack.enter_context(open_repo())
             stack.enter_context(lock_repo(repo))
             pipeline = Pipeline(repo, repo.index.graph, names)
             if not pipeline.order:
@@ -227,6 +227,21 @@ def open_pipeline(names: Sequence[str] | None = None) -> Iterator[Pipeline]:
             yield pipeline
         finally:
             pipeline.dump()
+
+
+def open_repo() -> Any:
+    """Returns DVC's project of the current folder, also of a ZIP of the code, which has no git repository.
+
+    Errors: DvcException if this is no DVC project.
+    """
+    from dvc.repo import Repo
+    from dvc.scm import SCM, SCMError
+
+    try:
+        SCM(Repo.find_root())
+    except SCMError:
+        return Repo(config={"core": {"no_scm": True}})
+    return Repo()
 
 
 def check_release() -> None:

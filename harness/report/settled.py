@@ -7,12 +7,9 @@ from harness.facts.verdicts import BY_OURS, NOT_SETTLED
 from harness.report.tables.model import Table
 from harness.report.verification import Verification, counted
 
-CONTRIBUTE = 'sentbench contribute --out bundle.zip --name "YOUR NAME"'
-"""Packs all evaluated runs of the plan."""
-
 
 def settled_lines(tables: Iterable[Table]) -> list[str]:
-    """Returns how many reported numbers our runs settled, how, which are open, and the command to contribute.
+    """Returns how many reported numbers our runs settled, how, and which are open.
 
     A number that several tables quote counts once. Nothing is returned where our runs are next to none.
     """
@@ -29,7 +26,7 @@ def settled_lines(tables: Iterable[Table]) -> list[str]:
     lines = _answers(list(judged.values())) if judged else []
     if beside:
         lines.append(f"without a verdict: {counted(beside, 'cell')}, with the reason in its details")
-    return [*lines, f"to give these results to others: {CONTRIBUTE}"] if lines else []
+    return lines
 
 
 def _answers(judged: list[Verification]) -> list[str]:

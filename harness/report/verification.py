@@ -10,6 +10,7 @@ from harness.facts.evidence.others import RELATIONS, Others, Pool, Relation, Rep
 from harness.facts.settling import Plan, Price, counted, plan_for
 from harness.facts.statistics import KnownSd
 from harness.facts.verdicts import NOT_SETTLED, Judgement, OthersAnswer, Verdict, by_others
+from harness.report.cite import Citation, citation_of
 from harness.report.words import (
     OUTSIDE,
     OUTSIDE_OTHERS,
@@ -19,7 +20,6 @@ from harness.report.words import (
     next_look_words,
     place_words,
 )
-from harness.results.contributions import Level
 
 MANY = "it would not replicate alone; among all numbers of its page that is not enough"
 """What false-discovery control did to a verdict."""
@@ -28,25 +28,9 @@ REPORTED = ("table", "row", "column", "value", "seeds", "picked", "by")
 
 
 @dataclass(frozen=True)
-class Contributed:
-    """What others contributed of one number, as far as it was checked equally far: never part of ours.
-
-    values: scores in points of the runs, in their order. by: who ran them. judgement: what these
-    values alone say, None for scores that were not checked, and where nothing is reported.
-    """
-
-    level: Level
-    values: tuple[float, ...]
-    runs: tuple[str, ...]
-    by: tuple[str, ...]
-    judgement: Judgement | None = None
-
-
-@dataclass(frozen=True)
 class Verification:
     """One reported number with all answers. `values` are our seeds' scores in points, in the order of seeds.
 
-    contributed: what others contributed; no other answer takes it in.
     best_by_dev: score in points of the best of all our seeds by development score; None for a reported mean
     of seeds, which chooses none. among_many: the false-discovery control of its page took back "does
     not replicate".
@@ -61,8 +45,13 @@ class Verification:
     best_by_dev: float | None
     verdict: Verdict
     plan: Plan | None
-    contributed: tuple[Contributed, ...] = ()
     among_many: bool = False
+
+    @property
+    def citation(self) -> Citation:
+        """The number to cite."""
+        sources = self.others.independent.sources
+        return citation_of(self.reported, self.verdict, values=self.values, ours=self.ours, sources=sources)
 
 
 def verify(
@@ -75,7 +64,6 @@ def verify(
     known: KnownSd | None = None,
     planned: KnownSd | None = None,
     price: Price | None = None,
-    contributed: tuple[Contributed, ...] = (),
 ) -> Verification:
     """Returns what is known of a reported number.
 
@@ -121,7 +109,6 @@ def verify(
         best_by_dev=selected,
         verdict=answer.answer if ours is None else ours.verdict,
         plan=plan,
-        contributed=contributed,
     )
 
 
@@ -133,7 +120,6 @@ def to_json(found: Verification) -> dict[str, Any]:
         "verdict": found.verdict,
         "among_many": found.among_many,
         "ours": {"values": list(found.values), "judgement": _plain(found.ours)},
-        "contributed": [_plain(group) for group in found.contributed],
         "place": _plain(found.place),
         "best_by_dev": None if best is None else {"expected": best, "place": float(best < reported.value)},
         "others": {
@@ -141,6 +127,7 @@ def to_json(found: Verification) -> dict[str, Any]:
             **{kind: _pool_json(pool) for kind, pool in found.others.pools.items()},
         },
         "plan": _plain(found.plan),
+        "cite": _plain(found.citation),
     }
 
 
@@ -172,7 +159,6 @@ def to_text(found: Verification) -> str:
         f"verdict    {found.verdict}" + (f" ({MANY})" if found.among_many else ""),
         *_answer_text(found),
         f"our seeds  {seeds_text(found.values, found.ours)}",
-        *(f"contributed {contributed_text(group)}" for group in found.contributed),
     ]
     for kind in RELATIONS:
         lines += _pool_text(kind, found.others.pools[kind])
@@ -182,7 +168,7 @@ def to_text(found: Verification) -> str:
             f"selection  of our {number} the best on dev has {found.best_by_dev:.2f} on test; how "
             "many the reported number was chosen from is not known"
         )
-    return "\n".join(lines + _plan_text(found.plan))
+    return "\n".join([*lines, *_plan_text(found.plan), *found.citation.lines()])
 
 
 def _origin_text(reported: ReportedNumber) -> str:
@@ -207,14 +193,6 @@ def _answer_text(found: Verification) -> list[str]:
         if found.by_others.difference is not None:
             lines.append(f"others     {found.by_others.answer}: {level_words(found.by_others)}")
     return lines if found.verdict in NOT_SETTLED else [*lines, f"assumes    {assumed}"]
-
-
-def contributed_text(group: Contributed) -> str:
-    """Returns what others contributed of one number: who ran it, how far it was checked, and its values."""
-    by = ", ".join(dict.fromkeys(group.by))
-    if group.judgement is not None:
-        return f"(by {by}; {group.level}; not in ours) {seeds_text(group.values, group.judgement)}"
-    return f"(by {by}; {group.level}; no verdict) {_mean_text(group.values)}"
 
 
 def seeds_text(values: Sequence[float], answer: Judgement | None) -> str:

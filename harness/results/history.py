@@ -47,6 +47,8 @@ def git_state() -> tuple[str, bool]:
 
 def _of_revision(revision: str) -> list[ResultFile]:
     if not revision or revision.startswith("-") or _git("rev-parse", f"{revision}^{{tree}}") is None:
+        if refusal := git_refusal():
+            raise InputError(f"{revision!r} is no folder here, and of a revision git says: {refusal}")
         raise InputError(
             f"{revision!r} is neither a folder of scores nor a git revision here; expected one of the two, "
             f"for example HEAD~1 or {SCORES}"
@@ -59,6 +61,16 @@ def _of_revision(revision: str) -> list[ResultFile]:
     with tempfile.TemporaryDirectory() as there, zipfile.ZipFile(io.BytesIO(packed)) as archive:
         archive.extractall(there)
         return read_results((Path(there) / SCORES).glob("*.json"))
+
+
+def git_refusal() -> str:
+    """Returns why git tells nothing of the current folder: it is missing, or refuses; empty if it does."""
+    try:
+        done = subprocess.run(["git", "rev-parse", "--git-dir"], capture_output=True, text=True, check=False)
+    except OSError as error:
+        return f"git cannot be started ({error.strerror}); install it, or put it on the PATH"
+    told = [line.strip() for line in done.stderr.splitlines() if line.strip()]
+    return "; ".join(told) if done.returncode else ""
 
 
 def _git(*arguments: str) -> bytes | None:

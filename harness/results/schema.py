@@ -93,9 +93,7 @@ class Provenance(Declaration):
     """
 
     code_sha256: str | None = Field(default=None, description="of the code that trains and evaluates the run")
-    git_commit: str | None = Field(
-        default=None, description="in a bundle for others: the commit of that code"
-    )
+    git_commit: str | None = Field(default=None, description="of a published result: the commit of that code")
     git_dirty: bool | None = Field(default=None, description="whether the code differed from that commit")
     encoder_sha256: str
     data_sha256: dict[str, str]

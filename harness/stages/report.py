@@ -4,7 +4,7 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 
 from harness.assembly.content import report_content
-from harness.assembly.tables import build_tables, evidence_of
+from harness.assembly.tables import build_tables, contributed_results, evidence_of
 from harness.disk import layouts
 from harness.disk.outputs import check_folder, new_outputs
 from harness.disk.records import check_plain, read_object
@@ -44,9 +44,11 @@ def report(params: Params, *, strict: bool) -> int:
         if layout is not None:
             check_folder(path, layout)
     problems = score_problems(results, list(params.runs), present_identities(params))
+    contributed, refused = contributed_results(planned)
+    problems += refused
     evidence = evidence_of(planned, params)
     tables = build_tables(evidence)
-    content = report_content(params, evidence, tables, problems)
+    content = report_content(params, evidence, tables, problems, contributed)
     texts = text_files(tables, problems, notes=content.notes)
     write_report({**texts, **metrics_files(planned), **render_pages(content)})
     missing = {table.key: missing_cells(table) for table in tables_of_plan(params.plan, tables)}

@@ -6,6 +6,7 @@ Example: `sentbench train simcse-small__minilm-l2__s0 --out artefacts/simcse-sma
 from __future__ import annotations
 
 import argparse
+import math
 import shutil
 import sys
 import time
@@ -178,5 +179,12 @@ def _outcome(trainer: Trainer, device: str) -> dict[str, Any]:
 
 def _evaluated(step: int, total: int, entry: Mapping[str, float]) -> None:
     give_back_freed_memory()
+    if math.isnan(entry["score"]):
+        print(
+            f"step {step}/{total}  STS-B dev not defined: training ends, earlier weights are kept",
+            file=sys.stderr,
+            flush=True,
+        )
+        return
     end = "\r" if sys.stderr.isatty() and step < total else "\n"
     print(f"step {step}/{total}  STS-B dev {100 * entry['score']:.2f}", end=end, file=sys.stderr, flush=True)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from harness.errors import InputError
+from harness.errors import InputError, NoScoreError
 from harness.tasks.interface import Encode, Score, Task
 
 
@@ -44,7 +44,7 @@ def encode_unique(
         )
     finite = np.isfinite(matrix).all(axis=1)
     if not finite.all():
-        raise InputError(
+        raise NoScoreError(
             f"{task}: {int((~finite).sum())} of {len(unique)} vectors are not finite, the first for "
             f"{unique[int(finite.argmin())]!r}; expected finite numbers, so check weights and precision"
         )

@@ -12,7 +12,7 @@ import numpy as np
 
 from harness.data.download import folder_of
 from harness.data.sts import ScoredPair
-from harness.errors import InputError
+from harness.errors import NoScoreError
 from harness.tasks.evaluation import encode_unique
 from harness.tasks.interface import Encode, Score
 
@@ -65,7 +65,7 @@ class StsTask:
         undefined = [score for score in scores if not np.isfinite(score.value)]
         problem = next((score for score in undefined if score.setting not in ("mean", "wmean")), None)
         if problem:
-            raise InputError(
+            raise NoScoreError(
                 f"{self.name}: {problem.metric} over {problem.setting} is not defined: the cosines or gold "
                 f"scores of its {problem.n} pairs are all equal; expected an encoder that tells texts apart"
             )

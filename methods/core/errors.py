@@ -12,6 +12,10 @@ class NotFiniteError(InputError):
     """Raised where a training's loss or all of its dev scores are no numbers: it goes the same way again."""
 
 
+class NoScoreError(InputError):
+    """Raised where vectors have no score: they are not finite, or all cosines are equal."""
+
+
 def near_matches(wrong: str, known: list[str]) -> str:
     """Returns " (did you mean a, b?)" with the closest known names, or an empty string."""
     import difflib

@@ -41,6 +41,8 @@ class Method(nn.Module):
 
     The trainer calls, in this order: `prepare` once; then for every step `collate` (in a prefetch thread),
     `loss`, the optimiser, `after_step`; at an evaluation `watched`, and `candidates` for what is kept.
+    Steps count from 0 to `total_steps` - 1, in `collate` and in `after_step`, over all epochs; a run that is
+    continued goes on counting. `loss` is told of its step by what `collate` puts into the batch.
     """
 
     Config: ClassVar[type[MethodConfig]] = MethodConfig
@@ -53,6 +55,7 @@ class Method(nn.Module):
         self.columns: Sequence[Column] = config.columns
         self.corpus: TokenizedCorpus | None = None
         self.fixed_modes: dict[str, bool] = {}  # submodule -> whether its dropout is active, always (law 5)
+        self.total_steps = 0  # of the whole run; the trainer sets it after `prepare`
 
     def prepare(self, rows: Sequence[Row]) -> Sequence[Row]:
         """Returns the rows to train on, with the corpus tokenised if the method is trained.
@@ -66,7 +69,10 @@ class Method(nn.Module):
         return rows
 
     def collate(self, rows: Sequence[Row], *, step: int, rng: np.random.Generator) -> Batch:
-        """Returns the batch as CPU tensors, here `anchor`; a pure function of its arguments (law 1)."""
+        """Returns the batch as CPU tensors, here `anchor`; a pure function of its arguments (law 1).
+
+        step: from 0. Numbers stay as they are; `loss` gets them with the tensors.
+        """
         return {"anchor": self.encoder.pad(self.token_ids(rows))}
 
     def loss(self, batch: Batch) -> Loss:
@@ -79,7 +85,7 @@ class Method(nn.Module):
         return cls.loss is not Method.loss
 
     def after_step(self, step: int) -> None:
-        """Runs after the optimiser's step `step`; here exponential moving averages are taken."""
+        """Runs after the optimiser's step `step`, from 0; here exponential moving averages are taken."""
 
     def exported(self) -> Encoder:
         """Returns the encoder that is evaluated and published: by default without any training head."""

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from methods.core import streams
-from methods.core.errors import NotFiniteError
+from methods.core.errors import NoScoreError, NotFiniteError
 from methods.core.method import Method
 from methods.core.optimizer import AdamW, build_optimizer, set_rate
 from methods.core.resume import TrainingFolder
@@ -21,12 +21,15 @@ from methods.core.train_config import StepPlan, TrainConfig
 from methods.core.types import Batch, Encoder, Row, to_device
 
 GRAD_NORM = "grad_norm"
+NO_SCORE = "no_score"
+"""Entry of the log's line on a collapsed encoder: why it has no dev score."""
 
 
 @dataclass
 class TrainRecord:
     """Where training stands and what it selected. `best_*` is over evaluations after at least one step.
 
+    last: the last score that is defined. stopped: before all steps were done.
     candidate: which of the method's candidates was best at the last evaluation.
     """
 
@@ -72,6 +75,7 @@ class Trainer:
     """Trains one method on one device.
 
     evaluate: maps the encoder that the method has watched to numbers for the log; `score` selects the best.
+    It raises NoScoreError for a collapsed encoder: training ends there, with the best weights so far.
     directory: holds the resume state, the log and the folders `best` and `last`.
     seconds_between: at least this many pass between two resume points, besides that after the last step.
     """
@@ -95,7 +99,8 @@ class Trainer:
         """Runs all steps, or those that remain where the directory holds a resume point.
 
         Errors: NotFiniteError if the loss is not finite, naming the step and the parts; InputError for a
-        resume point that is damaged or of another run; too few rows; no dev score that is a number.
+        resume point that is damaged or of another run; too few rows; no dev score that is a number;
+        NoScoreError for an encoder that has none before the first step.
         """
         self.folder = TrainingFolder(self.directory, self._settings())
         self._committed_at = time.monotonic()
@@ -108,6 +113,7 @@ class Trainer:
             steps=self.config.steps,
             epochs=self.config.epochs,
         )
+        self.method.total_steps = self.plan.total
         self.optimizer = build_optimizer(self.method, self.config) if self.plan.total else None
         try:
             if not self._restored():
@@ -176,16 +182,31 @@ class Trainer:
         evaluates = self._evaluation_is_due(record.step)
         self._log_steps(but=0 if evaluates or self.device == "cpu" else 1)
         if evaluates:
-            evaluation = self._evaluate()
-            self.folder.log([{"step": record.step, "evaluation": True, **evaluation}])
-            self._lose_patience(evaluation["score"])
-            self._select(evaluation["score"])
+            evaluation = self._scored()
         self.folder.settle()
         if self._resume_point_is_due(evaluated=evaluation is not None):
             self._log_steps(but=0)
             self._commit()
         if evaluation is not None:
             self.report(record.step, self.plan.total, evaluation)
+
+    def _scored(self) -> dict[str, float]:
+        """Evaluates, logs and selects; returns the measures, nan as `score` if the encoder has collapsed."""
+        record = self.record
+        try:
+            evaluation = self._evaluate()
+        except NoScoreError as error:
+            if record.step == 0:
+                raise
+            if record.best_step < 0:
+                raise NotFiniteError(f"step {record.step}: {error}; no earlier weights are there") from None
+            record.stopped = True
+            self.folder.log([{"step": record.step, NO_SCORE: str(error)}])
+            return {"score": math.nan}
+        self.folder.log([{"step": record.step, "evaluation": True, **evaluation}])
+        self._lose_patience(evaluation["score"])
+        self._select(evaluation["score"])
+        return evaluation
 
     def _log_steps(self, *, but: int) -> None:
         while len(self._begun) > but:

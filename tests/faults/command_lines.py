@@ -57,7 +57,6 @@ USUAL = {
     "first": "simcse",
     "second": "whitening",
     "folder": "encoder",
-    "bundle": "plain.txt",
     "--tasks": "STSB",
     "--out": "new",
     "targets": "entries",

@@ -5,13 +5,19 @@ Data are small and trainings short; results of the others on real data are not r
 
 import re
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from harness.cli import main, parser_of
-from methods.registry import METHODS
-from tests.harness.commands.test_try import empty, nothing_is_left_included  # noqa: F401 - fixtures
+from harness.include import include_method
+from methods.core.networks import Networks
+from methods.core.types import Batch, Row
+from methods.registry import METHODS, load_method
+from tests.harness.commands.test_try import empty, laws_of, nothing_is_left_included  # noqa: F401 - fixtures
+from tests.support import tiny
 
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs/your-method.md").read_text(encoding="utf-8")
@@ -32,7 +38,7 @@ def test_the_guide_leads_from_an_empty_folder_to_a_compared_row(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr("harness.commands.try_runs.committed", lambda backbone: {})
-    (code,) = re.findall(r"^```python\n(.*?)^```$", GUIDE, flags=re.M | re.S)
+    code, _ = re.findall(r"^```python\n(.*?)^```$", GUIDE, flags=re.M | re.S)
     Path("mycse.py").write_text(code)
     tried, full, dry, *others = COMMANDS
     said = followed(tried, capsys)
@@ -48,8 +54,34 @@ def test_the_guide_leads_from_an_empty_folder_to_a_compared_row(
     ]
 
 
-def test_the_example_is_a_file_of_the_documents() -> None:
-    assert f"```python\n{(ROOT / 'docs/examples/mycse.py').read_text()}```" in GUIDE
+@pytest.mark.parametrize("name", ["mycse", "two_views"])
+def test_an_example_is_a_file_of_the_documents(name: str) -> None:
+    assert f"```python\n{(ROOT / f'docs/examples/{name}.py').read_text()}```" in GUIDE
+
+
+@pytest.mark.usefixtures("nothing_is_left_included")
+@pytest.mark.parametrize("name", ["mycse", "two_views"])
+def test_an_example_keeps_the_laws(name: str, tmp_path: Path) -> None:
+    assert laws_of((ROOT / f"docs/examples/{name}.py").read_text(), tmp_path) == {}
+
+
+@pytest.mark.usefixtures("nothing_is_left_included")
+def test_the_schedule_of_the_example_starts_at_its_first_value_and_ends_at_its_last(tmp_path: Path) -> None:
+    """Temperatures of 0.1 to 0.05 over six steps: 0.1, 0.09, ... 0.05."""
+    method = load_method(include_method(ROOT / "docs/examples/two_views.py"))
+    config = method.Config.model_validate({"max_length": 16})
+    built = method(config, Networks(tiny.write_backbone(tmp_path / "bert"), pooling="mean"))
+    seen: dict[int, float] = {}
+    collate = built.collate
+
+    def watched(rows: Sequence[Row], *, step: int, rng: np.random.Generator) -> Batch:
+        batch = collate(rows, step=step, rng=rng)
+        seen[step] = batch["temperature"]
+        return batch
+
+    built.collate = watched  # type: ignore[method-assign]
+    tiny.trainer(built, tmp_path / "run", steps=6).fit(tiny.rows())
+    assert seen == pytest.approx({step: 0.1 - 0.01 * step for step in range(6)})
 
 
 def test_every_option_that_the_guide_lists_is_one() -> None:

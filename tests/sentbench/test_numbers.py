@@ -1,12 +1,17 @@
-"""`sentbench.results`, `published` and `verify`: numbers on record as tables."""
+"""`sentbench.results`, `published`, `evidence` and `verify`: numbers on record as tables."""
 
+from collections.abc import Callable
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import sentbench
+from harness.facts.evidence.ledger import Settings, Study, Summary, load_ledger
+from harness.facts.published import load_published
+from harness.paths import LEADERBOARDS, PUBLISHED, declared
 from harness.results.store import COLUMNS
-from sentbench.numbers import PUBLISHED_COLUMNS
+from sentbench.numbers import EVIDENCE_COLUMNS, PUBLISHED_COLUMNS, rows_of_study
 
 ROOT = Path(__file__).parents[2]
 RECORDED = ROOT / "tests/harness/report/recorded/scores"
@@ -49,3 +54,49 @@ def test_verify_finds_what_the_command_finds() -> None:
     assert (found.reported.value, found.verdict, found.values) == (76.14, "authors only", ())
     assert sentbench.describe(found).splitlines()[1].startswith("reported   76.14")
     assert len(sentbench.verify("pcl/table2", "SimCSE", "Avg")) == 3
+
+
+def test_a_study_keeps_its_source_its_settings_and_why_it_does_not_count() -> None:
+    study = Study(
+        system="simcse@bert-base-uncased",
+        kind="quoted",
+        source="some/code#8",
+        settings=Settings(seeds=[1, 42], batch=64),
+        scores={"Avg": [76.0, 75.5], "STS12": Summary(mean=68.0, n=2), "STS13": 80.0},
+    )
+    first, second, summary, single = rows_of_study(study, by="A lab")
+    assert [(row["column"], row["run"], row["seed"], row["value"]) for row in (first, second, single)] == [
+        ("Avg", 1, 1, 76.0),
+        ("Avg", 2, 42, 75.5),
+        ("STS13", 1, 1, 80.0),
+    ]
+    assert (summary["column"], summary["mean"], summary["n"]) == ("STS12", 68.0, 2)
+    assert not {"seed", "value"} & summary.keys()
+    for row in (first, second, summary, single):
+        assert row["link"] == "https://github.com/some/code/issues/8"
+        assert (row["not_counted"], row["batch"], row["by"]) == ("quoted", 64, "A lab")
+        assert row.keys() <= set(EVIDENCE_COLUMNS)
+
+
+def test_evidence_has_every_number_of_the_ledger() -> None:
+    ledger = load_ledger(declared(LEADERBOARDS / "evidence"), load_published(declared(PUBLISHED)))
+    scores = [score for study in ledger.studies for score in study.scores.values()]
+    frame = sentbench.evidence()
+    assert tuple(frame.columns) == EVIDENCE_COLUMNS
+    assert len(frame) == sum(len(score) if isinstance(score, list) else 1 for score in scores) >= 1000
+    assert set(frame["system"]) == {study.system for study in ledger.studies}
+    one = sentbench.evidence("simcse@bert-base-uncased")
+    assert len(one) == (frame["system"] == "simcse@bert-base-uncased").sum() > 0
+    with pytest.raises(sentbench.InputError, match="simcse@bert-base-uncased"):
+        sentbench.evidence("simcse@bert-base-uncase")
+
+
+@pytest.mark.parametrize(
+    "table", [lambda: sentbench.results(RECORDED), sentbench.published, sentbench.evidence]
+)
+def test_a_table_is_written_to_parquet_and_read_back(
+    tmp_path: Path, table: Callable[[], pd.DataFrame]
+) -> None:
+    frame = table()
+    frame.to_parquet(tmp_path / "table.parquet")
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "table.parquet"), frame)

@@ -123,6 +123,7 @@ TRIED: dict[str, tuple[Callable[[Any], Any], dict[str, Any]]] = {
     "device": (lambda wrong: sentbench.load("encoder", device=wrong), by_name("tpu")),
     "pooling": (lambda wrong: sentbench.load("plain", pooling=wrong), by_name("men", 3)),
     "table of published": (sentbench.published, WRONG_NAMES),
+    "system of evidence": (sentbench.evidence, WRONG_NAMES),
     "table of verify": (lambda wrong: sentbench.verify(wrong, *CELL[1:]), {**WRONG_NAMES, "none": None}),
     "row of verify": (lambda wrong: sentbench.verify(CELL[0], wrong, CELL[2]), by_name(3, "UNO")),
     "column of verify": (lambda wrong: sentbench.verify(*CELL[:2], wrong), by_name(3, "Average")),

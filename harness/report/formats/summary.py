@@ -14,7 +14,6 @@ from harness.disk.layouts import KEPT_TABLES
 from harness.facts.statistics import mean
 from harness.report.formats.latex import to_latex
 from harness.report.formats.markdown import escape, to_markdown
-from harness.report.formats.text import to_terminal
 from harness.report.runs import selected_scores
 from harness.report.system_pairs import HEADLINE
 from harness.report.tables.leaderboard import STS
@@ -28,10 +27,9 @@ DIGITS = 4
 """Of a metric."""
 FIELDS = (
     "table", "row", "title", "group", "column", "mark", "unit", "ours", "sd", "n", "published", "delta",
-    "verdict", "runs", "seeds_values", "note", "contributed", "contributed_runs", "contributed_checked",
+    "verdict", "runs", "seeds_values", "note",
 )  # fmt: skip
-"""The columns of a record, in their order. ours, sd, published, delta: in the table's unit, unrounded.
-contributed: what others ran, in no other column, with how far each was checked."""
+"""The columns of a record, in their order. ours, sd, published, delta: in the table's unit, unrounded."""
 FORMULA = re.compile(r"[=@\t\r]|[+-](?![\d\s.])")
 """How a text begins that a spreadsheet would compute."""
 
@@ -48,9 +46,7 @@ def text_files(
         path = path_of(table)
         files[f"{path}.md"] = to_markdown(table)
         files[f"{path}.tex"] = to_latex(table)
-        files[f"{path}.txt"] = to_terminal(table)
         files[f"{path}.csv"] = to_csv([table])
-        files[f"{path}.json"] = to_json(table)
     return {**files, ALL_RESULTS: to_csv(tables.values())}
 
 
@@ -78,7 +74,7 @@ def to_summary(tables: Mapping[str, Table], problems: Iterable[str], *, notes: I
 def records(table: Table) -> Iterator[dict[str, Any]]:
     """Yields one record for every cell that holds a number or a verdict, row by row; keys as in `FIELDS`."""
     for row, column, cell in table.cells():
-        if cell.value is not None or cell.published is not None or cell.contributed:
+        if cell.value is not None or cell.published is not None:
             yield dict(zip(FIELDS, _fields(table, row, column, cell), strict=True))
 
 
@@ -87,9 +83,6 @@ def _fields(table: Table, row: TableRow, column: Column, cell: Cell) -> tuple[An
         table.key, row.key, row.title, row.group, column.key, column.mark,
         "plain" if column.plain else table.unit, cell.value, cell.sd, cell.n, cell.published, cell.delta,
         cell.verdict, list(cell.runs), list(cell.values), cell.note,
-        [value * table.scale / 100 for group in cell.contributed for value in group.values],
-        [key for group in cell.contributed for key in group.runs],
-        "; ".join(group.level for group in cell.contributed for _ in group.runs),
     )  # fmt: skip
 
 
@@ -107,19 +100,6 @@ def to_csv(tables: Iterable[Table]) -> str:
 def _plain(value: Any) -> Any:
     text = " ".join(map(str, value)) if isinstance(value, list) else value
     return f"'{text}" if isinstance(text, str) and FORMULA.match(text) else text
-
-
-def to_json(table: Table) -> str:
-    """Returns a table with its records as one JSON object."""
-    about = {
-        "key": table.key,
-        "title": table.title,
-        "unit": table.unit,
-        "protocol": table.protocol,
-        "notes": list(table.notes),
-        "cells": list(records(table)),
-    }
-    return json.dumps(about, ensure_ascii=False, indent=1) + "\n"
 
 
 def metrics_files(results: Iterable[ResultFile]) -> dict[str, str]:

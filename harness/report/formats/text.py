@@ -3,12 +3,10 @@
 import re
 from collections.abc import Callable
 from itertools import zip_longest
-from statistics import fmean
 
 from harness.facts.number_tests import MARGIN
 from harness.facts.verdicts import Verdict
 from harness.report.tables.model import Cell, Column, Table, TableRow
-from harness.report.verification import contributed_text
 
 MARKS: dict[Verdict, str] = {
     "replicates": "=",
@@ -130,18 +128,8 @@ def describe_seeds(table: Table) -> str:
     return f"Ours: mean ± standard deviation over n = {number} {seeds}."
 
 
-def contributed_mean(cell: Cell, table: Table) -> str:
-    """Returns the mean of what others contributed in the table's scale with its runs, or nothing."""
-    values = [value for group in cell.contributed for value in group.values]
-    if not values:
-        return ""
-    return f"{fmean(values) * table.scale / 100:.{table.decimals}f} ({len(values)})"
-
-
 def list_remarks(table: Table) -> list[str]:
-    """Returns the table's notes, those of its rows and cells, and what others contributed, with what they
-    belong to.
-    """
+    """Returns the table's notes and those of its rows and cells, with what they belong to."""
     remarks = list(table.notes)
     for row in table.rows:
         name = f"{row.group} {row.title}".strip()
@@ -150,8 +138,6 @@ def list_remarks(table: Table) -> list[str]:
         for column, cell in zip(table.columns, row.cells, strict=True):
             if cell.note:
                 remarks.append(f"{name}, {column.title}: {cell.note}")
-            for group in cell.contributed:
-                remarks.append(f"{name}, {column.title}: contributed, in points: {contributed_text(group)}")
     return remarks
 
 

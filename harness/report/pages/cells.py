@@ -8,7 +8,6 @@ from harness.facts.verdicts import VERDICTS, Verdict
 from harness.report.formats.text import (
     MARKS,
     SETTING_MARKS,
-    contributed_mean,
     format_number,
     is_cited,
 )
@@ -18,7 +17,6 @@ from harness.report.tables.rows import span_words
 from harness.report.verification import (
     MANY,
     Verification,
-    contributed_text,
     counted,
 )
 from harness.report.words import collapsed_words, draw_words, level_words, next_look_words, place_words
@@ -40,7 +38,6 @@ class ShownCell:
     order: float | None
     link: str
     facts: Facts
-    contributed: str = ""
 
 
 def show_cell(table: Table, column: Column, cell: Cell, runs: Mapping[str, RunDetail]) -> ShownCell:
@@ -56,7 +53,6 @@ def show_cell(table: Table, column: Column, cell: Cell, runs: Mapping[str, RunDe
         order=cell.published if cell.value is None else cell.value,
         link=f"#{recorded[0].anchor}" if recorded else "",
         facts=cell_facts(table, column, cell, runs),
-        contributed=contributed_mean(cell, table),
     )
 
 
@@ -76,7 +72,6 @@ def cell_facts(table: Table, column: Column, cell: Cell, runs: Mapping[str, RunD
         seeds = [f"{seed}: {value}" for seed, value in zip(seeds, values, strict=True)]
     facts = [
         ("Ours", ours),
-        *(("Contributed", contributed_text(group)) for group in cell.contributed),
         ("Published", _number(cell.published, column, table)),
         ("Difference", "" if cell.delta is None else signed(cell.delta, table.decimals)),
         ("Verdict", verdict),

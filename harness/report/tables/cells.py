@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, get_args
+from typing import Any
 
 from harness.errors import InputError
 from harness.facts import statistics
@@ -21,12 +21,10 @@ from harness.facts.spec import ColumnSpec, RowSpec, RunChoice, TableSpec
 from harness.facts.statistics import KnownSd
 from harness.report.tables.evidence import Evidence, SeedScore, in_declared_order, seeds_of
 from harness.report.tables.model import Cell
-from harness.report.verification import Contributed, Verification, verify
-from harness.results.contributions import Level
+from harness.report.verification import Verification, verify
 
 EXACT = KnownSd(0.0, 0)
 """The standard deviation of a deterministic system."""
-LEVELS: tuple[Level, ...] = get_args(Level)
 
 
 @dataclass(frozen=True)
@@ -104,8 +102,7 @@ def build_cell(place: Place) -> Cell:
     if statistic == "sd":
         full = _with_seeds(place, cell, seeds) if len(seeds) > 1 else cell
         return replace(full, value=full.sd, sd=None)
-    cell = replace(cell, contributed=_contributed(place))
-    known = _verification(place, seeds, cell.contributed)
+    known = _verification(place, seeds)
     if known is not None:
         more = known.plan.more if known.plan and known.verdict == "inconclusive" else None
         cell = replace(cell, verdict=known.verdict, evidence=known, more=more)
@@ -127,7 +124,7 @@ def _published_cell(place: Place) -> Cell:
         return cell
     value = table.compared(line, place.published_column)
     remark = table.remark(line, place.published_column)
-    return replace(cell, published=value, note=remark, work="" if value is None else line.work or "")
+    return replace(cell, published=value, note=remark)
 
 
 def _with_runs(cell: Cell, seeds: Sequence[SeedScore]) -> Cell:
@@ -158,9 +155,7 @@ def _as_reported(cell: Cell, value: float) -> Cell:
     return replace(cell, value=value, as_reported=same)
 
 
-def _verification(
-    place: Place, seeds: Sequence[SeedScore], contributed: tuple[Contributed, ...]
-) -> Verification | None:
+def _verification(place: Place, seeds: Sequence[SeedScore]) -> Verification | None:
     """Returns what is known of the reported number with our seeds, None if none is reported.
 
     Where it is not for our seeds to judge, what is known is that of others.
@@ -182,7 +177,6 @@ def _verification(
         in_order=ready,
         planned=backbone_sd(evidence.ledger, backbone, reported.column) if reported.measurable else None,
         price=evidence.prices.get((choice.system, choice.backbone)) if choice else None,
-        contributed=contributed,
     )
     if place.no_verdict or choice is None:
         return replace(found, plan=None)
@@ -190,32 +184,3 @@ def _verification(
         seed = ", ".join(map(str, choice.seeds))
         return replace(found, plan=Plan(why=f"no other seed enters: it is about seed {seed}"))
     return found
-
-
-def _contributed(place: Place) -> tuple[Contributed, ...]:
-    """Returns what others contributed of a cell, by how far it was checked: as far as each of its parts.
-
-    Scores that were not checked are not judged.
-    """
-    contributions, tasks = place.evidence.contributed, _tasks(place.spec, place.column)
-    levels: dict[Level, list[SeedScore]] = {level: [] for level in reversed(LEVELS)}
-    for seed in seeds_of(place.evidence.contributed_scores, place.spec, place.column, place.choice):
-        checked = contributions[seed.run.key].checked
-        levels[min((checked.level(task, "best-dev") for task in tasks), key=LEVELS.index)].append(seed)
-    groups = []
-    for level, seeds in levels.items():
-        if not seeds:
-            continue
-        values, keys = tuple(100 * seed.value for seed in seeds), tuple(seed.run.key for seed in seeds)
-        answer = None
-        if level != "scores only" and place.reported is not None and not place.no_verdict:
-            answer = place.reported.judged(values, place.known)
-        by = tuple(contributions[key].by for key in keys)
-        groups.append(Contributed(level, values, keys, by, answer))
-    return tuple(groups)
-
-
-def _tasks(spec: TableSpec, column: ColumnSpec) -> list[str]:
-    if not column.mean_of:
-        return [column.task or ""]
-    return [task for key in column.mean_of for task in _tasks(spec, spec.column(key))]

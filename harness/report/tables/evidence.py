@@ -13,7 +13,6 @@ from harness.facts.evidence.ledger import Ledger
 from harness.facts.published import Published
 from harness.facts.settling import Price
 from harness.facts.spec import ColumnSpec, RunChoice, TableSpec
-from harness.results.contributions import Contribution
 from harness.results.schema import ResultFile, RunRecord
 
 
@@ -38,8 +37,6 @@ class Evidence:
 
     ledger: what others measured. systems: what a reader calls the systems that are rows of a table of runs,
     in their order; by default those of the scores. prices: what a seed takes, by system and backbone.
-    contributed: what others ran, by the key of the run; `results` are ours alone. set_aside: why files of
-    theirs are not shown.
     recipes: the recipe that declares a system, by the system's id. settings: `config`, `train` and
     `no_verdict` of every declared system. seeds: those of every declared system in their order.
     """
@@ -49,8 +46,6 @@ class Evidence:
     ledger: Ledger
     systems: Mapping[RunChoice, str] = field(default_factory=dict)
     prices: Mapping[tuple[str, str], Price] = field(default_factory=dict)
-    contributed: Mapping[str, Contribution] = field(default_factory=dict)
-    set_aside: Sequence[str] = ()
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     recipes: Mapping[str, str] = field(default_factory=dict)
     seeds: Mapping[str, Sequence[int]] = field(default_factory=dict)
@@ -59,11 +54,6 @@ class Evidence:
     def scores(self) -> Scores:
         """Our scores; sorted once for all tables."""
         return _sorted(self.results)
-
-    @cached_property
-    def contributed_scores(self) -> Scores:
-        """The contributed scores."""
-        return _sorted(one.result for one in self.contributed.values())
 
     @cached_property
     def untrained(self) -> set[tuple[str, str]]:

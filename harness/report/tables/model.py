@@ -6,21 +6,19 @@ from typing import Literal
 
 from harness.errors import InputError, near_matches
 from harness.facts.verdicts import Verdict
-from harness.report.verification import Contributed, Verification
+from harness.report.verification import Verification
 
 
 @dataclass(frozen=True)
 class Cell:
     """One cell of a table. `value`, `sd` and `published` are in the table's display scale.
 
-    contributed: what others ran and contributed, in points; no other part of a cell takes it in.
     value: mean over our seeds, None if nothing was run; sd: sample standard deviation, None below two seeds.
     verdict: what is known of the published value (harness/facts/verdicts.py decides), None where none is;
     evidence: what that rests on, in points, where it rests on scores.
     wanted: a run of ours is meant to fill the cell; without it the published value is cited only.
     more: seeds that are advised for a verdict, None unless it is inconclusive.
     no_verdict: why our runs do not judge the published value, empty if they do.
-    work: key of the work that the published value is quoted from, empty where the paper reports it itself.
     as_reported: whether a setting or a count is the reported one; None for a score, which gets a verdict.
     note: what a reader must know about this cell alone (partial test set, reported average that does not
     fit).
@@ -36,10 +34,8 @@ class Cell:
     verdict: Verdict | None = None
     evidence: Verification | None = None
     wanted: bool = True
-    contributed: tuple[Contributed, ...] = ()
     more: int | None = None
     no_verdict: str = ""
-    work: str = ""
     as_reported: bool | None = None
     runs: tuple[str, ...] = ()
     ranks: tuple[int, int] | None = None

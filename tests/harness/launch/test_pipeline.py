@@ -11,7 +11,7 @@ from harness.errors import InputError
 from harness.launch import pipeline
 from harness.launch.pipeline import CHANGED, check_release, open_pipeline
 from harness.launch.scheduler import priorities
-from tests.harness.launch.toy_pipeline import stage
+from tests.harness.launch.toy_pipeline import stage, start_launch
 
 
 def test_another_release_of_dvc_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -26,6 +26,21 @@ def test_an_unknown_stage_is_one_line_and_runs_nothing(
     toy({"a": stage("a")})
     assert "no-such-stage" in refused("launch", "no-such-stage")
     assert not Path("a.txt").exists()
+
+
+def test_code_without_a_git_repository_is_launched_with_its_own_settings_of_dvc(
+    toy: Callable[[dict[str, Any]], Path],
+) -> None:
+    """An archive has no .git, and its .dvc/config does not say that there is none."""
+    settings = toy({"a": stage("a")}) / ".dvc/config"
+    settings.write_text("[core]\n    analytics = false\n[cache]\n    type = copy\n")
+    with open_pipeline() as opened:
+        assert opened.to_run() == ["a"]
+        assert opened._repo.config["cache"]["type"] == ["copy"]
+    process = start_launch(Path())
+    process.communicate(timeout=120)
+    assert process.returncode == 0
+    assert "a:" in Path("dvc.lock").read_text()
 
 
 def test_dvc_lock_is_written_now_and_then_and_at_the_end(

@@ -4,13 +4,12 @@ from dataclasses import replace
 
 from harness.facts.settling import Price
 from harness.facts.statistics import KnownSd
-from harness.report.settled import CONTRIBUTE, settled_lines
+from harness.report.settled import settled_lines
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.report.verification import verify
 from tests.harness.report.test_verification import alone
 
 EXACT = KnownSd(0.0, 0)
-GIVE = f"to give these results to others: {CONTRIBUTE}"
 
 
 def table(*cells: Cell) -> Table:
@@ -41,7 +40,7 @@ def test_settled_and_open_numbers_are_counted_and_the_cheapest_open_one_is_next(
     assert lines[0] == "settled: 2 of 4 reported numbers (1 replicates, 1 does not replicate (lower))"
     assert lines[1].startswith("open: 2; next: ")
     assert "sentbench plan paper/2 --seeds " in lines[1]
-    assert lines[2:] == [GIVE]
+    assert lines[2:] == []
 
 
 def test_a_number_that_two_tables_quote_counts_once() -> None:
@@ -51,7 +50,4 @@ def test_a_number_that_two_tables_quote_counts_once() -> None:
 
 def test_a_cell_that_our_runs_may_not_judge_is_named_apart() -> None:
     apart = replace(cell(75.0, known=EXACT), no_verdict="other texts")
-    assert settled_lines([table(apart)]) == [
-        "without a verdict: 1 cell, with the reason in its details",
-        GIVE,
-    ]
+    assert settled_lines([table(apart)]) == ["without a verdict: 1 cell, with the reason in its details"]

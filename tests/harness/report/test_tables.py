@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -13,9 +12,7 @@ from harness.report.formats.latex import to_latex
 from harness.report.formats.markdown import to_markdown
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.model import Cell, Table
-from harness.results.contributions import Checked, Contribution
 from tests.harness.report.conftest import NO_STUDIES, rescored
-from tests.support.bundles import ANNA
 
 PCL = "pcl/released@bert-base-uncased"
 SIMCSE = "simcse/released@bert-base-uncased"
@@ -267,23 +264,3 @@ def test_two_runs_for_one_seed_or_two_recipes_in_one_cell_are_refused(evidence: 
         other = one.model_copy(update={"run": one.run.model_copy(update=changes)})
         with pytest.raises(InputError, match=fault):
             build_table(spec, replace(full, results=[one, other]))
-
-
-def test_contributed_seeds_are_as_far_checked_as_the_least_checked_part_and_never_ours(
-    evidence: MakeEvidence,
-) -> None:
-    """The mean of two tasks, one of them rescored; twelve seeds of STS-B far from 79.72 are judged alone."""
-    made = evidence(
-        [(PCL, seed, task, 0.5 + seed / 1000) for seed in range(12) for task in ("STSB", "SICKR")]
-    )
-    checked = Checked(identity=True, rescored=["STSB"], weights="best-dev")
-    contributed = {one.run.key: Contribution(Path("x"), ANNA, "", one, checked) for one in made.results}
-    given = replace(made, results=[], contributed=contributed)
-    table = build_table(spec_of(REPORTED, published="pcl/table2"), given)
-    stsb, average = cell(table), cell(table, column=2)
-    ((one,), (mean,)) = stsb.contributed, average.contributed
-    assert (one.level, mean.level) == ("rescored here", "scores only")
-    assert one.judgement is not None
-    assert one.judgement.verdict == "does not replicate (lower)"
-    assert mean.judgement is None
-    assert (stsb.n, stsb.value, stsb.verdict) == (0, None, "no independent result")

@@ -1,12 +1,14 @@
 """What the loop does besides the laws: selection, early stop, refusal of bad numbers, rows it visits."""
 
 import json
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from methods.core.errors import NoScoreError, NotFiniteError
 from methods.core.method import Method
 from methods.core.trainer import TrainConfig, Trainer
 from methods.core.types import Batch, Encoder, Row
@@ -85,6 +87,74 @@ def test_patience_counts_epoch_ends_below_the_best_or_single_evaluations(
     trainer = train(backbone, tmp_path, scores, **changes)
     assert trainer.record.stopped
     assert (trainer.record.step, trainer.record.best_step) == (stops, best)
+
+
+def collapsing(scores: Sequence[float | None]) -> Any:
+    """Returns an evaluation that gives these scores one after the other; None: no score is defined."""
+    remaining = iter(scores)
+
+    def evaluate(encoder: Encoder) -> dict[str, float]:
+        score = next(remaining)
+        if score is None:
+            raise NoScoreError("all cosines are equal")
+        return {"score": score}
+
+    return evaluate
+
+
+def test_a_collapsed_encoder_ends_with_its_step_and_the_earlier_weights_stay(
+    backbone: Path, tmp_path: Path
+) -> None:
+    """Scores 1 untrained, 5 at step 2, 3 at step 4, none at step 6 of 12."""
+    trainer = tiny.trainer(simcse(backbone), tmp_path, steps=12, eval_every=2)
+    trainer.evaluate, told = collapsing([1.0, 5.0, 3.0, None]), list[tuple[int, float]]()
+    trainer.report = lambda step, total, entry: told.append((step, entry["score"]))
+    record = trainer.fit(tiny.rows())
+    assert record.stopped
+    assert (record.step, record.best_step, record.best, record.last) == (6, 2, 5.0, 3.0)
+    assert [path.name for path in tmp_path.glob("best-*")] == ["best-2"]
+    assert (tmp_path / "last").is_dir()
+    assert lines(tmp_path)[-1] == {"step": 6, "no_score": "all cosines are equal"}
+    assert told[:-1] == [(0, 1.0), (2, 5.0), (4, 3.0)]
+    assert told[-1][0] == 6
+    assert math.isnan(told[-1][1])
+
+
+def test_a_collapsed_training_that_is_continued_stays_ended(backbone: Path, tmp_path: Path) -> None:
+    first, again = (tiny.trainer(simcse(backbone), tmp_path, steps=12, eval_every=2) for _ in range(2))
+    first.evaluate, again.evaluate = collapsing([1.0, 5.0, None]), collapsing([])
+    first.fit(tiny.rows())
+    assert again.fit(tiny.rows()) == first.record
+
+
+@pytest.mark.parametrize(("scores", "error", "said"), [
+    ([None], NoScoreError, "^all cosines are equal$"),
+    ([1.0, None], NotFiniteError, "^step 2: all cosines are equal; no earlier weights are there$"),
+])  # fmt: skip
+def test_a_collapse_before_any_trained_weights_are_scored_is_an_error(
+    backbone: Path, tmp_path: Path, scores: list[float | None], error: type[Exception], said: str
+) -> None:
+    trainer = tiny.trainer(simcse(backbone), tmp_path, steps=12, eval_every=2)
+    trainer.evaluate = collapsing(scores)
+    with pytest.raises(error, match=said):
+        trainer.fit(tiny.rows())
+
+
+@pytest.mark.parametrize(("drop_last", "total"), [(False, 6), (True, 4)])
+def test_a_method_knows_all_steps_before_its_first_batch(
+    backbone: Path, tmp_path: Path, drop_last: bool, total: int
+) -> None:
+    """24 rows in batches of 10, two epochs: three steps each, or two where the incomplete one is left out."""
+    method, known = simcse(backbone), dict[int, int]()
+    collate = method.collate
+
+    def watched(rows: Sequence[Row], *, step: int, rng: Any) -> Batch:
+        known[step] = method.total_steps
+        return collate(rows, step=step, rng=rng)
+
+    method.collate = watched  # type: ignore[method-assign]
+    tiny.trainer(method, tmp_path, steps=None, epochs=2, drop_last=drop_last, batch_size=10).fit(tiny.rows())
+    assert known == dict.fromkeys(range(total), total)
 
 
 def test_every_step_logs_loss_rate_and_gradient_norm(backbone: Path, tmp_path: Path) -> None:

@@ -1,0 +1,48 @@
+"""The Makefile in folders whose names a shell may split. Python and uv are stubs: nothing is installed."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+FILES = ("Makefile", "requirements.lock", "requirements-torch.lock", "pyproject.toml")
+STUB = '#!/bin/sh\necho "$0|$*" >> "{log}"\ncase "$*" in *version_info*) exit {code};; esac\nexit 0\n'
+
+
+def made(place: Path, *targets: str, code: int = 0) -> tuple[subprocess.CompletedProcess[str], list[str]]:
+    """Returns how make ended in a folder with stubs, and what they were called with, as PROGRAM|WORDS."""
+    log = place.parent / "log"
+    for stub in (place / ".venv/bin/python", place / ".venv/bin/uv", place / "bin/python3.11"):
+        stub.parent.mkdir(parents=True, exist_ok=True)
+        stub.write_text(STUB.format(log=log, code=code))
+        stub.chmod(0o755)
+    for name in FILES:
+        shutil.copyfile(ROOT / name, place / name)
+    command = ["make", f"PYTHON={place}/bin/python3.11", *targets]
+    environment = {**os.environ, "MAKEFLAGS": ""}
+    done = subprocess.run(command, cwd=place, env=environment, capture_output=True, text=True, check=False)
+    return done, log.read_text().splitlines()
+
+
+@pytest.mark.parametrize("name", ["plain", "My Projects", "O'Brien (work) & more"])
+def test_the_environment_is_made_in_a_folder_of_any_name(tmp_path: Path, name: str) -> None:
+    place = tmp_path / name / "sentbench"
+    done, calls = made(place, ".venv/.ready")
+    assert done.returncode == 0, done.stderr
+    assert (place / ".venv/.ready").is_file()
+    installed = [call for call in calls if call.startswith(f"{place}/.venv/bin/uv|pip install")]
+    assert [f"--python {place}/.venv/bin/python" in call for call in installed] == [True, True]
+    assert calls[-1] == (
+        f"{place}/.venv/bin/python|-m pip install --quiet --disable-pip-version-check --no-deps "
+        "--no-build-isolation --editable ."
+    )
+
+
+def test_another_python_is_refused_by_its_version_in_a_folder_with_a_blank(tmp_path: Path) -> None:
+    done, _ = made(tmp_path / "My Projects", ".venv/.ready", code=1)
+    assert done.returncode == 2
+    assert "expected Python 3.11" in done.stderr
+    assert "not found" not in done.stderr
