@@ -182,7 +182,7 @@ def rows_of_laws(studies: int) -> list[Row]:
     rows = [
         Row(off, f"left-skewed seeds (exponential), sd {sd:g}; {OUTSIDE_OF_IT}", rate, studies, None)
         for sd in (0.5, 0.8)
-        for rate in [Studies(sd * (skewed + 1), np.full(studies, -MARGIN)).replicates()]
+        for rate in [Studies(sd * (skewed + 1), np.full(studies, MARGIN)).replicates()]
     ]
     kind = f"blocks of 5 seeds by several people, sd 0.3 within and between; {OUTSIDE_OF_IT}"
     rows.append(Row(off, kind, Studies(blocks, np.full(studies, MARGIN)).replicates(), studies, None))

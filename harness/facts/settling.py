@@ -95,7 +95,7 @@ def plan_for(
     sd, basis = _assumed_sd(values, known, planned)
     if sd is None:
         return replace(_costed(look, ready, price), why="no standard deviation is known before two seeds")
-    guess = statistics.mean(values) - reported.value if len(values) >= LOOKS[0] else others
+    guess = statistics.mean(values) - reported.value if values else others
     if not any(settles(guess, sd, later) for later in LOOKS if later >= look):
         mean = "" if guess is None else f" and a mean {abs(guess):.2f} off"
         return Plan(why=f"cannot be settled by {LOOKS[-1]} seeds: sd {sd:.2f} {basis}{mean}")

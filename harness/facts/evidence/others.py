@@ -68,7 +68,7 @@ class Pool:
     """The counted studies of one relation and column.
 
     runs: single runs by who measured them; sources: one value for each who measured, the mean over the runs
-    behind it (a range counts once, as its middle); counts: how many runs these are.
+    behind it (a range counts once, as its middle); counts: how many runs these are, by default one.
     competitors: the studies of authors who have a method of their own in the tables, by source.
     """
 
@@ -81,7 +81,7 @@ class Pool:
     @property
     def as_sources(self) -> Sources:
         """The sources as `by_others` takes them."""
-        return Sources(self.sources, self.counts, self.runs)
+        return Sources(self.sources, {name: self.counts.get(name, 1) for name in self.sources}, self.runs)
 
     @property
     def median(self) -> float | None:

@@ -65,7 +65,7 @@ def cell_facts(table: Table, column: Column, cell: Cell, runs: Mapping[str, RunD
     if cell.evidence is not None and cell.evidence.among_many:
         verdict = f"{cell.verdict}: {MANY}"
     elif cell.more:
-        verdict = f"{cell.verdict}: {counted(cell.more, 'more seed')} advised"
+        verdict = f"{cell.verdict}: {counted(cell.more, 'more seed')} up to the next look"
     seeds = [str(runs[key].about.seed) if key in runs else key for key in cell.runs]
     if cell.values:
         values = [_number(value, column, table) for value in cell.values]
