@@ -18,8 +18,8 @@ from harness.facts.comparisons import (
     resampled_correlations,
     surviving,
 )
-from harness.facts.number_tests import LEVEL, LOOKS, Origin, origin_of, over_looks
-from harness.facts.verdicts import FAILED, OthersAnswer, Sources, by_others
+from harness.facts.number_tests import LEVEL, LOOKS, Origin, origin_of, over_looks, p_values
+from harness.facts.verdicts import FAILED, OthersAnswer, Sources, answers_at_a_look, by_others
 from harness.paths import SCORES
 from harness.report.system_pairs import (
     NO_ITEMS,
@@ -56,18 +56,28 @@ def red_by_others(
     within: float = 0.8,
     between: float = 0.0,
 ) -> float:
-    """Returns how often an honest number is red, by sources with so many runs each."""
+    """Returns how often an honest number is red, by sources with so many runs each.
+
+    Sources of one run each are judged together, with the tests that `by_others` makes of them.
+    """
     printed = reported_numbers(rng, within, studies, drawn) + between * rng.normal(size=studies)
-    found = 0
+    if set(counts) == {1}:
+        spread = math.hypot(within, between)
+        values = rng.normal(0, spread, (len(counts), studies))
+        away, sds = values.mean(axis=0) - printed, values.std(axis=0, ddof=1)
+            kind = p_values(away, sds, len(counts), origin=Origin(1, judged.picked))
+        found = answers_at_a_look(tests._replace(draw=kind.draw, plain=kind.plain), away, LEVEL)
+        return float(failed(*found).mean())
+    red = 0
     for reported in printed.tolist():
         runs = [between * rng.normal() + rng.normal(0, within, count) for count in counts]
-        found += answer_of(runs, reported, judged).answer in FAILED
-    return found / studies
+        red += answer_of(runs, reported, judged).answer in FAILED
+    return red / studies
 
 
 def rows_of_others(studies: int) -> list[Row]:
     """Returns how often others' runs are said to be off, or a number red, and it is not."""
-    rng, trials = np.random.default_rng(3), studies // 4
+    rng, trials = np.random.default_rng(3), studies // 20
     sizes, red = (3, 8, 15), "red by others"
 
     def level(count: int, sd: float, *, only_bad: bool = False) -> float:
@@ -80,7 +90,7 @@ def rows_of_others(studies: int) -> list[Row]:
 
     def worst(drawn: Origin, judged: Origin) -> float:
         cases = [(count, sd) for count in sizes for sd in (0.3, 0.8)]
-        make = partial(red_by_others, rng, studies=trials, drawn=drawn, judged=judged)
+        make = partial(red_by_others, rng, studies=studies, drawn=drawn, judged=judged)
         return max(make([1] * count, within=sd) for count, sd in cases)
 
     way, off = "3, 8 and 15 sources, sd 0.3 and 0.8", "right on average, yet the level by others is off"
@@ -97,7 +107,7 @@ def rows_of_others(studies: int) -> list[Row]:
         rate = level(count, 0.8, only_bad=True)
         how = f"{count} sources, only results below the number are told; {OUTSIDE_OF_IT}"
         rows.append(Row(off, how, rate, trials, None))
-    rows += [Row(f"{name}, yet {red}", way, worst(*kinds[name]), trials) for name in kinds]
+    rows += [Row(f"{name}, yet {red}", way, worst(*kinds[name]), studies) for name in kinds]
     rate = worst(Origin(1, 5), Origin())
     rows.append(
         Row(f"best of 5 on dev, entered as one run, yet {red}", f"{way}; {OUTSIDE_OF_IT}", rate, trials, None)

@@ -15,18 +15,17 @@ from harness.compute.rows import read_rows
 from harness.data.download import folder_of
 from harness.disk.files import sha256_of_folder
 from harness.disk.layouts import read_artefact
-from harness.disk.records import read_object
 from harness.errors import InputError
 from harness.facts.comparisons import rank_intervals
 from harness.facts.statistics import mean
 from harness.identity import arithmetic_used, library_versions, run_code, run_identity
-from harness.paths import ARTEFACTS, BACKBONES, CORPORA, COSTS, DATA, INSTALLED, RUN_LOG, SCORES, TEACHERS
+from harness.paths import ARTEFACTS, BACKBONES, CORPORA, DATA, INSTALLED, RUN_LOG, SCORES, TEACHERS
 from harness.plan.checks import check_runs
 from harness.plan.entries import Params, Run, write_params
 from harness.plan.recipes import Recipe, System
 from harness.plan.resolve import planned
 from harness.process import quiet
-from harness.report.formats.trial import Candidate, Ranked, Trial, chosen
+from harness.report.formats.trial import Ranked, Trial, spread
 from harness.report.system_pairs import compare_systems, system_scores
 from harness.results.schema import ResultFile
 from harness.results.store import read_result, read_results
@@ -47,7 +46,7 @@ class Session:
     def __init__(
         self,
         file: Path,
-        own: Sequence[System],
+        own: System,
         others: Sequence[System],
         recipes: Mapping[str, Recipe],
         providers: Sequence[str],
@@ -56,10 +55,10 @@ class Session:
     ) -> None:
         """Plans what has no result yet, and fetches its data.
 
-        own: the systems of the method, several in a sweep. others: with the seeds that are wanted. fresh: no
-        committed result is used. Errors: InputError as of a plan.
+        own: the system of the method. others: with the seeds that are wanted. fresh: no committed result is
+        used. Errors: InputError as of a plan.
         """
-        (backbone,) = own[0].backbones
+        (backbone,) = own.backbones
         self.file, self.own = file.resolve(), own
         self.ranked = {} if fresh else committed(backbone)
         self.others: dict[str, list[ResultFile]] = {}
@@ -70,7 +69,7 @@ class Session:
             seeds = [seed for seed in system.seeds if seed not in {result.run.seed for result in kept}]
             if seeds:
                 missing.append(system.model_copy(update={"seeds": seeds}))
-        self.params = planned(recipes, [*own, *missing], providers)
+        self.params = planned(recipes, [own, *missing], providers)
         check_runs(self.params)
         known = [one.on([backbone]) for one in recipes["small"].systems.values() if one.id in self.ranked]
         self.known = planned(recipes, known, providers) if known else self.params
@@ -107,7 +106,7 @@ class Session:
     def laws(self) -> Iterator[Law]:
         """Yields the laws of the method, checked on the plan's encoder and corpus."""
         quiet()
-        run = next(run for run in self.params.runs.values() if run.id == self.own[0].id)
+        run = next(run for run in self.params.runs.values() if run.id == self.own.id)
         method, config, settings = run.read_settings()
 
         def build() -> Method:
@@ -124,20 +123,14 @@ class Session:
         """Trains and evaluates what is not done yet, and returns the comparison."""
         trained: dict[str, list[str]] = {}
         started, count = time.monotonic(), len(self.params.runs)
-        sweeps = len(self.own) > 1
         for number, (key, run) in enumerate(self.params.runs.items()):
             left = (time.monotonic() - started) / number * (count - number) if number else 0
             words = f", about {left:.0f} s left" if left else ""
             print(f"[{number + 1}/{count}] {key}{words}", file=sys.stderr, flush=True)
             trained.setdefault(run.id, []).append(key)
             self._train(key, run)
-            if not (sweeps and run.id in [system.id for system in self.own]):
-                self._evaluate(key, run)
-        found = [Candidate(system.id, *_selection(trained[system.id])) for system in self.own]
-        best = chosen(found).setting
-        for key in trained[best]:
-            self._evaluate(key, self.params.runs[key])
-        return self._compared(best, trained, found if sweeps else [])
+            self._evaluate(key, run)
+        return self._compared(trained)
 
     def _train(self, key: str, run: Run) -> None:
         folder = ARTEFACTS / key
@@ -153,24 +146,28 @@ class Session:
     def _identity(self, run: Run) -> str:
         return run_identity(self.params, run, arithmetic_used("cpu"))
 
-    def _compared(self, best: str, trained: Mapping[str, Sequence[str]], sweep: Sequence[Candidate]) -> Trial:
+    def _compared(self, trained: Mapping[str, Sequence[str]]) -> Trial:
         def here(name: str) -> list[ResultFile]:
             return [read_result(SCORES / f"{key}.json") for key in trained.get(name, ())]
 
-        ours, theirs = here(best), [r for name, kept in self.others.items() for r in (*kept, *here(name))]
+        ours, theirs = (
+            here(self.own.id),
+            [r for name, kept in self.others.items() for r in (*kept, *here(name))],
+        )
         systems = system_scores([*ours, *theirs])
         own, *others = systems.values()
         rest = {name: found for name, found in self.ranked.items() if name not in self.others}
         stale = [name for name, found in rest.items() if why_not(found[0], self.known)]
-        notes = [
+        notes = [dev_scores(self.own.id, trained[self.own.id])]
+        notes += [
             f"{name}: {len(found)} committed results, which this code computes bit by bit"
             for name, found in self.others.items()
             if found
         ]
         if stale:
             notes.append(f"not ranked, for the code computes other bits: {', '.join(stale)}")
-        notes += filter(None, map(early_end, trained[best]))
-        run = self.params.runs[trained[best][0]]
+        notes += filter(None, map(early_end, trained[self.own.id]))
+        run = self.params.runs[trained[self.own.id][0]]
         length = f"{run.train['steps']} steps of {run.train['batch_size']} sentences"
         ranks = [result for name, found in rest.items() if name not in stale for result in found]
         return Trial(
@@ -178,7 +175,6 @@ class Session:
             systems=systems,
             comparisons=[compare_systems(own, other) for other in others],
             ranks=ranked([*ours, *theirs, *ranks]),
-            candidates=sweep,
             settings=", ".join([*(f"{key} {value}" for key, value in run.config.items()), length]),
             notes=notes,
         )
@@ -196,12 +192,10 @@ def early_end(key: str) -> str:
     return ""
 
 
-def _selection(keys: Sequence[str]) -> tuple[list[float], float]:
-    """Returns the best dev score of each run and the seconds of all their trainings."""
+def dev_scores(system: str, keys: Sequence[str]) -> str:
+    """Returns the best dev score of the runs of a system, in one line: settings are chosen by it."""
     dev = [float(read_artefact(ARTEFACTS / key)["selection"]["best_dev"]) for key in keys]
-    again = "train the run again"
-    costs = [read_object(COSTS / f"{key}.train.json", "train_seconds", again=again) for key in keys]
-    return dev, sum(float(cost["train_seconds"]) for cost in costs)
+    return f"{system} on STS-B dev: {spread(dev)}, {len(dev)} seeds; settings are chosen by this score"
 
 
 def committed(backbone: str) -> dict[str, list[ResultFile]]:
