@@ -65,9 +65,8 @@ def red_by_others(
         spread = math.hypot(within, between)
         values = rng.normal(0, spread, (len(counts), studies))
         away, sds = values.mean(axis=0) - printed, values.std(axis=0, ddof=1)
-            kind = p_values(away, sds, len(counts), origin=Origin(1, judged.picked))
-        found = answers_at_a_look(tests._replace(draw=kind.draw, plain=kind.plain), away, LEVEL)
-        return float(failed(*found).mean())
+        tests = p_values(away, sds, len(counts), origin=Origin(1, judged.picked))
+        return float(failed(*answers_at_a_look(tests, away, LEVEL)).mean())
     red = 0
     for reported in printed.tolist():
         runs = [between * rng.normal() + rng.normal(0, within, count) for count in counts]

@@ -27,7 +27,7 @@ MOST = 3
 CROWD = 12
 """The most runs that the first picture draws in one line; more take three."""
 GROUPS: dict[str, tuple[Verdict, ...]] = {
-    f"is within {MARGIN:g} points of the mean of other runs": ("replicates", "independent runs agree"),
+    "replicates": ("replicates", "independent runs agree"),
     "is off the mean of other runs and inside what single runs give": (
         "replicates within run-to-run variation",
         "independent runs agree within run-to-run variation",
@@ -46,7 +46,7 @@ GROUPS: dict[str, tuple[Verdict, ...]] = {
     "was measured by its authors only": ("authors only",),
     "has no second measurement": ("no independent result",),
 }
-SEVERAL = {"is": "are", "was": "were", "its": "their", "has": "have"}
+SEVERAL = {"replicates": "replicate", "is": "are", "was": "were", "its": "their", "has": "have"}
 """Words of it for several numbers."""
 
 
