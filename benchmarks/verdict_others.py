@@ -76,7 +76,7 @@ def red_by_others(
 
 def rows_of_others(studies: int) -> list[Row]:
     """Returns how often others' runs are said to be off, or a number red, and it is not."""
-    rng, trials = np.random.default_rng(3), studies // 20
+    rng, trials = np.random.default_rng(3), max(300, studies // 20)
     sizes, red = (3, 8, 15), "red by others"
 
     def level(count: int, sd: float, *, only_bad: bool = False) -> float:

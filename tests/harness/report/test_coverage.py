@@ -36,7 +36,8 @@ def test_a_table_is_counted_row_by_row(specs: dict[str, TableSpec], published: P
     assert (found.reported, found.run, found.more) == (9, 7, 0)
     assert found.cited == {"simcse/crop": 1, "simcse": 1}
     assert found.words == (
-        "9 rows in the paper, 7 with a recipe that runs them, 2 cited: simcse/crop (1): no switch; simcse (1): not run"
+        "9 rows in the paper, 7 with a recipe that runs them, "
+        "2 cited: simcse/crop (1): no switch; simcse (1): not run"
     )
     sweep = coverage_of(specs["una/table-c4"], published, NONE)
     assert (sweep.reported, sweep.run, sweep.more, sweep.cited) == (2, 2, 2, {})
