@@ -15,19 +15,25 @@ PROSE := $(wildcard *.md) Makefile dvc.yaml .ci/run docs harness methods sentben
 
 PIP_OPTIONS := --quiet --disable-pip-version-check
 # uv installs in a fraction of pip's time, from where pip is told to; where it cannot, pip does it.
-INDEX := UV_DEFAULT_INDEX="$$("$(BIN)/python" -m pip config get global.index-url 2>/dev/null || echo https://pypi.org/simple)" \
+INDEX := UV_DEFAULT_INDEX="$$("$(BIN)/python" -m pip config get global.index-url 2>/dev/null)" \
 	SSL_CERT_FILE="$$("$(BIN)/python" -m pip config get global.cert 2>/dev/null || echo "$$SSL_CERT_FILE")"
 MORE := UV_FIND_LINKS="$$("$(BIN)/python" -m pip config get global.find-links 2>/dev/null)" \
 	UV_EXTRA_INDEX_URL="$$("$(BIN)/python" -m pip config get global.extra-index-url 2>/dev/null)"
 install = env $(INDEX) $(MORE) "$(BIN)/uv" pip install --quiet --index-strategy unsafe-best-match \
 	--python "$(BIN)/python" $(1) 2>/dev/null || "$(BIN)/python" -m pip install $(PIP_OPTIONS) $(1)
 
-.PHONY: help reproduce test test-mirror check generated docs pictures sbom lock bench bench-short clean
+CHROMIUM ?= chromium
+# Pictures of the documents by name: a page of the report, and the part with which the picture begins.
+PICTURES := answers=index.html leaderboard=index.html\#table-small paper=papers/pcl.html\#table-pcl-table2 \
+	claims=pages/claims.html compare=pages/compare.html\#pick audit=pages/audit.html\#audit-simcse protocols=pages/protocols.html
+
+.PHONY: help reproduce test test-mirror test-gpu check generated docs pictures sbom lock bench bench-short clean
 
 help:
 	@echo "make reproduce   small plan from package-registry data to reports/index.html"
 	@echo "make test        lint, spelling and terms, types and the default tests (CPU, offline)"
 	@echo "make test-mirror the tests that need SENTBENCH_MIRROR"
+	@echo "make test-gpu    the laws of every method on this machine's GPU"
 	@echo "make check       compare losses and scores with the committed ones"
 	@echo "make generated   write all generated text: tables, schemas, outputs shown in documents"
 	@echo "make docs        the documentation as a site, in docs/_build; every internal link is checked"
@@ -49,11 +55,13 @@ expected Python 3.11, for which requirements.lock is; name one with PYTHON=..." 
 	@touch $(READY)
 
 reproduce: $(READY)
+	@# without git the committed results are kept, for the comparison at the end
+	@test -e .git || test -d .cache/committed || { mkdir -p .cache && cp -R reports/scores .cache/committed; }
 	@sentbench launch
 	@sentbench report --print small
 	@echo
 	@echo "report: $(CURDIR)/reports/index.html"
-	@sentbench reproduced
+	@sentbench check --only results
 
 test: $(READY)
 	@ruff check .
@@ -61,13 +69,16 @@ test: $(READY)
 	@codespell $(PROSE)
 	@mypy
 	@mkdir -p .cache
-	@python -m pytest -m "not slow and not mirror and not cluster" -n 2 --dist worksteal --junitxml=.cache/tests.xml
+	@python -m pytest -m "not slow and not mirror and not cluster and not gpu" -n 2 --dist worksteal --junitxml=.cache/tests.xml
 	@echo "test results: $(CURDIR)/.cache/tests.xml"
 
 test-mirror: $(READY)
 	@mkdir -p .cache
 	@python -m pytest -m "mirror and not slow" -n 2 --dist worksteal --junitxml=.cache/tests-mirror.xml
 	@echo "test results: $(CURDIR)/.cache/tests-mirror.xml"
+
+test-gpu: $(READY)
+	@python -m pytest -m gpu -rs
 
 check: $(READY)
 	@sentbench check
@@ -82,7 +93,9 @@ docs: $(READY)
 	@echo "documents: $(CURDIR)/docs/_build/index.html"
 
 pictures: $(READY)
-	@python -m docs.pictures
+	@for one in $(PICTURES); do echo "docs/pictures/$${one%%=*}.png"; $(CHROMIUM) --headless --no-sandbox --disable-gpu \
+	--hide-scrollbars --window-size=1280,800 --screenshot="$(CURDIR)/docs/pictures/$${one%%=*}.png" \
+	"file://$(CURDIR)/reports/$${one#*=}" 2>/dev/null || exit 2; done
 
 lock: $(READY)
 	@mkdir -p .cache

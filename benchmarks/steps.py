@@ -22,6 +22,7 @@ import numpy as np
 import torch
 import yaml
 
+from benchmarks import stand_ins
 from benchmarks.runner import processor, timed
 from harness.disk.files import write_text
 from harness.errors import InputError
@@ -35,7 +36,7 @@ from harness.plan.step_times import (
     TRAINING_LENGTH,
     Shape,
     StepTime,
-    committed_step_times,
+    read_step_times,
 )
 from harness.process import quiet
 from methods.core import streams
@@ -45,7 +46,6 @@ from methods.core.optimizer import AdamW, build_optimizer
 from methods.core.teachers import write_teacher
 from methods.core.trainer import TrainConfig
 from methods.core.types import Row, to_device
-from tests.support import tiny
 
 ROWS = 512
 TEACHER_DIM = 1024
@@ -64,8 +64,8 @@ class RandomTeacher:
 
 
 def write_backbone(folder: Path, shape: Shape) -> Path:
-    """Writes a BERT of these sizes with random weights, and a tokenizer that knows `tiny.WORDS`."""
-    return tiny.write_backbone(
+    """Writes a BERT of these sizes with random weights, and a tokenizer that knows `stand_ins.WORDS`."""
+    return stand_ins.write_backbone(
         folder,
         vocab_size=shape.vocabulary,
         hidden_size=shape.width,
@@ -85,7 +85,7 @@ def built(
     They have TRAINING_LENGTH pieces, and as many augmentations as any method asks for.
     """
     rng = np.random.default_rng(0)
-    texts = [" ".join(rng.choice(tiny.WORDS, size=TRAINING_LENGTH - 2)) for _ in range(3 * ROWS)]
+    texts = [" ".join(rng.choice(stand_ins.WORDS, size=TRAINING_LENGTH - 2)) for _ in range(3 * ROWS)]
     rows = [
         Row(index, texts[3 * index], tuple(texts[3 * index + 1 : 3 * index + 3])) for index in range(ROWS)
     ]
@@ -205,7 +205,7 @@ def chosen_runs(params: Params, systems: Sequence[str]) -> list[Run]:
 
 def write(found: Sequence[StepTime], path: Path = STEP_TIMES) -> None:
     """Replaces the rows of the same system and setting and keeps all others, and what appears above them."""
-    rows = {(row.system, *row.setting): row for row in [*committed_step_times(path).measured, *found]}
+    rows = {(row.system, *row.setting): row for row in [*read_step_times(path).measured, *found]}
     head, _, _ = path.read_text(encoding="utf-8").partition("\nmeasured:")
     body = [row.model_dump() for _, row in sorted(rows.items(), key=lambda entry: str(entry[0]))]
     write_text(path, head + "\n" + yaml.safe_dump({"measured": body}, sort_keys=False, width=110))
@@ -220,7 +220,7 @@ def teacher_dim(run: Run, estimate: Estimate, width: int) -> int:
 
 def main() -> None:
     """Prints a measurement of each system on each backbone, and keeps them with --write."""
-    times = committed_step_times()
+    times = read_step_times()
     parser = argparse.ArgumentParser(prog="python -m benchmarks.steps")
     parser.add_argument("--system", nargs="*", default=[], metavar="ID", help="default: one a method")
     usual = ["bert-base-uncased"]

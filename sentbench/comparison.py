@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from harness.errors import InputError
-from sentbench.encoders import Model, encoded_by, shown, tasks_of, text_of
+from sentbench.encoders import Model, encoded_by, load, shown, tasks_of, text_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,6 +85,7 @@ def compare(
     tasks: str | Sequence[str] = "sts",
     *,
     text: str = "senteval",
+    pooling: str | None = None,
     progress: bool = False,
 ) -> Comparison:
     """Returns first minus second on every task, with 95 % intervals that hold for all tasks together.
@@ -92,7 +93,8 @@ def compare(
     first, second: both models, as of `evaluate`; or both results: a result file of one seed, a folder of
     result files, or a list of files, of one system each. Models are compared over the pairs of each STS set,
     results over the seeds that both have. The interval of the mean is not corrected.
-    tasks, text, progress: as of `evaluate`; of results the tasks that both have are compared.
+    tasks, text, progress: as of `evaluate`; of results the tasks that both have are compared. pooling: as of
+    `load`, for models that are folders. Both models are opened before the first text is encoded.
     Errors: those of `evaluate`; InputError for a model and results, for results of several systems, and for
     two sides without a common task.
     """
@@ -109,14 +111,17 @@ def compare(
     else:
         chosen = tasks_of(tasks, text)
         names = (name_of(first, "first"), name_of(second, "second"))
-        encoders = (
-            encoded_by(cast("Model", first), chosen, progress),
-            encoded_by(cast("Model", second), chosen, progress),
-        )
+        both = opened(cast("Model", first), pooling), opened(cast("Model", second), pooling)
+        encoders = encoded_by(both[0], chosen, progress), encoded_by(both[1], chosen, progress)
         found = compare_models(names, encoders, chosen, text=text)
     if not found.tasks:
         raise InputError(f"{found.first} and {found.second} have no test set in common")
     return Comparison(found)
+
+
+def opened(model: Model, pooling: str | None) -> Model:
+    """Returns the encoder of a folder or a name on the hub; any other model as it is. Errors: of `load`."""
+    return load(model, pooling=pooling) if isinstance(model, str | Path) else model
 
 
 def results_at(side: Any) -> list[ResultFile]:

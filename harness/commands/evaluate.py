@@ -69,12 +69,14 @@ def scores_of(arguments: argparse.Namespace) -> list[ScoreLine]:
         folder = model_folder(folder)
         check_encoder_folder(folder)
     from harness.assembly.pairs import score_lines
-    from harness.stages.evaluate import tasks_named, vectors_of
+    from harness.stages.evaluate import offline_first, tasks_named, vectors_of
 
-    tasks = tasks_named(name_list(arguments.tasks), text=arguments.text)
+    names = name_list(arguments.tasks)
     options = {"pooling": arguments.pooling, "from_store": arguments.from_store, "device": arguments.device}
-    with vectors_of(folder, tasks, **options) as encode:
-        return score_lines(tasks, encode, intervals=arguments.interval)
+    with offline_first(names):
+        tasks = tasks_named(names, text=arguments.text)
+        with vectors_of(folder, tasks, **options) as encode:
+            return score_lines(tasks, encode, intervals=arguments.interval)
 
 
 def bm25_lines(arguments: argparse.Namespace) -> list[ScoreLine]:

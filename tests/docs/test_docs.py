@@ -121,7 +121,7 @@ def test_every_command_shown_is_one_that_the_command_line_takes(page: Path) -> N
     name a command without its arguments."""
     for one, other in COMMAND.findall(page.read_text(encoding="utf-8")):
         words = shlex.split(re.split(r" &&| \||\$\(| 2>", one or other)[0])[1:]
-        if not words or words[0].startswith("-"):
+        if not words or words[0].startswith("-") or words == ["stage", "NAME"]:
             continue
         name, rest = command_in(words)
         if one and not PLACEHOLDERS.search(one):
@@ -147,6 +147,25 @@ def test_the_notebook_runs_from_top_to_bottom_in_an_empty_folder(
     assert list(known["scores"]["task"].unique()) == ["STSB", "STSB-dev"]
     assert -100 <= known["average"] <= 100
     assert not list(Path().iterdir())
+
+
+def test_the_workflow_of_the_page_on_ci_runs_commands_that_are_there() -> None:
+    page = (ROOT / "docs/ci.md").read_text(encoding="utf-8")
+    (text,) = re.findall(r"^```yaml\n(.+?)^```$", page, flags=re.M | re.S)
+    (job,) = yaml.safe_load(text)["jobs"].values()
+    runs = [shlex.split(step["run"]) for step in job["steps"] if "run" in step]
+    made = (ROOT / "Makefile").read_text(encoding="utf-8")
+    called = []
+    for program, *words in runs:
+        if program == "make":
+            assert words == [".venv/.ready"]
+            assert "READY := $(VENV)/.ready" in made
+        else:
+            assert program == ".venv/bin/sentbench"
+            name, rest = command_in(words)
+            parser_of(name).parse_args(rest)
+            called.append(name)
+    assert called == ["data", "launch", "check", "compare"]
 
 
 def test_the_lines_that_send_a_training_log_to_tensorboard_send_every_number_of_it(

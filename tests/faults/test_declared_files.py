@@ -25,7 +25,7 @@ FILES: dict[str, list[str]] = {
     "leaderboards/evidence/una.yaml": VERIFY,
     "leaderboards/evidence/scope.yaml": VERIFY,
     "leaderboards/not-run.yaml": ["list", "tables", "--coverage"],
-    "leaderboards/reference_losses.yaml": ["check", "--against", "reports/scores"],
+    "leaderboards/first_losses.yaml": ["check", "--only", "losses"],
     "leaderboards/audit/una.yaml": ["report"],
     "leaderboards/answers.yaml": ["report"],
     "leaderboards/claims/una.yaml": ["report"],
@@ -49,7 +49,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(folder)
     monkeypatch.setenv("SENTBENCH_PROVIDERS", "embedded")
     monkeypatch.setattr("harness.commands.check.scoring_problems", list)
-    monkeypatch.setattr("harness.commands.check.compared_runs", lambda params: [])
+    monkeypatch.setattr("harness.commands.check.measured_runs", lambda params: [])
     monkeypatch.setattr("harness.stages.report.render_pages", lambda content: {})
     return folder
 

@@ -53,6 +53,9 @@ def test_a_method_is_four_files_and_a_recipe_and_the_rest_is_generated(checkout:
         "tests/methods/toyone/test_toyone.py",
     }
     assert checkout.touched() == files
+    for words in (["check"], ["format", "--check"]):
+        lint = ["ruff", *words, "--no-cache", "methods/toyone", "tests/methods/toyone"]
+        assert subprocess.run(lint, cwd=checkout.folder, capture_output=True).returncode == 0
     with pytest.raises(AssertionError, match=r"^FFF "):
         checkout.pytest("tests/methods/toyone")
     written = checkout.folder / "tests/methods/toyone/test_toyone.py"
@@ -66,9 +69,6 @@ def test_a_method_is_four_files_and_a_recipe_and_the_rest_is_generated(checkout:
     assert checkout.touched() == {*files, *generated, "recipes/toy.yaml"}
     checkout.pytest(*EVERY_METHOD, "-k", "toyone or every_method_of or every_import", "-m", "not slow")
     assert checkout.run("-c", "from docs.generated import stale; print(stale())").strip() == "{}"
-    for words in (["check"], ["format", "--check"]):
-        lint = ["ruff", *words, "--no-cache", "methods/toyone", "tests/methods/toyone"]
-        assert subprocess.run(lint, cwd=checkout.folder, capture_output=True).returncode == 0
 
 
 DECLARATION = '''"""Whether a film review is positive."""

@@ -1,6 +1,6 @@
 """The values a report is made of; templates read these and nothing else."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -135,7 +135,7 @@ def reading_order(table: Table) -> tuple[bool, int, str]:
 def find_cells(table: Table, row: str, column: str) -> list[tuple[TableRow, Cell]]:
     """Returns the cells of a column in every row of this name: its key, its title, or its group and title.
 
-    Names are compared without regard to case. Errors: InputError with near matches if there is none.
+    Errors: InputError with the rows of the table if no name is or begins so.
     """
     titles = {
         name.lower(): index for index, shown in enumerate(table.columns) for name in (shown.title, shown.key)
@@ -146,20 +146,35 @@ def find_cells(table: Table, row: str, column: str) -> list[tuple[TableRow, Cell
             f"table {table.key} has no column {column!r}, expected one of {', '.join(known)}"
             f"{near_matches(column, known)}; correct the name"
         )
-    found = [
-        (line, line.cells[titles[column.lower()]])
-        for line in table.rows
-        if row.lower() in {name.lower() for name in row_names(line)}
-    ]
+    found = rows_named(table, row)
     if not found:
         known = list(dict.fromkeys(name for line in table.rows for name in row_names(line)))
-        raise InputError(
-            f"table {table.key} has no row {row!r}{near_matches(row, known)}; expected a title, GROUP TITLE "
-            "or a key as in leaderboards/published; correct the name"
-        )
-    return found
+        shown = ", ".join(dict.fromkeys(row_label(line) for line in table.rows))
+        raise InputError(f"table {table.key} has no row {row!r}{near_matches(row, known)}; its rows: {shown}")
+    return [(line, line.cells[titles[column.lower()]]) for line in found]
+
+
+def rows_named(table: Table, name: str) -> list[TableRow]:
+    """Returns the rows of this name without regard to case, else those whose names begin so."""
+    return [table.rows[index] for index in matching(name, [row_names(line) for line in table.rows])]
+
+
+def matching(name: str, named: Sequence[Sequence[str]]) -> list[int]:
+    """Returns which of several things, each with its names, have this name, else whose names begin so."""
+    wanted = name.lower()
+    exact = [index for index, names in enumerate(named) if wanted in {one.lower() for one in names}]
+    if exact or not wanted.strip():
+        return exact
+    return [
+        index for index, names in enumerate(named) if any(one.lower().startswith(wanted) for one in names)
+    ]
 
 
 def row_names(row: TableRow) -> list[str]:
     """Returns what a row may be called: its key, its title, and group and title."""
-    return [row.key, row.title, *([f"{row.group} {row.title}"] if row.group else [])]
+    return names_of(row.key, row.title, row.group)
+
+
+def names_of(key: str, title: str, group: str) -> list[str]:
+    """Returns the names of a row by its parts; the group is empty where a table has none."""
+    return [key, title, *([f"{group} {title}"] if group else [])]
