@@ -25,7 +25,7 @@ install = env $(INDEX) $(MORE) "$(BIN)/uv" pip install --quiet --index-strategy 
 CHROMIUM ?= chromium
 # Pictures of the documents by name: a page of the report, and the part with which the picture begins.
 PICTURES := answers=index.html leaderboard=index.html\#table-small paper=papers/pcl.html\#table-pcl-table2 \
-	claims=papers/pcl.html#claims compare=pages/compare.html\#pick audit=pages/methods.html\#audit-simcse protocols=pages/small.html#protocols
+	claims=papers/pcl.html\#claims compare=pages/compare.html\#pick audit=pages/methods.html\#audit-simcse protocols=pages/small.html\#protocols
 
 .PHONY: help reproduce test test-mirror test-gpu check generated docs pictures sbom lock bench bench-short clean
 

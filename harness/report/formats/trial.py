@@ -7,7 +7,7 @@ from typing import NamedTuple
 from harness.facts.statistics import mean, sample_sd
 from harness.report.formats.scores import signed_interval
 from harness.report.formats.text import align
-from harness.report.system_pairs import Difference, SystemComparison, SystemScores, tally_in_words
+from harness.report.system_pairs import TOGETHER, Difference, SystemComparison, SystemScores, tally_in_words
 from harness.report.tables.rows import span_words
 
 
@@ -18,6 +18,18 @@ class Ranked(NamedTuple):
     mean: float
     seeds: int
     rank: tuple[int, int]
+
+
+class Worth(NamedTuple):
+    """Dev scores, raw units: of the method, one a seed, and of what it should beat, by its name."""
+
+    own: Sequence[float]
+    controls: Mapping[str, float]
+
+    @property
+    def unbeaten(self) -> list[str]:
+        """What has a score that is not below those of all seeds."""
+        return [said for said, score in self.controls.items() if not score < min(self.own)]
 
 
 @dataclass(frozen=True)
@@ -33,6 +45,7 @@ class Trial:
     ranks: Sequence[Ranked]
     settings: str = ""
     notes: Sequence[str] = ()
+    worth: Worth | None = None
 
     @property
     def own(self) -> str:
@@ -40,7 +53,7 @@ class Trial:
         return next(iter(self.systems))
 
 
-FOOT = "scores x 100, mean ± standard deviation over seeds; intervals of the difference over paired seeds"
+FOOT = f"scores x 100, mean ± standard deviation over seeds; paired differences, {TOGETHER}"
 
 
 def to_text(trial: Trial) -> str:
@@ -51,13 +64,15 @@ def to_text(trial: Trial) -> str:
         blocks.append([*rows, "", tally_in_words(found.tally, found.first)])
     blocks.append(align(rank_rows(trial)))
     blocks.append([FOOT, *trial.notes])
+    if trial.worth is not None:
+        blocks.append([*align(worth_rows(trial.worth, trial.own)), "", worth_in_words(trial)])
     return "\n\n".join("\n".join(block) for block in blocks) + "\n"
 
 
 def comparison_rows(found: SystemComparison, systems: Mapping[str, SystemScores]) -> list[list[str]]:
     """Returns the heads and a row a task, then the mean of all tasks."""
     ours, theirs = systems[found.first], systems[found.second]
-    rows = [["task", found.first, found.second, "difference", "95 % interval", ""]]
+    rows = [["task", found.first, found.second, "difference", "interval", ""]]
     for name, one in found.tasks.items():
         sides = (spread([*side.tasks[name].values()]) for side in (ours, theirs))
         rows.append([name.task, *sides, *_difference(one)])
@@ -77,6 +92,27 @@ def rank_rows(trial: Trial) -> list[list[str]]:
             [f"{place}{mark}", row.key, f"{100 * row.mean:.2f}", str(row.seeds), span_words(row.rank)]
         )
     return rows
+
+
+def worth_rows(worth: Worth, own: str) -> list[list[str]]:
+    """Returns the heads, the method and a row for each of its controls, first seeds alone."""
+    rows = [["STS-B dev", "score", "seeds", ""], [own, spread(worth.own), str(len(worth.own)), ""]]
+    for said, score in worth.controls.items():
+        place = "not below" if said in worth.unbeaten else "below every seed"
+        rows.append([said, spread([score]), "1", place])
+    return rows
+
+
+def worth_in_words(trial: Trial) -> str:
+    """Returns what the result says for the method, in this setting and no other."""
+    assert trial.worth is not None
+    if trial.worth.unbeaten:
+        beaten = f"{trial.own} does not beat {' and '.join(trial.worth.unbeaten)}: no evidence for the method"
+    else:
+        beaten = f"{trial.own} beats its controls"
+    means = {found.second: found.mean for found in trial.comparisons}
+    against = [f"{mean.outcome} against {other}" for other, mean in means.items() if mean is not None]
+    return "; ".join([beaten, *against])
 
 
 def spread(values: Sequence[float]) -> str:

@@ -15,6 +15,7 @@ from harness.report.system_pairs import (
     SystemComparison,
     SystemScores,
     TaskName,
+    against_all,
     compare_systems,
     system_scores,
     tally_in_words,
@@ -32,7 +33,7 @@ def compare_values(report: Report) -> dict[str, Any] | None:
     trained = [system for system in systems.values() if not system.exact] or list(systems.values())
     most = max(len(system.tasks) for system in trained)
     best = max((system for system in trained if len(system.tasks) == most), key=_mean)
-    rows = [(system, compare_systems(best, system)) for system in systems.values() if system is not best]
+    rows = [(systems[found.second], found) for found in against_all(best, list(systems.values()))]
     names = {name: task_title(name.task) for system in systems.values() for name in system.tasks}
     often = Counter(names.values())
     titles = {
@@ -42,7 +43,7 @@ def compare_values(report: Report) -> dict[str, Any] | None:
     return {
         "best": best,
         "tasks": {name: title for name, title in titles.items() if name in best.tasks},
-        "rows": [(system, found) for system, found in rows if found.tasks],
+        "rows": rows,
         "systems": systems,
         "outcomes": OUTCOMES,
         "comparisons": comparisons_of(systems, titles),

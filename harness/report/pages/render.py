@@ -14,13 +14,21 @@ from jinja2 import Environment
 from markupsafe import Markup, escape
 
 import harness.report.pages as room
-from harness.facts.verdicts import FAILED, MARGIN
+from harness.facts.number_tests import MARGIN
+from harness.facts.verdicts import FAILED
 from harness.report.bibtex import report_entry
 from harness.report.chart import Chart, css_variables
 from harness.report.formats.summary import ALL_RESULTS, path_of
 from harness.report.formats.templates import TEMPLATES, fill, make_environment
 from harness.report.formats.text import MARKS, describe_seeds, task_title
-from harness.report.formats.trial import FOOT, Trial, comparison_rows, rank_rows
+from harness.report.formats.trial import (
+    FOOT,
+    Trial,
+    comparison_rows,
+    rank_rows,
+    worth_in_words,
+    worth_rows,
+)
 from harness.report.pages.cells import (
     FactBook,
     anchors_of,
@@ -111,6 +119,8 @@ def render_trial(trial: Trial, *, setting: str, laws: Sequence[str]) -> str:
         ],
         "ranks": rank_rows(trial),
         "foot": FOOT,
+        "worth": None if trial.worth is None else worth_rows(trial.worth, trial.own),
+        "worth_in_words": None if trial.worth is None else worth_in_words(trial),
     }
     return _filled("trial.html.j2", values)
 
