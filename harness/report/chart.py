@@ -38,6 +38,7 @@ USUAL = {
     "x2": "0",
     "y2": "0",
     "font-size": "12px",
+    "transform": "translate(0,0)",
 }
 """Attributes that say what SVG has without them, and the size of letters, which the whole drawing states."""
 GROWTH = 1.25
