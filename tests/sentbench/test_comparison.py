@@ -64,7 +64,7 @@ def test_the_command_compares_folders(empty: Path, printed: Callable[..., str]) 
         tiny.sentence_encoder(backbone).save(empty / f"model{seed}")
     said = printed("compare", "model1", "model2", "--tasks", "STSB")
     assert "model1" in said
-    assert "95 % intervals of the difference, of all tasks together" in said
+    assert "intervals of the difference, 95 % for all tasks together, 95 % for the mean" in said
 
 
 def test_both_models_are_opened_before_a_text_is_encoded(
