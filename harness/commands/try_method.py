@@ -4,13 +4,14 @@ Example: `sentbench try mycse.py --against simcse-small,pcl-small --set temperat
 
 Encoder, corpus, text, steps, batch and seeds are those of `simcse-small`, unless `--set` changes them; on
 another encoder, steps and rate are those of the small plan's systems there. The results of the others come
-with the package, and are used if this machine would compute the same bits.
+with the package, and are used if this machine would compute the same bits; else they are trained here.
 """
 
 import argparse
 import json
 import re
 import shutil
+import sys
 from collections.abc import Mapping, Sequence
 from contextlib import chdir, suppress
 from pathlib import Path
@@ -20,6 +21,7 @@ import yaml
 
 from harness.commands import name_list
 from harness.commands.plan import describe
+from harness.commands.try_reuse import committed, differs_here
 from harness.disk.files import write_text
 from harness.disk.locks import alone
 from harness.errors import InputError, near_matches
@@ -75,7 +77,15 @@ def execute(arguments: argparse.Namespace) -> int:
     if not 1 <= arguments.seeds <= MOST_SEEDS:
         raise InputError(f"--seeds {arguments.seeds}: expected a number from 1 to {MOST_SEEDS}")
     settings = dict(pair_of(text, "--set") for text in arguments.set)
-    name, recipes = include_method(arguments.file), load_recipes()
+    recipes = load_recipes()
+    small = recipes[RECIPE]
+    backbone = arguments.backbone or small.systems[TEMPLATE].backbones[0]
+    known = {} if arguments.fresh else committed(backbone)
+    if arguments.scale == "small" and (reason := differs_here(known)):
+        told = f"sentbench: {reason}: committed results are not reused, the others are trained here too"
+        print(told, file=sys.stderr, flush=True)
+        known = {}
+    name = include_method(arguments.file)
     if name in declared_systems(recipes):
         raise InputError(f"{arguments.file}: {name!r} is a declared system; rename the file")
     out = arguments.out or Path("try") / name
@@ -83,8 +93,6 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.scale == "full":
         print(write_full(arguments.file, name, recipes, settings, seeds=range(arguments.seeds), out=out))
         return 0
-    small = recipes[RECIPE]
-    backbone = arguments.backbone or small.systems[TEMPLATE].backbones[0]
     template = trained_on(small.systems[TEMPLATE], backbone, small)
     others = opponents(name_list(arguments.against), small, backbone, arguments.seeds)
     own = [
@@ -95,7 +103,7 @@ def execute(arguments: argparse.Namespace) -> int:
     ]
     from harness.commands.try_runs import Session
 
-    session = Session(arguments.file, own, others, recipes, small.providers, fresh=arguments.fresh)
+    session = Session(arguments.file, own, others, recipes, small.providers, known)
     out.mkdir(parents=True, exist_ok=True)
     with alone(f"trying {out.resolve()}"), chdir(out):
         session.open()
