@@ -49,7 +49,7 @@ expected Python 3.11, for which requirements.lock is; name one with PYTHON=..." 
 
 reproduce: $(READY)
 	@sentbench launch
-	@cat reports/tables/small.txt
+	@sentbench report --print small
 	@echo
 	@echo "report: $(CURDIR)/reports/index.html"
 	@sentbench reproduced

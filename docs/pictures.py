@@ -48,10 +48,8 @@ PICTURES = {
     "cell": Picture("papers/pcl.html", start="#table-pcl-table3", click="#pcl-table3--simcse--avg .cell"),
     "claims": Picture("pages/claims.html", start=".claims"),
     "compare": Picture("pages/compare.html", start="#pick"),
-    "pairs": Picture("pages/pairs.html", start="#pick-pairs"),
     "audit": Picture("pages/audit.html", start="#audit-simcse"),
     "protocols": Picture("pages/protocols.html", start="main section"),
-    "speed": Picture("pages/speed.html", start="#speed-evaluation"),
 }
 """The pictures by the names of their files."""
 

@@ -1,7 +1,7 @@
 """Methods, tasks, sources and declarations from outside the repository: a folder, a file, or a package.
 
 A folder of one's own has what it needs of methods/NAME.py or methods/NAME/method.py, tasks/NAME.py,
-sources.yaml, recipes/*.yaml, published/*.yaml, tables/*.yaml and models/*.json. It can import modules next to
+sources.yaml, recipes/*.yaml, published/*.yaml and tables/*.yaml. It can import modules next to
 these by name.
 """
 

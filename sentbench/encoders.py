@@ -6,6 +6,7 @@ import inspect
 import os
 import reprlib
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -100,7 +101,7 @@ def evaluate(
         raise InputError(f"intervals is {shown(intervals)}, expected True or False")
     chosen = tasks_of(tasks, text)
     lines = score_lines(chosen, encoded_by(model, chosen, progress), intervals=intervals)
-    frame = pd.DataFrame([line.model_dump() for line in lines]).drop(columns="interval")
+    frame = pd.DataFrame([asdict(line) for line in lines]).drop(columns="interval")
     if intervals:
         bounds = [line.interval or (float("nan"), float("nan")) for line in lines]
         frame["low"], frame["high"] = zip(*bounds, strict=True)

@@ -7,28 +7,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from harness.compute.pairs import stored_cosines
-from harness.data.sources import source_named
-from harness.declarations import read_declaration, read_declarations
+from harness.declarations import read_declaration
 from harness.facts.spec import MARK
 from harness.identity import code_base, report_roots
-from harness.paths import CURVES, EMBEDDINGS, LEADERBOARDS, MEASUREMENTS, REPORTS, STORE_RECORD, declared
+from harness.paths import CURVES, LEADERBOARDS, REPORTS, declared
 from harness.plan.entries import Params
 from harness.plan.names import changes_of, is_full_scale, recipes_of
 from harness.plan.recipes import load_recipes
-from harness.report.cite import WORKS, Work
-from harness.report.pages.content import Ablation, PairSet, Report, Site, Stamp
+from harness.report.pages.content import Ablation, Report, Site, Stamp
 from harness.report.pages.paper import papers_of
 from harness.report.runs import run_details
 from harness.report.tables.build import Evidence
 from harness.report.tables.leaderboard import IN_PAPERS_FORM, PUBLIC, SHOWN, SMALL, notes_of
 from harness.report.tables.model import Table
 from harness.results.contributed import Contributed
-from harness.results.embeddings import EmbeddingStore
-from harness.results.kept_models import kept_models
 from harness.results.schema import ResultFile
-from harness.tasks.registry import SUITES, build_tasks
-from harness.tasks.sts import StsTask
 
 
 def report_content(
@@ -42,7 +35,6 @@ def report_content(
     runs = run_details(evidence.results, curves=CURVES)
     recipes = load_recipes()
     declaring = recipes_of((run.run.id for run in evidence.results), recipes).values()
-    works = read_declarations(declared(LEADERBOARDS) / WORKS, Work)
     small_scale = not all(is_full_scale(recipes[name]) for name in declaring)
     return Report(
         title="sentbench",
@@ -56,10 +48,7 @@ def report_content(
             if key not in (*SHOWN, *IN_PAPERS_FORM, PUBLIC)
             and key.partition("/")[0] not in evidence.published.papers
         ),
-        own_models=tuple(kept_models()),
-        suites=SUITES,
-        pairs=pair_sets(params),
-        papers=papers_of(tables, evidence.published, runs, works),
+        papers=papers_of(tables, evidence.published, runs),
         results=tuple(evidence.results),
         contributed=tuple(contributed),
         runs=runs,
@@ -67,7 +56,6 @@ def report_content(
         notes=notes_of(tables.get(SMALL)) if small_scale else (),
         problems=tuple(problems),
         leaderboards=LEADERBOARDS,
-        measurements=MEASUREMENTS,
         stamp=stamp_of(evidence.results, REPORTS / "index.html"),
         site=read_declaration(declared(LEADERBOARDS) / "site.yaml", Site),
     )
@@ -83,36 +71,6 @@ def ablations_of(params: Params) -> tuple[Ablation, ...]:
         elif MARK not in run.id and run.train["steps"] != 0:
             found[name] = Ablation(*name, {change.step: change.says for change in changes_of(run)}, (key,))
     return tuple(found.values())
-
-
-def pair_sets(params: Params) -> tuple[PairSet, ...]:
-    """Returns the test sets of the plan by the vectors that its runs stored; nothing where none are stored.
-
-    Development sets and tasks that pick pairs of another one (a name with arguments) are left out.
-    Errors: InputError if a store is damaged, or the data of a stored evaluation is missing.
-    """
-    stores: dict[str, list[EmbeddingStore]] = {}
-    wanted: dict[tuple[str, str], None] = {}
-    for key, run in params.runs.items():
-        if (EMBEDDINGS / key / STORE_RECORD).is_file():
-            stores.setdefault(f"{run.id}@{run.backbone_name}", []).append(
-                EmbeddingStore.load(EMBEDDINGS / key)
-            )
-            wanted |= dict.fromkeys((name, run.text) for name in run.tasks if ":" not in name)
-    tasks = [task for name, text in wanted for task in build_tasks([name], text=text)]
-    return tuple(
-        PairSet(
-            task=task.name,
-            licence=source_named(task.source).licence,
-            subsets=tuple(subset for subset, pairs in task.subsets.items() for _ in pairs),
-            gold=tuple(float(pair.score) for pair in task.pairs),
-            words=tuple((len(pair.first.split()) + len(pair.second.split())) / 2 for pair in task.pairs),
-            texts=tuple((pair.first, pair.second) for pair in task.pairs),
-            cosines={name: values.tolist() for name, values in stored_cosines(task, stores).items()},
-        )
-        for task in tasks
-        if isinstance(task, StsTask) and not task.name.endswith("-dev")
-    )
 
 
 def stamp_of(results: Sequence[ResultFile], page: Path) -> Stamp:

@@ -7,6 +7,7 @@ import numpy as np
 from harness.facts.comparisons import multibootstrap, percentile_interval, resampled_correlations
 from harness.facts.statistics import Interval
 from harness.paths import SOURCE_RECORD, data_roots
+from harness.report.formats.scores import ScoreLine
 from harness.report.system_pairs import (
     OverItems,
     SystemComparison,
@@ -16,7 +17,6 @@ from harness.report.system_pairs import (
     headlines,
     simultaneous,
 )
-from harness.results.kept_models import KeptScore
 from harness.results.schema import ResultFile
 from harness.tasks.evaluation import evaluate_stored
 from harness.tasks.interface import Encode, Task
@@ -26,7 +26,7 @@ from harness.tasks.sts import StsTask, cosines_of_pairs
 SEED = 0
 
 
-def score_lines(tasks: Sequence[Task], encode: Encode, *, intervals: bool = False) -> list[KeptScore]:
+def score_lines(tasks: Sequence[Task], encode: Encode, *, intervals: bool = False) -> list[ScoreLine]:
     """Returns the scores of all tasks in raw units; with `intervals` correlations over all pairs have one.
 
     A task has the same interval whatever other tasks are asked for.
@@ -37,7 +37,7 @@ def score_lines(tasks: Sequence[Task], encode: Encode, *, intervals: bool = Fals
             draws = _draws(task, [encode], ranked=metric == "spearman")
             known[task.name, metric, "all"] = percentile_interval(draws[0])
     return [
-        KeptScore(**score._asdict(), interval=known.get((score.task, score.metric, score.setting)))
+        ScoreLine(**score._asdict(), interval=known.get((score.task, score.metric, score.setting)))
         for score in evaluate_stored(tasks, encode)
     ]
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Mapping
 
-from harness.declarations import read_declarations
 from harness.errors import InputError
 from harness.facts.evidence.ledger import load_ledger
 from harness.facts.published import Published, known_name, load_published
@@ -14,7 +13,6 @@ from harness.plan.names import recipes_of
 from harness.plan.prices import seed_prices
 from harness.plan.recipes import Recipe, declared_systems, load_recipes
 from harness.plan.resolve import KnownRuns
-from harness.report.cite import WORKS, Advice, Work, advice_for
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.leaderboard import SMALL, has_values
 from harness.report.tables.model import Table, find_cells
@@ -125,26 +123,3 @@ def verifications(table: str, row: str, column: str) -> list[Verification]:
             "another cell"
         )
     return known
-
-
-def reported_systems() -> set[str]:
-    """Returns the systems with their backbones of all published rows, `system@backbone` in lower case."""
-    published = load_published()
-    ledger = load_ledger(declared(LEADERBOARDS / "evidence"), published)
-    keys = {row.key for table in published.tables.values() for row in table.rows}
-    return {name.lower() for key in keys for name in (key, ledger.plain(key))}
-
-
-def citations(system: str, backbone: str, column: str) -> list[Advice]:
-    """Returns which number to cite for a system, one for each distinct number that is reported of it."""
-    evidence = evidence_of(read_results(SCORES.glob("*.json")))
-    works = read_declarations(declared(LEADERBOARDS) / WORKS, Work)
-    plain = evidence.ledger.plain(f"{system.lower()}@{backbone.lower()}").partition("@")[0]
-    return advice_for(
-        build_tables(evidence).values(),
-        evidence.published,
-        works,
-        system=plain,
-        backbone=backbone,
-        column=column,
-    )

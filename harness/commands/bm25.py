@@ -8,8 +8,7 @@ import json
 
 from harness.commands import JSON, TEXT, name_list
 from harness.errors import InputError
-from harness.report.formats.scores import to_table
-from harness.results.kept_models import KeptScore
+from harness.report.formats.scores import ScoreLine, to_table
 from harness.tasks.interface import Score
 from harness.tasks.registry import build_tasks
 from harness.tasks.reranking import RerankingTask, bm25_scores
@@ -34,4 +33,4 @@ def execute(arguments: argparse.Namespace) -> None:
     if arguments.json:
         print(json.dumps({"model": "bm25", "scores": [score._asdict() for score in scores]}))
         return
-    print(to_table([KeptScore(**score._asdict()) for score in scores], suites={}), end="")
+    print(to_table([ScoreLine(**score._asdict()) for score in scores], suites={}), end="")

@@ -5,18 +5,17 @@ Example: `sentbench evaluate backbones/minilm-l6 --tasks STSB,sts-part --interva
 
 import argparse
 import json
-import re
 from pathlib import Path
 
 from harness.commands import JSON, POOLING, TEXT, check_encoder_folder, name_list
 from harness.data.hub_models import model_folder
-from harness.disk.files import write_json, write_record
+from harness.disk.files import write_json
 from harness.disk.locks import alone
 from harness.disk.outputs import check_file
 from harness.errors import InputError
 from harness.plan.entries import read_plan
 from harness.process import DEVICE, compute_on, compute_with
-from harness.results.kept_models import LONGEST_NAME, ROOM, KeptScore, read_kept_model
+from harness.report.formats.scores import ScoreLine
 
 CONTINUES = "with --run the same command encodes only what is not stored yet; otherwise nothing is left"
 ARGUMENTS = {
@@ -41,14 +40,6 @@ ARGUMENTS = {
         "choices": ["portable", "native"],
         "help": "portable: one thread, the same bits on every x86-64 processor (default: native, faster)",
     },
-    "--name": {"help": "what the model is called on the page of own models (default: MODEL)"},
-    "--keep": {
-        "type": Path,
-        "nargs": "?",
-        "const": Path("own"),
-        "metavar": "DIR",
-        "help": "keep the scores in DIR/models (default: own); `sentbench --include DIR report` shows them",
-    },
     "--run": {"help": "evaluate the artefact of this run of params.yaml on the run's tasks"},
 }
 
@@ -59,17 +50,11 @@ def execute(arguments: argparse.Namespace) -> None:
         evaluate_planned(arguments)
         return
     compute_with(arguments.arithmetic or "native")
-    if arguments.name is not None and arguments.keep is None:
-        raise InputError("--name without --keep: the name is that of a kept model; add --keep or drop --name")
     output = check_file(arguments.out, keys=("model", "scores")) if arguments.out else None
-    kept = keeping_file(arguments) if arguments.keep is not None else None
     lines = scores_of(arguments)
-    found = {"model": str(arguments.folder), "scores": [line.model_dump(exclude_none=True) for line in lines]}
+    found = {"model": str(arguments.folder), "scores": [line.plain() for line in lines]}
     if output:
         write_json(output, found)
-    if kept:
-        about = {"name": name_of(arguments), "text": arguments.text}
-        write_record(kept, {**found, **about})
     if arguments.json:
         print(json.dumps(found))
         return
@@ -78,36 +63,11 @@ def execute(arguments: argparse.Namespace) -> None:
 
     note = {"senteval": "SentEval's tokenised text", "raw": "raw text, as MTEB has it"}[arguments.text]
     print(to_table(lines, suites=SUITES, note=note, subsets=arguments.subsets), end="")
-    if kept:
-        print(f"kept in {kept}; `sentbench --include {arguments.keep} report` shows it on a page of its own")
-
-
-def name_of(arguments: argparse.Namespace) -> str:
-    """Returns what a kept model is called. Errors: InputError for a name that cannot be shown."""
-    name = str(arguments.folder) if arguments.name is None else str(arguments.name)
-    if not name.isprintable() or not 0 < len(name) <= LONGEST_NAME:
-        raise InputError(f"--name: expected 1 to {LONGEST_NAME} printable characters; name it shorter")
-    return name
-
-
-def keeping_file(arguments: argparse.Namespace) -> Path:
-    """Returns the file that keeps a model: one of the same name and text form is replaced.
-
-    Errors: InputError if a model of another name is there, whose name differs in signs alone.
-    """
-    stem = re.sub(r"[^a-z0-9]+", "-", name_of(arguments).lower()).strip("-") or "model"
-    path = check_file(
-        arguments.keep / ROOM / f"{stem}.{arguments.text}.json", keys=("model", "name", "scores")
-    )
-    other = read_kept_model(path).name if path.is_file() and path.stat().st_size else name_of(arguments)
-    if other != name_of(arguments):
-        raise InputError(f"{path}: keeps the model {other!r}; give another --name")
-    return path
 
 
 def evaluate_planned(arguments: argparse.Namespace) -> None:
     """Writes the scores of a run of the plan. Errors: InputError with options that only folders take."""
-    for name in ("json", "out", "interval", "from_store", "pooling", "arithmetic", "name", "keep"):
+    for name in ("json", "out", "interval", "from_store", "pooling", "arithmetic"):
         if getattr(arguments, name):
             option = f"--{name.replace('_', '-')}"
             raise InputError(
@@ -122,7 +82,7 @@ def evaluate_planned(arguments: argparse.Namespace) -> None:
         print(evaluate_run(params, arguments.run, arguments.folder, device=device))
 
 
-def scores_of(arguments: argparse.Namespace) -> list[KeptScore]:
+def scores_of(arguments: argparse.Namespace) -> list[ScoreLine]:
     """Returns the scores of a folder's encoder, or of stored vectors, with intervals if wanted."""
     folder = arguments.folder
     if not arguments.from_store:

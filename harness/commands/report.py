@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, cast
 
-from harness.assembly.tables import checked_specs, evidence_of
+from harness.assembly.tables import build_one_table, checked_specs, evidence_of
 from harness.disk.files import write_text
 from harness.disk.locks import alone
 from harness.identity import code_base, report_roots
@@ -32,6 +32,10 @@ from harness.results.store import read_results
 from harness.stages.report import report
 
 ARGUMENTS = {
+    "--print": {
+        "metavar": "TABLE",
+        "help": "print a table and write nothing",
+    },
     "--strict": {"action": "store_true", "help": "fail if a cell is missing or a score is stale"},
     "--first": {
         "nargs": "+",
@@ -42,7 +46,10 @@ ARGUMENTS = {
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Writes the report; returns 1 if `--strict` finds something missing."""
+    """Writes the report, or prints a table; returns 1 if `--strict` finds something missing."""
+    if arguments.print:
+        print(to_terminal(build_one_table(arguments.print)), end="")
+        return 0
     if arguments.first:
         return first_results(read_plan(), arguments.first)
     with alone("the report"):

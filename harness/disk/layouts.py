@@ -121,7 +121,7 @@ STORE = Layout("stored vectors", {STORE_RECORD: ("format", "precision")}, ("*-*.
 KEPT_TABLES = ("small", "small-*", "runs-*", "public-*", "*-table*", "*-fig*", "own-*")
 TABLES = Layout(
     "the tables of a report",
-    {"results.csv": (), **{f"una-table1.{suffix}": () for suffix in ("md", "tex", "txt")}},
+    {"results.csv": (), **{f"una-table1.{suffix}": () for suffix in ("csv", "md", "tex")}},
     (
         *(f"{name}.{suffix}" for name in KEPT_TABLES for suffix in ("md", "tex", "txt", "csv", "json")),
         "results.csv",

@@ -194,6 +194,13 @@ class Published:
         rows = {row.key: row for row in self.table(table).rows}
         return rows[known_name(key, rows, f"published row of {table}")]
 
+    def source(self, table: str, row: PublishedRow) -> str:
+        """Returns in words which paper reports a row of a table, or the work that it quotes there."""
+        paper = self.papers[table.split("/")[0]]
+        if row.work is not None:
+            return f"{paper.works[row.work]}, quoted in {table}"
+        return ", ".join(filter(None, [table, paper.title, paper.venue, paper.link]))
+
 
 def known_name(name: str, known: Iterable[str], kind: str) -> str:
     """Returns `name` if it is known; else an InputError names the nearest known ones."""

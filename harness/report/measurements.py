@@ -20,7 +20,7 @@ HEADING = "## Goals and machines"
 INTRO = """Written by `sentbench readmes` from `reports/benchmarks.json`, medians over rounds. At least: how
 many times ours is as fast as the other tool. At most: what ours takes, in a unit or in times of the other.
 The last row is GFLOP/s of fp32 products by oneDNN, which our layers call, and by torch's default. The
-report's Speed page explains each missed goal by a profile, and shows ranges, rounds and threads."""
+file has ranges, rounds and threads, and a profile for each missed goal."""
 WORDS = {True: " met", False: " **missed**", None: ""}
 WITHOUT_BOUND = ("arithmetic",)
 """Benchmarks whose ratios are shown with the goals and have no bound: what portable arithmetic costs."""
@@ -155,8 +155,7 @@ class Goal:
     """A bound on a figure, the strictest of those recorded, and what each machine has, by its title.
 
     unit: empty for a ratio to a peer, which is the peer's cost over ours where the bound is the least, else
-    ours over the peer's. bound: None for a figure that is shown with the goals and has none. notes: what the
-    machines say of their figures.
+    ours over the peer's. bound: None for a figure that is shown with the goals and has none.
     """
 
     name: str
@@ -164,7 +163,6 @@ class Goal:
     least: bool
     bound: float | None = None
     figures: dict[str, float] = field(default_factory=dict)
-    notes: dict[str, str] = field(default_factory=dict)
 
     @property
     def asked(self) -> str:
@@ -193,7 +191,6 @@ def goals(measured: Measurements) -> list[Goal]:
                     bounds = [one for one in (goal.bound, bound) if one is not None]
                     goal.bound = (max if least else min)(bounds, default=None)
                     goal.figures[machine.title] = value
-                    goal.notes[machine.title] = result.note
     return list(found.values())
 
 

@@ -10,6 +10,7 @@ from harness.facts.evidence.others import RELATIONS, Others, Pool, Relation, Rep
 from harness.facts.settling import Plan, Price, counted, plan_for
 from harness.facts.statistics import KnownSd
 from harness.facts.verdicts import INTERVAL, Judgement, OthersAnswer, Verdict, by_others
+from harness.report.cite import Citation, citation_of
 
 MANY = "it would not replicate alone; among all numbers of its page that is not enough"
 """What false-discovery control did to a verdict."""
@@ -36,6 +37,12 @@ class Verification:
     verdict: Verdict
     plan: Plan | None
     among_many: bool = False
+
+    @property
+    def citation(self) -> Citation:
+        """The number to cite."""
+        sources = self.others.independent.sources
+        return citation_of(self.reported, self.verdict, values=self.values, ours=self.ours, sources=sources)
 
 
 def verify(
@@ -100,6 +107,7 @@ def to_json(found: Verification) -> dict[str, Any]:
             **{kind: _pool_json(pool) for kind, pool in found.others.pools.items()},
         },
         "plan": _plain(found.plan),
+        "cite": _plain(found.citation),
     }
 
 
@@ -144,7 +152,7 @@ def to_text(found: Verification) -> str:
             f"selection  of our {number} the best on dev has {found.best_by_dev:.2f} on test; how "
             "many the reported number was chosen from is not known"
         )
-    return "\n".join(lines + _plan_text(found.plan))
+    return "\n".join([*lines, *_plan_text(found.plan), *found.citation.lines()])
 
 
 def seeds_text(values: Sequence[float], answer: Judgement | None) -> str:

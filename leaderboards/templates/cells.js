@@ -203,16 +203,10 @@
     const column = table.tHead.rows[0].cells[cell.parentElement.cellIndex].dataset.column;
     return `sentbench verify ${[table.dataset.table, row.dataset.row, column].map(quoted).join(" ")}`;
   };
-  /* of a quoted number the work that reported it, not the paper that quotes it */
-  const citationOf = (cell) => {
-    const works = byId("bibliography");
-    const entry = cell?.dataset.work && works && JSON.parse(works.textContent)[cell.dataset.work];
-    return (entry ? `${entry}\n\n${byId("citation-report").textContent}` : byId("citation").textContent).trim();
-  };
   const wordsFor = (button) => {
     const cell = dialog.open ? openCell : null;
     const block = button.closest(".table-block");
-    if (button.dataset.copy === "citation") return citationOf(cell);
+    if (button.dataset.copy === "citation") return byId("citation").textContent.trim();
     if (button.dataset.copy === "link") {
       return `${location.href.split("#")[0]}#${cell ? cell.parentElement.id : block.id}`;
     }

@@ -28,7 +28,7 @@ ROOMS = {
         "harness/report": "harness.facts harness.results",
         "harness/plan": "harness.augmentation harness.data harness.facts harness.process harness.results "
         "harness.tasks methods.core.pooling methods.core.train_config methods.registry",
-        "harness/assembly": "harness.compute.pairs harness.data harness.facts harness.identity harness.plan "
+        "harness/assembly": "harness.facts harness.identity harness.plan "
         "harness.report harness.results harness.tasks",
         "harness/stages": "harness.assembly harness.augmentation harness.compute harness.data "
         "harness.identity harness.plan harness.process harness.report harness.results harness.tasks "

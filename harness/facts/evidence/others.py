@@ -24,8 +24,8 @@ SEVEN = 7
 class ReportedNumber:
     """One published number in points.
 
-    by: who stands behind it; seeds: runs behind it, picked: runs it was chosen from, None if
-    not stated; rounding: half a reported digit.
+    by: who stands behind it; source: the paper, or the work that it quotes, in words. seeds: runs behind it,
+    picked: runs it was chosen from, None if not stated; rounding: half a reported digit.
     system: its row's system and backbone under their first name, by which tables that quote it agree.
     measurable: whether a study can have measured the same. That is not so where the metric is another one,
     or `Avg` is not the mean of the seven sets.
@@ -40,6 +40,7 @@ class ReportedNumber:
     rounding: float
     system: str = ""
     picked: int | None = None
+    source: str = ""
     measurable: bool = True
 
     @property
@@ -128,6 +129,7 @@ def reported_number(
         rounding=0.5 * 10.0**-found.decimals * points,
         system=ledger.plain(row),
         picked=line.picked,
+        source=published.source(table, line),
         measurable=(
             found.metric in (COLUMNS.get(column), "mixed")
             and column in COLUMNS

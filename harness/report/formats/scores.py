@@ -1,24 +1,39 @@
 """Scores of one encoder, and the differences between two systems, as aligned plain text in points."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 
 from harness.facts import statistics
 from harness.facts.statistics import Interval
 from harness.report.formats.latex import escape
 from harness.report.formats.text import DASH, align
 from harness.report.system_pairs import HEADLINE, Difference, SystemComparison, tally_in_words
-from harness.results.kept_models import KeptScore
 
 PLAIN = ("alignment", "uniformity", "anisotropy")
 """Metrics that papers print as they are; all others they print x 100."""
-
 
 SUBSET = "subset:"
 """Begins the setting of a score over one subset of a task."""
 
 
+@dataclass(frozen=True)
+class ScoreLine:
+    """One score in raw units over n items; interval: its 95 % bootstrap interval over pairs, if computed."""
+
+    task: str
+    metric: str
+    setting: str
+    value: float
+    n: int
+    interval: Interval | None = None
+
+    def plain(self) -> dict[str, object]:
+        """Returns the score for JSON, without an interval that was not computed."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+
 def to_table(
-    lines: Sequence[KeptScore],
+    lines: Sequence[ScoreLine],
     *,
     suites: Mapping[str, Sequence[str]],
     note: str = "",
@@ -49,7 +64,7 @@ def to_table(
     return "\n".join([*align(rows, 3), "", "; ".join(filter(None, [foot, note, more]))]) + "\n"
 
 
-def _row(line: KeptScore, bounds: bool) -> list[str]:
+def _row(line: ScoreLine, bounds: bool) -> list[str]:
     shown = f"{line.value:.4f}" if line.metric in PLAIN else f"{100 * line.value:.2f}"
     interval = [""] if bounds else []
     if line.interval is not None:
@@ -58,14 +73,7 @@ def _row(line: KeptScore, bounds: bool) -> list[str]:
     return [line.task, line.metric, line.setting, shown, *interval, f"{line.n:,}"]
 
 
-def headline_of(task: str, lines: Sequence[KeptScore]) -> KeptScore | None:
-    """Returns the score that papers print of a task, or its first score; None if it has none."""
-    found = [line for line in lines if line.task == task and not line.setting.startswith(SUBSET)]
-    ranked = [line for metric in HEADLINE for line in found if line.metric == metric]
-    return next(iter([*ranked, *found]), None)
-
-
-def average_of(tasks: Sequence[str], lines: Sequence[KeptScore]) -> tuple[str, str, float] | None:
+def average_of(tasks: Sequence[str], lines: Sequence[ScoreLine]) -> tuple[str, str, float] | None:
     """Returns metric, setting and the mean of the reported scores of these tasks, in points.
 
     None for a single task, or unless every task has one and the same headline score.

@@ -14,7 +14,6 @@ from harness.disk.layouts import KEPT_TABLES
 from harness.facts.statistics import mean
 from harness.report.formats.latex import to_latex
 from harness.report.formats.markdown import escape, to_markdown
-from harness.report.formats.text import to_terminal
 from harness.report.runs import selected_scores
 from harness.report.system_pairs import HEADLINE
 from harness.report.tables.leaderboard import STS
@@ -47,9 +46,7 @@ def text_files(
         path = path_of(table)
         files[f"{path}.md"] = to_markdown(table)
         files[f"{path}.tex"] = to_latex(table)
-        files[f"{path}.txt"] = to_terminal(table)
         files[f"{path}.csv"] = to_csv([table])
-        files[f"{path}.json"] = to_json(table)
     return {**files, ALL_RESULTS: to_csv(tables.values())}
 
 
@@ -103,19 +100,6 @@ def to_csv(tables: Iterable[Table]) -> str:
 def _plain(value: Any) -> Any:
     text = " ".join(map(str, value)) if isinstance(value, list) else value
     return f"'{text}" if isinstance(text, str) and FORMULA.match(text) else text
-
-
-def to_json(table: Table) -> str:
-    """Returns a table with its records as one JSON object."""
-    about = {
-        "key": table.key,
-        "title": table.title,
-        "unit": table.unit,
-        "protocol": table.protocol,
-        "notes": list(table.notes),
-        "cells": list(records(table)),
-    }
-    return json.dumps(about, ensure_ascii=False, indent=1) + "\n"
 
 
 def metrics_files(results: Iterable[ResultFile]) -> dict[str, str]:

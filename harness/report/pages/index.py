@@ -1,9 +1,6 @@
 """The main page: leaderboards, the papers with their tallies, pictures of both, every run's record."""
 
-import math
-import re
 import statistics
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,10 +10,10 @@ from harness.report.figures import learning_curves
 from harness.report.formats.summary import flat_metrics
 from harness.report.pages.answers import address_of, answer_values, answers_of
 from harness.report.pages.cells import anchors_of
-from harness.report.pages.content import MAIN, Page, Paper, Report
+from harness.report.pages.content import MAIN, Page, Report
 from harness.report.runs import selected_scores, slug
 from harness.report.tables.leaderboard import has_values
-from harness.report.tables.model import Table, row_label, verifications
+from harness.report.tables.model import Table, row_label
 from harness.results.schema import ResultFile
 
 RUNS = "pages/runs.html"
@@ -25,10 +22,6 @@ MANY = 150
 QUANTITIES = ("alignment", "uniformity")
 ROOM = (0.17, 0.04)
 """What a name needs next to a point, as shares of the picture's width and height."""
-SHIFT = 0.13
-"""Years between two numbers of one year, so that none covers another."""
-NEAR = 1.0
-"""Points within which a cheaper system counts as an alternative."""
 
 
 def index_values(report: Report) -> dict[str, Any]:
@@ -38,7 +31,6 @@ def index_values(report: Report) -> dict[str, Any]:
     return {
         **answer_values(report, reported),
         "figures": [
-            *filter(None, [years_of(report.papers), costs_of(report.papers)]),
             *filter(None, [ranks_of(table) for table in report.tables[:1]]),
             *([] if apart else learning_curves(report.runs.values())),
             *filter(None, [geometry_figure(report.results)]),
@@ -105,90 +97,6 @@ def ranks_of(table: Table) -> Chart | None:
         x_title="rank",
         kinds=list(dict.fromkeys(row["kind"] for row in rows)),
         reverse=True,
-    )
-
-
-def costs_of(papers: Sequence[Paper]) -> Chart | None:
-    """Returns the reported STS average of each trained system over the GPU hours of a seed; None without any.
-
-    Hours are those that the plan of a number counts, what all seeds share once included, for each seed. A
-    system is drawn once on each backbone, with its own authors' number where they report one, without the
-    variants of its ablations.
-    """
-    found: dict[str, dict[str, Any]] = {}
-    for table, row, known in verifications([table for paper in papers for table in paper.tables]):
-        plan, system, value = known.plan, known.reported.system, known.reported.value
-        average = known.reported.column == "Avg" and table.unit.startswith("Spearman")
-        trains = plan is not None and (plan.seeds or 0) > 1
-        if average and "/" not in system and plan and trains and plan.gpu_hours and plan.more:
-            backbone, hours = system.partition("@")[2], max(0.01, round(plan.gpu_hours / plan.more, 2))
-            says = f"{row.title} on {backbone}: {value:.2f}, {hours:.2f} GPU hours a seed"
-            about = {"name": row.title, "kind": backbone, "x": hours, "y": value, "says": says}
-            if system not in found or known.reported.by == system.partition("@")[0]:
-                found[system] = about
-    if not found:
-        return None
-    rows = sorted(found.values(), key=lambda one: (one["kind"], one["x"]))
-    placed = named([{**one, "x": math.log10(one["x"])} for one in rows])
-    shown = [{**one, "x": row["x"]} for one, row in zip(placed, rows, strict=True)]
-    kinds = Counter(one["kind"] for one in rows)
-    same = [one for one in rows if one["kind"] == kinds.most_common(1)[0][0]]
-    best = max(same, key=lambda one: one["y"])
-    cheap = min((one for one in same if one["y"] >= best["y"] - NEAR), key=lambda one: one["x"])
-    most = f"{best['name']} reports most on {best['kind']}, {best['y']:.2f} with {best['x']:.1f} hours a seed"
-    less = f"{cheap['name']} takes least, {cheap['x']:.1f} hours for {cheap['y']:.2f}"
-    return draw(
-        "points",
-        shown,
-        key="costs",
-        title="Reported average over what a seed takes",
-        caption="Average of the seven STS test sets as reported; hours as this project plans them.",
-        says=f"{most}; of those within a point of it {less}.",
-        x_title="GPU hours a seed",
-        y_title="Avg, Spearman × 100",
-        scale="log",
-    )
-
-
-def years_of(papers: Sequence[Paper]) -> Chart | None:
-    """Returns reported averages with the median of independent sources over the years they were published in.
-
-    None where no number with a known year has an independent source.
-    """
-    found: dict[tuple[str, str, float], tuple[int, str, float]] = {}
-    for paper in papers:
-        works = {row.key: cell.work for table in paper.tables for row, _, cell in table.cells() if cell.work}
-        for _, row, known in verifications(paper.tables):
-            entry = paper.bibliography.get(works.get(row.key, ""), "" if row.key in works else paper.bibtex)
-            stated, middle = re.search(r"year\s*=\s*\W?(\d{4})", entry), known.others.independent.median
-            if stated and middle is not None and known.reported.column == "Avg":
-                name = f"{row.title}, {known.reported.system.partition('@')[2].removesuffix('-uncased')}"
-                found.setdefault(known.reported.fact, (int(stated[1]), name, middle))
-    if not found:
-        return None
-    gaps = [fact[2] - middle for fact, (_, _, middle) in found.items()]
-    upper: list[Row] = []
-    lower: list[Row] = []
-    years: dict[int, int] = {}
-    for (_, _, value), (year, name, middle) in sorted(found.items(), key=lambda entry: entry[1][0]):
-        years[year] = years.get(year, -1) + 1
-        at = {"name": name, "x": round(year + SHIFT * years[year], 2)}
-        says = f"{name}: reported {value:.2f}"
-        upper.append({**at, "kind": "reported", "y": value, "y2": middle, "says": says})
-        says = f"{name}: median {middle:.2f}"
-        lower.append({**at, "kind": "median of independent sources", "y": middle, "says": says})
-    return draw(
-        "points",
-        [*named(upper), *lower],
-        key="years",
-        title="Reported and replicated averages over the years",
-        caption="Average of the seven STS test sets; a line joins a number with what others measured of it.",
-        says=f"{sum(gap > 0 for gap in gaps)} of {len(gaps)} numbers are above the median of independent "
-        f"sources, on average by {statistics.fmean(gaps):.2f} points.",
-        x_title="year of publication",
-        y_title="Avg, Spearman × 100",
-        format="d",
-        step=1,
     )
 
 

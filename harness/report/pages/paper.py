@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from harness.facts.published import Published
 from harness.facts.verdicts import VERDICTS
+from harness.report.bibtex import paper_entry
 from harness.report.chart import Chart, Row, draw
-from harness.report.cite import Work, paper_entry, work_entry
 from harness.report.figures import KINDS, cell_rows, chart_of, compared, learning_curves
 from harness.report.pages.answers import answer_values
 from harness.report.pages.content import Page, Paper, Report
@@ -20,15 +20,9 @@ from harness.report.tables.model import Cell, Table, reading_order, row_label
 
 
 def papers_of(
-    tables: Mapping[str, Table],
-    published: Published,
-    runs: Mapping[str, RunDetail],
-    works: Mapping[str, Work],
+    tables: Mapping[str, Table], published: Published, runs: Mapping[str, RunDetail]
 ) -> tuple[Paper, ...]:
-    """Returns the papers with a table, in the order of their keys, each with its tables in reading order.
-
-    works: those that papers quote, by key.
-    """
+    """Returns the papers with a table, in the order of their keys, each with its tables in reading order."""
     found = []
     for key, paper in sorted(published.papers.items()):
         own = [table for name, table in tables.items() if name.startswith(f"{key}/")]
@@ -49,7 +43,6 @@ def papers_of(
                 link=paper.link,
                 code=paper.code,
                 bibtex=paper_entry(paper),
-                bibliography={name: work_entry(name, works[name]) for name in paper.works if name in works},
             )
         )
     return tuple(found)

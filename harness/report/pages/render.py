@@ -15,8 +15,8 @@ from markupsafe import Markup, escape
 
 import harness.report.pages as room
 from harness.facts.verdicts import FAILED, MARGIN
+from harness.report.bibtex import report_entry
 from harness.report.chart import Chart, css_variables
-from harness.report.cite import report_entry
 from harness.report.formats.summary import ALL_RESULTS, path_of
 from harness.report.formats.templates import TEMPLATES, fill, make_environment
 from harness.report.formats.text import MARKS, describe_seeds, task_title
@@ -44,7 +44,7 @@ GROUPS = ("Numbers", "Papers", "Systems", "Methods", "About")
 """The menus of the navigation, in their order."""
 STYLES = ("page.css", "tables.css", "parts.css", "narrow.css", "print.css")
 """The style of every page, in its parts: a later one stands over those before it."""
-SCRIPTS = ("cells.js", "tables.js", "page.js", "find.js", "search.js", "compare.js", "pairs.js")
+SCRIPTS = ("cells.js", "tables.js", "page.js", "find.js", "search.js", "compare.js")
 """The script of every page, in its parts, which run in this order."""
 
 
@@ -150,7 +150,7 @@ def _environment(templates: Path) -> Environment:
             "evidence_kinds": KINDS,
             "grouped": _grouped,
             "evidence_anchor": anchor_of,
-            "downloads": (("CSV", "csv"), ("JSON", "json"), ("LaTeX", "tex"), ("Markdown", "md")),
+            "downloads": (("CSV", "csv"), ("LaTeX", "tex"), ("Markdown", "md")),
             "all_results": ALL_RESULTS,
             "version": version("sentbench"),
             "style": Markup(style.replace("/*palette*/", css_variables())),

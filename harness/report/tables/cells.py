@@ -124,7 +124,7 @@ def _published_cell(place: Place) -> Cell:
         return cell
     value = table.compared(line, place.published_column)
     remark = table.remark(line, place.published_column)
-    return replace(cell, published=value, note=remark, work="" if value is None else line.work or "")
+    return replace(cell, published=value, note=remark)
 
 
 def _with_runs(cell: Cell, seeds: Sequence[SeedScore]) -> Cell:

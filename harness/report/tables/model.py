@@ -19,7 +19,6 @@ class Cell:
     wanted: a run of ours is meant to fill the cell; without it the published value is cited only.
     more: seeds that are advised for a verdict, None unless it is inconclusive.
     no_verdict: why our runs do not judge the published value, empty if they do.
-    work: key of the work that the published value is quoted from, empty where the paper reports it itself.
     as_reported: whether a setting or a count is the reported one; None for a score, which gets a verdict.
     note: what a reader must know about this cell alone (partial test set, reported average that does not
     fit).
@@ -37,7 +36,6 @@ class Cell:
     wanted: bool = True
     more: int | None = None
     no_verdict: str = ""
-    work: str = ""
     as_reported: bool | None = None
     runs: tuple[str, ...] = ()
     ranks: tuple[int, int] | None = None

@@ -2,27 +2,33 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from harness.facts.evidence.others import ReportedNumber, nothing_known
+from harness.facts.published import Published
 from harness.facts.statistics import KnownSd
-from harness.report.cite import Advice, advice_on, to_text
-from harness.report.verification import verify
+from harness.report.cite import Citation
+from harness.report.verification import Verification, to_text, verify
 
 
-def advice(
+def verified(
     reported: float,
     *,
     ours: Sequence[float] = (),
     sources: Sequence[float] = (),
     known: KnownSd | None = None,
-) -> Advice:
+) -> Verification:
     others = nothing_known()
     measured = replace(others.independent, sources={str(n): value for n, value in enumerate(sources)})
     others = replace(others, pools={**others.pools, "independent": measured}, searched=True)
-    number = ReportedNumber("toy/table1", "a@b", "Avg", reported, "toy", 1, 0.005)
-    return advice_on(verify(number, others, values=ours, known=known), "@misc{toy}")
+    number = ReportedNumber("toy/table1", "a@b", "Avg", reported, "toy", 1, 0.005, source="Toy 2020")
+    return verify(number, others, values=ours, known=known)
+
+
+def cited(reported: float, **rest: Any) -> Citation:
+    return verified(reported, **rest).citation
 
 
 FIVE = [74.8, 75.0, 75.2, 75.4, 75.6]
@@ -30,27 +36,45 @@ FIVE = [74.8, 75.0, 75.2, 75.4, 75.6]
 
 
 def test_our_mean_is_cited_after_the_first_look_unless_the_number_replicates() -> None:
-    found = advice(77.5, ours=FIVE)
-    assert found.recommended.kind == "ours"
-    assert found.recommended.interval == pytest.approx((75.2 - 0.39265, 75.2 + 0.39265), abs=1e-4)
-    assert "does not replicate (lower)" in found.why
-    assert advice(75.2, ours=FIVE).recommended.kind == "reported"
-    assert advice(77.5, ours=FIVE[:4]).recommended.kind == "reported"
-    assert advice(76.0, ours=FIVE).recommended.kind == "ours", "inconclusive after the first look"
-    assert "cite        75.20 (74.81 to 75.59), mean of 5 runs of this project" in to_text(found, "@misc{us}")
-    assert to_text(found, "@misc{us}").endswith("@misc{toy}\n@misc{us}")
+    found = cited(77.5, ours=FIVE)
+    assert found.kind == "ours"
+    assert found.interval == pytest.approx((75.2 - 0.39265, 75.2 + 0.39265), abs=1e-4)
+    assert cited(75.2, ours=FIVE).kind == "reported"
+    assert cited(77.5, ours=FIVE[:4]).kind == "reported"
+    assert cited(76.0, ours=FIVE).kind == "ours", "inconclusive after the first look"
+
+
+def test_the_last_two_lines_of_a_verification_are_the_citation_and_its_origin() -> None:
+    ours, reported = (verified(number, ours=FIVE) for number in (77.5, 75.2))
+    assert to_text(ours).splitlines()[-2:] == [
+        "cite       75.20 (74.81 to 75.59), mean of 5 runs of this project",
+        "from       this project; the report names its runs",
+    ]
+    assert to_text(reported).splitlines()[-2:] == [
+        "cite       75.20, as reported (one run)",
+        "from       Toy 2020",
+    ]
+
+
+def test_a_quoted_number_is_from_the_work_that_reported_it(published: Published) -> None:
+    """PCL's table quotes 76.25 from SimCSE and reports 78.14 itself."""
+    rows = {row.key: row for row in published.table("pcl/table2").rows}
+    quoted = published.source("pcl/table2", rows["simcse@bert-base-uncased"])
+    assert quoted == "Gao et al. 2021 (SimCSE), quoted in pcl/table2"
+    own = published.source("pcl/table2", next(row for row in rows.values() if row.source == "this-paper"))
+    assert own.startswith("pcl/table2, PCL: Peer-Contrastive Learning")
 
 
 def test_three_independent_sources_are_cited_where_they_do_not_agree() -> None:
-    assert advice(77.5, sources=FIVE).recommended.kind == "independent"
-    assert advice(75.2, sources=FIVE).recommended.kind == "reported"
-    assert advice(77.5, sources=FIVE[:2]).recommended.kind == "reported"
-    assert advice(77.5, ours=FIVE, sources=FIVE).recommended.kind == "ours"
+    assert cited(77.5, sources=FIVE).kind == "independent"
+    assert cited(75.2, sources=FIVE).kind == "reported"
+    assert cited(77.5, sources=FIVE[:2]).kind == "reported"
+    assert cited(77.5, ours=FIVE, sources=FIVE).kind == "ours"
 
 
 def test_one_run_without_random_draws_is_cited_where_the_number_does_not_replicate() -> None:
     exact = KnownSd(0.0, 0)
-    found = advice(57.6, ours=[56.7], sources=FIVE, known=exact)
-    assert (found.recommended.kind, found.recommended.interval) == ("ours", None)
-    assert advice(56.9, ours=[56.7], known=exact).recommended.kind == "reported"
-    assert advice(57.6, ours=[56.7]).recommended.kind == "reported"
+    found = cited(57.6, ours=[56.7], sources=FIVE, known=exact)
+    assert (found.kind, found.interval) == ("ours", None)
+    assert cited(56.9, ours=[56.7], known=exact).kind == "reported"
+    assert cited(57.6, ours=[56.7]).kind == "reported"

@@ -16,13 +16,11 @@ from harness.report.chart import PALETTE, Chart
 from harness.report.figures import chart_of, curve_rows, learning_curves
 from harness.report.pages.answers import Answer, conclusion, forest_of
 from harness.report.pages.claims import Claim, Rows, claims_of, judge_claims
-from harness.report.pages.content import PairSet, Paper
-from harness.report.pages.index import costs_of, geometry_figure, ranks_of, years_of
-from harness.report.pages.pairs import GOLD, SPAN, pairs_of
+from harness.report.pages.index import geometry_figure, ranks_of
 from harness.report.pages.paper import others_values
 from harness.report.runs import RunDetail
 from harness.report.tables.model import Cell, Column, Table, TableRow
-from harness.report.verification import Plan, verify
+from harness.report.verification import verify
 from harness.results.curves import Evaluation
 from tests.harness.report.made_results import result
 
@@ -234,35 +232,6 @@ def test_claims_are_drawn_in_points_and_those_of_equality_are_left_out() -> None
     assert chart.says == "0 of 1 reported differences are below one point; our seeds test 0."
 
 
-def test_a_number_of_a_year_is_joined_with_the_median_of_independent_sources() -> None:
-    cell = Cell(published=76.25, evidence=answer("One", SOURCES).found)
-    table = Table("p/t", "T", (Column("Avg", "Avg"),), (TableRow("simcse@bert", "SimCSE", (cell,)),))
-    chart = drawn(years_of([Paper("p", "P", "", (table,), bibtex="  year = {2021},")]))
-    assert [tip for _, tip in marks_of(chart.svg, "points")] == [
-        "SimCSE, : reported 76.25", "SimCSE, : median 75.10",
-    ]  # fmt: skip
-    assert chart.says == (
-        "1 of 1 numbers are above the median of independent sources, on average by 1.15 points."
-    )
-
-
-def test_a_system_stands_at_the_hours_of_one_seed_and_a_cheaper_one_within_a_point_is_named() -> None:
-    """Hours of five seeds: 25 / 5 = 5, 5 / 5 = 1, 2.5 / 5 = 0.5; 77.5 is within a point of 78.2."""
-    rows = []
-    for name, value, hours in (("far", 76.0, 2.5), ("best", 78.2, 25.0), ("near", 77.5, 5.0)):
-        reported = replace(REPORTED, row=f"{name}@base", system=f"{name}@base", value=value, by=name)
-        known = replace(verify(reported, nothing_known()), plan=Plan(5, 5, hours, ""))
-        rows.append(TableRow(name, name.upper(), (Cell(published=value, evidence=known),)))
-    table = Table("p/t", "T", (Column("Avg", "Avg"),), tuple(rows), unit="Spearman × 100")
-    chart = drawn(costs_of([Paper("p", "P", "", (table,))]))
-    places = {one["name"]: (one["x"], one["y"]) for one in chart.rows}
-    assert places == {"FAR": (0.5, 76.0), "BEST": (5.0, 78.2), "NEAR": (1.0, 77.5)}
-    assert chart.says == (
-        "BEST reports most on base, 78.20 with 5.0 hours a seed; of those within a point of it NEAR takes "
-        "least, 1.0 hours for 77.50."
-    )
-
-
 def test_independent_sources_of_a_strip_are_in_the_scale_of_the_table() -> None:
     cell = Cell(published=0.7625, evidence=answer("One", {"x/y": (75.4,), "x/z": (75.1,)}).found)
     assert others_values(cell, replace(FIGURE, scale=1.0)) == pytest.approx([0.754, 0.751])
@@ -273,26 +242,3 @@ def test_a_missing_library_is_an_input_error(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     with pytest.raises(InputError, match=r"pip install '\.\[report\]'"):
         forest_of([answer("One", {})], "k")
-
-
-def test_pairs_that_systems_rank_furthest_apart_come_first_with_their_sentences() -> None:
-    """Of three pairs, a ranks 0, 50, 100 and b ranks 100, 50, 0; people rank them 50, 0, 100."""
-    sentences = (("A cat sits.", "A cat runs."), ("x", "y"), ("A cat sits.", "A cat runs."))
-    found = PairSet(
-        "STSB", "CC-BY-4.0", ("p",) * 3, (2.0, 1.0, 3.0), (3.0, 1.0, 3.0), sentences,
-        {"a": (0.1, 0.2, 0.3), "b": (0.9, 0.8, 0.7)},
-    )  # fmt: skip
-    chart = drawn(pairs_of(found))
-    spans = [(row["name"], row["low"], row["high"]) for row in chart.rows if row["kind"] == SPAN]
-    twin = "A cat sits. / A cat runs."
-    assert spans == [(twin, 0.0, 100.0), ("p 3", 0.0, 100.0), ("x / y", 50.0, 50.0)]
-    assert [row["value"] for row in chart.rows if row["kind"] == GOLD] == [50.0, 100.0, 0.0]
-    assert chart.rows[0]["says"] == "p 1: 0 by a, 100 by b"
-    assert chart.says == (
-        "Two systems are more than half of the ranks apart on 2 of 3 pairs; "
-        "the largest difference is that of p 1: 0 by a, 100 by b."
-    )
-    hidden = drawn(pairs_of(replace(found, licence="unknown")))
-    assert [row["name"] for row in hidden.rows[::2]] == ["p 1", "p 3", "p 2"]
-    assert not any("cat" in drawing for drawing in hidden.drawings)
-    assert replace(found, gold=(3.0, 1.0, 3.0)).gold_ranks.tolist() == [0.75, 0.0, 0.75]

@@ -4,13 +4,12 @@ from typing import Any
 
 from harness.facts.statistics import Interval
 from harness.report.formats.markdown import annotation
-from harness.report.formats.scores import average_of, differences_to_text, to_table
+from harness.report.formats.scores import ScoreLine, average_of, differences_to_text, to_table
 from harness.report.system_pairs import Difference, OverItems, SystemComparison, TaskName
-from harness.results.kept_models import KeptScore
 
 
-def line(task: str, value: float, **rest: Any) -> KeptScore:
-    return KeptScore(**{"metric": "spearman", "setting": "all", **rest}, task=task, value=value, n=100)
+def line(task: str, value: float, **rest: Any) -> ScoreLine:
+    return ScoreLine(**{"metric": "spearman", "setting": "all", **rest}, task=task, value=value, n=100)
 
 
 def test_the_average_is_that_of_the_reported_cells() -> None:
@@ -21,7 +20,7 @@ def test_the_average_is_that_of_the_reported_cells() -> None:
 
 def test_a_table_has_heads_points_and_averages_and_hides_subsets_on_demand() -> None:
     lines = [
-        line("A", 0.5, interval=(0.4, 0.61)),
+        line("A", 0.5, interval=Interval(0.4, 0.61)),
         line("A", 0.3, setting="subset:x"),
         line("B", 0.7),
         line("geometry", -2.3456, metric="uniformity"),

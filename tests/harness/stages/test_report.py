@@ -59,7 +59,7 @@ def test_the_stage_writes_all_that_the_pipeline_declares_which_leaves_the_former
 
 def test_every_link_of_every_page_leads_somewhere(built: Path) -> None:
     found = sorted(built.rglob("*.html"))
-    assert len(found) == 13
+    assert len(found) == 12
     followed = 0
     ids = {
         page.resolve(): set(re.findall(r' id="([^"]+)"', page.read_text(encoding="utf-8"))) for page in found
@@ -104,7 +104,6 @@ def files_of(folder: Path) -> dict[str, bytes]:
 @pytest.mark.parametrize(
     ("place", "content", "said"),
     [
-        ("benchmarks.json", b"\xff\xfe{}", "benchmarks.json: not JSON"),
         ("curves/*.json", b'{"evaluations": 3}', "no evaluations with step and score"),
     ],
 )
@@ -124,7 +123,7 @@ def test_a_fault_in_the_last_text_leaves_tables_and_pages_of_the_former_report(
         raise RuntimeError("a fault")
 
     before = files_of(project)
-    monkeypatch.setattr(summary, "to_terminal", fail)
+    monkeypatch.setattr(summary, "to_latex", fail)
     with pytest.raises(RuntimeError, match="a fault"):
         main(["report"])
     assert files_of(project) == before

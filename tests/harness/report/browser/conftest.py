@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from harness.report.pages import ablations, audit, claims, compare, pairs, paper, protocols, speed
-from harness.report.pages.content import Ablation, PairSet, Report
+from harness.report.pages import ablations, audit, claims, compare, paper, protocols
+from harness.report.pages.content import Ablation, Report
 from harness.results.schema import ResultFile
 from tests.harness.report.example_report import make_report
 from tests.harness.report.made_results import result
 from tests.harness.report.shown import show, show_index, show_paper
-from tests.harness.report.test_speed import two_machines, written
 from tests.support.chromium import installed_chromium
 
 if TYPE_CHECKING:
@@ -30,8 +29,8 @@ CLAIM = {
     "columns": ["avg"], "rows": [{"better": "distill-mse", "worse": ["simcse-released"]}],
 }  # fmt: skip
 NAMES = (
-    *("index", "short", "paper", "claims", "compare", "pairs", "small", "audit", "ablations", "protocols"),
-    *("speed", "empty"),
+    *("index", "short", "paper", "claims", "compare", "small", "audit", "ablations", "protocols"),
+    "empty",
 )
 PAGES = [f"{name}.html" for name in NAMES]
 FLAGS = [
@@ -58,20 +57,6 @@ def make_rivals() -> list[ResultFile]:
             values = {("STS12", "all"): first, ("STS13", "all"): second}
             made.append(result(name, seed, values, last_step=0 if name in ("fixed", "same") else 1))
     return made
-
-
-def make_pairs() -> tuple[PairSet, ...]:
-    """Five pairs of two subsets, with and without the right to print them; `near` is wrong on two."""
-    open_set = PairSet(
-        task="SICKR",
-        licence="CC-BY-NC-SA-3.0",
-        subsets=("news", "news", "images", "images", "images"),
-        gold=(0.0, 1.0, 2.5, 4.0, 5.0),
-        words=(4.0, 6.0, 9.5, 16.0, 20.0),
-        texts=tuple((f"first {number}", f"second {number}") for number in range(1, 6)),
-        cosines={"near@b": [0.9, 0.2, 0.3, 0.4, 0.1], "gold@b": [0.1, 0.2, 0.3, 0.4, 0.5]},
-    )
-    return open_set, replace(open_set, task="STSB", licence="see the STS benchmark")
 
 
 @dataclass
@@ -116,12 +101,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "paper": show_paper(report, report.papers[0]),
         "claims": show(claims.PAGE, replace(report, leaderboards=folder)),
         "compare": show(compare.PAGE, report),
-        "pairs": show(pairs.PAGE, replace(report, pairs=make_pairs())),
         "small": show(paper.pages(report)[-1], replace(report, small_tables=report.tables[:1])),
         "audit": show(audit.PAGE, report),
         "ablations": show(ablations.PAGE, report),
         "protocols": show(protocols.PAGE, report),
-        "speed": show(speed.PAGE, replace(report, measurements=written(folder, two_machines()))),
         "empty": show_index(Report("An empty report", "abc")),
     }
     for name, text in pages.items():

@@ -1,4 +1,4 @@
-"""What a reader takes along: whole tables, addresses, downloads, rows found, two systems, pairs, paper."""
+"""What a reader takes along: whole tables, addresses, downloads, rows found, two systems, paper."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_without_a_script_a_wide_table_scrolls_sideways_and_every_table_has_its_
 ) -> None:
     page = open_page("index.html", script=False, width=390).page
     assert page.locator("#table-wide .scroller").evaluate("box => getComputedStyle(box).overflowX") == "auto"
-    assert page.locator("#table-wide .take a[download]").count() == 4
+    assert page.locator("#table-wide .take a[download]").count() == 3
     assert page.locator("form:visible, [data-copy]:visible").count() == 0
     page.locator("#cite summary").click()
     assert "@misc{sentbench-7bb0566c1d" in page.locator("#citation").inner_text()
@@ -118,28 +118,6 @@ def row_of(one: Difference) -> list[str]:
     interval = "–" if one.seeds is None else f"{100 * one.seeds.low:+.2f} to {100 * one.seeds.high:+.2f}"
     values = [f"{100 * value:.2f}" for value in (one.first, one.second)]
     return [*values, f"{100 * one.difference:+.2f}", interval, str(one.paired), one.outcome]
-
-
-def test_the_pairs_of_largest_disagreement_are_found_and_shown_as_far_as_their_licence_allows(
-    open_page: Open,
-) -> None:
-    """`near` ranks pair 1 first of five and pair 5 last: the two largest differences, of 100 % each."""
-    page = open_page("pairs.html").page
-    rows = page.locator("#pairs-table tbody tr")
-    assert [rows.nth(place).locator("th").inner_text() for place in (0, 1)] == [
-        "news 1\nfirst 1 / second 1",
-        "images 3\nfirst 5 / second 5",
-    ]
-    assert rows.nth(0).locator("td").all_inner_texts() == ["0.00", "100", "0", "+100", "4.0"]
-    page.locator("[name=against]").select_option("gold@b")
-    page.locator("[name=subset]").select_option("images")
-    page.locator("[name=size]").select_option("8-14")
-    assert rows.count() == 1
-    page.locator("[name=set]").select_option("1")
-    assert page.locator("#pairs-table .source").count() == 0
-    quiet = open_page("pairs.html", script=False).page
-    assert "first 1 / second 1" in quiet.locator("#pairs-sickr").inner_html()
-    assert "first 1" not in quiet.locator("#pairs-stsb").inner_html()
 
 
 def test_the_committed_overview_prints_on_about_five_sheets_without_the_records_of_runs(
