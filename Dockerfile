@@ -11,10 +11,10 @@ COPY . .
 FROM base AS cuda
 RUN make .venv/.ready
 ENV PATH=/sentbench/.venv/bin:$PATH
-CMD ["sentbench", "doctor"]
+CMD ["sentbench", "--help"]
 
 FROM base AS cpu
 ENV PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu
 RUN make .venv/.ready
 ENV PATH=/sentbench/.venv/bin:$PATH
-CMD ["sentbench", "doctor"]
+CMD ["sentbench", "--help"]

@@ -15,20 +15,21 @@ PROSE := $(wildcard *.md) Makefile dvc.yaml .ci/run docs harness methods sentben
 
 PIP_OPTIONS := --quiet --disable-pip-version-check
 # uv installs in a fraction of pip's time, from where pip is told to; where it cannot, pip does it.
-INDEX := UV_DEFAULT_INDEX="$$("$(BIN)/python" -m pip config get global.index-url 2>/dev/null || echo https://pypi.org/simple)" \
+INDEX := UV_DEFAULT_INDEX="$$("$(BIN)/python" -m pip config get global.index-url 2>/dev/null)" \
 	SSL_CERT_FILE="$$("$(BIN)/python" -m pip config get global.cert 2>/dev/null || echo "$$SSL_CERT_FILE")"
 MORE := UV_FIND_LINKS="$$("$(BIN)/python" -m pip config get global.find-links 2>/dev/null)" \
 	UV_EXTRA_INDEX_URL="$$("$(BIN)/python" -m pip config get global.extra-index-url 2>/dev/null)"
 install = env $(INDEX) $(MORE) "$(BIN)/uv" pip install --quiet --index-strategy unsafe-best-match \
 	--python "$(BIN)/python" $(1) 2>/dev/null || "$(BIN)/python" -m pip install $(PIP_OPTIONS) $(1)
 
-.PHONY: help reproduce test test-mirror check docs pictures sbom lock bench bench-short clean
+.PHONY: help reproduce test test-mirror check generated docs pictures sbom lock bench bench-short clean
 
 help:
 	@echo "make reproduce   small plan from package-registry data to reports/index.html"
 	@echo "make test        lint, spelling and terms, types and the default tests (CPU, offline)"
 	@echo "make test-mirror the tests that need SENTBENCH_MIRROR"
 	@echo "make check       compare losses and scores with the committed ones"
+	@echo "make generated   write all generated text: tables, schemas, outputs shown in documents"
 	@echo "make docs        the documentation as a site, in docs/_build; every internal link is checked"
 	@echo "make pictures    pictures of the report's pages for the documents, in docs/pictures (needs Chromium)"
 	@echo "make sbom        packages of the environment with licences, as CycloneDX, in .cache/sbom.json"
@@ -71,6 +72,10 @@ test-mirror: $(READY)
 check: $(READY)
 	@sentbench check
 
+generated: $(READY)
+	@python -m docs.generated
+	@python -m tests.regression.reference --missing
+
 docs: $(READY)
 	@"$(BIN)/python" -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable ".[docs]"
 	@python -m sphinx -q -W -n -b html docs docs/_build
@@ -92,7 +97,7 @@ sbom: $(READY)
 
 bench: $(READY)
 	@python -m benchmarks
-	@sentbench readmes
+	@python -m docs.generated
 
 bench-short: $(READY)
 	@python -m benchmarks --short

@@ -23,7 +23,7 @@ from torch import Tensor
 from torch.autograd import profiler
 from torch.profiler import record_function
 
-from benchmarks import BENCHMARKS, GPU_CHECK
+from benchmarks import BENCHMARKS, GPU_CHECK, stand_ins
 from harness.data.corpora import corpus_file, read_corpus
 from harness.data.download import folder_of
 from harness.data.sts import ScoredPair
@@ -44,7 +44,6 @@ from harness.tasks.sts import StsTask
 from methods.core.encoder import SentenceEncoder
 from methods.core.fast.linear import linear
 from methods.core.folders import load_encoder
-from tests.support import tiny
 
 Side = Callable[[], Any]
 """One whole run of one side of a comparison; where it returns Taken, its own seconds count."""
@@ -181,7 +180,7 @@ def fresh(function: Callable[..., Any], *given: Any) -> Any:
 def backbone(short: bool) -> Path:
     """Returns a folder of a six-layer encoder of width 384; `short` one of two layers and width 16."""
     quiet()
-    return tiny.write_backbone(Path(mkdtemp()) / "tiny") if short else folder_of("minilm-l6")
+    return stand_ins.write_backbone(Path(mkdtemp()) / "tiny") if short else folder_of("minilm-l6")
 
 
 def encoder(short: bool, pooling: str) -> SentenceEncoder:
@@ -191,7 +190,7 @@ def encoder(short: bool, pooling: str) -> SentenceEncoder:
 
 def sentences(count: int, short: bool) -> list[str]:
     """Returns so many sentences in an order drawn once."""
-    texts = [row.text for row in tiny.rows(count)]
+    texts = [row.text for row in stand_ins.rows(count)]
     if not short:
         texts = [text for text, _ in read_corpus(corpus_file(folder_of("wiki-small")))]
     return [texts[place] for place in np.random.default_rng(0).permutation(len(texts))[:count]]
@@ -199,7 +198,7 @@ def sentences(count: int, short: bool) -> list[str]:
 
 def made_up(count: int) -> StsTask:
     """Returns a set of pairs that holds so many different sentences, with scores drawn once."""
-    some = [row.text for row in tiny.rows(100)]
+    some = [row.text for row in stand_ins.rows(100)]
     texts = [f"{some[number % len(some)]} {number}" for number in range(count)]
     gold = np.random.default_rng(0).integers(6, size=count // 2).astype(float).tolist()
     pairs = [ScoredPair(*pair) for pair in zip(texts[::2], texts[1::2], gold, strict=True)]

@@ -22,6 +22,7 @@ import numpy as np
 import torch
 import yaml
 
+from benchmarks import stand_ins
 from benchmarks.runner import processor, timed
 from harness.disk.files import write_text
 from harness.errors import InputError
@@ -45,7 +46,6 @@ from methods.core.optimizer import AdamW, build_optimizer
 from methods.core.teachers import write_teacher
 from methods.core.trainer import TrainConfig
 from methods.core.types import Row, to_device
-from tests.support import tiny
 
 ROWS = 512
 TEACHER_DIM = 1024
@@ -64,8 +64,8 @@ class RandomTeacher:
 
 
 def write_backbone(folder: Path, shape: Shape) -> Path:
-    """Writes a BERT of these sizes with random weights, and a tokenizer that knows `tiny.WORDS`."""
-    return tiny.write_backbone(
+    """Writes a BERT of these sizes with random weights, and a tokenizer that knows `stand_ins.WORDS`."""
+    return stand_ins.write_backbone(
         folder,
         vocab_size=shape.vocabulary,
         hidden_size=shape.width,
@@ -85,7 +85,7 @@ def built(
     They have TRAINING_LENGTH pieces, and as many augmentations as any method asks for.
     """
     rng = np.random.default_rng(0)
-    texts = [" ".join(rng.choice(tiny.WORDS, size=TRAINING_LENGTH - 2)) for _ in range(3 * ROWS)]
+    texts = [" ".join(rng.choice(stand_ins.WORDS, size=TRAINING_LENGTH - 2)) for _ in range(3 * ROWS)]
     rows = [
         Row(index, texts[3 * index], tuple(texts[3 * index + 1 : 3 * index + 3])) for index in range(ROWS)
     ]

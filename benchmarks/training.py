@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from benchmarks.runner import Disagreement, Taken, backbone, profiled, run, sentences
+from benchmarks.stand_ins import TRAIN
 from benchmarks.steps import stepper
 from harness.paths import RUN_LOG
 from harness.report.measurements import BenchmarkResult
@@ -29,7 +30,6 @@ from methods.core.trainer import TrainConfig, Trainer
 from methods.core.types import Row
 from methods.simcse.config import SimCSEConfig
 from methods.simcse.method import SimCSE
-from tests.support.tiny import TRAIN
 
 BATCH, LENGTH, STEPS, SHORT_STEPS, SEED, TEMPERATURE = 64, 32, 6, 3, 0, 0.05
 PEER = "sentence-transformers' trainer"

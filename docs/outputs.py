@@ -1,4 +1,4 @@
-"""The outputs shown in the documents: `python -m docs.outputs` runs each command and rewrites its output.
+"""The outputs shown in the documents: each command runs, and `make generated` rewrites its output.
 
 A block of kind `console` contains one command, after `$`, and its output.
 """
@@ -54,8 +54,12 @@ def output_of(command: str) -> str:
     return done.stdout
 
 
-def main() -> int:
-    """Rewrites every output that differs and names it; names the commands that need a folder not here."""
+def rewrite(*, write: bool) -> int:
+    """Returns how many outputs differ, and names them; rewrites them if `write`.
+
+    An output that cannot be made here, for example because a folder is missing, is named with the reason.
+    """
+    differ = 0
     for example in (one for page in PAGES for one in examples(page)):
         name = f"{example.page.name}: {example.command}"
         if example.obstacle:
@@ -63,12 +67,10 @@ def main() -> int:
             continue
         now = output_of(example.command)
         if now != example.shown:
-            text = example.page.read_text(encoding="utf-8")
-            old, new = (f"$ {example.command}\n{output}```" for output in (example.shown, now))
-            example.page.write_text(text.replace(old, new), encoding="utf-8")
-            print(f"{name}: rewritten")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+            differ += 1
+            if write:
+                text = example.page.read_text(encoding="utf-8")
+                old, new = (f"$ {example.command}\n{output}```" for output in (example.shown, now))
+                example.page.write_text(text.replace(old, new), encoding="utf-8")
+            print(f"{name}: {'rewritten' if write else 'stale; run `make generated`'}")
+    return differ

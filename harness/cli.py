@@ -19,7 +19,17 @@ from harness.process import prepare
 
 ROOMS = ("commands", "stages")
 """The folders whose files are commands if their first line says so: a stage of the pipeline is one too."""
-HEADLINE = re.compile(r'"""`sentbench ([\w-]+)`: (.+)\.$')
+HEADLINE = re.compile(r'"""`sentbench ((?:stage )?[\w-]+)`: (.+)\.$')
+STAGE = "stage"
+"""The first word of a stage of the pipeline, which dvc.yaml calls; help does not list them."""
+GROUPS = {
+    "check a number": ("verify", "list", "report"),
+    "run a table": ("plan", "data", "launch"),
+    "try a method": ("try", "compare"),
+    "evaluate a model": ("evaluate", "mteb", "publish"),
+    "keep watch": ("check",),
+}
+"""Who uses which command, as the help lists them."""
 READER_GONE, INTERRUPTED = 141, 130
 """The exit codes of a command that SIGPIPE or SIGINT ended."""
 SHELLS = ("bash", "zsh", "tcsh")
@@ -66,7 +76,7 @@ class PrintCompletion(argparse.Action):
         """Prints; the name and its arguments are argparse's. Every module of a command is imported."""
         import shtab
 
-        listed = {name: [parser_of(name)] for name in commands()}
+        listed = {name: [parser_of(name)] for name in public()}
         print(shtab.complete(overview(listed), shell=values))
         parser.exit()
 
@@ -97,8 +107,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             f"{package} is not installed; `{sys.executable} -m pip install 'sentbench[{EXTRAS[package]}]'`"
         )
     except KeyboardInterrupt:
-        module = module_of(words[0]) if words and words[0] in commands() else None
-        left = getattr(module, "CONTINUES", "nothing half-written is left")
+        left = "nothing half-written is left"
+        with suppress(InputError, IndexError):
+            left = getattr(module_of(command_in(words)[0]), "CONTINUES", left)
         print(f"\nsentbench: interrupted; {left}", file=sys.stderr)
         return INTERRUPTED
     print(f"sentbench: {problem}", file=sys.stderr)
@@ -123,15 +134,26 @@ def run_command(words: Sequence[str]) -> int:
     if not words or words[0].startswith("-"):
         overview().parse_args(words or ["--help"])
         return 0
-    name, known = words[0], list(commands())
+    name, rest = command_in(words)
+    from harness.include import include_all
+
+    include_all(included.include)
+    return int(module_of(name).execute(parser_of(name).parse_args(rest)) or 0)
+
+
+def command_in(words: Sequence[str]) -> tuple[str, Sequence[str]]:
+    """Returns the name of the command that words begin with, `stage train` for a stage, and its arguments.
+
+    Errors: InputError if there is no such command.
+    """
+    length = 2 if words[0] == STAGE else 1
+    name = " ".join(words[:length])
+    known = [one for one in commands() if one.startswith(f"{STAGE} ") == (length == 2)]
     if name not in known:
         raise InputError(
             f"{name!r} is not a command, expected one of {', '.join(known)}{near_matches(name, known)}"
         )
-    from harness.include import include_all
-
-    include_all(included.include)
-    return int(module_of(name).execute(parser_of(name).parse_args(words[1:])) or 0)
+    return name, words[length:]
 
 
 def parser_of(name: str) -> CommandParser:
@@ -167,6 +189,13 @@ def commands() -> dict[str, Command]:
     return dict(sorted(found.items()))
 
 
+def public() -> list[str]:
+    """Returns the commands that help lists, by group: all but the stages."""
+    grouped = [name for names in GROUPS.values() for name in names if name in commands()]
+    rest = [name for name in commands() if not name.startswith(f"{STAGE} ")]
+    return [*dict.fromkeys([*grouped, *rest])]
+
+
 def module_of(name: str) -> ModuleType:
     """Returns the module of a command."""
     return import_module(commands()[name].module)
@@ -174,21 +203,41 @@ def module_of(name: str) -> ModuleType:
 
 def overview(parents: Mapping[str, list[CommandParser]] | None = None) -> CommandParser:
     """Returns the parser of `sentbench --help` and `--version`; parents: the parsers of its commands."""
+    hidden = argparse.SUPPRESS if parents is None else None  # completion leaves out what is suppressed
     parser = CommandParser(
         prog="sentbench",
+        usage="sentbench [--version] [--print-completion SHELL] COMMAND ...",
         description="A reproducibility benchmark for unsupervised sentence embeddings.",
-        epilog="`sentbench COMMAND --help` shows a command's options and an example. Every command takes "
-        "`--include DIR`, a folder with methods, tasks, recipes and tables of your own.",
+        epilog=listing(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action="version", version=version())
+    parser.add_argument("--version", action="version", version=version(), help=hidden)
     parser.add_argument(
         "--print-completion", choices=SHELLS, metavar="SHELL", action=PrintCompletion,
-        help=f"print the script that completes commands and options in {', '.join(SHELLS)}",
+        help=hidden,
     )  # fmt: skip
-    listed = parser.add_subparsers(metavar="COMMAND")
-    for name, command in commands().items():
-        listed.add_parser(name, help=command.says, add_help=False, parents=(parents or {}).get(name, ()))
+    listed = parser.add_subparsers(metavar="COMMAND", help=hidden)
+    for name in public():
+        says = commands()[name].says
+        listed.add_parser(name, help=says, add_help=False, parents=(parents or {}).get(name, ()))
     return parser
+
+
+def listing() -> str:
+    """Returns the commands by who uses them, a line each, and what all of them take."""
+    grouped = {name for names in GROUPS.values() for name in names}
+    rest = tuple(name for name in public() if name not in grouped)
+    lines = []
+    for group, names in {**GROUPS, **({"other": rest} if rest else {})}.items():
+        lines += [f"{group}:", *(f"  {name:<9} {commands()[name].says}" for name in names), ""]
+    return "\n".join(
+        [
+            *lines,
+            "`sentbench COMMAND --help` shows options and an example. Every command takes",
+            "`--include DIR`, a folder with methods, tasks, recipes and tables of your own.",
+            f"`--print-completion SHELL` completes words in {', '.join(SHELLS)}.",
+        ]
+    )
 
 
 def version() -> str:

@@ -1,4 +1,4 @@
-"""Commands of `sentbench`, one file a command; those that are stages of the pipeline are in harness/stages.
+"""Commands of `sentbench`, one file a command; stages, `sentbench stage NAME`, are in harness/stages.
 
 The first line of a command's docstring is its name and help, and a line `Example: ...` of it ends its help
 page. ARGUMENTS has the settings of each argument by its name, as argparse takes them; a command without it

@@ -187,10 +187,13 @@ def write_backbone(folder: Path, shape: Shape) -> None:
     word_transformer(
         WordAverageEncoder(vectors, words),
         vocabulary=len(words),
+        copies=1,
         layers=shape.layers,
         heads=max(1, shape.width // 64),
         inner=shape.inner,
         positions=shape.positions,
         dropout=0.1,
+        start="identity",
+        pooling="mean",
         seed=0,
     ).save(folder)

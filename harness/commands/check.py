@@ -1,4 +1,4 @@
-"""`sentbench check`: compare first steps and scores with committed ones, and the scoring with theory.
+"""`sentbench check`: compare first steps and scores with the committed ones.
 
 First steps come first (harness/check/reference_losses.py): they name the number that a changed meaning
 changes, which a score half a point lower does not.

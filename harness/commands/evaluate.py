@@ -1,4 +1,4 @@
-"""`sentbench evaluate`: score an encoder folder.
+"""`sentbench evaluate`: score an encoder folder, a model of the hub, or BM25.
 
 Example: `sentbench evaluate backbones/minilm-l6 --tasks STSB,sts-part --interval`
 """
@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING, Any
 from harness.commands import JSON, POOLING, TEXT, check_encoder_folder, name_list
 from harness.data.hub_models import model_folder
 from harness.disk.files import write_json
-from harness.disk.locks import alone
 from harness.disk.outputs import check_file
 from harness.errors import InputError
-from harness.plan.entries import read_plan
-from harness.process import DEVICE, compute_on, compute_with
+from harness.process import DEVICE, compute_with
 from harness.report.formats.scores import ScoreLine
 from harness.tasks.interface import Task, check_names
 
@@ -26,12 +24,13 @@ if TYPE_CHECKING:
 
     from harness.facts.statistics import Interval
 
-CONTINUES = "with --run the same command encodes only what is not stored yet; otherwise nothing is left"
+BM25 = "bm25"
+"""The name of BM25, which ranks texts by their words, in place of an encoder's folder."""
 ARGUMENTS = {
     "folder": {
         "type": Path,
         "metavar": "MODEL",
-        "help": "an encoder's folder, or the hub's NAME/REPOSITORY; with --from-store a folder of vectors",
+        "help": "an encoder's folder, the hub's NAME/REPOSITORY, or bm25; with --from-store vectors",
     },
     "--tasks": {
         "help": "tasks and suites, comma-separated (default: sts, the seven STS sets; none with --pairs)",
@@ -55,15 +54,11 @@ ARGUMENTS = {
         "choices": ["portable", "native"],
         "help": "portable: one thread, the same bits on every x86-64 processor (default: native, faster)",
     },
-    "--run": {"help": "evaluate the artefact of this run of params.yaml on the run's tasks"},
 }
 
 
 def execute(arguments: argparse.Namespace) -> None:
-    """Prints the scores of a folder; with `--run` writes those of a run of the plan."""
-    if arguments.run:
-        evaluate_planned(arguments)
-        return
+    """Prints the scores of a folder, and writes them where an option says so."""
     compute_with(arguments.arithmetic or "native")
     output = check_file(arguments.out, keys=("model", "scores")) if arguments.out else None
     lines, bounds = scores_of(arguments)
@@ -86,26 +81,11 @@ def execute(arguments: argparse.Namespace) -> None:
     print(to_table(lines, suites=suites, note=note, subsets=arguments.subsets, bounds_of=bounds), end="")
 
 
-def evaluate_planned(arguments: argparse.Namespace) -> None:
-    """Writes the scores of a run of the plan. Errors: InputError with options that only folders take."""
-    for name in ("json", "out", "interval", "from_store", "pooling", "arithmetic", "tasks", "pairs"):
-        if getattr(arguments, name):
-            option = f"--{name.replace('_', '-')}"
-            raise InputError(
-                f"--run with {option}: a run is scored with the plan's settings; drop one of the two"
-            )
-    check_encoder_folder(arguments.folder)
-    params = read_plan()
-    device = compute_on(params.run(arguments.run).arithmetic, arguments.device)
-    from harness.stages.evaluate import evaluate_run
-
-    with alone(f"evaluating {arguments.run}"):
-        print(evaluate_run(params, arguments.run, arguments.folder, device=device))
-
-
 def scores_of(arguments: argparse.Namespace) -> tuple[list[ScoreLine], dict[str, Interval]]:
     """Returns the scores of a folder's encoder, or of stored vectors, and the intervals of averages."""
     folder = arguments.folder
+    if str(folder) == BM25 and not folder.exists():
+        return bm25_lines(arguments), {}
     if not arguments.from_store:
         folder = model_folder(folder)
         check_encoder_folder(folder)
@@ -115,8 +95,9 @@ def scores_of(arguments: argparse.Namespace) -> tuple[list[ScoreLine], dict[str,
     from harness.tasks.registry import SUITES
 
     own = [own_pairs_task(file) for file in arguments.pairs]
-    listed = arguments.tasks if arguments.tasks or own else "sts"
-    tasks: list[Task] = [*(tasks_named(name_list(listed), text=arguments.text) if listed else []), *own]
+    listed = "sts" if arguments.tasks is None and not own else arguments.tasks
+    named = [] if listed is None else tasks_named(name_list(listed), text=arguments.text)
+    tasks: list[Task] = [*named, *own]
     check_names(tasks)
     kept: dict[str, np.ndarray] = {}
     options = {"pooling": arguments.pooling, "from_store": arguments.from_store, "device": arguments.device}
@@ -124,3 +105,22 @@ def scores_of(arguments: argparse.Namespace) -> tuple[list[ScoreLine], dict[str,
         lines = score_lines(tasks, encode, intervals=arguments.interval, kept=kept)
     suites = {**SUITES, "pairs": [task.name for task in own]}
     return lines, average_intervals(kept, {name: found for name, found in suites.items() if len(found) > 1})
+
+
+def bm25_lines(arguments: argparse.Namespace) -> list[ScoreLine]:
+    """Returns the scores of BM25 on re-ranking tasks.
+
+    Errors: InputError for a task of another kind, and an option that only encoders take.
+    """
+    for name in ("interval", "from_store", "pooling", "arithmetic", "pairs"):
+        if getattr(arguments, name):
+            raise InputError(f"bm25 with --{name.replace('_', '-')}: only encoders take it; drop the option")
+    from harness.tasks.registry import build_tasks
+    from harness.tasks.reranking import RerankingTask, bm25_scores
+
+    lines = []
+    for task in build_tasks(name_list("sts" if arguments.tasks is None else arguments.tasks), text=arguments.text):
+        if not isinstance(task, RerankingTask):
+            raise InputError(f"bm25: {task.name} ranks nothing, expected AskUbuntu, SciDocs or TRECQA")
+        lines += [ScoreLine(**score._asdict()) for score in bm25_scores(task)]
+    return lines

@@ -9,19 +9,23 @@ import math
 import sys
 from collections import Counter
 from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from harness.errors import InputError
 from harness.launch.local import LocalExecutor, visible_gpus
 from harness.launch.on_ray import RayExecutor
 from harness.launch.pipeline import Pipeline, log_of, open_pipeline
 from harness.launch.progress import Progress, duration
-from harness.launch.scheduler import FirstLook, Scheduler
+from harness.launch.scheduler import Scheduler
 from harness.launch.worker import PRELOADED, Executor, is_ours
-from harness.paths import COSTS
-from harness.plan.entries import Params, read_params, read_plan
+from harness.paths import COSTS, ENTRIES
+from harness.plan.entries import Params, read_params
 from harness.plan.estimate import Estimate, cores_here, hours_at_once, packing
 from harness.plan.step_times import read_step_times
 from harness.process import compute_with, limitation
+from harness.stages.entries import write_entries
+from harness.stages.fingerprint import code_fingerprints
 
 TYPICAL = {
     "data": 10.0,
@@ -69,8 +73,7 @@ def execute(arguments: argparse.Namespace) -> int:
         progress = Progress(
             pipeline.order, executor.slots, guesses=guesses(pipeline, params) if params else {}
         )
-        first = first_look(pipeline, params) if params else None
-        scheduler = Scheduler(pipeline, executor, arguments.retries, progress, first)
+        scheduler = Scheduler(pipeline, executor, arguments.retries, progress)
         scheduler.run()
     return report(scheduler)
 
@@ -92,19 +95,6 @@ def executor_of(arguments: argparse.Namespace, pipeline: Pipeline) -> Executor:
     return LocalExecutor(arguments.jobs or most, gpus, preloaded)
 
 
-def first_look(pipeline: Pipeline, params: Params) -> FirstLook | None:
-    """Returns what shows the leaderboard of every system's first seed; None if there are no further seeds."""
-    runs = {key: run for key, run in params.runs.items() if f"evaluate@{key}" in pipeline.order}
-    first: dict[tuple[str, str], str] = {}
-    for key, run in sorted(runs.items(), key=lambda entry: entry[1].seed):
-        first.setdefault((run.id, run.backbone_name), key)
-    if len(first) == len(runs):
-        return None
-    keys = [key for key in runs if key in first.values()]
-    command = [sys.executable, "-m", "harness.cli", "report", "--first", *keys]
-    return FirstLook(frozenset(f"evaluate@{key}" for key in keys), command, log_of("first-results"))
-
-
 def guesses(pipeline: Pipeline, params: Params) -> dict[str, float]:
     """Returns the seconds that stages may take: as on record here, else those typical of the small plan."""
     found = {}
@@ -121,19 +111,24 @@ def guesses(pipeline: Pipeline, params: Params) -> dict[str, float]:
 
 def forecast(pipeline: Pipeline, jobs: int | None) -> str:
     """Returns what would run and, by executor, how long the plan's runs among it would take."""
-    names = pipeline.to_run()
+    names = pipeline.to_run(foreseen(pipeline))
     kinds = Counter(name.partition("@")[0] for name in names)
     counts = ", ".join(f"{number} {kind}" for kind, number in kinds.items()) or "none"
     lines = [f"{len(names)} of {len(pipeline.order)} stages would run: {counts}"]
+    if not any(is_ours(pipeline.commands[name]) for name in names):
+        return lines[0]
+    params, cores = read_params(), jobs or cores_here()
+    left = {name: pipeline.order[name] & {*names} for name in names}
+    seconds = Progress(left, cores, guesses=guesses(pipeline, params)).seconds_left()
+    if seconds is not None:
+        return f"{lines[0]}\n--on local, {cores} stages at once: about {duration(seconds)}"
     if not kinds["train"]:
         return lines[0]
-    params = read_plan()
     estimate = Estimate(params, read_step_times())
     keys = [key for key in params.runs if f"train@{key}" in names]
     costs = [cost for key in keys if (cost := estimate.run(params.runs[key]))]
     if not costs:
         return lines[0]
-    cores = jobs or cores_here()
     here = hours_at_once([cost.cpu_hours for cost in costs], cores)
     lines.append(f"--on local, {cores} runs at once on this machine's CPU: about {duration(here * 3600)}")
     for gpus in [jobs] if jobs else GPUS:
@@ -142,6 +137,24 @@ def forecast(pipeline: Pipeline, jobs: int | None) -> str:
     unknown = len(keys) - len(costs)
     lines += [f"no estimate for {unknown} of {len(keys)} runs"] if unknown else []
     return "\n".join([*lines, packing(keys)])
+
+
+def foreseen(pipeline: Pipeline) -> dict[str, dict[Path, str]]:
+    """Returns what the stages of entries and of code fingerprints would write, by stage and file.
+
+    Both are computed in seconds, and without them a comment in a module would look like a change of every
+    stage. Empty for a pipeline without these stages.
+    """
+    if not {"entries", "fingerprint"} <= pipeline.order.keys():
+        return {}
+    params = read_params()
+    with TemporaryDirectory() as place:
+        written = write_entries(params, Path(place, "entries"))
+        entries = {
+            ENTRIES / path.relative_to(written): path.read_text(encoding="utf-8")
+            for path in written.rglob("*.json")
+        }
+    return {"entries": entries, "fingerprint": code_fingerprints(params)}
 
 
 def report(scheduler: Scheduler) -> int:

@@ -1,4 +1,4 @@
-"""`sentbench list`: list the names that the other commands take.
+"""`sentbench list`: list the names that other commands take.
 
 Example: `sentbench list tables --coverage`
 """

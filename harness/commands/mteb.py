@@ -1,4 +1,4 @@
-"""`sentbench mteb`: score an encoder folder on tasks of mteb, in the layout of its public results.
+"""`sentbench mteb`: score an encoder folder on tasks of mteb.
 
 The results of a run are filed under its system's name, a revision computed from the run's identity and the
 encoder's bytes, and its seed as mteb's experiment. The name of any other folder ends in the first

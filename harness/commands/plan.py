@@ -1,4 +1,4 @@
-"""`sentbench plan`: write params.yaml, the runs that tables or recipes need, and say what they cost.
+"""`sentbench plan`: write params.yaml, the runs of tables or recipes, and their cost.
 
 Example: `sentbench plan pcl/table2 --seeds 3 --dry-run`
 """

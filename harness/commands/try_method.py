@@ -1,15 +1,14 @@
-"""`sentbench try`: train a method of one file in the small setting and compare it with others.
+"""`sentbench try`: train a method of one file in minutes, and compare it.
 
 Example: `sentbench try mycse.py --against simcse-small,pcl-small --set temperature=0.1`
 
-Encoder, corpus, text, steps, batch and seeds are those of `simcse-small`, unless `--set` changes them; on
-another encoder, steps and rate are those of the small plan's systems there. The results of the others come
-with the package, and are used if this machine would compute the same bits; else they are trained here.
+Encoder, corpus, text, steps, batch and seeds are those of `simcse-small`, unless `--set` changes them. The
+results of the others come with the package, and are used if this machine would compute the same bits; else
+they are trained here.
 """
 
 import argparse
 import json
-import re
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
@@ -44,8 +43,6 @@ FULL, POWER, DELTA = "simcse", 0.8, 0.5
 """With `--scale full`: the system whose setting it has, the script's for BERT-base, and the aim of seeds."""
 TABLE, PAGE = "table.txt", "index.html"
 CONTINUES = "the same command continues: runs that are done are not trained again"
-LENGTH = ("steps", "batch_size", "learning_rate", "eval_every", "save_every")
-"""Settings of a training that depend on the encoder it starts from."""
 ARGUMENTS = {
     "file": {"type": Path, "metavar": "FILE.py", "help": "defines one Method with its Config and loss"},
     "--against": {"default": TEMPLATE, "help": f"systems, comma-separated (default: {TEMPLATE})"},
@@ -56,10 +53,6 @@ ARGUMENTS = {
         "default": [],
         "metavar": "KEY=VALUE",
         "help": "a setting of the method or the training",
-    },
-    "--sweep": {
-        "metavar": "KEY=A,B,C",
-        "help": "train each value, choose one on STS-B dev, evaluate that one",
     },
     "--fresh": {"action": "store_true", "help": "train the others here too; reuse no result"},
     "--scale": {
@@ -93,14 +86,11 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.scale == "full":
         print(write_full(arguments.file, name, recipes, settings, seeds=range(arguments.seeds), out=out))
         return 0
-    template = trained_on(small.systems[TEMPLATE], backbone, small)
+    template = small.systems[TEMPLATE]
     others = opponents(name_list(arguments.against), small, backbone, arguments.seeds)
-    own = [
-        in_setting_of(
-            template, key, method=name, settings=values, seeds=range(arguments.seeds), backbone=backbone
-        )
-        for key, values in candidates(name, settings, arguments.sweep).items()
-    ]
+    own = in_setting_of(
+        template, name, method=name, settings=settings, seeds=range(arguments.seeds), backbone=backbone
+    )
     from harness.commands.try_runs import Session
 
     session = Session(arguments.file, own, others, recipes, small.providers, known)
@@ -135,23 +125,6 @@ def pair_of(text: str, option: str) -> tuple[str, Any]:
     return key, value
 
 
-def candidates(name: str, settings: Mapping[str, Any], sweep: str | None) -> dict[str, dict[str, Any]]:
-    """Returns the settings of every system that is trained by its id: one, or one a value of the sweep."""
-    if sweep is None:
-        return {name: dict(settings)}
-    key, _, values = sweep.partition("=")
-    found = {}
-    for value in name_list(values):
-        _, read = pair_of(f"{key}={value}", "--sweep")
-        found[f"{name}-{key}-{re.sub('[^a-z0-9]+', '-', value.lower())}".replace("_", "-")] = {
-            **settings,
-            key: read,
-        }
-    if len(found) < 2:
-        raise InputError(f"--sweep {sweep}: expected KEY=A,B with two values or more")
-    return found
-
-
 def opponents(names: Sequence[str], small: Recipe, backbone: str, seeds: int) -> list[System]:
     """Returns the systems to compare with on the backbone, with their seeds; `pcl` stands for `pcl-small`.
 
@@ -168,22 +141,9 @@ def opponents(names: Sequence[str], small: Recipe, backbone: str, seeds: int) ->
                 f"--against {name}: expected one of {', '.join(known)}"
                 f"{near_matches(name, [*known, *(one.removesuffix(SUFFIX) for one in known)])}"
             )
-        system = trained_on(small.systems[key], backbone, small)
+        system = small.systems[key]
         found.append(system.model_copy(update={"backbones": [backbone], "seeds": system.first_seeds(seeds)}))
     return found
-
-
-def trained_on(system: System, backbone: str, small: Recipe) -> System:
-    """Returns a system with the length and rate of training that the small plan has for a backbone.
-
-    They are those of the plan's systems there; a system that is declared on the backbone keeps its own, as
-    does every system where the plan trains nothing. A pretrained encoder needs a lower rate than a new one.
-    """
-    there = (one.train for one in small.systems.values() if backbone in one.backbones and one.train["steps"])
-    known = next(there, None)
-    if known is None or backbone in system.backbones:
-        return system
-    return system.model_copy(update={"train": {**system.train, **{name: known[name] for name in LENGTH}}})
 
 
 def check_out(out: Path, file: str) -> None:

@@ -16,13 +16,12 @@ from harness.compute.encoders import CheckedNetworks
 from harness.compute.rows import read_rows
 from harness.data.download import folder_of
 from harness.disk.layouts import read_artefact
-from harness.disk.records import read_object
 from harness.errors import InputError
 from harness.facts.comparisons import rank_intervals
 from harness.facts.statistics import mean
 from harness.identity import arithmetic_used, run_identity
 from harness.launch.progress import duration
-from harness.paths import ARTEFACTS, BACKBONES, CORPORA, COSTS, DATA, RUN_LOG, SCORES, TEACHERS
+from harness.paths import ARTEFACTS, BACKBONES, CORPORA, DATA, RUN_LOG, SCORES, TEACHERS
 from harness.plan.checks import check_runs
 from harness.plan.entries import Params, Run, write_params
 from harness.plan.estimate import Estimate
@@ -30,7 +29,7 @@ from harness.plan.recipes import Recipe, System
 from harness.plan.resolve import planned
 from harness.plan.step_times import BASELINE, read_step_times
 from harness.process import quiet
-from harness.report.formats.trial import Candidate, Ranked, Trial, chosen
+from harness.report.formats.trial import Ranked, Trial, spread
 from harness.report.system_pairs import compare_systems, system_scores
 from harness.results.schema import ResultFile
 from harness.results.store import read_result
@@ -50,7 +49,7 @@ class Session:
     def __init__(
         self,
         file: Path,
-        own: Sequence[System],
+        own: System,
         others: Sequence[System],
         recipes: Mapping[str, Recipe],
         providers: Sequence[str],
@@ -58,10 +57,10 @@ class Session:
     ) -> None:
         """Plans what has no result yet, and fetches its data.
 
-        own: the systems of the method, several in a sweep. others: with the seeds that are wanted. known: the
-        committed results that may be reused. Errors: InputError as of a plan.
+        own: the system of the method. others: with the seeds that are wanted. known: the committed results
+        that may be reused. Errors: InputError as of a plan.
         """
-        (backbone,) = own[0].backbones
+        (backbone,) = own.backbones
         self.file, self.own = file.resolve(), own
         self.wanted, self.recipes, self.providers = others, recipes, providers
         self.ranked = dict(known)
@@ -85,7 +84,7 @@ class Session:
             seeds = [seed for seed in system.seeds if seed not in {result.run.seed for result in kept}]
             if seeds:
                 missing.append(system.model_copy(update={"seeds": seeds}))
-        self.params = planned(self.recipes, [*self.own, *missing], self.providers)
+        self.params = planned(self.recipes, [self.own, *missing], self.providers)
         check_runs(self.params)
 
     def _leave_out(self, differs: Callable[[ResultFile, Params], str]) -> None:
@@ -138,7 +137,7 @@ class Session:
     def laws(self) -> Iterator[Law]:
         """Yields the laws of the method, checked on the plan's encoder and corpus."""
         quiet()
-        run = next(run for run in self.params.runs.values() if run.id == self.own[0].id)
+        run = next(run for run in self.params.runs.values() if run.id == self.own.id)
         method, config, settings = run.read_settings()
 
         def build() -> Method:
@@ -155,20 +154,14 @@ class Session:
         """Trains and evaluates what is not done yet, and returns the comparison."""
         trained: dict[str, list[str]] = {}
         started, count = time.monotonic(), len(self.params.runs)
-        sweeps = len(self.own) > 1
         for number, (key, run) in enumerate(self.params.runs.items()):
             left = (time.monotonic() - started) / number * (count - number) if number else 0
             words = f", about {left:.0f} s left" if left else ""
             print(f"[{number + 1}/{count}] {key}{words}", file=sys.stderr, flush=True)
             trained.setdefault(run.id, []).append(key)
             self._train(key, run)
-            if not (sweeps and run.id in [system.id for system in self.own]):
-                self._evaluate(key, run)
-        found = [Candidate(system.id, *_selection(trained[system.id])) for system in self.own]
-        best = chosen(found).setting
-        for key in trained[best]:
-            self._evaluate(key, self.params.runs[key])
-        return self._compared(best, trained, found if sweeps else [])
+            self._evaluate(key, run)
+        return self._compared(trained)
 
     def _train(self, key: str, run: Run) -> None:
         folder = ARTEFACTS / key
@@ -184,16 +177,20 @@ class Session:
     def _identity(self, run: Run) -> str:
         return run_identity(self.params, run, arithmetic_used("cpu"))
 
-    def _compared(self, best: str, trained: Mapping[str, Sequence[str]], sweep: Sequence[Candidate]) -> Trial:
+    def _compared(self, trained: Mapping[str, Sequence[str]]) -> Trial:
         def here(name: str) -> list[ResultFile]:
             return [read_result(SCORES / f"{key}.json") for key in trained.get(name, ())]
 
-        ours, theirs = here(best), [r for name, kept in self.others.items() for r in (*kept, *here(name))]
+        ours, theirs = (
+            here(self.own.id),
+            [r for name, kept in self.others.items() for r in (*kept, *here(name))],
+        )
         systems = system_scores([*ours, *theirs])
         own, *others = systems.values()
         rest = {name: found for name, found in self.ranked.items() if name not in self.others}
         stale = [name for name, found in rest.items() if why_not(found[0], self.known)]
-        notes = [
+        notes = [dev_scores(self.own.id, trained[self.own.id])]
+        notes += [
             f"{name}: {len(found)} committed results, which this code computes bit by bit"
             for name, found in self.others.items()
             if found
@@ -201,8 +198,8 @@ class Session:
         notes += self.left_out.values()
         if stale:
             notes.append(f"not ranked, for the code computes other bits: {', '.join(stale)}")
-        notes += filter(None, map(early_end, trained[best]))
-        run = self.params.runs[trained[best][0]]
+        notes += filter(None, map(early_end, trained[self.own.id]))
+        run = self.params.runs[trained[self.own.id][0]]
         length = f"{run.train['steps']} steps of {run.train['batch_size']} sentences"
         ranks = [result for name, found in rest.items() if name not in stale for result in found]
         return Trial(
@@ -210,7 +207,6 @@ class Session:
             systems=systems,
             comparisons=[compare_systems(own, other) for other in others],
             ranks=ranked([*ours, *theirs, *ranks]),
-            candidates=sweep,
             settings=", ".join([*(f"{key} {value}" for key, value in run.config.items()), length]),
             notes=notes,
         )
@@ -228,12 +224,10 @@ def early_end(key: str) -> str:
     return ""
 
 
-def _selection(keys: Sequence[str]) -> tuple[list[float], float]:
-    """Returns the best dev score of each run and the seconds of all their trainings."""
+def dev_scores(system: str, keys: Sequence[str]) -> str:
+    """Returns the best dev score of the runs of a system, in one line: settings are chosen by it."""
     dev = [float(read_artefact(ARTEFACTS / key)["selection"]["best_dev"]) for key in keys]
-    again = "train the run again"
-    costs = [read_object(COSTS / f"{key}.train.json", "train_seconds", again=again) for key in keys]
-    return dev, sum(float(cost["train_seconds"]) for cost in costs)
+    return f"{system} on STS-B dev: {spread(dev)}, {len(dev)} seeds; settings are chosen by this score"
 
 
 def ranked(results: Collection[ResultFile]) -> list[Ranked]:

@@ -7,19 +7,30 @@ from typing import Any
 
 
 def write_backbone(
-    origin: Path, layers: int | None, folder: Path, *, shape: Mapping[str, Any] | None = None
+    origin: Path,
+    layers: int | None,
+    folder: Path,
+    *,
+    shape: Mapping[str, Any] | None = None,
+    centre: Path | None = None,
 ) -> None:
     """Fills `folder` with the model of `origin` as it is, its first `layers` layers, or one over its words.
 
     shape: the settings of `methods.core.words.word_transformer` where `origin` holds word vectors.
+    centre: the corpus whose mean word is taken off them.
     Errors: InputError if it holds none, or the origin cannot be cut or take the shape.
     """
+    from harness.compute.rows import read_rows
     from methods.core.folders import cut_layers, load_encoder
     from methods.core.saving import save_backbone, save_encoder
-    from methods.core.words import load_word_average, word_transformer
+    from methods.core.words import centred, load_word_average, word_transformer
 
     if shape is not None:
-        save_encoder(word_transformer(load_word_average(origin), **shape), folder)
+        words = load_word_average(origin)
+        if centre is not None:
+            texts = (row.text for row in read_rows(centre))
+            words = centred(words, texts, vocabulary=shape["vocabulary"])
+        save_encoder(word_transformer(words, **shape), folder)
     elif layers is not None:
         save_backbone(cut_layers(load_encoder(origin, pooling="mean"), layers), folder)
     else:

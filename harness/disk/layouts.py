@@ -45,9 +45,9 @@ class Layout(NamedTuple):
 
 RECORDS = {
     ARTEFACTS: (RUN_RECORD, "train the run again"),
-    CORPORA: (CORPUS_RECORD, "make it again with `sentbench corpus {}`"),
-    TEACHERS: (TEACHER_RECORD, "make them again with `sentbench teach {}`"),
-    BACKBONES: (BACKBONE_RECORD, "remove the folder and make it with `sentbench backbone {}`"),
+    CORPORA: (CORPUS_RECORD, "make it again with `sentbench stage corpus {}`"),
+    TEACHERS: (TEACHER_RECORD, "make them again with `sentbench stage teach {}`"),
+    BACKBONES: (BACKBONE_RECORD, "remove the folder and make it with `sentbench stage backbone {}`"),
     DATA: (SOURCE_RECORD, "remove the folder and run `sentbench data fetch {}`"),
 }
 """Room of the project -> the record of a folder of it, and how the folder is made again."""

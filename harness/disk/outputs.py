@@ -92,11 +92,6 @@ def room_of(*paths: Path) -> int:
     return LEAST_ROOM + sum(file.stat().st_size for file in files if file.is_file())
 
 
-def is_written_by_us(folder: Path, layout: Layout) -> bool:
-    """Returns whether a folder has the marks of a layout and nothing else than that layout has."""
-    return _foreign_file(folder, layout) is None
-
-
 def _foreign_file(folder: Path, layout: Layout) -> str | None:
     """Returns what shows that a folder is not of a layout, None if nothing does."""
     for path in sorted(folder.rglob("*")):

@@ -12,7 +12,7 @@ import os
 import re
 import time
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -88,18 +88,27 @@ class Pipeline:
             self._record(stage)
             return "restored"
 
-    def to_run(self) -> list[str]:
+    def to_run(self, known: Mapping[str, Mapping[Path, str]] | None = None) -> list[str]:
         """Returns the stages that have changed, and those that need one of them; changes nothing.
 
-        One of the latter may turn out to be as it was, and one that the run cache has is not run either.
+        known: the files that stages would write, by stage, where that is known: a stage runs again for one
+        of those that differs from what is there. Of the others, one that needs a changed stage may turn out
+        to be as it was, and one that the run cache has is not run either.
         Errors: InputError if a stage's state cannot be read.
         """
-        found: dict[str, None] = {}
+        known, found = known or {}, dict[str, None]()
+        news = {name: differing(files) for name, files in known.items()}
         for name, needs in self.order.items():
             stage = self._stages[name]
+            reads = {Path(os.path.relpath(dep.fs_path)) for dep in stage.deps}
+            written = {path for need in found.keys() & needs & news.keys() for path in news[need]}
             try:
                 with _stage_errors():
-                    if found.keys() & needs or stage.changed(upstream=self._upstream[name]):
+                    if (
+                        found.keys() & (needs - news.keys())
+                        or any(reads & {path, *path.parents} for path in written)
+                        or stage.changed(upstream=self._upstream[name])
+                    ):
                         found[name] = None
             except StageError as error:
                 raise InputError(f"{name}: {error}; `dvc status` says more") from error
@@ -242,6 +251,15 @@ def open_repo() -> Any:
     except SCMError:
         return Repo(config={"core": {"no_scm": True}})
     return Repo()
+
+
+def differing(files: Mapping[Path, str]) -> list[Path]:
+    """Returns the files that do not have these texts."""
+    return [
+        path
+        for path, text in files.items()
+        if not path.is_file() or path.read_text(encoding="utf-8", errors="replace") != text
+    ]
 
 
 def check_release() -> None:

@@ -58,12 +58,6 @@ class Progress:
         print(line.ljust(self._width if terminal else 0), end=end, file=self.stream, flush=True)
         self._width = len(line)
 
-    def say(self, text: str) -> None:
-        """Prints a text to standard output; on a terminal the line moves below it."""
-        if self.stream.isatty():
-            print("\r" + " " * self._width, end="\r", file=self.stream, flush=True)
-        print(text, flush=True)
-
     def line(self) -> str:
         """Returns the counts and, once a stage has run and the time of all others is known, the time left."""
         counts = Counter(self.states.values())

@@ -1,72 +1,18 @@
 """The loop of a launch: begins stages whose dependencies are recorded, records those that have ended."""
 
 import signal
-import subprocess
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from graphlib import TopologicalSorter
-from pathlib import Path
 from types import FrameType
 
 from harness.launch.pipeline import CHANGED, Pipeline, StageError
 from harness.launch.progress import Progress
-from harness.launch.worker import Ended, Executor, Job, LastingExecutor, end_with_parent, last_line
+from harness.launch.worker import Ended, Executor, Job, LastingExecutor, last_line
 
 TICK = 0.5
 """Seconds after which the loop looks whether it was interrupted."""
-OVER = {"done", "restored", "unchanged"}
-
-
-@dataclass
-class FirstLook:
-    """The command, and the stages that it needs; it is no stage itself, so nothing of it is recorded."""
-
-    stages: frozenset[str]
-    command: Sequence[str]
-    log: Path
-    """Where the command prints; it is shown once the command has ended."""
-    _process: subprocess.Popen[bytes] | None = field(default=None, init=False)
-    _over: bool = field(default=False, init=False)
-
-    def look(self, states: Mapping[str, str]) -> str:
-        """Starts the command if it is due; returns what it printed if it has ended since the last call.
-
-        It is due once: when all of its stages are over and at least one of them was run or restored. A
-        command that fails gives one line and does no harm to the launch.
-        """
-        if self._process is None:
-            found = {states.get(stage) for stage in self.stages}
-            if not self._over and found <= OVER and found & {"done", "restored"}:
-                self._begin()
-            return ""
-        code = self._process.poll()
-        if code is None:
-            return ""
-        self._process = None
-        if code == 0:
-            return self.log.read_text(encoding="utf-8").rstrip()
-        return f"no first results: {last_line(self.log) or f'exit code {code}'}"
-
-    def close(self) -> None:
-        """Ends the command if it runs."""
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
-            self._process = None
-
-    def _begin(self) -> None:
-        self._over = True
-        self.log.parent.mkdir(parents=True, exist_ok=True)
-        with self.log.open("wb") as log:
-            self._process = subprocess.Popen(
-                self.command,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                preexec_fn=end_with_parent,
-                start_new_session=True,
-            )
 
 
 @dataclass
@@ -78,8 +24,6 @@ class Scheduler:
     retries: int
     """How often a stage runs again that the system ended; one that ended itself with an error does not."""
     progress: Progress
-    first: FirstLook | None = None
-    """What shows first results; its stages come before all others."""
     failed: dict[str, str] = field(default_factory=dict)
     """Each stage that failed, with the reason in one line."""
     interrupted: int = 0
@@ -94,7 +38,7 @@ class Scheduler:
         order = self.pipeline.order
         graph = TopologicalSorter(order)
         graph.prepare()
-        ranks = priorities(order, self.first.stages if self.first else ())
+        ranks = priorities(order)
         ready: list[str] = []
         with self._interruptible():
             try:
@@ -106,13 +50,9 @@ class Scheduler:
                     ended = self.executor.wait(TICK) if self._running else []
                     graph.done(*over, *(one.stage for one in ended if self._ended_well(one)))
                     self.pipeline.dump(at_once=False)
-                    if self.first and (text := self.first.look(self.progress.states)):
-                        self.progress.say(text)
                     self.progress.show()
             finally:
                 self.executor.close()
-                if self.first:
-                    self.first.close()
         self.progress.show(last=True)
 
     @property
@@ -184,17 +124,10 @@ class Scheduler:
                 signal.signal(number, handler)
 
 
-def priorities(order: dict[str, set[str]], first: Iterable[str] = ()) -> dict[str, tuple[bool, int, int]]:
-    """Returns a rank for each stage: stages `first` with all they need, then the longest chain of dependents,
-    then the order decides.
-    """
+def priorities(order: dict[str, set[str]]) -> dict[str, tuple[int, int]]:
+    """Returns a rank for each stage: the longest chain of dependents first, then the order decides."""
     chains = dict.fromkeys(order, 0)
-    early = set(first)
     for name in reversed(order):
-        if name in early:
-            early |= order[name]
         for need in order[name]:
             chains[need] = max(chains[need], chains[name] + 1)
-    return {
-        name: (name not in early, -chain, position) for position, (name, chain) in enumerate(chains.items())
-    }
+    return {name: (-chain, position) for position, (name, chain) in enumerate(chains.items())}

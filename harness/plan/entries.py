@@ -22,6 +22,8 @@ from harness.process import Arithmetic
 
 LONGEST_CHAIN = 100
 """Of things each of which is made from the one before: backbones cut from backbones, runs that go on."""
+Start = Literal["identity", "mean"]
+"""See `methods.core.words.Start`, which loads torch."""
 NOT_IDENTITY = ("tasks", "weights")
 """Entries of a run that do not change what is trained."""
 
@@ -30,6 +32,7 @@ CorpusFolder = Annotated[str, folder_in("data", "corpora")]
 StartFolder = Annotated[str, folder_in("backbones", "artefacts")]
 ParentFolder = Annotated[str, folder_in("artefacts", "teachers", "backbones", "data", "corpora")]
 OriginFolder = Annotated[str, folder_in("data", "backbones")]
+InputFolder = Annotated[str, folder_in("data", "backbones", "corpora")]
 SourceFolder = Annotated[str, folder_in("data")]
 
 
@@ -111,14 +114,17 @@ class Run(Declaration):
 
 
 class WordShape(Declaration):
-    """The BERT that is built over word vectors; its width is theirs."""
+    """The BERT that is built over word vectors."""
 
     vocabulary: int = Field(ge=1, description="the most frequent words that it keeps")
+    copies: int = Field(ge=1, description="its width is this many word vectors, side by side")
     layers: int = Field(ge=0)
     heads: int = Field(ge=1)
     inner: int = Field(ge=1, description="width of the feed-forward layers")
     positions: int = Field(ge=1, description="longest input in words, special tokens included")
     dropout: float = Field(ge=0, lt=1)
+    start: Start = Field(description="what a layer computes at first: the token, or the mean of all tokens")
+    pooling: Literal["cls", "mean"] = Field(description="that its folder states; a run has its own")
     seed: int = Field(ge=0, description="of the weights that are drawn")
 
 
@@ -126,8 +132,16 @@ class Backbone(Declaration):
     """How backbones/NAME is made: a folder as it is, its first layers, or a BERT over its word vectors."""
 
     origin: OriginFolder
+    corpus: InputFolder = Field(
+        description="folder of the corpus whose mean word is taken off the word vectors; else the origin"
+    )
     layers: int | None = Field(ge=1)
     shape: WordShape | None = Field(default=None, exclude_if=lambda shape: shape is None)
+
+    @property
+    def centre(self) -> Path | None:
+        """The corpus whose mean word is taken off, None where the vectors stay as they are."""
+        return None if self.corpus == self.origin else Path(self.corpus)
 
 
 class Corpus(Declaration):
@@ -197,7 +211,7 @@ class Params(Declaration):
 
     def _made_from(self) -> dict[str, set[str]]:
         return {
-            **{f"{BACKBONES}/{name}": {entry.origin} for name, entry in self.backbones.items()},
+            **{f"{BACKBONES}/{name}": {entry.origin, entry.corpus} for name, entry in self.backbones.items()},
             **{f"{CORPORA}/{name}": {entry.origin, entry.tool} for name, entry in self.corpora.items()},
             **{f"{TEACHERS}/{name}": {entry.encoder, entry.corpus} for name, entry in self.teachers.items()},
             **{

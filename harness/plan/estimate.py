@@ -74,7 +74,7 @@ class Estimate:
         shape = self.times.shapes.get(Path(origin).name)
         if shape is not None and backbone is not None and backbone.shape is not None:
             built = backbone.shape.model_dump(include={"layers", "inner", "vocabulary", "positions"})
-            return shape.model_copy(update=built)
+            return shape.model_copy(update={**built, "width": shape.width * backbone.shape.copies})
         if shape is None or backbone is None or backbone.layers is None:
             return shape
         return shape.model_copy(update={"layers": backbone.layers})
@@ -228,7 +228,7 @@ def _sizes(value: Any) -> Any:
 
 def packing(keys: Iterable[str], folder: Path = COSTS) -> str:
     """Returns the line of a plan that says how many of the largest of these runs share the GPU that they were
-    trained on: `sentbench train` notes its peak there.
+    trained on: `sentbench stage train` notes its peak there.
     """
     fitting = []
     for key in keys:

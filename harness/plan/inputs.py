@@ -31,12 +31,15 @@ def with_needs(
     wanted = {path for run in runs.values() for path in (run.backbone, run.parent)}
     for path in sorted(wanted | {teacher["encoder"] for teacher in teachers.values()}):
         if Path(path).parent == paths.BACKBONES:
-            _add_backbone(backbones, Path(path).name, declared)
+            _add_backbone(backbones, Path(path).name, declared, derived)
     corpora: dict[str, Any] = {}
+    for entry in backbones.values():
+        add_corpus(corpora, entry["corpus"], derived, "portable")
     for run in runs.values():
         add_corpus(corpora, run.corpus, derived, run.arithmetic)
     reads = _reads_of(runs.values(), providers)
-    folders = {entry["origin"] for entry in backbones.values()} | {run.corpus for run in runs.values()}
+    folders = {entry[need] for entry in backbones.values() for need in ("origin", "corpus")}
+    folders |= {run.corpus for run in runs.values()}
     folders |= {entry[need] for entry in corpora.values() for need in ("origin", "tool")}
     sources = {Path(folder).name for folder in folders if Path(folder).parent == paths.DATA}
     sources = sources.union(*reads.values())
@@ -103,19 +106,24 @@ def _reads_of(runs: Iterable[Run], providers: Sequence[str]) -> dict[str, list[s
     return {reader: sorted(found) for reader, found in sorted(reads.items())}
 
 
-def _add_backbone(backbones: dict[str, Any], name: str, declared: Mapping[str, DeclaredBackbone]) -> None:
+def _add_backbone(
+    backbones: dict[str, Any],
+    name: str,
+    declared: Mapping[str, DeclaredBackbone],
+    derived: Mapping[str, DeclaredCorpus],
+) -> None:
     if name not in declared:
         raise InputError(
             f"backbone {name!r} is not in recipes/{BACKBONES}{near_matches(name, list(declared))}"
         )
     entry = declared[name]
-    if entry.words is not None:
-        backbones[name] = {"origin": f"{paths.DATA}/{entry.words}", "layers": None, "shape": entry.shape}
-    elif entry.cut is None:
-        backbones[name] = {"origin": f"{paths.DATA}/{entry.source}", "layers": None}
+    if entry.cut is not None:
+        _add_backbone(backbones, entry.cut, declared, derived)
+        origin = f"{paths.BACKBONES}/{entry.cut}"
     else:
-        _add_backbone(backbones, entry.cut, declared)
-        backbones[name] = {"origin": f"{paths.BACKBONES}/{entry.cut}", "layers": entry.layers}
+        origin = f"{paths.DATA}/{entry.words or entry.source}"
+    corpus = origin if entry.centre is None else corpus_folder(entry.centre, derived)
+    backbones[name] = {"origin": origin, "corpus": corpus, "layers": entry.layers, "shape": entry.shape}
 
 
 def corpus_folder(name: str, derived: Mapping[str, DeclaredCorpus]) -> str:

@@ -139,12 +139,13 @@ class SharedBlocks(Declaration):
 class DeclaredBackbone(Declaration):
     """A source as it is, the first layers of another backbone, or a BERT built over a source of word vectors.
 
-    `pooling` where a teacher states none.
+    `centre` is the corpus whose mean word is taken off the vectors. `pooling` where a teacher states none.
     """
 
     source: Name | None = None
     words: Name | None = None
     shape: WordShape | None = None
+    centre: Name | None = None
     cut: Name | None = None
     layers: int | None = Field(default=None, ge=1)
     pooling: str | None = None
@@ -155,6 +156,8 @@ class DeclaredBackbone(Declaration):
         alone = (self.cut is None) == (self.layers is None) and (self.words is None) == (self.shape is None)
         if len(origins) != 1 or not alone:
             raise ValueError("expected `source`, or `cut` with `layers`, or `words` with `shape`")
+        if self.centre is not None and self.words is None:
+            raise ValueError("`centre` without `words`; expected both or neither")
         return self
 
 

@@ -2,7 +2,7 @@
 
 A declaration of `leaderboards/templates/pictures` uses `$NAME` for a colour of the palette, for a value
 given to `draw`, and for a value in its `usermeta`, which has the usual values, one set of sizes for windows
-and one for phones. vl-convert draws without a network.
+and one for phones. vl-convert draws without a network, in a process of its own.
 """
 
 import csv
@@ -17,6 +17,7 @@ from typing import Any
 
 from harness.disk.yaml_files import read_yaml
 from harness.errors import InputError
+from harness.report.drawing import svg_of
 from harness.report.formats.templates import TEMPLATES
 
 PICTURES = TEMPLATES / "pictures"
@@ -75,7 +76,8 @@ Row = Mapping[str, Any]
 class Chart:
     """A picture with its words and its data.
 
-    says: its conclusion, one sentence computed from `rows`. drawings: SVG for windows and for phones.
+    says: its conclusion, one sentence computed from `rows`. drawings: SVG for windows and for phones, both
+    empty where this machine cannot draw.
     """
 
     key: str
@@ -103,7 +105,8 @@ class Chart:
     @property
     def files(self) -> dict[str, str]:
         """What can be downloaded, by the file as seen from the main page."""
-        return {f"pages/{self.key}.svg": f"{self.svg}\n", f"pages/{self.key}.csv": self.csv}
+        drawn = {f"pages/{self.key}.svg": f"{self.svg}\n"} if self.svg else {}
+        return {**drawn, f"pages/{self.key}.csv": self.csv}
 
 
 def draw(
@@ -132,7 +135,8 @@ def draw(
     for size in SIZES:
         spec = _filled(declared, {**COLOURS, **sizes[size], **words})
         spec |= {"data": {"values": list(rows)}, "config": config}
-        drawings.append(_as_inline(_svg_of(spec, key), f"{key}-{size}", title, says or caption))
+        drawn = svg_of(spec, key)
+        drawings.append(drawn and _as_inline(drawn, f"{key}-{size}", title, says or caption))
     return Chart(key, title, caption, says, tuple(rows), (drawings[0], drawings[1]))
 
 
@@ -151,21 +155,6 @@ def _filled(part: Any, values: Mapping[str, Any]) -> Any:
         return part
     whole = _NAMED.fullmatch(part)
     return values[whole[1]] if whole else _NAMED.sub(lambda found: str(values[found[1]]), part)
-
-
-def _svg_of(spec: Mapping[str, Any], key: str) -> str:
-    try:
-        import vl_convert
-    except ImportError:
-        raise InputError(
-            "pictures need vl-convert-python, which is not installed; install the extra: "
-            "pip install '.[report]'"
-        ) from None
-    try:
-        return str(vl_convert.vegalite_to_svg(dict(spec), vl_version="6.4", allowed_base_urls=[]))
-    except ValueError as error:
-        fault = " ".join(str(error).split())[:300]
-        raise InputError(f"picture {key}: {fault}") from None
 
 
 def _as_inline(svg: str, key: str, title: str, says: str) -> str:

@@ -17,7 +17,7 @@ AGAIN = "measure again by `python -m benchmarks`"
 COUNT = re.compile(r" x [\d.]+")
 """A count in the name of a peer, which differs between machines."""
 HEADING = "## Goals and machines"
-INTRO = """Written by `sentbench readmes` from `reports/benchmarks.json`, medians over rounds. At least: how
+INTRO = """Written by `make generated` from `reports/benchmarks.json`, medians over rounds. At least: how
 many times ours is as fast as the other tool. At most: what ours takes, in a unit or in times of the other.
 The last row is GFLOP/s of fp32 products by oneDNN, which our layers call, and by torch's default. The
 file has ranges, rounds and threads, and a profile for each missed goal."""

@@ -1,6 +1,6 @@
-"""`sentbench backbone`: pipeline stage that makes a backbone.
+"""`sentbench stage backbone`: pipeline stage that makes a backbone.
 
-Example: `sentbench backbone minilm-l2`
+Example: `sentbench stage backbone minilm-l2`
 """
 
 import argparse
@@ -34,7 +34,7 @@ def make_backbone(params: Params, name: str) -> Path:
         )
     entry, folder = params.backbones[name], BACKBONES / name
     origin = Path(entry.origin)
-    check_inputs(entry.origin)
+    check_inputs(entry.origin, entry.corpus)
     check_folder(folder, BACKBONE, room=room_of(origin))
     from harness.compute.backbone import write_backbone
     from harness.compute.encoders import reading
@@ -42,7 +42,7 @@ def make_backbone(params: Params, name: str) -> Path:
     quiet()
     with disk_errors(folder), reading(origin), new_folder(folder, BACKBONE) as part:
         shape = None if entry.shape is None else entry.shape.model_dump()
-        write_backbone(origin, entry.layers, part, shape=shape)
+        write_backbone(origin, entry.layers, part, shape=shape, centre=entry.centre)
         if entry.layers is not None or entry.shape is not None:  # a copy has the record of its source
             write_manifest(part / BACKBONE_RECORD, entry.model_dump())
     return folder

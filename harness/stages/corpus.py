@@ -1,6 +1,6 @@
-"""`sentbench corpus`: pipeline stage that makes a derived corpus.
+"""`sentbench stage corpus`: pipeline stage that makes a derived corpus.
 
-Example: `sentbench corpus wiki-small-views`
+Example: `sentbench stage corpus wiki-small-views`
 """
 
 import argparse

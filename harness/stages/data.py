@@ -1,5 +1,9 @@
-"""Stage `data`: sources fetched into data/NAME and checked there."""
+"""`sentbench stage data`: pipeline stage that fetches one source of params.yaml into data/NAME.
 
+Example: `sentbench stage data stsb`
+"""
+
+import argparse
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -18,6 +22,22 @@ from harness.data.download import (
 from harness.data.hub_requests import not_asked_again
 from harness.data.sources import source_named
 from harness.errors import InputError
+from harness.paths import DATA, data_roots
+from harness.plan.entries import read_plan
+
+CONTINUES = "the same command continues the download of a file of the hub"
+ARGUMENTS = {"name": {"help": "an entry of `sources` in params.yaml"}}
+
+
+def execute(arguments: argparse.Namespace) -> None:
+    """Fetches the source, or copies it from the folder of SENTBENCH_DATA: nothing is downloaded twice."""
+    folder = data_roots()[-1]
+    fetch_sources(
+        [arguments.name],
+        directory=folder,
+        providers=read_plan().providers,
+        copies=DATA if folder != DATA else None,
+    )
 
 
 def fetch_sources(

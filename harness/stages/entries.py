@@ -1,6 +1,6 @@
-"""`sentbench entries`: pipeline stage that gives each entry of params.yaml a file of its own.
+"""`sentbench stage entries`: pipeline stage that gives each entry of params.yaml a file of its own.
 
-Example: `sentbench entries`
+Example: `sentbench stage entries`
 
 DVC reads a whole parameter file again for every stage that depends on a key of it, so a plan of n runs would
 cost n readings of n entries. A stage that depends on its entry's file reads that alone, and unchanged bytes

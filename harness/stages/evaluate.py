@@ -1,5 +1,11 @@
-"""Stage `evaluate`: a folder of an encoder becomes scores; and the same for any folder of a user's own."""
+"""`sentbench stage evaluate`: pipeline stage that scores the encoder of one run of params.yaml.
 
+Example: `sentbench stage evaluate simcse-small__words-50d__s0`
+
+The vectors of any other folder come from here too.
+"""
+
+import argparse
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -10,13 +16,24 @@ from harness.compute import evaluate as compute
 from harness.compute.evaluate import evaluations
 from harness.disk.files import sha256_of, sha256_of_folder, write_record
 from harness.disk.layouts import STORE, read_artefact
+from harness.disk.locks import alone
 from harness.disk.outputs import check_file, check_folder, new_outputs
 from harness.disk.records import check_plain
 from harness.errors import InputError
 from harness.identity import run_code, vectors_identity
-from harness.paths import COSTS, CURVES, EMBEDDINGS, LAST_WEIGHTS, RUN_LOG, SCORES, STORE_RECORD, VECTORS
-from harness.plan.entries import Params
-from harness.process import quiet, resolve_device
+from harness.paths import (
+    ARTEFACTS,
+    COSTS,
+    CURVES,
+    EMBEDDINGS,
+    LAST_WEIGHTS,
+    RUN_LOG,
+    SCORES,
+    STORE_RECORD,
+    VECTORS,
+)
+from harness.plan.entries import Params, read_plan
+from harness.process import DEVICE, compute_on, quiet, resolve_device
 from harness.results.curves import EVALUATIONS, LOSSES, losses_of
 from harness.results.embeddings import EmbeddingStore
 from harness.results.schema import SCHEMA, Provenance, ResultFile, RunRecord, ScoreRecord, Selection
@@ -24,6 +41,22 @@ from harness.results.store import write_result
 from harness.tasks.evaluation import evaluate_stored
 from harness.tasks.interface import Encode, Task
 from harness.tasks.registry import build_tasks
+
+CONTINUES = "the same command encodes only what is not stored yet"
+ARGUMENTS = {"run": {"metavar": "RUN"}, "--device": DEVICE}
+
+
+def execute(arguments: argparse.Namespace) -> None:
+    """Scores artefacts/RUN on the run's tasks."""
+    params = read_plan()
+    device = compute_on(params.run(arguments.run).arithmetic, arguments.device)
+    folder = ARTEFACTS / arguments.run
+    if not folder.is_dir():
+        raise InputError(
+            f"{folder}: no such folder, expected an encoder; run `dvc repro train@{arguments.run}`"
+        )
+    with alone(f"evaluating {arguments.run}"):
+        print(evaluate_run(params, arguments.run, folder, device=device))
 
 
 def evaluate_run(params: Params, key: str, folder: Path, *, device: str) -> Path:

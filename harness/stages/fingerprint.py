@@ -1,6 +1,6 @@
-"""`sentbench fingerprint`: pipeline stage that writes the identity of code or data.
+"""`sentbench stage fingerprint`: pipeline stage that writes the identity of code or data.
 
-Example: `sentbench fingerprint --data selection-senteval`
+Example: `sentbench stage fingerprint --data selection-senteval`
 
 Where the bytes are as before, no stage that depends on the file runs again.
 """
@@ -32,14 +32,19 @@ def execute(arguments: argparse.Namespace) -> None:
 
 def write_code_fingerprints(params: Params) -> list[Path]:
     """Writes .fingerprints/STAGE.txt, train/METHOD.txt of all methods and evaluate/KEY.txt of all runs."""
-    found = fingerprints({key: run.tasks for key, run in params.runs.items()}, code_base())
-    files = {FINGERPRINTS / f"{name}.txt": sha256 for name, sha256 in found.items()}
+    files = code_fingerprints(params)
     folders = sorted({path.parent for path in files} - {FINGERPRINTS})
     for path in (path for folder in folders for path in folder.glob("*.txt") if path not in files):
         path.unlink()
-    for path, sha256 in files.items():
-        write_text(path, f"{sha256}\n")
+    for path, text in files.items():
+        write_text(path, text)
     return folders + [path for path in files if path.parent == FINGERPRINTS]
+
+
+def code_fingerprints(params: Params) -> dict[Path, str]:
+    """Returns the text of each file that the stage writes: the hash of the code that a stage runs."""
+    found = fingerprints({key: run.tasks for key, run in params.runs.items()}, code_base())
+    return {FINGERPRINTS / f"{name}.txt": f"{sha256}\n" for name, sha256 in found.items()}
 
 
 def write_data_fingerprint(params: Params, name: str) -> Path:

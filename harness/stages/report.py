@@ -77,7 +77,7 @@ def score_problems(
     for result in results:
         key = result.run.key
         if key not in run_keys:
-            problems.append(f"orphan: scores of {key!r}, which is not planned; run `sentbench clean`")
+            problems.append(f"orphan: scores of {key!r}, which is not planned; delete the file")
         elif identities.get(key, result.run.identity) != result.run.identity:
             problems.append(
                 f"stale: scores of {key!r} have identity {result.run.identity[:12]}, the run is now "

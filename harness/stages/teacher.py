@@ -1,6 +1,6 @@
-"""`sentbench teach`: pipeline stage that computes a teacher's vectors of a corpus.
+"""`sentbench stage teach`: pipeline stage that computes a teacher's vectors of a corpus.
 
-Example: `sentbench teach minilm-l6__wiki-small`
+Example: `sentbench stage teach minilm-l6__wiki-small`
 """
 
 import argparse

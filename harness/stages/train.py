@@ -1,6 +1,6 @@
-"""`sentbench train`: train one run of params.yaml.
+"""`sentbench stage train`: pipeline stage that trains one run of params.yaml.
 
-Example: `sentbench train simcse-small__minilm-l2__s0 --out artefacts/simcse-small__minilm-l2__s0 --resume`
+Example: `sentbench stage train simcse-small__words-50d__s0 --out artefacts/simcse-small__words-50d__s0`
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from harness.data.sts import ScoredPair, read_pairs_jsonl, read_senteval_sts, read_sick, read_stsb
@@ -93,7 +94,21 @@ def misleading_lengths(
 
 
 def read_stsb_split(folder: Path, split: str, *, form: str, source: str) -> list[ScoredPair]:
-    """Returns the rows of STS-B train, dev or test in a text form; rows of stsb-raw have no origin."""
+    """Returns the rows of STS-B train, dev or test in a text form; rows of stsb-raw have no origin.
+
+    A file is read once in a process, as long as it is the same: yearly sets and their hard pairs are parts.
+    """
+    path = folder / (STSB_FILES[split] if source == "stsb-raw" else f"sts-{split}.csv")
+    state = path.stat() if path.is_file() else None
+    version = (state.st_ino, state.st_mtime_ns, state.st_size) if state else None
+    return list(_stsb_split(folder, split, form, source, version))
+
+
+@lru_cache(maxsize=8)
+def _stsb_split(
+    folder: Path, split: str, form: str, source: str, version: tuple[int, int, int] | None
+) -> tuple[ScoredPair, ...]:
+    """Returns the rows of a file in this version, None for no file; see `read_stsb_split`."""
     if source == "stsb-raw":
         rows = read_pairs_jsonl(folder / STSB_FILES[split])
     else:
@@ -102,7 +117,7 @@ def read_stsb_split(folder: Path, split: str, *, form: str, source: str) -> list
         texts = senteval_texts([text for row in rows for text in (row.first, row.second)])
         converted = zip(rows, texts[::2], texts[1::2], strict=True)
         rows = [row._replace(first=first, second=second) for row, first, second in converted]
-    return _in_form(rows, form)
+    return tuple(_in_form(rows, form))
 
 
 def _read_part(folder: Path, year: str, *, form: str, source: str) -> Subsets:

@@ -3,6 +3,8 @@
 Legend: B batch, M further negatives, d width. Similarity is the cosine, temperature divides it.
 """
 
+import math
+
 import torch
 from torch import Tensor
 from torch.nn import functional
@@ -52,6 +54,21 @@ def nt_xent(anchors: Tensor, positives: Tensor, *, temperature: float) -> Tensor
     logits = logits.masked_fill(torch.eye(len(both), dtype=torch.bool, device=both.device), -torch.inf)
     index = torch.arange(len(both), device=both.device)
     return functional.cross_entropy(logits, (index + len(anchors)) % len(both))
+
+
+def uniformity(vectors: Tensor, *, temperature: float) -> Tensor:
+    """Returns the log of the mean of exp((cos - 1) / temperature) over all pairs of distinct rows.
+
+    Source: Wang and Isola 2020 (arXiv 2005.10242), whose t is 1 / (2 temperature). At the temperature of
+    `info_nce` it is what that loss does with negatives, without any positive.
+    Shapes: vectors [B, d], B > 1; returns a scalar in nats.
+    Facts: 0 when all rows are equal, its largest value; -1 / temperature for rows at right angles.
+    """
+    rows = len(vectors)
+    distances = (cosine_similarities(vectors, vectors) - 1) / temperature  # [B, B]
+    itself = torch.eye(rows, dtype=torch.bool, device=vectors.device)
+    others = distances.masked_fill(itself, -torch.inf)
+    return others.flatten().logsumexp(dim=0) - math.log(rows * (rows - 1))
 
 
 def unit_squared_error(vectors: Tensor, targets: Tensor) -> Tensor:

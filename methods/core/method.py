@@ -7,6 +7,7 @@ import numpy as np
 from pydantic import Field
 from torch import nn
 
+from methods.core.controls import Control, become_control
 from methods.core.corpus import TokenizedCorpus
 from methods.core.encoder import SentenceEncoder
 from methods.core.errors import InputError
@@ -21,9 +22,14 @@ WordVectors = Literal["refused", "accepted", "needed"]
 
 
 class MethodConfig(Settings):
-    """Settings of one run of a method. Numbers come from a recipe: no field has a default value."""
+    """Settings of one run of a method. Numbers come from a recipe: no field but the control has a default."""
 
     max_length: int = Field(ge=3, description="training truncation in word pieces, special tokens included")
+    control: Control | None = Field(
+        None,
+        description="negated: the loss with its sign turned round; permuted: every sentence has the second "
+        "view of another; null: the method itself",
+    )
 
     @property
     def parent_kind(self) -> ParentKind | None:
@@ -56,6 +62,8 @@ class Method(nn.Module):
         self.corpus: TokenizedCorpus | None = None
         self.fixed_modes: dict[str, bool] = {}  # submodule -> whether its dropout is active, always (law 5)
         self.total_steps = 0  # of the whole run; the trainer sets it after `prepare`
+        if config.control is not None:
+            become_control(self, config.control)
 
     def prepare(self, rows: Sequence[Row]) -> Sequence[Row]:
         """Returns the rows to train on, with the corpus tokenised if the method is trained.

@@ -1,15 +1,14 @@
 """Encoders over word vectors: their average (the GloVe row of every table), and a BERT as wide as they are.
 
-The BERT reads whole words and starts as their average: the output weights of attention and feed-forward are
-zero, so that every layer begins as the identity (up to its layer norms), and position embeddings are small.
+The BERT reads whole words. Their vectors may be centred; `Start` says what its layers compute at first.
 """
 
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -27,8 +26,15 @@ OUTPUT = "output.safetensors"
 PAD, UNKNOWN, FIRST, LAST = "[PAD]", "[UNK]", "[CLS]", "[SEP]"
 SPECIAL = (PAD, UNKNOWN, FIRST, LAST, "[MASK]")
 """Tokens before the words; their vectors start as zero."""
-POSITION_SD = 0.02
-"""Standard deviation of position embeddings, as BERT draws them."""
+INITIAL_SD = 0.02
+"""Standard deviation of the weights that are drawn, as BERT draws them."""
+Start = Literal["identity", "mean"]
+"""What a layer computes at first, up to its layer norms.
+
+identity: the token itself, because the output weights of attention and feed-forward are zero; positions are
+drawn. mean: the token plus the mean of all tokens, because values and attention output are identities and
+queries and keys nearly zero; positions are zero.
+"""
 _WORD = re.compile(r"\w+|[^\w\s]")
 
 
@@ -138,41 +144,65 @@ def word_transformer(
     words: WordAverageEncoder,
     *,
     vocabulary: int,
+    copies: int,
     layers: int,
     heads: int,
     inner: int,
     positions: int,
     dropout: float,
+    start: Start,
+    pooling: str,
     seed: int,
 ) -> SentenceEncoder:
-    """Returns a BERT of the width of the word vectors, over the first `vocabulary` words, with mean pooling.
+    """Returns a BERT over the first `vocabulary` words, as wide as `copies` of their vectors side by side.
 
+    With as many heads as copies each head reads a whole vector.
     inner: width of the feed-forward layers. positions: longest input. seed: of everything that is drawn.
     Errors: InputError if there are fewer words, or the heads do not divide the width.
     """
     from transformers import BertConfig, BertModel
 
-    known = len(words.vocabulary)
-    if not 1 <= vocabulary <= known:
-        raise InputError(f"cannot keep {vocabulary} words of {known}; expected 1 to {known}")
-    if words.width % heads:
-        raise InputError(f"{heads} heads do not divide a width of {words.width}; expected a divisor of it")
+    _check_vocabulary(words, vocabulary)
+    width = words.width * copies
+    if width % heads:
+        raise InputError(f"{heads} heads do not divide a width of {width}; expected a divisor of it")
     config = BertConfig(
         vocab_size=len(SPECIAL) + vocabulary,
-        hidden_size=words.width,
+        hidden_size=width,
         num_hidden_layers=layers,
         num_attention_heads=heads,
         intermediate_size=inner,
         hidden_dropout_prob=dropout,
         attention_probs_dropout_prob=dropout,
         max_position_embeddings=positions,
-        initializer_range=POSITION_SD,
+        initializer_range=INITIAL_SD,
         pad_token_id=SPECIAL.index(PAD),
     )
     torch.manual_seed(torch_seed(seed, INITIALISE))
     backbone = BertModel(config, add_pooling_layer=False)
-    _start_as_average(backbone, words.vectors[:vocabulary])
-    return SentenceEncoder(backbone, word_tokenizer(words.vocabulary[:vocabulary]), pooling="mean")
+    _set_start(backbone, words.vectors[:vocabulary].repeat(1, copies), start)
+    return SentenceEncoder(backbone, word_tokenizer(words.vocabulary[:vocabulary]), pooling=pooling)
+
+
+def centred(words: WordAverageEncoder, texts: Iterable[str], *, vocabulary: int) -> WordAverageEncoder:
+    """Returns the first `vocabulary` words without their mean, weighted by how often the texts have each.
+
+    So no direction is left that all sentences of such texts share. Words are split as `word_tokenizer` does.
+    Sums are taken row by row in fp64, which gives the same bits on every processor.
+    Errors: InputError if there are fewer words, or the texts have none of them.
+    """
+    _check_vocabulary(words, vocabulary)
+    tokenizer: Any = word_tokenizer(words.vocabulary[:vocabulary])
+    counts = np.zeros(len(SPECIAL) + vocabulary)
+    for encoding in tokenizer.backend_tokenizer.encode_batch(list(texts), add_special_tokens=False):
+        np.add.at(counts, encoding.ids, 1)
+    known = counts[len(SPECIAL) :]
+    if not known.any():
+        raise InputError(f"none of the first {vocabulary} words is in the corpus; name another corpus")
+    table = words.vectors[:vocabulary].double().numpy()
+    common = (table * known[:, None]).sum(axis=0) / known.sum()
+    vectors = torch.from_numpy((table - common).astype(np.float32))
+    return WordAverageEncoder(vectors, words.vocabulary[:vocabulary])
 
 
 def word_tokenizer(vocabulary: Sequence[str]) -> object:
@@ -197,14 +227,27 @@ def word_tokenizer(vocabulary: Sequence[str]) -> object:
     )
 
 
+def _check_vocabulary(words: WordAverageEncoder, vocabulary: int) -> None:
+    known = len(words.vocabulary)
+    if not 1 <= vocabulary <= known:
+        raise InputError(f"cannot keep {vocabulary} words of {known}; expected 1 to {known}")
+
+
 @torch.no_grad()
-def _start_as_average(backbone: Any, vectors: Tensor) -> None:
-    """Sets the word embeddings [V, d], and the output weights of all layers to zero."""
+def _set_start(backbone: Any, vectors: Tensor, start: Start) -> None:
+    """Sets the word embeddings [V, d] and the weights that `start` fixes; the others stay as drawn."""
     table = backbone.embeddings.word_embeddings.weight
     table[: len(SPECIAL)] = 0.0
     table[len(SPECIAL) :] = vectors
     backbone.embeddings.token_type_embeddings.weight.zero_()
+    if start == "mean":
+        backbone.embeddings.position_embeddings.weight.zero_()
     for layer in backbone.encoder.layer:
-        for output in (layer.attention.output.dense, layer.output.dense):
-            output.weight.zero_()
-            output.bias.zero_()
+        for linear in (layer.attention.self.value, layer.attention.output.dense, layer.output.dense):
+            linear.bias.zero_()
+        layer.output.dense.weight.zero_()
+        if start == "identity":
+            layer.attention.output.dense.weight.zero_()
+        else:
+            for linear in (layer.attention.self.value, layer.attention.output.dense):
+                nn.init.eye_(linear.weight)

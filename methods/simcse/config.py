@@ -14,7 +14,9 @@ class SimCSEConfig(MethodConfig):
     """Settings of one SimCSE run."""
 
     temperature: float = Field(gt=0, description="tau, divides the cosine")
-    objective: Literal["info-nce", "nt-xent"] = Field(description="one-sided, or symmetric as in UNA's rows")
+    objective: Literal["info-nce", "nt-xent", "uniformity"] = Field(
+        description="one-sided; symmetric, as in UNA's rows; or a control: first views apart, no positives"
+    )
     positive: Literal["dropout", "paraphrase"] = Field(
         description="the same text under another dropout mask, or its first augmentation in the corpus"
     )

@@ -4,7 +4,7 @@ from torch import Tensor
 
 from methods.core.dropout import set_dropout
 from methods.core.heads import training_head
-from methods.core.losses import info_nce, nt_xent
+from methods.core.losses import info_nce, nt_xent, uniformity
 from methods.core.method import Method
 from methods.core.networks import Networks
 from methods.core.types import Batch, Loss, doubled
@@ -12,6 +12,8 @@ from methods.simcse.config import SimCSEConfig
 
 OBJECTIVES = {"info-nce": info_nce, "nt-xent": nt_xent}
 """Name of an objective -> the loss of anchors, positives and a temperature; other methods have them too."""
+UNIFORMITY = "uniformity"
+"""The objective without positives: a control."""
 
 
 class SimCSE(Method):
@@ -29,8 +31,10 @@ class SimCSE(Method):
     def loss(self, batch: Batch) -> Loss:
         """Returns the contrastive loss of B sentences against each other."""
         first, second = self.vectors(batch)
-        objective = OBJECTIVES[self.config.objective]
-        return Loss(objective(first, second, temperature=self.config.temperature), {})
+        temperature = self.config.temperature
+        if self.config.objective == UNIFORMITY:
+            return Loss(uniformity(first, temperature=temperature), {})
+        return Loss(OBJECTIVES[self.config.objective](first, second, temperature=temperature), {})
 
     def vectors(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """Returns the vectors of the two views after the head, each [B, d], from one pass over 2B rows.

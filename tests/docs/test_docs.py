@@ -7,6 +7,7 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,13 +15,15 @@ import yaml
 
 import sentbench
 from docs import outputs
-from harness.cli import commands, parser_of
+from harness.cli import command_in, parser_of
 from tests.faults.small_project import write_stsb
 
 ROOT = Path(__file__).parents[2]
 GENERATED = "commands.md"
 PAGES = sorted(
-    page for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")] if page.name != GENERATED
+    page
+    for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    if page.name != GENERATED and "examples" not in page.parts
 )
 SLOW = re.compile(" (evaluate|try) ")
 """Examples that encode a test set or train."""
@@ -83,7 +86,7 @@ def test_the_readme_is_short_and_links_to_every_page_of_the_documents() -> None:
 def test_a_shown_output_is_what_the_command_prints(example: outputs.Example) -> None:
     if example.obstacle:
         pytest.skip(example.obstacle)
-    assert outputs.output_of(example.command) == example.shown, "run `python -m docs.outputs`"
+    assert outputs.output_of(example.command) == example.shown, "run `make generated`"
 
 
 def test_the_readme_shows_the_committed_score_of_the_encoder_that_it_evaluates() -> None:
@@ -102,7 +105,10 @@ def test_a_wrong_output_is_rewritten_and_the_rest_of_the_page_stays(
     absent = block.format("sentbench evaluate backbones/absent --tasks STSB", "as it was\n")
     page.write_text("before\n" + block.format("echo right", "wrong\n") + absent, encoding="utf-8")
     monkeypatch.setattr(outputs, "PAGES", (page,))
-    assert outputs.main() == 0
+    assert outputs.rewrite(write=False) == 1
+    assert page.read_text(encoding="utf-8") == "before\n" + block.format("echo right", "wrong\n") + absent
+    assert outputs.rewrite(write=True) == 1
+    assert outputs.rewrite(write=True) == 0
     assert page.read_text(encoding="utf-8") == "before\n" + block.format("echo right", "right\n") + absent
     shown = capsys.readouterr().out
     assert "page.md: echo right: rewritten\n" in shown
@@ -117,9 +123,9 @@ def test_every_command_shown_is_one_that_the_command_line_takes(page: Path) -> N
         words = shlex.split(re.split(r" &&| \||\$\(| 2>", one or other)[0])[1:]
         if not words or words[0].startswith("-"):
             continue
-        assert words[0] in commands(), f"{page.name}: {words}"
+        name, rest = command_in(words)
         if one and not PLACEHOLDERS.search(one):
-            parser_of(words[0]).parse_args(words[1:])
+            parser_of(name).parse_args(rest)
 
 
 def test_the_notebook_runs_from_top_to_bottom_in_an_empty_folder(
@@ -141,6 +147,53 @@ def test_the_notebook_runs_from_top_to_bottom_in_an_empty_folder(
     assert list(known["scores"]["task"].unique()) == ["STSB", "STSB-dev"]
     assert -100 <= known["average"] <= 100
     assert not list(Path().iterdir())
+
+
+def test_the_workflow_of_the_page_on_ci_runs_commands_that_are_there() -> None:
+    page = (ROOT / "docs/ci.md").read_text(encoding="utf-8")
+    (text,) = re.findall(r"^```yaml\n(.+?)^```$", page, flags=re.M | re.S)
+    (job,) = yaml.safe_load(text)["jobs"].values()
+    runs = [shlex.split(step["run"]) for step in job["steps"] if "run" in step]
+    made = (ROOT / "Makefile").read_text(encoding="utf-8")
+    called = []
+    for program, *words in runs:
+        if program == "make":
+            assert words == [".venv/.ready"]
+            assert "READY := $(VENV)/.ready" in made
+        else:
+            assert program == ".venv/bin/sentbench"
+            name, rest = command_in(words)
+            parser_of(name).parse_args(rest)
+            called.append(name)
+    assert called == ["data", "launch", "check", "compare"]
+
+
+def test_the_lines_that_send_a_training_log_to_tensorboard_send_every_number_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[tuple[str, float, int]] = []
+
+    class Writer:
+        def __init__(self, folder: str) -> None:
+            self.folder = folder
+
+        def __enter__(self) -> "Writer":
+            return self
+
+        def __exit__(self, *error: object) -> None:
+            sent.append((self.folder, 0.0, -1))
+
+        def add_scalar(self, name: str, value: float, step: int) -> None:
+            sent.append((name, value, step))
+
+    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", SimpleNamespace(SummaryWriter=Writer))  # type: ignore[arg-type]
+    log = tmp_path / "train.jsonl"
+    log.write_text('{"step": 0, "evaluation": true, "score": 0.5}\n{"step": 1, "loss": 2.0}\n')
+    monkeypatch.setattr(sys, "argv", ["send.py", str(log)])
+    page = (ROOT / "docs/ecosystem.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"^```python\n(.+?)^```$", page, flags=re.M | re.S)
+    exec(compile(code, "send.py", "exec"), {})
+    assert sent == [("score", 0.5, 0), ("loss", 2.0, 1), (f"board/{log}", 0.0, -1)]
 
 
 def test_the_documents_build_as_pages_without_a_warning(tmp_path: Path) -> None:

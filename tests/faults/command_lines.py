@@ -75,22 +75,23 @@ class Line(NamedTuple):
 def command_lines() -> Iterator[Line]:
     """Yields lines with one bad value each, for every argument of every command."""
     for command in commands():
+        words = command.split()
         actions = [action for action in parser_of(command)._actions if action.dest != "help"]
-        yield Line("unknown option", command, (command, *usual(actions), "--no-such-option"))
-        yield Line("one argument more", command, (command, *usual(actions), "x", "y"))
+        yield Line("unknown option", command, (*words, *usual(actions), "--no-such-option"))
+        yield Line("one argument more", command, (*words, *usual(actions), "x", "y"))
         for action in actions:
             own = action.option_strings[0] if action.option_strings else action.dest
             rest = usual([other for other in actions if other is not action])
             for fault, value in values_of(action).items():
-                words = worded(action, value)
-                yield Line(fault, f"{command} {own}", (command, *rest, *words))
+                given = worded(action, value)
+                yield Line(fault, f"{command} {own}", (*words, *rest, *given))
             if action.option_strings:
                 twice = worded(action, value_of(action))
-                yield Line("twice", f"{command} {own}", (command, *rest, *twice, *twice))
+                yield Line("twice", f"{command} {own}", (*words, *rest, *twice, *twice))
             if action.option_strings and action.nargs != 0:
-                yield Line("without a value", f"{command} {own}", (command, *rest, own))
+                yield Line("without a value", f"{command} {own}", (*words, *rest, own))
             elif action.required and not action.option_strings:
-                yield Line("left out", f"{command} {own}", (command, *rest))
+                yield Line("left out", f"{command} {own}", (*words, *rest))
 
 
 def values_of(action: argparse.Action) -> dict[str, str]:

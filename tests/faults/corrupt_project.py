@@ -25,7 +25,7 @@ STUDENT = "distill-small__minilm-l2__s0"
 VIEWS = "sct-small__minilm-l2__s0"
 SHALLOW = "simcse-small__first__s0"
 TEACHER = "minilm-l2__words"
-DERIVE = ["corpus", "views", "--device", "cpu"]
+DERIVE = ["stage", "corpus", "views", "--device", "cpu"]
 STSB = ["--tasks", "STSB", "--json"]
 SCORES = (f"reports/scores/{RUN}.json",)
 PROPOSE = ["plan", "small", "--dry-run", "--power", "0.8", "--delta", "0.5"]
@@ -60,8 +60,12 @@ def below(folder: str, *names: str) -> tuple[str, ...]:
 
 READERS = {
     "backbone": Reader(TRAIN, below("backbones/minilm-l2", *TRANSFORMER)),
-    "copied backbone": Reader(["backbone", "copied"], below("data/model", "source.json", *TRANSFORMER), True),
-    "cut backbone": Reader(["backbone", "cut"], below("data/model", "source.json", *TRANSFORMER), True),
+    "copied backbone": Reader(
+        ["stage", "backbone", "copied"], below("data/model", "source.json", *TRANSFORMER), True
+    ),
+    "cut backbone": Reader(
+        ["stage", "backbone", "cut"], below("data/model", "source.json", *TRANSFORMER), True
+    ),
     "backbone that was cut, trained": Reader(
         train(SHALLOW), below("backbones/first", "backbone.json", *TRANSFORMER), True
     ),
@@ -96,13 +100,15 @@ READERS = {
         EVALUATE, below("data/stsb", "source.json", "sts-test.csv", "sts-dev.csv"), True
     ),
     "source, trained on": Reader(TRAIN, below("data/words", "source.json", "words.txt"), True),
-    "source, taught": Reader(["teach", TEACHER], below("data/words", "source.json", "words.txt"), True),
+    "source, taught": Reader(
+        ["stage", "teach", TEACHER], below("data/words", "source.json", "words.txt"), True
+    ),
     "source, rewritten": Reader(DERIVE, below("data/words", "source.json", "words.txt"), True),
     "source, checked": Reader(
         ["data", "check", "tiny"], below("data/tiny", "source.json", "words.txt"), True
     ),
     "source, hashed": Reader(
-        ["fingerprint", "--data", "evaluation-senteval"],
+        ["stage", "fingerprint", "--data", "evaluation-senteval"],
         below("data/stsb", "source.json", "sts-test.csv"),
         True,
     ),
@@ -111,8 +117,7 @@ READERS = {
     "scores, published": Reader(PUBLISH, SCORES, True),
     "scores, checked": Reader(["check", "--against", "reports/scores"], SCORES, True),
     "scores, reported": Reader(["report"], SCORES, True, slow=True),
-    "entries of the plan": Reader(["entries"], (".entries/plan.json", f".entries/runs/{RUN}.json")),
-    "pages that a command writes": Reader(["readmes", "--check"], ("methods/pcl/README.md", "docs/speed.md")),
+    "entries of the plan": Reader(["stage", "entries"], (".entries/plan.json", f".entries/runs/{RUN}.json")),
     "records of the report": Reader(
         ["report"],
         (
@@ -129,9 +134,6 @@ def write_everything(folder: Path) -> Path:
     """Writes the project, runs what makes its files, and returns its folder."""
     write_project(folder)
     (folder / "methods").unlink()
-    for page in ROOT.glob("methods/*/README.md"):
-        (folder / page.relative_to(ROOT)).parent.mkdir(parents=True)
-        shutil.copy(page, folder / page.relative_to(ROOT))
     shutil.copytree(folder / "backbones/minilm-l2", folder / "data/model")
     (folder / "data/tiny").mkdir()
     (folder / "data/tiny/words.txt").write_text("one\ntwo\nthree\n")
@@ -139,13 +141,12 @@ def write_everything(folder: Path) -> Path:
         write_source_record(folder / "data" / name)
     (folder / "params.yaml").write_text(yaml.safe_dump(_params(folder), sort_keys=False))
     with chdir(folder):
-        for command in (TRAIN, EVALUATE, ["teach", TEACHER], DERIVE, ["backbone", "first"], ["entries"]):
+        made = [["stage", "teach", TEACHER], DERIVE, ["stage", "backbone", "first"], ["stage", "entries"]]
+        for command in (TRAIN, EVALUATE, *made):
             assert main(command) == 0
     shutil.copytree(folder / "reports/scores", folder / "before")
     shutil.copy(ROOT / "reports/benchmarks.json", folder / "reports")
     shutil.copy(ROOT / "README.md", folder)
-    (folder / "docs").mkdir()
-    shutil.copy(ROOT / "docs/speed.md", folder / "docs")
     return folder
 
 
@@ -157,7 +158,8 @@ def _params(folder: Path) -> dict[str, Any]:
     runs[RUN]["weights"] = "both"
     short = {name: runs[RUN][name] for name in ("corpus", "tasks", "weights", "train")}
     views = {"corpus": "corpora/views", "parent": "corpora/views"}
-    runs[STUDENT] = {**planned[STUDENT], **short, "parent": f"teachers/{TEACHER}"}
+    runs[STUDENT] = {**planned[STUDENT.replace("minilm-l2", "words-50d")], **short}
+    runs[STUDENT] |= {"backbone": runs[RUN]["backbone"], "parent": f"teachers/{TEACHER}"}
     runs[SHALLOW] = {**runs[RUN], "backbone": "backbones/first"}
     runs[VIEWS] = {**planned[VIEWS.replace("minilm-l2", "words-50d")], **short, **views}
     runs[VIEWS]["backbone"] = runs[RUN]["backbone"]
@@ -170,9 +172,9 @@ def _params(folder: Path) -> dict[str, Any]:
         | {"pooling": "mean", "arithmetic": "portable"}
     }
     params["backbones"] |= {
-        "copied": {"origin": "data/model", "layers": None},
-        "cut": {"origin": "data/model", "layers": 1},
-        "first": {"origin": "data/model", "layers": 1},
+        "copied": {"origin": "data/model", "corpus": "data/model", "layers": None},
+        "cut": {"origin": "data/model", "corpus": "data/model", "layers": 1},
+        "first": {"origin": "data/model", "corpus": "data/model", "layers": 1},
     }
     return params
 

@@ -18,10 +18,10 @@ PLANNED, RUN = "simcse-small__words-50d__s0", "simcse-small__minilm-l2__s0"
 
 def train(run: str, *options: str) -> list[str]:
     """Returns the command that trains a run."""
-    return ["train", run, "--out", f"artefacts/{run}", "--device", "cpu", *options]
+    return ["stage", "train", run, "--out", f"artefacts/{run}", "--device", "cpu", *options]
 
 
-TRAIN, EVALUATE = train(RUN), ["evaluate", f"artefacts/{RUN}", "--run", RUN, "--device", "cpu"]
+TRAIN, EVALUATE = train(RUN), ["stage", "evaluate", RUN, "--device", "cpu"]
 TINY = made_up_source({"mirror": {"folder": "words"}}, lines=300)
 PUBLISH, FETCH = ["publish", RUN, "--out", "card"], ["data", "fetch", "tiny", "--providers", "mirror"]
 
@@ -45,7 +45,8 @@ def write_project(folder: Path) -> Path:
     run |= {"corpus": "data/words", "parent": "data/words", "tasks": ["STSB"], "weights": "best-dev"}
     run["train"] |= {"steps": 2, "batch_size": 8, "eval_every": 1, "save_every": 1}
     params |= {"runs": {RUN: run}, "sources": {}, "corpora": {}, "teachers": {}}
-    params["backbones"] = {"minilm-l2": {"origin": "data/minilm-l6", "layers": None}}
+    source = "data/minilm-l6"
+    params["backbones"] = {"minilm-l2": {"origin": source, "corpus": source, "layers": None}}
     (folder / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
     return folder
 

@@ -26,7 +26,7 @@ FILES: dict[str, list[str]] = {
     "leaderboards/evidence/scope.yaml": VERIFY,
     "leaderboards/not-run.yaml": ["list", "tables", "--coverage"],
     "leaderboards/reference_losses.yaml": ["check", "--against", "reports/scores"],
-    "leaderboards/audit/una.yaml": ["readmes", "--check"],
+    "leaderboards/audit/una.yaml": ["report"],
     "leaderboards/answers.yaml": ["report"],
     "leaderboards/claims/una.yaml": ["report"],
 }

@@ -15,7 +15,6 @@ from harness.disk.outputs import (
     check_addition,
     check_file,
     check_folder,
-    is_written_by_us,
     new_folder,
     new_outputs,
 )
@@ -210,7 +209,7 @@ def test_training_into_the_project_changes_nothing(tmp_path: Path, monkeypatch: 
     monkeypatch.chdir(clone)
     before = tree(clone)
     for out in (".", "", "..", "notes", "reports", ".git", "harness", "params.yaml", "data", "/proc/x/y"):
-        assert main(["train", RUN, "--out", out, "--device", "cpu"]) == 2, out
+        assert main(["stage", "train", RUN, "--out", out, "--device", "cpu"]) == 2, out
         assert main(["publish", "simcse-small", "--out", out]) == 2, out
     assert tree(clone) == before
 
@@ -249,6 +248,7 @@ def test_outputs_are_recognised_whoever_brought_them(tmp_path: Path) -> None:
     """The tables of this checkout are those of a report, so that a fresh clone can write its report."""
 
     shutil.copytree(ROOT / "reports/tables", tmp_path / "tables")
-    assert is_written_by_us(tmp_path / "tables", TABLES)
+    check_folder(tmp_path / "tables", TABLES)
     (tmp_path / "tables/notes.md").write_text("mine")
-    assert not is_written_by_us(tmp_path / "tables", TABLES)
+    with pytest.raises(InputError, match="holds something else"):
+        check_folder(tmp_path / "tables", TABLES)

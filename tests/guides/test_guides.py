@@ -1,36 +1,74 @@
 """The guides of CONTRIBUTING followed with toys: what each takes is all that it touches."""
 
 import hashlib
+import re
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.guides.conftest import Checkout
+from tests.guides.conftest import ROOT, Checkout
+
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+RECIPE = """
+name: toy
+runs:
+  - id: toyone-tiny
+    method: toyone
+    variant: only
+    use: [small-training]
+    seeds: [0]
+    backbones: [bert-base-uncased]
+    corpus: wiki1m
+    pooling: mean
+    tasks: [STSB]
+    config: {max_length: 32, temperature: 0.05}
+"""
+EVERY_METHOD = [
+    *(f"tests/conformance/test_{name}.py" for name in ("laws", "readmes", "settings")),
+    "tests/methods/toyone",
+    "tests/regression",
+    "tests/harness/report/test_audit.py",
+    "tests/harness/plan/test_checks.py",
+    "tests/harness/stages/test_identities.py",
+    "tests/harness/test_rooms.py",
+]
+"""The tests that every method has to satisfy."""
 
 
-def test_the_skeleton_of_a_method_keeps_every_law_and_lacks_its_facts_alone(checkout: Checkout) -> None:
-    said = checkout.sentbench("new", "method", "toy-one")
+def steps_of(guide: str, name: str) -> str:
+    """Returns the shell commands of a guide of CONTRIBUTING, with a name in place of NAME."""
+    section = CONTRIBUTING.partition(f"## {guide}\n")[2].partition("\n## ")[0]
+    lines = re.findall(r"^    (.+)$", section, flags=re.M)
+    assert len(lines) >= 4
+    return "\n".join(lines).replace("NAME", name).replace("Name", name.capitalize())
+
+
+def test_a_method_is_four_files_and_a_recipe_and_the_rest_is_generated(checkout: Checkout) -> None:
+    subprocess.run(["bash", "-ec", steps_of("Add a method", "toyone")], cwd=checkout.folder, check=True)
     files = {
-        "methods/toy_one/config.py",
-        "methods/toy_one/method.py",
-        "methods/toy_one/README.md",
-        "tests/methods/toy_one/sample.py",
-        "tests/methods/toy_one/test_toy_one.py",
+        "methods/toyone/method.py",
+        "methods/toyone/README.md",
+        "tests/methods/toyone/sample.py",
+        "tests/methods/toyone/test_toyone.py",
     }
     assert checkout.touched() == files
-    assert files <= set(said.split())
-    assert "toy-one" in checkout.sentbench("list", "methods").split()
-    laws = [f"tests/conformance/test_{name}.py" for name in ("laws", "readmes")]
-    checkout.pytest(*laws, "-k", "toy", "-m", "not slow")
-    with pytest.raises(AssertionError, match=r"^FFF "):
-        checkout.pytest("tests/methods/toy_one")
-    with pytest.raises(AssertionError, match="exists already"):
-        checkout.sentbench("new", "method", "toy-one")
-    assert checkout.touched() == files
     for words in (["check"], ["format", "--check"]):
-        lint = ["ruff", *words, "--no-cache", "methods/toy_one", "tests/methods/toy_one"]
+        lint = ["ruff", *words, "--no-cache", "methods/toyone", "tests/methods/toyone"]
         assert subprocess.run(lint, cwd=checkout.folder, capture_output=True).returncode == 0
+    with pytest.raises(AssertionError, match=r"^FFF "):
+        checkout.pytest("tests/methods/toyone")
+    written = checkout.folder / "tests/methods/toyone/test_toyone.py"
+    checkout.write({str(written): re.sub(r"pytest.fail.*", "pass", written.read_text())})
+    checkout.write({"recipes/toy.yaml": RECIPE})
+    assert "toyone" in checkout.sentbench("list", "methods").split()
+    assert "toyone-tiny" in checkout.sentbench("plan", "toy", "--dry-run")
+
+    checkout.run("-m", "tests.regression.reference", "--missing", PYTHONHASHSEED="0")
+    generated = {"tests/regression/reference.json"}
+    assert checkout.touched() == {*files, *generated, "recipes/toy.yaml"}
+    checkout.pytest(*EVERY_METHOD, "-k", "toyone or every_method_of or every_import", "-m", "not slow")
+    assert checkout.run("-c", "from docs.generated import stale; print(stale())").strip() == "{}"
 
 
 DECLARATION = '''"""Whether a film review is positive."""

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import sentbench
-from harness.cli import EXAMPLE, EXTRAS, commands, main, module_of, parser_of
+from harness.cli import EXAMPLE, EXTRAS, GROUPS, command_in, commands, main, module_of, parser_of, public
 from tests.faults.small_project import write_stsb
 from tests.support import tiny
 
@@ -41,8 +41,8 @@ RUN = "simcse-small__words-50d__s0"
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        (["train", "simcse-smal__words-50d__s0", "--out", "a"], f"did you mean {RUN}"),
-        (["train", RUN, "--out", "a", "--device", "cpu"], "data/wiki-small|backbones/words-50d"),
+        (["stage", "train", "simcse-smal__words-50d__s0", "--out", "a"], f"did you mean {RUN}"),
+        (["stage", "train", RUN, "--out", "a", "--device", "cpu"], "data/wiki-small|backbones/words-50d"),
         (["evaluate", "encoder", "--tasks", "STSBB"], "did you mean STSB"),
         (["evaluate", "encodr", "--tasks", "STSB"], "did you mean encoder"),
         (["evaluate", "bert", "--tasks", "STSB"], "give --pooling"),
@@ -68,26 +68,16 @@ def test_evaluate_prints_points_with_heads_and_intervals(project: Path, printed:
     assert points == [score, low, high]
 
 
-def test_clean_names_and_removes_orphans_only(project: Path, printed: Callable[..., str]) -> None:
-    for name in ("gone__x__s0", RUN):
-        Path("reports/scores").mkdir(parents=True, exist_ok=True)
-        Path(f"reports/scores/{name}.json").write_text("{}")
-    assert "would remove reports/scores/gone__x__s0.json" in printed("clean", "--dry-run")
-    assert main(["clean"]) == 0
-    assert [path.name for path in Path("reports/scores").iterdir()] == [f"{RUN}.json"]
-
-
 @pytest.mark.parametrize("name", sorted(commands()))
 def test_a_command_is_a_file_with_help_an_example_that_it_takes_and_a_function(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     module = module_of(name)
     (example,) = EXAMPLE.findall(module.__doc__ or "")
-    first, second, *words = shlex.split(example)
-    assert (first, second) == ("sentbench", name)
-    parser_of(name).parse_args(words)
+    assert example.startswith(f"sentbench {name}")
+    parser_of(name).parse_args(shlex.split(example)[1 + len(name.split()) :])
     with pytest.raises(SystemExit) as ended:
-        main([name, "--help"])
+        main([*name.split(), "--help"])
     assert ended.value.code == 0
     shown = capsys.readouterr().out
     assert shown.startswith(f"usage: sentbench {name} ")
@@ -132,7 +122,7 @@ def test_a_package_that_is_not_installed_is_one_line_that_names_its_extra(
         (["evaluate", "x", "--jsn"], "did you mean --json"),
         (["evaluate", "x", "--pooling", "men"], "did you mean mean"),
         (["plan", "small", "--seeds", "few"], "argument --seeds: invalid int value: 'few'"),
-        (["train", "x"], "the following arguments are required: --out"),
+        (["stage", "train", "x"], "the following arguments are required: --out"),
         (["--vrsion"], "did you mean --version"),
     ],
 )
@@ -147,7 +137,7 @@ def test_wrong_arguments_are_one_line_with_near_matches(
 @pytest.mark.parametrize(
     ("words", "continues"),
     [
-        (f"train {RUN} --out a", "with --resume"),
+        (f"stage train {RUN} --out a", "with --resume"),
         ("verify una/table1 UNA Avg", "nothing half-written"),
     ],
 )
@@ -157,7 +147,7 @@ def test_an_interrupt_names_what_goes_on_where_something_does(
     def interrupted(arguments: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(module_of(words.split()[0]), "execute", interrupted)
+    monkeypatch.setattr(module_of(command_in(words.split())[0]), "execute", interrupted)
     assert main(words.split()) == 130
     (told,) = capsys.readouterr().err.strip().splitlines()
     assert continues in told
@@ -177,8 +167,27 @@ def test_help_starts_at_once_and_a_list_soon() -> None:
     """The best of three, in processor time, which other work on the machine does not lengthen."""
     found = [processor_seconds("--help") for _ in range(3)]
     assert min(found)[0] < 0.3
-    assert all(f"    {name}" in found[0][1] for name in commands())
+    assert all(f"\n  {name} " in found[0][1] for name in public())
     assert min(processor_seconds("list", "tables") for _ in range(3))[0] < 1
+
+
+def test_the_help_is_a_screen_of_commands_by_who_uses_them_and_names_no_stage() -> None:
+    shown = processor_seconds("--help")[1].partition("other:\n")[0].splitlines()
+    assert len(shown) <= 40
+    assert max(map(len, shown)) <= 80
+    listed = [line.split()[0] for line in shown if line.startswith("  ") and not line.startswith("   ")]
+    assert [name for name in listed if name in commands()] == [n for names in GROUPS.values() for n in names]
+    assert len(listed) <= 14
+    assert not [line for line in shown if " stage " in line]
+    assert [f"{group}:" for group in GROUPS] == [line for line in shown if line in {f"{g}:" for g in GROUPS}]
+    assert [name for names in GROUPS.values() for name in names if name not in commands()] == []
+
+
+@pytest.mark.parametrize("words", ["train x --out y", "stage", "stage trian x", "stage verify"])
+def test_a_stage_is_called_by_stage_and_its_name(words: str, refused: Callable[..., str]) -> None:
+    told = refused(*words.split())
+    assert "is not a command, expected one of " in told
+    assert ("did you mean stage train" in told) is (words == "stage trian x")
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])

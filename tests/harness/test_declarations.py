@@ -108,6 +108,6 @@ def test_a_plan_that_leads_out_of_the_project_is_refused_by_every_command(
     inside.mkdir(parents=True)
     monkeypatch.chdir(inside)
     Path("params.yaml").write_text(text.replace(old, new, 1), encoding="utf-8")
-    for command in ("entries", "list runs", "train ../../../../x --out y", "clean"):
+    for command in ("stage entries", "list runs", "stage train ../../../../x --out y"):
         assert message in refused(*command.split())
     assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == ["params.yaml"]

@@ -73,20 +73,20 @@ def walk(plan: str) -> None:
         if main(["data", "fetch", name]) != 0:
             run(f"data convert {name}")
             run(f"data fetch {name}")
-    run("entries")
-    run("fingerprint")
+    run("stage entries")
+    run("stage fingerprint")
     for name in params.reads:
-        run(f"fingerprint --data {name}")
+        run(f"stage fingerprint --data {name}")
     for part, command in (
         (params.backbones, "backbone"),
         (params.corpora, "corpus"),
         (params.teachers, "teach"),
     ):
         for name in part:
-            run(f"{command} {name}")
+            run(f"stage {command} {name}")
     for key in params.runs:
-        run(f"train {key} --out artefacts/{key} --resume")
-        run(f"evaluate artefacts/{key} --run {key}")
+        run(f"stage train {key} --out artefacts/{key} --resume")
+        run(f"stage evaluate {key}")
     run("report")
 
 

@@ -73,8 +73,6 @@ NOT_REPORT = (
 
 BY_NAME = {
     "harness/cli": "finds commands, which decide no number",
-    "harness/commands/follow": "imports the library of a tool that shows trainings",
-    "harness/commands/schema": "finds the models of declared files, whose schemas decide no number",
     "harness/include": "imports a method of one's own: harness.paths.MODULES, which closures follow",
     "harness/report/pages/render": "finds pages: harness.identity.PAGES",
     "harness/tasks/registry": "finds tasks: harness.identity.evaluation_roots",

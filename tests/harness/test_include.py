@@ -107,7 +107,7 @@ def test_own_method_task_source_recipe_and_table_reach_the_report(tmp_path: Path
     (project / "data/own-words/words.txt").write_text(words)
     write_source_record(project / "data/own-words")
     lists = [["list", what] for what in ("methods", "tasks", "tables", "sources")]
-    run = [["train", key, "--out", f"artefacts/{key}"], ["evaluate", "--run", key, f"artefacts/{key}"]]
+    run = [["stage", "train", key, "--out", f"artefacts/{key}"], ["stage", "evaluate", key]]
     done = sentbench(project, own, *lists, ["plan", "mine"], *run, ["report"])
     assert done.returncode == 0, done.stderr
     for name in ("mycse ", "LENGTHS", "A table of mine", "own-words"):

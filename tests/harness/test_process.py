@@ -94,7 +94,7 @@ entries.read_params = lambda *a: SimpleNamespace(providers=[], run=lambda key: r
 from harness.cli import main""",
     )
     plain = {name: value for name, value in os.environ.items() if name not in (*PORTABLE, REPLACED)}
-    words = [sys.executable, "-c", code, "train", "a__b__s0", "--out", "x"]
+    words = [sys.executable, "-c", code, "stage", "train", "a__b__s0", "--out", "x"]
     done = subprocess.run(words, env=plain, capture_output=True, text=True, check=True)
     pinned = json.loads(done.stdout).items() >= PORTABLE.items()
     assert pinned == (run == "portable")

@@ -111,6 +111,13 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     TopologicalSorter(graph).prepare()
 
 
+@pytest.mark.parametrize("room", ["harness", "methods", "sentbench", "benchmarks"])
+def test_nothing_outside_of_the_tests_imports_them(room: str) -> None:
+    files = [path for path in (ROOT / room).rglob("*.py") if path.name != "gpu_check.py"]
+    assert len(files) >= 3
+    assert [str(path) for path in files if any(name.startswith("tests") for name in imports(path))] == []
+
+
 def test_every_package_has_a_row() -> None:
     packages = {f"harness/{path.parent.name}" for path in (ROOT / "harness").glob("*/__init__.py")}
     assert packages | {"sentbench", "methods/core"} == set(ROOMS)

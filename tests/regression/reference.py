@@ -7,6 +7,7 @@ again after a wanted change.
 
 import json
 import os
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -231,12 +232,19 @@ def measure(run: Run, state: Path) -> dict[str, list[float]]:
 
 
 def main() -> None:
-    """Writes reference.json."""
+    """Writes reference.json; with `--missing` what is on record stays, and what is new is measured."""
+    found = covering()
+    known = json.loads(KNOWN.read_text(encoding="utf-8")) if "--missing" in sys.argv[1:] else {}
+    numbers = {name: known[name] for name in found if name in known}
+    if len(numbers) == len(found) == len(known):
+        return
     os.environ["SENTBENCH_PROVIDERS"] = "embedded"
     with tempfile.TemporaryDirectory() as scratch:
         write_project(Path(scratch) / "project")
         os.chdir(Path(scratch) / "project")
-        numbers = {name: measure(run, Path(scratch, name)) for name, run in covering().items()}
+        numbers |= {
+            name: measure(run, Path(scratch, name)) for name, run in found.items() if name not in numbers
+        }
     lines = ",\n".join(f'"{name}": {json.dumps(found)}' for name, found in sorted(numbers.items()))
     write_text(KNOWN, f"{{\n{lines}\n}}\n")
 

@@ -108,7 +108,6 @@ def test_the_command_scores_a_file_as_python_does(
     [
         (["--pairs", "none.tsv"], "none.tsv: no such file"),
         (["--pairs", "mine.tsv", "--pairs", "mine.tsv"], "two tasks are called 'mine'"),
-        (["--pairs", "mine.tsv", "--run", "x"], "--run with --pairs"),
     ],
 )
 def test_wrong_files_are_refused_in_one_line(

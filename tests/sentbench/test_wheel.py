@@ -83,8 +83,8 @@ def test_what_needs_declarations_alone_works_in_an_empty_folder(
     assert said in done.stdout
 
 
-CHECKOUT = """list runs|plan small|train x --out y|report|check|clean|readmes|entries|data fetch
-publish x --out y|compare-systems a b|reproduced|schema table --write"""
+CHECKOUT = """list runs|plan small|stage train x --out y|report|check|stage entries|data fetch
+publish x --out y|compare-systems a b|reproduced"""
 
 
 def test_what_needs_a_checkout_says_so_in_one_line(installed: Path, empty: Path) -> None:

@@ -79,8 +79,9 @@ def to_latex(table: Table) -> str:
             "title": escape(row.title),
             "n": row_seeds(row).replace("-", "--"),
             "runs": list_runs(row),
-            "ours": [] if _cited_only(row) else shown_cells(table, row, _ours),
+            "ours": shown_cells(table, row, _ours) if has_ours(row) or not _has_published(row) else [],
             "published": shown_cells(table, row, _published) if _has_published(row) else [],
+            "cited": _cited_only(row),
         }
         for group, row in rows_of(table)
     ]
@@ -125,13 +126,18 @@ def _cited_only(row: TableRow) -> bool:
     return all(is_cited(cell) for cell in row.cells)
 
 
+def has_ours(row: TableRow) -> bool:
+    """Returns whether a run of ours fills a cell of the row."""
+    return any(cell.value is not None for cell in row.cells)
+
+
 def _has_published(row: TableRow) -> bool:
     return any(cell.published is not None for cell in row.cells)
 
 
 def _ours(cell: Cell, column: Column, decimals: int) -> str:
     if cell.value is None:
-        return DASH
+        return DASH if cell.published is None else ""
     number = format_number(cell.value, column, decimals)
     shown = rf"\mathbf{{{number}}}" if cell.leads else number
     return f"${shown}{_scripts(cell, column, decimals)}$"
@@ -140,7 +146,7 @@ def _ours(cell: Cell, column: Column, decimals: int) -> str:
 def _published(cell: Cell, column: Column, decimals: int) -> str:
     """Returns the published value, with its mark or, so that digits line up, the width of our scripts."""
     if cell.published is None:
-        return DASH
+        return DASH if cell.value is None else ""
     number = format_number(cell.published, column, decimals)
     if cell.value is None:
         return f"${number}{_mark(cell)}$"

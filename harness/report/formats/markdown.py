@@ -34,7 +34,7 @@ def escape_code(text: object) -> str:
 
 
 def to_markdown(table: Table) -> str:
-    """Returns the table: our mean ± sd with the verdict's mark, the published value in brackets under it.
+    """Returns the table: our mean ± sd with the verdict's mark, the published value in brackets.
 
     Bold marks the rows of which no competing one is shown to be better.
     """
@@ -65,19 +65,19 @@ def to_markdown(table: Table) -> str:
 
 
 def format_cell(cell: Cell, column: Column, decimals: int) -> str:
-    """Returns one cell; a missing value is a dash. The mark follows our value, else the published one."""
-    published = ""
+    """Returns one cell: ours, the sign, the published value; a dash where neither is known."""
+    parts = []
+    if cell.value is not None:
+        number = format_number(cell.value, column, decimals)
+        ours = f"**{number}**" if cell.leads else number
+        if cell.sd is not None:
+            ours += f" ± {format_number(cell.sd, column, decimals)}"
+        parts += [ours, mark_of(cell)]
     if cell.published is not None:
-        published = f"({format_number(cell.published, column, decimals)})"
-    if is_cited(cell):
-        return f"{published} {CITED} {mark_of(cell)}".strip()
+        parts.append(f"({format_number(cell.published, column, decimals)})")
     if cell.value is None:
-        return "<br>".join(filter(None, [DASH, f"{published} {mark_of(cell)}".strip()]))
-    number = format_number(cell.value, column, decimals)
-    ours = f"**{number}**" if cell.leads else number
-    if cell.sd is not None:
-        ours += f" ± {format_number(cell.sd, column, decimals)}"
-    return "<br>".join(filter(None, [f"{ours} {mark_of(cell)}".strip(), published]))
+        parts += [mark_of(cell), CITED if is_cited(cell) else ""]
+    return " ".join(filter(None, parts)) or DASH
 
 
 def annotation(level: Level, title: str, message: str) -> str:

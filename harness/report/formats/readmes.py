@@ -1,4 +1,4 @@
-"""What `sentbench readmes` writes: deviations in a method's README and the data sources."""
+"""What `make generated` writes: deviations in a method's README and the data sources."""
 
 import re
 import textwrap
@@ -11,10 +11,10 @@ from harness.report.pages.audit import Difference, MethodAudit
 
 HEADING = "## Deviations"
 WIDTH = 118
-INTRO = "Written by `sentbench readmes` from `leaderboards/audit`: change it there."
+INTRO = "Written by `make generated` from `leaderboards/audit`: change it there."
 SOURCES = """# Sources of data
 
-Written by `sentbench readmes` from `sources.yaml` and `sources.lock.yaml` next to it. *Pin* is the commit on
+Written by `make generated` from `sources.yaml` and `sources.lock.yaml` next to it. *Pin* is the commit on
 the hub, or the name that stands for one until `sentbench data lock` keeps what it meant. *Hashes* counts the
 files whose sha256 is known before the fetch, in any provider; on the hub every other file is compared with
 the hash that the hub states.

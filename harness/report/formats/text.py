@@ -27,6 +27,7 @@ SETTING_MARKS = {None: "", True: "=", False: "≠"}
 
 CITED = "†"
 DASH = "–"
+"""Neither a value of ours nor a published one is known."""
 
 MEANINGS: dict[Verdict, str] = {  # each follows its mark
     "replicates": f" replicates (within {MARGIN:g} points)",
@@ -125,7 +126,7 @@ def list_remarks(table: Table) -> list[str]:
 
 
 def to_terminal(table: Table) -> str:
-    """Returns the table with aligned columns: our mean ± sd, the verdict's mark, the published value.
+    """Returns the table with aligned columns: our mean ± sd, the sign, the published value in brackets.
 
     `*` marks the rows of which no competing one is shown to be better.
     """
@@ -157,13 +158,14 @@ def align(lines: list[list[str]], lefts: int = 1) -> list[str]:
 
 
 def plain_cell(cell: Cell, column: Column, decimals: int) -> str:
-    """Returns one cell; a missing value is a dash."""
-    parts = [DASH] if cell.value is None and not is_cited(cell) else []
+    """Returns one cell: ours, the sign, the published value; a dash where neither is known."""
+    parts = []
     if cell.value is not None:
         sign = "*" if cell.leads else ""
         sd = "" if cell.sd is None else f"±{format_number(cell.sd, column, decimals)}"
-        parts.append(f"{sign}{format_number(cell.value, column, decimals)}{sd}")
-    parts += [CITED if is_cited(cell) else "", mark_of(cell)]
+        parts += [f"{sign}{format_number(cell.value, column, decimals)}{sd}", mark_of(cell)]
     if cell.published is not None:
         parts.append(f"({format_number(cell.published, column, decimals)})")
-    return " ".join(filter(None, parts))
+    if cell.value is None:
+        parts += [mark_of(cell), CITED if is_cited(cell) else ""]
+    return " ".join(filter(None, parts)) or DASH

@@ -1,4 +1,4 @@
-"""A trial of a method of one's own: its comparisons, its rank and the cost of its selection, as text."""
+"""A trial of a method of one's own: its comparisons and its rank, as text."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,14 +20,6 @@ class Ranked(NamedTuple):
     rank: tuple[int, int]
 
 
-class Candidate(NamedTuple):
-    """A setting of a sweep: its STS-B dev scores, raw units, and the seconds of its trainings."""
-
-    setting: str
-    dev: Sequence[float]
-    seconds: float
-
-
 @dataclass(frozen=True)
 class Trial:
     """What a trial found. systems: the scores of all that are compared, by `SYSTEM@BACKBONE`, the own first.
@@ -39,7 +31,6 @@ class Trial:
     systems: Mapping[str, SystemScores]
     comparisons: Sequence[SystemComparison]
     ranks: Sequence[Ranked]
-    candidates: Sequence[Candidate] = ()
     settings: str = ""
     notes: Sequence[str] = ()
 
@@ -53,8 +44,8 @@ FOOT = "scores x 100, mean ± standard deviation over seeds; intervals of the di
 
 
 def to_text(trial: Trial) -> str:
-    """Returns the trial as aligned plain text: the sweep, a table for each baseline, the ranks."""
-    blocks = [align(sweep_rows(trial))] if trial.candidates else []
+    """Returns the trial as aligned plain text: a table for each baseline, the ranks."""
+    blocks = []
     for found in trial.comparisons:
         rows = align(comparison_rows(found, trial.systems))
         blocks.append([*rows, "", tally_in_words(found.tally, found.first)])
@@ -68,11 +59,11 @@ def comparison_rows(found: SystemComparison, systems: Mapping[str, SystemScores]
     ours, theirs = systems[found.first], systems[found.second]
     rows = [["task", found.first, found.second, "difference", "95 % interval", ""]]
     for name, one in found.tasks.items():
-        sides = (_spread([*side.tasks[name].values()]) for side in (ours, theirs))
+        sides = (spread([*side.tasks[name].values()]) for side in (ours, theirs))
         rows.append([name.task, *sides, *_difference(one)])
     if found.mean is not None:
         names = [*found.tasks]
-        sides = (_spread([*side.means(names).values()]) for side in (ours, theirs))
+        sides = (spread([*side.means(names).values()]) for side in (ours, theirs))
         rows.append(["Mean", *sides, *_difference(found.mean)])
     return rows
 
@@ -88,24 +79,8 @@ def rank_rows(trial: Trial) -> list[list[str]]:
     return rows
 
 
-def sweep_rows(trial: Trial) -> list[list[str]]:
-    """Returns the heads and a row a setting of the sweep, the chosen one marked, then the cost of all."""
-    rows = [["sweep", "STS-B dev", "seeds", "seconds", ""]]
-    best = chosen(trial.candidates)
-    for one in trial.candidates:
-        mark = "chosen on dev" if one is best else ""
-        rows.append([one.setting, _spread(one.dev), str(len(one.dev)), f"{one.seconds:.0f}", mark])
-    trainings = sum(len(one.dev) for one in trial.candidates)
-    seconds = sum(one.seconds for one in trial.candidates)
-    return [*rows, ["selection in all", "", str(trainings), f"{seconds:.0f}", ""]]
-
-
-def chosen(candidates: Sequence[Candidate]) -> Candidate:
-    """Returns the setting with the best mean dev score, the first of equal ones."""
-    return max(candidates, key=lambda one: mean(one.dev))
-
-
-def _spread(values: Sequence[float]) -> str:
+def spread(values: Sequence[float]) -> str:
+    """Returns the mean of scores in points, with their standard deviation if there are several."""
     sd = sample_sd(values)
     return f"{100 * mean(values):.2f}" + (f" ± {100 * sd:.2f}" if sd is not None else "")
 

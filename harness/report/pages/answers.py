@@ -37,13 +37,17 @@ SEVERAL = {"replicates": "replicate", "is": "are", "was": "were", "its": "their"
 
 
 class Number(Declaration):
-    """One number in question: a cell. page: the paper on whose page it is answered too."""
+    """One number in question: a cell. page: the paper on whose page it is answered too.
+
+    control: a number that must replicate, which counts among no others.
+    """
 
     name: str
     table: str
     row: str
     column: str
     page: str = ""
+    control: bool = False
 
 
 class _Numbers(Declaration):
@@ -63,6 +67,7 @@ class Answer:
     evidence: str
     known: str
     cost: str
+    control: bool = False
 
     @property
     def verdict(self) -> Verdict:
@@ -86,24 +91,29 @@ def load_numbers(folder: Path) -> list[Number]:
 
 
 def answers_of(report: Report, page: str = "") -> list[Answer]:
-    """Returns the answers for the main page, or those of one paper's page, in their declared order.
+    """Returns the answers for the main page in their declared order, or those of one paper's page, its own
+    numbers first.
 
     A number whose table is not in the report has none. Errors: InputError for an unknown row or column.
     """
-    tables, found = report.all_tables, []
+    tables = report.all_tables
+    own: list[Answer] = []
+    others: list[Answer] = []
     for number in load_numbers(report.leaderboards):
         if number.table not in tables or (page and number.page != page):
             continue
         table = tables[number.table]
-        ((_, cell),) = find_cells(table, number.row, number.column)
+        ((row, cell),) = find_cells(table, number.row, number.column)
         known = cell.evidence
         if known is not None:
             link = address_of(report, table)
-            own = link.partition("#")[0]
-            studied = own and any(pool.studies for pool in known.others.pools.values())
-            evidence = f"{own}#{anchor_of(known.reported.row)}" if studied else ""
-            found.append(Answer(known, number.name, link, evidence, known_words(known), _cost(known, cell)))
-    return found
+            file = link.partition("#")[0]
+            studied = file and any(pool.studies for pool in known.others.pools.values())
+            evidence = f"{file}#{anchor_of(known.reported.row)}" if studied else ""
+            words = known_words(known), _cost(known, cell)
+            found = own if page and row.is_own else others
+            found.append(Answer(known, number.name, link, evidence, *words, control=number.control))
+    return [*own, *others]
 
 
 def address_of(report: Report, table: Table) -> str:
@@ -198,7 +208,7 @@ def marks_of(answer: Answer) -> list[Row]:
         basis = "no independent run found"
     about: Row = {
         "reported": answer.reported,
-        "verdict": f"{MARKS[answer.verdict] or '–'} {answer.verdict}",
+        "verdict": f"{MARKS[answer.verdict]} {answer.verdict}".strip(),
         "basis": basis,
         "colour": colour_of(answer.verdict),
         "link": f"#{answer.anchor}",
@@ -224,14 +234,21 @@ def marks_of(answer: Answer) -> list[Row]:
 
 
 def conclusion(answers: Sequence[Answer]) -> str:
-    """Returns what the first picture shows, in one sentence."""
+    """Returns what the first picture shows, in one sentence; the control is told apart."""
+    asked = [answer for answer in answers if not answer.control]
     parts = []
     for says, verdicts in GROUPS.items():
-        count = sum(answer.verdict in verdicts for answer in answers)
+        count = sum(answer.verdict in verdicts for answer in asked)
         words = says.split() if count == 1 else [SEVERAL.get(word, word) for word in says.split()]
         if count:
             parts.append(f"{count} {' '.join(words)}")
-    return f"Of {counted(len(answers), 'well-known number')}, {', '.join(parts)}."
+    controls = [
+        f" The control {says}."
+        for answer in answers
+        for says, verdicts in GROUPS.items()
+        if answer.control and answer.verdict in verdicts
+    ]
+    return f"Of {counted(len(asked), 'well-known number')}, {', '.join(parts)}." + "".join(controls)
 
 
 def telling_sentences(tables: Iterable[Table], answers: Sequence[Answer]) -> list[str]:
@@ -253,8 +270,9 @@ def telling_sentences(tables: Iterable[Table], answers: Sequence[Answer]) -> lis
             label = f"{row_label(row)}, {known.reported.value:.2f} in {table.title.partition(':')[0]}"
             found.setdefault(known.reported.fact, (weight, f"{label}: {known_words(known)}: {word}."))
     ranked = [words for _, words in sorted(found.values(), key=lambda entry: -entry[0])]
-    alone = sum(answer.verdict == "authors only" for answer in answers)
-    if alone and len(answers) > 1:
+    asked = [answer for answer in answers if not answer.control]
+    alone = sum(answer.verdict == "authors only" for answer in asked)
+    if alone and len(asked) > 1:
         verb = "is" if alone == 1 else "are"
-        ranked.insert(1, f"{alone} of the {len(answers)} numbers below {verb} known from the authors alone.")
+        ranked.insert(1, f"{alone} of the {len(asked)} numbers below {verb} known from the authors alone.")
     return ranked[:MOST]

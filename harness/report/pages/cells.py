@@ -9,7 +9,6 @@ from harness.report.formats.text import (
     MARKS,
     SETTING_MARKS,
     format_number,
-    is_cited,
 )
 from harness.report.runs import RunDetail, slug
 from harness.report.tables.model import Cell, Column, Table, TableRow
@@ -32,6 +31,7 @@ class ShownCell:
 
     ours: str
     sd: str
+    n: str
     published: str
     glyph: str
     word: str
@@ -45,8 +45,9 @@ def show_cell(table: Table, column: Column, cell: Cell, runs: Mapping[str, RunDe
     """Returns the reported form of a cell; the link is empty if no run of it is on record."""
     recorded = [runs[key] for key in cell.runs if key in runs]
     return ShownCell(
-        ours=_number(cell.value, column, table) or ("" if is_cited(cell) else "–"),
+        ours=_number(cell.value, column, table),
         sd="" if cell.sd is None else f"±{cell.sd:.{table.decimals}f}",
+        n=f"n={cell.n}" if cell.value is not None and cell.n and cell.published is not None else "",
         published=_number(cell.published, column, table),
         glyph=MARKS[cell.verdict] if cell.verdict else SETTING_MARKS[cell.as_reported],
         word=cell.verdict or "",
@@ -123,7 +124,7 @@ def verdict_counts(*tables: Table) -> list[tuple[Verdict, str, int]]:
                 fact = alone if cell.evidence is None else cell.evidence.reported.fact
                 facts[fact] = min(facts.get(fact, cell.verdict), cell.verdict, key=VERDICTS.index)
     found = Counter(facts.values())
-    return [(verdict, MARKS[verdict] or "–", found[verdict]) for verdict in VERDICTS if found[verdict]]
+    return [(verdict, MARKS[verdict], found[verdict]) for verdict in VERDICTS if found[verdict]]
 
 
 def runs_of_row(row: TableRow, runs: Mapping[str, RunDetail]) -> tuple[str, ...]:

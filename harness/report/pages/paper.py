@@ -16,7 +16,7 @@ from harness.report.pages.content import Page, Paper, Report
 from harness.report.pages.sources import sources_of
 from harness.report.runs import RunDetail, slug
 from harness.report.tables.leaderboard import has_values
-from harness.report.tables.model import Cell, Table, reading_order, row_label
+from harness.report.tables.model import Cell, Table, reading_order, row_label, verifications
 
 
 def papers_of(
@@ -110,9 +110,19 @@ def paper_values(report: Report, paper: Paper) -> dict[str, Any]:
         "paper": paper,
         "systems": sources_of(paper.tables),
         "log": log_of(paper.tables, runs),
+        "own": own_numbers(paper.tables),
         "figures": [*paper.charts.values(), *paper.figures],
         "learning": learning_curves(runs.values()),
     }
+
+
+def own_numbers(tables: Sequence[Table]) -> tuple[int, int]:
+    """Returns how many different scores the paper reports of its own method, and of how many we have runs."""
+    found: dict[tuple[str, str, float], bool] = {}
+    for _, row, known in verifications(tables):
+        if row.is_own:
+            found[known.reported.fact] = found.get(known.reported.fact, False) or bool(known.values)
+    return len(found), sum(found.values())
 
 
 class LogEntry(NamedTuple):

@@ -20,7 +20,7 @@ from harness.report.chart import Chart, css_variables
 from harness.report.formats.summary import ALL_RESULTS, path_of
 from harness.report.formats.templates import TEMPLATES, fill, make_environment
 from harness.report.formats.text import MARKS, describe_seeds, task_title
-from harness.report.formats.trial import FOOT, Trial, comparison_rows, rank_rows, sweep_rows
+from harness.report.formats.trial import FOOT, Trial, comparison_rows, rank_rows
 from harness.report.pages.cells import (
     anchors_of,
     backbone_of,
@@ -37,6 +37,7 @@ from harness.report.pages.paper import command_of
 from harness.report.pages.sources import KINDS, anchor_of, score_words
 from harness.report.runs import slug
 from harness.report.system_pairs import tally_in_words
+from harness.report.tables.leaderboard import has_values
 from harness.report.tables.model import Table, TableRow, row_label
 from harness.report.tables.rows import STATED
 
@@ -93,7 +94,6 @@ def fill_page(
         "root": page.root,
         "main": MAIN,
         "records_at": "",
-        "checkout": "",
     }
     return _filled(page.template, {**around, **values})
 
@@ -104,7 +104,6 @@ def render_trial(trial: Trial, *, setting: str, laws: Sequence[str]) -> str:
         "trial": trial,
         "setting": setting,
         "laws": laws,
-        "sweep": sweep_rows(trial) if trial.candidates else [],
         "comparisons": [
             (comparison_rows(found, trial.systems), tally_in_words(found.tally, found.first))
             for found in trial.comparisons
@@ -135,6 +134,7 @@ def _environment(templates: Path) -> Environment:
             "describe_seeds": describe_seeds,
             "has_published": has_published,
             "has_sd": has_sd,
+            "has_values": has_values,
             "path_of": path_of,
             "report_entry": report_entry,
             "row_label": row_label,

@@ -104,6 +104,7 @@ def _build_row(spec: TableSpec, row: RowSpec, evidence: Evidence) -> TableRow:
         source=", ".join(filter(None, [_source(spec, reported, evidence.published), judged])),
         note="; ".join(filter(None, notes)),
         x=row.x,
+        is_own=reported is not None and reported.source == "this-paper",
     )
 
 

@@ -72,6 +72,7 @@ class TableRow:
     """A row: a system or variant, whose cells appear in the order of the table's columns.
 
     x: where the row's points appear on the horizontal axis of a figure; None in a table or for a bar.
+    is_own: the paper of the table reports the row of its own method, and quotes it from nowhere.
     """
 
     key: str
@@ -81,6 +82,7 @@ class TableRow:
     source: str = ""
     note: str = ""
     x: float | None = None
+    is_own: bool = False
 
 
 def row_label(row: TableRow) -> str:
@@ -133,7 +135,7 @@ def reading_order(table: Table) -> tuple[bool, int, str]:
 def find_cells(table: Table, row: str, column: str) -> list[tuple[TableRow, Cell]]:
     """Returns the cells of a column in every row of this name: its key, its title, or its group and title.
 
-    Names are compared without regard to case. Errors: InputError with near matches if there is none.
+    Errors: InputError with the rows of the table if no name is or begins so.
     """
     titles = {
         name.lower(): index for index, shown in enumerate(table.columns) for name in (shown.title, shown.key)
@@ -144,18 +146,21 @@ def find_cells(table: Table, row: str, column: str) -> list[tuple[TableRow, Cell
             f"table {table.key} has no column {column!r}, expected one of {', '.join(known)}"
             f"{near_matches(column, known)}; correct the name"
         )
-    found = [
-        (line, line.cells[titles[column.lower()]])
-        for line in table.rows
-        if row.lower() in {name.lower() for name in row_names(line)}
-    ]
+    found = rows_named(table, row)
     if not found:
         known = list(dict.fromkeys(name for line in table.rows for name in row_names(line)))
-        raise InputError(
-            f"table {table.key} has no row {row!r}{near_matches(row, known)}; expected a title, GROUP TITLE "
-            "or a key as in leaderboards/published; correct the name"
-        )
-    return found
+        shown = ", ".join(dict.fromkeys(row_label(line) for line in table.rows))
+        raise InputError(f"table {table.key} has no row {row!r}{near_matches(row, known)}; its rows: {shown}")
+    return [(line, line.cells[titles[column.lower()]]) for line in found]
+
+
+def rows_named(table: Table, name: str) -> list[TableRow]:
+    """Returns the rows of this name without regard to case, else those whose names begin so."""
+    wanted = name.lower()
+    exact = [line for line in table.rows if wanted in {one.lower() for one in row_names(line)}]
+    if exact or not wanted.strip():
+        return exact
+    return [line for line in table.rows if any(one.lower().startswith(wanted) for one in row_names(line))]
 
 
 def row_names(row: TableRow) -> list[str]:

@@ -35,11 +35,51 @@ def test_a_main_number_is_known_from_its_authors_alone_and_its_plan_says_what_it
     assert f"{plan['seeds']} runs (0 done)" in printed(*words, "--dry-run")
 
 
+def test_a_row_is_found_by_how_it_begins_and_on_a_backbone(printed: Callable[..., str]) -> None:
+    def rows(*words: str) -> list[str]:
+        found = json.loads(printed("verify", *words, "--json"))
+        return [one["reported"]["row"] for one in found]
+
+    both = ["una@bert-base-uncased", "una/paraphrase-pegasus@bert-base-uncased"]
+    assert rows("una/table1", "BERT-base UN", "Avg") == both
+    assert rows("una/table1", "bert-base una", "Avg") == both[:1]  # its whole name
+    three = rows("pcl/table2", "simcse", "Avg")
+    assert [row.partition("@")[0] for row in three] == ["simcse"] * 3
+    assert rows("pcl/table2", "SimCSE", "Avg", "--backbone", "roberta-large") == ["simcse@roberta-large"]
+    assert rows("pcl/table2", "SimCSE", "Avg", "--backbone", "bert") == three[:1]
+    assert rows("pcl/table2", "SimCSE", "Avg", "--backbone", "roberta") == three[1:]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["una/table1", "BERT-base UNA", "Avg"], "Only its authors have measured it."),
+        (["pcl/table2", "PCL", "Avg"], "Only its authors have measured it."),
+        (
+            ["pcl/table2", "SimCSE", "Avg", "--backbone", "bert-base-uncased"],
+            "of 14 independent sources: ",
+        ),
+    ],
+)
+def test_the_first_line_is_a_sentence_on_who_measured_it(
+    words: list[str], sentence: str, printed: Callable[..., str]
+) -> None:
+    first = printed("verify", *words).partition("\n")[0]
+    assert sentence in first
+    assert first.endswith(".")
+
+
 @pytest.mark.parametrize(
     ("words", "fault"),
     [
         (["una/tabel1", "UNA", "Avg"], "unknown table 'una/tabel1'"),
         (["una/table1", "UNA", "Average"], "has no column 'Average'"),
+        (["una/table1", "UNNA", "Avg"], "has no row 'UNNA' (did you mean UNA"),
+        (["pcl/table2", "nothing like it", "Avg"], "its rows: "),
+        (
+            ["pcl/table2", "SimCSE", "Avg", "--backbone", "t5"],
+            "expected one of bert-base-uncased, rob",
+        ),
         (["small-sts", "SimCSE", "STS12"], "prints no score in column STS12"),
     ],
 )

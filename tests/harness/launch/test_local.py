@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from harness.cli import main
+from harness.commands import launch
 from tests.harness.launch.toy_pipeline import (
     ROOT,
     repro,
@@ -153,3 +154,36 @@ def test_a_dry_run_says_what_would_run_and_changes_nothing(toy: Toy, printed: Ca
     assert printed("launch", "--dry-run") == "3 of 5 stages would run: 1 b, 1 d, 1 last\n"
     assert {path: path.read_bytes() for path in before} == before
     assert runs(Path()) == ["a", "c"]
+
+
+def test_a_file_that_a_stage_would_write_as_it_is_makes_nobody_run_again(
+    toy: Toy, monkeypatch: pytest.MonkeyPatch, printed: Callable[..., str]
+) -> None:
+    """`hash` reads the code; two stages read a file each of its outputs, another reads both."""
+    hashes = {
+        "cmd": "mkdir -p h && echo 1 > h/a && echo 1 > h/b",
+        "deps": ["source.txt"],
+        "outs": ["h/a", "h/b"],
+    }
+    toy(
+        {
+            "entries": stage("entries"),
+            "fingerprint": hashes,
+            "a": stage("a", ("h/a",)),
+            "b": stage("b", ("h/b",)),
+            "both": stage("both", ("a.txt", "b.txt")),
+        }
+    )
+    assert main(["launch"]) == 0
+    Path("source.txt").write_text("other words\n")
+    texts = {Path("h/a"): "1\n", Path("h/b"): "1\n"}
+    entries = {Path("entries.txt"): "other words\n"}
+
+    def foreseen(pipeline: object) -> dict[str, dict[Path, str]]:
+        return {"entries": entries, "fingerprint": texts}
+
+    monkeypatch.setattr(launch, "foreseen", foreseen)
+    assert printed("launch", "--dry-run") == "2 of 5 stages would run: 1 entries, 1 fingerprint\n"
+    texts[Path("h/b")] = "2\n"
+    assert printed("launch", "--dry-run").startswith("4 of 5 stages would run: ")
+    assert "1 b, 1 both" in printed("launch", "--dry-run")

@@ -164,10 +164,13 @@ def test_what_a_killed_command_started_ends_with_it(executor: LocalExecutor, tmp
 @pytest.mark.parametrize(
     ("commands", "ours"),
     [
-        (["sentbench train x --out artefacts/x --resume"], True),
+        (["sentbench stage train x --out artefacts/x --resume"], True),
         (["sentbench list runs > file"], False),
         (["python train.py"], False),
-        (["sentbench entries", "sentbench fingerprint"], False),  # the first may replace the process
+        (
+            ["sentbench stage entries", "sentbench stage fingerprint"],
+            False,
+        ),
     ],
 )
 def test_a_single_command_of_this_project_is_the_forked_process(commands: list[str], ours: bool) -> None:

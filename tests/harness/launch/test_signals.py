@@ -51,7 +51,7 @@ STAGES = {
     "a command that does not listen": {"slow": stage("slow", command=f"trap '' INT TERM; {SLOW}")},
     "a command of this project": {
         "bad": stage("bad", command="exit 3"),
-        "slow": {"cmd": "sentbench train", "deps": ["source.txt"], "outs": ["slow.txt"]},
+        "slow": {"cmd": "sentbench stage train", "deps": ["source.txt"], "outs": ["slow.txt"]},
     },
 }
 SIGNALS = [signal.SIGINT, signal.SIGTERM]

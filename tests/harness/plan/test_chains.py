@@ -83,7 +83,7 @@ def test_a_chain_of_backbones_in_the_plan_may_be_long_but_not_endless(
     params = deepcopy(PARAMS)
     for number in range(length - 1):
         origin = f"backbones/b{number - 1}" if number else "data/minilm-l6"
-        params["backbones"][f"b{number}"] = {"origin": origin, "layers": None}
+        params["backbones"][f"b{number}"] = {"origin": origin, "corpus": origin, "layers": None}
     path = written(tmp_path, params)
     if message:
         with pytest.raises(InputError, match=message):

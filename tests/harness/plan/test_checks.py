@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[3]
 SMALL = yaml.safe_load((ROOT / "params.yaml").read_text())["runs"]
 ENTRIES = {
     "simcse": SMALL["simcse-small__words-50d__s0"],
-    "distill": SMALL["distill-small__minilm-l2__s0"],
+    "distill": SMALL["distill-small__words-50d__s0"],
     "sct": SMALL["sct-small__words-50d__s0"],
     "dclr": SMALL["dclr-small__words-50d__s0"],
     "glove": SMALL["glove-small__glove-6b-50d__s0"],

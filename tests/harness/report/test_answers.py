@@ -92,7 +92,7 @@ def test_three_findings_are_told_and_name_a_number_once(report: Report) -> None:
     assert first.startswith(
         "SimCSE (BERT-base), 76.25 in PCL table 2: median 75.28 of 14 independent sources"
     )
-    assert second == "5 of the 9 numbers below are known from the authors alone."
+    assert second == "5 of the 8 numbers below are known from the authors alone."
     assert "76.25" not in third
 
 

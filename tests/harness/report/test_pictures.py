@@ -242,3 +242,11 @@ def test_a_missing_library_is_an_input_error(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     with pytest.raises(InputError, match=r"pip install '\.\[report\]'"):
         forest_of([answer("One", {})], "k")
+
+
+def test_the_control_is_told_apart_from_the_numbers_that_are_counted() -> None:
+    control = replace(answer("Control", {}, (76.2, 76.2, 76.3, 76.3, 76.2)), control=True)
+    alone = replace(answer("Two", {}), control=False)
+    assert conclusion([alone, control]) == (
+        "Of 1 well-known number, 1 was measured by its authors only. The control replicates."
+    )

@@ -4,11 +4,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from harness.compute.backbone import write_backbone
 from harness.compute.encoders import read_encoder
 from harness.errors import InputError
 from methods.core.folders import load_encoder
+from methods.core.words import SPECIAL
 from tests.support import tiny
 from tests.support.samples import write_words
 
@@ -29,9 +31,36 @@ def test_a_token_without_a_vector_is_refused_by_its_number(tmp_path: Path) -> No
         read_encoder(folder, pooling="mean")
 
 
+def made_of_words(folder: Path, *, centre: Path | None = None, **changes: int) -> Path:
+    shape = {
+        "vocabulary": 9,
+        "copies": 1,
+        "layers": 1,
+        "heads": 2,
+        "inner": 8,
+        "positions": 32,
+        "dropout": 0.1,
+    }
+    shape |= {"start": "mean", "pooling": "cls", "seed": 0} | changes
+    write_backbone(write_words(folder / "words"), None, folder / "made", shape=shape, centre=centre)
+    return folder / "made"
+
+
 def test_a_backbone_is_made_of_word_vectors_in_the_shape_that_is_stated(tmp_path: Path) -> None:
-    shape = {"vocabulary": 9, "layers": 1, "heads": 2, "inner": 8, "positions": 32, "dropout": 0.1, "seed": 0}
-    write_backbone(write_words(tmp_path / "words"), None, tmp_path / "made", shape=shape)
-    made = read_encoder(tmp_path / "made", pooling="mean")
+    made = read_encoder(made_of_words(tmp_path, vocabulary=9, copies=2, heads=2), pooling=None)
     assert len(made.backbone.encoder.layer) == 1
-    assert made.encode(["the man"]).shape == (1, 16)
+    assert made.encode(["the man"]).shape == (1, 32)
+    assert made.pooling == "cls"
+
+
+def test_a_backbone_whose_words_are_centred_lacks_what_the_texts_share(tmp_path: Path) -> None:
+    """The corpus says one word alone, so its vector is taken off every word and its own becomes zero."""
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text(f"{tiny.WORDS[0]}\n{tiny.WORDS[0]} {tiny.WORDS[0]}\n")
+    plain, centred = (
+        load_encoder(made_of_words(tmp_path / name, centre=centre)).backbone.embeddings.word_embeddings.weight
+        for name, centre in (("plain", None), ("centred", corpus))
+    )
+    first = len(SPECIAL)
+    assert not centred[first].any()
+    torch.testing.assert_close(centred[first + 1 :], plain[first + 1 :] - plain[first])

@@ -67,10 +67,11 @@ def test_bm25_is_a_row_without_a_model(
 ) -> None:
     """Queries share their number with all their candidates alike: every ranking is chance between 0 and 1."""
     pytest.importorskip("bm25s")
-    scores = values(printed("bm25", "--tasks", "TRECQA", "--json"))
+    scores = values(printed("evaluate", "bm25", "--tasks", "TRECQA", "--json"))
     assert set(scores) == {("map", "all"), ("p@1", "all"), ("p@5", "all"), ("mrr", "all")}
     assert 0 < scores["map", "all"] < 1
-    assert "ranks nothing" in refused("bm25", "--tasks", "STSB")
+    assert "ranks nothing" in refused("evaluate", "bm25", "--tasks", "STSB")
+    assert "bm25 with --pooling" in refused("evaluate", "bm25", "--tasks", "TRECQA", "--pooling", "mean")
 
 
 @pytest.fixture

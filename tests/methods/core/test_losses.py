@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from methods.core.losses import cosine_similarities, info_nce, nt_xent, unit_squared_error
+from methods.core.losses import cosine_similarities, info_nce, nt_xent, uniformity, unit_squared_error
 from tests.support.vectors import assert_equal_with_gradients, cosine, drawn
 
 
@@ -80,3 +80,18 @@ def test_unit_squared_error_is_two_minus_two_cosines() -> None:
     student = torch.tensor([[1.0, 0.0]] * 3)
     teacher = torch.tensor([[0.0, 2.0], [-3.0, 0.0], [5.0, 0.0]])
     assert unit_squared_error(student, teacher).item() == pytest.approx(2.0, abs=1e-6)
+
+
+def test_uniformity_is_the_log_mean_over_pairs_of_distinct_rows() -> None:
+    """Three rows, cosines 0, 0 and -1; temperature 1: the mean of e^-1, e^-1 and e^-2."""
+    vectors = torch.tensor([[3.0, 0.0], [0.0, 1.0], [-2.0, 0.0]])
+    expected = math.log((math.exp(-1) + math.exp(-1) + math.exp(-2)) / 3)
+    assert uniformity(vectors, temperature=1.0).item() == pytest.approx(expected, abs=1e-6)
+    assert uniformity(torch.ones(4, 6), temperature=0.05).item() == pytest.approx(0.0, abs=1e-5)
+
+
+def test_uniformity_is_that_of_wang_and_isola_for_half_an_inverse_temperature() -> None:
+    vectors = drawn(6, 5)
+    unit_rows = torch.nn.functional.normalize(vectors, dim=1)
+    theirs = torch.pdist(unit_rows).square().mul(-2).exp().mean().log()
+    assert_equal_with_gradients(uniformity(vectors, temperature=0.25), theirs, [vectors], atol=1e-10)

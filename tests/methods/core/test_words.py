@@ -3,19 +3,32 @@
 from pathlib import Path
 
 import numpy as np
+import pytest
 import torch
 
 from methods.core.encoder import SentenceEncoder
+from methods.core.errors import InputError
 from methods.core.folders import load_encoder
-from methods.core.words import SPECIAL, WordAverageEncoder, word_transformer
+from methods.core.words import SPECIAL, WordAverageEncoder, centred, word_transformer
 
 WORDS = ["the", "cat", "sat", ".", "café"]
-SHAPE = {"vocabulary": 4, "layers": 1, "heads": 2, "inner": 8, "positions": 512, "dropout": 0.1, "seed": 0}
+SHAPE = {
+    "vocabulary": 4,
+    "copies": 1,
+    "layers": 1,
+    "heads": 2,
+    "inner": 8,
+    "positions": 512,
+    "dropout": 0.1,
+    "start": "identity",
+    "pooling": "mean",
+    "seed": 0,
+}
+VECTORS = torch.arange(20, dtype=torch.float32).view(5, 4).sin()
 
 
-def built(**changes: int) -> SentenceEncoder:
-    vectors = torch.arange(20, dtype=torch.float32).view(5, 4).sin()
-    return word_transformer(WordAverageEncoder(vectors, WORDS), **{**SHAPE, **changes})  # type: ignore[arg-type]
+def built(**changes: object) -> SentenceEncoder:
+    return word_transformer(WordAverageEncoder(VECTORS, WORDS), **{**SHAPE, **changes})  # type: ignore[arg-type]
 
 
 def test_tokens_are_lower_cased_words_without_accents_and_rare_words_are_unknown() -> None:
@@ -37,6 +50,54 @@ def test_a_layer_starts_as_the_identity_whatever_it_attends_to() -> None:
             part.weight.mul_(100)
     np.testing.assert_array_equal(encoder.encode(texts), before)
     assert np.isfinite(built(layers=0).encode(texts)).all()
+
+
+def normed(vectors: torch.Tensor) -> torch.Tensor:
+    """A layer norm with its first weights."""
+    return torch.nn.functional.layer_norm(vectors, vectors.shape[-1:], eps=1e-12)
+
+
+def test_the_first_token_starts_as_the_mean_of_all_tokens() -> None:
+    """[CLS] and [SEP] are zero vectors, the others their words; two layer norms follow."""
+    encoder, words = built(start="mean", pooling="cls"), normed(VECTORS[:3])
+    found = encoder.encode(["The cat sat"])
+    mean = words.sum(dim=0) / 5
+    np.testing.assert_allclose(found[0], normed(normed(mean)).numpy(), atol=2e-3)
+    assert encoder.pooling == "cls"
+    np.testing.assert_allclose(encoder.encode(["sat the cat"]), found, atol=1e-6)  # no positions at first
+
+
+def test_copies_of_the_word_vectors_are_side_by_side() -> None:
+    one, two = built(start="mean", pooling="cls"), built(start="mean", pooling="cls", copies=2)
+    texts = ["the cat", "sat ."]
+    assert two.width == 2 * one.width
+    np.testing.assert_allclose(two.encode(texts), np.tile(one.encode(texts), 2), atol=5e-3)
+
+
+def test_another_token_starts_as_its_word_plus_the_mean() -> None:
+    encoder = built(start="mean").eval()
+    with torch.no_grad():
+        (states,) = encoder.states(encoder.tokenize(["the cat"]))
+    words = normed(VECTORS[:2])
+    expected = normed(normed(words + words.sum(dim=0) / 4))
+    np.testing.assert_allclose(states[0, 1:3].numpy(), expected.numpy(), atol=2e-3)
+
+
+def test_the_mean_that_is_taken_off_counts_each_word_as_often_as_the_texts_have_it() -> None:
+    """`the` three times and `cat` once: a quarter of each vector; unknown words and [CLS] count nowhere."""
+    words = WordAverageEncoder(VECTORS, WORDS)
+    found = centred(words, ["The cat", "the THE dog"], vocabulary=4)
+    expected = VECTORS[:4] - (3 * VECTORS[0] + VECTORS[1]) / 4
+    torch.testing.assert_close(found.vectors, expected)
+    assert found.vocabulary == WORDS[:4]
+    weighted = 3 * found.vectors[0] + found.vectors[1]
+    torch.testing.assert_close(weighted, torch.zeros(4), atol=1e-6, rtol=0)
+
+
+@pytest.mark.parametrize(("texts", "vocabulary"), [(["dog"], 4), (["the"], 6)])
+def test_words_without_a_count_or_a_vector_are_refused(texts: list[str], vocabulary: int) -> None:
+    with pytest.raises(InputError):
+        centred(WordAverageEncoder(VECTORS, WORDS), texts, vocabulary=vocabulary)
 
 
 def test_its_folder_gives_equal_vectors_in_sentence_transformers(tmp_path: Path) -> None:

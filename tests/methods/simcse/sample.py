@@ -16,4 +16,7 @@ SAMPLES = [
     Sample("simcse", "nt-xent", {**_PLAIN, "objective": "nt-xent", "head": "none"}),
     Sample("simcse", "no-dropout", {**_PLAIN, "dropout": 0.0}),
     Sample("simcse", "paraphrase", {**_PLAIN, "positive": "paraphrase", "objective": "nt-xent"}),
+    Sample("simcse", "uniformity", {**_PLAIN, "objective": "uniformity"}),
+    Sample("simcse", "negated", {**_PLAIN, "control": "negated"}),
+    Sample("simcse", "permuted", {**_PLAIN, "control": "permuted"}),
 ]

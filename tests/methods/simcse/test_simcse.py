@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 import torch
 
-from methods.core.losses import info_nce, nt_xent
+from methods.core.losses import info_nce, nt_xent, uniformity
 from tests.methods.simcse.sample import SAMPLES
 from tests.support import tiny
 
-INFO_NCE, NT_XENT, _, PARAPHRASE = SAMPLES
+INFO_NCE, NT_XENT, _, PARAPHRASE, UNIFORMITY, *_ = SAMPLES
 
 
 def test_views_differ_by_dropout_alone(backbone: Path) -> None:
@@ -31,6 +31,16 @@ def test_loss_is_info_nce_of_the_two_views(backbone: Path, sample: tiny.Sample, 
     total = method.loss(batch).total
     torch.manual_seed(0)
     torch.testing.assert_close(total, objective(*method.vectors(batch), temperature=0.05))
+
+
+def test_uniformity_reads_first_views_alone(backbone: Path) -> None:
+    method = tiny.changed(UNIFORMITY, backbone)
+    batch = tiny.batch_of(method)
+    torch.manual_seed(0)
+    total = method.loss(batch).total
+    torch.manual_seed(0)
+    first, _ = method.vectors(batch)
+    torch.testing.assert_close(total, uniformity(first, temperature=0.05))
 
 
 def test_the_positive_is_the_first_augmentation(backbone: Path) -> None:

@@ -1,0 +1,112 @@
+"""All generated text of the project: `make generated` writes it, `python -m docs.generated --check` compares.
+
+It is the table of data sources, the deviations in the READMEs of methods, the table of docs/speed.md, the
+JSON schemas of declared files, and the outputs of commands that documents show.
+"""
+
+import argparse
+import json
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from docs import outputs
+from harness.commands.list import listing
+from harness.disk.files import write_text
+from harness.errors import InputError
+from harness.paths import AUDIT, LEADERBOARDS, MEASUREMENTS, SOURCE_PAGE, SPEED_PAGE
+from harness.report.formats.readmes import INTRO, to_deviations, to_source_table, with_section
+from harness.report.measurements import load_measurements, to_speed_section
+from harness.report.pages.audit import load_audits
+from methods.registry import METHODS
+
+README = "README.md"
+SCHEMAS = LEADERBOARDS / "schemas"
+KINDS = {
+    "recipe": "harness.plan.recipes:RecipeFile",
+    "params": "harness.plan.entries:Params",
+    "table": "harness.facts.spec:TableSpec",
+    "published": "harness.facts.published:PublishedPaper",
+    "evidence": "harness.facts.evidence.ledger:StudyFile",
+    "claims": "harness.report.pages.claims:PaperClaims",
+    "audit": "harness.report.pages.audit:MethodAudit",
+}
+"""Kind of declared file -> the model that reads it."""
+
+
+def generated() -> dict[Path, str]:
+    """Returns every generated file as it should be, those aside that show outputs of commands."""
+    pages = {**readmes(), SOURCE_PAGE: to_source_table(listing("sources"))}
+    measured = load_measurements(MEASUREMENTS)
+    if measured is not None:
+        section = to_speed_section(measured)
+        pages[SPEED_PAGE] = with_section(page_text(SPEED_PAGE), section, where=str(SPEED_PAGE))
+    return pages | {SCHEMAS / f"{kind}.json": schema_text(kind) for kind in KINDS}
+
+
+def readmes() -> dict[Path, str]:
+    """Returns the README of every method as it should be.
+
+    The section of a method without an audit is written by hand. Errors: InputError for an audit without a
+    method, a section that an audit wrote which is gone, or a README without the section.
+    """
+    audits = {audit.method: audit for audit in load_audits(AUDIT)}
+    if audits.keys() - METHODS.keys():
+        odd = ", ".join(sorted(audits.keys() - METHODS.keys()))
+        raise InputError(f"{AUDIT}: {odd} in it, expected names of methods; correct `method` there")
+    found = {}
+    for name, target in METHODS.items():
+        path = Path(*target.split(".")[:-1], README)
+        text = page_text(path)
+        if name in audits:
+            text = with_section(text, to_deviations(audits[name]), where=f"the README of {name}")
+        elif INTRO in text:
+            raise InputError(f"{path}: its deviations are from an audit that is gone; restore it in {AUDIT}")
+        found[path] = text
+    return found
+
+
+def page_text(path: Path) -> str:
+    """Returns the text of a document; InputError if there is none, or it is not UTF-8."""
+    if not path.is_file():
+        raise InputError(f"{path}: no such file, expected a document; write it")
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: byte {error.start} is not UTF-8, expected it; save it as UTF-8") from None
+
+
+def schema_text(kind: str) -> str:
+    """Returns the JSON Schema of a kind of declared file."""
+    module, _, name = KINDS[kind].partition(":")
+    schema: dict[str, Any] = getattr(import_module(module), name).model_json_schema()
+    dialect = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    return json.dumps({**dialect, **schema}, indent=1) + "\n"
+
+
+def stale() -> dict[Path, str]:
+    """Returns the generated files that are not as they should be, with the text that they should have."""
+    return {path: text for path, text in generated().items() if not path.is_file() or page_text(path) != text}
+
+
+def main() -> int:
+    """Writes what is stale, or names it and returns 1; names the outputs that cannot be made here."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--check", action="store_true", help="write nothing, fail if a file is stale")
+    check = parser.parse_args().check
+    try:
+        files = stale()
+    except InputError as error:
+        print(f"docs.generated: {error}", file=sys.stderr)
+        return 2
+    for path, text in files.items():
+        print(f"{path}: {'stale; run `make generated`' if check else 'written'}")
+        if not check:
+            write_text(path, text)
+    shown = outputs.rewrite(write=not check)
+    return int(check and bool(files or shown))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

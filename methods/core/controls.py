@@ -1,0 +1,83 @@
+"""Controls of an objective: trainings that a loss should beat if what it learns comes from its positives.
+
+A control is a setting of any method. `negated` is the loss with its sign turned round. `permuted` gives every
+sentence the second view of another one, where the loss reads its two views from `vectors(batch)`.
+"""
+
+from typing import Any, Literal
+
+from torch import Tensor
+
+from methods.core.errors import InputError
+from methods.core.types import Batch, Loss
+
+Control = Literal["negated", "permuted"]
+
+
+def has_views(method: type) -> bool:
+    """Returns whether a method's class defines `vectors`, from which `permuted` is derived."""
+    return callable(getattr(method, "vectors", None))
+
+
+def become_control(method: Any, control: Control) -> None:
+    """Makes a `Method` its own control.
+
+    Errors: InputError for `permuted` where the method has no `vectors`, or, at the first loss, where they
+    are not two tensors [B, d] or the loss does not read them.
+    """
+    if control == "negated":
+        method.loss = _Negated(method.loss)
+        return
+    name = type(method).__name__
+    if not has_views(type(method)):
+        raise InputError(
+            f"{name}: control permuted needs `vectors(batch)`, which returns the two views that `loss` "
+            "compares; define it or leave the control out"
+        )
+    views = _Permuted(method.vectors, name)
+    method.vectors = views
+    method.loss = _Reads(method.loss, views)
+
+
+class _Negated:
+    """A loss with its sign turned round; its parts are those of the loss."""
+
+    def __init__(self, loss: Any) -> None:
+        self.loss = loss
+
+    def __call__(self, batch: Batch) -> Loss:
+        found = self.loss(batch)
+        return Loss(-found.total, found.parts)
+
+
+class _Permuted:
+    """Two views, the second moved on by one row: sentence i has the view of i - 1."""
+
+    def __init__(self, vectors: Any, name: str) -> None:
+        self.vectors, self.name, self.read = vectors, name, False
+
+    def __call__(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        found = self.vectors(batch)
+        pair = isinstance(found, tuple) and len(found) == 2 and all(isinstance(one, Tensor) for one in found)
+        if not pair or found[0].shape != found[1].shape:
+            raise InputError(
+                f"{self.name}: control permuted needs two views of equal shape from `vectors`; leave it out"
+            )
+        self.read = True
+        return found[0], found[1].roll(1, 0)
+
+
+class _Reads:
+    """A loss, refused where it does not read its views: it would be no control but the method again."""
+
+    def __init__(self, loss: Any, views: _Permuted) -> None:
+        self.loss, self.views = loss, views
+
+    def __call__(self, batch: Batch) -> Loss:
+        self.views.read = False
+        found: Loss = self.loss(batch)
+        if not self.views.read:
+            raise InputError(
+                f"{self.views.name}: control permuted, and `loss` does not read `vectors`; leave it out"
+            )
+        return found

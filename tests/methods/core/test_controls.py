@@ -1,0 +1,91 @@
+"""Controls: what they make of a loss, of any method, and when there is none."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from methods.core.errors import InputError
+from methods.core.losses import info_nce
+from methods.core.method import Method, MethodConfig
+from methods.core.networks import Networks
+from methods.core.types import Batch, Loss
+from tests.methods.simcse.sample import SAMPLES
+from tests.support import tiny
+
+SIMCSE = SAMPLES[0]
+
+
+def loss_of(method: Method, batch: Batch) -> Tensor:
+    torch.manual_seed(0)
+    return method.loss(batch).total
+
+
+def test_negated_is_minus_the_loss_with_its_parts_and_gradients(backbone: Path) -> None:
+    method, control = tiny.changed(SIMCSE, backbone), tiny.changed(SIMCSE, backbone, control="negated")
+    batch = tiny.batch_of(method)
+    one, other = loss_of(method, batch), loss_of(control, batch)
+    assert other.item() == -one.item()
+    one.backward()
+    other.backward()
+    for name, parameter in method.named_parameters():
+        opposite = control.get_parameter(name).grad
+        assert opposite is not None
+        assert parameter.grad is not None
+        assert torch.equal(opposite, -parameter.grad), name
+
+
+def test_permuted_gives_each_sentence_the_second_view_of_the_row_before(backbone: Path) -> None:
+    method, control = tiny.changed(SIMCSE, backbone), tiny.changed(SIMCSE, backbone, control="permuted")
+    batch = tiny.batch_of(method)
+    torch.manual_seed(0)
+    first, second = method.vectors(batch)
+    moved = second[[len(second) - 1, *range(len(second) - 1)]]
+    assert loss_of(control, batch).item() == info_nce(first, moved, temperature=0.05).item()
+
+
+class Plain(Method):
+    """A loss that compares two views of its own."""
+
+    def loss(self, batch: Batch) -> Loss:
+        first, second = self.encoder(batch["anchor"]), self.encoder(batch["anchor"])
+        return Loss(info_nce(first, second, temperature=0.05), {})
+
+
+class Unread(Plain):
+    """Its loss does not read its views."""
+
+    def vectors(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        return self.encoder(batch["anchor"]), self.encoder(batch["anchor"])
+
+
+class Single(Method):
+    """What it calls its views is one tensor."""
+
+    def vectors(self, batch: Batch) -> Tensor:
+        return self.encoder(batch["anchor"])
+
+    def loss(self, batch: Batch) -> Loss:
+        return Loss(self.vectors(batch).square().mean(), {})
+
+
+def built(kind: type[Method], backbone: Path, control: Any) -> Method:
+    config = MethodConfig(max_length=32, control=control)
+    return kind(config, Networks(backbone, pooling="cls"))
+
+
+def test_any_loss_has_a_negated_control(backbone: Path) -> None:
+    method, control = built(Plain, backbone, None), built(Plain, backbone, "negated")
+    batch = tiny.batch_of(method)
+    assert loss_of(control, batch).item() == -loss_of(method, batch).item()
+
+
+def test_a_loss_without_two_views_has_no_permuted_control(backbone: Path) -> None:
+    with pytest.raises(InputError, match="needs `vectors"):
+        built(Plain, backbone, "permuted")
+    for kind, told in ((Unread, "does not read"), (Single, "two views of equal shape")):
+        control = built(kind, backbone, "permuted")
+        with pytest.raises(InputError, match=told):
+            control.loss(tiny.batch_of(control))
