@@ -118,8 +118,8 @@ def bm25_lines(arguments: argparse.Namespace) -> list[ScoreLine]:
     from harness.tasks.registry import build_tasks
     from harness.tasks.reranking import RerankingTask, bm25_scores
 
-    lines = []
-    for task in build_tasks(name_list("sts" if arguments.tasks is None else arguments.tasks), text=arguments.text):
+    lines, listed = [], "sts" if arguments.tasks is None else arguments.tasks
+    for task in build_tasks(name_list(listed), text=arguments.text):
         if not isinstance(task, RerankingTask):
             raise InputError(f"bm25: {task.name} ranks nothing, expected AskUbuntu, SciDocs or TRECQA")
         lines += [ScoreLine(**score._asdict()) for score in bm25_scores(task)]
