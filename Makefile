@@ -22,12 +22,13 @@ MORE := UV_FIND_LINKS="$$("$(BIN)/python" -m pip config get global.find-links 2>
 install = env $(INDEX) $(MORE) "$(BIN)/uv" pip install --quiet --index-strategy unsafe-best-match \
 	--python "$(BIN)/python" $(1) 2>/dev/null || "$(BIN)/python" -m pip install $(PIP_OPTIONS) $(1)
 
-.PHONY: help reproduce test test-mirror check generated docs pictures sbom lock bench bench-short clean
+.PHONY: help reproduce test test-mirror test-gpu check generated docs pictures sbom lock bench bench-short clean
 
 help:
 	@echo "make reproduce   small plan from package-registry data to reports/index.html"
 	@echo "make test        lint, spelling and terms, types and the default tests (CPU, offline)"
 	@echo "make test-mirror the tests that need SENTBENCH_MIRROR"
+	@echo "make test-gpu    the laws of every method on this machine's GPU"
 	@echo "make check       compare losses and scores with the committed ones"
 	@echo "make generated   write all generated text: tables, schemas, outputs shown in documents"
 	@echo "make docs        the documentation as a site, in docs/_build; every internal link is checked"
@@ -61,13 +62,16 @@ test: $(READY)
 	@codespell $(PROSE)
 	@mypy
 	@mkdir -p .cache
-	@python -m pytest -m "not slow and not mirror and not cluster" -n 2 --dist worksteal --junitxml=.cache/tests.xml
+	@python -m pytest -m "not slow and not mirror and not cluster and not gpu" -n 2 --dist worksteal --junitxml=.cache/tests.xml
 	@echo "test results: $(CURDIR)/.cache/tests.xml"
 
 test-mirror: $(READY)
 	@mkdir -p .cache
 	@python -m pytest -m "mirror and not slow" -n 2 --dist worksteal --junitxml=.cache/tests-mirror.xml
 	@echo "test results: $(CURDIR)/.cache/tests-mirror.xml"
+
+test-gpu: $(READY)
+	@python -m pytest -m gpu -rs
 
 check: $(READY)
 	@sentbench check

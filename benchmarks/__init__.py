@@ -1,13 +1,10 @@
 """Speed compared with what a user would otherwise run: `python -m benchmarks` or `make bench`.
 
-A benchmark is a module with a function `measure` of (rounds, short), and of `device` if it can use one, that
-returns its results. All sides get equal inputs in one process, their results are compared before a time
-counts, and they take turns. `runner` has texts and encoders and times them, `record` keeps the figures of
-every machine.
+A benchmark is a module with a function `measure` of (rounds, short, device) that returns its results. All
+sides get equal inputs in one process, their results are compared before a time counts, and they take turns.
+`runner` has texts and encoders, times them, and keeps the figures of every machine. The modules `steps`,
+`portability` and `verdicts` have commands of their own.
 """
 
-BENCHMARKS = ("evaluation", "training", "arithmetic", "methods", "memory", "start")
+BENCHMARKS = ("evaluation", "training")
 """The modules, in the order in which `python -m benchmarks` runs them."""
-
-GPU_CHECK = "gpu-check"
-"""What `sentbench gpu-check` writes next to them on a machine with a GPU."""

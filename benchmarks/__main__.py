@@ -15,9 +15,6 @@ from harness.errors import InputError
 from harness.paths import MEASUREMENTS
 from harness.report.measurements import BenchmarkResult
 
-ON_ANY_DEVICE = ("evaluation", "training")
-"""Benchmarks that can use a GPU; the others measure the processor."""
-
 
 def main() -> int:
     """Returns 0 if all sides agree, 1 if two differ, 2 for bad input; a missed target fails nothing."""
@@ -45,7 +42,7 @@ def main() -> int:
             keep(out, arguments.device, rates)
         for name in arguments.names or BENCHMARKS:
             results = run_benchmark(name, rounds, arguments.short, arguments.device)
-            if out is not None and results:
+            if out is not None:
                 keep(out, arguments.device, measured(name, rounds, results))
     except (Disagreement, InputError) as error:
         print(f"benchmarks: {error}", file=sys.stderr)
@@ -54,13 +51,9 @@ def main() -> int:
 
 
 def run_benchmark(name: str, rounds: int, short: bool, device: str) -> list[BenchmarkResult]:
-    """Runs a benchmark, prints and returns its results; none where it cannot use the device."""
-    given = {"device": device} if name in ON_ANY_DEVICE else {}
-    if device != "cpu" and not given:
-        print(f"{name}: runs on a CPU only, left out")
-        return []
+    """Runs a benchmark, prints and returns its results."""
     started = time.monotonic()
-    results: list[BenchmarkResult] = import_module(f"benchmarks.{name}").measure(rounds, short, **given)
+    results: list[BenchmarkResult] = import_module(f"benchmarks.{name}").measure(rounds, short, device)
     for result in results:
         print("\n".join(result.lines()), flush=True)
     print(f"-- {name}: {time.monotonic() - started:.0f} s in all", flush=True)

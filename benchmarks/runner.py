@@ -1,4 +1,4 @@
-"""The runner of all benchmarks: sides in turn, profiles, fresh processes, inputs, and the record of machines.
+"""The runner of all benchmarks: sides in turn, profiles, inputs, and the record of machines.
 
 Benchmarks encode and train on all-MiniLM-L6-v2 and Wikipedia sentences, or tiny stand-ins. The record,
 reports/benchmarks.json, has what every machine measured last.
@@ -9,10 +9,8 @@ import platform
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 from importlib.metadata import distributions
-from multiprocessing import get_context
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any, NamedTuple
@@ -23,7 +21,7 @@ from torch import Tensor
 from torch.autograd import profiler
 from torch.profiler import record_function
 
-from benchmarks import BENCHMARKS, GPU_CHECK, stand_ins
+from benchmarks import BENCHMARKS, stand_ins
 from harness.data.corpora import corpus_file, read_corpus
 from harness.data.download import folder_of
 from harness.data.sts import ScoredPair
@@ -169,13 +167,6 @@ def profiled(side: Side) -> str:
     return ", ".join(f"{kind} {parts[kind]:.0f} %" for kind in shown)
 
 
-def fresh(function: Callable[..., Any], *given: Any) -> Any:
-    """Returns what a function returns in a new process."""
-    threads = torch.get_num_threads()
-    with ProcessPoolExecutor(1, get_context("spawn"), torch.set_num_threads, (threads,)) as process:
-        return process.submit(function, *given).result()
-
-
 @cache
 def backbone(short: bool) -> Path:
     """Returns a folder of a six-layer encoder of width 384; `short` one of two layers and width 16."""
@@ -219,7 +210,7 @@ def keep(path: Path, device: str, new: Benchmark | ProductRates) -> None:
         own = own.model_copy(update={"products": new})
     else:
         benchmarks = {one.name: one for one in own.benchmarks} | {new.name: new}
-        kept = tuple(benchmarks[name] for name in (*BENCHMARKS, GPU_CHECK) if name in benchmarks)
+        kept = tuple(benchmarks[name] for name in BENCHMARKS if name in benchmarks)
         own = own.model_copy(update={"benchmarks": kept})
     found = Measurements(machines=tuple({**machines, own.id: own}.values()))
     write_record(path, found.model_dump(mode="json", exclude={"digest"}))

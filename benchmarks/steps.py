@@ -36,7 +36,7 @@ from harness.plan.step_times import (
     TRAINING_LENGTH,
     Shape,
     StepTime,
-    committed_step_times,
+    read_step_times,
 )
 from harness.process import quiet
 from methods.core import streams
@@ -205,7 +205,7 @@ def chosen_runs(params: Params, systems: Sequence[str]) -> list[Run]:
 
 def write(found: Sequence[StepTime], path: Path = STEP_TIMES) -> None:
     """Replaces the rows of the same system and setting and keeps all others, and what appears above them."""
-    rows = {(row.system, *row.setting): row for row in [*committed_step_times(path).measured, *found]}
+    rows = {(row.system, *row.setting): row for row in [*read_step_times(path).measured, *found]}
     head, _, _ = path.read_text(encoding="utf-8").partition("\nmeasured:")
     body = [row.model_dump() for _, row in sorted(rows.items(), key=lambda entry: str(entry[0]))]
     write_text(path, head + "\n" + yaml.safe_dump({"measured": body}, sort_keys=False, width=110))
@@ -220,7 +220,7 @@ def teacher_dim(run: Run, estimate: Estimate, width: int) -> int:
 
 def main() -> None:
     """Prints a measurement of each system on each backbone, and keeps them with --write."""
-    times = committed_step_times()
+    times = read_step_times()
     parser = argparse.ArgumentParser(prog="python -m benchmarks.steps")
     parser.add_argument("--system", nargs="*", default=[], metavar="ID", help="default: one a method")
     usual = ["bert-base-uncased"]

@@ -16,7 +16,6 @@ BLOCK = re.compile(r"^```console\n\$ ([^\n]+)\n(.*?)^```$", flags=re.M | re.S)
 NEEDED = re.compile(r"\bevaluate (\S+/\S+)")
 TRAINS, TRAINED_ON = re.compile(r"\bsentbench try "), "data/glove-6b-50d"
 """The folder that a command reads and a clone does not have; a trial reads the data of the small plan."""
-ESTIMATES, CALIBRATED = re.compile(r"^sentbench plan "), ROOT / ".cache/calibration.json"
 
 
 class Example(NamedTuple):
@@ -33,8 +32,6 @@ class Example(NamedTuple):
         needed = TRAINED_ON if TRAINS.search(self.command) else found[1] if found else ""
         if needed and not (ROOT / needed).is_dir():
             return f"{needed} is missing; run `make reproduce` first"
-        if ESTIMATES.search(self.command) and CALIBRATED.is_file():
-            return f"{CALIBRATED.name} has the hours of this machine; delete it first"
         return ""
 
 

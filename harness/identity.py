@@ -13,17 +13,14 @@ import platform
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast, get_args
+from typing import TYPE_CHECKING, Any
 
 from harness.disk.files import sha256_of, sha256_of_folder
 from harness.disk.fingerprint import CodeBase
 from harness.disk.layouts import check_inputs
-from harness.errors import InputError
-from harness.paths import CALIBRATION, INSTALLED, LAST_WEIGHTS, MODULES, RUN_LOG, RUN_RECORD, TEACHERS
-from harness.plan.step_times import AGAIN, calibration
+from harness.paths import INSTALLED, LAST_WEIGHTS, MODULES, RUN_LOG, RUN_RECORD, TEACHERS
 from harness.process import X86_64, in_effect
 from harness.tasks.registry import declaring_modules
-from methods.core.fast.choices import GpuLayers
 from methods.registry import METHODS
 
 if TYPE_CHECKING:
@@ -120,31 +117,7 @@ def arithmetic_used(device: str) -> str:
     if in_effect() == "portable" and device == "cpu":
         machine = platform.machine()
         return "portable" if machine in X86_64 else f"portable on {machine}"
-    if device == "cpu":
-        return f"native, products of training by {kept_products()}"
-    layers = kept_gpu_layers()
-    return "native" if layers == "padded" else f"native, {layers} layers"
-
-
-def kept_products() -> str:
-    """Returns which library multiplies in native training: what `sentbench calibrate` chose, else oneDNN.
-
-    Errors: InputError if the file with the choice is damaged.
-    """
-    return str(calibration().get("training_products", "onednn"))
-
-
-def kept_gpu_layers() -> GpuLayers:
-    """Returns how a GPU computes layers in training: what `sentbench calibrate --gpu` chose, else padded.
-
-    Errors: as of `kept_products`.
-    """
-    found = calibration().get("gpu_layers", "padded")
-    if found not in get_args(GpuLayers):
-        raise InputError(
-            f"{CALIBRATION}: gpu_layers is {found!r}, expected {', '.join(get_args(GpuLayers))}; {AGAIN}"
-        )
-    return cast("GpuLayers", found)
+    return "native"
 
 
 def corpus_identity(entry: Corpus, device: str) -> str:

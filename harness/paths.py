@@ -23,7 +23,6 @@ PUBLISHED = LEADERBOARDS / "published"
 AUDIT = LEADERBOARDS / "audit"
 REFERENCE_LOSSES = LEADERBOARDS / "reference_losses.yaml"
 STEP_TIMES = LEADERBOARDS / "step-times.yaml"
-PEAKS = LEADERBOARDS / "memory.yaml"
 SOURCE_PAGE = Path("harness/data/SOURCES.md")
 SPEED_PAGE = Path("docs/speed.md")
 
@@ -55,7 +54,6 @@ _CACHE = Path(".cache")
 PIECES = _CACHE / "pieces"
 VECTORS = _CACHE / "vectors"
 RESUME = _CACHE / "resume"
-CALIBRATION = _CACHE / "calibration.json"
 CORPUS_RESUME = RESUME / "corpora"
 
 

@@ -20,12 +20,20 @@ def pytest_configure() -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     folder = os.environ.get("SENTBENCH_MIRROR")
-    if folder and Path(folder).is_dir():
-        return
-    skip = pytest.mark.skip(reason="SENTBENCH_MIRROR does not name a folder of evaluation data")
+    if not (folder and Path(folder).is_dir()):
+        skip(items, "mirror", "SENTBENCH_MIRROR does not name a folder of evaluation data")
+    if any(item.get_closest_marker("gpu") for item in items):
+        import torch
+
+        if not torch.cuda.is_available():
+            skip(items, "gpu", "no CUDA device here")
+
+
+def skip(items: list[pytest.Item], marker: str, reason: str) -> None:
+    """Skips the tests with a marker."""
     for item in items:
-        if item.get_closest_marker("mirror"):
-            item.add_marker(skip)
+        if item.get_closest_marker(marker):
+            item.add_marker(pytest.mark.skip(reason=reason))
 
 
 @pytest.fixture(autouse=True)

@@ -15,7 +15,7 @@ from harness.plan.recipes import Recipe, declared_systems, load_recipes
 from harness.plan.resolve import KnownRuns
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.leaderboard import SMALL, has_values
-from harness.report.tables.model import Table, find_cells
+from harness.report.tables.model import Table, find_cells, matching, names_of
 from harness.report.tables.rows import control, page_of
 from harness.report.verification import Verification
 from harness.results.contributed import Contributed, check_contributed
@@ -26,14 +26,20 @@ Recipes = Mapping[str, Recipe]
 
 
 def evidence_of(
-    results: list[ResultFile], params: Params | None = None, *, priced: Collection[str] | None = None
+    results: list[ResultFile],
+    params: Params | None = None,
+    *,
+    priced: Collection[str] | None = None,
+    published: Published | None = None,
+    recipes: Recipes | None = None,
 ) -> Evidence:
     """Returns what tables are built from: scores, published numbers, what others measured, the plan's systems
     in its order, without a plan those of the scores, and what a seed takes.
 
-    priced: the systems whose seeds are given a price; by default all.
+    priced: the systems whose seeds are given a price; by default all. published, recipes: those on record,
+    where they are read already.
     """
-    published, recipes = load_published(), load_recipes()
+    published, recipes = published or load_published(), recipes or load_recipes()
     planned = params.runs.values() if params else ()
     return Evidence(
         results=results,
@@ -88,12 +94,14 @@ def build_tables(evidence: Evidence) -> dict[str, Table]:
     }
 
 
-def build_one_table(key: str) -> Table:
+def build_one_table(key: str, row: str = "") -> Table:
     """Returns one declared table with all scores on record and the verdicts that it has on its page.
 
-    Errors: InputError for an unknown table.
+    row: only the rows of this name, if no verdict of theirs depends on the others. Errors: InputError for an
+    unknown table.
     """
-    specs = checked_specs(load_published(), load_recipes())
+    published, recipes = load_published(), load_recipes()
+    specs = checked_specs(published, recipes)
     wanted = page_of(known_name(key, specs, "table"))
     page = {name: spec for name, spec in specs.items() if page_of(name) == wanted}
     systems = {choice.system for spec in page.values() for choice in spec.choices()}
@@ -103,11 +111,19 @@ def build_one_table(key: str) -> Table:
         SCORES.glob("*.json"),
         kept=lambda run, score: score.task in tasks and (of_runs or run.id in systems),
     )
-    evidence = evidence_of(results, priced=None if of_runs else systems)
-    table = build_table(specs[key], evidence)
+    priced = None if of_runs else systems
+    evidence = evidence_of(results, priced=priced, published=published, recipes=recipes)
+    table = build_table(with_rows(specs[key], row), evidence)
     if not any(cell.verdict in FAILED for _, _, cell in table.cells()):
         return table  # the false-discovery control of the page has nothing to take back
     return control({name: build_table(spec, evidence) for name, spec in page.items()})[key]
+
+
+def with_rows(spec: TableSpec, name: str) -> TableSpec:
+    """Returns a spec with its rows of a name alone; with all where there is none."""
+    rows = [names_of(row.published or row.title, row.title, row.group) for row in spec.rows]
+    found = matching(name, rows)
+    return spec.model_copy(update={"rows": [spec.rows[index] for index in found]}) if found else spec
 
 
 def verifications(table: str, row: str, column: str) -> list[Verification]:
@@ -115,7 +131,7 @@ def verifications(table: str, row: str, column: str) -> list[Verification]:
 
     Errors: InputError for an unknown table, row or column, or a cell without a reported score.
     """
-    cells = find_cells(build_one_table(table), row, column)
+    cells = find_cells(build_one_table(table, row), row, column)
     known = [cell.evidence for _, cell in cells if cell.evidence is not None]
     if not known:
         raise InputError(

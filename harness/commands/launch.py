@@ -136,7 +136,7 @@ def forecast(pipeline: Pipeline, jobs: int | None) -> str:
         lines.append(f"--on ray or slurm, {gpus} runs at once on GPUs: about {duration(hours * 3600)}")
     unknown = len(keys) - len(costs)
     lines += [f"no estimate for {unknown} of {len(keys)} runs"] if unknown else []
-    return "\n".join([*lines, packing(keys)])
+    return "\n".join([*lines, *packing(keys)])
 
 
 def foreseen(pipeline: Pipeline) -> dict[str, dict[Path, str]]:

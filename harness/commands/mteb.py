@@ -91,8 +91,7 @@ def run_folder(
     """
     from harness.compute.encoders import read_encoder
     from harness.data.providers import mirror_folder
-    from harness.tasks.cost import count_parameters
-    from harness.tasks.mteb_adapter import MtebModel, run_mteb
+    from harness.tasks.mteb_adapter import MtebModel, count_parameters, run_mteb
 
     if not tasks:
         raise InputError("no mteb task is named, expected at least one, for example STSBenchmark")

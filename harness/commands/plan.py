@@ -14,16 +14,13 @@ from harness.facts.spec import load_specs
 from harness.paths import PARAMS, SCORES, need_checkout
 from harness.plan.checks import check_runs
 from harness.plan.entries import Params, Run, write_params
-from harness.plan.estimate import Estimate, Peak, cores_here, hours_at_once, packing
+from harness.plan.estimate import Estimate, cores_here, hours_at_once, packing
 from harness.plan.needs import needs_of
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
 from harness.plan.step_times import Cost, Device, read_step_times
 from harness.results.store import read_result
 
-GPU_MEMORY = (
-    "GPU GB: peak of a step, counted | tracked by `python -m benchmarks.peaks`; the CUDA context comes on top"
-)
 HOURS: dict[Device, str] = {"cuda": "GPU hours", "cpu": "core hours"}
 NOT_COUNTED = "not counted: classifiers of transfer tasks, the making of derived corpora, DVC's own work"
 
@@ -37,7 +34,6 @@ class System(NamedTuple):
     done: int
     steps: int
     cost: Cost | None
-    peak: Peak | None
 
 
 ARGUMENTS = {
@@ -102,17 +98,12 @@ def describe(params: Params) -> str:
     """Returns a line a system, those of teachers, data and total, the estimates' grounds, what is missing."""
     estimate = Estimate(params, read_step_times())
     found = systems(params, estimate)
-    lines = [
-        _line("system", "backbone", "runs", "done", "steps of batch", "GPU h", "core h", "disk", "GPU GB")
-    ]
+    lines = [_line("system", "backbone", "runs", "done", "steps of batch", "GPU h", "core h", "disk")]
     for system in found:
         run = next(iter(system.runs.values()))
         length = f"{system.steps:,} of {run.train['batch_size']}" if system.steps else "no training"
         about = (system.id, system.backbone, len(system.runs), system.done, length)
-        memory = "?" if system.steps else ""
-        if system.peak is not None:
-            memory = f"{system.peak.counted / 1e9:.1f} | {system.peak.tracked / 1e9:.1f}"
-        lines.append(_line(*about, *_shown(system.cost), memory))
+        lines.append(_line(*about, *_shown(system.cost)))
     if params.teachers:
         lines.append(
             _line("teachers' vectors", "", len(params.teachers), "", "", *_shown(estimate.teachers()))
@@ -136,7 +127,7 @@ def systems(params: Params, estimate: Estimate) -> list[System]:
         one = estimate.run(run)
         cost = None if one is None else Cost(*(len(runs) * part for part in one))
         done = sum(is_done(key, run) for key, run in runs.items())
-        found.append(System(system, backbone, runs, done, estimate.steps(run), cost, estimate.peak(run)))
+        found.append(System(system, backbone, runs, done, estimate.steps(run), cost))
     return found
 
 
@@ -166,8 +157,7 @@ def _totals(params: Params, estimate: Estimate, found: Sequence[System]) -> list
         f"data: {', '.join(params.sources)} from {', '.join(params.providers)}",
         f"still to run on this machine, {cores} runs of one core at once: about {_hours(here)} hours",
         *(f"{HOURS[device]}: {'; '.join(words)}" for device, words in estimate.bases().items()),
-        packing(params.runs),
-        GPU_MEMORY,
+        *packing(params.runs),
         NOT_COUNTED,
     ]
     hours = {(s.id, s.backbone): s.cost.gpu_hours / len(s.runs) for s in found if s.cost}
@@ -192,6 +182,6 @@ def _hours(hours: float) -> str:
 
 
 def _line(*cells: object) -> str:
-    system, backbone, runs, done, steps, gpu, cpu, disk, memory = (str(cell) for cell in (*cells, "")[:9])
+    system, backbone, runs, done, steps, gpu, cpu, disk = map(str, cells)
     left = f"{system:<28} {backbone:<20} {runs:>4} {done:>4}  {steps:<17}"
-    return f"{left} {gpu:>8} {cpu:>9} {disk:>11} {memory:>12}".rstrip()
+    return f"{left} {gpu:>8} {cpu:>9} {disk:>11}".rstrip()

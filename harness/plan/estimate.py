@@ -1,19 +1,13 @@
-"""The cost of a plan: hours and disk of its runs, teachers' vectors and data, and the memory of a GPU."""
+"""The cost of a plan: hours and disk of its runs, teachers' vectors and data."""
 
-import hashlib
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import Any
-
-from pydantic import Field
 
 from harness.data.sources import SOURCES
-from harness.declarations import Declaration, read_declaration
-from harness.paths import BACKBONES, COSTS, PEAKS, declared
+from harness.paths import BACKBONES, COSTS
 from harness.plan.entries import Params, Run
 from harness.plan.step_times import (
     BACKWARD,
@@ -31,33 +25,12 @@ from harness.tasks.registry import sources_of
 
 FLOAT_BYTES, STORED_BYTES = 4, 2
 """Bytes of a number in weights and teacher vectors, and in stored vectors of evaluation sentences."""
-STATES = 4
-"""Numbers a trained parameter takes: itself, its gradient, two moments."""
 HOUR = 3600.0
 DEVICES: tuple[Device, ...] = ("cuda", "cpu")
 USABLE = 0.9
 """The share of a GPU's memory that runs may fill together."""
 CONTEXT = 600 * 2**20
 """Bytes that each process takes of a GPU besides what it allocates: an assumption, not measured here."""
-
-
-class Peak(Declaration):
-    """Peak bytes of one training step.
-
-    counted: weights with gradients and moments, queues, and activations by the formula of Korthikanti et al.
-    (2022). tracked: the largest sum of all storages alive, by torch's MemTracker under tensors without
-    values. Neither has the CUDA context, workspaces or fragmentation. system: the first run it was found for.
-    """
-
-    system: str
-    counted: float = Field(gt=0)
-    tracked: float = Field(gt=0)
-
-
-class Peaks(Declaration):
-    """The file memory.yaml, written by `python -m benchmarks.peaks --write`: setting -> peak."""
-
-    peaks: dict[str, Peak]
 
 
 @dataclass(frozen=True)
@@ -155,33 +128,6 @@ class Estimate:
         texts = sum(self.rows(name) * self.texts(name) for name in self.params.corpora)
         return Cost(disk=float(texts * LINE_BYTES))
 
-    def peak(self, run: Run) -> Peak | None:
-        """Returns the peak memory of a training step; None for no training, or a setting not measured."""
-        shape = self.shape(run.backbone_name)
-        if shape is None or not self.steps(run):
-            return None
-        return self._peaks.peaks.get(setting_of(run, shape))
-
-    @cached_property
-    def _peaks(self) -> Peaks:
-        return read_peaks()
-
-    def training_bytes(self, run: Run) -> float:
-        """Returns the larger estimate of the peak memory; without one the least that any method takes.
-
-        That is the weights with gradient and two moments, and the activations of two views of each sentence
-        by the formula of Korthikanti et al. (2022) in fp32: 68 bytes a token and unit of width, 10 for each
-        head and pair of tokens, heads of width 64. Sentences are of TRAINING_LENGTH, or shorter where the run
-        cuts them. 0 for an unknown backbone.
-        """
-        shape, peak = self.shape(run.backbone_name), self.peak(run)
-        if shape is None or peak is not None:
-            return max(peak.counted, peak.tracked) if peak else 0.0
-        length = min(int(run.config.get("max_length", TRAINING_LENGTH)), TRAINING_LENGTH)
-        tokens, heads = 2 * int(run.train["batch_size"]) * length, max(1, shape.width // 64)
-        activations = tokens * shape.layers * (68 * shape.width + 10 * heads * length)
-        return STATES * FLOAT_BYTES * shape.parameters + activations
-
     def bases(self) -> dict[Device, list[str]]:
         """Returns what the hours of each device rest on, in words."""
         found: dict[Device, dict[str, None]] = {device: {} for device in DEVICES}
@@ -206,29 +152,9 @@ def lines_of(source: str) -> int:
     return sum(lines or 0 for lines in SOURCES[source].rows.values())
 
 
-def setting_of(run: Run, shape: Shape) -> str:
-    """Returns a digest of what decides the sizes of a run's tensors; of fractions whether they are 0."""
-    train = {name: run.train[name] for name in ("batch_size", "precision", "max_grad_norm")}
-    parts = [run.method, _sizes(run.config), _sizes(train), run.pooling, bool(run.parent), shape.model_dump()]
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:12]
-
-
-def read_peaks(path: Path = PEAKS) -> Peaks:
-    """Returns the table of peaks. Errors: InputError in one line if the file is missing or damaged."""
-    return read_declaration(declared(path), Peaks)
-
-
-def _sizes(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _sizes(entry) for name, entry in value.items()}
-    if isinstance(value, list):
-        return [_sizes(entry) for entry in value]
-    return value != 0 if isinstance(value, float) else value
-
-
-def packing(keys: Iterable[str], folder: Path = COSTS) -> str:
-    """Returns the line of a plan that says how many of the largest of these runs share the GPU that they were
-    trained on: `sentbench stage train` notes its peak there.
+def packing(keys: Iterable[str], folder: Path = COSTS) -> list[str]:
+    """Returns the line that says how many of the largest of these runs share the GPU that they were trained
+    on, where `sentbench stage train` noted its peak there; else nothing.
     """
     fitting = []
     for key in keys:
@@ -237,10 +163,10 @@ def packing(keys: Iterable[str], folder: Path = COSTS) -> str:
         if "peak_memory" in cost:
             fitting.append(int(USABLE * cost["card_memory"] / (cost["peak_memory"] + CONTEXT)))
     if not fitting:
-        return "runs a GPU: 1, for no training of this plan was measured on a GPU"
+        return []
     number = max(1, min(fitting))
     share = int(100 / number) / 100
-    return f"runs a GPU: {number}, by the largest peak of memory measured; --gpus-per-run {share:g}"
+    return [f"runs a GPU: {number}, by the largest peak of memory measured; --gpus-per-run {share:g}"]
 
 
 def cores_here() -> int:

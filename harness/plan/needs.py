@@ -20,8 +20,8 @@ SENTENCE_PIECE_FILES = (".spm", "spiece.model")
 """The vocabularies of translators and paraphrasers (Marian, PEGASUS)."""
 COPIES_OF_A_RESUME_POINT = 6
 """Weights on disk while a run trains: the best, the last, one in writing, and parameters with two moments."""
-PATIENCE_HOURS = 24.0
-"""A plan that takes longer on all cores of this machine needs a card."""
+PATIENCE_HOURS = 7 * 24.0
+"""A plan that takes longer than a week on all cores of this machine needs a GPU."""
 GIGABYTE = 1e9
 
 
@@ -132,14 +132,11 @@ def _gpu(params: Params, estimate: Estimate) -> Iterator[Need]:
     hours = Cost.total(estimate.run(run) or Cost() for run in params.runs.values()).cpu_hours / cores_here()
     if hours < PATIENCE_HOURS:
         return
-    wanted = max(estimate.training_bytes(run) for run in params.runs.values())
     import torch
 
-    least = f"at least {wanted / GIGABYTE:,.0f} GB estimated for the largest run"
-    provide = "run the plan on a machine with such a GPU, or fewer of its systems with --backbone"
     if not torch.cuda.is_available():
-        found = f"no CUDA device ({hours:,.0f} hours on this machine's cores without one), {least}"
+        found = f"no CUDA device, about {hours:,.0f} hours on this machine's cores without one"
+        provide = "run the plan on a machine with a GPU, or fewer of its systems with --backbone"
         yield Need("gpu", False, found, provide)
         return
-    name, memory = torch.cuda.get_device_name(), torch.cuda.get_device_properties(0).total_memory
-    yield Need("gpu", memory >= wanted, f"{name} with {memory / GIGABYTE:,.0f} GB, {least}", provide)
+    yield Need("gpu", True, torch.cuda.get_device_name(), "")

@@ -9,14 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from pydantic import Field
 
-from harness.declarations import Declaration, read_declaration, validated
-from harness.disk.records import read_object
+from harness.declarations import Declaration, read_declaration
 from harness.errors import InputError
-from harness.paths import CALIBRATION, STEP_TIMES, declared
+from harness.paths import STEP_TIMES, declared
 from harness.plan.entries import Run
 
 BASELINE = "simcse"
@@ -31,8 +30,6 @@ LINE_BYTES = 150
 """Bytes that a line of text counts as."""
 BACKWARD = 3
 """A forward and a backward pass in forward passes."""
-AGAIN = "run `sentbench calibrate --again`"
-"""What to do with a damaged record of a calibration."""
 
 Device = Literal["cpu", "cuda"]
 Precision = Literal["fp32", "bf16"]
@@ -140,8 +137,6 @@ class StepTimes(Declaration):
     gpu: AssumedGpu
     stated: list[StatedTime] = Field(default_factory=list)
     measured: list[StepTime]
-    here: list[StepTime] = Field(default_factory=list, exclude=True)
-    """Steps of SimCSE that `sentbench calibrate` measured on this machine; the file has none."""
 
     def relative(self, run: Run, device: Device) -> float | None:
         """Returns how many SimCSE steps a step of the run costs; None if its method was never measured.
@@ -160,16 +155,14 @@ class StepTimes(Declaration):
 
         Errors: InputError if no CPU was measured.
         """
-        own = [row for row in self.here if row.device == device]
-        rows = own or [row for row in self.measured if row.device == device and row.system == BASELINE]
+        rows = [row for row in self.measured if row.device == device and row.system == BASELINE]
         rows = [row for row in rows if row.precision == precision] or (rows if device == "cpu" else [])
         if rows:
             row = min(
                 rows, key=lambda row: abs(math.log(self.shapes[row.backbone].parameters / shape.parameters))
             )
             step = BACKWARD * self.shapes[row.backbone].forward(2 * row.batch, row.length)
-            by = f"by `{row.command}`" if row in self.here else f"threads: {row.threads}"
-            return Rate(step / row.seconds, f"as measured on {row.machine}, {by}")
+            return Rate(step / row.seconds, f"as measured on {row.machine}, threads: {row.threads}")
         if device == "cpu":
             raise InputError(
                 f"{STEP_TIMES}: no step of {BASELINE} measured on a CPU, expected one; "
@@ -183,17 +176,6 @@ class StepTimes(Declaration):
         )
 
 
-def committed_step_times(path: Path = STEP_TIMES) -> StepTimes:
+def read_step_times(path: Path = STEP_TIMES) -> StepTimes:
     """Returns the table of step times. Errors: InputError."""
     return read_declaration(declared(path), StepTimes)
-
-
-def calibration() -> dict[str, Any]:
-    """Returns what `sentbench calibrate` measured or chose here; {} before it ran. Errors: InputError."""
-    return read_object(CALIBRATION, again=AGAIN) if CALIBRATION.is_file() else {}
-
-
-def read_step_times() -> StepTimes:
-    """Returns the table of step times, with what was measured on this machine. Errors: InputError."""
-    own = [validated(StepTime, row, where=f"{CALIBRATION}: steps") for row in calibration().get("steps", ())]
-    return committed_step_times().model_copy(update={"here": own})

@@ -21,9 +21,7 @@ INTRO = """Written by `make generated` from `reports/benchmarks.json`, medians o
 many times ours is as fast as the other tool. At most: what ours takes, in a unit or in times of the other.
 The last row is GFLOP/s of fp32 products by oneDNN, which our layers call, and by torch's default. The
 file has ranges, rounds and threads, and a profile for each missed goal."""
-WORDS = {True: " met", False: " **missed**", None: ""}
-WITHOUT_BOUND = ("arithmetic",)
-"""Benchmarks whose ratios are shown with the goals and have no bound: what portable arithmetic costs."""
+WORDS = {True: " met", False: " **missed**"}
 
 
 def plain(number: float) -> str:
@@ -155,48 +153,41 @@ class Goal:
     """A bound on a figure, the strictest of those recorded, and what each machine has, by its title.
 
     unit: empty for a ratio to a peer, which is the peer's cost over ours where the bound is the least, else
-    ours over the peer's. bound: None for a figure that is shown with the goals and has none.
+    ours over the peer's.
     """
 
     name: str
     unit: str
     least: bool
-    bound: float | None = None
+    bound: float
     figures: dict[str, float] = field(default_factory=dict)
 
     @property
     def asked(self) -> str:
         """What it asks for, in words."""
-        if self.bound is None:
-            return "none"
         unit = f" {self.unit}" if self.unit else ""
         return f"{'at least' if self.least else 'at most'} {plain(self.bound)}{unit}"
 
-    def met(self, machine: str) -> bool | None:
-        """Returns whether a machine meets the bound; None without one."""
-        if self.bound is None:
-            return None
+    def met(self, machine: str) -> bool:
+        """Returns whether a machine meets the bound."""
         value = self.figures[machine]
         return value >= self.bound if self.least else value <= self.bound
 
 
 def goals(measured: Measurements) -> list[Goal]:
-    """Returns all goals, and what portable arithmetic costs, in the order in which they were recorded."""
+    """Returns all goals in the order in which they were recorded."""
     found: dict[tuple[str, str, bool], Goal] = {}
     for machine in measured.machines:
         for benchmark in machine.benchmarks:
             for result in benchmark.results:
-                for name, unit, least, bound, value in _bounded(result, benchmark.name in WITHOUT_BOUND):
-                    goal = found.setdefault((name, unit, least), Goal(name, unit, least))
-                    bounds = [one for one in (goal.bound, bound) if one is not None]
-                    goal.bound = (max if least else min)(bounds, default=None)
+                for name, unit, least, bound, value in _bounded(result):
+                    goal = found.setdefault((name, unit, least), Goal(name, unit, least, bound))
+                    goal.bound = (max if least else min)(goal.bound, bound)
                     goal.figures[machine.title] = value
     return list(found.values())
 
 
-def _bounded(
-    result: BenchmarkResult, unbounded: bool
-) -> Iterator[tuple[str, str, bool, float | None, float]]:
+def _bounded(result: BenchmarkResult) -> Iterator[tuple[str, str, bool, float, float]]:
     """Yields name, unit, whether the bound is the least, bound and value of each goal of a result."""
     if result.limit is not None:
         yield result.name, result.unit, False, result.limit, result.ours.median
@@ -204,8 +195,8 @@ def _bounded(
         name = f"{result.name}: {COUNT.sub('', peer.name)}"
         if peer.target is not None and peer.target >= 1:
             yield name, "", True, peer.target, peer.ratio.median
-        elif peer.target is not None or unbounded:
-            yield name, "", False, peer.target and 1 / peer.target, 1 / peer.ratio.median
+        elif peer.target is not None:
+            yield name, "", False, 1 / peer.target, 1 / peer.ratio.median
 
 
 def load_measurements(path: Path) -> Measurements | None:

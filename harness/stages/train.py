@@ -21,8 +21,6 @@ from harness.disk.outputs import check_file, check_folder, new_outputs, room_of
 from harness.disk.records import write_manifest
 from harness.identity import (
     arithmetic_used,
-    kept_gpu_layers,
-    kept_products,
     library_versions,
     run_identity,
 )
@@ -33,11 +31,9 @@ from harness.process import (
     compute_on,
     give_back_freed_memory,
     gpu_versions,
-    in_effect,
     quiet,
 )
 from methods.core.errors import NotFiniteError
-from methods.core.fast.choices import use_for_training, use_on_gpu
 
 if TYPE_CHECKING:
     from methods.core.trainer import Trainer
@@ -71,7 +67,6 @@ def train(params: Params, key: str, folder: Path, *, device: str, resume: bool) 
     settings = run.read_settings()
     cost_file = COSTS / f"{key}.train.json"
     check_outputs(folder, cost_file, weights=Path(run.backbone))
-    choose_kernels()
     identity = run_identity(params, run, arithmetic_used(device))
     state = RESUME / identity
     with alone(f"training {identity}"), disk_errors(state):
@@ -105,12 +100,6 @@ def train(params: Params, key: str, folder: Path, *, device: str, resume: bool) 
             write_record(parts[cost_file], cost)
         shutil.rmtree(state, ignore_errors=True)
     return folder
-
-
-def choose_kernels() -> None:
-    """Chooses what computes layers in training: under native arithmetic what `sentbench calibrate` keeps."""
-    use_for_training("torch" if in_effect() == "native" and kept_products() == "torch" else "onednn")
-    use_on_gpu(kept_gpu_layers())
 
 
 def gpu_memory(device: str) -> dict[str, int]:

@@ -158,3 +158,11 @@ def _mteb_task(name: str) -> Any:
         raise InputError(
             f"mteb has no task {name!r}, expected one of its {len(known)} names{near_matches(name, known)}"
         ) from None
+
+
+def count_parameters(encoder: Any) -> int:
+    """Returns the number of floating-point values in parameters and buffers, each counted once."""
+    if not hasattr(encoder, "parameters"):
+        return 0
+    held = [*encoder.parameters(), *encoder.buffers()]
+    return sum(tensor.numel() for tensor in {id(t): t for t in held}.values() if tensor.is_floating_point())

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from methods.core.fast.linear import product, uses_onednn
+from methods.core.fast.linear import fits_onednn, product
 from methods.core.losses import wide
 
 SCRATCH = 3 * 2**22
@@ -161,8 +161,8 @@ def _multiply(queries: Tensor, blocks: Sequence[Tensor], scores: Tensor) -> None
     start = 0
     for block in blocks:
         written = scores[:, start : start + len(block)]
-        if uses_onednn(queries, block):
-            pack_queries = uses_onednn(block, queries)
+        if fits_onednn(queries, block):
+            pack_queries = fits_onednn(block, queries)
             for keys, part in zip(block.split(PIECE), written.split(PIECE, dim=1), strict=True):
                 part.copy_(product(keys, queries).T if pack_queries else product(queries, keys))
         else:

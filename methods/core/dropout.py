@@ -16,8 +16,7 @@ from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
 from methods.core.errors import InputError
-from methods.core.fast.choices import ARCHITECTURES
-from methods.core.types import moved
+from methods.core.types import ARCHITECTURES, moved
 
 LEVELS = 2**16
 """Values of the bits that one element gets."""

@@ -14,12 +14,11 @@ from tqdm import tqdm
 
 from methods.core.batching import plan_batches, unique
 from methods.core.coupling_flow import CouplingFlow
-from methods.core.fast.choices import ARCHITECTURES
 from methods.core.fast.linear import reordered
 from methods.core.fast.packed import can_pack, pooled_vectors
 from methods.core.pooling import check_pooling, needs_last_only, pool
 from methods.core.saving import IDENTITY, TANH, save_encoder
-from methods.core.types import MASK, Tokens, library_inputs, to_device
+from methods.core.types import ARCHITECTURES, MASK, Tokens, library_inputs, to_device
 
 EVALUATION_LENGTH = 512
 """Longest input at evaluation in word pieces; training truncates earlier, evaluation must not."""

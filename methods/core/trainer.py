@@ -14,6 +14,7 @@ from torch import Tensor
 
 from methods.core import streams
 from methods.core.errors import NoScoreError, NotFiniteError
+from methods.core.memory import out_of_memory
 from methods.core.method import Method
 from methods.core.optimizer import AdamW, build_optimizer, set_rate
 from methods.core.resume import TrainingFolder
@@ -99,8 +100,8 @@ class Trainer:
         """Runs all steps, or those that remain where the directory holds a resume point.
 
         Errors: NotFiniteError if the loss is not finite, naming the step and the parts; InputError for a
-        resume point that is damaged or of another run; too few rows; no dev score that is a number;
-        NoScoreError for an encoder that has none before the first step.
+        resume point that is damaged or of another run; too few rows; no dev score that is a number; a GPU
+        with too little memory; NoScoreError for an encoder that has none before the first step.
         """
         self.folder = TrainingFolder(self.directory, self._settings())
         self._committed_at = time.monotonic()
@@ -128,6 +129,8 @@ class Trainer:
                     "lower the learning rate or fix the recipe"
                 )
             self.folder.keep_last(self._chosen)
+        except torch.OutOfMemoryError:
+            raise out_of_memory(self.record.step, self.config.batch_size, self.method.config) from None
         finally:
             self.folder.settle(wait=True)
         return self.record

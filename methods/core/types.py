@@ -14,6 +14,9 @@ from torch import Tensor
 Tokens = dict[str, Tensor]
 """`input_ids`, `attention_mask` and, where the backbone has them, `token_type_ids`; each [B, L]."""
 
+ARCHITECTURES = ("BertModel", "RobertaModel", "XLMRobertaModel")
+"""Classes of transformers whose layers `methods.core.fast` computes; others run their own forward pass."""
+
 MASK, HOST_MASK = "attention_mask", "host_mask"
 """The mask of tokens, and on other devices than the CPU its copy that stays on the host."""
 

@@ -135,9 +135,9 @@ def test_the_command_writes_what_the_page_reads_and_a_short_run_writes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    results = measured("start", 1.0).results
+    results = measured("training", 1.0).results
     monkeypatch.setattr(__main__, "run_benchmark", lambda *given: results)
-    command = ["benchmarks", "start", "--short"]
+    command = ["benchmarks", "training", "--short"]
     monkeypatch.setattr("sys.argv", command)
     assert __main__.main() == 0
     assert list(tmp_path.iterdir()) == []
@@ -146,4 +146,4 @@ def test_the_command_writes_what_the_page_reads_and_a_short_run_writes_nothing(
     (here,) = machines_of(Path("found.json")).values()
     assert here.id == machine("cpu")["id"]
     assert here.products is not None
-    assert [(entry.name, entry.results) for entry in here.benchmarks] == [("start", results)]
+    assert [(entry.name, entry.results) for entry in here.benchmarks] == [("training", results)]

@@ -5,11 +5,13 @@ from functools import partial
 import pytest
 
 from benchmarks import steps
-from benchmarks.gpu_check import TINY
 from benchmarks.runner import Taken
 from benchmarks.steps import seconds_of_a_step, with_batch
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
+from harness.plan.step_times import Shape
+
+TINY = Shape(layers=2, width=64, inner=128, vocabulary=400, positions=64)
 
 
 def test_the_first_step_does_not_count_and_each_trains_a_batch_of_the_run(

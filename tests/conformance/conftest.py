@@ -1,9 +1,10 @@
-"""What every test of the methods' samples is built on."""
+"""What every test of the methods' samples is built on, and where it computes."""
 
 from collections.abc import Callable
 
 import pytest
 
+from harness.process import make_gpu_deterministic
 from tests.support.samples import Ground, Grounds
 from tests.support.tiny import Sample
 
@@ -12,3 +13,11 @@ from tests.support.tiny import Sample
 def ground(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Sample], Ground]:
     """Returns what a sample is built on; backbones and parents are written once."""
     return Grounds(tmp_path_factory.mktemp("ground")).of
+
+
+@pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+def device(request: pytest.FixtureRequest) -> str:
+    """The CPU and, in `pytest -m gpu`, this machine's GPU as the harness sets it up."""
+    if request.param == "cuda":
+        make_gpu_deterministic()
+    return str(request.param)

@@ -1,6 +1,10 @@
-"""Every method and what evaluates it on a simulated GPU: equal to the CPU, with next to no waits."""
+"""Every method and what evaluates it on a GPU, simulated or real: equal to the CPU, with next to no waits.
+
+`pytest -m gpu` takes this machine's own GPU.
+"""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -21,12 +25,14 @@ from methods.registry import METHODS
 from methods.simcse.method import SimCSE
 from tests.harness.tasks.layouts import LAYOUTS, declared_task
 from tests.support import tiny
-from tests.support.on_device import Steps, killed_and_resumed, steps_on, without_dropout
+from tests.support.on_device import Card, Steps, card, killed_and_resumed, steps_on, without_dropout
 from tests.support.samples import Ground, make, samples_of
-from tests.support.simulated_device import DEVICE, Gpu, TwoDevicesError, simulated_device
+from tests.support.simulated_device import TwoDevicesError
 from tests.support.tiny import Sample
 
 WAITS_OF_A_STEP = 1
+APART = {"fp32": 1e-4, "bf16": 0.3}
+"""How far a loss may be from the CPU's, in shares of it."""
 
 NONDETERMINISTIC = (
     *("avg_pool3d_backward", "_adaptive_avg_pool", "adaptive_max_pool2d_backward", "fractional_max_pool"),
@@ -42,49 +48,72 @@ COMPARED = [
     for number, sample in enumerate(samples_of(name))
     if sample.trained
 ]
-RESUMED = [
+FIRST = [
     pytest.param(samples_of(name)[0], id=name, marks=[] if name in ("moco", "congen") else [pytest.mark.slow])
     for name in METHODS
     if samples_of(name)[0].trained
 ]
-"""All samples; those that the default run leaves out are marked as slow."""
+"""All samples, and the first of each method; those that the default run leaves out are marked as slow."""
+Opens = Callable[[], AbstractContextManager[Card]]
 
 
-def both(first: Method, second: Method, rows: list[Row]) -> tuple[Steps, Steps, Gpu]:
-    """Returns the same steps of two equal methods, on the CPU and on a simulated GPU."""
+@pytest.fixture(params=["simulated", pytest.param("cuda", marks=pytest.mark.gpu)])
+def gpu(request: pytest.FixtureRequest) -> Opens:
+    """Opens the simulated GPU, and in `pytest -m gpu` this machine's own."""
+    return lambda: card(request.param)
+
+
+def both(
+    opened: AbstractContextManager[Card],
+    first: Method,
+    second: Method,
+    rows: list[Row],
+    precision: str = "fp32",
+) -> tuple[Steps, Steps, Card]:
+    """Returns the same steps of two equal methods, on the CPU and on a GPU."""
     first_rows, second_rows = list(first.prepare(rows)), list(second.prepare(rows))
     with without_dropout():
-        on_cpu = steps_on("cpu", first, first_rows)
-        with simulated_device() as gpu:
-            on_gpu = steps_on(DEVICE, second, second_rows, gpu.waits.total)
-    return on_cpu, on_gpu, gpu
+        on_cpu = steps_on("cpu", first, first_rows, precision=precision)
+        with opened as found:
+            on_gpu = steps_on(found.device, second, second_rows, found.waits, precision=precision)
+    return on_cpu, on_gpu, found
 
 
 @pytest.mark.parametrize("sample", COMPARED)
 def test_steps_on_a_gpu_equal_those_on_the_cpu_without_waits(
-    sample: Sample, ground: Callable[[Sample], Ground]
+    sample: Sample, ground: Callable[[Sample], Ground], gpu: Opens
 ) -> None:
     """A frozen network moves to the GPU in the first step; from the second on the budget holds."""
     base = ground(sample)
-    on_cpu, on_gpu, gpu = both(make(sample, base), make(sample, base), base.rows)
-    assert on_gpu.waits[1] <= WAITS_OF_A_STEP, gpu.waits
-    np.testing.assert_allclose(on_gpu.losses, on_cpu.losses, rtol=1e-4, atol=1e-5)
+    on_cpu, on_gpu, found = both(gpu(), make(sample, base), make(sample, base), base.rows)
+    assert on_gpu.waits[1] <= WAITS_OF_A_STEP
+    np.testing.assert_allclose(on_gpu.losses, on_cpu.losses, rtol=APART["fp32"], atol=1e-5)
     assert on_gpu.gradients.keys() == on_cpu.gradients.keys()
     largest = max(float(gradient.abs().max()) for gradient in on_cpu.gradients.values())
     for name, gradient in on_cpu.gradients.items():
         torch.testing.assert_close(on_gpu.gradients[name], gradient, rtol=1e-3, atol=1e-4 * largest)
-    names = {name.removeprefix("aten::") for name in gpu.operators}
+    names = {name.removeprefix("aten::") for name in found.operators}
     assert not [name for name in names if name.startswith(NONDETERMINISTIC)]
 
 
-@pytest.mark.filterwarnings("ignore:.*to a meta parameter:UserWarning")  # `meta` is the simulated GPU
-@pytest.mark.parametrize("sample", RESUMED)
-def test_a_training_on_a_gpu_is_killed_and_resumed_to_the_same_bytes(
-    sample: Sample, ground: Callable[[Sample], Ground], tmp_path: Path
+@pytest.mark.parametrize("sample", FIRST)
+def test_losses_in_bf16_on_a_gpu_are_near_those_on_the_cpu_without_waits(
+    sample: Sample, ground: Callable[[Sample], Ground], gpu: Opens
 ) -> None:
     base = ground(sample)
-    with simulated_device():
-        resumed = killed_and_resumed(DEVICE, sample, base, tmp_path)
+    on_cpu, on_gpu, _ = both(gpu(), make(sample, base), make(sample, base), base.rows, "bf16")
+    assert on_gpu.waits[1] <= WAITS_OF_A_STEP
+    np.testing.assert_allclose(on_gpu.losses, on_cpu.losses, rtol=APART["bf16"], atol=1e-2 * APART["bf16"])
+
+
+@pytest.mark.filterwarnings("ignore:.*to a meta parameter:UserWarning")  # `meta` is the simulated GPU
+@pytest.mark.parametrize("sample", FIRST)
+def test_a_training_on_a_gpu_is_killed_and_resumed_to_the_same_bytes(
+    sample: Sample, ground: Callable[[Sample], Ground], gpu: Opens, tmp_path: Path
+) -> None:
+    base = ground(sample)
+    with gpu() as found:
+        resumed = killed_and_resumed(found.device, sample, base, tmp_path)
     on_cpu = tiny.trainer(make(sample, base), resumed.directory, steps=4, eval_every=2)
     with pytest.raises(InputError, match="is of a run with another device") as caught:
         on_cpu.fit(base.rows)
@@ -92,7 +121,7 @@ def test_a_training_on_a_gpu_is_killed_and_resumed_to_the_same_bytes(
 
 
 def test_evaluation_tasks_on_a_gpu_score_as_on_the_cpu_and_an_export_keeps_the_vectors(
-    ground: Callable[[Sample], Ground], tmp_path: Path
+    ground: Callable[[Sample], Ground], gpu: Opens, tmp_path: Path
 ) -> None:
     """Transfer, STS and geometry read the vectors that the GPU encoded."""
     encoder = tiny.sentence_encoder(ground(samples_of("simcse")[0]).backbone)
@@ -111,8 +140,8 @@ def test_evaluation_tasks_on_a_gpu_score_as_on_the_cpu_and_an_export_keeps_the_v
         return [score.value for task in tasks for score in task.evaluate(encoder.encode)] + shape
 
     expected, vectors = scores("cpu"), encoder.encode(texts)
-    with simulated_device():
-        np.testing.assert_allclose(scores(DEVICE), expected, atol=1e-4)
+    with gpu() as found:
+        np.testing.assert_allclose(scores(found.device), expected, atol=1e-4)
         encoder.save(tmp_path / "exported")
     np.testing.assert_allclose(load_encoder(tmp_path / "exported").encode(texts), vectors, atol=1e-6)
 
@@ -130,4 +159,4 @@ def test_tensors_of_two_devices_in_one_operator_are_an_error(ground: Callable[[S
     for method in methods:
         method.__class__ = StrayTensor
     with pytest.raises(TwoDevicesError):
-        both(*methods, base.rows)
+        both(card("simulated"), *methods, base.rows)

@@ -1,4 +1,4 @@
-"""The laws every method obeys, over every sample of every entry of METHODS."""
+"""The laws every method obeys, over every sample of every entry of METHODS; `pytest -m gpu`: on a GPU."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -15,7 +15,7 @@ from methods.core import folders
 from methods.core.folders import load_encoder
 from methods.core.method import Method
 from methods.core.trainer import Trainer
-from methods.core.types import Row
+from methods.core.types import Row, to_device
 from methods.registry import METHODS
 from tests.support import tiny
 from tests.support.samples import Ground, folder_bytes, make, samples_of
@@ -54,9 +54,15 @@ KILLS = [
 """Steps after which a sample is killed: in the default run one of them, in turn."""
 
 
-def trainer_of(sample: Sample, base: Ground, folder: Path, seed: int = 3) -> Trainer:
-    settings = SHORT if sample.trained else {**SHORT, "steps": 0}
-    return tiny.trainer(make(sample, base, seed), folder, seed=seed, **settings)
+def trainer_of(method: Method, folder: Path, device: str, **settings: Any) -> Trainer:
+    """Returns a trainer of a few steps. settings: `seed`, and what differs from SHORT."""
+    trainer = tiny.trainer(method, folder, **{**SHORT, **settings})
+    trainer.device = device
+    return trainer
+
+
+def steps_of(sample: Sample) -> dict[str, int]:
+    return {} if sample.trained else {"steps": 0}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -103,15 +109,16 @@ def fit(trainer: Trainer, rows: list[Row]) -> Whole:
 @pytest.fixture(scope="session")
 def whole(
     ground: Callable[[Sample], Ground], tmp_path_factory: pytest.TempPathFactory
-) -> Callable[[Sample], Whole]:
-    """Returns the training of a sample that several laws look at; each is run once."""
+) -> Callable[[Sample, str], Whole]:
+    """Returns the training of a sample on a device that several laws look at; each is run once."""
     done: dict[str, Whole] = {}
     top = tmp_path_factory.mktemp("whole")
 
-    def of(sample: Sample) -> Whole:
-        name, base = name_of(sample), ground(sample)
+    def of(sample: Sample, device: str) -> Whole:
+        name, base = f"{name_of(sample)}-{device}", ground(sample)
         if name not in done:
-            done[name] = fit(trainer_of(sample, base, top / name), base.rows)
+            trainer = trainer_of(make(sample, base), top / name, device, **steps_of(sample))
+            done[name] = fit(trainer, base.rows)
         return done[name]
 
     return of
@@ -149,15 +156,19 @@ def test_law_1_collate_is_pure(sample: Sample, ground: Callable[[Sample], Ground
     "sample", [pytest.param(s, id=name_of(s), marks=marks_of(n, s)) for n, s in enumerate(SAMPLES)]
 )
 def test_law_2_same_seed_same_bytes_other_seed_other_bytes(
-    sample: Sample, ground: Callable[[Sample], Ground], whole: Callable[[Sample], Whole], tmp_path: Path
+    sample: Sample,
+    ground: Callable[[Sample], Ground],
+    whole: Callable[[Sample, str], Whole],
+    device: str,
+    tmp_path: Path,
 ) -> None:
     """Law 3 compares a trained sample with a second training of its seed."""
-    base, first = ground(sample), whole(sample)
+    base, first = ground(sample), whole(sample, device)
     if sample.trained:
-        other = tiny.trainer(make(sample, base, seed=4), tmp_path, seed=4, steps=1)
+        other = trainer_of(make(sample, base, seed=4), tmp_path, device, seed=4, steps=1)
         assert first_loss(fit(other, base.rows)) != first_loss(first)
         return
-    second = fit(trainer_of(sample, base, tmp_path), base.rows)
+    second = fit(trainer_of(make(sample, base), tmp_path, device, steps=0), base.rows)
     assert second.trainer.record == first.trainer.record
     assert second[1:] == first[1:]
 
@@ -172,7 +183,8 @@ def test_law_3_a_run_killed_at_any_step_continues_to_the_same_bytes(
     sample: Sample,
     stop: int,
     ground: Callable[[Sample], Ground],
-    whole: Callable[[Sample], Whole],
+    whole: Callable[[Sample, str], Whole],
+    device: str,
     tmp_path: Path,
 ) -> None:
     base = ground(sample)
@@ -186,23 +198,25 @@ def test_law_3_a_run_killed_at_any_step_continues_to_the_same_bytes(
 
     method.after_step = dying  # type: ignore[method-assign]
     with pytest.raises(RuntimeError, match="killed"):
-        tiny.trainer(method, tmp_path, **SHORT).fit(base.rows)
-    resumed = fit(tiny.trainer(make(sample, base, seed=99), tmp_path, **SHORT), base.rows)
-    assert resumed.trainer.record == whole(sample).trainer.record
-    assert resumed[1:] == whole(sample)[1:]
+        trainer_of(method, tmp_path, device).fit(base.rows)
+    resumed = fit(trainer_of(make(sample, base, seed=99), tmp_path, device), base.rows)
+    assert resumed.trainer.record == whole(sample, device).trainer.record
+    assert resumed[1:] == whole(sample, device)[1:]
 
 
 @every_sample
-def test_law_4_prepare_and_training_create_no_state(sample: Sample, whole: Callable[[Sample], Whole]) -> None:
-    assert shapes_of(whole(sample).trainer.method) == whole(sample).shapes
+def test_law_4_prepare_and_training_create_no_state(
+    sample: Sample, whole: Callable[[Sample, str], Whole], device: str
+) -> None:
+    assert shapes_of(whole(sample, device).trainer.method) == whole(sample, device).shapes
 
 
 @every_trained
 def test_law_5_stated_dropout_modes_survive_train_and_eval(
-    sample: Sample, ground: Callable[[Sample], Ground]
+    sample: Sample, ground: Callable[[Sample], Ground], device: str
 ) -> None:
     base = ground(sample)
-    method = make(sample, base)
+    method = make(sample, base).to(device)
     for mode in (True, False, True):
         method.train(mode)
         for name, active in method.fixed_modes.items():
@@ -216,9 +230,9 @@ def test_law_5_stated_dropout_modes_survive_train_and_eval(
 
 @every_trained
 def test_law_6_parents_are_outside_the_module_tree_and_never_learn(
-    sample: Sample, ground: Callable[[Sample], Ground], whole: Callable[[Sample], Whole]
+    sample: Sample, ground: Callable[[Sample], Ground], whole: Callable[[Sample, str], Whole], device: str
 ) -> None:
-    method, new = whole(sample).trainer.method, make(sample, ground(sample))
+    method, new = whole(sample, device).trainer.method, make(sample, ground(sample))
     for name, value in vars(method).items():
         module = getattr(value, "module", None)
         if isinstance(module, torch.nn.Module):
@@ -226,16 +240,16 @@ def test_law_6_parents_are_outside_the_module_tree_and_never_learn(
             assert not any(id(parameter) in inside for parameter in module.parameters())
             assert not any(parameter.requires_grad for parameter in module.parameters())
             untrained = vars(new)[name].module.state_dict()
-            torch.testing.assert_close(module.state_dict(), untrained, rtol=0, atol=0)
+            torch.testing.assert_close(module.state_dict(), untrained, rtol=0, atol=0, check_device=False)
     assert any(parameter.requires_grad for parameter in method.parameters())
 
 
 @every_sample
 def test_law_7_a_vector_does_not_depend_on_its_neighbours(
-    sample: Sample, ground: Callable[[Sample], Ground], whole: Callable[[Sample], Whole]
+    sample: Sample, ground: Callable[[Sample], Ground], whole: Callable[[Sample, str], Whole], device: str
 ) -> None:
     base = ground(sample)
-    encoder = whole(sample).trainer.method.exported()
+    encoder = whole(sample, device).trainer.method.exported()
     texts = [row.text for row in base.rows]
     together = encoder.encode(texts)
     alone = np.concatenate([encoder.encode([text]) for text in texts[::3]])
@@ -247,10 +261,12 @@ def test_law_7_a_vector_does_not_depend_on_its_neighbours(
 
 
 @every_trained
-def test_what_is_not_exported_changes_no_vector(sample: Sample, ground: Callable[[Sample], Ground]) -> None:
+def test_what_is_not_exported_changes_no_vector(
+    sample: Sample, ground: Callable[[Sample], Ground], device: str
+) -> None:
     """Heads, key sides and second networks: all weights but those of the exported encoder are 0.3."""
     base = ground(sample)
-    method = make(sample, base)
+    method = make(sample, base).to(device)
     exported: Any = method.exported()
     texts = [row.text for row in base.rows[:4]]
     before = exported.encode(texts)
@@ -264,13 +280,13 @@ def test_what_is_not_exported_changes_no_vector(sample: Sample, ground: Callable
 
 @every_trained
 def test_law_8_losses_are_scalars_in_fp32_also_under_autocast(
-    sample: Sample, ground: Callable[[Sample], Ground]
+    sample: Sample, ground: Callable[[Sample], Ground], device: str
 ) -> None:
     base = ground(sample)
-    method = make(sample, base).train()
-    batch = tiny.batch_of(method, 8, corpus=base.rows)
+    method = make(sample, base).to(device).train()
+    batch = to_device(tiny.batch_of(method, 8, corpus=base.rows), device)
     torch.manual_seed(1)
-    with torch.autocast("cpu", torch.bfloat16):
+    with torch.autocast(device, torch.bfloat16):
         loss = method.loss(batch)
     assert loss.total.shape == ()
     assert loss.total.dtype == torch.float32
@@ -279,14 +295,22 @@ def test_law_8_losses_are_scalars_in_fp32_also_under_autocast(
 
 @every_sample
 def test_law_10_the_saved_folder_gives_the_same_vectors_through_every_library(
-    sample: Sample, ground: Callable[[Sample], Ground], whole: Callable[[Sample], Whole], tmp_path: Path
+    sample: Sample,
+    ground: Callable[[Sample], Ground],
+    whole: Callable[[Sample, str], Whole],
+    device: str,
+    tmp_path: Path,
 ) -> None:
     base = ground(sample)
-    encoder = whole(sample).trainer.method.exported()
+    encoder = whole(sample, device).trainer.method.exported()
     encoder.save(tmp_path / "folder")
     texts = [row.text for row in base.rows]
     expected = encoder.encode(texts)
-    np.testing.assert_array_equal(load_encoder(tmp_path / "folder").encode(texts), expected)
+    loaded = load_encoder(tmp_path / "folder").encode(texts)
+    if device == "cpu":
+        np.testing.assert_array_equal(loaded, expected)
+    else:
+        np.testing.assert_allclose(loaded, expected, rtol=0, atol=1e-4 * np.abs(expected).max())
 
     def theirs() -> Any:
         from sentence_transformers import SentenceTransformer
@@ -304,13 +328,13 @@ def test_law_10_the_saved_folder_gives_the_same_vectors_through_every_library(
 
 @every_trained
 def test_law_9_parts_are_detached_scalars_and_gradients_are_zero_only_where_a_fact_says_so(
-    sample: Sample, ground: Callable[[Sample], Ground]
+    sample: Sample, ground: Callable[[Sample], Ground], device: str
 ) -> None:
     base = ground(sample)
-    method = make(sample, base).train()
+    method = make(sample, base).to(device).train()
     rows = list(method.prepare(base.rows))
     for step in range(3):
-        batch = tiny.collate(method, rows[:8], step=step)
+        batch = to_device(tiny.collate(method, rows[:8], step=step), device)
         method.zero_grad()
         torch.manual_seed(step)
         loss = method.loss(batch)

@@ -3,7 +3,6 @@
 import os
 import shutil
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -75,13 +74,6 @@ def desk(
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setattr("harness.commands.check.scoring_problems", list)  # they read the whole of STS-B
     monkeypatch.setattr("harness.commands.check.compared_runs", lambda params: [])  # they train
-    monkeypatch.setattr(
-        "harness.compute.products.training_rates", lambda: {"torch": 1.0}
-    )  # it takes a minute
-    steps = lambda run, backbones, cores: dict.fromkeys(backbones, 1.0)  # noqa: E731
-    monkeypatch.setattr("harness.commands.calibrate.seconds_of_steps", steps)
-    done = SimpleNamespace(run=lambda *words, **options: SimpleNamespace(returncode=0))
-    monkeypatch.setattr("harness.commands.gpu_check.subprocess", done)  # so does this
     return Desk(original, tmp_path / "project", capsys)
 
 

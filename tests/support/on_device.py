@@ -1,5 +1,6 @@
-"""Steps and trainings of a sample on any device, for tests on the simulated GPU and checks on a real one."""
+"""Steps and trainings of a sample on a device, a simulated GPU or this machine's own."""
 
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,14 +11,44 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from harness.process import make_gpu_deterministic
 from methods.core.method import Method
 from methods.core.optimizer import build_optimizer, set_rate
 from methods.core.train_config import TrainConfig
 from methods.core.types import Row, to_device
 from tests.support import tiny
 from tests.support.samples import Ground, folder_bytes, make
-from tests.support.simulated_device import on_host
+from tests.support.simulated_device import DEVICE, on_host, simulated_device
 from tests.support.tiny import Sample
+
+
+class Card(NamedTuple):
+    """A GPU: its name for torch, how often the host has waited for it, and the operators that it ran."""
+
+    device: str
+    waits: Callable[[], int]
+    operators: set[str]
+
+
+@contextmanager
+def card(kind: str) -> Iterator[Card]:
+    """Yields a `simulated` GPU, or with `cuda` this machine's own, set up as the harness does it.
+
+    Waits of a real one are torch's warnings; which operators it runs is not recorded: torch itself refuses
+    those without a deterministic form.
+    """
+    if kind == "simulated":
+        with simulated_device() as gpu:
+            yield Card(DEVICE, gpu.waits.total, gpu.operators)
+        return
+    make_gpu_deterministic()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        torch.cuda.set_sync_debug_mode("warn")
+        try:
+            yield Card("cuda", lambda: sum("synchronizing" in str(one.message) for one in caught), set())
+        finally:
+            torch.cuda.set_sync_debug_mode("default")
 
 
 class Steps(NamedTuple):

@@ -1,6 +1,6 @@
 """The values a report is made of; templates read these and nothing else."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -156,13 +156,25 @@ def find_cells(table: Table, row: str, column: str) -> list[tuple[TableRow, Cell
 
 def rows_named(table: Table, name: str) -> list[TableRow]:
     """Returns the rows of this name without regard to case, else those whose names begin so."""
+    return [table.rows[index] for index in matching(name, [row_names(line) for line in table.rows])]
+
+
+def matching(name: str, named: Sequence[Sequence[str]]) -> list[int]:
+    """Returns which of several things, each with its names, have this name, else whose names begin so."""
     wanted = name.lower()
-    exact = [line for line in table.rows if wanted in {one.lower() for one in row_names(line)}]
+    exact = [index for index, names in enumerate(named) if wanted in {one.lower() for one in names}]
     if exact or not wanted.strip():
         return exact
-    return [line for line in table.rows if any(one.lower().startswith(wanted) for one in row_names(line))]
+    return [
+        index for index, names in enumerate(named) if any(one.lower().startswith(wanted) for one in names)
+    ]
 
 
 def row_names(row: TableRow) -> list[str]:
     """Returns what a row may be called: its key, its title, and group and title."""
-    return [row.key, row.title, *([f"{row.group} {row.title}"] if row.group else [])]
+    return names_of(row.key, row.title, row.group)
+
+
+def names_of(key: str, title: str, group: str) -> list[str]:
+    """Returns the names of a row by its parts; the group is empty where a table has none."""
+    return [key, title, *([f"{group} {title}"] if group else [])]

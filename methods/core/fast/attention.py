@@ -1,14 +1,9 @@
 """Attention of the real tokens of a padded batch, and how these get into rows for it and back.
 
-Attention reads padded rows or, on a GPU, rows of their own lengths. Values are the same; sums are taken in
-another order, and dropout draws other masks.
-
 Legend: B rows, L columns, T real tokens, H heads, d width.
 """
 
-import warnings
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Any
 
 import torch
@@ -17,7 +12,6 @@ from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
 from methods.core.dropout import DROP_HEAD, dropout
-from methods.core.fast.choices import layers_on
 from methods.core.types import MASK, mask_on_host, moved
 
 
@@ -26,15 +20,14 @@ class Packing:
 
     given: the batch, [B, L] or [B, L, d]. tokens: with the mask [B, L], 1 for what is attended to, or none.
     with_padding: padding counts as real tokens that none attends to; T is then B times L.
-    Attributes: mask [B, 1, 1, L] bool, None where all is attended to; positions [T] and lengths [B], which is
-    on the CPU, None where T is B times L.
+    Attributes: mask [B, 1, 1, L] bool, None where all is attended to; positions [T], None where T is B
+    times L.
     """
 
     def __init__(self, given: Tensor, tokens: Mapping[str, Tensor], *, with_padding: bool = False) -> None:
         self.rows, self.columns = given.shape[:2]
         self.mask: Tensor | None = None
         self.positions: Tensor | None = None
-        self.lengths: Tensor | None = None
         self._of_heads: dict[int, tuple[Tensor, Tensor]] = {}
         on_host = mask_on_host(tokens)  # so that the device is not asked
         if on_host is None or bool(on_host.all()):
@@ -42,10 +35,10 @@ class Packing:
         self.mask = tokens[MASK].bool()[:, None, None, :]
         if not with_padding:
             device, attended = self.mask.device, on_host.bool()
-            self.lengths = attended.sum(dim=1)
+            lengths = attended.sum(dim=1)
             self.positions = moved(attended.flatten().nonzero().squeeze(1), device)
             self.sources = moved((attended.flatten().cumsum(0) - 1).clamp_min(0), device)  # [B L]
-            self.first = moved(self.lengths.cumsum(0) - self.lengths, device)  # [B]
+            self.first = moved(lengths.cumsum(0) - lengths, device)  # [B]
 
     def pack(self, padded: Tensor) -> Tensor:
         """Returns the real tokens; [B, L, ...] to [T, ...]."""
@@ -81,17 +74,6 @@ class Packing:
     def first_tokens(self, packed: Tensor) -> Tensor:
         """Returns the first token of every row; [T, d] to [B, d]."""
         return packed[:: self.columns] if self.positions is None else packed[self.first]
-
-    def in_own_lengths(self, packed: Tensor, heads: int) -> Tensor:
-        """Returns the tokens as a nested tensor, for a packing with lengths; [T, d] to [B, H, own, d / H]."""
-        assert self.lengths is not None
-        return _nested(packed, self._ends, heads, int(self.lengths.min()), int(self.lengths.max()))
-
-    @cached_property
-    def _ends(self) -> Tensor:
-        """Where each row begins and the last ends, [B + 1]; copied to the device once."""
-        assert self.lengths is not None
-        return moved(functional.pad(self.lengths.cumsum(0), (1, 0)), self.first.device)
 
     def _indices(self, heads: int) -> tuple[Tensor, Tensor]:
         """Returns sources [B H L] and positions [T H] of parts of tokens."""
@@ -144,14 +126,9 @@ def attend(
     A CPU draws dropout of weights in `by_products`: torch's attention would go by single products too, with
     its slow draws, and copies tokens more often.
     """
-    device, drops_heads = query.device.type, hasattr(attention, DROP_HEAD)
-    drops_weights = attention.training and attention.dropout.p > 0 and not drops_heads
-    if drops_weights and device == "cpu" and not torch.is_autocast_enabled("cpu"):
-        how = by_products
-    elif layers_on(device) == "varlen" and packing.lengths is not None and not drops_heads:
-        how = in_own_lengths
-    else:
-        how = in_padded_rows
+    drops_weights = attention.training and attention.dropout.p > 0 and not hasattr(attention, DROP_HEAD)
+    on_cpu = query.device.type == "cpu" and not torch.is_autocast_enabled("cpu")
+    how = by_products if drops_weights and on_cpu else in_padded_rows
     return how(attention, query, key, value, packing, first_only=first_only)
 
 
@@ -176,27 +153,6 @@ def in_padded_rows(
     return joined.squeeze(1) if first_only else packing.pack(joined)
 
 
-def in_own_lengths(
-    attention: Any, query: Tensor, key: Tensor, value: Tensor, packing: Packing, *, first_only: bool
-) -> Tensor:
-    """Returns what `attend` does, by torch's attention over nested tensors: no product with padding."""
-    heads = attention.num_attention_heads
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "The PyTorch API of nested tensors")
-        if first_only:
-            ends = torch.arange(packing.rows + 1, device=query.device)
-            queries = _nested(query, ends, heads, 1, 1)
-        else:
-            queries = packing.in_own_lengths(query, heads)
-        read = functional.scaled_dot_product_attention(
-            queries,
-            packing.in_own_lengths(key, heads),
-            packing.in_own_lengths(value, heads),
-            dropout_p=_rate(attention),
-        )  # [B, H, 1 or own length, d / H]
-    return read.transpose(1, 2).values().flatten(1)
-
-
 def by_products(
     attention: Any, query: Tensor, key: Tensor, value: Tensor, packing: Packing, *, first_only: bool
 ) -> Tensor:
@@ -218,11 +174,3 @@ def by_products(
 
 def _rate(attention: Any) -> float:
     return attention.dropout.p if attention.training else 0.0
-
-
-def _nested(packed: Tensor, ends: Tensor, heads: int, shortest: int, longest: int) -> Tensor:
-    """Returns rows of tokens that end at `ends`; [T, d] to [B, H, own length, d / H]."""
-    nested = torch.nested.nested_tensor_from_jagged(
-        packed.unflatten(-1, (heads, -1)), ends, min_seqlen=shortest, max_seqlen=longest
-    )
-    return nested.transpose(1, 2)

@@ -2,8 +2,8 @@
 
 torch sends an fp32 linear layer on x86 to MKL; oneDNN, which comes with torch too, was measured at about
 twice its rate on an AMD EPYC, and MKL's two products of a gradient at 1.1 to 3.5 times oneDNN's rate on an
-Intel Xeon. Which of them computes training passes is a setting, `use_for_training`, under portable
-arithmetic always oneDNN. Values differ by rounding alone. All but large fp32 products takes torch's own path.
+Intel Xeon. MKL is slow in its portable mode, so oneDNN computes them either way. Values differ by
+rounding alone. All but large fp32 products takes torch's own path.
 
 Legend: T rows, k inputs, n outputs.
 """
@@ -16,8 +16,6 @@ import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn import functional
-
-from methods.core.fast.choices import training_products
 
 HAS_PRODUCTS = (
     torch.backends.mkldnn.is_available()
@@ -45,18 +43,12 @@ def fits_onednn(inputs: Tensor, weight: Tensor) -> bool:
     )
 
 
-def uses_onednn(inputs: Tensor, weight: Tensor) -> bool:
-    """Returns whether a training pass and `product` multiply these by oneDNN."""
-    return training_products() == "onednn" and fits_onednn(inputs, weight)
-
-
 def linear(layer: nn.Linear, inputs: Tensor) -> Tensor:
     """Returns `layer(inputs)`, with the same gradients, to rounding; [T, k] to [T, n]."""
-    if torch.is_grad_enabled():
-        trained = uses_onednn(inputs, layer.weight)
-        return _Linear.apply(inputs, layer.weight, layer.bias) if trained else layer(inputs)
     if not fits_onednn(inputs, layer.weight):
         return layer(inputs)
+    if torch.is_grad_enabled():
+        return _Linear.apply(inputs, layer.weight, layer.bias)
     return _product(inputs, getattr(layer, REORDERED, layer.weight), layer.bias)
 
 
@@ -90,7 +82,7 @@ def reordered(network: nn.Module, rows: int) -> Iterator[None]:
 @torch.no_grad()
 def product(rows: Tensor, columns: Tensor) -> Tensor:
     """Returns rows times columns transposed, without a graph; [T, k] and [n, k] to [T, n]."""
-    return _product(rows, columns, None) if uses_onednn(rows, columns) else rows @ columns.T
+    return _product(rows, columns, None) if fits_onednn(rows, columns) else rows @ columns.T
 
 
 def _product(inputs: Tensor, weight: Tensor, bias: Tensor | None, *, gelu: bool = False) -> Tensor:

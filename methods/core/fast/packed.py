@@ -8,8 +8,7 @@ the draws differ and their distribution does not.
 Legend: B rows, L columns, T real tokens, H heads, d width.
 """
 
-from collections.abc import Callable, Mapping
-from functools import cache
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -17,13 +16,9 @@ from torch import Tensor
 
 from methods.core.dropout import dropout
 from methods.core.fast.attention import Packing, attend
-from methods.core.fast.choices import ARCHITECTURES, layers_on
 from methods.core.fast.linear import linear, linear_gelu
 from methods.core.pooling import needs_last_only, pool
-from methods.core.types import MASK, mask_on_host
-
-COMPILER = "inductor"
-"""Backend of torch.compile."""
+from methods.core.types import ARCHITECTURES, MASK, mask_on_host
 
 EXACT_GELU = "GELUActivation"
 """Class of transformers for GELU by the error function; the approximations have classes of their own."""
@@ -112,16 +107,6 @@ def _embedded(
 
 def _layer(layer: Any, hidden: Tensor, packing: Packing, *, first_only: bool = False) -> Tensor:
     """Returns the layer's output for all tokens [T, d], or for the first of each row [B, d]."""
-    compute = _compiled_layer() if layers_on(hidden.device.type) == "compiled" else _one_layer
-    return compute(layer, hidden, packing, first_only=first_only)
-
-
-@cache
-def _compiled_layer() -> Callable[..., Tensor]:
-    return torch.compile(_one_layer, dynamic=True, backend=COMPILER)
-
-
-def _one_layer(layer: Any, hidden: Tensor, packing: Packing, *, first_only: bool) -> Tensor:
     attention = layer.attention.self
     query = linear(attention.query, packing.first_tokens(hidden) if first_only else hidden)  # [B or T, d]
     key, value = linear(attention.key, hidden), linear(attention.value, hidden)

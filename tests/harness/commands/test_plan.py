@@ -73,7 +73,7 @@ def test_a_dry_run_writes_nothing_and_a_plan_writes_the_params(
 def test_a_listing_tells_cost_for_every_system_in_total_and_what_it_rests_on() -> None:
     params = resolve(load_recipes(), ["pcl/fig2"], seeds=2, tables=TABLES)
     lines = describe(params).splitlines()
-    assert " ".join(lines[0].split()) == "system backbone runs done steps of batch GPU h core h disk GPU GB"
+    assert " ".join(lines[0].split()) == "system backbone runs done steps of batch GPU h core h disk"
     rows = {line.split()[0]: line.split() for line in lines[1:]}
     assert rows["pcl-k7"][1:4] == ["bert-base-uncased", "2", "0"]
     costs = [float(rows[f"pcl-k{k}"][7].replace(",", "")) for k in (1, 3, 5, 7)]

@@ -16,7 +16,7 @@ from harness.plan.inputs import narrowed
 from harness.plan.names import limited_tasks, select
 from harness.plan.recipes import Recipe, load_recipes
 from harness.plan.resolve import resolve
-from harness.plan.step_times import StepTimes, committed_step_times
+from harness.plan.step_times import StepTimes, read_step_times
 from harness.tasks.registry import SELECTION, members
 
 NIGHT, CORES, THREADS = 12.0, 8, 2
@@ -39,10 +39,10 @@ def recipes() -> dict[str, Recipe]:
 
 @pytest.fixture(scope="module")
 def committed() -> StepTimes:
-    return committed_step_times()
+    return read_step_times()
 
 
-def test_it_takes_a_night_on_eight_cores_by_the_committed_step_times(
+def test_it_takes_a_night_on_eight_cores_by_the_read_step_times(
     recipes: dict[str, Recipe], committed: StepTimes
 ) -> None:
     params = resolve(recipes, ["laptop"], tables=load_specs())

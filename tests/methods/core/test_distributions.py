@@ -9,7 +9,7 @@ from torch import Tensor
 
 from methods.core import distributions
 from methods.core.distributions import PIECE, Match, match_distributions, pick_among_keys
-from methods.core.fast.linear import uses_onednn
+from methods.core.fast.linear import fits_onednn
 from methods.core.losses import info_nce, unit
 
 ROWS, WIDTH, QUEUE = 5, 6, 17
@@ -93,7 +93,7 @@ def test_products_by_onednn_change_loss_and_gradient_by_rounding_alone(loss: str
             value = pick_among_keys(online, keys, temperature=0.05)
         return value.detach().double(), torch.autograd.grad(value, online)[0].double()
 
-    assert uses_onednn(z.float(), queue.float())
+    assert fits_onednn(z.float(), queue.float())
     value, gradient = computed(torch.float32)
     with torch.backends.mkldnn.flags(enabled=False):
         plain_value, plain_gradient = computed(torch.float32)

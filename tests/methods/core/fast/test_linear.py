@@ -1,6 +1,5 @@
 """Products through oneDNN equal torch's own in value and gradient, and stay away from all other inputs."""
 
-from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any
 
@@ -9,7 +8,6 @@ import torch
 from torch import Tensor, nn
 from transformers import BertConfig, BertModel
 
-from methods.core.fast.choices import Library, training_products, use_for_training
 from methods.core.fast.linear import (
     REORDERED,
     SMALLEST_WEIGHT,
@@ -25,15 +23,6 @@ SIZES = [(128, 128, 1), (128, 256, 3), (384, 100, 64), (200, 131, 77)]
 pytestmark = pytest.mark.skipif(
     not torch.backends.mkldnn.is_available(), reason="this torch was built without oneDNN"
 )
-
-
-@pytest.fixture(params=["onednn", "torch"], autouse=True)
-def library(request: pytest.FixtureRequest) -> Iterator[Library]:
-    """Every test of this file runs with each library that multiplies in training."""
-    before = training_products()
-    use_for_training(request.param)
-    yield request.param
-    use_for_training(before)
 
 
 def layer_and_rows(inputs: int, outputs: int, rows: int, *, bias: bool = True) -> tuple[nn.Linear, Tensor]:

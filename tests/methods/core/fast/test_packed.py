@@ -97,43 +97,6 @@ def test_values_and_all_gradients_equal_the_backbones_own_pass(
 
 
 @pytest.mark.parametrize("kind", ["bert", "roberta"])
-@pytest.mark.parametrize("rows", ["padded", "hidden", "equal"])
-@pytest.mark.parametrize("pooling", ["cls", "mean"])
-def test_attention_in_rows_of_their_own_lengths_reads_the_same(
-    kind: str, rows: str, pooling: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """In each of three layers; without padding there is nothing to save."""
-    model, tokens, calls = backbone(kind), batch(rows), []
-    monkeypatch.setattr(attention, "layers_on", lambda device: "varlen")
-    nested = attention.in_own_lengths
-    monkeypatch.setattr(attention, "in_own_lengths", lambda *a, **k: calls.append(1) or nested(*a, **k))
-    ours = with_gradients(pooled_vectors(model, tokens, pooling), model)
-    assert len(calls) == (0 if rows == "equal" else 3)
-    assert_equal(ours, with_gradients(plain(model, tokens, pooling), model))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("pooling", ["cls", "mean"])
-def test_compiled_layers_have_the_same_values_and_gradients_in_one_graph(
-    pooling: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Traced by torch.compile and run without its code generator, which needs a compiler."""
-    from torch._dynamo.utils import counters
-
-    model, tokens = backbone("bert"), batch()
-    monkeypatch.setattr(packed, "COMPILER", "aot_eager")
-    monkeypatch.setattr(packed, "layers_on", lambda device: "compiled")
-    packed._compiled_layer.cache_clear()
-    torch._dynamo.reset()
-    counters.clear()
-    ours = with_gradients(pooled_vectors(model, tokens, pooling), model)
-    packed._compiled_layer.cache_clear()
-    assert counters["frames"]["ok"] >= 1
-    assert not counters["graph_break"]
-    assert_equal(ours, with_gradients(plain(model, tokens, pooling), model))
-
-
-@pytest.mark.parametrize("kind", ["bert", "roberta"])
 @pytest.mark.parametrize("shape", [(4, 9, 1), (4, 1, 16), (4, 9, 16)])
 @pytest.mark.parametrize("pooling", ["mean", "static-last-avg"])
 def test_own_positions_and_factors_of_the_embedding_layer_equal_the_backbones_own_pass(
