@@ -1,6 +1,6 @@
 """`python -m benchmarks.portability`: are portable results the same bits on other processors?
 
-Computes operators and reference losses here and under an emulator of other x86-64 processors (Debian's
+Computes operators and first losses here and under an emulator of other x86-64 processors (Debian's
 package qemu-user), in processes of their own. reports/portability.json keeps the hash of every result, and
 reports/portability.md shows how many are equal. The emulator reports another vendor, instruction set and
 caches, and knows no AVX-512; it is 10 to 30 times slower than the machine, so the whole takes hours and
@@ -32,9 +32,9 @@ PROCESSORS = ("Haswell", "Skylake-Server", "EPYC-Milan")
 OPERATORS = "operators"
 """What is computed besides runs, which are named by their keys."""
 FEW = ("simcse-small__words-50d__s2", "diffcse-small__words-50d__s2", "sct-small__words-50d__s2")
-"""Runs whose reference losses the short form computes."""
+"""Runs whose first losses the short form computes."""
 ROWS = 64
-"""Rows of the corpus for reference losses: the emulator computes products some 500 times slower."""
+"""Rows of the corpus for first losses: the emulator computes products some 500 times slower."""
 HEAD = f"""\
 # Portable arithmetic on other processors
 
@@ -44,7 +44,7 @@ How many results have the same bits as on one machine, whose processor is
 vendor, caches and instruction sets, but no AVX-512. Reference losses are those of one run of each
 system.
 
-| processor | operators | reference losses |
+| processor | operators | first losses |
 | :-- | --: | --: |"""
 
 
@@ -64,12 +64,12 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(json.dumps(results), flush=True)
         return 0
     from benchmarks.runner import machine
-    from harness.check.reference_losses import compared_runs
+    from harness.check.first_losses import measured_runs
     from harness.plan.entries import read_params
 
     if shutil.which(EMULATOR) is None:
         raise SystemExit(f"{EMULATOR}: not found; install Debian's package qemu-user")
-    keys = [OPERATORS, *(FEW if arguments.short else compared_runs(read_params()))]
+    keys = [OPERATORS, *(FEW if arguments.short else measured_runs(read_params()))]
     here = "{processor}, {model}".format(**machine("cpu"))
     found = Found(here, code_that_computes(), None if arguments.short else KEPT)
     for processors in ([here], [name for name in arguments.processors.split(",") if name]):
@@ -150,7 +150,7 @@ def run(processor: str, keys: Sequence[str], found: Found) -> str:
 
 def computed(keys: Sequence[str]) -> Iterator[dict[str, str]]:
     """Yields name -> hash of the results of each key, computed in this process."""
-    from harness.check.reference_losses import measure_run
+    from harness.check.first_losses import measure_run
     from harness.plan.entries import read_params
 
     for key in keys:

@@ -66,7 +66,7 @@ def rows_of_pages(studies: int) -> list[Row]:
 
 
 def rows_of_systems(studies: int) -> list[Row]:
-    """Returns how often equal systems are told apart: by ranks, and by `compare-systems` on our own runs."""
+    """Returns how often equal systems are told apart: by ranks, and by `compare` on our own runs."""
     rng = np.random.default_rng(6)
     trials = max(200, studies // 20)
     wrong = sum(
@@ -108,7 +108,7 @@ def rows_of_claims(studies: int) -> list[Row]:
 
 
 def won_or_lost(rng: np.random.Generator, seeds: int, pairs: float, sets: int) -> float:
-    """Returns how often `compare-systems` tells two equal systems apart.
+    """Returns how often `sentbench compare` tells two equal systems apart.
 
     The paired differences of seeds have a standard deviation of 1. pairs: that of one test set's pairs, which
     moves all seeds alike and which the draws of the pairs show; 0 where no vectors are stored.

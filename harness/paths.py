@@ -21,7 +21,7 @@ LEADERBOARDS = Path("leaderboards")
 TABLES = LEADERBOARDS / "tables"
 PUBLISHED = LEADERBOARDS / "published"
 AUDIT = LEADERBOARDS / "audit"
-REFERENCE_LOSSES = LEADERBOARDS / "reference_losses.yaml"
+FIRST_LOSSES = LEADERBOARDS / "first_losses.yaml"
 STEP_TIMES = LEADERBOARDS / "step-times.yaml"
 SOURCE_PAGE = Path("harness/data/SOURCES.md")
 SPEED_PAGE = Path("docs/speed.md")
@@ -54,6 +54,7 @@ _CACHE = Path(".cache")
 PIECES = _CACHE / "pieces"
 VECTORS = _CACHE / "vectors"
 RESUME = _CACHE / "resume"
+COMMITTED = _CACHE / "committed"
 CORPUS_RESUME = RESUME / "corpora"
 
 

@@ -8,7 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from harness.errors import InputError
-from sentbench.encoders import Model, Tasks, encoded_by, include_folders, shown, tasks_of, text_of, texts_of
+from sentbench.encoders import (
+    Model,
+    Tasks,
+    encoded_by,
+    include_folders,
+    load,
+    shown,
+    tasks_of,
+    text_of,
+    texts_of,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -88,6 +98,7 @@ def compare(
     names: tuple[str, str] | None = None,
     include: str | Path | Sequence[str | Path] = (),
     batch_size: int | None = None,
+    pooling: str | None = None,
     progress: bool = False,
 ) -> Comparison:
     """Returns first minus second on every task, with 95 % intervals that hold for all tasks together.
@@ -96,7 +107,8 @@ def compare(
     result files, or a list of files, of one system each. Models are compared over the pairs of each STS set,
     results over the seeds that both have. The interval of the mean is not corrected.
     names: what two models are called; default: folder or function. tasks, text, include, batch_size,
-    progress: as of `evaluate`; of results the tasks that both have are compared.
+    progress: as of `evaluate`; of results the tasks that both have are compared. pooling: as of `load`, for
+    models that are folders. Both models are opened before the first text is encoded.
     Errors: those of `evaluate`; InputError for a model and results, for results of several systems, and for
     two sides without a common task.
     """
@@ -114,14 +126,20 @@ def compare(
         include_folders(include)
         chosen = tasks_of(tasks, text)
         names = names_of(names) or (name_of(first, "first"), name_of(second, "second"))
+        both = opened(cast("Model", first), pooling), opened(cast("Model", second), pooling)
         encoders = (
-            encoded_by(cast("Model", first), chosen, progress, batch_size),
-            encoded_by(cast("Model", second), chosen, progress, batch_size),
+            encoded_by(both[0], chosen, progress, batch_size),
+            encoded_by(both[1], chosen, progress, batch_size),
         )
         found = compare_models(names, encoders, chosen, text=text)
     if not found.tasks:
         raise InputError(f"{found.first} and {found.second} have no test set in common")
     return Comparison(found)
+
+
+def opened(model: Model, pooling: str | None) -> Model:
+    """Returns the encoder of a folder or a name on the hub; any other model as it is. Errors: of `load`."""
+    return load(model, pooling=pooling) if isinstance(model, str | Path) else model
 
 
 def results_at(side: Any) -> list[ResultFile]:

@@ -1,101 +1,126 @@
-"""`sentbench check`: compare first steps and scores with the committed ones.
+"""`sentbench check`: compare first losses and results with the committed ones.
 
-First steps come first (harness/check/reference_losses.py): they name the number that a changed meaning
-changes, which a score half a point lower does not.
+First losses name the runs whose training a change of the code changes, in seconds a run and without the
+training. Runs that pass them have to have identical results. The rule is that of harness/results/moved.py.
 
 Example: `sentbench check --format github`
 """
 
 import argparse
 import json
+import platform
 from collections.abc import Mapping, Sequence
-from functools import partial
+from dataclasses import dataclass, field
+from typing import Any
 
 from harness.assembly.tables import contributed_results
-from harness.check.reference_losses import (
-    compared_runs,
-    differences,
-    measure_run,
-    measure_runs,
-    read_reference,
-    with_tolerances,
-    write_reference,
-)
+from harness.check.first_losses import is_exact, measure_runs, measured_runs, read_losses, write_losses
 from harness.commands import FORMAT, JSON, format_of
 from harness.disk.outputs import check_file
 from harness.errors import InputError
-from harness.paths import REFERENCE_LOSSES, SCORES, need_checkout
+from harness.paths import EMBEDDINGS, FIRST_LOSSES, REPORTS, SCORES, need_checkout
 from harness.plan.entries import Params, read_params
 from harness.report.formats.markdown import annotation
-from harness.results.agreement import bands_of, outside
-from harness.results.history import results_of
+from harness.results.history import changed_files, committed_results, results_of
+from harness.results.moved import Answer, answer_of_losses, title_of
+from harness.results.reproduction import Reproduction, compare_with_committed, explained
+from harness.results.schema import ResultFile
 from harness.results.store import read_results
 
-SHOWN = 4
-"""Numbers of a run with other first steps that are named."""
+PARTS = ("contributed", "losses", "scoring", "results")
 ARGUMENTS = {
+    "--only": {"choices": PARTS, "help": "one part of the check (default: all)"},
     "--against": {
-        "default": "HEAD",
         "metavar": "A",
-        "help": "a git revision, or a folder of scores, that scores are compared with (default: HEAD)",
+        "help": "a git revision, or a folder of scores, to compare results with (default: what is committed)",
     },
-    "--measure": {"action": "store_true", "help": "write the reference losses of this code"},
-    "--contributed": {
-        "action": "store_true",
-        "help": "check the results in reports/contributed, and nothing else",
-    },
+    "--details": {"action": "store_true", "help": "list every score that is not identical"},
+    "--measure": {"action": "store_true", "help": f"write {FIRST_LOSSES} by this code"},
     "--json": JSON,
     "--format": FORMAT,
 }
 
 
+@dataclass
+class Findings:
+    """What a check found. problems: a line each. lines: what it says after them; counts: for `--json`."""
+
+    problems: list[str] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
+    counts: dict[str, Any] = field(default_factory=dict)
+
+
 def execute(arguments: argparse.Namespace) -> int:
-    """Checks code and scores, or measures the reference losses; returns 1 if anything differs."""
-    need_checkout("the check of scores")
+    """Checks, or measures the first losses; returns 1 for a problem, or if the results do not agree."""
+    need_checkout("the check of results")
     form = format_of(arguments)
     if arguments.measure and form != "text":
         raise InputError("--measure prints one line, expected no --json and no --format; drop it")
-    contributed, refused = contributed_results(read_results(SCORES.glob("*.json")))
-    if arguments.contributed:
-        return told(
-            refused, {"contributed": len(contributed)}, f"{len(contributed)} contributed results", form
-        )
-    params = read_params()
     if arguments.measure:
-        check_file(REFERENCE_LOSSES)
-        found = {key: with_tolerances(partial(measure_run, params, key)) for key in compared_runs(params)}
-        write_reference(REFERENCE_LOSSES, found)
-        print(f"{REFERENCE_LOSSES}: {len(found)} runs, {sum(map(len, found.values()))} numbers")
-        return 0
-    known, scores = read_reference(REFERENCE_LOSSES), results_of(str(SCORES))
-    bands = bands_of(results_of(arguments.against))
-    problems = [*refused, *loss_problems(params, known), *outside(bands, scores), *scoring_problems()]
-    counts = {"reference_losses": len(known), "bands": len(bands), "runs": len(scores)}
-    summary = (
-        f"first steps of {len(known)} runs, {len(bands)} bands from {arguments.against}, {len(scores)} runs"
-    )
-    return told(problems, counts, summary, form)
-
-
-def told(problems: Sequence[str], counts: Mapping[str, int], summary: str, form: str) -> int:
-    """Prints what was checked and each problem; returns 1 if there is one."""
+        return measure(read_params())
+    wanted = [part for part in PARTS if arguments.only in (None, part)]
+    found = Findings()
+    if "contributed" in wanted:
+        check_contributed(found)
+    losses: dict[str, Answer] = {}
+    if "losses" in wanted:
+        losses = check_losses(found, read_params())
+    if "scoring" in wanted:
+        found.problems += scoring_problems()
+    agrees = True
+    if "results" in wanted:
+        agrees = check_results(found, read_params(), losses, arguments)
     if form == "json":
-        print(json.dumps({**counts, "problems": list(problems)}))
+        print(json.dumps({**found.counts, "problems": found.problems}))
     else:
-        lines = [one if form == "text" else annotation("error", "sentbench check", one) for one in problems]
-        print("\n".join([*lines, f"{summary}, {len(problems)} problems"]))
-    return 1 if problems else 0
+        titled = [annotation("error", "sentbench check", one) for one in found.problems]
+        print("\n".join([*(titled if form == "github" else found.problems), *found.lines]))
+    return 0 if agrees and not found.problems else 1
 
 
-def loss_problems(params: Params, known: Mapping[str, Mapping[str, list[float]]]) -> list[str]:
-    """Returns lines for every run of the plan with other first steps, SHOWN at most for each."""
-    keys = compared_runs(params)
-    problems = [f"{key}: no reference losses; measure them" for key in keys if key not in known]
-    for key, found in measure_runs(params, [key for key in keys if key in known]).items():
-        lines = differences(key, known[key], found)
-        more = [f"{key}: {len(lines) - SHOWN} more numbers differ"] if len(lines) > SHOWN else []
-        problems += lines[:SHOWN] + more
-    return problems
+def measure(params: Params) -> int:
+    """Writes the first losses of the plan's runs; returns 0."""
+    check_file(FIRST_LOSSES)
+    found = measure_runs(params, measured_runs(params))
+    write_losses(FIRST_LOSSES, found)
+    print(f"{FIRST_LOSSES}: {len(found)} runs")
+    return 0
+
+
+def check_contributed(found: Findings) -> None:
+    """Validates the results that others contributed."""
+    contributed, refused = contributed_results(read_results(SCORES.glob("*.json")))
+    found.problems += refused
+    found.counts["contributed"] = len(contributed)
+    found.lines.append(f"contributed results: {len(contributed)} valid, {len(refused)} refused")
+
+
+def check_losses(found: Findings, params: Params) -> dict[str, Answer]:
+    """Returns the answer of every run's first losses.
+
+    Losses that are not identical are a problem, in other than portable arithmetic those that moved; so is a
+    run without known losses.
+    """
+    known, keys, exact = read_losses(FIRST_LOSSES), measured_runs(params), is_exact()
+    found.problems += [
+        f"{key}: no first losses; `sentbench check --measure`" for key in keys if key not in known
+    ]
+    measured = measure_runs(params, [key for key in keys if key in known])
+    answers = {key: answer_of_losses(known[key], losses) for key, losses in measured.items()}
+    for key, answer in answers.items():
+        if answer == "moved" or (exact and answer != "identical"):
+            found.problems.append(
+                f"{key}: first losses {numbers(measured[key])}, expected {numbers(known[key])}: {answer}"
+            )
+    same = sum(answer == "identical" for answer in answers.values())
+    found.counts["first_losses"] = answers
+    found.lines.append(f"first losses: {same} of {len(keys)} runs identical")
+    return answers
+
+
+def numbers(losses: Sequence[float]) -> str:
+    """Returns losses as a text."""
+    return ", ".join(f"{loss:.10g}" for loss in losses)
 
 
 def scoring_problems() -> list[str]:
@@ -105,3 +130,79 @@ def scoring_problems() -> list[str]:
 
     tasks = build_tasks(["STSB", "STSB-dev", "sts-part"], text="raw")
     return [problem for task in tasks for problem in problems_of(task)]
+
+
+def check_results(
+    found: Findings, params: Params, losses: Mapping[str, Answer], arguments: argparse.Namespace
+) -> bool:
+    """Compares the plan's results; returns whether all agree, True if there is nothing to compare with.
+
+    A run is evaluated here if its vectors are: a fresh clone has all committed scores.
+    """
+    against = arguments.against
+    here = {result.run.key: result for result in read_results(SCORES.glob("*.json"))}
+    there, why = committed_results() if against is None else (results_of(against), "")
+    former = {result.run.key: result for result in there if result.run.key in params.runs}
+    if not former:
+        why = why or f"no run of the plan {', '.join(params.plan)} has a committed result"
+        found.counts["results"] = {"agrees": None, "why": why}
+        found.lines.append(f"nothing to compare with: {why}")
+        return True
+    evaluated = {
+        key: here[key]
+        for key in params.runs
+        if key in here and (against is not None or (EMBEDDINGS / key).is_dir())
+    }
+    compared = compare_with_committed(former, evaluated, machine=platform.machine())
+    if is_exact():
+        found.problems += not_identical(compared, former, evaluated, losses)
+    changed = [] if against is not None else changed_files("dvc.lock", str(REPORTS))
+    found.counts["results"] = to_json(compared, changed)
+    found.lines += explained(compared, changed, details=arguments.details)
+    found.lines.append(compared.headline)
+    return compared.agrees
+
+
+def not_identical(
+    compared: Reproduction,
+    former: Mapping[str, ResultFile],
+    here: Mapping[str, ResultFile],
+    losses: Mapping[str, Answer],
+) -> list[str]:
+    """Returns a line for each run that passes its first losses and whose result is not identical.
+
+    losses: those that were measured; a run that trains nothing passes. Both sides have portable arithmetic.
+    """
+    lines = []
+    for key, answer in compared.answers.items():
+        portable = {one.provenance.arithmetic for one in (former[key], here[key])} == {"portable"}
+        passes = losses.get(key) == "identical" or (losses and here[key].selection.last_step == 0)
+        if answer == "identical" or not portable or not passes:
+            continue
+        changes = [change for change in compared.changes if change.run == key]
+        scores = ", ".join(title_of(change.name) for change in changes[:3]) or "none"
+        lines.append(
+            f"{key}: passes its first losses, and its result is not identical ({answer}): "
+            f"{len(changes)} other scores ({scores}{', ...' if len(changes) > 3 else ''})"
+        )
+    return lines
+
+
+def to_json(compared: Reproduction, changed: Sequence[str]) -> dict[str, Any]:
+    """Returns the comparison as plain values; scores in points."""
+    return {
+        "agrees": compared.agrees,
+        "headline": compared.headline,
+        "runs": len(compared.systems),
+        "identical": compared.identical,
+        "answers": dict(compared.answers),
+        "moved": compared.moved,
+        "missing": list(compared.missing),
+        "reasons": list(compared.reasons),
+        "changed_files": list(changed),
+        "changes": [
+            {**change.name._asdict(), "run": change.run, "before": change.before, "after": change.after}
+            | {"answer": change.answer}
+            for change in compared.changes
+        ],
+    }

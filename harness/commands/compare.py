@@ -1,63 +1,197 @@
-"""`sentbench compare`: show what moved between two sets of scores.
+"""`sentbench compare`: compare two systems, two models, or two states of scores.
 
-Example: `sentbench compare HEAD reports/scores --fail-on down --format github`
+Example: `sentbench compare simcse-small pcl-small --no-pairs`
+
+Systems and result files are compared over their seeds, models over the pairs of test sets, with intervals.
+Two states are git revisions or folders of scores; harness/results/moved.py says whether a score moved.
 """
 
 import argparse
 import json
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
 
-from harness.commands import FORMAT, JSON, format_of
+from harness.commands import FORMAT, JSON, POOLING, format_of, name_list
+from harness.errors import InputError
+from harness.process import compute_with
 from harness.report.formats.markdown import Level, annotation
 from harness.report.moves import Move, compare, machine_changes, summary, to_json, to_pull_request
-from harness.results.history import results_of
+from harness.results.history import is_revision, results_of
 
-FAILS = {"nothing": (), "down": ("down",), "moved": ("up", "down"), "gone": ("up", "down", "removed")}
-"""Choice of --fail-on -> the outcomes that make the exit code 1."""
+Kind = Literal["system", "model", "results", "state"]
+FAILS = ("nothing", "down", "moved", "gone")
+WORDS = {
+    "system": "a system",
+    "model": "a model",
+    "results": "result files",
+    "state": "a state of scores",
+}
 ARGUMENTS = {
-    "before": {"metavar": "A", "help": "a git revision, or a folder of score files"},
-    "after": {"metavar": "B", "help": "a git revision, or a folder of score files"},
-    "--fail-on": {
-        "choices": list(FAILS),
-        "default": "nothing",
-        "help": "exit code 1 if a score went down beyond noise, moved either way, or moved or is gone",
+    "before": {
+        "metavar": "A",
+        "help": "a system, SYSTEM@BACKBONE or run; a model's folder or its name on the hub; result files of "
+        "one system; a git revision, or a folder of scores",
     },
-    "--device": {"choices": ("cpu", "cuda"), "help": "only runs that were trained on this device"},
+    "after": {"metavar": "B", "help": "what it is compared with, of the same kind"},
+    "--tasks": {"help": "only these tasks and suites, comma-separated (not of states)"},
+    "--pooling": {
+        **POOLING,
+        "help": "of models: how token vectors become one, for plain Hugging Face folders",
+    },
+    "--no-pairs": {
+        "action": "store_true",
+        "help": "of systems: no intervals over pairs, so that stored vectors and data are not read",
+    },
+    "--fail-on": {
+        "choices": FAILS,
+        "default": "nothing",
+        "help": "of states: exit code 1 if a score moved down, moved either way, or moved or is gone",
+    },
+    "--device": {"choices": ("cpu", "cuda"), "help": "of states: only runs that were trained on this device"},
     "--json": JSON,
     "--format": FORMAT,
 }
+ONLY: dict[Kind, dict[str, Any]] = {
+    "state": {"fail_on": "nothing", "device": None},
+    "system": {"no_pairs": False},
+    "model": {"pooling": None},
+}
+"""Options of one kind alone, with what they are where they are not given."""
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Prints the moves as Markdown, JSON or annotations; returns 1 if `--fail-on` finds one."""
+    """Prints the comparison; returns 1 if `--fail-on` finds something."""
     form = format_of(arguments)
     names = arguments.before, arguments.after
+    kind = kind_of_both(*names)
+    check_options(arguments, kind, form)
+    if kind == "state":
+        return compare_states(names, arguments, form)
+    from harness.report.formats.scores import differences_to_text
+    from harness.report.system_pairs import to_json as differences_to_json
+
+    if kind == "system":
+        from harness.commands.compare_systems import compare_named
+
+        tasks = None if arguments.tasks is None else name_list(arguments.tasks)
+        found = compare_named(names, tasks=tasks, pairs=not arguments.no_pairs)
+        text = differences_to_text(found)
+    else:
+        compute_with("native")
+        from sentbench import compare as compare_folders
+
+        both = compare_folders(*names, arguments.tasks or "sts", pooling=arguments.pooling)
+        found, text = both.found, str(both)
+    print(json.dumps(differences_to_json(found)) + "\n" if form == "json" else text, end="")
+    return 0
+
+
+def kind_of_both(first: str, second: str) -> Kind:
+    """Returns what both names are. Errors: InputError if they are not of one kind.
+
+    A folder of result files is a state of all scores, unless both are folders of one system, each of another.
+    """
+    kinds = kind_of(first), kind_of(second)
+    folders = [name for name in (first, second) if holds_results(Path(name))]
+    if len(folders) == 2:
+        systems = [{(one.run.id, one.run.backbone) for one in results_of(name)} for name in folders]
+        return "results" if max(map(len, systems)) == 1 and systems[0] != systems[1] else "state"
+    if "state" in kinds and kinds.count("state") + len(folders) == 2:
+        return "state"
+    if kinds[0] != kinds[1]:
+        words = [
+            f"{name} is {words_for(name, kind)}" for name, kind in zip((first, second), kinds, strict=True)
+        ]
+        raise InputError(f"{', '.join(words)}: expected two of a kind; name another one")
+    return kinds[0]
+
+
+def words_for(name: str, kind: Kind) -> str:
+    """Returns what a name is, in words."""
+    if kind == "system" and not is_recorded(name):
+        return "no system with results, file, folder or git revision here"
+    return WORDS[kind]
+
+
+def kind_of(name: str) -> Kind:
+    """Returns what a name is; what is nothing else may be a system, whose name is checked later."""
+    path = Path(name)
+    if path.is_file() or holds_results(path):
+        return "results"
+    if path.exists():
+        return "model"
+    if is_recorded(name):
+        return "system"
+    if is_revision(name):
+        return "state"
+    return "model" if "/" in name else "system"
+
+
+def holds_results(folder: Path) -> bool:
+    """Returns whether a folder has result files, and is no model that has some next to it."""
+    return not (folder / "config.json").exists() and any(folder.glob("*__*__s*.json"))
+
+
+def is_recorded(name: str) -> bool:
+    """Returns whether reports/scores has a result of a run or system of this name."""
+    from harness.paths import SCORES
+
+    system, _, backbone = name.partition("@")
+    names = [path.stem for path in SCORES.glob("*.json")]
+    return name in names or any(stem.startswith(f"{system}__{backbone}") for stem in names)
+
+
+def check_options(arguments: argparse.Namespace, kind: Kind, form: str) -> None:
+    """Raises InputError for an option that another kind of comparison has."""
+    for owner, options in ONLY.items():
+        for option, usual in options.items():
+            if owner != kind and getattr(arguments, option) != usual:
+                flag = f"--{option.replace('_', '-')}"
+                raise InputError(f"{flag} is for {WORDS[owner]}, both sides are {WORDS[kind]}; drop it")
+    if kind == "state" and arguments.tasks is not None:
+        raise InputError("--tasks: two states are compared on all tasks; drop it")
+    if kind != "state" and form == "github":
+        raise InputError(f"--format github is for {WORDS['state']}, both sides are {WORDS[kind]}; drop it")
+
+
+def compare_states(names: tuple[str, str], arguments: argparse.Namespace, form: str) -> int:
+    """Prints what moved as Markdown, JSON or annotations; returns 1 if `--fail-on` finds a move."""
     before, after = (
-        [r for r in results_of(name) if arguments.device in (None, r.provenance.device)] for name in names
+        [one for one in results_of(name) if arguments.device in (None, one.provenance.device)]
+        for name in names
     )
     moves, changed = compare(before, after), machine_changes(before, after)
-    failing = FAILS[arguments.fail_on]
     if form == "json":
         print(json.dumps({**to_json(moves, names), "arithmetic": changed}))
     elif form == "github":
-        print("\n".join(annotated(moves, failing)))
+        print("\n".join(annotated(moves, arguments.fail_on)))
     else:
         print(to_pull_request(moves, names), end="")
         if changed:
             print(f"\nThe {changed}.")
-    return int(any(move.outcome in failing for move in moves))
+    return int(any(fails(move, arguments.fail_on) for move in moves))
 
 
-def annotated(moves: Sequence[Move], failing: Sequence[str]) -> list[str]:
-    """Returns an annotation for each score that moved beyond noise or is gone, and the summary."""
+def fails(move: Move, fail_on: str) -> bool:
+    """Returns whether a move is one of those that `--fail-on` names."""
+    if fail_on == "nothing":
+        return False
+    if fail_on == "down":
+        return move.went_down
+    return move.outcome == "moved" or (fail_on == "gone" and move.outcome == "removed")
+
+
+def annotated(moves: Sequence[Move], fail_on: str) -> list[str]:
+    """Returns an annotation for each score that moved or is gone, and the summary."""
     found = []
     for move in moves:
-        if move.outcome not in ("up", "down", "removed"):
+        if move.outcome not in ("moved", "removed"):
             continue
         key = move.key
         change = "is gone" if move.change is None else f"{100 * move.change:+.2f} points"
-        noise = "" if move.noise is None else f", noise \u00b1{100 * move.noise:.2f}"
-        level: Level = "error" if move.outcome in failing else "warning"
+        band = "" if move.band is None else f", seeds before {move.band.low:.2f} to {move.band.high:.2f}"
+        level: Level = "error" if fails(move, fail_on) else "warning"
         title = f"{key.system}@{key.backbone} {key.task}: {move.outcome}"
-        found.append(annotation(level, title, f"{key.metric} {change}{noise} ({key.selection})"))
+        found.append(annotation(level, title, f"{key.metric} {change}{band} ({key.selection})"))
     return [*found, annotation("notice", "scores compared", summary(moves))]

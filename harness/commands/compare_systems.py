@@ -1,72 +1,45 @@
-"""`sentbench compare-systems`: compare two systems task by task, with intervals over seeds and over pairs.
-
-Example: `sentbench compare-systems simcse-small pcl-small`
-"""
+"""Two systems by name, which `sentbench compare` compares over their seeds and the pairs of test sets."""
 
 from __future__ import annotations
 
-import argparse
-import json
 from collections.abc import Collection, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.commands import JSON, name_list
 from harness.disk.records import check_plain
 from harness.errors import InputError, near_matches
 from harness.paths import EMBEDDINGS, SCORES, STORE_RECORD, need_checkout
-from harness.process import compute_with
 
 if TYPE_CHECKING:
-    from harness.report.system_pairs import OverItems, TaskName
+    from harness.report.system_pairs import OverItems, SystemComparison, TaskName
     from harness.results.schema import ResultFile, RunRecord, ScoreRecord
-ARGUMENTS = {
-    "first": {
-        "metavar": "A",
-        "help": (
-            "a system, SYSTEM@BACKBONE, or the key of one run; or a model's folder or name on the hub, or a "
-            "folder of results"
-        ),
-    },
-    "second": {"metavar": "B", "help": "what it is compared with"},
-    "--tasks": {"help": "only these tasks and suites, comma-separated"},
-    "--no-pairs": {
-        "action": "store_true",
-        "help": "no intervals over pairs: stored vectors and data are not read",
-    },
-    "--json": JSON,
-}
 
 
-def execute(arguments: argparse.Namespace) -> None:
-    """Prints the differences and who wins how many tasks, of systems, or of models and result files."""
-    folders = any(Path(name).exists() or "/" in name for name in (arguments.first, arguments.second))
-    if folders:
-        compute_with("native")
-    from harness.report.formats.scores import differences_to_text
-    from harness.report.system_pairs import compare_systems, system_scores, to_json
-    from sentbench import compare
+def compare_named(
+    names: tuple[str, str], *, tasks: Sequence[str] | None = None, pairs: bool = True
+) -> SystemComparison:
+    """Returns the differences of two systems, SYSTEM or SYSTEM@BACKBONE, or of two runs by their keys.
 
-    if folders:
-        both = compare(arguments.first, arguments.second, arguments.tasks or "sts")
-        print(json.dumps(to_json(both.found)) + "\n" if arguments.json else both, end="")
-        return
+    tasks: names of tasks and suites, all that both have if None. pairs: with the intervals over pairs.
+    Errors: InputError for an unknown name, the same one twice, or no test set in common.
+    """
+    from harness.report.system_pairs import compare_systems, system_scores
+
     need_checkout("comparing systems by name")
-    results = recorded((arguments.first, arguments.second))
-    first, second = (results_named(name, results) for name in (arguments.first, arguments.second))
+    results = recorded(names)
+    first, second = (results_named(name, results) for name in names)
     if first == second:
         run = first[0].run
         raise InputError(f"{run.id}@{run.backbone} on both sides, expected two systems; name another one")
-    if arguments.tasks is not None:
-        first, second = (only_tasks(side, name_list(arguments.tasks)) for side in (first, second))
-    intervals = {} if arguments.no_pairs else pair_intervals(first, second)
+    if tasks is not None:
+        first, second = (only_tasks(side, tasks) for side in (first, second))
+    intervals = pair_intervals(first, second) if pairs else {}
     ((ours,), (theirs,)) = (system_scores(side).values() for side in (first, second))
     found = compare_systems(ours, theirs, pairs=intervals)
     if not found.tasks:
         raise InputError(
             f"{ours.key} and {theirs.key} have no test set in common; evaluate both on the same tasks"
         )
-    print(json.dumps(to_json(found)) + "\n" if arguments.json else differences_to_text(found), end="")
+    return found
 
 
 def recorded(names: Collection[str]) -> list[ResultFile]:

@@ -1,11 +1,9 @@
-"""Comparisons of systems and of two versions of one: ranks, claims, false-discovery control, noise, and the
-bootstrap over the pairs of a test set.
+"""Comparisons of systems: ranks, claims, false-discovery control, and the bootstrap over pairs of a test set.
 
 The pairs are drawn again with replacement; systems are compared on the same draws, so that what makes a
 set of pairs easy or hard for both of them is no difference (Efron and Tibshirani 1993, chapters 8 and 13).
 """
 
-import math
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
@@ -17,8 +15,6 @@ from harness.facts.statistics import Comparison, Interval, student
 from harness.facts.verdicts import AT_A_LOOK, LEVEL, look_of
 
 Claimed = Literal["supported", "contradicted", "inconclusive"]
-Noise = Literal["seeds", "test set"]
-"""Where the noise of a change comes from."""
 RESAMPLES = 1000
 """Draws behind an interval: its ends then move by about a twentieth of its width with another seed."""
 CONFIDENCE = 0.95
@@ -123,35 +119,6 @@ def claimed_among_many(pairs: Sequence[Pair]) -> list[tuple[Comparison | None, C
         if not answered or answered >= share * tested:
             return list(zip(found, answers, strict=True))
         share = answered / tested
-
-
-def noise_of(
-    before: Sequence[float], after: Sequence[float], *, metric: str, pairs: int
-) -> tuple[float, Noise]:
-    """Returns the half-width of the 95 % interval of a change of means that only noise makes, and its kind.
-
-    seeds, where both sides have two: Student's quantile with n + m - 2 degrees of freedom times
-    s sqrt(1/n + 1/m), s the standard deviation pooled over both sides.
-    test set, where a side has one: 1.96 standard errors of one score if its test items were drawn again. Both
-    sides see the same items, so this errs towards calling a change noise.
-    """
-    n, m = len(before), len(after)
-    if min(n, m) < 2:
-        return 1.96 * sampling_error(statistics.mean([*before, *after]), pairs, metric=metric), "test set"
-    squares = [((statistics.sample_sd(side) or 0.0) ** 2) * (len(side) - 1) for side in (before, after)]
-    pooled = math.sqrt(sum(squares) / (n + m - 2))
-    return float(special.stdtrit(n + m - 2, 0.975)) * pooled * math.sqrt(1 / n + 1 / m), "seeds"
-
-
-def sampling_error(value: float, items: int, *, metric: str) -> float:
-    """Returns the standard error of a score over its test items.
-
-    Spearman: (1 - r^2) sqrt((1 + r^2 / 2) / (n - 3)) (Bonett and Wright 2000). Accuracy: that of a share,
-    sqrt(p (1 - p) / n). Mean average precision has no closed form; the share's error bounds it.
-    """
-    if metric == "spearman":
-        return (1 - value**2) * math.sqrt((1 + value**2 / 2) / max(1, items - 3))
-    return math.sqrt(max(0.0, value * (1 - value)) / items)
 
 
 def resampled_correlations(

@@ -1,17 +1,17 @@
-"""Two sets of scores: what moved, by how much, whether that is more than noise, and how a reader is told."""
+"""Two states of all scores: which moved, by how much, and how a reader is told."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from statistics import fmean
 from typing import Any, Literal, NamedTuple
 
-from harness.facts import statistics
-from harness.facts.comparisons import Noise, noise_of
 from harness.report.formats.markdown import escape
-from harness.report.system_pairs import HEADLINE, SAME
-from harness.results.schema import ResultFile, RunRecord, ScoreRecord
+from harness.report.system_pairs import HEADLINE
+from harness.results.moved import Answer, Band, answer_of, band_of, worst
+from harness.results.schema import ResultFile, ScoreName
 
-Outcome = Literal["unchanged", "within noise", "up", "down", "added", "removed"]
+Outcome = Answer | Literal["added", "removed"]
 
 
 class ScoreKey(NamedTuple):
@@ -25,20 +25,29 @@ class ScoreKey(NamedTuple):
     text: str
 
 
+class Scored(NamedTuple):
+    """A score of one run in points, with what tells whether its weights are those of before."""
+
+    points: float
+    weights: str
+    trained: bool
+    recipe: str
+    name: ScoreName
+
+
 @dataclass(frozen=True)
 class Move:
     """One score before and after, raw units, mean over seeds; `seeds` counts both sides.
 
-    noise: half-width of the 95 % interval of the change, None where a side is missing. kind: where that noise
-    comes from. recipe_changed: the two sides do not run the same recipe.
+    band: that of the seeds before, in points; None where a side is missing. outcome: the worst of the seeds.
+    recipe_changed: the two sides do not run the same recipe.
     """
 
     key: ScoreKey
     before: float | None
     after: float | None
     seeds: tuple[int, int]
-    noise: float | None
-    kind: Noise | Literal[""]
+    band: Band | None
     outcome: Outcome
     recipe_changed: bool
 
@@ -47,11 +56,16 @@ class Move:
         """After minus before, None where a side is missing."""
         return None if self.before is None or self.after is None else self.after - self.before
 
+    @property
+    def went_down(self) -> bool:
+        """Whether the score moved and is lower."""
+        return self.outcome == "moved" and (self.change or 0.0) < 0
+
 
 def compare(before: Iterable[ResultFile], after: Iterable[ResultFile]) -> list[Move]:
     """Returns one move for every headline score (setting `all`) of either side, the largest change first."""
     old, new = _sides(before), _sides(after)
-    moves = [_move(key, old.get(key, []), new.get(key, [])) for key in dict.fromkeys([*old, *new])]
+    moves = [_move(key, old.get(key, {}), new.get(key, {})) for key in dict.fromkeys([*old, *new])]
     return sorted(moves, key=lambda move: (-abs(move.change or 0.0), move.key))
 
 
@@ -71,49 +85,49 @@ def machine_changes(before: Iterable[ResultFile], after: Iterable[ResultFile]) -
     )
 
 
-def _sides(results: Iterable[ResultFile]) -> dict[ScoreKey, list[tuple[RunRecord, ScoreRecord]]]:
-    found: dict[ScoreKey, list[tuple[RunRecord, ScoreRecord]]] = {}
+def _sides(results: Iterable[ResultFile]) -> dict[ScoreKey, dict[int, Scored]]:
+    """Returns the headline scores by what they are of and by seed."""
+    found: dict[ScoreKey, dict[int, Scored]] = {}
     for result in results:
         run, text = result.run, result.provenance.text
         for score in result.scores:
             if score.metric in HEADLINE and score.setting == "all":
                 key = ScoreKey(run.id, run.backbone, score.task, score.metric, score.selection, text)
-                found.setdefault(key, []).append((run, score))
+                weights, trained = result.provenance.encoder_sha256, result.selection.last_step > 0
+                scored = Scored(100 * score.value, weights, trained, run.recipe, score.name)
+                found.setdefault(key, {})[run.seed] = scored
     return found
 
 
-def _move(
-    key: ScoreKey, old: list[tuple[RunRecord, ScoreRecord]], new: list[tuple[RunRecord, ScoreRecord]]
-) -> Move:
-    first, second = ({run.seed: score.value for run, score in side} for side in (old, new))
-    before, after = (statistics.mean([*side.values()]) if side else None for side in (first, second))
-    counts = len(first), len(second)
+def _move(key: ScoreKey, old: Mapping[int, Scored], new: Mapping[int, Scored]) -> Move:
+    before, after = (
+        fmean(one.points for one in side.values()) / 100 if side else None for side in (old, new)
+    )
+    counts = len(old), len(new)
     if before is None or after is None:
-        outcome: Outcome = "added" if before is None else "removed"
-        return Move(key, before, after, counts, None, "", outcome, recipe_changed=False)
-    pairs = min(score.n for _, score in (*old, *new))
-    noise, kind = noise_of([*first.values()], [*second.values()], metric=key.metric, pairs=pairs)
-    changed = {run.recipe for run, _ in old} != {run.recipe for run, _ in new}
-    outcome = _outcome(first, second, after - before, noise)
-    return Move(key, before, after, counts, noise, kind, outcome, changed)
+        return Move(key, before, after, counts, None, "added" if before is None else "removed", False)
+    band = band_of([one.points for one in old.values()])
+    recipes = {one.recipe for one in old.values()}, {one.recipe for one in new.values()}
+    outcome = worst(_answer(old.get(seed), one, band) for seed, one in new.items())
+    return Move(key, before, after, counts, band, outcome, recipes[0] != recipes[1])
 
 
-def _outcome(old: Mapping[int, float], new: Mapping[int, float], change: float, noise: float) -> Outcome:
-    if old.keys() == new.keys() and all(abs(new[seed] - value) <= SAME for seed, value in old.items()):
-        return "unchanged"
-    if abs(change) <= max(noise, SAME):
-        return "within noise"
-    return "up" if change > 0 else "down"
+def _answer(old: Scored | None, new: Scored, band: Band) -> Answer:
+    """Returns whether the score of a seed moved; one of a seed that is new has to be in the band."""
+    if old is None:
+        return "within seed noise" if band.holds(new.points) else "moved"
+    other = old.trained and old.weights != new.weights
+    return answer_of(new.name, old.points, new.points, band=band, other_weights=other)
 
 
 def summary(moves: Sequence[Move]) -> str:
     """Returns one line: how many scores were compared and what became of them."""
     found = Counter(move.outcome for move in moves)
-    beyond = found["up"] + found["down"]
     both = len(moves) - found["added"] - found["removed"]
-    parts = [f"{found['up']} up and {found['down']} down beyond noise" if beyond else "none beyond noise"]
-    parts += [f"{found[name]} {name}" for name in ("within noise", "unchanged") if found[name]]
-    parts += [f"{found[name]} {name}" for name in ("added", "removed") if found[name]]
+    down = sum(move.went_down for move in moves)
+    parts = [f"{found['moved'] - down} up and {down} down" if found["moved"] else "none moved"]
+    names: tuple[Outcome, ...] = ("within seed noise", "equal to rounding", "identical", "added", "removed")
+    parts += [f"{found[name]} {name}" for name in names if found[name]]
     return f"{both} {'score' if both == 1 else 'scores'} compared: {', '.join(parts)}"
 
 
@@ -128,15 +142,13 @@ def to_json(moves: Sequence[Move], names: tuple[str, str]) -> dict[str, Any]:
 
 def to_pull_request(moves: Sequence[Move], names: tuple[str, str]) -> str:
     """Returns the comparison as Markdown: what moved in a table, what did not folded away."""
-    moved = [move for move in moves if move.outcome in ("up", "down")]
-    quiet = [move for move in moves if move.outcome == "within noise"]
+    moved = [move for move in moves if move.outcome == "moved"]
+    quiet = [move for move in moves if move.outcome in ("within seed noise", "equal to rounding")]
     lines = [f"**{summary(moves)}** ({escape(names[0])} → {escape(names[1])})", ""]
     if moved:
-        judged = len(moved) + len(quiet)
-        chance = f"At 95 % about {0.05 * judged:.1f} of {judged} changed scores pass their noise by chance."
-        lines += [*_table(moved), "", chance, ""]
+        lines += [*_table(moved), ""]
     if quiet:
-        folded = "<details><summary>Changed within noise</summary>"
+        folded = "<details><summary>Changed within seed noise or rounding</summary>"
         lines += [folded, "", *_table(quiet), "", "</details>", ""]
     for outcome in ("added", "removed"):
         some = [move for move in moves if move.outcome == outcome]
@@ -148,19 +160,18 @@ def to_pull_request(moves: Sequence[Move], names: tuple[str, str]) -> str:
 
 def _table(moves: Sequence[Move]) -> list[str]:
     lines = [
-        "| System | Task | Before | After | Change | Noise | Seeds |",
-        "| :-- | :-- | --: | --: | --: | --: | :-: |",
+        "| System | Task | Before | After | Change | Seeds before | Answer | Seeds |",
+        "| :-- | :-- | --: | --: | --: | :-: | :-- | :-: |",
     ]
     for move in moves:
         key = move.key
         changed = " (recipe changed)" if move.recipe_changed else ""
         task = key.task if key.selection == "best-dev" else f"{key.task}, {key.selection}"
-        before, after, change, noise = (
-            100 * (value or 0.0) for value in (move.before, move.after, move.change, move.noise)
-        )
+        before, after, change = (100 * (value or 0.0) for value in (move.before, move.after, move.change))
+        band = "" if move.band is None else f"{move.band.low:.2f} to {move.band.high:.2f}"
         name = escape(f"{key.system}@{key.backbone}") + changed
         lines.append(
-            f"| {name} | {escape(task)} | {before:.2f} | {after:.2f} | {change:+.2f} | "
-            f"±{noise:.2f} {move.kind} | {move.seeds[0]}, {move.seeds[1]} |"
+            f"| {name} | {escape(task)} | {before:.2f} | {after:.2f} | {change:+.2f} | {band} | "
+            f"{move.outcome} | {move.seeds[0]}, {move.seeds[1]} |"
         )
     return lines

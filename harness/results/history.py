@@ -8,7 +8,7 @@ from pathlib import Path
 
 from harness.disk.records import check_plain
 from harness.errors import InputError
-from harness.paths import PARAMS, RECIPES, SCORES
+from harness.paths import COMMITTED, EMBEDDINGS, PARAMS, RECIPES, SCORES
 from harness.results.schema import ResultFile
 from harness.results.store import read_results
 
@@ -30,6 +30,24 @@ def results_of(name: str) -> list[ResultFile]:
     return results
 
 
+def committed_results() -> tuple[list[ResultFile], str]:
+    """Returns the committed results and "", or an empty list and why there are none to compare with.
+
+    Without git they are the copy that `make reproduce` keeps; before a first run, those in reports/scores.
+    """
+    if is_revision("HEAD"):
+        try:
+            return _of_revision("HEAD"), ""
+        except InputError:
+            return [], "this folder has no git commit with results"
+    if COMMITTED.is_dir():
+        return read_results(COMMITTED.glob("*.json")), ""
+    if EMBEDDINGS.is_dir():  # a run has replaced results
+        refusal = git_refusal() or "this folder has no commit"
+        return [], f"{refusal}, and `make reproduce` has kept no copy of the committed results"
+    return read_results(SCORES.glob("*.json")), ""
+
+
 def changed_files(*names: str) -> list[str]:
     """Returns the files of the current folder below these names that `git restore` would put back, sorted."""
     listed = _git("diff", "--name-only", "--relative", "-z", "--", *names)
@@ -45,8 +63,13 @@ def git_state() -> tuple[str, bool]:
     return commit.decode().strip(), bool(changed)
 
 
+def is_revision(name: str) -> bool:
+    """Returns whether git knows a revision of this name here."""
+    return bool(name) and not name.startswith("-") and _git("rev-parse", f"{name}^{{tree}}") is not None
+
+
 def _of_revision(revision: str) -> list[ResultFile]:
-    if not revision or revision.startswith("-") or _git("rev-parse", f"{revision}^{{tree}}") is None:
+    if not is_revision(revision):
         if refusal := git_refusal():
             raise InputError(f"{revision!r} is no folder here, and of a revision git says: {refusal}")
         raise InputError(

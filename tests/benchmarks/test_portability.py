@@ -51,7 +51,7 @@ def test_this_machine_is_first_and_the_exit_code_says_whether_bits_differ(
     monkeypatch.setattr("benchmarks.runner.machine", lambda device: named)
     monkeypatch.setattr(portability, "code_that_computes", lambda: "code")
     monkeypatch.setattr("harness.plan.entries.read_params", lambda: None)
-    monkeypatch.setattr("harness.check.reference_losses.compared_runs", lambda params: ["x"])
+    monkeypatch.setattr("harness.check.first_losses.measured_runs", lambda params: ["x"])
     monkeypatch.setattr(portability.shutil, "which", lambda _: "qemu")
     assert portability.main(["--processors", "Haswell"]) == code
     assert started == [HERE, HERE, "Haswell", "Haswell"]

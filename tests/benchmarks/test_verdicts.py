@@ -65,6 +65,6 @@ def test_two_seeds_of_one_system_are_told_apart_on_at_most_one_test_set_of_twent
 
 @pytest.mark.parametrize("seeds", [2, 5])
 def test_equal_systems_are_seldom_told_apart_on_a_test_set(seeds: int) -> None:
-    """By the rule of `compare-systems`, over seeds and pairs jointly; 500 test sets, three errors."""
+    """By the rule of `sentbench compare`, over seeds and pairs jointly; 500 test sets, three errors."""
     told = won_or_lost(np.random.default_rng(8), seeds, 1.0, 500)
     assert told <= LEVEL + 3 * math.sqrt(LEVEL * (1 - LEVEL) / 500)

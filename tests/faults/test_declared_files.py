@@ -25,7 +25,7 @@ FILES: dict[str, list[str]] = {
     "leaderboards/evidence/una.yaml": VERIFY,
     "leaderboards/evidence/scope.yaml": VERIFY,
     "leaderboards/not-run.yaml": ["list", "tables", "--coverage"],
-    "leaderboards/reference_losses.yaml": ["check", "--against", "reports/scores"],
+    "leaderboards/first_losses.yaml": ["check", "--only", "losses"],
     "leaderboards/audit/una.yaml": ["report"],
     "leaderboards/answers.yaml": ["report"],
     "leaderboards/claims/una.yaml": ["report"],

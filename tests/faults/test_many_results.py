@@ -12,7 +12,7 @@ from tests.faults.small_project import ROOT
 
 SHARES = {
     "report": 1 / 2,
-    "compare-systems simcse-small pcl-small --no-pairs": 1 / 10,
+    "compare simcse-small pcl-small --no-pairs": 1 / 10,
     "verify pcl/table2 SimCSE Avg": 1 / 10,
     "plan small --dry-run --power 0.8 --delta 0.5": 1 / 5,
 }

@@ -33,7 +33,7 @@ def script() -> str:
     ("words", "expected"),
     [
         ("sentbench ver", {"verify"}),
-        ("sentbench comp", {"compare", "compare-systems"}),
+        ("sentbench comp", {"compare"}),
         ("sentbench evaluate --po", {"--pooling"}),
         ("sentbench check --format g", {"github"}),
     ],

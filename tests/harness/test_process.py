@@ -63,7 +63,7 @@ def seen_by_libraries(*words: str, **settings: str) -> dict[str, str]:
     "words",
     [
         ["check"],
-        ["compare-systems", "simcse-small", "pcl-small", "--no-pairs"],
+        ["compare", "simcse-small", "pcl-small", "--no-pairs"],
         ["evaluate", ".", "--arithmetic", "portable"],
     ],
 )

@@ -61,7 +61,7 @@ def test_the_command_compares_folders(empty: Path, printed: Callable[..., str]) 
     for seed in (1, 2):
         backbone = tiny.write_backbone(empty / f"bert{seed}", seed=seed)
         tiny.sentence_encoder(backbone).save(empty / f"model{seed}")
-    said = printed("compare-systems", "model1", "model2", "--tasks", "STSB")
+    said = printed("compare", "model1", "model2", "--tasks", "STSB")
     assert "model1" in said
     assert "95 % intervals of the difference, of all tasks together" in said
 

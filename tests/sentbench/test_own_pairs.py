@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 ROWS = [
     ("a man plays", "the man runs", 40),
     ("a dog sleeps", "the cat", -3.5),
-    ("abc", "abd", 70),
+    ("abc", "aab", 70),
     ("hij", "abc", 0),
     ("a tree", "an old tree", 55),
 ]

@@ -84,7 +84,7 @@ def test_what_needs_declarations_alone_works_in_an_empty_folder(
 
 
 CHECKOUT = """list runs|plan small|stage train x --out y|report|check|stage entries|data fetch
-publish x --out y|compare-systems a b|reproduced"""
+publish x --out y|compare a b"""
 
 
 def test_what_needs_a_checkout_says_so_in_one_line(installed: Path, empty: Path) -> None:

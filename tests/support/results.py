@@ -1,6 +1,10 @@
 """The content of a result file, as JSON has it."""
 
+import json
+from pathlib import Path
 from typing import Any
+
+RECORDED = Path(__file__).parents[1] / "harness/report/recorded/scores"
 
 NAME = {"task": "STSB", "metric": "spearman", "setting": "all", "selection": "best-dev"}
 SCORE = {**NAME, "value": 0.75, "n": 9}
@@ -24,3 +28,13 @@ def raw_result(key: str = "simcse__tiny__s0", scores: Any = None, **changes: Any
     for name, value in changes.items():
         raw["run" if name in raw["run"] else "provenance"][name] = value
     return raw
+
+
+def copy_recorded(folder: Path) -> None:
+    """Writes the recorded results into a new folder, with the keys and names that runs have."""
+    folder.mkdir(parents=True)
+    for path in RECORDED.glob("*.json"):
+        raw = json.loads(path.read_text())
+        run = raw["run"]
+        run["key"] = f"{run['id']}__{run['backbone']}__s{run['seed']}"
+        (folder / f"{run['key']}.json").write_text(json.dumps(raw))

@@ -1,90 +1,157 @@
-"""`sentbench check`: bands come from committed scores and are two-sided; a missing score fails too."""
+"""`sentbench check`: first losses and results, exact in portable arithmetic, and its problems."""
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from harness.cli import main
-from harness.paths import SCORES
+from harness.disk.files import write_record
+from harness.disk.records import read_object
+from harness.paths import FIRST_LOSSES, SCORES
+from harness.plan.entries import read_params
 from harness.report.formats.markdown import annotation
-from harness.results.agreement import FLOOR, Band, bands_of, outside
-from harness.results.schema import ResultFile
-from harness.results.store import read_results
+from tests.faults.small_project import EVALUATE, RUN, TRAIN, write_project
 from tests.support.git import commit
 
-ROOT = Path(__file__).parents[3]
-RECORDED = Path(__file__).parents[1] / "report/recorded/scores"
-KEY = ("whitening", "bert", "STSB", "spearman", "all", "best-dev")
-PARTS = ("sources", "backbones", "corpora", "teachers", "reads", "runs")
-"""The keys of a plan that name its stages."""
-COMMITTED = read_results((ROOT / SCORES).glob("*.json"))
+LOSSES_PASS = "first losses: 1 of 1 runs identical"
+REPRODUCED = "reproduced: all 1 systems agree with the committed results; 1 of 1 runs bit-identical"
 
 
-def result(points: float, seed: int = 0) -> ResultFile:
-    """Returns the first recorded result with another seed and one score of KEY."""
-    raw: dict[str, Any] = COMMITTED[0].model_dump(by_alias=True)
-    raw["run"] |= {"key": f"{KEY[0]}__{KEY[1]}__s{seed}", "id": KEY[0], "backbone": KEY[1], "seed": seed}
-    names = dict(zip(("task", "metric", "setting", "selection"), KEY[2:], strict=True))
-    raw["scores"] = [{**names, "value": points / 100, "n": 9}]
-    return ResultFile.model_validate(raw)
-
-
-def results(*points: float) -> list[ResultFile]:
-    return [result(value, seed) for seed, value in enumerate(points)]
-
-
-def test_a_band_is_five_standard_deviations_or_half_a_point_whichever_is_more() -> None:
-    """Seeds 60, 61, 62: mean 61, sample sd 1, band 56 to 66. One seed: 60 -+ 0.5."""
-    assert bands_of(results(60.0, 61.0, 62.0)) == {KEY: Band(56.0, 66.0)}
-    assert bands_of(results(60.0)) == {KEY: Band(59.5, 60.5)}
-
-
-def test_committed_scores_raise_no_alarm_and_every_one_that_moves_past_its_band_does() -> None:
-    """A shift by the width of a band leaves it wherever the score was; one of 0.0005 points does not."""
-    bands = bands_of(COMMITTED)
-    assert len(bands) > 200
-    assert outside(bands, COMMITTED) == []
-    assert outside(bands, [moved(one, dict.fromkeys(bands, FLOOR / 1000)) for one in COMMITTED]) == []
-    watched = sum(key in bands for one in COMMITTED for key in keys(one))
-    for sign, word in ((1, "too high"), (-1, "too low")):
-        points = {key: sign * (band.high - band.low) for key, band in bands.items()}
-        found = outside(bands, [moved(one, points) for one in COMMITTED])
-        assert len(found) == watched
-        assert all(line.startswith(word) for line in found)
-
-
-def keys(one: ResultFile) -> list[tuple[str, ...]]:
-    return [
-        (one.run.id, one.run.backbone, score.task, score.metric, score.setting, score.selection)
-        for score in one.scores
-    ]
-
-
-def moved(one: ResultFile, points: Mapping[tuple[str, ...], float]) -> ResultFile:
-    """Returns a result whose scores are so many points higher."""
-    scores = [
-        score.model_copy(update={"value": score.value + points.get(key, 0.0) / 100})
-        for key, score in zip(keys(one), one.scores, strict=True)
-    ]
-    return one.model_copy(update={"scores": scores})
+@pytest.fixture(scope="module")
+def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project of one run, with its committed result and first losses."""
+    folder = write_project(tmp_path_factory.mktemp("check") / "project")
+    leaderboards = (folder / "leaderboards").resolve()
+    (folder / "leaderboards").unlink()
+    shutil.move(leaderboards, folder / "leaderboards")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.chdir(folder)
+        for words in (TRAIN, EVALUATE, ["check", "--measure"]):
+            assert main(words) == 0
+        (folder / ".gitignore").write_text("embeddings\nartefacts\n.cache\n")
+        commit(folder, "results")
+    return folder
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A checkout with committed scores and reference losses, and no run to measure."""
-    parts = "\n".join(f"{part}: {{}}" for part in PARTS)
-    (tmp_path / "params.yaml").write_text(f"plan: [made-up]\nproviders: [embedded]\n{parts}\n")
-    (tmp_path / "leaderboards").mkdir()
-    (tmp_path / "leaderboards/reference_losses.yaml").write_text("runs: {simcse: {loss: [1.0, 0.1]}}\n")
-    shutil.copytree(RECORDED, tmp_path / SCORES)
-    commit(tmp_path, "all")
-    monkeypatch.chdir(tmp_path)
+def project(evaluated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the project, without the check of the scoring, whose data are not there."""
+    monkeypatch.chdir(shutil.copytree(evaluated, tmp_path / "copy", symlinks=True))
     monkeypatch.setattr("harness.commands.check.scoring_problems", list)
-    return tmp_path
+    return tmp_path / "copy"
+
+
+def change_scores(change: Callable[[dict[str, Any]], None]) -> None:
+    path = SCORES / f"{RUN}.json"
+    raw = read_object(path, again="")
+    change(raw)
+    write_record(path, raw)
+
+
+def moved(points: float) -> Callable[[dict[str, Any]], None]:
+    """Returns a change of the last score of a result."""
+
+    def change(raw: dict[str, Any]) -> None:
+        raw["scores"][-1]["value"] += points / 100
+
+    return change
+
+
+def test_the_project_as_it_is_committed_is_reproduced(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["check"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "contributed results: 0 valid, 0 refused",
+        LOSSES_PASS,
+        REPRODUCED,
+    ]
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a_loss_that_differs_in_its_last_digit_is_named(
+    project: Path, capsys: pytest.CaptureFixture[str], place: int
+) -> None:
+    text = FIRST_LOSSES.read_text()
+    known = text.partition("[")[2].strip("]\n").split(", ")
+    other = f"{float(known[place]) * (1 + 1e-9):.10g}"
+    assert other != known[place]
+    FIRST_LOSSES.write_text(text.replace(known[place], other))
+    assert main(["check", "--only", "losses"]) == 1
+    problem, summary = capsys.readouterr().out.splitlines()
+    assert problem.startswith(f"{RUN}: first losses {', '.join(known)}, expected ")
+    assert problem.endswith(": equal to rounding")
+    assert summary == "first losses: 0 of 1 runs identical"
+
+
+def test_native_arithmetic_may_round_but_not_more(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.commands.check.is_exact", lambda: False)
+    known = FIRST_LOSSES.read_text().partition("[")[2].split(",")[0]
+    for share, code in ((1.0001, 0), (1.01, 1)):
+        FIRST_LOSSES.write_text(
+            FIRST_LOSSES.read_text().replace(known, other := f"{float(known) * share:.10g}")
+        )
+        known = other
+        assert main(["check", "--only", "losses"]) == code
+    assert ": moved" in capsys.readouterr().out
+
+
+def test_any_number_of_a_run_that_passes_its_first_losses_is_named(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A millionth of a point is far within rounding, and portable arithmetic leaves no rounding."""
+    change_scores(moved(1e-6))
+    assert main(["check", "--only", "results"]) == 0
+    assert main(["check"]) == 1
+    said = capsys.readouterr().out.splitlines()
+    score = read_object(SCORES / f"{RUN}.json", again="")["scores"][-1]
+    (line,) = [one for one in said if one.startswith(RUN)]
+    assert (
+        "passes its first losses, and its result is not identical (equal to rounding): 1 other scores" in line
+    )
+    assert score["task"] in line
+    assert score["metric"] in line
+
+
+def test_other_weights_with_equal_scores_are_named(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    change_scores(lambda raw: raw["provenance"].update(encoder_sha256="other"))
+    assert main(["check"]) == 1
+    assert "is not identical (equal to rounding): 0 other scores (none)" in capsys.readouterr().out
+
+
+def test_results_of_native_arithmetic_may_round(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    change_scores(lambda raw: raw["provenance"].update(arithmetic="native"))
+    commit(project, "native")
+    change_scores(moved(0.01))
+    assert main(["check"]) == 0
+    assert "reason: " in capsys.readouterr().out
+    change_scores(moved(0.1))
+    assert main(["check"]) == 1
+    assert "not reproduced: 1 of 1 systems does not agree" in capsys.readouterr().out
+
+
+def test_a_run_without_first_losses_is_named(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    FIRST_LOSSES.write_text("another__run__s0: [1.0, 2.0, 3.0]\n")
+    assert main(["check", "--only", "losses"]) == 1
+    assert f"{RUN}: no first losses; `sentbench check --measure`" in capsys.readouterr().out
+
+
+def test_a_plan_whose_settings_changed_is_named_before_it_is_trained(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = Path("params.yaml").read_text()
+    temperature = read_params().runs[RUN].config["temperature"]
+    changed = text.replace(f"temperature: {temperature}", f"temperature: {1.01 * temperature}")
+    assert changed != text
+    Path("params.yaml").write_text(changed)
+    assert main(["check", "--only", "losses"]) == 1
+    assert f"{RUN}: first losses" in capsys.readouterr().out
 
 
 def test_a_check_is_one_object_or_annotations_with_its_exit_code(
@@ -92,35 +159,46 @@ def test_a_check_is_one_object_or_annotations_with_its_exit_code(
 ) -> None:
     assert main(["check", "--json"]) == 0
     good = json.loads(capsys.readouterr().out)
-    assert (good["problems"], good["runs"]) == ([], 4)
-    next(SCORES.glob("whitening*.json")).unlink()
+    assert (good["problems"], good["first_losses"]) == ([], {RUN: "identical"})
+    assert good["results"]["answers"] == {RUN: "identical"}
+    change_scores(moved(20))
     assert main(["check", "--json"]) == 1
-    problems = json.loads(capsys.readouterr().out)["problems"]
-    assert problems
-    assert all(problem.startswith("missing  whitening") for problem in problems)
+    bad = json.loads(capsys.readouterr().out)
+    assert bad["results"]["moved"] == [RUN.rpartition("__s")[0].replace("__", "@")]
+    assert [change["answer"] for change in bad["results"]["changes"]] == ["moved"]
     assert main(["check", "--format", "github"]) == 1
-    *lines, summary = capsys.readouterr().out.splitlines()
-    assert lines == [annotation("error", "sentbench check", problem) for problem in problems]
-    assert f"{len(problems)} problems" in summary
+    lines = capsys.readouterr().out.splitlines()
+    assert annotation("error", "sentbench check", bad["problems"][0]) in lines
+    assert lines[-1] == bad["results"]["headline"]
 
 
-def test_scores_are_compared_with_those_of_another_state(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_results_are_compared_with_another_state(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A moved score that is committed agrees with HEAD; the state before it still tells."""
     shutil.copytree(SCORES, "before")
-    path = next(SCORES.glob("whitening*.json"))
-    raw = json.loads(path.read_text())
-    for score in raw["scores"]:
-        score["value"] += 0.02
-    path.write_text(json.dumps(raw))
-    assert main(["check"]) == 1
+    change_scores(moved(20))
+    only = ["check", "--only", "results"]
+    assert main(only) == 1
     commit(project, "all")
-    assert main(["check"]) == 0
-    capsys.readouterr()
+    assert main(only) == 0
+    shutil.rmtree("embeddings")
     for before in ("before", "HEAD~1"):
-        assert main(["check", "--against", before]) == 1
-        assert "too high whitening" in capsys.readouterr().out
+        assert main([*only, "--against", before]) == 1
+        assert "systems that do not agree" in capsys.readouterr().out
+
+
+def test_contributed_results_are_checked_without_data_and_each_problem_is_a_line(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("data", "backbones", "artefacts", "embeddings"):
+        shutil.rmtree(name)
+    lab = Path("reports/contributed/lab")
+    lab.mkdir(parents=True)
+    (lab / "contributor.yaml").write_text("by: A lab\nlink: https://example.org\n")
+    shutil.copy(SCORES / f"{RUN}.json", lab)
+    assert main(["check", "--only", "contributed"]) == 1
+    problem, summary = capsys.readouterr().out.splitlines()
+    assert problem.startswith(f"{lab}/{RUN}.json: ")
+    assert summary == "contributed results: 0 valid, 1 refused"
 
 
 @pytest.mark.parametrize(
@@ -128,7 +206,7 @@ def test_scores_are_compared_with_those_of_another_state(
     [
         (["--json", "--format", "github"], "drop one"),
         (["--measure", "--json"], "drop it"),
-        (["--against", "nowhere"], "neither a folder of scores nor a git revision"),
+        (["--only", "results", "--against", "nowhere"], "neither a folder of scores nor a git revision"),
     ],
 )
 def test_options_of_a_check_that_are_wrong_are_refused(

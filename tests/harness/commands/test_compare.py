@@ -9,8 +9,7 @@ import pytest
 
 from harness.cli import main
 from tests.support.git import commit
-
-RECORDED = Path(__file__).parents[1] / "report/recorded/scores"
+from tests.support.results import copy_recorded
 
 
 @pytest.fixture
@@ -19,9 +18,9 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "file").write_text("")
     commit(tmp_path, "nothing")
     scores = tmp_path / "reports/scores"
-    shutil.copytree(RECORDED, scores)
+    copy_recorded(scores)
     commit(tmp_path, "scores")
-    paths = sorted(scores.glob("simcse-*.json"))
+    paths = sorted(scores.glob("simcse__*.json"))
     assert len(paths) == 3
     for path in paths:
         result = json.loads(path.read_text())
@@ -37,17 +36,17 @@ def test_two_revisions_are_compared_as_markdown_and_a_folder_as_json(
     project: Path, printed: Callable[..., str]
 ) -> None:
     reported = printed("compare", "HEAD~1", "HEAD")
-    assert "down beyond noise" in reported.splitlines()[0]
+    assert " 0 up and " in reported.splitlines()[0]
     assert "-20.00" in reported
     told = json.loads(printed("compare", "HEAD", "reports/scores", "--json"))
-    assert {move["outcome"] for move in told["moves"]} == {"unchanged"}
+    assert {move["outcome"] for move in told["moves"]} == {"identical"}
 
 
 def test_another_arithmetic_and_device_are_named_and_one_device_can_be_compared_alone(
     project: Path, printed: Callable[..., str]
 ) -> None:
     """The recorded results are from before arithmetic was recorded, which was native then."""
-    path = min(Path("reports/scores").glob("simcse-*.json"))
+    path = min(Path("reports/scores").glob("simcse__*.json"))
     result = json.loads(path.read_text())
     result["provenance"] |= {"arithmetic": "portable", "device": "cuda"}
     path.write_text(json.dumps(result))
@@ -68,8 +67,8 @@ def test_scores_that_went_down_fail_where_that_is_asked_for(
     *moved, notice = capsys.readouterr().out.splitlines()
     level = "error" if code else "warning"
     assert moved
-    assert all(line.startswith(f"::{level} title=simcse@") and ": down" not in line for line in moved)
-    assert all("%3A down::" in line and "-20.00 points" in line for line in moved)
+    assert all(line.startswith(f"::{level} title=simcse@") for line in moved)
+    assert all("%3A moved::" in line and "-20.00 points" in line for line in moved)
     assert notice.startswith("::notice title=scores compared::")
 
 
@@ -79,7 +78,49 @@ def test_scores_that_went_up_or_stayed_fail_no_check_for_lower_ones(
     assert main(["compare", "HEAD", "HEAD~1", "--fail-on", "down"]) == 0
     assert main(["compare", "HEAD", "HEAD~1", "--fail-on", "moved"]) == 1
     assert main(["compare", "HEAD", "HEAD", "--fail-on", "gone"]) == 0
-    for path in Path("reports/scores").glob("simcse-*.json"):
+    for path in Path("reports/scores").glob("simcse__*.json"):
         path.unlink()
     assert main(["compare", "HEAD", "reports/scores", "--fail-on", "moved"]) == 0
     assert main(["compare", "HEAD", "reports/scores", "--fail-on", "gone"]) == 1
+
+
+def scores_of_system(name: str) -> str:
+    """Returns a folder with the result files of one system alone."""
+    folder = Path("only", name)
+    folder.mkdir(parents=True)
+    for path in Path("reports/scores").glob(f"{name}__*.json"):
+        shutil.copy(path, folder)
+    return str(folder)
+
+
+def test_two_folders_of_one_system_each_are_systems_and_of_the_same_one_are_states(
+    project: Path, printed: Callable[..., str]
+) -> None:
+    simcse, whitening = (scores_of_system(name) for name in ("simcse", "whitening"))
+    assert "tasks" in json.loads(printed("compare", simcse, whitening, "--json"))
+    assert "moves" in json.loads(printed("compare", simcse, simcse, "--json"))
+    assert "moves" in json.loads(printed("compare", simcse, "HEAD", "--json"))
+    file, other = (str(min(Path(folder).glob("*.json"))) for folder in (simcse, whitening))
+    assert "tasks" in json.loads(printed("compare", file, other, "--json"))
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["HEAD", "whitening"], "HEAD is a state of scores, whitening is a system: expected two of a kind"),
+        (
+            ["HEAD~99", "reports/scores"],
+            "HEAD~99 is no system with results, file, folder or git revision here",
+        ),
+        (["some/model", "simcse"], "some/model is a model, simcse is a system"),
+        (["HEAD", "reports/scores", "--tasks", "STSB"], "--tasks: two states"),
+        (["HEAD", "reports/scores", "--no-pairs"], "--no-pairs is for a system"),
+        (["HEAD", "reports/scores", "--pooling", "cls"], "--pooling is for a model"),
+        (["simcse", "whitening", "--fail-on", "down"], "--fail-on is for a state of scores"),
+        (["simcse", "whitening", "--format", "github"], "--format github is for a state of scores"),
+    ],
+)
+def test_two_of_no_kind_and_options_of_another_kind_are_refused(
+    project: Path, refused: Callable[..., str], words: list[str], message: str
+) -> None:
+    assert message in refused("compare", *words)

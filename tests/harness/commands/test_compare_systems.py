@@ -1,7 +1,6 @@
-"""`sentbench compare-systems` on recorded scores, with vectors and pairs that the test stores."""
+"""`sentbench compare` of two systems, on recorded scores, with vectors and pairs that the test stores."""
 
 import json
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,17 +14,16 @@ from harness.tasks.evaluation import unique_texts
 from harness.tasks.registry import build_tasks
 from harness.tasks.sts import StsTask
 from tests.faults.small_project import write_stsb
-from tests.support.results import raw_result
+from tests.support.results import copy_recorded, raw_result
 
 ROOT = Path(__file__).parents[3]
-RECORDED = ROOT / "tests/harness/report/recorded/scores"
 
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A checkout with the recorded scores: three seeds of SimCSE and one run of whitening."""
     (tmp_path / "params.yaml").write_text((ROOT / "params.yaml").read_text())
-    shutil.copytree(RECORDED, tmp_path / "reports/scores")
+    copy_recorded(tmp_path / "reports/scores")
     monkeypatch.delenv("SENTBENCH_DATA", raising=False)
     monkeypatch.setenv("SENTBENCH_PROVIDERS", "embedded")
     monkeypatch.chdir(tmp_path)
@@ -33,8 +31,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_two_systems_are_compared_task_by_task(project: Path, printed: Callable[..., str]) -> None:
-    shown = printed("compare-systems", "simcse", "whitening")
-    told = json.loads(printed("compare-systems", "simcse", "whitening", "--json"))
+    shown = printed("compare", "simcse", "whitening")
+    told = json.loads(printed("compare", "simcse", "whitening", "--json"))
     assert told["tasks"]
     assert told["won"] + told["lost"] + told["inconclusive"] + told["equal"] == len(told["tasks"])
     assert all(task["paired_seeds"] == 1 and task["over_pairs"] is None for task in told["tasks"])
@@ -56,12 +54,12 @@ def test_stored_vectors_give_the_interval_over_pairs_with_its_sign(
             Path("embeddings") / key, unique_texts([task]), encode, encoder=key, precision="float32"
         )
     options = ["--json", "--tasks", "STSB"]
-    (found,) = json.loads(printed("compare-systems", "simcse", "whitening", *options))["tasks"]
+    (found,) = json.loads(printed("compare", "simcse", "whitening", *options))["tasks"]
     low, high = found["over_pairs"]
     assert 0 < low < high <= 2
-    (turned,) = json.loads(printed("compare-systems", "whitening", "simcse", *options))["tasks"]
+    (turned,) = json.loads(printed("compare", "whitening", "simcse", *options))["tasks"]
     assert turned["over_pairs"] == pytest.approx([-high, -low])
-    (bare,) = json.loads(printed("compare-systems", "simcse", "whitening", *options, "--no-pairs"))["tasks"]
+    (bare,) = json.loads(printed("compare", "simcse", "whitening", *options, "--no-pairs"))["tasks"]
     assert bare["over_pairs"] is None
     assert bare["difference"] == found["difference"]
 
@@ -94,4 +92,4 @@ def test_runs_of_a_seed_are_paired_and_a_system_without_training_goes_with_every
 def test_wrong_names_are_one_line(
     project: Path, refused: Callable[..., str], words: list[str], message: str
 ) -> None:
-    assert message in refused("compare-systems", *words)
+    assert message in refused("compare", *words)

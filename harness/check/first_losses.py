@@ -1,0 +1,156 @@
+"""The first losses of each run: three numbers that a changed meaning of its training changes.
+
+A run is trained on the first rows of its corpus, for STEPS small batches, with the schedule of a whole
+training in STEPS steps. Portable arithmetic gives the same losses on every processor, so they are compared
+digit by digit.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import tempfile
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import yaml
+from pydantic import Field, TypeAdapter
+
+from harness.declarations import Name, one_line, read_mapping
+from harness.disk.files import write_text
+from harness.disk.layouts import check_inputs
+from harness.disk.records import rounded
+from harness.errors import InputError
+from harness.paths import ARTEFACTS
+from harness.plan.entries import Params
+from harness.process import in_effect, quiet
+
+if TYPE_CHECKING:
+    from methods.core.train_config import TrainConfig
+    from methods.core.types import Encoder
+
+STEPS, BATCH = 3, 16
+ROWS = 640
+"""Rows of the corpus that are read at most."""
+QUEUE = 512
+"""Keys that a queue holds at most, so that rows are left to train on where it is filled first."""
+SENTENCES = (
+    "A man is playing a guitar.",
+    "no",
+    "The committee did not approve the budget for 1998, although three members had asked for it.",
+    "Café owners in São Paulo raised their prices by 12.5 percent (again).",
+)
+"""What an evaluation between steps encodes, so that a method is seen to go back to training."""
+HEAD = """\
+# The losses of the first steps of each run, in portable arithmetic; written by `sentbench check --measure`.
+"""
+Losses = Annotated[list[float], Field(min_length=STEPS, max_length=STEPS)]
+
+
+def measured_runs(params: Params) -> list[str]:
+    """Returns the runs of a plan that have a loss: those that train."""
+    return [key for key, run in params.runs.items() if run.train["steps"] != 0]
+
+
+def is_exact() -> bool:
+    """Returns whether losses that are measured here have to be equal to those of other machines."""
+    return in_effect() == "portable" and platform.machine() in ("x86_64", "AMD64")
+
+
+def measure_run(params: Params, key: str, most_rows: int = ROWS) -> list[float]:
+    """Returns the losses [STEPS] of a run, with ten significant digits.
+
+    A parent or start that is itself trained is replaced by its backbone, so nothing depends on a training.
+    most_rows: of the corpus that are read.
+    Errors: InputError if a folder that the run needs is missing.
+    """
+    import torch
+
+    from harness.compute.rows import read_rows
+    from methods.core.networks import Networks
+    from methods.core.resume import LOG
+    from methods.core.streams import INITIALISE, torch_seed
+    from methods.core.trainer import Trainer
+
+    quiet()
+    run, backbone = params.run(key), untrained_backbone(params, key)
+    check_inputs(str(backbone), run.corpus)
+    trained = run.parent_folder is not None and run.parent_folder.parent == ARTEFACTS
+    networks = Networks(backbone, pooling=run.pooling, parent=backbone if trained else run.parent_folder)
+    method, config, settings = run.read_settings()
+    rows = read_rows(Path(run.corpus), share=run.corpus_share, seed=run.seed)[:most_rows]
+    torch.manual_seed(torch_seed(run.seed, INITIALISE))
+    built = method(small_config(config, most_rows), networks)
+    with tempfile.TemporaryDirectory(prefix="sentbench-") as state:
+        Trainer(built, short_settings(settings), run.seed, evaluate, Path(state)).fit(rows)
+        log = (Path(state) / LOG).read_text(encoding="utf-8")
+    entries = [json.loads(line) for line in log.splitlines()]
+    return [rounded(entry["loss"]) for entry in entries if "evaluation" not in entry]
+
+
+def untrained_backbone(params: Params, key: str) -> Path:
+    """Returns the backbone of a run; of one that continues another run's training the backbone of that."""
+    run = params.run(key)
+    while Path(run.backbone).parent == ARTEFACTS:
+        run = params.run(Path(run.backbone).name)
+    return Path(run.backbone)
+
+
+def small_config(config: Any, rows: int) -> Any:
+    """Returns a method's settings that need no more than so many rows."""
+    most = {"sentences": rows, "queue_size": min(QUEUE, rows - STEPS * BATCH)}
+    fitted = {
+        name: min(getattr(config, name), limit) for name, limit in most.items() if hasattr(config, name)
+    }
+    return config.model_copy(update=fitted)
+
+
+def short_settings(settings: TrainConfig) -> TrainConfig:
+    """Returns the settings of a training of STEPS small batches, with an evaluation after each."""
+    size = min(settings.batch_size, BATCH)
+    sizes = {"steps": STEPS, "epochs": None, "batch_size": size, "save_every": STEPS}
+    return settings.model_copy(update={**sizes, "eval_every": 1, "eval_within": "run", "patience": None})
+
+
+def evaluate(encoder: Encoder) -> Mapping[str, float]:
+    """Encodes a few sentences, as an evaluation does; every state is as good as the others."""
+    encoder.encode(SENTENCES)
+    return {"score": 0.0}
+
+
+def measure_runs(params: Params, keys: Sequence[str]) -> dict[str, list[float]]:
+    """Returns the losses of several runs, measured in parallel: a process a core, each with one thread.
+
+    Errors: as `measure_run`.
+    """
+    if not keys:
+        return {}
+    # what most runs need is loaded here: a process that is forked has it, and would take seconds for it
+    import torch._dynamo
+    import transformers.models.bert.modeling_bert  # noqa: F401
+
+    import methods.core.trainer  # noqa: F401
+
+    with ProcessPoolExecutor(
+        os.cpu_count(), get_context("fork"), initializer=torch.set_num_threads, initargs=(1,)
+    ) as pool:
+        return dict(zip(keys, pool.map(partial(measure_run, params), keys), strict=True))
+
+
+def read_losses(path: Path) -> dict[str, list[float]]:
+    """Returns the losses [STEPS] by run. Errors: InputError if the file is missing or damaged."""
+    if not path.is_file():
+        raise InputError(f"{path}: no such file; write the first losses with `sentbench check --measure`")
+    with one_line(str(path)):
+        return TypeAdapter(dict[Name, Losses]).validate_python(read_mapping(path))
+
+
+def write_losses(path: Path, found: Mapping[str, Sequence[float]]) -> None:
+    """Writes the file, a line for each run."""
+    body = yaml.safe_dump(dict(found), sort_keys=False, width=200, default_flow_style=None)
+    write_text(path, HEAD + body)

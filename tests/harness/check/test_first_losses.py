@@ -1,0 +1,79 @@
+"""The first losses of a run: repeatable, and another number for another meaning."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from harness.check.first_losses import (
+    STEPS,
+    measure_run,
+    measure_runs,
+    measured_runs,
+    read_losses,
+    write_losses,
+)
+from harness.errors import InputError
+from harness.plan.entries import Params, read_params
+from tests.faults.small_project import RUN, write_project
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project of one run of a tiny encoder."""
+    return write_project(tmp_path_factory.mktemp("losses") / "project")
+
+
+@pytest.fixture
+def params(made: Path, monkeypatch: pytest.MonkeyPatch) -> Params:
+    monkeypatch.chdir(made)
+    return read_params()
+
+
+def changed(params: Params, **more: Any) -> Params:
+    """Returns the plan with other settings of its run: of the method, the training or the run."""
+    raw = params.model_dump(by_alias=True)
+    run = raw["runs"][RUN]
+    for name, value in more.items():
+        (next(part for part in (run["config"], run["train"], run) if name in part))[name] = value
+    return Params.model_validate(raw)
+
+
+def test_three_losses_are_the_same_each_time_also_in_another_process(params: Params) -> None:
+    losses = measure_run(params, RUN)
+    assert len(losses) == STEPS == len(set(losses))
+    assert all(loss == float(f"{loss:.10g}") for loss in losses)
+    assert measure_run(params, RUN) == losses
+    assert measure_runs(params, [RUN]) == {RUN: losses}
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "first"),
+    [("temperature", 0.06, 0), ("seed", 1, 0), ("learning_rate", 0.011, 1), ("weight_decay", 0.3, 1)],
+)
+def test_a_changed_setting_changes_a_loss(params: Params, name: str, value: Any, first: int) -> None:
+    """What concerns the update alone changes the losses after the first step."""
+    losses, other = measure_run(params, RUN), measure_run(changed(params, **{name: value}), RUN)
+    assert losses[:first] == other[:first]
+    assert losses[first] != other[first]
+
+
+def test_runs_without_a_step_have_no_loss(params: Params) -> None:
+    assert measured_runs(params) == [RUN]
+    assert measured_runs(changed(params, steps=0)) == []
+
+
+def test_the_file_has_a_line_for_each_run_and_a_damaged_one_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "losses.yaml"
+    known = {"a__b__s0": [0.1, 1e-8, 123456.7891], "c__d__s10": [1.0, 2.0, 3.0]}
+    write_losses(path, known)
+    assert read_losses(path) == known
+    comment, *lines = path.read_text().splitlines()
+    assert comment.startswith("# ")
+    assert [yaml.safe_load(line) for line in lines] == [{key: losses} for key, losses in known.items()]
+    path.write_text("a__b__s0: [1.0, 2.0]\n")
+    with pytest.raises(InputError, match="a__b__s0"):
+        read_losses(path)
+    with pytest.raises(InputError, match="check --measure"):
+        read_losses(tmp_path / "none.yaml")
