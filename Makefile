@@ -22,6 +22,11 @@ MORE := UV_FIND_LINKS="$$("$(BIN)/python" -m pip config get global.find-links 2>
 install = env $(INDEX) $(MORE) "$(BIN)/uv" pip install --quiet --index-strategy unsafe-best-match \
 	--python "$(BIN)/python" $(1) 2>/dev/null || "$(BIN)/python" -m pip install $(PIP_OPTIONS) $(1)
 
+CHROMIUM ?= chromium
+# Pictures of the documents by name: a page of the report, and the part with which the picture begins.
+PICTURES := answers=index.html leaderboard=index.html\#table-small paper=papers/pcl.html\#table-pcl-table2 \
+	claims=pages/claims.html compare=pages/compare.html\#pick audit=pages/audit.html\#audit-simcse protocols=pages/protocols.html
+
 .PHONY: help reproduce test test-mirror test-gpu check generated docs pictures sbom lock bench bench-short clean
 
 help:
@@ -88,7 +93,9 @@ docs: $(READY)
 	@echo "documents: $(CURDIR)/docs/_build/index.html"
 
 pictures: $(READY)
-	@python -m docs.pictures
+	@for one in $(PICTURES); do echo "docs/pictures/$${one%%=*}.png"; $(CHROMIUM) --headless --no-sandbox --disable-gpu \
+	--hide-scrollbars --window-size=1280,800 --screenshot="$(CURDIR)/docs/pictures/$${one%%=*}.png" \
+	"file://$(CURDIR)/reports/$${one#*=}" 2>/dev/null || exit 2; done
 
 lock: $(READY)
 	@mkdir -p .cache

@@ -206,9 +206,7 @@ def commands() -> dict[str, Command]:
 
 def public() -> list[str]:
     """Returns the commands that help lists, by group: all but the stages."""
-    grouped = [name for names in GROUPS.values() for name in names if name in commands()]
-    rest = [name for name in commands() if not name.startswith(f"{STAGE} ")]
-    return [*dict.fromkeys([*grouped, *rest])]
+    return [name for names in GROUPS.values() for name in names]
 
 
 def module_of(name: str) -> ModuleType:
@@ -240,10 +238,8 @@ def overview(parents: Mapping[str, list[CommandParser]] | None = None) -> Comman
 
 def listing() -> str:
     """Returns the commands by who uses them, a line each, and what all of them take."""
-    grouped = {name for names in GROUPS.values() for name in names}
-    rest = tuple(name for name in public() if name not in grouped)
     lines = []
-    for group, names in {**GROUPS, **({"other": rest} if rest else {})}.items():
+    for group, names in GROUPS.items():
         lines += [f"{group}:", *(f"  {name:<9} {commands()[name].says}" for name in names), ""]
     return "\n".join(
         [

@@ -20,6 +20,7 @@ from harness.disk.outputs import check_file
 from harness.errors import InputError
 from harness.paths import EMBEDDINGS, FIRST_LOSSES, REPORTS, SCORES, need_checkout
 from harness.plan.entries import Params, read_params
+from harness.plan.stale import warn_if_stale
 from harness.report.formats.markdown import annotation
 from harness.results.history import changed_files, committed_results, results_of
 from harness.results.moved import Answer, answer_of_losses, title_of
@@ -56,6 +57,7 @@ def execute(arguments: argparse.Namespace) -> int:
     form = format_of(arguments)
     if arguments.measure and form != "text":
         raise InputError("--measure prints one line, expected no --json and no --format; drop it")
+    warn_if_stale()
     if arguments.measure:
         return measure(read_params())
     wanted = [part for part in PARTS if arguments.only in (None, part)]

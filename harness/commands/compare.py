@@ -66,6 +66,10 @@ def execute(arguments: argparse.Namespace) -> int:
     names = arguments.before, arguments.after
     kind = kind_of_both(*names)
     check_options(arguments, kind, form)
+    if kind in ("state", "system"):
+        from harness.plan.stale import warn_if_stale
+
+        warn_if_stale()
     if kind == "state":
         return compare_states(names, arguments, form)
     from harness.report.formats.scores import differences_to_text

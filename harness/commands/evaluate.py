@@ -90,19 +90,20 @@ def scores_of(arguments: argparse.Namespace) -> tuple[list[ScoreLine], dict[str,
         folder = model_folder(folder)
         check_encoder_folder(folder)
     from harness.assembly.pairs import average_intervals, score_lines
-    from harness.stages.evaluate import tasks_named, vectors_of
+    from harness.stages.evaluate import offline_first, tasks_named, vectors_of
     from harness.tasks.own_pairs import own_pairs_task
     from harness.tasks.registry import SUITES
 
     own = [own_pairs_task(file) for file in arguments.pairs]
     listed = "sts" if arguments.tasks is None and not own else arguments.tasks
-    named = [] if listed is None else tasks_named(name_list(listed), text=arguments.text)
-    tasks: list[Task] = [*named, *own]
-    check_names(tasks)
+    names = None if listed is None else name_list(listed)
     kept: dict[str, np.ndarray] = {}
     options = {"pooling": arguments.pooling, "from_store": arguments.from_store, "device": arguments.device}
-    with vectors_of(folder, tasks, **options) as encode:
-        lines = score_lines(tasks, encode, intervals=arguments.interval, kept=kept)
+    with offline_first(names or ()):
+        tasks: list[Task] = [*([] if names is None else tasks_named(names, text=arguments.text)), *own]
+        check_names(tasks)
+        with vectors_of(folder, tasks, **options) as encode:
+            lines = score_lines(tasks, encode, intervals=arguments.interval, kept=kept)
     suites = {**SUITES, "pairs": [task.name for task in own]}
     return lines, average_intervals(kept, {name: found for name, found in suites.items() if len(found) > 1})
 

@@ -22,6 +22,7 @@ from harness.launch.worker import PRELOADED, Executor, is_ours
 from harness.paths import COSTS, ENTRIES
 from harness.plan.entries import Params, read_params
 from harness.plan.estimate import Estimate, cores_here, hours_at_once, packing
+from harness.plan.stale import warn_if_stale
 from harness.plan.step_times import read_step_times
 from harness.process import compute_with, limitation
 from harness.stages.entries import write_entries
@@ -62,6 +63,7 @@ def execute(arguments: argparse.Namespace) -> int:
     check_options(arguments)
     with open_pipeline(arguments.targets or None) as pipeline:
         if arguments.dry_run:
+            warn_if_stale()
             print(forecast(pipeline, arguments.jobs))
             return 0
         executor = executor_of(arguments, pipeline)

@@ -18,7 +18,8 @@ from harness.plan.estimate import Estimate, cores_here, hours_at_once, packing
 from harness.plan.needs import needs_of
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
-from harness.plan.step_times import Cost, Device, read_step_times
+from harness.plan.stale import warn_if_stale
+from harness.plan.step_times import Cost, Device, StepTimes, read_step_times
 from harness.results.store import read_result
 
 HOURS: dict[Device, str] = {"cuda": "GPU hours", "cpu": "core hours"}
@@ -44,6 +45,7 @@ ARGUMENTS = {
         "choices": ["portable", "native"],
         "help": "in place of the recipes' own; portable: the same bits on every x86-64 processor",
     },
+    "--gpu": {"metavar": "NAME", "help": "estimate GPU hours for this GPU: a10, a100, h100, l4, rtx4090"},
     "--dry-run": {"action": "store_true", "help": "print what would run and write nothing"},
     "--power": {"type": float, "metavar": "P", "help": "with --delta: propose seeds that show it"},
     "--delta": {"type": float, "metavar": "POINTS", "help": "the difference to be seen, in points"},
@@ -59,10 +61,14 @@ def execute(arguments: argparse.Namespace) -> None:
         raise InputError("plan: expected NAME, for example small or pcl/table2")
     power, delta = arguments.power, arguments.delta
     check_aim(power, delta)
+    times = read_step_times()
+    if arguments.gpu:
+        times = times.on(arguments.gpu)
     if not arguments.dry_run:
         need_checkout("a plan that is written, one without --dry-run,")
+    recipes = load_recipes()
     params = resolve(
-        load_recipes(),
+        recipes,
         arguments.names,
         seeds=arguments.seeds,
         backbones=arguments.backbone,
@@ -71,12 +77,14 @@ def execute(arguments: argparse.Namespace) -> None:
     )
     check_runs(params)
     check_plain(SCORES, again="delete it and evaluate the run again")
-    print(describe(params))
+    print(describe(params, times))
     if power is not None:
         from harness.plan.power import propose_seeds
 
         print(propose_seeds(params, SCORES, power=power, delta=delta))
-    if not arguments.dry_run:
+    if arguments.dry_run:
+        warn_if_stale(recipes)
+    else:
         changed = write_params(params)
         print(f"{PARAMS} {'written' if changed else 'is up to date'}; `dvc repro` runs the plan")
 
@@ -94,9 +102,9 @@ def check_aim(power: float | None, delta: float | None) -> None:
         )
 
 
-def describe(params: Params) -> str:
+def describe(params: Params, times: StepTimes | None = None) -> str:
     """Returns a line a system, those of teachers, data and total, the estimates' grounds, what is missing."""
-    estimate = Estimate(params, read_step_times())
+    estimate = Estimate(params, times or read_step_times())
     found = systems(params, estimate)
     lines = [_line("system", "backbone", "runs", "done", "steps of batch", "GPU h", "core h", "disk")]
     for system in found:

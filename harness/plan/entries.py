@@ -24,6 +24,8 @@ LONGEST_CHAIN = 100
 """Of things each of which is made from the one before: backbones cut from backbones, runs that go on."""
 Start = Literal["identity", "mean"]
 """See `methods.core.words.Start`, which loads torch."""
+DIGEST = "# digest of the values as written: "
+"""Line of params.yaml by which a value that was changed later is seen."""
 NOT_IDENTITY = ("tasks", "weights")
 """Entries of a run that do not change what is trained."""
 
@@ -234,6 +236,11 @@ class Params(Declaration):
                 raise ValueError(f"{name} is portable and needs {native[0]}, which is native")
         return self
 
+    def digest(self) -> str:
+        """Returns what stands for all values, whatever the form of the file."""
+        values = json.dumps(self.model_dump(mode="json"), sort_keys=True)
+        return hashlib.sha256(values.encode()).hexdigest()[:12]
+
     def run(self, key: str) -> Run:
         """Returns one run; InputError with near matches if there is none of that key."""
         if key not in self.runs:
@@ -294,9 +301,17 @@ def read_plan() -> Params:
     return params
 
 
+def written_digest(path: Path = PARAMS) -> str | None:
+    """Returns the digest that the file states, of the values as they were written; None if it has none."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    found = (line.removeprefix(DIGEST) for line in lines[:5] if line.startswith(DIGEST))
+    return next(found, None)
+
+
 def write_params(params: Params, path: Path = PARAMS) -> bool:
     """Writes the plan; returns whether the file changed."""
     head = f"# The resolved plan, written by `sentbench plan {' '.join(params.plan)}`; recipes/ declare it.\n"
+    head += f"{DIGEST}{params.digest()}\n"
     text = head + yaml.safe_dump(params.model_dump(), sort_keys=False, width=110, allow_unicode=True)
     if path.is_file() and path.read_text(encoding="utf-8") == text:
         return False

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 from pydantic import Field
 
 from harness.declarations import Declaration, read_declaration
-from harness.errors import InputError
+from harness.errors import InputError, near_matches
 from harness.paths import STEP_TIMES, declared
 from harness.plan.entries import Run
 
@@ -65,6 +65,13 @@ class AssumedGpu(Declaration):
     name: str
     operations_per_second: dict[Precision, float]
     share: dict[Precision, float]
+
+
+class PublishedGpu(Declaration):
+    """A GPU with the peak rates that its maker publishes; nothing of it was measured here."""
+
+    name: str
+    operations_per_second: dict[Precision, float]
 
 
 class StepTime(Declaration):
@@ -135,8 +142,21 @@ class StepTimes(Declaration):
 
     shapes: dict[str, Shape]
     gpu: AssumedGpu
+    gpus: dict[str, PublishedGpu] = Field(default_factory=dict)
     stated: list[StatedTime] = Field(default_factory=list)
     measured: list[StepTime]
+
+    def on(self, gpu: str) -> StepTimes:
+        """Returns the table for a GPU of `gpus`, of which the usual share is assumed to be reached.
+
+        Errors: InputError for a GPU that is not in the table.
+        """
+        if gpu not in self.gpus:
+            known = list(self.gpus)
+            raise InputError(f"--gpu {gpu}: expected one of {', '.join(known)}{near_matches(gpu, known)}")
+        assumed = self.gpu.model_copy(update=self.gpus[gpu].model_dump())
+        measured = [row for row in self.measured if row.device == "cpu"]
+        return self.model_copy(update={"gpu": assumed, "measured": measured})
 
     def relative(self, run: Run, device: Device) -> float | None:
         """Returns how many SimCSE steps a step of the run costs; None if its method was never measured.

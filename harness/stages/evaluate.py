@@ -14,6 +14,7 @@ from typing import Any
 
 from harness.compute import evaluate as compute
 from harness.compute.evaluate import evaluations
+from harness.data.download import NotFetched
 from harness.disk.files import sha256_of, sha256_of_folder, write_record
 from harness.disk.layouts import STORE, read_artefact
 from harness.disk.locks import alone
@@ -42,6 +43,8 @@ from harness.tasks.evaluation import evaluate_stored
 from harness.tasks.interface import Encode, Task
 from harness.tasks.registry import build_tasks
 
+OFFLINE = "STSB,sts-part"
+"""Tasks whose data come from the package registry: they run where the hub is out of reach."""
 CONTINUES = "the same command encodes only what is not stored yet"
 ARGUMENTS = {"run": {"metavar": "RUN"}, "--device": DEVICE}
 
@@ -123,6 +126,17 @@ def tasks_named(names: Sequence[str], *, text: str) -> list[Task]:
     if not names:
         raise InputError("no task is named, expected at least one; see `sentbench list tasks`")
     return build_tasks(names, text=text)
+
+
+@contextmanager
+def offline_first(names: Sequence[str]) -> Iterator[None]:
+    """Adds to the error about a source that is not here which tasks need neither hub nor mirror."""
+    try:
+        yield
+    except NotFetched as error:
+        if set(names) <= set(OFFLINE.split(",")):
+            raise
+        raise NotFetched(f"the tasks {OFFLINE} need neither hub nor mirror; {error}") from None
 
 
 def embedded(

@@ -73,10 +73,6 @@ READERS = {
         EVALUATE, below(f"artefacts/{RUN}", "run.json", "train.jsonl", f"last/{WEIGHTS}", *ENCODER), True
     ),
     "artefact, published": Reader(PUBLISH, below(f"artefacts/{RUN}", "run.json", *ENCODER), True),
-    "artefact, measured": Reader(
-        ["cost", f"artefacts/{RUN}", "--rounds", "1", "--limit", "4"],
-        below(f"artefacts/{RUN}", "run.json", WEIGHTS),
-    ),
     "vectors of a teacher": Reader(
         train(STUDENT), below(f"teachers/{TEACHER}", "vectors.npy", "texts.npy", "teacher.json"), True
     ),

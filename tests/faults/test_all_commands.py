@@ -73,7 +73,7 @@ def desk(
     monkeypatch.setenv("SENTBENCH_PROVIDERS", "embedded")
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setattr("harness.commands.check.scoring_problems", list)  # they read the whole of STS-B
-    monkeypatch.setattr("harness.commands.check.compared_runs", lambda params: [])  # they train
+    monkeypatch.setattr("harness.commands.check.measured_runs", lambda params: [])  # they train
     return Desk(original, tmp_path / "project", capsys)
 
 

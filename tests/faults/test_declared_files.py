@@ -49,7 +49,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(folder)
     monkeypatch.setenv("SENTBENCH_PROVIDERS", "embedded")
     monkeypatch.setattr("harness.commands.check.scoring_problems", list)
-    monkeypatch.setattr("harness.commands.check.compared_runs", lambda params: [])
+    monkeypatch.setattr("harness.commands.check.measured_runs", lambda params: [])
     monkeypatch.setattr("harness.stages.report.render_pages", lambda content: {})
     return folder
 

@@ -72,9 +72,7 @@ def test_a_command_is_portable_before_the_libraries_load(words: list[str]) -> No
     assert seen.items() >= (PORTABLE | PASSIVE).items()
 
 
-@pytest.mark.parametrize(
-    "words", [["evaluate", "."], ["cost", "."], ["evaluate", ".", "--arithmetic", "native"]]
-)
+@pytest.mark.parametrize("words", [["evaluate", "."], ["evaluate", ".", "--arithmetic", "native"]])
 def test_a_model_of_a_users_own_is_scored_with_the_machines_fastest_arithmetic(words: list[str]) -> None:
     seen = seen_by_libraries(*words, OMP_NUM_THREADS="4", MKL_CBWR="AVX2")
     assert not (PORTABLE.keys() - {"OMP_NUM_THREADS", "MKL_CBWR"}) & seen.keys()

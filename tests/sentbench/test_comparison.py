@@ -1,5 +1,6 @@
 """`sentbench.compare`: two models, or two systems' result files, outside a checkout."""
 
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -64,6 +65,34 @@ def test_the_command_compares_folders(empty: Path, printed: Callable[..., str]) 
     said = printed("compare", "model1", "model2", "--tasks", "STSB")
     assert "model1" in said
     assert "95 % intervals of the difference, of all tasks together" in said
+
+
+def test_both_models_are_opened_before_a_text_is_encoded(
+    empty: Path, refused: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second is a plain Hugging Face folder, which needs `--pooling`."""
+    first = tiny.sentence_encoder(tiny.write_backbone(empty / "bert1", seed=1))
+    first.save(empty / "model1")
+    tiny.write_backbone(empty / "bert2", seed=2)
+    encoded = []
+
+    def encode(self: object, texts: list[str], **options: object) -> np.ndarray:
+        encoded.append(len(texts))
+        return noise(texts)
+
+    monkeypatch.setattr(type(first), "encode", encode)
+    assert "pooling" in refused("compare", "model1", "bert2", "--tasks", "STSB")
+    assert max(encoded, default=0) <= 2, "a folder is tried with two texts when it is opened"
+    sentbench.compare(empty / "bert1", empty / "bert2", "STSB", pooling="cls")
+    assert max(encoded) > 2
+
+
+def test_the_command_takes_the_pooling_of_plain_folders(empty: Path, printed: Callable[..., str]) -> None:
+    for seed in (1, 2):
+        tiny.write_backbone(empty / f"bert{seed}", seed=seed)
+    both = ["compare", "bert1", "bert2", "--tasks", "STSB", "--json", "--pooling"]
+    found = [json.loads(printed(*both, pooling))["tasks"][0]["difference"] for pooling in ("cls", "mean")]
+    assert found[0] != found[1]
 
 
 def test_a_plot_has_every_difference_at_its_place_with_its_interval(empty: Path) -> None:

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 from harness.compute.encoders import TRIAL
+from harness.data.sources import SOURCES
 from harness.paths import VECTORS
 from harness.results import embeddings
-from harness.stages.evaluate import embedded, evaluate_run
+from harness.stages.evaluate import OFFLINE, embedded, evaluate_run
 from harness.tasks.evaluation import evaluate_stored, evaluate_tasks, unique_texts
 from harness.tasks.registry import build_tasks
 from methods.core.encoder import SentenceEncoder
@@ -60,6 +61,17 @@ def test_a_folder_of_sentence_transformers_scores_what_its_own_library_gives(
     }
     assert set(scores) == set(expected)
     np.testing.assert_allclose(list(scores.values()), [expected[key] for key in scores], atol=5e-3)
+
+
+def test_tasks_without_their_source_name_those_that_need_no_hub(
+    workplace: Path, refused: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SENTBENCH_PROVIDERS", "embedded")
+    checkpoint(workplace / "model")
+    told = refused("evaluate", "model", "--tasks", "STS12,STSB")
+    assert "the tasks STSB,sts-part need neither hub nor mirror; source sts12: not in" in told
+    assert {task.source for task in build_tasks(OFFLINE.split(","), text="raw")} == {"stsb"}
+    assert "embedded" in SOURCES["stsb"].providers
 
 
 def test_bm25_is_a_row_without_a_model(

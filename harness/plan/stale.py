@@ -1,0 +1,113 @@
+"""Whether params.yaml is what the recipes give now, in one line for the commands that read it."""
+
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from harness.errors import InputError
+from harness.facts.spec import load_specs
+from harness.paths import PARAMS
+from harness.plan.entries import Params, read_params, written_digest
+from harness.plan.recipes import Recipe, load_recipes
+from harness.plan.resolve import resolve
+
+PARTS = ("sources", "backbones", "corpora", "teachers", "runs")
+"""Parts of params.yaml that recipes and declarations decide."""
+
+
+def warn_if_stale(recipes: Mapping[str, Recipe] | None = None) -> None:
+    """Prints the line of `stale` for a person, if there is one. recipes: where they are loaded already."""
+    if told := stale(recipes=recipes):
+        print(f"sentbench: {told}", file=sys.stderr)
+
+
+def stale(path: Path = PARAMS, recipes: Mapping[str, Recipe] | None = None) -> str | None:
+    """Returns a line that says how params.yaml differs from the recipes and what to run; None if it does not.
+
+    None too where there is no params.yaml, or no recipe of its plan any more, as in a trial.
+    """
+    if not path.is_file():
+        return None
+    with suppress(InputError):
+        params = read_params(path)
+        command, given = planned_again(params, recipes or load_recipes())
+        found = list(differences(params, given))
+        if found:
+            more = f", and {len(found) - 1} more" if len(found) > 1 else ""
+            if written_digest(path) not in (None, params.digest()):
+                return (
+                    f"{path} was changed after it was written (`dvc exp run -S`, or by hand): "
+                    f"{found[0]}{more}; `{command}` undoes it"
+                )
+            return f"{path} is older than the recipes: {found[0]}{more}; run `{command}`"
+    return None
+
+
+def planned_again(params: Params, recipes: Mapping[str, Recipe]) -> tuple[str, Params]:
+    """Returns the command that plans again what params.yaml has, and what it gives with the present recipes.
+
+    The file names its plan, and not the options; those are chosen under which the same runs come out. Errors:
+    InputError for a plan that no recipe gives.
+    """
+    tables, names = load_specs(), list(params.plan)
+    first = resolve(recipes, names, tables=tables)
+    used = {run.arithmetic for run in params.runs.values()}
+    arithmetic = next(iter(used)) if len(used) == 1 else None
+    if arithmetic in {run.arithmetic for run in first.runs.values()}:
+        arithmetic = None
+    counts = {len({run.seed for run in params.runs.values() if run.id == name}) for name in _systems(params)}
+    options: dict[str, Any] = {"arithmetic": arithmetic}
+    if first.runs.keys() != params.runs.keys():
+        backbones = list(dict.fromkeys(run.backbone_name for run in params.runs.values()))
+        fewer = set(backbones) < {run.backbone_name for run in first.runs.values()}
+        options |= {"seeds": max(counts), "backbones": backbones if fewer else None}
+    elif arithmetic is None:
+        return f"sentbench plan {' '.join(names)}", first
+    again = resolve(recipes, names, tables=tables, **options)
+    if again.runs.keys() != params.runs.keys() and arithmetic is None:
+        return f"sentbench plan {' '.join(names)}", first
+    words = [f"--seeds {options['seeds']}"] if options.get("seeds") else []
+    words += [f"--backbone {name}" for name in options.get("backbones") or ()]
+    words += [f"--arithmetic {arithmetic}"] if arithmetic else []
+    return " ".join(["sentbench plan", *names, *words]), again
+
+
+def differences(params: Params, given: Params) -> Iterator[str]:
+    """Yields what differs in words, an entry that is new or gone or its first value; equal seeds once."""
+    seen: set[str] = set()
+    for part in PARTS:
+        ours, theirs = (getattr(one, part) for one in (params, given))
+        for key in [*ours, *(key for key in theirs if key not in ours)]:
+            name = key.partition("__s")[0]
+            if key not in theirs:
+                told = f"{name} is no longer planned"
+            elif key not in ours:
+                told = f"{name} is new"
+            else:
+                changed = _first_change(ours[key].model_dump(), theirs[key].model_dump())
+                if changed is None:
+                    continue
+                told = "{}: {} is {!r}, recipes give {!r}".format(name, *changed)
+            if told not in seen:
+                seen.add(told)
+                yield told
+
+
+def _first_change(
+    ours: Mapping[str, Any], theirs: Mapping[str, Any], at: str = ""
+) -> tuple[str, Any, Any] | None:
+    """Returns where two entries differ first, as a dotted name, with both values; None if they do not."""
+    for name in [*ours, *(name for name in theirs if name not in ours)]:
+        one, other = ours.get(name), theirs.get(name)
+        if one == other:
+            continue
+        if isinstance(one, Mapping) and isinstance(other, Mapping):
+            return _first_change(one, other, f"{at}{name}.")
+        return f"{at}{name}", one, other
+    return None
+
+
+def _systems(params: Params) -> set[str]:
+    return {run.id for run in params.runs.values()}
