@@ -21,11 +21,14 @@ class MyCSE(Method):
         super().__init__(config, networks)
         self.head = training_head("mlp", self.encoder.width)
 
-    def loss(self, batch):
+    def vectors(self, batch):
         twice = {name: torch.cat([ids, ids]) for name, ids in batch["anchor"].items()}
-        vectors = self.head(self.encoder(twice)).float()  # [2B, d]
-        first, second = vectors.chunk(2)
+        return self.head(self.encoder(twice)).float().chunk(2)  # two views, each [B, d]
+
+    def loss(self, batch):
+        first, second = self.vectors(batch)
         contrast = info_nce(first, second, temperature=self.config.temperature)
+        vectors = torch.cat([first, second])  # [2B, d]
         features = unit((vectors - vectors.mean(dim=0)).T)  # [d, 2B]
         correlation = features @ features.T  # [d, d]
         penalty = (correlation - torch.eye(len(correlation))).square().mean()

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.check.laws import SEED, Law, check_laws
+from harness.commands.try_controls import controls_of, worth_of
 from harness.commands.try_reuse import Committed, code_differs, data_differ, identity_differs, why_not
 from harness.compute.encoders import CheckedNetworks
 from harness.compute.rows import read_rows
@@ -29,7 +30,7 @@ from harness.plan.recipes import Recipe, System
 from harness.plan.resolve import planned
 from harness.plan.step_times import BASELINE, read_step_times
 from harness.process import quiet
-from harness.report.formats.trial import Ranked, Trial, spread
+from harness.report.formats.trial import Ranked, Trial, Worth, spread
 from harness.report.system_pairs import compare_systems, system_scores
 from harness.results.schema import ResultFile
 from harness.results.store import read_result
@@ -41,6 +42,7 @@ from harness.stages.train import train
 from methods.core.method import Method
 from methods.core.streams import INITIALISE, torch_seed
 from methods.core.trainer import NO_SCORE
+from methods.registry import load_method
 
 
 class Session:
@@ -57,8 +59,8 @@ class Session:
     ) -> None:
         """Plans what has no result yet, and fetches its data.
 
-        own: the system of the method. others: with the seeds that are wanted. known: the committed results
-        that may be reused. Errors: InputError as of a plan.
+        own: the system of the method; its controls are trained too. others: with the seeds that are wanted.
+        known: the committed results that may be reused. Errors: InputError as of a plan.
         """
         (backbone,) = own.backbones
         self.file, self.own = file.resolve(), own
@@ -84,7 +86,8 @@ class Session:
             seeds = [seed for seed in system.seeds if seed not in {result.run.seed for result in kept}]
             if seeds:
                 missing.append(system.model_copy(update={"seeds": seeds}))
-        self.params = planned(self.recipes, [self.own, *missing], self.providers)
+        self.controls, self.lacking = controls_of(self.own, load_method(self.own.method))
+        self.params = planned(self.recipes, [self.own, *missing, *self.controls.values()], self.providers)
         check_runs(self.params)
 
     def _leave_out(self, differs: Callable[[ResultFile, Params], str]) -> None:
@@ -153,11 +156,15 @@ class Session:
     def run(self) -> Trial:
         """Trains and evaluates what is not done yet, and returns the comparison."""
         trained: dict[str, list[str]] = {}
+        controls = [system.id for system in self.controls.values()]
         started, count = time.monotonic(), len(self.params.runs)
         for number, (key, run) in enumerate(self.params.runs.items()):
             left = (time.monotonic() - started) / number * (count - number) if number else 0
             words = f", about {left:.0f} s left" if left else ""
             print(f"[{number + 1}/{count}] {key}{words}", file=sys.stderr, flush=True)
+            if run.id in controls:
+                self._train_control(key, run)
+                continue
             trained.setdefault(run.id, []).append(key)
             self._train(key, run)
             self._evaluate(key, run)
@@ -168,6 +175,13 @@ class Session:
         if folder.is_dir() and read_artefact(folder)["identity"] == self._identity(run):
             return
         train(self.params, key, folder, device="cpu", resume=True)
+
+    def _train_control(self, key: str, run: Run) -> None:
+        """Trains a control; that it cannot be trained is a finding, and a line of the result."""
+        try:
+            self._train(key, run)
+        except InputError as error:
+            self.lacking.append(f"{run.id} could not be trained: {error}")
 
     def _evaluate(self, key: str, run: Run) -> None:
         path = SCORES / f"{key}.json"
@@ -208,8 +222,19 @@ class Session:
             comparisons=[compare_systems(own, other) for other in others],
             ranks=ranked([*ours, *theirs, *ranks]),
             settings=", ".join([*(f"{key} {value}" for key, value in run.config.items()), length]),
-            notes=notes,
+            notes=[*notes, *self.lacking],
+            worth=self._worth(trained[self.own.id]),
         )
+
+    def _worth(self, own: Sequence[str]) -> Worth:
+        """Returns the own dev scores next to those of the controls that were trained."""
+        names = {system.id: said for said, system in self.controls.items()}
+        folders = {
+            names[run.id]: ARTEFACTS / key
+            for key, run in self.params.runs.items()
+            if run.id in names and (ARTEFACTS / key).is_dir()
+        }
+        return worth_of([ARTEFACTS / key for key in own], folders)
 
 
 def early_end(key: str) -> str:

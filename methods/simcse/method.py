@@ -10,10 +10,14 @@ from methods.core.networks import Networks
 from methods.core.types import Batch, Loss, doubled
 from methods.simcse.config import SimCSEConfig
 
-OBJECTIVES = {"info-nce": info_nce, "nt-xent": nt_xent}
+
+def without_positives(anchors: Tensor, positives: Tensor, *, temperature: float) -> Tensor:
+    """Returns `uniformity` of the anchors, a control: the loss without its `positives`, which it ignores."""
+    return uniformity(anchors, temperature=temperature)
+
+
+OBJECTIVES = {"info-nce": info_nce, "nt-xent": nt_xent, "uniformity": without_positives}
 """Name of an objective -> the loss of anchors, positives and a temperature; other methods have them too."""
-UNIFORMITY = "uniformity"
-"""The objective without positives: a control."""
 
 
 class SimCSE(Method):
@@ -31,10 +35,8 @@ class SimCSE(Method):
     def loss(self, batch: Batch) -> Loss:
         """Returns the contrastive loss of B sentences against each other."""
         first, second = self.vectors(batch)
-        temperature = self.config.temperature
-        if self.config.objective == UNIFORMITY:
-            return Loss(uniformity(first, temperature=temperature), {})
-        return Loss(OBJECTIVES[self.config.objective](first, second, temperature=temperature), {})
+        objective = OBJECTIVES[self.config.objective]
+        return Loss(objective(first, second, temperature=self.config.temperature), {})
 
     def vectors(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """Returns the vectors of the two views after the head, each [B, d], from one pass over 2B rows.

@@ -20,6 +20,18 @@ class Ranked(NamedTuple):
     rank: tuple[int, int]
 
 
+class Worth(NamedTuple):
+    """Dev scores, raw units: of the method, one a seed, and of what it should beat, by its name."""
+
+    own: Sequence[float]
+    controls: Mapping[str, float]
+
+    @property
+    def unbeaten(self) -> list[str]:
+        """What has a score that is not below those of all seeds."""
+        return [said for said, score in self.controls.items() if not score < min(self.own)]
+
+
 @dataclass(frozen=True)
 class Trial:
     """What a trial found. systems: the scores of all that are compared, by `SYSTEM@BACKBONE`, the own first.
@@ -33,6 +45,7 @@ class Trial:
     ranks: Sequence[Ranked]
     settings: str = ""
     notes: Sequence[str] = ()
+    worth: Worth | None = None
 
     @property
     def own(self) -> str:
@@ -51,6 +64,8 @@ def to_text(trial: Trial) -> str:
         blocks.append([*rows, "", tally_in_words(found.tally, found.first)])
     blocks.append(align(rank_rows(trial)))
     blocks.append([FOOT, *trial.notes])
+    if trial.worth is not None:
+        blocks.append([*align(worth_rows(trial.worth, trial.own)), "", worth_in_words(trial)])
     return "\n\n".join("\n".join(block) for block in blocks) + "\n"
 
 
@@ -77,6 +92,27 @@ def rank_rows(trial: Trial) -> list[list[str]]:
             [f"{place}{mark}", row.key, f"{100 * row.mean:.2f}", str(row.seeds), span_words(row.rank)]
         )
     return rows
+
+
+def worth_rows(worth: Worth, own: str) -> list[list[str]]:
+    """Returns the heads, the method and a row for each of its controls, first seeds alone."""
+    rows = [["STS-B dev", "score", "seeds", ""], [own, spread(worth.own), str(len(worth.own)), ""]]
+    for said, score in worth.controls.items():
+        place = "not below" if said in worth.unbeaten else "below every seed"
+        rows.append([said, spread([score]), "1", place])
+    return rows
+
+
+def worth_in_words(trial: Trial) -> str:
+    """Returns what the result says for the method, in this setting and no other."""
+    assert trial.worth is not None
+    if trial.worth.unbeaten:
+        beaten = f"{trial.own} does not beat {' and '.join(trial.worth.unbeaten)}: no evidence for the method"
+    else:
+        beaten = f"{trial.own} beats its controls"
+    means = {found.second: found.mean for found in trial.comparisons}
+    against = [f"{mean.outcome} against {other}" for other, mean in means.items() if mean is not None]
+    return "; ".join([beaten, *against])
 
 
 def spread(values: Sequence[float]) -> str:

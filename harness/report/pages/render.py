@@ -20,7 +20,14 @@ from harness.report.chart import Chart, css_variables
 from harness.report.formats.summary import ALL_RESULTS, path_of
 from harness.report.formats.templates import TEMPLATES, fill, make_environment
 from harness.report.formats.text import MARKS, describe_seeds, task_title
-from harness.report.formats.trial import FOOT, Trial, comparison_rows, rank_rows
+from harness.report.formats.trial import (
+    FOOT,
+    Trial,
+    comparison_rows,
+    rank_rows,
+    worth_in_words,
+    worth_rows,
+)
 from harness.report.pages.cells import (
     anchors_of,
     backbone_of,
@@ -110,6 +117,8 @@ def render_trial(trial: Trial, *, setting: str, laws: Sequence[str]) -> str:
         ],
         "ranks": rank_rows(trial),
         "foot": FOOT,
+        "worth": None if trial.worth is None else worth_rows(trial.worth, trial.own),
+        "worth_in_words": None if trial.worth is None else worth_in_words(trial),
     }
     return _filled("trial.html.j2", values)
 

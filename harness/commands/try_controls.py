@@ -1,0 +1,45 @@
+"""What a trial is worth: the method against its own controls, on STS-B dev, which training has measured."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import get_args
+
+from harness.disk.layouts import read_artefact
+from harness.plan.recipes import System
+from harness.report.formats.trial import Worth
+from methods.core.controls import Control, has_views
+from methods.core.method import Method
+
+SAID: dict[Control, str] = {
+    "negated": "its loss negated",
+    "permuted": "the positives of other sentences",
+}
+
+
+def controls_of(own: System, method: type[Method]) -> tuple[dict[str, System], list[str]]:
+    """Returns the controls of a method by what they are called, of the first seed; and what it lacks."""
+    found, lacking = {}, []
+    for control in get_args(Control):
+        if control == "permuted" and not has_views(method):
+            lacking.append(
+                f"no control with {SAID[control]}: {own.id} has no `vectors(batch)`, which returns two views"
+            )
+            continue
+        found[SAID[control]] = own.model_copy(
+            update={
+                "id": f"{own.id}-{control}",
+                "seeds": own.seeds[:1],
+                "config": {**own.config, "control": control},
+            }
+        )
+    return found, lacking
+
+
+def worth_of(own: Sequence[Path], controls: Mapping[str, Path]) -> Worth:
+    """Returns the dev scores of a method's artefacts, of its controls' and of the untrained encoder."""
+    selections = [read_artefact(folder)["selection"] for folder in own]
+    scores = {said: read_artefact(folder)["selection"]["best_dev"] for said, folder in controls.items()}
+    return Worth(
+        own=[float(selection["best_dev"]) for selection in selections],
+        controls={**scores, "the untrained encoder": float(selections[0]["initial_dev"])},
+    )
