@@ -1,38 +1,43 @@
-"""Simulated studies of one reported number: what the procedures of `harness.facts` get wrong.
+"""Simulated studies of one reported number by our seeds: what the procedures of `harness.facts` get wrong,
+and how often they answer.
 
-A study draws our runs and a reported number, follows the rules, and counts wrong verdicts.
+A study draws our runs and a reported number, follows the rules, and counts.
 """
 
 import math
+from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from types import SimpleNamespace
+from typing import Any, NamedTuple, cast
 
 import numpy as np
-from scipy import stats
 
-from harness.facts import statistics
-from harness.facts.comparisons import percentile_interval, resampled_correlations
-from harness.facts.settling import chance_of_verdict
-from harness.facts.statistics import KnownSd
-from harness.facts.verdicts import (
+from harness.facts.evidence.ledger import Ledger, load_ledger, runs_of
+from harness.facts.number_tests import (
     DEV_CORRELATION,
-    HIGHER,
     LEVEL,
     LOOKS,
-    LOWER,
     MARGIN,
     MOST_PICKED,
-    OPEN,
-    SAME,
     Origin,
     PValues,
-    by_others,
+    look_of,
     origin_of,
     p_values,
-    verdicts_at_a_look,
 )
+from harness.facts.published import load_published
+from harness.facts.verdicts import DRAWS, LEVELS, answers_at_a_look, judge
+from harness.paths import LEADERBOARDS
+from harness.report.tables.evidence import SeedScore, in_declared_order
 
 SDS = (0.25, 0.5, 0.8, 1.5)
+SAME, NOT_KNOWN, OUTSIDE = (
+    LEVELS.index("within half a point"),
+    LEVELS.index("not known"),
+    DRAWS.index("outside"),
+)
+OUTSIDE_OF_IT = "outside of the promise"
+RED = '"does not replicate"'
 
 
 class Row(NamedTuple):
@@ -62,184 +67,200 @@ class Row(NamedTuple):
 
 
 class Studies:
-    """Drawn studies of one law: reported numbers and the mean and sd of our first seeds at any count."""
+    """Studies of many reported numbers: the mean and sd of our first seeds at any count.
 
-    def __init__(self, rng: np.random.Generator, sd: float | np.ndarray, reported: np.ndarray) -> None:
-        seeds = rng.normal(0.0, sd, (LOOKS[-1], len(reported)))
+    seeds: of each study in the order in which they count, [40, studies].
+    """
+
+    def __init__(self, seeds: np.ndarray, reported: np.ndarray | float) -> None:
         counts = np.arange(1, len(seeds) + 1)[:, None]
         self.means = np.cumsum(seeds, axis=0) / counts
         squares = np.cumsum(seeds**2, axis=0) - counts * self.means**2
         self.sds = np.sqrt(np.maximum(squares, 0) / np.maximum(counts - 1, 1))
         self.reported = reported
 
+    @classmethod
+    def normal(cls, rng: np.random.Generator, sd: Any, reported: np.ndarray) -> "Studies":
+        """Returns studies with seeds of a normal law around 0; sd: of all or of each."""
+        return cls(rng.normal(0.0, sd, (LOOKS[-1], len(reported))), reported)
+
     def differences(self, look: int) -> np.ndarray:
         """Returns our mean at a look minus the reported number; [studies]."""
-        return self.means[look - 1] - self.reported
+        return np.asarray(self.means[look - 1] - self.reported)
 
-    def p_values(self, look: int, origin: Origin) -> PValues:
+    def p_values(self, look: int, origin: Origin, rounding: float = 0.0) -> PValues:
         """Returns those of one look."""
-        return p_values(self.differences(look), self.sds[look - 1], look, origin=origin)
+        return p_values(self.differences(look), self.sds[look - 1], look, origin=origin, rounding=rounding)
 
-    def at(self, look: int, origin: Origin) -> np.ndarray:
-        """Returns the verdicts at one look; [studies]."""
-        return verdicts_at_a_look(self.p_values(look, origin), self.differences(look))
+    def at(self, look: int, origin: Origin, rounding: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+        """Returns the level and the draw at one look; [studies] each."""
+        return answers_at_a_look(self.p_values(look, origin, rounding), self.differences(look))
 
-    def until_settled(self, origin: Origin) -> np.ndarray:
-        """Returns the verdicts of people who add seeds up to the next look until there is one; [studies]."""
-        found = np.full(len(self.reported), OPEN)
-        for look in LOOKS:
-            found = np.where(found == OPEN, self.at(look, origin), found)
-        return found
+    def at_any_look(self, wrong: Callable[[np.ndarray, np.ndarray], np.ndarray], origin: Origin) -> float:
+        """Returns the share of studies that are wrong at a look at least, however long one goes on."""
+        return float(np.any([wrong(*self.at(look, origin)) for look in LOOKS], axis=0).mean())
+
+    def replicates(self) -> float:
+        """Returns the share that replicates at a look at least."""
+        return self.at_any_look(lambda level, draw: level == SAME, Origin())
+
+    def level_is_off(self) -> float:
+        """Returns the share whose level is said to be off at a look at least."""
+        return self.at_any_look(lambda level, draw: (level != SAME) & (level != NOT_KNOWN), Origin())
+
+    def fails(self, origin: Origin) -> float:
+        """Returns the share that does not replicate at a look at least."""
+        return self.at_any_look(failed, origin)
+
+
+def failed(level: np.ndarray, draw: np.ndarray) -> np.ndarray:
+    """Returns which do not replicate: both answers are off."""
+    return (level != SAME) & (level != NOT_KNOWN) & (draw == OUTSIDE)
 
 
 def reported_numbers(
     rng: np.random.Generator, sd: float, studies: int, origin: Origin, *, ratio: float = 1.0
 ) -> np.ndarray:
     """Returns honest reported numbers of a method with mean 0; ratio: their sd by ours. Shape: [studies]."""
-    runs = rng.normal(size=(max(origin), studies))
-    if origin.picked == 1:
-        return sd * ratio * runs[: origin.averaged].mean(axis=0)
+    runs = rng.normal(size=(origin.averaged, origin.picked, studies))
     dev = DEV_CORRELATION * runs + math.sqrt(1 - DEV_CORRELATION**2) * rng.normal(size=runs.shape)
-    return sd * ratio * runs[dev.argmax(axis=0), np.arange(studies)]
-
-
-def failed(found: np.ndarray) -> float:
-    """Returns the share that does not replicate."""
-    return float(np.isin(found, (LOWER, HIGHER)).mean())
-
-
-def calibration(
-    rng: np.random.Generator, seeds: int, look: int, studies: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the stated probability of a verdict at a later look, and whether there was one; [studies].
-
-    Differences are drawn from -2 to 2 points and standard deviations from 0.2 to 1.5; studies that have a
-    verdict before are left out.
-    """
-    sds = np.exp(rng.uniform(math.log(0.2), math.log(1.5), 20 * studies))
-    study = Studies(rng, sds, rng.uniform(-2, 2, 20 * studies))
-    chosen = np.flatnonzero(study.at(seeds, Origin()) == OPEN)[:studies]
-    settled = study.at(look, Origin())[chosen] != OPEN
-    drawn = zip(study.differences(seeds)[chosen], study.sds[seeds - 1][chosen], strict=True)
-    stated = [
-        chance_of_verdict(float(difference), float(sd), seeds, look, origin=Origin()) or 0.0
-        for difference, sd in drawn
-    ]
-    return np.array(stated), settled
-
-
-def calibration_without_runs(
-    rng: np.random.Generator, look: int, studies: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the same for a look where no seed is run: the mean is guessed, the sd is a study's."""
-    sds = np.exp(rng.uniform(math.log(0.05), math.log(1.0), studies))
-    study = Studies(rng, sds, rng.uniform(-2, 2, studies))
-    known = [KnownSd(sd, 50) for sd in (sds * np.sqrt(rng.chisquare(49, studies) / 49)).tolist()]
-    stated, settled = [], []
-    for index, spread in enumerate(known):
-        reported = float(study.reported[index])
-        stated.append(chance_of_verdict(-reported, None, 0, look, origin=Origin(), known=spread) or 0.0)
-        difference = study.means[look - 1, index] - reported
-        found = p_values(difference, study.sds[look - 1, index], look, origin=Origin(), known=spread)
-        settled.append(bool(verdicts_at_a_look(found, difference) != OPEN))
-    return np.array(stated), np.array(settled)
+    best = np.take_along_axis(runs, dev.argmax(axis=1)[:, None], axis=1)
+    return sd * ratio * best.mean(axis=(0, 1))
 
 
 def rows_of_looks(studies: int) -> list[Row]:
-    """Returns the errors of people who add the seeds that the tool asks for until there is a verdict."""
+    """Returns the errors of people who add seeds as long as they like."""
     rng = np.random.default_rng(1)
 
-    def at_constant(shift: float, sd: float, origin: Origin) -> np.ndarray:
-        return Studies(rng, sd, np.full(studies, shift)).until_settled(origin)
+    def at_constant(shift: float, sd: float) -> Studies:
+        return Studies.normal(rng, sd, np.full(studies, shift))
 
     def worst(drawn: Origin, judged: Origin, ratio: float = 1.0) -> float:
         reported = partial(reported_numbers, rng, studies=studies, origin=drawn, ratio=ratio)
-        return max(failed(Studies(rng, sd, reported(sd)).until_settled(judged)) for sd in SDS)
+        return max(Studies.normal(rng, sd, reported(sd)).fails(judged) for sd in SDS)
 
     shifts, within = (MARGIN, -MARGIN, 0.8), (0.0, 0.3, MARGIN)
-    off = max((at_constant(shift, sd, origin_of(None)) == SAME).mean() for sd in SDS for shift in shifts)
-    exact = max(failed(at_constant(shift, sd, Origin())) for sd in SDS for shift in within)
+    off = max(at_constant(shift, sd).replicates() for sd in SDS for shift in shifts)
+    exact = max(at_constant(shift, sd).level_is_off() for sd in SDS for shift in within)
+    way = "sd 0.25 to 1.5; looks followed, or one seed at a time, up to 40"
     kinds = {
         "one honest run": (Origin(), origin_of(1)),
         "one honest run, number of runs not stated": (Origin(), origin_of(None)),
         "best of 5 on dev, not stated": (Origin(1, 5), origin_of(None)),
         f"best of {MOST_PICKED} on dev, not stated": (Origin(1, MOST_PICKED), origin_of(None)),
-        "best of 5 on dev, stated": (Origin(1, 5), Origin(1, 5)),
-        "mean of 3": (Origin(3), Origin(3)),
-        "mean of 5": (Origin(5), Origin(5)),
+        "best of 5 on dev, stated": (Origin(1, 5), origin_of(1, 5)),
+        "mean of 3": (Origin(3), origin_of(3)),
+        "mean of 5": (Origin(5), origin_of(5)),
+        "mean of 3 runs, each the best of 5 on dev, stated": (Origin(3, 5), origin_of(3, 5)),
     }
-    way = "sd 0.25 to 1.5; looks followed, or one seed at a time, up to 40"
-    twice, outside = "mean of 3, and their sd is twice ours", "outside of the assumptions"
+    outside = {
+        "best of 20 on dev, not stated": (Origin(1, 20), origin_of(None), 1.0),
+        "best of 5 on dev, entered as one run": (Origin(1, 5), Origin(), 1.0),
+        "best of 10 on dev, entered as one run": (Origin(1, 10), Origin(), 1.0),
+        "mean of 3 runs, each the best of 5 on dev, the choice not stated": (Origin(3, 5), Origin(3), 1.0),
+        "mean of 5 runs, each the best of 5 on dev, the choice not stated": (Origin(5, 5), Origin(5), 1.0),
+        "one run, and the sd behind it is 1.5 times ours": (Origin(), Origin(), 1.5),
+        "one run, and the sd behind it is twice ours": (Origin(), Origin(), 2.0),
+        "mean of 3, and the sd behind it is twice ours": (Origin(3), Origin(3), 2.0),
+    }
     return [
         Row('off by 0.5 or more, yet "replicates"', way, off, studies),
-        Row('within 0.5, exact, yet "does not replicate"', "the same", exact, studies),
+        Row("within 0.5, yet the level is said to be off", "the same", exact, studies),
+        *(Row(f"{name}, yet {RED}", "the same", worst(*kinds[name]), studies) for name in kinds),
         *(
-            Row(f'{name}, yet "does not replicate"', "the same", worst(*origins), studies)
-            for name, origins in kinds.items()
+            Row(f"{name}, yet {RED}", f"the same; {OUTSIDE_OF_IT}", worst(*outside[name]), studies, None)
+            for name in outside
         ),
-        Row(twice, outside, worst(Origin(3), Origin(3), ratio=2), studies, None),
     ]
 
 
-def rows_of_advice(studies: int) -> list[Row]:
-    """Returns how far the stated probability of a verdict is from the share that gets one, at its worst."""
-    rng = np.random.default_rng(2)
+def rows_of_laws(studies: int) -> list[Row]:
+    """Returns the errors with seeds that are not of one normal law, or of the ledger's fifty seeds."""
+    rng, shape, off = np.random.default_rng(7), (LOOKS[-1], studies), 'off by 0.5, yet "replicates"'
+    skewed = -rng.gamma(1.0, size=shape)
+    blocks = rng.normal(0, 0.3, shape) + np.repeat(rng.normal(0, 0.3, (LOOKS[-1] // 5, studies)), 5, axis=0)
+    rows = [
+        Row(off, f"left-skewed seeds (exponential), sd {sd:g}; {OUTSIDE_OF_IT}", rate, studies, None)
+        for sd in (0.5, 0.8)
+        for rate in [Studies(sd * (skewed + 1), np.full(studies, MARGIN)).replicates()]
+    ]
+    kind = f"blocks of 5 seeds by several people, sd 0.3 within and between; {OUTSIDE_OF_IT}"
+    rows.append(Row(off, kind, Studies(blocks, np.full(studies, MARGIN)).replicates(), studies, None))
+    for sd in (0.2, 0.4, 0.8):
+        seeds = rng.normal(0, sd, shape) - 20 * (rng.random(shape) < 0.05)
+        rate = Studies(seeds, np.zeros(studies)).replicates()
+        kind = f"5 % of runs collapse by 20, sd {sd:g}; {OUTSIDE_OF_IT}"
+        rows.append(Row('1.0 above the mean of all runs, yet "replicates"', kind, rate, studies, None))
+    few = max(400, studies // 10)
+    rate = max(_without_collapsed(rng, sd, few) for sd in (0.2, 0.4, 0.8))
+    kind = "5 % of runs collapse by 20, sd 0.2 to 0.8"
+    rows.append(
+        Row('off by 0.5 from the other runs, yet "replicates" without the collapsed', kind, rate, few)
+    )
+    study = Studies.normal(rng, 0.05, np.round(rng.normal(0, 0.05, studies), 1))
+    rate = study.at_any_look(lambda level, draw: draw == OUTSIDE, Origin())
+    kind = f"printed with one decimal, entered as two, sd 0.05; {OUTSIDE_OF_IT}"
+    rows.append(Row("one honest run, yet outside of what runs give", kind, rate, studies, None))
+    rows.append(Row(off, "seeds that arrive in any order", _out_of_order(rng, few), few))
+    return [*rows, *_rows_of_fifty(rng, studies)]
+
+
+def _without_collapsed(rng: np.random.Generator, sd: float, studies: int) -> float:
+    """Returns how often the runs that did not collapse are said to replicate a number that is off."""
+    found = 0
+    for _ in range(studies):
+        seeds = rng.normal(0, sd, LOOKS[-1]) - 20 * (rng.random(LOOKS[-1]) < 0.05)
+        told = [judge(seeds[:look].tolist(), MARGIN, origin=Origin()) for look in LOOKS]
+        found += any((one.without or one).verdict == "replicates" for one in told)
+    return found / studies
+
+
+def _out_of_order(rng: np.random.Generator, studies: int) -> float:
+    """Returns how often a number that is off replicates at a look, when looks are taken as seeds arrive."""
+    found, declared = 0, list(range(LOOKS[-1]))
+    for _ in range(studies):
+        seeds, here, met = rng.normal(0, 0.3, LOOKS[-1]), [], set()
+        for seed in rng.permutation(LOOKS[-1]).tolist():
+            here.append(cast(SeedScore, SimpleNamespace(run=SimpleNamespace(seed=seed), value=seeds[seed])))
+            ordered, ready = in_declared_order(here, declared)
+            if look_of(ready) not in met:
+                met.add(look_of(ready))
+                values = [score.value for score in ordered]
+                told = judge(values, MARGIN, origin=Origin(), in_order=ready)
+                if told.verdict == "replicates":
+                    found += 1
+                    break
+    return found / studies
+
+
+def _rows_of_fifty(rng: np.random.Generator, studies: int) -> list[Row]:
+    """Returns how often one of the ledger's fifty runs fails by forty of the others."""
+    ledger: Ledger = load_ledger(LEADERBOARDS / "evidence", load_published())
     rows = []
-    for seeds, look in ((5, 10), (5, 20), (10, 20), (20, 40), (0, 5), (0, 20)):
-        draw = partial(calibration, rng, seeds) if seeds else partial(calibration_without_runs, rng)
-        stated, settled = draw(look, max(200, studies // 10))
-        parts = np.array_split(np.argsort(stated), 4)
-        off = max(abs(stated[part].mean() - settled[part].mean()) for part in parts)
-        how = "worst quarter" if seeds else "worst quarter; the guess is right, sd by a study of 50 seeds"
-        name = f"probability of a verdict, {seeds} to {look} seeds: off by"
-        rows.append(Row(name, how, off, len(parts[0]), chance=0.5))
+    for backbone, limit in (("bert-base-uncased", LEVEL), ("bert-large-uncased", None)):
+        runs = max((runs_of(one.scores.get("Avg", 0.0)) for one in ledger.of(f"simcse@{backbone}")), key=len)
+        drawn = np.argsort(rng.random((len(runs), studies)), axis=0)
+        values = np.array(runs)[drawn]
+        rate = Studies(values[: LOOKS[-1]], values[LOOKS[-1]]).fails(Origin())
+        left = "" if limit else f", left-skewed; {OUTSIDE_OF_IT}"
+        kind = f"50 seeds of SimCSE on {backbone}{left}"
+        rows.append(Row(f"one honest run, yet {RED}", kind, rate, studies, limit))
     return rows
 
 
-def rows_of_others(studies: int) -> list[Row]:
-    """Returns how often sources that are right on average are said to score lower or higher."""
-    rng = np.random.default_rng(3)
-
-    def wrong(count: int, sd: float, *, only_bad: bool = False) -> float:
-        found = 0
-        for _ in range(studies // 4):
-            values = rng.normal(0, sd, count)
-            if only_bad:
-                values = -np.abs(values)
-            sources = {str(number): float(value) for number, value in enumerate(values)}
-            answer = by_others(sources, 0.0, same_authors=False, searched=True).answer
-            found += answer in ("independent runs score lower", "independent runs score higher")
-        return found / (studies // 4)
-
-    fair = max(wrong(count, sd) for count in (3, 6, 15) for sd in (0.3, 0.8))
-    biased = wrong(8, 0.8, only_bad=True)
-    promise = "right on average, yet independent runs score lower or higher"
-    return [
-        Row(promise, "3 to 15 sources, sd 0.3 and 0.8", fair, studies // 4),
-        Row(promise, "8 sources, only results below the number are told", biased, studies // 4, None),
-    ]
+TRUTHS = ((0.3, 0.8), (0.5, 0.0), (0.5, 0.3), (0.5, 1.0), (0.8, 0.3), (0.8, 2.0), (1.0, 0.0))
+"""Standard deviations, and how far a reported number is off, of the table of usefulness."""
 
 
-def rows_of_intervals(studies: int) -> list[Row]:
-    """Returns how often intervals miss one more run and a correlation, and the power that is asked for."""
-    rng, worst = np.random.default_rng(4), 0.0
-    for seeds in LOOKS:
-        study = Studies(rng, 0.8, reported_numbers(rng, 0.8, studies, Origin()))
-        worst = max(worst, (study.p_values(seeds, Origin()).draw < LEVEL).mean())
-    rows = [Row("95 % interval of one more run misses it", "5 to 40 seeds", worst, studies)]
-    trials, missed, true = max(60, studies // 50), 0, 0.8
-    spearman = 6 / math.pi * math.asin(true / 2)
-    for number in range(trials):
-        gold, noise = rng.normal(size=(2, 500))
-        similar = true * gold + math.sqrt(1 - true**2) * noise
-        (draws,) = resampled_correlations(gold, [similar], ranked=True, stream=[number], resamples=300)
-        interval = percentile_interval(draws)
-        missed += interval is None or not interval.holds(spearman)
-    rows.append(Row("95 % interval of Spearman over pairs misses it", "500 pairs", missed / trials, trials))
-    for sd in (0.5, 1.0):
-        seeds = statistics.seeds_needed(0.5, sd, target=0.8)
-        one, two = rng.normal(0, sd, (studies, seeds)), rng.normal(0.5, sd, (studies, seeds))
-        power = float((stats.ttest_ind(one, two, axis=1, equal_var=False).pvalue < 0.05).mean())
-        settings = f"sd {sd:g}, {seeds} seeds a side"
-        rows.append(Row("`--power 0.8` does not show 0.5", settings, 1 - power, studies, 0.2))
+def useful(studies: int) -> list[tuple[float, float, list[float]]]:
+    """Returns for each truth the share of studies with a verdict, and a right one, up to each look."""
+    rng, rows = np.random.default_rng(9), []
+    for sd, shift in TRUTHS:
+        study, told = Studies.normal(rng, sd, np.full(studies, shift)), np.full(studies, NOT_KNOWN)
+        right = SAME if shift < MARGIN else LEVELS.index("lower")
+        shares = []
+        for look in LOOKS:
+            told = np.where(told == NOT_KNOWN, study.at(look, Origin())[0], told)
+            shares.append(float((told == right).mean()))
+        rows.append((sd, shift, shares))
     return rows

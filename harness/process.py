@@ -14,10 +14,15 @@ import platform
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping
+from contextlib import contextmanager
+from threading import RLock
 from typing import Any, Literal
 
 from harness.errors import InputError
+
+_ONE_AT_A_TIME = RLock()
+"""Libraries change classes and switches of the process while they read a model."""
 
 Arithmetic = Literal["portable", "native"]
 
@@ -237,6 +242,26 @@ def gpu_versions(device: str) -> dict[str, str]:
         "CUDA": str(torch.version.cuda),
         "cuDNN": str(torch.backends.cudnn.version()),
     }
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Turns off transformers' progress bars and notes in the block, which one thread enters at a time.
+
+    The session of a user is afterwards as it was, its random state on the CPU too.
+    """
+    import torch
+    from transformers.utils import logging
+
+    with _ONE_AT_A_TIME, torch.random.fork_rng(devices=[]):
+        level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+        quiet()
+        try:
+            yield
+        finally:
+            logging.set_verbosity(level)
+            if bars:
+                logging.enable_progress_bar()
 
 
 def quiet() -> None:

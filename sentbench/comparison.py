@@ -86,7 +86,7 @@ class Comparison:
     def __str__(self) -> str:
         from harness.report.formats.scores import differences_to_text
 
-        return differences_to_text(self.found, corrected=True)
+        return differences_to_text(self.found)
 
 
 def compare(
@@ -113,13 +113,12 @@ def compare(
     two sides without a common task.
     """
     from harness.assembly.pairs import compare_models
-    from harness.report.system_pairs import compare_systems, simultaneous
+    from harness.report.system_pairs import compare_systems
 
     results = [results_at(side) for side in (first, second)]
     if all(results):
         ours, theirs = one_system(results[0], first), one_system(results[1], second)
-        shared = [name for name in ours.tasks if name in theirs.tasks]
-        found = compare_systems(ours, theirs, confidence=simultaneous(len(shared)))
+        found = compare_systems(ours, theirs)
     elif any(results):
         raise InputError(f"{shown(first)} and {shown(second)}: expected two models, or two results")
     else:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from harness.errors import InputError
+from sentbench.answers import function_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,11 +20,8 @@ if TYPE_CHECKING:
 
     from harness.tasks.interface import Encode, Task
     from methods.core.encoder import SentenceEncoder
+    from methods.core.library import LibraryEncoder
     from methods.core.words import WordAverageEncoder
-
-
-PROGRESS = ("progress", "show_progress_bar")
-"""What the option is called that shows a bar: by this project's encoders, and by sentence-transformers."""
 
 
 class HasEncode(Protocol):
@@ -43,24 +41,29 @@ Tasks: TypeAlias = "str | Task | Sequence[str | Task]"
 
 def load(
     folder: str | Path, *, pooling: str | None = None, device: str = "auto"
-) -> SentenceEncoder | WordAverageEncoder:
+) -> SentenceEncoder | WordAverageEncoder | LibraryEncoder:
     """Returns the encoder of a folder: this project's, sentence-transformers', or a plain Hugging Face one.
 
+    It is computed here where that is known to give the same vectors, else by sentence-transformers, and a
+    line on standard error names the setting that is the reason. Threads may load at once.
+
     folder: also NAME/REPOSITORY of the hub, where no such folder is here.
-    pooling: `cls`, `mean`, `first-last-avg`, `static-last-avg` or `last-two-avg`; needed for a plain folder,
-    which does not state its pooling. device: `auto`, `cpu` or `cuda`.
+    pooling: `cls`, `mean`, `first-last-avg`, `static-last-avg`, `last-two-avg` or `pooler`; needed for a
+    plain folder, which does not state its pooling. Another one than a folder states replaces it.
+    device: `auto`, `cpu` or `cuda`.
     Shapes: its `encode(texts)` returns [N, d] in fp32.
-    Errors: InputError if the folder is none of these, or a file of it cannot be read.
+    Errors: InputError if the folder is none of these, a file of it cannot be read, or `pooling` replaces one
+    that a layer of the folder was trained behind.
     """
     from harness.compute.encoders import read_encoder
     from harness.data.hub_models import model_folder
-    from harness.process import quiet, resolve_device
+    from harness.process import quietly, resolve_device
 
     path = folder_of(model_folder(folder) if isinstance(folder, str) else folder, "an encoder")
     place = resolve_device(text_of(device, "device"))
-    quiet()
     try:
-        encoder = read_encoder(path, pooling=None if pooling is None else text_of(pooling, "pooling"))
+        with quietly():
+            encoder = read_encoder(path, pooling=None if pooling is None else text_of(pooling, "pooling"))
     except OSError as error:
         raise InputError(f"{error.filename or path}: {error.strerror or error}") from error
     return encoder.to(place)
@@ -219,37 +222,7 @@ def _sized(model: Any, batch_size: int | None) -> Any:
 def _function_of(model: Model, progress: bool) -> Callable[[Sequence[str]], np.ndarray]:
     if isinstance(model, str | os.PathLike):
         model = load(model)
-    call: Any = getattr(model, "encode", model)
-    is_function = callable(call) and not isinstance(model, type)
-    known = list[str]()
-    try:
-        signature = inspect.signature(call) if is_function else inspect.Signature()
-        signature.bind([])
-        known = [name for name in PROGRESS if name in signature.parameters]
-    except ValueError:  # no signature is known of some functions written in C
-        pass
-    except TypeError:
-        raise InputError(
-            f"{shown(model)} is not a model, expected an object with encode, a function from texts to "
-            "vectors, or the folder of an encoder"
-        ) from None
-    options = dict.fromkeys(known[:1], True) if progress else {}
-    return lambda texts: _array(call(list(texts), **options))
-
-
-def _array(vectors: Any) -> np.ndarray:
-    import numpy as np
-
-    try:
-        if hasattr(vectors, "detach"):
-            vectors = vectors.detach().cpu()
-            vectors = (vectors.float() if vectors.is_floating_point() else vectors).numpy()
-        return np.asarray(vectors)
-    except (AttributeError, RuntimeError, TypeError, ValueError) as error:
-        raise InputError(
-            f"the model returned {type(vectors).__name__}, which is not an array ({shown(str(error))}), "
-            "expected vectors of one width [N, d]"
-        ) from None
+    return function_of(model, shown(model), progress=progress)
 
 
 def shown(value: Any) -> str:

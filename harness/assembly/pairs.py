@@ -4,7 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from harness.facts.comparisons import multibootstrap, percentile_interval, resampled_correlations
+from harness.facts.comparisons import (
+    CONFIDENCE,
+    multibootstrap,
+    percentile_interval,
+    resampled_correlations,
+)
 from harness.facts.statistics import Interval
 from harness.paths import SOURCE_RECORD, data_roots
 from harness.report.formats.scores import ScoreLine, average_of
@@ -89,6 +94,7 @@ def difference_interval(
     second: Sequence[Encode],
     *,
     paired: Sequence[tuple[int, int]] = (),
+    confidence: float = CONFIDENCE,
 ) -> OverItems:
     """Returns the bootstrap intervals of the difference in Spearman's correlation of two systems on one task.
 
@@ -100,8 +106,9 @@ def difference_interval(
     joint = None
     if len(paired) > 1:
         differences = np.stack([ours[one] - theirs[other] for one, other in paired])
-        joint = percentile_interval(multibootstrap(differences, stream=stream_of(task)))
-    return OverItems(percentile_interval(ours.mean(axis=0) - theirs.mean(axis=0)), joint)
+        drawn = multibootstrap(differences, stream=stream_of(task), confidence=confidence)
+        joint = percentile_interval(drawn, confidence)
+    return OverItems(percentile_interval(ours.mean(axis=0) - theirs.mean(axis=0), confidence), joint)
 
 
 def compare_models(
@@ -126,7 +133,7 @@ def compare_models(
     }
     mean = percentile_interval(np.mean([draws[name.task] for name in pairs], axis=0)) if pairs else None
     over = OverItems(mean if len(pairs) == len(shared) else None)
-    return compare_systems(ours, theirs, pairs=pairs, over=over, confidence=confidence)
+    return compare_systems(ours, theirs, pairs=pairs, over=over)
 
 
 def _draws(task: StsTask, encoders: Sequence[Encode], *, ranked: bool = True) -> np.ndarray:

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 
 from harness.errors import InputError
 from harness.facts.evidence.ledger import load_ledger
+from harness.facts.number_tests import LOOKS
 from harness.facts.published import Published, known_name, load_published
 from harness.facts.spec import RunChoice, TableSpec, check_spec, load_specs, system_label
 from harness.facts.verdicts import FAILED
@@ -40,6 +41,7 @@ def evidence_of(
     where they are read already.
     """
     published, recipes = published or load_published(), recipes or load_recipes()
+    systems = declared_systems(recipes)
     planned = params.runs.values() if params else ()
     return Evidence(
         results=results,
@@ -53,8 +55,9 @@ def evidence_of(
         recipes=recipes_of((run.id for run in (*planned, *(result.run for result in results))), recipes),
         settings={
             key: system.model_dump(include={"config", "train", "no_verdict"})
-            for key, system in declared_systems(recipes).items()
+            for key, system in systems.items()
         },
+        seeds={key: system.first_seeds(LOOKS[-1]) for key, system in systems.items()},
     )
 
 

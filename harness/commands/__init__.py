@@ -13,8 +13,8 @@ from pathlib import Path
 from harness.errors import InputError, near_matches
 from harness.paths import ARTEFACTS, BACKBONES, DATA, is_checkout, is_project
 
-POOLINGS = ("cls", "mean", "first-last-avg", "static-last-avg", "last-two-avg")
-"""The poolings of `methods.core.pooling`, which would load torch for a help page; a test compares them."""
+POOLINGS = ("cls", "mean", "first-last-avg", "static-last-avg", "last-two-avg", "pooler")
+"""The poolings of `methods.core.reading`, which would load torch for a help page; a test compares them."""
 POOLING = {
     "choices": POOLINGS,
     "help": "how token vectors become one; needed for a plain Hugging Face folder",

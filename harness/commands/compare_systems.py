@@ -103,14 +103,17 @@ def pair_intervals(first: Sequence[ResultFile], second: Sequence[ResultFile]) ->
     if not all((store / STORE_RECORD).is_file() for store in stores):
         return {}
     from harness.assembly.pairs import comparable_pairs, difference_interval
+    from harness.report.system_pairs import simultaneous
     from harness.results.embeddings import EmbeddingStore
 
     encoders = [EmbeddingStore.load(store).encode for store in stores]
-    found = {}
-    for name, task in comparable_pairs(first, second):
-        ours, theirs = encoders[: len(first)], encoders[len(first) :]
-        found[name] = difference_interval(task, ours, theirs, paired=paired_runs(first, second))
-    return found
+    ours, theirs, paired = encoders[: len(first)], encoders[len(first) :], paired_runs(first, second)
+    tasks = list(comparable_pairs(first, second))
+    together = simultaneous(len(tasks))
+    return {
+        name: difference_interval(task, ours, theirs, paired=paired, confidence=together)
+        for name, task in tasks
+    }
 
 
 def paired_runs(first: Sequence[ResultFile], second: Sequence[ResultFile]) -> list[tuple[int, int]]:

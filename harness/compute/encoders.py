@@ -1,6 +1,7 @@
 """Reading an encoder's folder: whatever a library says about a damaged file is one line about the folder."""
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,9 +11,9 @@ import numpy as np
 
 from harness.disk.records import check_plain
 from harness.errors import InputError
-from methods.core.folders import load_encoder
-from methods.core.model_files import AGAIN, in_one_line
+from methods.core.model_files import in_one_line
 from methods.core.networks import Networks
+from methods.core.reading import read_any
 
 MARKS = ("config.json", "modules.json", "sentbench.json", "vectors.safetensors")
 """Files of which every model folder has one."""
@@ -22,12 +23,16 @@ TRIAL = ["A man plays a guitar.", "A dog sleeps"]
 
 
 def read_encoder(folder: Path, *, pooling: str | None = None) -> Any:
-    """Returns the encoder of a folder, see `methods.core.folders.load_encoder`.
+    """Returns the encoder of a folder, see `methods.core.reading.read_any`; its notes go to standard error.
 
     Errors: InputError if it is none, or a file of it cannot be read.
     """
     with reading(folder):
-        return checked(load_encoder(folder, pooling=pooling), folder)
+        encoder, notes = read_any(folder, pooling=pooling)
+        checked(encoder, folder)
+    for note in notes:
+        print(f"sentbench: {note}", file=sys.stderr)
+    return encoder
 
 
 @contextmanager
@@ -37,7 +42,7 @@ def reading(folder: Path) -> Iterator[None]:
     Errors: InputError also where a file would keep a reader waiting; see `in_one_line` for what passes.
     """
     if any(os.path.lexists(folder / name) for name in MARKS):  # else it is refused at once, however large
-        check_plain(folder, again=AGAIN)
+        check_plain(folder, again="get the folder again")
     with in_one_line(folder):
         yield
 
@@ -45,18 +50,10 @@ def reading(folder: Path) -> Iterator[None]:
 def checked(encoder: Any, folder: Path) -> Any:
     """Returns the encoder, after it has encoded two texts.
 
-    Errors: InputError if its tokenizer has an id for which it has no vector, or no finite vectors come out.
+    Errors: InputError if no finite vectors come out.
     """
-    tokenizer, backbone = (getattr(encoder, name, None) for name in ("tokenizer", "backbone"))
-    if tokenizer is not None and backbone is not None:
-        vectors = backbone.get_input_embeddings().num_embeddings
-        highest = max(tokenizer.get_vocab().values(), default=-1)
-        if highest >= vectors:
-            raise InputError(
-                f"{folder}: word piece {highest} of a model with {vectors}, expected less; {AGAIN}"
-            )
     if not np.isfinite(encoder.encode(TRIAL)).all():
-        raise InputError(f"{folder}: gives vectors that are not finite; {AGAIN}")
+        raise InputError(f"{folder}: gives vectors that are not finite; check its weights")
     return encoder
 
 

@@ -4,15 +4,17 @@ The pairs are drawn again with replacement; systems are compared on the same dra
 set of pairs easy or hard for both of them is no difference (Efron and Tibshirani 1993, chapters 8 and 13).
 """
 
+import math
 from collections.abc import Sequence
+from functools import cache
 from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy import special
 
 from harness.facts import statistics
+from harness.facts.number_tests import LEVEL, LOOKS, TWO_SIDED_AT_A_LOOK, look_of
 from harness.facts.statistics import Comparison, Interval, student
-from harness.facts.verdicts import AT_A_LOOK, LEVEL, look_of
 
 Claimed = Literal["supported", "contradicted", "inconclusive"]
 RESAMPLES = 1000
@@ -29,48 +31,75 @@ def surviving(p: Sequence[float]) -> list[bool]:
     return [bool(one <= LEVEL) for one in false_discovery_control(p)]
 
 
-def _differences(groups: Sequence[Sequence[float]], exact: Sequence[bool]) -> tuple[np.ndarray, np.ndarray]:
-    """Returns means [N] and the two-sided p-values of Welch's tests of all pairs [N, N], 1 where none is due.
-
-    A system without random draws has no error. Two means without error differ, or are the same within 1e-9.
-    """
-    means = np.array([np.mean(group) for group in groups])
-    sizes = np.array([len(group) for group in groups])
-    fixed = np.array(exact, dtype=bool)
-    spread = [statistics.sample_sd(group) or 0.0 for group in groups]
-    error = np.where(fixed, 0.0, np.square(spread) / np.maximum(sizes, 1))
-    of_freedom = error**2 / np.maximum(sizes - 1, 1)
-    both = error[:, None] + error
-    size = np.abs(means[:, None] - means)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        freedom = both**2 / (of_freedom[:, None] + of_freedom)
-        p = 2 * special.stdtr(freedom, -size / np.sqrt(both))
-    p = np.where(both > 0, p, size <= 1e-9)
-    alone = (sizes < 2) & ~fixed
-    return means, np.where(alone[:, None] | alone, 1.0, p)
-
-
 def rank_intervals(
     groups: Sequence[Sequence[float]], exact: Sequence[bool], *, lower_is_better: bool = False
 ) -> list[tuple[int, int]]:
     """Returns the ranks that each system may have, 1 the best.
 
-    A system of which nothing is shown to be better may be the best. Pairwise Welch tests over seeds with
-    Holm's adjustment at LEVEL, so the ranks of all systems hold together. A single run of a trained system
-    is never told apart from another trained one; of two systems without random draws the difference is exact.
+    A system of which nothing is shown to be better may be the best. Two systems are told apart by Tukey's
+    range at LEVEL, so the ranks of all systems hold together. Of two systems without random draws the
+    difference is exact.
     """
-    means, p = _differences(groups, exact)
-    first, second = np.tril_indices(len(groups), -1)
-    order = np.argsort(p[first, second], kind="stable")
-    first, second = first[order], second[order]
-    adjusted = np.maximum.accumulate(p[first, second] * (len(order) - np.arange(len(order))))
-    apart = np.zeros_like(p, dtype=bool)
-    apart[first[adjusted < LEVEL], second[adjusted < LEVEL]] = True
-    above = (apart | apart.T) & (means[:, None] > means)  # [i, j]: i is shown to be above j
+    means, apart = told_apart(groups, exact)
+    above = apart & (means[:, None] > means)  # [i, j]: i is shown to be above j
     better, worse = above.sum(axis=0), above.sum(axis=1)
     if lower_is_better:
         better, worse = worse, better
     return [(1 + int(above), len(groups) - int(below)) for above, below in zip(better, worse, strict=True)]
+
+
+def told_apart(groups: Sequence[Sequence[float]], exact: Sequence[bool]) -> tuple[np.ndarray, np.ndarray]:
+    """Returns means [N], and which pairs of systems differ by more than Tukey's range [N, N].
+
+    exact: a system without random draws, which has no error. The standard deviation is pooled over the seeds
+    of all others, also for a system with one seed (Kramer 1956 for unequal numbers); without two seeds of
+    any, only exact systems are told apart. Two systems that vary more than the pool are held to their own
+    variance, and a pair of which both have seeds must also differ by Welch's test at LEVEL.
+    """
+    means, sizes = np.array([[statistics.mean(group), len(group)] for group in groups]).T
+    size, fixed = np.abs(means[:, None] - means), np.array(exact, dtype=bool)
+    both_fixed = fixed[:, None] & fixed
+    varying = [group for group, still in zip(groups, exact, strict=True) if not still]
+    pooled, freedom = pooled_variance(varying)
+    if not freedom:
+        return means, both_fixed & (size > 1e-9)
+    parts = np.where(fixed, 0.0, 1 / sizes)
+    own = parts * np.array([(statistics.sample_sd(group) or 0.0) ** 2 for group in groups])
+    apart_by_own, variance = _welch(size, own, sizes, fixed)
+    error = np.sqrt(np.maximum(pooled * (parts[:, None] + parts), variance) / 2)
+    apart = apart_by_own & (size > critical_range(len(groups), freedom) * error)
+    return means, np.where(both_fixed, size > 1e-9, apart)
+
+
+def _welch(
+    size: np.ndarray, own: np.ndarray, sizes: np.ndarray, fixed: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Returns which pairs Welch's test tells apart, and the variance of each difference of means; [N, N].
+
+    A pair is also told apart where a side has no variance of its own. size: differences [N, N]; own: variance
+    of each mean by its own seeds, sizes: seeds, fixed: without random draws; each [N].
+    """
+    variance, of_freedom = own[:, None] + own, own**2 / np.maximum(sizes - 1, 1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        freedom = variance**2 / (of_freedom[:, None] + of_freedom)
+        p = 2 * special.stdtr(freedom, -size / np.sqrt(variance))
+    alone = (sizes < 2) & ~fixed
+    return (variance == 0) | alone[:, None] | alone | (p < LEVEL), variance
+
+
+def pooled_variance(groups: Sequence[Sequence[float]]) -> tuple[float, int]:
+    """Returns the variance within groups, with its degrees of freedom; 0 if no group has two values."""
+    freedom = sum(len(group) - 1 for group in groups)
+    squares = math.fsum((len(group) - 1) * (statistics.sample_sd(group) or 0.0) ** 2 for group in groups)
+    return (squares / freedom, freedom) if freedom else (0.0, 0)
+
+
+@cache
+def critical_range(groups: int, freedom: int, level: float = LEVEL) -> float:
+    """Returns the range of so many means, in standard errors, that is exceeded with probability `level`."""
+    from scipy.stats import studentized_range  # takes seconds to import
+
+    return float(studentized_range.ppf(1 - level, groups, freedom))
 
 
 class Pair(NamedTuple):
@@ -110,7 +139,9 @@ def claimed_among_many(pairs: Sequence[Pair]) -> list[tuple[Comparison | None, C
     looks = [look_of(min(len(pair.ours), len(pair.theirs))) for pair in pairs]
     while True:
         found = [
-            statistics.compare_seeds(pair.ours[:look], pair.theirs[:look], confidence=1 - share * AT_A_LOOK)
+            statistics.compare_seeds(
+                pair.ours[:look], pair.theirs[:look], confidence=1 - share * TWO_SIDED_AT_A_LOOK
+            )
             for pair, look in zip(pairs, looks, strict=True)
         ]
         answers = [claimed(one, margin=pair.margin) for one, pair in zip(found, pairs, strict=True)]
@@ -119,6 +150,16 @@ def claimed_among_many(pairs: Sequence[Pair]) -> list[tuple[Comparison | None, C
         if not answered or answered >= share * tested:
             return list(zip(found, answers, strict=True))
         share = answered / tested
+
+
+def look_that_shows(difference: float, sd: float, target: float) -> int | None:
+    """Returns the first look at which one claim of a true difference is answered with probability `target`,
+    by the test of `claimed_among_many`; None where no look is enough. sd: between the seeds of either side.
+    """
+    return next(
+        (look for look in LOOKS if statistics.power(difference, sd, look, TWO_SIDED_AT_A_LOOK) >= target),
+        None,
+    )
 
 
 def resampled_correlations(
@@ -170,19 +211,22 @@ class _Column:
         return np.asarray(values - counts @ values / counts.sum())
 
 
-def multibootstrap(differences: np.ndarray, *, stream: Sequence[int]) -> np.ndarray:
+def multibootstrap(
+    differences: np.ndarray, *, stream: Sequence[int], confidence: float = CONFIDENCE
+) -> np.ndarray:
     """Returns the mean difference in each draw of both seeds and pairs; [resamples].
 
     differences: of each paired seed in each draw of the pairs, [seeds, resamples]; all seeds
     have the same pairs. Source: Sellam et al. 2022 (MultiBERTs), section 3. It needs two seeds. Drawing few
-    seeds again shows too little of their variance: their part of a draw is stretched to Student's quantile.
+    seeds again shows too little of their variance: their part of a draw is stretched to Student's quantile
+    of an interval with this confidence.
     """
     seeds, resamples = differences.shape
     drawn = np.random.default_rng([*stream, seeds]).integers(seeds, size=(seeds, resamples))
     middle = differences.mean(axis=0)
     by_seeds = differences[drawn, np.arange(resamples)].mean(axis=0) - middle
-    normal = special.ndtri((1 + CONFIDENCE) / 2)
-    stretch = np.sqrt(seeds / (seeds - 1)) * student(seeds - 1, CONFIDENCE) / normal
+    normal = special.ndtri((1 + confidence) / 2)
+    stretch = np.sqrt(seeds / (seeds - 1)) * student(seeds - 1, confidence) / normal
     return np.asarray(middle + stretch * by_seeds)
 
 

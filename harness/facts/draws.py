@@ -1,24 +1,16 @@
-"""Whether a reported single run could be one of some runs: its percentile, and the reach of one more run."""
+"""Where a reported single run lies among some runs: its percentile."""
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from scipy import special
 
-from harness.facts import statistics
-from harness.facts.statistics import Interval, student
-from harness.facts.verdicts import FEW_SOURCES
-
-FEW_RUNS = 5
-"""Below this many draws a value inside their prediction interval says nothing: it holds almost all."""
+from harness.facts.statistics import Interval
 
 OURS = "our seeds"
 """The source that our own runs are."""
-
-Drawn = Literal["plausible draw", "lucky draw", "unlucky draw", "out of reach", "too few runs"]
-"""A reported single run: among the runs, surely in their upper or lower quarter, or beyond their reach."""
 
 
 class Share(NamedTuple):
@@ -29,67 +21,29 @@ class Share(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Draw:
+class Place:
     """A reported single run among `runs` single runs of `sources`, each source of others counted once.
 
-    place: its percentile; reach: where one more run is expected (`reach_of`).
+    share: of the draws below it; above: how many of the runs are above it.
     """
 
-    answer: Drawn
-    place: Share
-    reach: Interval | None
+    share: Share
+    above: int
     runs: int
     sources: int
 
 
-def drawn(runs: Mapping[str, Sequence[float]], reported: float, *, rounding: float = 0.0) -> Draw:
-    """Returns whether a reported single run could be one of `runs`, the single runs of each source that has
-    some.
+def placed(runs: Mapping[str, Sequence[float]], reported: float, *, rounding: float = 0.0) -> Place:
+    """Returns where a reported single run lies among `runs`, the single runs of each source that has some.
 
     A source of others is one draw however many runs it has, for all of them are of one implementation; each
-    of our seeds is one (`OURS`). Out of reach: outside of the 95 % reach of one more run (`reach_of`).
-    Otherwise, with fewer than FEW_RUNS draws, too few runs. Lucky or unlucky: the Clopper-Pearson interval
-    of the share of draws below the number lies above 3/4 or below 1/4. Plausible: the rest.
+    of our seeds is one (`OURS`).
     """
     draws: list[Sequence[float]] = [[value] for value in runs.get(OURS, ())]
     draws += [values for source, values in runs.items() if source != OURS]
-    place, reach = percentile(draws, reported, rounding=rounding), reach_of(runs)
-    below, above = place.interval
-    answer: Drawn = "lucky draw" if below > 0.75 else "unlucky draw" if above < 0.25 else "plausible draw"
-    if len(draws) < FEW_RUNS:
-        answer = "too few runs"
-    if reach is not None and not (reach.low - rounding <= reported <= reach.high + rounding):
-        answer = "out of reach"
-    return Draw(answer, place, reach, sum(map(len, runs.values())), len(runs))
-
-
-def reach_of(runs: Mapping[str, Sequence[float]]) -> Interval | None:
-    """Returns where one more run is expected, 95 %; None where too little is known.
-
-    Our seeds alone: the prediction interval of these runs. Three sources or more: that of all runs, widened
-    to that of the sources' means, for sources differ by more than their seeds do. Two sources, or one of
-    others, do not say by how much.
-    """
-    means = [statistics.mean(values) for values in runs.values()]
-    within = prediction_interval([value for values in runs.values() for value in values])
-    if within is None or set(runs) == {OURS}:
-        return within
-    between = prediction_interval(means) if len(means) >= FEW_SOURCES else None
-    if between is None:
-        return None
-    return Interval(min(within.low, between.low), max(within.high, between.high))
-
-
-def prediction_interval(values: Sequence[float]) -> Interval | None:
-    """Returns where one more run of the same normal law falls with 95 %; None below two runs.
-
-    Source: mean -+ t(n - 1) s sqrt(1 + 1/n).
-    """
-    sd = statistics.sample_sd(values)
-    if sd is None:
-        return None
-    half = student(len(values) - 1, 0.95) * sd * math.sqrt(1 + 1 / len(values))
-    return Interval(statistics.mean(values) - half, statistics.mean(values) + half)
+    above = sum(value > reported + rounding + 1e-9 for values in runs.values() for value in values)
+    share = percentile(draws, reported, rounding=rounding)
+    return Place(share, above, sum(map(len, runs.values())), len(runs))
 
 
 def percentile(draws: Sequence[Sequence[float]], reported: float, *, rounding: float = 0.0) -> Share:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,10 @@ from harness.paths import PUBLISHED, declarations_of, declared
 
 TOLERANCE = 2
 """Units of the last reported digit by which a reported average may be off the mean of its reported cells."""
+
+
+NOT_STATED = re.compile(r"(seeds?|runs?)( and choice)? (is |are )?not stated")
+"""What a note says of a number of runs that a paper does not give."""
 
 
 class Erratum(Declaration):
@@ -87,6 +92,8 @@ class PublishedTable(Declaration):
                 raise ValueError(f"row {row.key} appears twice, expected once")
             if (row.source == "cited") != (row.work is not None):
                 raise ValueError(f"{row.key}: expected `work` for a cited row and only there")
+            if row.seeds is not None and NOT_STATED.search(row.note):
+                raise ValueError(f"{row.key}: seeds {row.seeds}, but its note says that they are not stated")
             self._check_errata(row)
         return self
 

@@ -1,25 +1,14 @@
-"""The next look at a reported number: what its seeds take, and the probability of a verdict there, by a
-predictive simulation with the rules of `verdicts`.
-"""
+"""The next look at a reported number: its seeds, what they take, and which means settle the level there."""
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import NamedTuple
 
 from harness.facts import statistics
 from harness.facts.evidence.others import ReportedNumber
+from harness.facts.number_tests import INTERVAL, LOOKS, MARGIN, next_look
 from harness.facts.statistics import SMALL_SAMPLE, KnownSd
-from harness.facts.verdicts import LOOKS, OPEN, Origin, p_values, verdicts_at_a_look
-
-DRAWS = 4000
-"""Simulated studies; a probability is then off by less than 2 points (two standard errors)."""
-
-WORTH = 0.5
-"""Probability of a verdict from which a look is worth its runs."""
 
 
 class Price(NamedTuple):
@@ -43,11 +32,11 @@ class Price(NamedTuple):
 
 @dataclass(frozen=True)
 class Plan:
-    """The advised look at a number: what it takes, and the probability of a verdict there.
+    """The next look at a number, and what it takes.
 
-    seeds: in all, more: still to run, both None where no more seeds are of use. chance: probability of a
-    verdict, None if not known, 1 where no seed changes the score. why: the reason in words where one of them
-    is None, else what the probability rests on. gpu_hours: of the seeds still to run and all that they need,
+    seeds: in all, more: still to run, both None where no more seeds are of use. why: the reason in words
+    where they are None, else which means settle the level at that look, and the standard deviation that this
+    assumes. gpu_hours: of the seeds still to run and all that they need,
     None if their cost is not known. command: what plans and runs them. corpora: those that have to be made,
     which no hours count.
     """
@@ -58,7 +47,6 @@ class Plan:
     command: str = ""
     why: str = ""
     corpora: str = ""
-    chance: float | None = None
 
     @property
     def cost(self) -> str:
@@ -89,34 +77,63 @@ def plan_for(
     known: KnownSd | None,
     planned: KnownSd | None,
     price: Price | None,
+    in_order: int | None = None,
 ) -> Plan:
-    """Returns the way to a verdict on a reported number with our `values`, in points.
+    """Returns the next look at a reported number with our `values`, in points: the next of the declared ones.
 
-    Without runs of ours the difference is what others found, else 0. known, planned: as of `verify`.
-    price: None for a system that no recipe declares.
+    others: mean of independent runs minus the number, None if not known. known, planned, in_order: as of
+    `verify`. price: None for a system that no recipe declares. No look is advised if none is likely to settle
+    the level (`settles`).
     """
     if known is not None and known.n == 0:
         reason = "no seed changes its score"
-        return Plan(why=reason) if values else replace(_costed(1, 0, price), why=reason, chance=1.0)
-    if len(values) >= LOOKS[-1]:
+        return Plan(why=reason) if values else replace(_costed(1, 0, price), why=reason)
+    ready = len(values) if in_order is None else in_order
+    look = next_look(ready)
+    if look is None:
         return Plan(why=f"no verdict after {LOOKS[-1]} seeds, and no further look is planned")
-    look, chance = look_worth_its_runs(
-        statistics.mean(values) - reported.value if values else others or 0.0,
-        statistics.sample_sd(values),
-        len(values),
-        origin=reported.origin,
-        known=known or planned,
-        rounding=reported.rounding,
-    )
-    why = []
-    if chance is None:
-        why.append("the chance of a verdict is not known before two seeds")
-    elif known is None and planned is not None and len(values) < SMALL_SAMPLE:
-        why.append("if its seeds vary like those of another system on this backbone")
-    if chance is not None and not values:
-        guess = "the reported number" if others is None else "the mean of independent runs"
-        why.append(f"if our mean is {guess}")
-    return replace(_costed(look, len(values), price), why=" and ".join(why), chance=chance)
+    sd, basis = _assumed_sd(values, known, planned)
+    if sd is None:
+        return replace(_costed(look, ready, price), why="no standard deviation is known before two seeds")
+    guess = statistics.mean(values) - reported.value if values else others
+    if not any(settles(guess, sd, later) for later in LOOKS if later >= look):
+        mean = "" if guess is None else f" and a mean {abs(guess):.2f} off"
+        return Plan(why=f"cannot be settled by {LOOKS[-1]} seeds: sd {sd:.2f} {basis}{mean}")
+    error = error_at(look, sd)
+    near = f"within {MARGIN - error:.2f} or " if error < MARGIN else ""
+    why = f"a verdict if our mean is then {near}more than {MARGIN + error:.2f} off; sd {sd:.2f} {basis}"
+    return replace(_costed(look, ready, price), why=why)
+
+
+def _assumed_sd(
+    values: Sequence[float], known: KnownSd | None, planned: KnownSd | None
+) -> tuple[float | None, str]:
+    """Returns the standard deviation that a plan assumes, with where it is from.
+
+    That of our seeds; of a larger study of the system while few seeds show less; with fewer than two seeds
+    else that of another system.
+    """
+    own = statistics.sample_sd(values)
+    if known is not None and known.n > 1 and (own is None or (len(values) < SMALL_SAMPLE and known.sd > own)):
+        return known.sd, f"by a study of {known.n} seeds"
+    if own is not None:
+        return own, f"of our {len(values)} seeds"
+    if planned is not None:
+        return planned.sd, "of another system on this backbone"
+    return None, ""
+
+
+def error_at(look: int, sd: float) -> float:
+    """Returns half the width of the interval of a mean at a look, for this sample standard deviation."""
+    return statistics.student(look - 1, INTERVAL) * sd / math.sqrt(look)
+
+
+def settles(difference: float | None, sd: float, look: int) -> bool:
+    """Returns whether a look is as likely as not to tell the level of a mean that is `difference` off.
+
+    None: not known how far; then whether a mean without difference would be told.
+    """
+    return abs(abs(difference or 0.0) - MARGIN) >= error_at(look, sd)
 
 
 def _costed(seeds: int, run: int, price: Price | None) -> Plan:
@@ -126,64 +143,3 @@ def _costed(seeds: int, run: int, price: Price | None) -> Plan:
     hours = more * sum(price.each.values()) + (0.0 if run else sum(price.shared.values()))
     command = f"{price.command} --seeds {run + more} && dvc repro"
     return Plan(run + more, more, None if math.isnan(hours) else hours, command, corpora=price.corpora)
-
-
-def look_worth_its_runs(
-    difference: float, sd: float | None, seeds: int, **judged_by: Any
-) -> tuple[int, float | None]:
-    """Returns the first look after `seeds` with a verdict more likely than not, the last where none has.
-
-    With the probability of a verdict there; without a standard deviation the next look, and None.
-    Arguments: as of `chance_of_verdict`. Errors: ValueError after the last look.
-    """
-    for look in (look for look in LOOKS if look > seeds):
-        chance = chance_of_verdict(difference, sd, seeds, look, **judged_by)
-        if chance is None or chance >= WORTH or look == LOOKS[-1]:
-            return look, chance
-    raise ValueError(f"{seeds} seeds: expected fewer than {LOOKS[-1]}")
-
-
-@cache
-def chance_of_verdict(
-    difference: float,
-    sd: float | None,
-    seeds: int,
-    look: int,
-    *,
-    origin: Origin,
-    known: KnownSd | None = None,
-    rounding: float = 0.0,
-) -> float | None:
-    """Returns the probability that `look` seeds in all give a verdict, None without a standard deviation.
-
-    difference: mean of our `seeds` runs minus the reported number; without runs the best guess, taken as
-    true.
-    sd: of our runs. known: the standard deviation of a larger study, which counts below `SMALL_SAMPLE` seeds.
-    What is not known is drawn: the variance from the scaled inverse chi-square law, the mean from the normal
-    law, then the runs that are still to make. Errors: ValueError unless look > seeds.
-    """
-    if look <= seeds:
-        raise ValueError(f"{seeds} seeds, look at {look}: expected a later look")
-    own = (seeds - 1) * sd**2 if sd is not None else 0.0
-    squares, freedom = own, max(0, seeds - 1) if sd is not None else 0
-    if known is not None and known.n > 1 and seeds < SMALL_SAMPLE:
-        squares, freedom = squares + (known.n - 1) * known.sd**2, freedom + known.n - 1
-    if freedom == 0 or squares == 0:
-        return None
-    rng = np.random.default_rng([seeds, look])
-    sigma = np.sqrt(squares / rng.chisquare(freedom, DRAWS))
-    centre = difference + (sigma * rng.normal(size=DRAWS) / np.sqrt(seeds) if seeds else 0.0)
-    new = look - seeds
-    mean = centre + sigma * rng.normal(size=DRAWS) / np.sqrt(new)
-    inner = sigma**2 * rng.chisquare(new - 1, DRAWS) if new > 1 else 0.0
-    total = own + inner + seeds * new / look * (difference - mean) ** 2
-    after = (seeds * difference + new * mean) / look
-    found = p_values(
-        after,
-        np.sqrt(total / (look - 1)),
-        look,
-        origin=origin,
-        known=known if known is not None and known.n > 1 else None,
-        rounding=rounding,
-    )
-    return float((verdicts_at_a_look(found, after) != OPEN).mean())

@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 from scipy import special
 
-TEST_LEVEL = 0.05
-"""Of a two-sided test for which seeds are planned."""
 SMALL_SAMPLE = 10
 """Below this many seeds the known standard deviation of a larger study is a floor for our own."""
 
@@ -89,14 +87,11 @@ def mean_interval(values: Sequence[float], confidence: float) -> Interval | None
 def compare_seeds(
     ours: Sequence[float], theirs: Sequence[float], *, confidence: float = 0.95
 ) -> Comparison | None:
-    """Returns Welch's test of two sets of independent seeds (unequal variances), or the exact difference if
-    neither side varies; None below two seeds a side.
+    """Returns Welch's test of two sets of independent seeds (unequal variances); None below two seeds a side,
+    and where all seeds of a side have the same score, which is an error in the data.
     """
-    if min(len(ours), len(theirs)) < 2:
+    if min(len(set(ours)), len(set(theirs))) < 2:
         return None
-    if len(set(ours)) == len(set(theirs)) == 1:
-        difference = ours[0] - theirs[0]
-        return Comparison(difference, difference, difference, float(difference == 0))
     from scipy.stats import ttest_ind  # takes a second to import
 
     found = ttest_ind(ours, theirs, equal_var=False)
@@ -106,28 +101,10 @@ def compare_seeds(
     )
 
 
-def power(difference: float, sd: float, n: int) -> float:
-    """Returns the chance that a two-sided t test at TEST_LEVEL shows a true difference of two methods with n
+def power(difference: float, sd: float, n: int, level: float) -> float:
+    """Returns the chance that a two-sided t test at a level shows a true difference of two methods with n
     seeds each.
     """
-    from scipy.stats import nct  # takes a second to import
+    from statsmodels.stats.power import TTestIndPower  # takes seconds to import
 
-    freedom = 2 * (n - 1)
-    shift = abs(difference) / sd * math.sqrt(n / 2)
-    critical = special.stdtrit(freedom, 1 - TEST_LEVEL / 2)
-    return float(nct.sf(critical, freedom, shift) + nct.cdf(-critical, freedom, shift))
-
-
-def seeds_needed(difference: float, sd: float, *, target: float = 0.8) -> int:
-    """Returns the smallest number of seeds a side with which `power` reaches `target`.
-
-    The search starts at the normal approximation, which is never above the answer; beyond 10,000 seeds it is
-    the answer. Errors: ValueError for a zero difference or a negative sd.
-    """
-    if difference == 0 or sd < 0:
-        raise ValueError(f"difference {difference} and sd {sd}: expected a non-zero difference and sd >= 0")
-    quantiles = special.ndtri(1 - TEST_LEVEL / 2) + special.ndtri(target)
-    n = max(2, math.ceil(2 * (quantiles * sd / difference) ** 2))
-    while sd > 0 and n <= 10_000 and power(difference, sd, n) < target:
-        n += 1
-    return n
+    return float(TTestIndPower().power(effect_size=abs(difference) / sd, nobs1=n, alpha=level))

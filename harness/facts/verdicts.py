@@ -1,66 +1,68 @@
-"""The rules of verdicts: what runs say about a reported number. Every table, page and command asks here.
+"""What runs say about a reported number, in two answers and one word: tables, pages and commands ask here.
 
-Two questions are kept apart. *Level*: is the method's mean within MARGIN of the reported number? This is a
-test of equivalence. *Replication*: could the reported number be a result of this method, one run or a mean or
-the best of several on the development set? This is a prediction interval. `judge` combines both.
-
-A verdict is given at declared looks only, after 5, 10, 20 or 40 seeds, and each look has a share of the
-allowed error (Bonferroni). So adding seeds until there is a verdict keeps the stated errors.
+The *level* says where the mean of the runs lies, the *draw* whether the reported number is one of what single
+runs give. Both are asked of our seeds and of others' runs alike (`number_tests` has the tests), and one word
+follows from both (`OURS`, `OTHERS`). No verdict is left between two thresholds: a level that is known has a
+word whatever the draw is.
 
 Numbers are in points (raw scores times 100) throughout.
 """
 
+import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
-from typing import Any, Literal, NamedTuple, get_args
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
 
 import numpy as np
-from scipy import special
 
 from harness.facts import statistics
+from harness.facts.number_tests import (
+    AT_A_LOOK,
+    ENDLESS,
+    INTERVAL,
+    LEVEL,
+    LOOKS,
+    MARGIN,
+    Origin,
+    PValues,
+    chance_beyond,
+    collapsed_runs,
+    look_of,
+    over_looks,
+    p_values,
+)
 from harness.facts.statistics import Interval, KnownSd, half_width
-
-MARGIN = 0.5
-"""Points within which two scores count as the same."""
-
-LEVEL = 0.05
-"""Probability of a wrong verdict that is allowed over all looks together."""
-
-LOOKS = (5, 10, 20, 40)
-"""Numbers of seeds at which a verdict is given; runs in between wait for the next look."""
-
-AT_A_LOOK = LEVEL / len(LOOKS)
-"""Probability of a wrong verdict at one look."""
-
-INTERVAL = 1 - 2 * AT_A_LOOK
-"""Confidence of the interval of a difference that two one-sided tests at a look are read off."""
-
-MOST_PICKED = 10
-"""Runs that a number was chosen from on dev where nothing is stated: the most that is plausible."""
-
-DEV_CORRELATION = 0.73
-"""Between development and test scores of one system's seeds; by the ledger's fifty seeds on BERT-base."""
-
-ENDLESS = 10**9
-"""Seeds after which a mean and a standard deviation have no error left."""
-
 
 FEW_SOURCES = 3
 """Sources without which others' runs settle nothing: one implementation can be wrong in all of its seeds."""
 
+Level = Literal["within half a point", "lower", "higher", "not known"]
+"""Where the mean of the runs lies: within MARGIN of the reported number, off by more, or not known."""
+
+Draw = Literal["inside", "at the edge", "outside", "not known"]
+"""Where the reported number is among what single runs give: inside of their 95 % range by mean and standard
+deviation as they are, outside of the prediction interval that counts the error of both, or between the two.
+"""
+
+LEVELS: tuple[Level, ...] = get_args(Level)
+DRAWS: tuple[Draw, ...] = get_args(Draw)
+
 ByOurs = Literal[
     "replicates",
     "replicates within run-to-run variation",
+    "borderline (lower)",
+    "borderline (higher)",
     "does not replicate (lower)",
     "does not replicate (higher)",
     "inconclusive",
 ]
 """By seeds of ours. Lower: our scores are lower than the reported number."""
 
-
 ByOthers = Literal[
     "independent runs agree",
+    "independent runs agree within run-to-run variation",
+    "independent mean is lower",
+    "independent mean is higher",
     "independent runs score lower",
     "independent runs score higher",
     "independent evidence is inconclusive",
@@ -75,34 +77,33 @@ Verdict = ByOurs | ByOthers
 
 VERDICTS: tuple[Verdict, ...] = (*get_args(ByOurs), *get_args(ByOthers))
 BY_OURS: tuple[ByOurs, ...] = get_args(ByOurs)
-SAME, WITHIN, LOWER, HIGHER, OPEN = range(len(BY_OURS))
-FAILED: tuple[Verdict, ...] = (BY_OURS[LOWER], BY_OURS[HIGHER])
+BY_OTHERS: tuple[ByOthers, ...] = get_args(ByOthers)
+FAILED: tuple[Verdict, ...] = (*BY_OURS[4:6], *BY_OTHERS[4:6])
+"""Both answers are off."""
+
+NOT_SETTLED: tuple[Verdict, ...] = ("inconclusive", "independent evidence is inconclusive")
+TAKEN_BACK: dict[Verdict, Verdict] = dict(
+    zip(FAILED, (*BY_OURS[2:4], *BY_OTHERS[2:4]), strict=True),
+)
+"""What is left of a word of FAILED among many numbers: the level alone."""
 
 
-class Origin(NamedTuple):
-    """How a reported number came about: the mean of `averaged` runs, or the best on dev of `picked`."""
+def word_of(level: Level, draw: Draw) -> ByOurs:
+    """Returns the verdict by our seeds that follows from both answers."""
+    if level == "not known":
+        return "inconclusive"
+    if level == "within half a point":
+        return "replicates"
+    if draw == "inside":
+        return "replicates within run-to-run variation"
+    if draw == "outside":
+        return "does not replicate (lower)" if level == "lower" else "does not replicate (higher)"
+    return "borderline (lower)" if level == "lower" else "borderline (higher)"
 
-    averaged: int = 1
-    picked: int = 1
 
-
-def origin_of(seeds: int | None, picked: int | None = None) -> Origin:
-    """Returns the origin of a number of `seeds` runs, chosen from `picked`; None: the paper does not say."""
-    if picked is not None:
-        return Origin(1, picked)
-    return Origin(1, MOST_PICKED) if seeds is None else Origin(seeds)
-
-
-class PValues(NamedTuple):
-    """p-values without adjustment for looks. same: that the level is off (equivalence); off: that it is
-    within the margin; draw: that the reported number is a result of the method; plain: the same if our mean
-    and sd were without error.
-    """
-
-    same: np.ndarray
-    off: np.ndarray
-    draw: np.ndarray
-    plain: np.ndarray
+def others_word(level: Level, draw: Draw) -> ByOthers:
+    """Returns the verdict by others' runs that follows from both answers."""
+    return BY_OTHERS[BY_OURS.index(word_of(level, draw))]
 
 
 @dataclass(frozen=True)
@@ -110,105 +111,68 @@ class Judgement:
     """What our seeds say. difference: our mean minus the reported number; interval: of that difference with
     confidence INTERVAL, None where the standard deviation is not known. seeds: how many were used, those of
     the last look. p: of "does not replicate", adjusted for looks; 1 where no verdict is due.
+    collapsed: runs far below their siblings; without: what the rest says, None where no run collapsed. fault:
+    an error in the data for which no verdict is given.
     """
 
     verdict: ByOurs
+    level: Level
+    draw: Draw
     difference: float
     interval: Interval | None
     seeds: int
     p: float = 1.0
+    collapsed: tuple[float, ...] = ()
+    without: "Judgement | None" = None
+    fault: str = ""
 
 
 @dataclass(frozen=True)
 class OthersAnswer:
-    """What others' runs say. difference: mean of the sources minus the reported number, with its interval."""
+    """What others' runs say. difference: mean of the sources minus the reported number, with its interval of
+    confidence 1 - 2 LEVEL. p: of both answers being off; 1 where one of them is not known.
+    """
 
     answer: ByOthers
+    level: Level
+    draw: Draw
     difference: float | None
     interval: Interval | None
     sources: int
+    p: float = 1.0
 
 
-def look_of(seeds: int) -> int:
-    """Returns the last look that a number of seeds has reached, 0 before the first."""
-    return max((look for look in LOOKS if look <= seeds), default=0)
-
-
-def next_look(seeds: int) -> int | None:
-    """Returns the next look, None after the last."""
-    return min((look for look in LOOKS if look > seeds), default=None)
-
-
-def p_values(
-    difference: Any,
-    sd: Any,
-    seeds: int,
-    *,
-    origin: Origin,
-    known: KnownSd | None = None,
-    rounding: float = 0.0,
-) -> PValues:
-    """Returns the p-values of the tests at one look, for one study or an array of them.
-
-    difference: our mean minus the reported number; sd: our sample standard deviation; both of any shape.
-    Below `SMALL_SAMPLE` seeds the larger of two p-values counts, by our sd and by that of a larger study. The
-    reported number may be off by `rounding` in the direction that is unfavourable to the test.
+@dataclass(frozen=True)
+class Sources:
+    """Independent sources of one number: the mean of each, how many runs are behind it, and its single runs
+    where they are known.
     """
-    laws = [(np.maximum(sd, 1e-12), seeds - 1)] if seeds > 1 else []
-    if known is not None and seeds < statistics.SMALL_SAMPLE:
-        laws.append((np.asarray(known.sd), known.n - 1))
-    size = np.abs(difference)
-    found = []
-    for spread, freedom in laws:
-        error = spread / np.sqrt(seeds)
-        near = np.maximum(size - rounding, 0) * -np.sign(difference)
-        found.append(
-            (
-                special.stdtr(freedom, -(MARGIN - rounding - size) / error),
-                special.stdtr(freedom, -(size - MARGIN - rounding) / error),
-                _chance_beyond(near / spread, seeds, freedom, origin),
-                _chance_beyond(near / spread, ENDLESS, ENDLESS, origin),
-            )
-        )
-    return PValues(*(np.max(part, axis=0) for part in zip(*found, strict=True)))
+
+    means: Mapping[str, float]
+    counts: Mapping[str, int]
+    runs: Mapping[str, Sequence[float]]
+
+    def within(self) -> float | None:
+        """Returns the variance between the runs of a source, pooled; None where no source has two runs."""
+        lists = [values for values in self.runs.values() if len(values) > 1]
+        squares = [(len(values) - 1) * (statistics.sample_sd(values) or 0.0) ** 2 for values in lists]
+        return math.fsum(squares) / sum(len(values) - 1 for values in lists) if lists else None
 
 
-def _chance_beyond(place: np.ndarray, seeds: int, freedom: int, origin: Origin) -> np.ndarray:
-    """Returns the two-sided p-value of a reported number `place` standard deviations above our mean.
+def answers_at_a_look(
+    found: PValues, difference: object, level: float = AT_A_LOOK
+) -> tuple[np.ndarray, np.ndarray]:
+    """Returns the answers as positions in LEVELS and in DRAWS, for one study or many.
 
-    Choosing on dev moves a number up, so its lower end is that of one run.
+    Within half a point: equivalence is shown. Lower, higher: that it is off by more is. Outside: the number
+    is outside of the prediction interval. All at `level`. Inside: within the 95 % range by our mean and sd,
+    which few seeds do not widen.
     """
-    root = np.sqrt(1 / origin.averaged + 1 / seeds)
-    below, above = special.stdtr(freedom, place / root), special.stdtr(freedom, -place / root)
-    if origin.picked > 1:
-        pivots = _picked_pivots(seeds, freedom, origin.picked)
-        above = 1 - np.searchsorted(pivots, place) / len(pivots)
-    return np.minimum(1.0, 2 * np.minimum(below, above))
-
-
-@cache
-def _picked_pivots(seeds: int, freedom: int, picked: int, size: int = 400_000) -> np.ndarray:
-    """Returns sorted draws of (best of `picked` on dev - our mean) / our sd, for normal scores; [size]."""
-    rng = np.random.default_rng([seeds, freedom, picked])
-    best = special.ndtri(rng.random(size) ** (1 / picked))
-    test = DEV_CORRELATION * best + np.sqrt(1 - DEV_CORRELATION**2) * rng.normal(size=size)
-    spread = np.sqrt(rng.chisquare(freedom, size) / freedom)
-    return np.sort((test - rng.normal(size=size) / np.sqrt(seeds)) / spread)
-
-
-def verdicts_at_a_look(found: PValues, difference: Any) -> np.ndarray:
-    """Returns positions in BY_OURS.
-
-    Replicates: equivalence is shown. Does not replicate: the level is off by more than the margin, and the
-    reported number is outside of the prediction interval, both at the level of a look. Replicates within
-    run-to-run variation: the level is off, and the number is inside of the 95 % range of such numbers by our
-    mean and sd, which few seeds do not widen.
-    """
-    off = found.off < AT_A_LOOK
-    failed = np.where(np.asarray(difference) < 0, LOWER, HIGHER)
-    outcome = np.where(off & (found.plain >= LEVEL), WITHIN, OPEN)
-    outcome = np.where(off & (found.draw < AT_A_LOOK), failed, outcome)
-    return np.where(found.same < AT_A_LOOK, SAME, outcome)
+    side = np.where(np.asarray(difference) < 0, LEVELS.index("lower"), LEVELS.index("higher"))
+    off = np.where(found.off < level, side, LEVELS.index("not known"))
+    where = np.where(found.same < level, LEVELS.index("within half a point"), off)
+    far = np.where(found.draw < level, DRAWS.index("outside"), DRAWS.index("at the edge"))
+    return where, np.where(found.plain >= LEVEL, DRAWS.index("inside"), far)
 
 
 def judge(
@@ -218,73 +182,131 @@ def judge(
     origin: Origin,
     known: KnownSd | None = None,
     rounding: float = 0.0,
+    in_order: int | None = None,
 ) -> Judgement:
     """Returns what our seeds say of a reported number; the seeds up to the last look count, in their order.
 
     known: the standard deviation of a larger study, n = 0 for a deterministic system, of which one run is
-    enough.
+    enough. in_order: how many of the values are the first declared seeds without a gap, by default all; a
+    look waits for the seeds that are missing.
     Errors: ValueError without values.
     """
     if not values:
         raise ValueError("no values, expected at least one")
     if known is not None and known.n == 0:
         return _judge_exact(statistics.mean(values) - reported, len(values), rounding)
-    look = look_of(len(values))
+    look = look_of(len(values) if in_order is None else in_order)
     used = values[: look or len(values)]
-    difference = statistics.mean(used) - reported
+    found = _judge_at(used, reported, bool(look), origin=origin, known=known, rounding=rounding)
+    apart = collapsed_runs(used) if look else []
+    if not apart:
+        return found
+    rest = [value for value in used if value > apart[-1]]
+    without = _judge_at(rest, reported, True, origin=origin, known=known, rounding=rounding)
+    return replace(found, collapsed=tuple(apart), without=without)
+
+
+def _judge_at(
+    used: Sequence[float],
+    reported: float,
+    due: bool,
+    *,
+    origin: Origin,
+    known: KnownSd | None,
+    rounding: float,
+) -> Judgement:
+    """Returns what values say together; no verdict unless one is due."""
+    difference, count = statistics.mean(used) - reported, len(used)
     half = half_width(used, known=known, confidence=INTERVAL)
-    if half is None:
-        return Judgement("inconclusive", difference, None, len(used))
-    interval = Interval(difference - half - rounding, difference + half + rounding)
-    if not look:
-        return Judgement("inconclusive", difference, interval, len(used))
+    interval = None if half is None else Interval(difference - half - rounding, difference + half + rounding)
+    fault = ""
+    if count >= LOOKS[0] and len(set(used)) == 1:
+        fault = f"{count} seeds have the same score, {used[0]:.4f}: an error in the data"
+        interval = None
+    if fault or not due or interval is None:
+        return Judgement("inconclusive", "not known", "not known", difference, interval, count, fault=fault)
     sd = statistics.sample_sd(used)
-    found = p_values(difference, sd, look, origin=origin, known=known, rounding=rounding)
-    verdict = BY_OURS[int(verdicts_at_a_look(found, difference))]
-    p = min(1.0, len(LOOKS) * float(max(found.off, found.draw)))
-    return Judgement(verdict, difference, interval, look, p)
+    found = p_values(difference, sd, count, origin=origin, known=known, rounding=rounding)
+    level, draw = _named(answers_at_a_look(found, difference))
+    p = over_looks(float(max(found.off, found.draw)))
+    return Judgement(word_of(level, draw), level, draw, difference, interval, count, p)
+
+
+def _named(answers: tuple[np.ndarray, np.ndarray]) -> tuple[Level, Draw]:
+    return LEVELS[int(answers[0])], DRAWS[int(answers[1])]
 
 
 def _judge_exact(difference: float, seeds: int, rounding: float) -> Judgement:
-    """Returns the judgement of a system whose score no seed changes: the difference is what it is."""
-    interval = Interval(difference - rounding, difference + rounding)
-    verdict = _side(interval, BY_OURS)
-    return Judgement(verdict, difference, interval, seeds, 0.0 if verdict in FAILED else 1.0)
+    """Returns the judgement of a system whose score no seed changes: the difference is what it is.
 
-
-def _side(interval: Interval, words: Sequence[Any]) -> Any:
-    """Returns the word for where an interval lies; the last bits of sums are left out."""
-    reach = MARGIN + 1e-9
-    if -reach <= interval.low and interval.high <= reach:
-        return words[SAME]
-    if interval.high < -reach:
-        return words[LOWER]
-    return words[HIGHER] if interval.low > reach else words[OPEN]
+    Its single runs are all the same, so the number is inside where the level is, and outside where it is not.
+    The last bits of sums are left out.
+    """
+    low, high, reach = difference - rounding, difference + rounding, MARGIN + 1e-9
+    level: Level = "lower" if high < -reach else "higher" if low > reach else "not known"
+    if -reach <= low and high <= reach:
+        level = "within half a point"
+    draw: Draw = "not known" if level == "not known" else "inside"
+    draw = "outside" if level in ("lower", "higher") else draw
+    p = 0.0 if draw == "outside" else 1.0
+    return Judgement(word_of(level, draw), level, draw, difference, Interval(low, high), seeds, p)
 
 
 def by_others(
-    sources: Mapping[str, float],
+    sources: Sources,
     reported: float,
     *,
+    origin: Origin,
     same_authors: bool,
     searched: bool,
     rounding: float = 0.0,
 ) -> OthersAnswer:
-    """Returns what independent re-runs say of the level, each source counted once however many runs it has.
+    """Returns what independent re-runs say, each source counted once however many runs it has.
 
-    sources: one value for each who measured. With FEW_SOURCES or more, Student's 90 % interval of their mean
-    minus the reported number is compared with the margin; one or two are inconclusive. Without any: authors
-    only if they measured it a second time (`same_authors`) or re-runs were looked for (`searched`).
+    Level: Student's 90 % interval of the mean of FEW_SOURCES or more against the margin. Draw: whether the
+    number is one more run of one more source (`_draw_among`). One or two sources are inconclusive. Without
+    any: authors only if they measured it a second time (`same_authors`) or re-runs were looked for
+    (`searched`).
     """
-    values = list(sources.values())
+    values = list(sources.means.values())
     if not values:
         alone: ByOthers = "authors only" if same_authors or searched else "no independent result"
-        return OthersAnswer(alone, None, None, 0)
-    difference = statistics.mean(values) - reported
-    half = half_width(values, known=None, confidence=1 - 2 * LEVEL)
-    if len(values) < FEW_SOURCES or half is None:
-        return OthersAnswer("independent evidence is inconclusive", difference, None, len(values))
+        return OthersAnswer(alone, "not known", "not known", None, None, 0)
+    difference, count = statistics.mean(values) - reported, len(values)
+    half, sd = half_width(values, known=None, confidence=1 - 2 * LEVEL), statistics.sample_sd(values)
+    if count < FEW_SOURCES or half is None:
+        open_answer: ByOthers = "independent evidence is inconclusive"
+        return OthersAnswer(open_answer, "not known", "not known", difference, None, count)
     interval = Interval(difference - half - rounding, difference + half + rounding)
-    agree, lower, higher, not_known = get_args(ByOthers)[:4]
-    words = (agree, "", lower, higher, not_known)
-    return OthersAnswer(_side(interval, words), difference, interval, len(values))
+    tests = p_values(difference, sd, count, origin=Origin(), rounding=rounding)
+    drawn = _draw_among(sources, difference, origin=origin, rounding=rounding)
+    tests = tests if drawn is None else tests._replace(draw=drawn[0], plain=drawn[1])
+    level, draw = _named(answers_at_a_look(tests, difference, LEVEL))
+    p = 1.0 if drawn is None else float(max(tests.off, tests.draw))
+    draw = "not known" if drawn is None else draw
+    return OthersAnswer(others_word(level, draw), level, draw, difference, interval, count, p)
+
+
+def _draw_among(
+    sources: Sources, difference: float, *, origin: Origin, rounding: float
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Returns the p-values that a number is one more result of one more source, with and without the error
+    of mean and sd; None where the sources do not say how far single runs differ.
+
+    The variance of such a result is that between the sources' means, plus the part of the variance within a
+    source that the means of several runs do not show. Degrees of freedom: sources - 1, however many runs.
+    """
+    means = list(sources.means.values())
+    variance = (statistics.sample_sd(means) or 0.0) ** 2
+    hidden = 1 / origin.averaged - statistics.mean([1 / sources.counts[name] for name in sources.means])
+    if hidden > 1e-9:
+        within = sources.within()
+        if within is None:
+            return None
+        variance += hidden * within
+    near = max(abs(difference) - rounding, 0) * -math.copysign(1, difference)
+    place, kind = near / max(math.sqrt(variance), 1e-12), Origin(1, origin.picked)
+    return (
+        chance_beyond(place, len(means), len(means) - 1, kind),
+        chance_beyond(place, ENDLESS, ENDLESS, kind),
+    )

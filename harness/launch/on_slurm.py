@@ -169,7 +169,7 @@ def parameters(options: Mapping[str, str], cpus: float, gpus: float, slots: int)
     if cpus != int(cpus) or gpus != int(gpus):
         raise InputError(
             f"a stage takes {cpus:g} CPUs and {gpus:g} GPUs, Slurm gives whole ones; to share a GPU run "
-            "Ray inside one allocation, as README.md shows"
+            "Ray inside one allocation, as docs/cluster.md shows"
         )
     minutes = options.get("time", "60")
     if not minutes.isdecimal():

@@ -1,5 +1,5 @@
-"""How many seeds a comparison needs: two-sided Welch tests, planned from the standard deviation of seeds on
-record.
+"""How many seeds a comparison needs: those with which the page of claims answers it, planned from the
+standard deviation of seeds on record.
 """
 
 import math
@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.facts import statistics
+from harness.facts.comparisons import look_that_shows
 from harness.facts.evidence.ledger import load_ledger
 from harness.facts.evidence.others import backbone_sd
+from harness.facts.number_tests import LOOKS
 from harness.facts.published import load_published
 from harness.facts.statistics import KnownSd
 from harness.paths import LEADERBOARDS, declared
@@ -43,7 +45,7 @@ def propose_seeds(params: Params, scores: Path, *, power: float, delta: float) -
     trained = {(run.id, run.backbone_name) for run in params.runs.values() if run.train["steps"] != 0}
     lines = [
         f"seeds a side that show a true difference of {delta:g} points with power {power:g} "
-        "(two-sided Welch test, 5 %):",
+        f"(two-sided t test at a look, after {', '.join(map(str, LOOKS))} seeds; one claim alone):",
         _line("system", "backbone", "planned", "needed", "sd of the mean correlation"),
     ]
     for (system, backbone), seeds in planned.items():
@@ -54,7 +56,8 @@ def propose_seeds(params: Params, scores: Path, *, power: float, delta: float) -
             pool = shrunk(own.get((system, backbone), ()), shared)
         needed, basis = "?", "not known: run two seeds first"
         if pool is not None:
-            needed = str(statistics.seeds_needed(delta, pool.sd, target=power) if pool.sd else 1)
+            look = look_that_shows(delta, pool.sd, power) if pool.sd else 1
+            needed = str(look) if look is not None else f"> {LOOKS[-1]}"
             basis = f"{pool.sd:.2f} {pool.source}"
         lines.append(_line(system, backbone, seeds, needed, basis))
     return "\n".join([*lines, "`--seeds N` plans N seeds for every trained system"])

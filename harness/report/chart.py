@@ -62,8 +62,8 @@ lightened until each reaches 4.5:1 against its page, so that a label may carry i
 
 SCALE = {
     "holds": ("replicate", "agree"),
-    "departs": ("not replicate", "lower", "higher"),
-    "open": ("inconclusive",),
+    "departs": ("not replicate", "score lower", "score higher"),
+    "open": ("inconclusive", "borderline", "mean is"),
 }
 """The colour of a verdict by a word of it; where several fit, the last one."""
 

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 
 from harness.facts import statistics
 from harness.facts.evidence.others import ReportedNumber
+from harness.facts.number_tests import LOOKS
+from harness.facts.settling import counted
 from harness.facts.statistics import Interval, mean_interval
-from harness.facts.verdicts import FEW_SOURCES, LOOKS, Judgement, Verdict
+from harness.facts.verdicts import FEW_SOURCES, Judgement, Verdict
 
 AGREE: tuple[Verdict, ...] = ("replicates", "independent runs agree")
 """Verdicts by which the reported number stays."""
@@ -52,10 +54,15 @@ def citation_of(
         return Citation("ours", statistics.mean(values), mean_interval(values, 0.95), how, origin)
     if verdict not in AGREE and len(sources) >= FEW_SOURCES:
         measured = tuple(sources.values())
-        how = f"mean of {len(sources)} independent sources"
+        how = f"mean of {len(sources)} independent sources; runs that fell short are told more often"
         interval = mean_interval(measured, 0.95)
         return Citation("independent", statistics.mean(measured), interval, how, ", ".join(sources))
     runs = {None: "number of runs not stated", 1: "one run"}.get(
         reported.seeds, f"mean of {reported.seeds} runs"
     )
-    return Citation("reported", reported.value, None, f"as reported ({runs})", reported.source)
+    how = f"as reported ({runs})"
+    if verdict not in AGREE and sources:
+        few = statistics.mean(tuple(sources.values()))
+        told = counted(len(sources), "independent source")
+        how += f"; the mean of {told}, too few to replace it, is {few:.2f}"
+    return Citation("reported", reported.value, None, how, reported.source)

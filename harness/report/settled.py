@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from harness.facts.verdicts import BY_OURS, OPEN
+from harness.facts.verdicts import BY_OURS, NOT_SETTLED
 from harness.report.tables.model import Table
 from harness.report.verification import Verification, counted
 
@@ -32,13 +32,14 @@ def settled_lines(tables: Iterable[Table]) -> list[str]:
 def _answers(judged: list[Verification]) -> list[str]:
     """Returns the counts of verdicts, and the cheapest next look at a number that has none."""
     found = Counter(one.verdict for one in judged)
-    settled = len(judged) - found[BY_OURS[OPEN]]
-    words = ", ".join(f"{found[word]} {word}" for word in BY_OURS[:OPEN] if found[word])
+    left = sum(found[word] for word in NOT_SETTLED)
+    settled = len(judged) - left
+    words = ", ".join(f"{found[word]} {word}" for word in BY_OURS if found[word] and word not in NOT_SETTLED)
     lines = [
         f"settled: {settled} of {counted(len(judged), 'reported number')}" + (f" ({words})" if words else "")
     ]
     looks = [one.plan for one in judged if one.plan is not None and one.plan.gpu_hours is not None]
-    if found[BY_OURS[OPEN]] and looks:
+    if left and looks:
         nearest = min(looks, key=lambda plan: plan.gpu_hours or 0.0)
-        lines.append(f"open: {found[BY_OURS[OPEN]]}; next: {nearest.cost}: {nearest.command}")
+        lines.append(f"open: {left}; next: {nearest.cost}: {nearest.command}")
     return lines

@@ -5,21 +5,27 @@ so runs of two systems are compared seed by seed. Two things are uncertain in a 
 would give, from the scores, and what other pairs of sentences would give, from the cosines of stored vectors;
 a joint bootstrap has both. A task of trained systems is won where the interval over seeds excludes zero, and
 so does the joint one where it is known; with one seed a side it is inconclusive. Between systems without
-random draws the interval over pairs decides.
+random draws the interval over pairs decides. The intervals of all test sets of two systems hold together
+(Bonferroni), that of their mean by itself; the best system against all others has Tukey's range.
 """
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, get_args
 
 from harness.facts import statistics
+from harness.facts.comparisons import critical_range, pooled_variance
+from harness.facts.number_tests import LEVEL
 from harness.facts.statistics import Interval, mean_interval
 from harness.results.schema import ResultFile
 
 Outcome = Literal["won", "lost", "inconclusive", "equal"]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 CONFIDENCE = 0.95
+TOGETHER = f"{CONFIDENCE:.0%} for all tasks together, {CONFIDENCE:.0%} for the mean".replace("%", " %")
+"""What the intervals of a comparison hold for."""
 SAME = 1e-9
 """Differences up to this are rounding of the last bits."""
 HEADLINE = {"spearman": "all", "accuracy": "", "map": ""}
@@ -162,24 +168,72 @@ def compare_systems(
     *,
     pairs: Mapping[TaskName, OverItems] | None = None,
     over: OverItems = NO_ITEMS,
-    confidence: float = CONFIDENCE,
 ) -> SystemComparison:
     """Returns a difference for every task that both systems have, in the order of the first, and their mean.
 
-    pairs: intervals over pairs of sentences, where they are known; over: that of the mean. confidence: of a
-    task's interval over seeds; the mean's is CONFIDENCE.
+    pairs: intervals over pairs of sentences, where they are known, which hold together too; over: that of the
+    mean. Those of the tasks over seeds are `simultaneous`.
     """
-    exact = first.exact, second.exact
-    found = {}
-    for name, scores in first.tasks.items():
-        if name in second.tasks:
-            over_items = (pairs or {}).get(name, NO_ITEMS)
-            found[name] = difference_of(
-                scores, second.tasks[name], exact=exact, over=over_items, confidence=confidence
-            )
+    exact, found = (first.exact, second.exact), {}
+    shared = [name for name in first.tasks if name in second.tasks]
+    for name in shared:
+        found[name] = difference_of(
+            first.tasks[name],
+            second.tasks[name],
+            exact=exact,
+            over=(pairs or {}).get(name, NO_ITEMS),
+            confidence=simultaneous(len(shared)),
+        )
     ours, theirs = (side.means([*found]) for side in (first, second))
     mean = difference_of(ours, theirs, exact=exact, over=over) if ours and theirs else None
     return SystemComparison(first.key, second.key, found, mean)
+
+
+def against_all(best: SystemScores, systems: Sequence[SystemScores]) -> list[SystemComparison]:
+    """Returns the comparisons of the best of several systems with each of the others that it has tasks with.
+
+    The best was chosen by these scores, so its differences are held to Tukey's range of all systems: that of
+    the mean at 95 %, those of the test sets with what is left for each of them (Bonferroni).
+    """
+    found = []
+    for other in systems:
+        names = [name for name in best.tasks if name in other.tasks]
+        if other is best or not names:
+            continue
+        tasks = {name: _ranged(best, other, systems, [name], LEVEL / len(names)) for name in names}
+        found.append(
+            SystemComparison(best.key, other.key, tasks, _ranged(best, other, systems, names, LEVEL))
+        )
+    return found
+
+
+def _ranged(
+    best: SystemScores,
+    other: SystemScores,
+    systems: Sequence[SystemScores],
+    names: Sequence[TaskName],
+    level: float,
+) -> Difference:
+    """Returns a difference of means over tasks with Tukey's range of all systems that have them.
+
+    Seeds are not paired; the standard deviation is pooled over the systems with random draws, and a system
+    without them has no error. No interval is known without two seeds of any.
+    """
+    able = [system for system in systems if all(name in system.tasks for name in names)]
+    groups = {system.key: [*system.means(names).values()] for system in able}
+    first, second = groups[best.key], groups[other.key]
+    middle = statistics.mean(first) - statistics.mean(second)
+    variance, freedom = pooled_variance([groups[system.key] for system in able if not system.exact])
+    parts = sum(0 if one.exact else 1 / len(groups[one.key]) for one in (best, other))
+    reach = None
+    if not parts:
+        reach = 0.0
+    elif freedom:
+        reach = critical_range(len(able), freedom, level) * math.sqrt(variance * parts / 2)
+    interval = None if reach is None else Interval(middle - reach, middle + reach)
+    exact = best.exact and other.exact
+    paired = len(set(best.means(names)) & set(other.means(names)))
+    return Difference(statistics.mean(first), statistics.mean(second), middle, paired, interval, exact=exact)
 
 
 def simultaneous(tasks: int) -> float:

@@ -5,12 +5,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.facts import statistics
-from harness.facts.draws import OURS, Draw, drawn
+from harness.facts.draws import OURS, Place, placed
 from harness.facts.evidence.others import RELATIONS, Others, Pool, Relation, ReportedNumber
 from harness.facts.settling import Plan, Price, counted, plan_for
 from harness.facts.statistics import KnownSd
-from harness.facts.verdicts import INTERVAL, Judgement, OthersAnswer, Verdict, by_others
+from harness.facts.verdicts import NOT_SETTLED, Judgement, OthersAnswer, Verdict, by_others
 from harness.report.cite import Citation, citation_of
+from harness.report.words import (
+    OUTSIDE,
+    OUTSIDE_OTHERS,
+    collapsed_words,
+    draw_words,
+    level_words,
+    next_look_words,
+    place_words,
+)
 
 MANY = "it would not replicate alone; among all numbers of its page that is not enough"
 """What false-discovery control did to a verdict."""
@@ -31,7 +40,7 @@ class Verification:
     values: tuple[float, ...]
     others: Others
     ours: Judgement | None
-    draw: Draw | None
+    place: Place | None
     by_others: OthersAnswer
     best_by_dev: float | None
     verdict: Verdict
@@ -51,22 +60,25 @@ def verify(
     *,
     values: Sequence[float] = (),
     dev: Sequence[float] = (),
+    in_order: int | None = None,
     known: KnownSd | None = None,
     planned: KnownSd | None = None,
     price: Price | None = None,
 ) -> Verification:
     """Returns what is known of a reported number.
 
-    values: our seeds in points; dev: their development scores, empty if not recorded. known: the standard
-    deviation that a larger study of the system gives, n = 0 for a deterministic one. planned: the standard
-    deviation to plan seeds by where nothing else is known; it decides no verdict. A number reported as a mean
-    of seeds is no single draw and gets no `draw`; one with a verdict by our runs gets no plan.
+    values: our seeds in points, in their declared order; dev: their development scores, empty if not
+    recorded; in_order: how many of them come before the first that is missing, by default all. known: the
+    standard deviation that a larger study of the system gives, n = 0 for a deterministic one. planned: the
+    standard deviation to plan seeds by where nothing else is known; it decides no verdict. A number reported
+    as a mean of seeds is no single run and gets no `place`; one with a verdict by our runs gets no plan.
     """
-    ours = reported.judged(values, known) if values else None
+    ours = reported.judged(values, known, in_order) if values else None
     independent = others.independent
     answer = by_others(
-        independent.sources,
+        independent.as_sources,
         reported.value,
+        origin=reported.origin,
         same_authors=any(others.pools[kind].studies for kind in ("same authors", "checkpoint")),
         searched=others.searched,
         rounding=reported.rounding,
@@ -78,13 +90,21 @@ def verify(
         selected = max(zip(dev, values, strict=True), key=lambda seed: seed[0])[1]
     plan = None
     if ours is None or ours.verdict == "inconclusive":
-        plan = plan_for(reported, values, others=answer.difference, known=known, planned=planned, price=price)
+        plan = plan_for(
+            reported,
+            values,
+            others=answer.difference,
+            known=known,
+            planned=planned,
+            price=price,
+            in_order=in_order,
+        )
     return Verification(
         reported=reported,
         values=tuple(values),
         others=others,
         ours=ours,
-        draw=drawn(runs, reported.value, rounding=reported.rounding) if single and runs else None,
+        place=placed(runs, reported.value, rounding=reported.rounding) if single and runs else None,
         by_others=answer,
         best_by_dev=selected,
         verdict=answer.answer if ours is None else ours.verdict,
@@ -100,7 +120,7 @@ def to_json(found: Verification) -> dict[str, Any]:
         "verdict": found.verdict,
         "among_many": found.among_many,
         "ours": {"values": list(found.values), "judgement": _plain(found.ours)},
-        "draw": _plain(found.draw),
+        "place": _plain(found.place),
         "best_by_dev": None if best is None else {"expected": best, "place": float(best < reported.value)},
         "others": {
             "answer": _plain(found.by_others),
@@ -133,19 +153,15 @@ def _pool_json(pool: Pool) -> dict[str, Any]:
 def to_text(found: Verification) -> str:
     """Returns the verification as lines for a terminal."""
     reported = found.reported
-    seeds = {None: "seeds not stated", 1: "one run"}.get(reported.seeds, f"mean of {reported.seeds} seeds")
     lines = [
         f"{reported.table}  {reported.row}  {reported.column}",
-        f"reported   {reported.value:.2f} ({seeds}, by {reported.by})",
+        f"reported   {reported.value:.2f} ({_origin_text(reported)}, by {reported.by})",
         f"verdict    {found.verdict}" + (f" ({MANY})" if found.among_many else ""),
+        *_answer_text(found),
         f"our seeds  {seeds_text(found.values, found.ours)}",
     ]
     for kind in RELATIONS:
         lines += _pool_text(kind, found.others.pools[kind])
-    if found.draw is not None:
-        low, high = (100 * end for end in found.draw.place.interval)
-        words = draw_words(found.draw)
-        lines.append(f"draw       {found.draw.answer}: {words} ({low:.0f} to {high:.0f} %)")
     if found.best_by_dev is not None:
         number = counted(len(found.values), "seed")
         lines.append(
@@ -155,25 +171,41 @@ def to_text(found: Verification) -> str:
     return "\n".join([*lines, *_plan_text(found.plan), *found.citation.lines()])
 
 
+def _origin_text(reported: ReportedNumber) -> str:
+    if reported.picked is not None and reported.picked > 1:
+        return f"best of {reported.picked} on dev"
+    return {None: "seeds not stated", 1: "one run"}.get(reported.seeds, f"mean of {reported.seeds} seeds")
+
+
+def _answer_text(found: Verification) -> list[str]:
+    """Returns the two answers, by our seeds if there are any, and what they assume."""
+    answer = found.ours or found.by_others
+    if answer.difference is None:
+        return []
+    place = "" if found.place is None else f"; {place_words(found.place)}"
+    assumed = OUTSIDE if found.ours else OUTSIDE_OTHERS
+    lines = [f"level      {level_words(answer)}", f"draw       {draw_words(answer.draw)}{place}"]
+    if found.ours is not None:
+        if found.ours.fault:
+            lines.append(f"error      {found.ours.fault}")
+        if found.ours.collapsed:
+            lines.append(f"collapsed  {collapsed_words(found.ours)}")
+        if found.by_others.difference is not None:
+            lines.append(f"others     {found.by_others.answer}: {level_words(found.by_others)}")
+    return lines if found.verdict in NOT_SETTLED else [*lines, f"assumes    {assumed}"]
+
+
 def seeds_text(values: Sequence[float], answer: Judgement | None) -> str:
     """Returns mean, standard deviation and number of values in points, and what they say."""
     if answer is None:
         return "none"
     used = f" by the first {answer.seeds}" if answer.seeds < len(values) else ""
-    low, high = answer.interval or (None, None)
-    reach = "" if low is None else f", {100 * INTERVAL:g} % interval {low:+.2f} to {high:+.2f}"
-    return f"{_mean_text(values)}, {answer.verdict}{used}: {answer.difference:+.2f}{reach}"
+    return f"{_mean_text(values)}, {answer.verdict}{used}"
 
 
 def _mean_text(values: Sequence[float]) -> str:
     sd = statistics.sample_sd(values)
     return f"{statistics.mean(values):.2f}{'' if sd is None else f' +- {sd:.2f}'} ({len(values)})"
-
-
-def draw_words(draw: Draw) -> str:
-    """Returns where a reported value is among single runs."""
-    of = f" of {counted(draw.sources, 'source')}, each of others counted once" if draw.sources > 1 else ""
-    return f"above {100 * draw.place.value:.0f} % of {counted(draw.runs, 'single run')}{of}"
 
 
 def _pool_text(kind: Relation, pool: Pool) -> list[str]:
@@ -186,15 +218,6 @@ def _pool_text(kind: Relation, pool: Pool) -> list[str]:
     counts = f"{counted(len(pool.values), 'single run')}, {counted(len(pool.sources), 'source')}"
     links = [f"    {link}" for link in sorted({study.link for study in pool.studies})]
     return [f"{kind}: {counts}{shown}{rivals}", *links]
-
-
-def next_look_words(plan: Plan) -> str:
-    """Returns when there will be a verdict, with its probability."""
-    if plan.seeds is None:
-        return plan.why
-    chance = "" if plan.chance is None else f"chance of a verdict {plan.chance:.0%}"
-    rest = ", ".join(filter(None, [chance, plan.why]))
-    return f"{counted(plan.seeds, 'seed')} in all, {plan.more} more" + (f" ({rest})" if rest else "")
 
 
 def _plan_text(plan: Plan | None) -> list[str]:

@@ -7,10 +7,10 @@
   const { t, same, outcomes, tasks, systems } = JSON.parse(source.textContent);
   const form = document.getElementById("pick-form");
   const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
-  const halfWidth = (values) => {
+  const halfWidth = (values, together) => {
     const centre = mean(values);
     const squares = values.reduce((sum, value) => sum + (value - centre) ** 2, 0);
-    return t[values.length] * Math.sqrt(squares / (values.length - 1)) / Math.sqrt(values.length);
+    return t[together][values.length] * Math.sqrt(squares / (values.length - 1)) / Math.sqrt(values.length);
   };
   const outcomeOf = (middle, half, exact) => {
     if (Math.abs(middle) + (half ?? 0) <= same) return "equal";
@@ -19,7 +19,7 @@
   };
   const overSeeds = (fixed, own, other) => (
     fixed ? Object.fromEntries(Object.keys(other).map((seed) => [seed, Object.values(own)[0]])) : own);
-  const differ = (one, two, first, second) => {
+  const differ = (one, two, first, second, together) => {
     const ours = overSeeds(one.exact, first, second);
     const theirs = overSeeds(two.exact, second, ours);
     const shared = Object.keys(ours).filter((seed) => seed in theirs);
@@ -28,7 +28,7 @@
     const differences = shared.map((seed) => ours[seed] - theirs[seed]);
     const middle = shared.length ? mean(differences) : left - right;
     const exact = one.exact && two.exact;
-    const half = exact ? 0 : shared.length > 1 ? halfWidth(differences) : null;
+    const half = exact ? 0 : shared.length > 1 ? halfWidth(differences, together) : null;
     return { first: left, second: right, middle, half, seeds: shared.length, outcome: outcomeOf(middle, half, exact) };
   };
   const meansOf = (system, names) => {
@@ -55,10 +55,10 @@
   const show = () => {
     const [one, two] = [form.elements.first.value, form.elements.second.value].map((key) => systems[key]);
     const names = Object.keys(tasks).filter((task) => task in one.scores && task in two.scores);
-    const found = names.map((task) => differ(one, two, one.scores[task], two.scores[task]));
+    const found = names.map((task) => differ(one, two, one.scores[task], two.scores[task], names.length));
     const rows = found.map((value, place) => rowOf(tasks[names[place]], value));
     const means = names.length ? [meansOf(one, names), meansOf(two, names)] : [{}];
-    if (means.every((seeds) => Object.keys(seeds).length)) rows.push(rowOf("Mean", differ(one, two, ...means)));
+    if (means.every((seeds) => Object.keys(seeds).length)) rows.push(rowOf("Mean", differ(one, two, ...means, 1)));
     document.querySelector("#pick-table tbody").replaceChildren(...rows);
     const counts = outcomes.map((word) => `${found.filter(({ outcome }) => outcome === word).length} ${word}`);
     document.getElementById("pick-words").textContent = found.length

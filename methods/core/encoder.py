@@ -14,6 +14,7 @@ from tqdm import tqdm
 
 from methods.core.batching import plan_batches, unique
 from methods.core.coupling_flow import CouplingFlow
+from methods.core.errors import InputError
 from methods.core.fast.linear import reordered
 from methods.core.fast.packed import can_pack, pooled_vectors
 from methods.core.pooling import check_pooling, needs_last_only, pool
@@ -118,8 +119,10 @@ class SentenceEncoder(nn.Module):
         self.output: nn.Linear | CouplingFlow | None = output
         self.activation = IDENTITY
         self.normalize = False
+        self.stated_length: int | None = None  # longest input in word pieces of the folder it was read from
         self.piece_folder: Path | None = None  # where tokenised corpora are kept; none are where it is None
         self._tokenizers: dict[int, Tokenizer] = {}
+        self._spare: bool | None = None
 
     @property
     def width(self) -> int:
@@ -141,16 +144,32 @@ class SentenceEncoder(nn.Module):
     def device(self) -> torch.device:
         return next(self.backbone.parameters()).device
 
-    def token_ids(self, texts: Sequence[str], *, max_length: int = EVALUATION_LENGTH) -> list[list[int]]:
-        """Returns the word-piece ids of each text with special tokens, truncated to `max_length`.
+    @property
+    def position_limit(self) -> int | None:
+        """How many positions the transformer has, None where that is not bounded."""
+        config: Any = self.backbone.config
+        positions = getattr(config, "max_position_embeddings", None)
+        return int(positions) - self.first_position if positions else None
+
+    @property
+    def input_limit(self) -> int:
+        """Longest input in word pieces at evaluation: the tokenizer's, and no more than positions."""
+        stated = int(self.tokenizer.model_max_length)
+        return min(stated, self.position_limit or EVALUATION_LENGTH)
+
+    def token_ids(self, texts: Sequence[str], *, max_length: int | None = None) -> list[list[int]]:
+        """Returns the word-piece ids of each text with special tokens, cut at max_length or input_limit.
 
         A text without any is one padding token, so that it has a vector whatever else is encoded.
+        Errors: InputError for a text with a word piece that the transformer has no vector of.
         """
-        tokenizer = self._truncating(max_length)
+        tokenizer = self._truncating(self.input_limit if max_length is None else max_length)
         ids: list[list[int]] = []
         for start in range(0, len(texts), TOKENIZED_TOGETHER):
             some = tokenizer.encode_batch(list(texts[start : start + TOKENIZED_TOGETHER]))
             ids += [encoding.ids or [self.tokenizer.pad_token_id] for encoding in some]
+        if self._has_spare_pieces():
+            self._check_pieces(texts, ids)
         return ids
 
     def tokenizer_state(self, max_length: int) -> str:
@@ -167,7 +186,7 @@ class SentenceEncoder(nn.Module):
             mask[number, : len(row)] = 1
         return {"input_ids": torch.from_numpy(input_ids), "attention_mask": torch.from_numpy(mask)}
 
-    def tokenize(self, texts: Sequence[str], *, max_length: int = EVALUATION_LENGTH) -> Tokens:
+    def tokenize(self, texts: Sequence[str], *, max_length: int | None = None) -> Tokens:
         """Returns the padded word pieces of `texts`, each tensor [B, L]."""
         return self.pad(self.token_ids(texts, max_length=max_length))
 
@@ -242,11 +261,25 @@ class SentenceEncoder(nn.Module):
         if max_length not in self._tokenizers:
             fresh = Tokenizer.from_str(self.tokenizer.backend_tokenizer.to_str())
             fresh.no_padding()
-            fresh.enable_truncation(max_length=min(max_length, self._position_limit()))
+            fresh.enable_truncation(max_length=min(max_length, self.position_limit or max_length))
             self._tokenizers[max_length] = fresh
         return self._tokenizers[max_length]
 
-    def _position_limit(self) -> int:
-        config: Any = self.backbone.config
-        positions = int(getattr(config, "max_position_embeddings", EVALUATION_LENGTH))
-        return min(EVALUATION_LENGTH, positions - self.first_position)
+    def _has_spare_pieces(self) -> bool:
+        """Returns whether the tokenizer has more word pieces than the transformer has vectors."""
+        if self._spare is None:
+            network: Any = self.backbone
+            vectors = network.get_input_embeddings().num_embeddings
+            self._spare = max(self.tokenizer.get_vocab().values(), default=-1) >= vectors
+        return self._spare
+
+    def _check_pieces(self, texts: Sequence[str], ids: Sequence[Sequence[int]]) -> None:
+        network: Any = self.backbone
+        vectors = network.get_input_embeddings().num_embeddings
+        for text, row in zip(texts, ids, strict=True):
+            if max(row) >= vectors:
+                piece = self.tokenizer.convert_ids_to_tokens(max(row))
+                raise InputError(
+                    f"word piece {piece!r} has id {max(row)} and the transformer {vectors} vectors, expected "
+                    f"one for each piece of {text[:60]!r}: the tokenizer is of another model"
+                )

@@ -22,3 +22,10 @@ def near_matches(wrong: str, known: list[str]) -> str:
 
     close = difflib.get_close_matches(wrong, known, n=3, cutoff=0.5)
     return f" (did you mean {', '.join(close)}?)" if close else ""
+
+
+class OtherWay(InputError):
+    """A folder that is not known to give the same vectors here; sentence-transformers may compute it.
+
+    The message says which setting, as a line about the folder.
+    """

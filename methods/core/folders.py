@@ -1,4 +1,7 @@
-"""Encoders read from folders: our artefacts, sentence-transformers folders and plain Hugging Face folders."""
+"""Encoders computed here, read from folders: ours, sentence-transformers' of known settings, and plain ones.
+
+`methods.core.reading` reads any other folder too, through sentence-transformers.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -7,10 +10,12 @@ from torch import nn
 
 from methods.core.coupling_flow import CouplingFlow
 from methods.core.encoder import EVALUATION_LENGTH, SentenceEncoder
-from methods.core.errors import InputError
+from methods.core.errors import InputError, OtherWay
+from methods.core.known_settings import Settings, check_other_files, known_settings
 from methods.core.model_files import (
     MODULES,
     OWN_MODULES,
+    WEIGHTS,
     check_model_folder,
     folder_within,
     module_list,
@@ -22,6 +27,7 @@ from methods.core.model_files import (
 )
 from methods.core.pooling import check_pooling
 from methods.core.saving import ACTIVATIONS, FLOW_TYPE, FORMAT, MARKER, TRANSFORMER
+from methods.core.tokenizer_files import as_in_file, pad_with_another
 from methods.core.words import VECTORS as WORD_VECTORS
 from methods.core.words import VOCABULARY, WordAverageEncoder, linear_of, load_word_average, read_words
 
@@ -33,9 +39,9 @@ _HAS_POOLER = ("bert", "roberta", "xlm-roberta", "mpnet", "camembert")
 
 
 def load_backbone(folder: Path, *, hf_pooler: bool = False) -> nn.Module:
-    """Returns the transformer of a folder in fp32 and eval mode; safetensors or refuse.
+    """Returns the transformer of a folder in fp32 and eval mode.
 
-    `hf_pooler` keeps the pre-trained pooler.
+    `hf_pooler` keeps the pre-trained pooler. Attention is computed as the library chooses for the family.
     Errors: InputError if the folder has no model or brings code, or its weights lack some of the network's.
     """
     from transformers import AutoModel
@@ -47,7 +53,6 @@ def load_backbone(folder: Path, *, hf_pooler: bool = False) -> nn.Module:
         folder,
         expected="every weight of a transformer",
         config=settings,
-        attn_implementation="sdpa",
         **extra,
     )
 
@@ -72,7 +77,7 @@ def load_tokenizer(folder: Path) -> Any:
     mask = {"mask_token": AddedToken("<mask>", lstrip=True)} if present[0] == BYTE_PAIRS else {}
     if present[0] == VOCABULARY:
         read_words(folder / VOCABULARY)
-    tokenizer = read_tokenizer(folder, **mask)
+    tokenizer = as_in_file(read_tokenizer(folder, **mask), folder)
     if not hasattr(tokenizer, "backend_tokenizer"):
         raise InputError(
             f"{folder}: {type(tokenizer).__name__} is no fast tokenizer, expected tokenizer.json"
@@ -82,19 +87,10 @@ def load_tokenizer(folder: Path) -> Any:
         raise InputError(f"{folder}: two words of the tokenizer have one id, expected an id each")
     tokenizer.backend_tokenizer.no_truncation()
     tokenizer.backend_tokenizer.no_padding()
+    tokenizer.stated_length = tokenizer.model_max_length
     tokenizer.model_max_length = EVALUATION_LENGTH
-    if tokenizer.pad_token_id is None:
-        tokenizer.pad_token = _instead_of_padding(tokenizer, folder)
+    pad_with_another(tokenizer, folder)
     return tokenizer
-
-
-def _instead_of_padding(tokenizer: Any, folder: Path) -> str:
-    known = tokenizer.get_vocab()
-    names = ("eos_token", "sep_token", "unk_token", "bos_token", "cls_token")
-    for token in (getattr(tokenizer, name) for name in names):
-        if token is not None and str(token) in known:
-            return str(token)
-    raise InputError(f"{folder}: the tokenizer has no special token to pad with; set pad_token in its config")
 
 
 def load_encoder(
@@ -102,8 +98,11 @@ def load_encoder(
 ) -> SentenceEncoder | WordAverageEncoder:
     """Returns the encoder of a folder: ours, a sentence-transformers one, or a plain HF one with `pooling`.
 
-    `pooling` given for a folder that states its own replaces it and drops the folder's output layers.
-    Errors: InputError if the folder is none of these, or a plain HF folder comes without `pooling`.
+    It is computed here, in fp32. `pooling` given for a folder that states its own replaces it and drops the
+    folder's output layers: what a training starts from. `stated_length` is the longest input in word pieces
+    that the folder states; it is used where `methods.core.reading` reads the folder.
+    Errors: InputError if the folder is none of these, or a plain HF folder comes without `pooling`; OtherWay
+    if its settings are not known to be computed here.
     """
     folder = Path(folder)
     if not folder.is_dir():
@@ -111,27 +110,56 @@ def load_encoder(
     if pooling is not None:
         check_pooling(pooling)
     check_model_folder(folder)
-    marker = read_json(folder / MARKER) if (folder / MARKER).is_file() else {}
+    marker = read_marker(folder)
     if marker.get("kind") == "word-average" or (folder / WORD_VECTORS).is_file():
         return load_word_average(folder)
-    if marker and marker.get("format") != FORMAT:
+    if pooling is not None:
+        weights = weights_folder(folder)
+        encoder = SentenceEncoder(
+            load_backbone(weights, hf_pooler=hf_pooler), load_tokenizer(weights), pooling=pooling
+        )
+        encoder.stated_length = encoder.tokenizer.stated_length
+        return encoder
+    settings = _own_settings(folder, marker) if TRANSFORMER in marker else known_settings_of(folder)
+    check_other_files(settings.weights)
+    backbone = load_backbone(settings.weights, hf_pooler=hf_pooler)
+    encoder = SentenceEncoder(backbone, load_tokenizer(settings.weights), pooling=settings.pooling)
+    encoder.stated_length = settings.length or encoder.tokenizer.stated_length
+    encoder.normalize = settings.normalize
+    if settings.dense is not None:
+        _add_output_layer(encoder, settings.dense)
+    return encoder
+
+
+def read_marker(folder: Path) -> dict[str, Any]:
+    """Returns what a folder of ours says about itself, nothing for others; InputError for a damaged one."""
+    marker: dict[str, Any] = read_json(folder / MARKER) if (folder / MARKER).is_file() else {}
+    if marker and marker.get("kind") != "word-average" and marker.get("format") != FORMAT:
         raise InputError(
             f"{folder}: encoder format {marker.get('format')!r}, expected {FORMAT}; export it again"
         )
-    modules = _modules(folder)
-    if marker and not modules:
-        raise InputError(f"{folder}: no {OWN_MODULES if TRANSFORMER in marker else MODULES}; export it again")
-    weights = folder_within(folder / MARKER, marker.get(TRANSFORMER, modules[0]["path"] if modules else ""))
-    stated = marker.get("pooling") or _stated_pooling(folder)
-    if pooling is None and stated is None:
+    listed = OWN_MODULES if TRANSFORMER in marker else MODULES
+    if marker and marker.get("kind") != "word-average" and not (folder / listed).is_file():
+        raise InputError(f"{folder}: no {listed}; export it again")
+    return marker
+
+
+def weights_folder(folder: Path) -> Path:
+    """Returns where the transformer and tokenizer of a folder are, whatever kind of folder it is."""
+    marker = read_marker(folder)
+    if TRANSFORMER in marker:
+        return folder_within(folder / MARKER, marker[TRANSFORMER])
+    modules = module_list(folder / MODULES) if (folder / MODULES).is_file() else []
+    return folder_within(folder / MODULES, modules[0]["path"]) if modules else folder
+
+
+def known_settings_of(folder: Path) -> Settings:
+    """Returns the `known_settings` of a sentence-transformers folder; InputError for a plain one."""
+    if not (folder / MODULES).is_file():
         raise InputError(
-            f"{folder}: the folder does not say how it pools, expected modules.json; give --pooling"
+            f"{folder}: the folder does not say how it pools, expected {MODULES}; give --pooling"
         )
-    backbone = load_backbone(weights, hf_pooler=hf_pooler)
-    encoder = SentenceEncoder(backbone, load_tokenizer(weights), pooling=pooling or str(stated))
-    if pooling is None:
-        _add_output_layers(encoder, folder)
-    return encoder
+    return known_settings(folder)
 
 
 def cut_layers(encoder: SentenceEncoder | WordAverageEncoder, layers: int) -> SentenceEncoder:
@@ -149,59 +177,38 @@ def cut_layers(encoder: SentenceEncoder | WordAverageEncoder, layers: int) -> Se
     return encoder
 
 
-def _modules(folder: Path) -> list[dict[str, Any]]:
-    names = [name for name in (MODULES, OWN_MODULES) if (folder / name).is_file()]
-    return module_list(folder / names[0]) if names else []
+def _own_settings(folder: Path, marker: dict[str, Any]) -> Settings:
+    """Returns what a folder of ours states that sentence-transformers must not read."""
+    modules = module_list(folder / OWN_MODULES)
+    layers = [module for module in modules[2:] if not module["type"].endswith("Normalize")]
+    if len(layers) > 1:
+        raise InputError(f"{folder / OWN_MODULES}: {len(layers)} output layers, expected one")
+    return Settings(
+        weights=weights_folder(folder),
+        pooling=str(marker.get("pooling")),
+        length=None,
+        dense=folder_within(folder / OWN_MODULES, layers[0]["path"]) if layers else None,
+        normalize=len(modules) > 2 + len(layers),
+    )
 
 
-def _stated_pooling(folder: Path) -> str | None:
-    """Returns the pooling that a sentence-transformers folder states, None where there is no such folder."""
-    if not (folder / MODULES).is_file():
-        return None
-    modules = _modules(folder)
-    kinds = [module["type"].rsplit(".", 1)[-1] for module in modules]
-    unknown = [kind for kind in kinds if kind not in ("Transformer", "Pooling", "Dense", "Normalize")]
-    if unknown or kinds[:2] != ["Transformer", "Pooling"]:
-        raise InputError(
-            f"{folder}: modules {', '.join(kinds)}; expected Transformer, Pooling, optional Dense, Normalize"
-        )
-    path = folder / modules[1]["path"] / "config.json"
-    config = read_json(path) if path.is_file() else {}
-    modes = [
-        key.removeprefix("pooling_mode_")
-        for key, on in config.items()
-        if key.startswith("pooling_mode_") and on is True
-    ]
-    mode = config.get("pooling_mode") or (modes[0] if len(modes) == 1 else None)
-    names = {"cls_token": "cls", "cls": "cls", "mean_tokens": "mean", "mean": "mean"}
-    if not isinstance(mode, str) or mode not in names:
-        raise InputError(f"{path}: pooling mode {mode!r}, expected cls or mean; give --pooling")
-    return names[mode]
-
-
-def _add_output_layers(encoder: SentenceEncoder, folder: Path) -> None:
-    """Gives the encoder the folder's output layer, if any, what follows it, and whether it normalises."""
-    for module in _modules(folder)[2:]:
-        place = folder / module["path"]
-        if module["type"].endswith("Normalize"):
-            encoder.normalize = True
-        elif encoder.output is not None or encoder.normalize:
-            raise InputError(f"{place}: a layer behind the output layer or Normalize, expected none")
-        elif module["type"].endswith("Dense"):
-            encoder.output, encoder.activation = _load_dense(place, encoder.width)
-        elif module["type"] == FLOW_TYPE:
-            encoder.output = CouplingFlow.load(place)
+def _add_output_layer(encoder: SentenceEncoder, place: Path) -> None:
+    own = module_list(place.parent / OWN_MODULES) if (place.parent / OWN_MODULES).is_file() else []
+    if any(module["type"] == FLOW_TYPE for module in own):
+        encoder.output = CouplingFlow.load(place)
+    else:
+        encoder.output, encoder.activation = _load_dense(place, encoder.width)
 
 
 def _load_dense(directory: Path, width: int) -> tuple[nn.Linear, str]:
     config = read_json(directory / "config.json")
-    function = str(config.get("activation_function"))
-    activation = next(
-        (name for name, kind in ACTIVATIONS.items() if function.endswith(kind.split(".")[-1])), None
-    )
+    function = config.get("activation_function")
+    activation = next((name for name, kind in ACTIVATIONS.items() if kind == function), None)
     if activation is None:
-        raise InputError(f"{directory}: activation {function}, expected Identity or Tanh; not supported")
-    stored = read_tensors(directory / "model.safetensors")
+        raise OtherWay(f"{directory / 'config.json'}: activation_function is {function!r}")
+    if not (directory / WEIGHTS).is_file():
+        raise OtherWay(f"{directory}: no {WEIGHTS}")
+    stored = read_tensors(directory / WEIGHTS)
     tensors = {name.removeprefix("linear."): tensor for name, tensor in stored.items()}
     layer = linear_of(tensors, directory)
     stated = tuple(config.get(name) for name in ("in_features", "out_features", "bias"))

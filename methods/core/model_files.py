@@ -1,15 +1,15 @@
-"""What a model folder from anywhere may hold, checked before a library reads it.
+"""The files of a model's folder: what would run foreign code is refused, and what libraries say is one line.
 
-What transformers would import, fetch or unpickle on its behalf is refused, and so is a config.json that
-describes far more than the weights hold, before memory is allocated.
+A setting that transformers or sentence-transformers read is theirs to judge; nothing here guesses what a
+configuration may claim.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -18,43 +18,34 @@ from methods.core.errors import InputError
 if TYPE_CHECKING:
     from torch import Tensor, nn
 
-WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
+WEIGHTS, PICKLED = "model.safetensors", "pytorch_model.bin"
+STORED = (WEIGHTS, f"{WEIGHTS}.index.json", PICKLED, f"{PICKLED}.index.json")
+"""Files of weights that transformers reads, the first that is there counts."""
+
 MODULES, OWN_MODULES = "modules.json", "sentbench-modules.json"
 """List of the folder's modules: as sentence-transformers reads it, and where it must not."""
 
 MODULE_PACKAGES = ("sentence_transformers", "sentbench")
-"""Packages whose classes a list of modules may name; neither is imported."""
+"""Packages whose classes a list of modules may name."""
 
-ELSEWHERE = {
-    "auto_map": "the folder brings Python code of its own, which is not run",
-    "fusion_config": "fused layers are not supported",
-    "gguf_file": "GGUF files are not read",
-    "quantization_config": "quantised weights are not read",
-    "transformers_weights": "weights under another name are not read",
-}
-"""Entry of a configuration -> why a folder that has it is refused."""
-
-MOST = 100_000
-"""Largest number of layers, heads or labels: libraries make lists of that length before any weight."""
+SETTINGS = ("config.json", "sentence_*_config.json")
+"""Files whose entries reach a network's constructor."""
 
 LAYER = re.compile(r"(^|\.)(layers?|h|blocks?)\.\d+\.")
 """Name of a weight of a layer; heads that another task needs may be left unused, layers may not."""
 
-SLACK = 4
-"""A network may have so many times the tensors and numbers of its file: tied weights are stored once."""
-
-AGAIN = "get the folder again, or make it again with `dvc repro`"
+REMOTE_CODE = "trust_remote_code"
+"""Option of the libraries that their errors name where a folder brings Python code."""
 
 
 def check_model_folder(folder: Path) -> None:
-    """Raises InputError if a configuration in a folder, or one level below, names code or other files."""
-    if (folder / "adapter_config.json").exists():
-        raise InputError(f"{folder}: holds an adapter, expected a whole model; merge it into its base model")
-    for path in sorted([*folder.glob("*.json"), *folder.glob("*/*.json")]):
-        if path.name in (MODULES, OWN_MODULES):
-            module_list(path)
-        elif "config" in path.name:
-            _check_values(path, read_json(path))
+    """Raises InputError if a file names modules of another package, kernels of the hub or pickled objects."""
+    for name in (MODULES, OWN_MODULES):
+        if (folder / name).is_file():
+            module_list(folder / name)
+    for pattern in SETTINGS:
+        for path in sorted([*folder.glob(pattern), *folder.glob(f"*/{pattern}")]):
+            _check_code(path, read_json(path))
 
 
 def read_json(path: Path, kind: type = dict) -> Any:
@@ -62,7 +53,7 @@ def read_json(path: Path, kind: type = dict) -> Any:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: not a JSON file ({error}); {AGAIN}") from None
+        raise InputError(f"{path}: not a JSON file ({error}); get the file again") from None
     if not isinstance(found, kind):
         raise InputError(f"{path}: holds a {type(found).__name__}, expected a {kind.__name__}")
     return found
@@ -97,32 +88,80 @@ def read_model(
 ) -> nn.Module:
     """Returns the network of a folder in fp32 and eval mode, as an Auto class of transformers (`kind`) does.
 
-    Weights with `computed` in their name need not be in the file.
-    Errors: InputError, which names what was `expected`, if the folder has no such network in safetensors,
-    brings code, or describes another network than its weights are of.
+    Weights are safetensors, or a pickle that may hold nothing but tensors. Weights with `computed` in their
+    name need not be in the file.
+    Errors: InputError, which names what was `expected`, if the folder has no such network, brings code, or
+    describes another network than its weights are of.
     """
     import torch
 
     check_model_folder(folder)
-    with in_one_line(folder, expected), no_larger_than(*_stored(folder), folder):
+    check_stored(folder)
+    check_real(folder / WEIGHTS)
+    with in_one_line(folder, expected):
         model, report = kind.from_pretrained(
             folder,
             trust_remote_code=False,
             local_files_only=True,
-            use_safetensors=True,
+            weights_only=True,
             dtype=torch.float32,
             output_loading_info=True,
             **options,
         )
-    missing = sorted(key for key in report["missing_keys"] if computed not in key)
-    if missing:
-        raise InputError(
-            f"{folder}: {len(missing)} weights are missing, the first is {missing[0]}; expected {expected}"
-        )
-    unused = sorted(key for key in report["unexpected_keys"] if LAYER.search(key))
-    if unused:
-        raise InputError(f"{folder}: holds {unused[0]}, a layer more than its config.json describes")
+    missing = [key for key in report["missing_keys"] if computed not in key]
+    check_weights(folder, model, missing, report["unexpected_keys"], expected=expected)
     return model.eval()
+
+
+def check_stored(folder: Path) -> None:
+    """Raises InputError, which names the weights of other formats, if there are none that are read."""
+    if any((folder / name).is_file() for name in STORED):
+        return
+    others = ("tf_model.h5", "flax_model.msgpack", "*.onnx", "*.gguf", "*.bin", "*.safetensors", "*.pt")
+    found = sorted(path.name for pattern in others for path in folder.glob(pattern))
+    instead = f", has {found[0]}" if found else ""
+    raise InputError(f"{folder}: no weights{instead}; expected {WEIGHTS} or {PICKLED}")
+
+
+def check_real(path: Path) -> None:
+    """Raises InputError if a safetensors file holds complex numbers: libraries keep the real part."""
+    from safetensors import SafetensorError, safe_open
+
+    if not path.is_file():
+        return
+    try:
+        with safe_open(path, framework="pt") as file:
+            types = {file.get_slice(key).get_dtype() for key in file.keys()}  # noqa: SIM118
+    except SafetensorError as error:
+        raise InputError(f"{path}: damaged or cut off ({error}); get the file again") from None
+    if any(name.startswith("C") for name in types):
+        raise InputError(f"{path}: holds complex numbers, expected real ones")
+
+
+def check_weights(
+    folder: Path, model: Any, missing: Iterable[str], unexpected: Iterable[str], *, expected: str
+) -> None:
+    """Raises InputError if weights are missing, or a layer of the network itself is left unused.
+
+    What stands beside the network under a name of its own (a generator, a momentum copy) is not its layer.
+    """
+    absent, unused = sorted(missing), sorted(unexpected)
+    if absent:
+        under = next((key for key in unused if key.endswith(f".{absent[0]}")), None)
+        beside = f" (there is {under})" if under else ""
+        raise InputError(
+            f"{folder}: {len(absent)} weights are missing, the first is {absent[0]}{beside}; "
+            f"expected {expected}"
+        )
+    prefix = f"{model.base_model_prefix}."
+    own = {_without_numbers(name.removeprefix(prefix)) for name in model.state_dict()}
+    for key in unused:
+        if LAYER.search(key) and _without_numbers(key.removeprefix(prefix)) in own:
+            raise InputError(f"{folder}: holds {key}, a layer more than its config.json describes")
+
+
+def _without_numbers(name: str) -> str:
+    return re.sub(r"\.\d+(?=\.)", ".", name)
 
 
 def read_tokenizer(folder: Path, **options: Any) -> Any:
@@ -174,76 +213,25 @@ def in_one_line(folder: Path, expected: str = "a model") -> Iterator[None]:
     except Exception as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
-        reason = " ".join(str(error).split())[:200]
+        reason = " ".join(str(error).split())
+        if REMOTE_CODE in reason:
+            raise InputError(
+                f"{folder}: brings Python code (auto_map, or a module of its own), which is not run"
+            ) from error
         raise InputError(
-            f"{folder}: cannot be read as {expected} ({type(error).__name__}: {reason}); {AGAIN}"
+            f"{folder}: cannot be read as {expected} ({type(error).__name__}: {reason[:300]})"
         ) from error
 
 
-def _check_values(path: Path, value: Any) -> None:
-    if isinstance(value, list):
-        for entry in value:
-            _check_values(path, entry)
-    if not isinstance(value, dict):
-        return
-    for key, entry in value.items():
-        if key in ELSEWHERE and entry:
-            raise InputError(f"{path}: has {key!r}: {ELSEWHERE[key]}")
+def _check_code(path: Path, value: Any) -> None:
+    """Raises InputError for an entry at any depth that has a library load code or whole Python objects."""
+    for entry in value if isinstance(value, list) else ():
+        _check_code(path, entry)
+    for key, entry in value.items() if isinstance(value, dict) else ():
         if key.endswith("_implementation") and "/" in str(entry):
-            raise InputError(f"{path}: {key} is {entry!r}, a kernel of the hub; expected sdpa or eager")
-        counts = key.startswith(("num_", "n_")) or "layer" in key
-        if counts and isinstance(entry, int) and not 0 <= entry <= MOST:
-            raise InputError(f"{path}: {key} is out of range, expected 0 to {MOST}")
-        _check_values(path, entry)
-
-
-def _stored(folder: Path) -> tuple[int, int]:
-    """Returns how many tensors and numbers the safetensors files of a folder hold, from their headers."""
-    from math import prod
-
-    from safetensors import SafetensorError, safe_open
-
-    names = [WEIGHTS]
-    if not (folder / WEIGHTS).is_file():
-        if not (folder / INDEX).is_file():
-            raise InputError(
-                f"{folder}: no .safetensors weights, expected {WEIGHTS}; convert them, pickle is not read"
-            )
-        listed = read_json(folder / INDEX).get("weight_map")
-        names = sorted({str(name) for name in listed.values()}) if isinstance(listed, dict) else []
-    shapes: list[list[int]] = []
-    for name in names:
-        if not name.endswith(".safetensors") or "/" in name or not (folder / name).is_file():
-            raise InputError(f"{folder / INDEX}: names {name!r}, expected a .safetensors file next to it")
-        try:
-            with safe_open(folder / name, framework="pt") as file:
-                slices = [file.get_slice(key) for key in file.keys()]  # noqa: SIM118
-                shapes += [tensor.get_shape() for tensor in slices]
-                complex_numbers = any(tensor.get_dtype().startswith("C") for tensor in slices)
-        except SafetensorError as error:
-            raise InputError(f"{folder / name}: the model cannot be read ({error}); fetch it again") from None
-        if complex_numbers:
-            raise InputError(f"{folder / name}: holds complex numbers, expected real ones")
-    return len(shapes), sum(map(prod, shapes))
-
-
-@contextmanager
-def no_larger_than(tensors: int, numbers: int, folder: Path) -> Iterator[None]:
-    """Raises InputError in the block once networks are built with far more tensors or numbers than these."""
-    from torch.nn.modules import module
-
-    left = [SLACK * tensors + 100, SLACK * numbers + 1_000_000]
-
-    def count(owner: Any, name: str, tensor: Any) -> None:
-        left[0] -= 1
-        left[1] -= 0 if tensor is None else tensor.numel()
-        if min(left) < 0:
-            raise InputError(
-                f"{folder}: describes a far larger network than the one whose {tensors} tensors it holds"
-            )
-
-    with ExitStack() as stack:
-        for hook in ("parameter", "buffer"):
-            handle = getattr(module, f"register_module_{hook}_registration_hook")(count)
-            stack.callback(handle.remove)
-        yield
+            raise InputError(f"{path}: {key} is {entry!r}, a kernel of the hub, which is not run")
+        if key in ("use_kernels", "kernel_config") and entry:
+            raise InputError(f"{path}: has {key!r}: kernels of the hub are not run")
+        if key == "weights_only" and not entry:
+            raise InputError(f"{path}: has 'weights_only': {entry}: objects in a pickle are not read")
+        _check_code(path, entry)

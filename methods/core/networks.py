@@ -56,7 +56,6 @@ class MaskedModel(nn.Module):
                 AutoModelForMaskedLM,
                 folder,
                 expected="a masked language model with its output layer",
-                attn_implementation="sdpa",
             )
 
     def forward(self, tokens: Tokens) -> Tensor:

@@ -1,4 +1,4 @@
-"""The promise table of docs/verdicts.md: its numbers keep the promises, and a quick run agrees."""
+"""The tables of docs/verdicts.md: their numbers keep the promises, and a quick run agrees."""
 
 import math
 import re
@@ -7,13 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.verdict_studies import Row, Studies, rows_of_looks, rows_of_others
-from benchmarks.verdicts import DOCS, told_apart, won_or_lost
-from harness.facts.verdicts import LEVEL
+from benchmarks.verdict_others import rows_of_others, told_apart, won_or_lost
+from benchmarks.verdict_studies import TRUTHS, Row, Studies, rows_of_looks, useful
+from benchmarks.verdicts import DOCS
+from harness.facts.number_tests import LEVEL
 
 ROOT = Path(__file__).parents[2]
 QUICK = 2_000
 LINE = re.compile(r"^\| (.+?) \| (.+?) \| (none|[\d.]+ %) \| ([\d.]+) % \| ([\d.]+) % \|$", re.MULTILINE)
+USEFUL = re.compile(r"^\| sd ([\d.]+), off ([\d.]+) \| (.+) \|$", re.MULTILINE)
 
 
 Lines = dict[tuple[str, str], tuple[str, float, float]]
@@ -30,9 +32,10 @@ def committed() -> Lines:
 
 
 def test_no_line_of_the_table_is_above_its_promise(committed: Lines) -> None:
-    """But for three standard errors of the simulation."""
-    assert len(committed) > 20
+    """But for three standard errors of the simulation; a line without a promise says that it is outside."""
+    assert len(committed) > 40
     for line, (limit, rate, error) in committed.items():
+        assert (limit == "none") == line[1].endswith("outside of the promise"), line
         assert limit == "none" or rate <= float(limit.removesuffix(" %")) + 3 * error + 0.1, line
 
 
@@ -45,6 +48,17 @@ def test_a_quick_run_gives_the_rates_of_the_table(committed: Lines) -> None:
         assert one.holds
 
 
+def test_a_quick_run_is_as_useful_as_the_table_says() -> None:
+    text = (ROOT / DOCS).read_text(encoding="utf-8")
+    told = {
+        (float(sd), float(off)): [float(cell.removesuffix(" %")) for cell in cells.split(" | ")]
+        for sd, off, cells in USEFUL.findall(text)
+    }
+    assert set(told) == set(TRUTHS)
+    for sd, off, shares in useful(QUICK):
+        assert [100 * share for share in shares] == pytest.approx(told[sd, off], abs=4.6)
+
+
 def test_a_promise_holds_up_to_three_standard_errors() -> None:
     """The error of 5 % in 400 studies is 1.1 %; of a rate that would be a half if it held, 2.5 %."""
     assert [Row("x", "y", rate, 400).holds for rate in (0.082, 0.084)] == [True, False]
@@ -53,7 +67,7 @@ def test_a_promise_holds_up_to_three_standard_errors() -> None:
 
 
 def test_the_variance_of_the_first_seeds_is_drawn_without_bias() -> None:
-    studies = Studies(np.random.default_rng(0), 2.0, np.zeros(QUICK))
+    studies = Studies.normal(np.random.default_rng(0), 2.0, np.zeros(QUICK))
     assert (studies.sds[1:10] ** 2).mean(axis=1) == pytest.approx([4.0] * 9, rel=0.1)
 
 

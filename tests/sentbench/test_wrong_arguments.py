@@ -91,7 +91,6 @@ WRONG_ANSWERS: dict[str, Callable[[list[str]], Any]] = {
     "complex": lambda texts: letters(texts) * 1j,
     "sparse": lambda texts: scipy.sparse.csr_array(letters(texts)),
     "a tensor without memory": lambda texts: tensor(texts).to("meta"),
-    "tensors with a graph": lambda texts: list(tensor(texts).requires_grad_()),
 }
 WRONG_TASKS: dict[str, Any] = {
     "none": None,

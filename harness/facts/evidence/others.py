@@ -7,8 +7,9 @@ from typing import Literal
 
 from harness.facts import statistics
 from harness.facts.evidence.ledger import COLUMNS, Ledger, Study, Summary, runs_of
+from harness.facts.number_tests import Origin, origin_of
 from harness.facts.published import Published
-from harness.facts.verdicts import Judgement, Origin, judge, origin_of
+from harness.facts.verdicts import Judgement, Sources, judge
 
 Relation = Literal["independent", "same authors", "checkpoint", "other recipe"]
 """How a study stands to a reported number: others trained the system by its recipe, those who reported it
@@ -48,9 +49,13 @@ class ReportedNumber:
         """How the number came about, for the prediction interval."""
         return origin_of(self.seeds, self.picked)
 
-    def judged(self, values: Sequence[float], known: statistics.KnownSd | None) -> Judgement:
-        """Returns what some seeds say of the number; values and known: as of `judge`."""
-        return judge(values, self.value, origin=self.origin, known=known, rounding=self.rounding)
+    def judged(
+        self, values: Sequence[float], known: statistics.KnownSd | None, in_order: int | None = None
+    ) -> Judgement:
+        """Returns what some seeds say of the number; the arguments are those of `judge`."""
+        return judge(
+            values, self.value, origin=self.origin, known=known, rounding=self.rounding, in_order=in_order
+        )
 
     @property
     def fact(self) -> tuple[str, str, float]:
@@ -63,7 +68,7 @@ class Pool:
     """The counted studies of one relation and column.
 
     runs: single runs by who measured them; sources: one value for each who measured, the mean over the runs
-    behind it (a range counts once, as its middle).
+    behind it (a range counts once, as its middle); counts: how many runs these are, by default one.
     competitors: the studies of authors who have a method of their own in the tables, by source.
     """
 
@@ -71,6 +76,12 @@ class Pool:
     runs: Mapping[str, tuple[float, ...]]
     sources: Mapping[str, float]
     competitors: Mapping[str, tuple[Study, ...]] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def as_sources(self) -> Sources:
+        """The sources as `by_others` takes them."""
+        return Sources(self.sources, {name: self.counts.get(name, 1) for name in self.sources}, self.runs)
 
     @property
     def median(self) -> float | None:
@@ -193,7 +204,8 @@ def pool(ledger: Ledger, studies: Iterable[Study], column: str) -> Pool:
         for by in sources
         if by in ledger.scope.groups
     }
-    return Pool(chosen, runs, sources, competitors)
+    counts = {by: sum(count for _, count in some) for by, some in parts.items()}
+    return Pool(chosen, runs, sources, competitors, counts)
 
 
 def known_sd(ledger: Ledger, system: str, column: str) -> statistics.KnownSd | None:

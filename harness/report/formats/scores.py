@@ -7,7 +7,7 @@ from harness.facts import statistics
 from harness.facts.statistics import Interval
 from harness.report.formats.latex import escape
 from harness.report.formats.text import DASH, align
-from harness.report.system_pairs import HEADLINE, Difference, SystemComparison, tally_in_words
+from harness.report.system_pairs import HEADLINE, TOGETHER, Difference, SystemComparison, tally_in_words
 
 PLAIN = ("alignment", "uniformity", "anisotropy")
 """Metrics that papers print as they are; all others they print x 100."""
@@ -100,11 +100,8 @@ def average_of(tasks: Sequence[str], lines: Sequence[ScoreLine]) -> tuple[str, s
     return None
 
 
-def differences_to_text(found: SystemComparison, *, corrected: bool = False) -> str:
-    """Returns a line a task with both means, the difference and its intervals, their mean, and the tally.
-
-    corrected: the intervals of the tasks hold together.
-    """
+def differences_to_text(found: SystemComparison) -> str:
+    """Returns a line a task with both means, the difference and its intervals, their mean, and the tally."""
     rows = [
         ["task", "metric", found.first, found.second, "difference", "over seeds", "over pairs", "jointly", ""]
     ]
@@ -113,8 +110,7 @@ def differences_to_text(found: SystemComparison, *, corrected: bool = False) -> 
         rows.append(["Mean", "", *_difference(found.mean)])
     tally = tally_in_words(found.tally, found.first)
     reasons = ", ".join(dict.fromkeys(one.reason for one in found.tasks.values()))
-    together = ", of all tasks together" if corrected else ""
-    foot = f"scores x 100; 95 % intervals of the difference{together}; judged {reasons}"
+    foot = f"scores x 100; intervals of the difference, {TOGETHER}; judged {reasons}"
     return "\n".join([*align(rows, 2), "", tally, foot]) + "\n"
 
 

@@ -4,16 +4,22 @@ import re
 from collections.abc import Callable
 from itertools import zip_longest
 
-from harness.facts.verdicts import MARGIN, Verdict
+from harness.facts.number_tests import MARGIN
+from harness.facts.verdicts import Verdict
 from harness.report.tables.model import Cell, Column, Table, TableRow
 
 MARKS: dict[Verdict, str] = {
     "replicates": "=",
     "replicates within run-to-run variation": "≈",
+    "borderline (lower)": "≲",
+    "borderline (higher)": "≳",
     "does not replicate (lower)": "↓",
     "does not replicate (higher)": "↑",
     "inconclusive": "?",
     "independent runs agree": "○=",
+    "independent runs agree within run-to-run variation": "○≈",
+    "independent mean is lower": "○≲",
+    "independent mean is higher": "○≳",
     "independent runs score lower": "○↓",
     "independent runs score higher": "○↑",
     "independent evidence is inconclusive": "○?",
@@ -30,14 +36,25 @@ DASH = "–"
 """Neither a value of ours nor a published one is known."""
 
 MEANINGS: dict[Verdict, str] = {  # each follows its mark
-    "replicates": f" replicates (within {MARGIN:g} points)",
-    "replicates within run-to-run variation": " replicates within run-to-run variation",
-    "does not replicate (lower)": " does not replicate (our scores are lower)",
-    "does not replicate (higher)": " does not replicate (our scores are higher)",
-    "inconclusive": "+n inconclusive (n more seeds advised)",
+    "replicates": f" replicates (our mean is within {MARGIN:g} points)",
+    "replicates within run-to-run variation": " replicates within run-to-run variation (our mean is off)",
+    "borderline (lower)": " borderline (our mean is lower, the number at the edge of single runs)",
+    "borderline (higher)": " borderline (our mean is higher, the number at the edge of single runs)",
+    "does not replicate (lower)": (
+        " does not replicate (our mean is lower, the number outside of what runs give)"
+    ),
+    "does not replicate (higher)": (
+        " does not replicate (our mean is higher, the number outside of what runs give)"
+    ),
+    "inconclusive": "+n inconclusive (n more seeds up to the next look)",
     "independent runs agree": " independent runs agree",
-    "independent runs score lower": f" independent runs score lower by more than {MARGIN:g} points",
-    "independent runs score higher": f" independent runs score higher by more than {MARGIN:g} points",
+    "independent runs agree within run-to-run variation": (
+        " independent runs agree within run-to-run variation (their mean is off)"
+    ),
+    "independent mean is lower": f" independent mean is lower by more than {MARGIN:g} points",
+    "independent mean is higher": f" independent mean is higher by more than {MARGIN:g} points",
+    "independent runs score lower": " independent runs score lower (the number is outside of single runs)",
+    "independent runs score higher": " independent runs score higher (the number is outside of single runs)",
     "independent evidence is inconclusive": " independent evidence is inconclusive",
     "authors only": " authors only",
 }

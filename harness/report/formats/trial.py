@@ -7,7 +7,7 @@ from typing import NamedTuple
 from harness.facts.statistics import mean, sample_sd
 from harness.report.formats.scores import signed_interval
 from harness.report.formats.text import align
-from harness.report.system_pairs import Difference, SystemComparison, SystemScores, tally_in_words
+from harness.report.system_pairs import TOGETHER, Difference, SystemComparison, SystemScores, tally_in_words
 from harness.report.tables.rows import span_words
 
 
@@ -53,7 +53,7 @@ class Trial:
         return next(iter(self.systems))
 
 
-FOOT = "scores x 100, mean ± standard deviation over seeds; intervals of the difference over paired seeds"
+FOOT = f"scores x 100, mean ± standard deviation over seeds; paired differences, {TOGETHER}"
 
 
 def to_text(trial: Trial) -> str:
@@ -72,7 +72,7 @@ def to_text(trial: Trial) -> str:
 def comparison_rows(found: SystemComparison, systems: Mapping[str, SystemScores]) -> list[list[str]]:
     """Returns the heads and a row a task, then the mean of all tasks."""
     ours, theirs = systems[found.first], systems[found.second]
-    rows = [["task", found.first, found.second, "difference", "95 % interval", ""]]
+    rows = [["task", found.first, found.second, "difference", "interval", ""]]
     for name, one in found.tasks.items():
         sides = (spread([*side.tasks[name].values()]) for side in (ours, theirs))
         rows.append([name.task, *sides, *_difference(one)])

@@ -9,7 +9,8 @@ from pydantic import Field
 
 from harness.declarations import Declaration, read_declaration
 from harness.facts import statistics
-from harness.facts.verdicts import MARGIN, Verdict
+from harness.facts.number_tests import LEVEL, MARGIN
+from harness.facts.verdicts import NOT_SETTLED, Verdict
 from harness.report.chart import Chart, Row, colour_of, draw
 from harness.report.formats.text import MARKS
 from harness.report.pages.cells import verdict_counts
@@ -17,7 +18,8 @@ from harness.report.pages.content import Report
 from harness.report.pages.sources import anchor_of
 from harness.report.runs import slug
 from harness.report.tables.model import Cell, Table, find_cells, reading_order, row_label, verifications
-from harness.report.verification import Verification, counted, draw_words
+from harness.report.verification import Verification, counted
+from harness.report.words import draw_words, level_words, place_words
 
 MOST = 3
 """Sentences that the first screen has."""
@@ -25,14 +27,26 @@ MOST = 3
 CROWD = 12
 """The most runs that the first picture draws in one line; more take three."""
 GROUPS: dict[str, tuple[Verdict, ...]] = {
-    "replicates": ("replicates", "replicates within run-to-run variation", "independent runs agree"),
-    "is above what other runs reach": ("does not replicate (lower)", "independent runs score lower"),
-    "is below what other runs reach": ("does not replicate (higher)", "independent runs score higher"),
-    "is inconclusive": ("inconclusive", "independent evidence is inconclusive"),
-    "was measured by its authors only": ("authors only", "no independent result"),
+    "replicates": ("replicates", "independent runs agree"),
+    "is off the mean of other runs and inside what single runs give": (
+        "replicates within run-to-run variation",
+        "independent runs agree within run-to-run variation",
+    ),
+    "is above the mean of other runs, and at the edge of single runs or with too few of them": (
+        "borderline (lower)",
+        "independent mean is lower",
+    ),
+    "is below the mean of other runs, and at the edge of single runs or with too few of them": (
+        "borderline (higher)",
+        "independent mean is higher",
+    ),
+    "is above what single runs give": ("does not replicate (lower)", "independent runs score lower"),
+    "is below what single runs give": ("does not replicate (higher)", "independent runs score higher"),
+    "is not settled": NOT_SETTLED,
+    "was measured by its authors only": ("authors only",),
+    "has no second measurement": ("no independent result",),
 }
-"""What the conclusion says of one number, by its verdict."""
-SEVERAL = {"replicates": "replicate", "is": "are", "was": "were", "its": "their"}
+SEVERAL = {"replicates": "replicate", "is": "are", "was": "were", "its": "their", "has": "have"}
 """Words of it for several numbers."""
 
 
@@ -132,8 +146,7 @@ def _cost(found: Verification, cell: Cell) -> str:
         return "answered by our runs" if cell.wanted else "no recipe here runs it"
     if plan.seeds is None:
         return plan.why
-    chance = f"chance of a verdict {plan.chance:.0%}" if plan.chance is not None else plan.why
-    return "; ".join(filter(None, [f"to test it: {plan.cost}", chance]))
+    return "; ".join(filter(None, [f"to test it: {plan.cost}", plan.why]))
 
 
 def known_words(found: Verification) -> str:
@@ -145,8 +158,8 @@ def known_words(found: Verification) -> str:
         rivals = f", {len(others.competitors)} by authors of a competing method" if others.competitors else ""
         sources = counted(len(others.sources), "independent source")
         parts.append(f"median {others.median:.2f} of {sources}{rivals}")
-    if found.draw is not None and found.draw.runs > 1:
-        parts.append(draw_words(found.draw).replace(" %", "\N{NO-BREAK SPACE}%"))
+    if found.place is not None and found.place.runs > 1:
+        parts.append(place_words(found.place).replace(" %", "\N{NO-BREAK SPACE}%"))
     own = found.others.pools["same authors"].median
     if own is not None and not parts:
         parts.append(f"its authors again: {own:.2f}")
@@ -177,8 +190,9 @@ def forest_of(answers: Sequence[Answer], key: str) -> Chart:
         title="Reported numbers and independent runs of the same recipe",
         caption=(
             "Each mark is a score minus the reported one. In the green band, within "
-            f"{MARGIN:g} points, it counts as the same. The blue bar is the 90 % interval of the mean of "
-            "independent sources, which decides the verdict; each source counts once."
+            f"{MARGIN:g} points, it counts as the same. The blue bar is the {1 - 2 * LEVEL:.0%} interval of "
+            "the mean of independent sources, which decides the level; each source counts once. Whether a "
+            "number is one of single runs is a second question."
         ),
         says=conclusion(answers),
         margin=MARGIN,
@@ -255,20 +269,15 @@ def telling_sentences(tables: Iterable[Table], answers: Sequence[Answer]) -> lis
     """Returns up to MOST sentences, each computed from the evidence of the tables.
 
     First the settled number with most evidence, then how many of the numbers in question only their authors
-    measured, then the rest by the number of sources: settled numbers, and reported single runs that few
-    others reach. A number that several tables print is named once, and of a system only the mean of the test
-    sets.
+    measured, then the other settled numbers by the number of sources. A number that several tables print is
+    named once, and of a system only the mean of the test sets.
     """
     found: dict[tuple[str, str, float], tuple[int, str]] = {}
     for table, row, known in verifications(sorted(tables, key=reading_order)):
         weight = len(known.others.independent.sources) + len(known.values)
-        word: str = known.verdict
-        if word in ("inconclusive", "independent evidence is inconclusive"):
-            drawn = known.draw.answer if known.draw else ""
-            word = drawn if drawn in ("lucky draw", "unlucky draw", "out of reach") else ""
-        if known.reported.column == "Avg" and weight and word:
+        if known.reported.column == "Avg" and weight and known.verdict not in NOT_SETTLED:
             label = f"{row_label(row)}, {known.reported.value:.2f} in {table.title.partition(':')[0]}"
-            found.setdefault(known.reported.fact, (weight, f"{label}: {known_words(known)}: {word}."))
+            found.setdefault(known.reported.fact, (weight, f"{label}: {both_answers(known)}."))
     ranked = [words for _, words in sorted(found.values(), key=lambda entry: -entry[0])]
     asked = [answer for answer in answers if not answer.control]
     alone = sum(answer.verdict == "authors only" for answer in asked)
@@ -276,3 +285,14 @@ def telling_sentences(tables: Iterable[Table], answers: Sequence[Answer]) -> lis
         verb = "is" if alone == 1 else "are"
         ranked.insert(1, f"{alone} of the {len(asked)} numbers below {verb} known from the authors alone.")
     return ranked[:MOST]
+
+
+def both_answers(found: Verification) -> str:
+    """Returns the level and the draw of a number in one sentence, and where it is among the runs."""
+    answer = found.ours or found.by_others
+    parts = [level_words(answer), f"the number is {draw_words(answer.draw)}"]
+    if answer.draw == "not known":
+        parts[1] = "too few single runs to tell whether the number is one of them"
+    if found.place is not None:
+        parts.append(place_words(found.place))
+    return "; ".join(parts)

@@ -17,9 +17,8 @@ from harness.report.verification import (
     MANY,
     Verification,
     counted,
-    draw_words,
-    next_look_words,
 )
+from harness.report.words import collapsed_words, draw_words, level_words, next_look_words, place_words
 
 Facts = list[tuple[str, str]]
 """Pairs of a label and what is to be said under it."""
@@ -67,7 +66,7 @@ def cell_facts(table: Table, column: Column, cell: Cell, runs: Mapping[str, RunD
     if cell.evidence is not None and cell.evidence.among_many:
         verdict = f"{cell.verdict}: {MANY}"
     elif cell.more:
-        verdict = f"{cell.verdict}: {counted(cell.more, 'more seed')} advised"
+        verdict = f"{cell.verdict}: {counted(cell.more, 'more seed')} up to the next look"
     seeds = [str(runs[key].about.seed) if key in runs else key for key in cell.runs]
     if cell.values:
         values = [_number(value, column, table) for value in cell.values]
@@ -89,10 +88,15 @@ def cell_facts(table: Table, column: Column, cell: Cell, runs: Mapping[str, RunD
 
 
 def evidence_facts(found: Verification | None) -> Facts:
-    """Returns what others measured of a number, its place among single runs, and what would settle it."""
+    """Returns the two answers of a number, what others measured, its place among runs, and the next look."""
     if found is None:
         return []
-    facts = []
+    answer = found.ours or found.by_others
+    facts = [("Level", level_words(answer))]
+    if answer.difference is not None:
+        facts.append(("Draw", draw_words(answer.draw)))
+    if found.ours is not None:
+        facts += [("Error", found.ours.fault), ("Collapsed", collapsed_words(found.ours))]
     for kind, pool in found.others.pools.items():
         if pool.median is not None:
             rivals = len(pool.competitors) if kind == "independent" else 0
@@ -100,10 +104,9 @@ def evidence_facts(found: Verification | None) -> Facts:
             number = counted(len(pool.sources), "source")
             label = {"independent": "Others", "same authors": "Its authors"}.get(kind, kind.capitalize())
             facts.append((label, f"{pool.median:.2f}, median of {number}{marked}"))
-    if found.draw is not None:
-        low, high = (100 * end for end in found.draw.place.interval)
-        says = f"{found.draw.answer}: {draw_words(found.draw)} ({low:.0f} to {high:.0f} %)"
-        facts.append(("As one run", says))
+    if found.place is not None:
+        low, high = (100 * end for end in found.place.share.interval)
+        facts.append(("As one run", f"{place_words(found.place)} (95 % interval {low:.0f} to {high:.0f} %)"))
     if found.plan is not None:
         says = "; ".join(filter(None, [next_look_words(found.plan), found.plan.cost]))
         facts.append(("Next look", says))

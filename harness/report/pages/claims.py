@@ -15,8 +15,8 @@ from pydantic import Field
 from harness.declarations import Declaration, list_declarations, read_declaration
 from harness.errors import InputError, near_matches
 from harness.facts.comparisons import Claimed, Pair, claimed_among_many
+from harness.facts.number_tests import next_look
 from harness.facts.statistics import Comparison
-from harness.facts.verdicts import next_look
 from harness.report.chart import Chart, Row, draw
 from harness.report.pages.cells import cell_anchor
 from harness.report.pages.content import Page, Report

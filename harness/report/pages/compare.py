@@ -10,13 +10,13 @@ from harness.report.chart import Chart, Row, draw
 from harness.report.formats.text import task_title
 from harness.report.pages.content import Page, Report
 from harness.report.system_pairs import (
-    CONFIDENCE,
     OUTCOMES,
     SAME,
     SystemComparison,
     SystemScores,
     TaskName,
-    compare_systems,
+    against_all,
+    simultaneous,
     system_scores,
     tally_in_words,
 )
@@ -33,7 +33,7 @@ def compare_values(report: Report) -> dict[str, Any] | None:
     trained = [system for system in systems.values() if not system.exact] or list(systems.values())
     most = max(len(system.tasks) for system in trained)
     best = max((system for system in trained if len(system.tasks) == most), key=_mean)
-    rows = [(system, compare_systems(best, system)) for system in systems.values() if system is not best]
+    rows = [(systems[found.second], found) for found in against_all(best, list(systems.values()))]
     names = {name: task_title(name.task) for system in systems.values() for name in system.tasks}
     often = Counter(names.values())
     titles = {
@@ -43,7 +43,7 @@ def compare_values(report: Report) -> dict[str, Any] | None:
     return {
         "best": best,
         "tasks": {name: title for name, title in titles.items() if name in best.tasks},
-        "rows": [(system, found) for system, found in rows if found.tasks],
+        "rows": rows,
         "systems": systems,
         "outcomes": OUTCOMES,
         "seeds": seeds_of(systems, titles),
@@ -62,7 +62,10 @@ def seeds_of(systems: Mapping[str, SystemScores], titles: Mapping[TaskName, str]
     most = max((len(seeds) for system in systems.values() for seeds in system.tasks.values()), default=1)
     positions = {name: position for position, name in enumerate(titles)}
     return {
-        "t": {count: student(count - 1, CONFIDENCE) for count in range(2, most + 1)},
+        "t": [
+            {count: student(count - 1, simultaneous(tasks)) for count in range(2, most + 1)}
+            for tasks in range(len(titles) + 1)
+        ],
         "same": SAME,
         "outcomes": OUTCOMES,
         "tasks": list(titles.values()),

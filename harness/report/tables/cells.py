@@ -19,7 +19,7 @@ from harness.facts.published import PublishedRow
 from harness.facts.settling import Plan
 from harness.facts.spec import ColumnSpec, RowSpec, RunChoice, TableSpec
 from harness.facts.statistics import KnownSd
-from harness.report.tables.evidence import Evidence, SeedScore, seeds_of
+from harness.report.tables.evidence import Evidence, SeedScore, in_declared_order, seeds_of
 from harness.report.tables.model import Cell
 from harness.report.verification import Verification, verify
 
@@ -163,7 +163,10 @@ def _verification(place: Place, seeds: Sequence[SeedScore]) -> Verification | No
     reported, choice, evidence = place.reported, place.choice, place.evidence
     if reported is None:
         return None
-    judging = [] if place.no_verdict else seeds
+    declared = evidence.seeds.get(choice.system, ()) if choice else ()
+    if choice is not None and choice.seeds:
+        declared = [seed for seed in declared if seed in choice.seeds]
+    judging, ready = in_declared_order([] if place.no_verdict else seeds, declared)
     backbone = reported.row.partition("@")[2]
     found = verify(
         reported,
@@ -171,6 +174,7 @@ def _verification(place: Place, seeds: Sequence[SeedScore]) -> Verification | No
         values=[100 * seed.value for seed in judging],
         dev=[100 * seed.dev for seed in judging],
         known=place.known,
+        in_order=ready,
         planned=backbone_sd(evidence.ledger, backbone, reported.column) if reported.measurable else None,
         price=evidence.prices.get((choice.system, choice.backbone)) if choice else None,
     )

@@ -54,7 +54,7 @@ class Coverage:
         because = "; ".join(f"{key} ({count}): {self.reasons[key]}" for key, count in self.cited.items())
         cited = f"{sum(self.cited.values())} cited" + (f": {because}" if because else "")
         more = f", {self.more} more of ours" if self.more else ""
-        return f"{self.reported} rows in the paper, {self.run} with runs{more}, {cited}"
+        return f"{self.reported} rows in the paper, {self.run} with a recipe that runs them{more}, {cited}"
 
 
 def coverage_of(spec: TableSpec, published: Published, not_run: NotRun) -> Coverage:

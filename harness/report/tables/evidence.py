@@ -38,7 +38,7 @@ class Evidence:
     ledger: what others measured. systems: what a reader calls the systems that are rows of a table of runs,
     in their order; by default those of the scores. prices: what a seed takes, by system and backbone.
     recipes: the recipe that declares a system, by the system's id. settings: `config`, `train` and
-    `no_verdict` of every declared system.
+    `no_verdict` of every declared system. seeds: those of every declared system in their order.
     """
 
     results: Sequence[ResultFile]
@@ -48,6 +48,7 @@ class Evidence:
     prices: Mapping[tuple[str, str], Price] = field(default_factory=dict)
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     recipes: Mapping[str, str] = field(default_factory=dict)
+    seeds: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
     @cached_property
     def scores(self) -> Scores:
@@ -73,6 +74,21 @@ def _sorted(results: Iterable[ResultFile]) -> Scores:
                 seed = SeedScore(run, score.value, score.n, result.selection.best_dev)
                 found.setdefault(key, []).append(seed)
     return found
+
+
+def in_declared_order(seeds: Sequence[SeedScore], declared: Sequence[int]) -> tuple[list[SeedScore], int]:
+    """Returns scores in the order in which their seeds are declared, the rest by number behind them; and how
+    many come before the first declared seed that is missing.
+
+    The order is fixed before any run is made, so no verdict depends on which run ended first. Without a
+    declaration all count, by number.
+    """
+    if not declared:
+        return sorted(seeds, key=lambda score: score.run.seed), len(seeds)
+    place = {seed: number for number, seed in enumerate(declared)}
+    ordered = sorted(seeds, key=lambda score: (place.get(score.run.seed, len(place)), score.run.seed))
+    met = [place.get(score.run.seed) for score in ordered]
+    return ordered, sum(one == number for number, one in enumerate(met))
 
 
 def seeds_of(

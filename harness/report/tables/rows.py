@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from harness.facts.comparisons import rank_intervals, surviving
+from harness.facts.number_tests import LEVEL
 from harness.facts.spec import ColumnSpec, RowSpec, TableSpec
-from harness.facts.verdicts import FAILED, LEVEL
+from harness.facts.verdicts import FAILED, TAKEN_BACK
 from harness.report.tables.model import Cell, Table, TableRow, verifications
 from harness.report.verification import Verification
 
@@ -96,8 +97,9 @@ def span_words(ranks: tuple[int, int]) -> str:
 def control(tables: Mapping[str, Table]) -> dict[str, Table]:
     """Returns the tables with false-discovery control over each page, that is over all tables of a paper.
 
-    A "does not replicate" that is no discovery becomes inconclusive. Every distinct number with seeds of ours
-    is one hypothesis: a number that several cells quote counts once.
+    Of a "does not replicate", by our seeds or by others' runs, that is no discovery the level alone is left.
+    Every distinct number that our seeds, or three or more sources, judge is one hypothesis: a number that
+    several cells quote counts once.
     """
     pages: dict[str, dict[tuple[object, ...], float]] = {}
     for key, table in tables.items():
@@ -105,6 +107,8 @@ def control(tables: Mapping[str, Table]) -> dict[str, Table]:
         for _, _, known in verifications([table]):
             if known.ours is not None:
                 page[hypothesis(known)] = known.ours.p
+            elif known.by_others.interval is not None:
+                page[hypothesis(known)] = known.by_others.p
     taken_back = {
         page: {key for key, holds in zip(p, surviving(list(p.values())), strict=True) if not holds}
         for page, p in pages.items()
@@ -119,7 +123,7 @@ def page_of(key: str) -> str:
 
 
 def hypothesis(known: Verification) -> tuple[object, ...]:
-    """Returns what a verdict by our seeds is about: the number, and the runs that judge it."""
+    """Returns what a verdict is about: the number, and the runs of ours that judge it, none if others' do."""
     return (*known.reported.fact, known.values)
 
 
@@ -128,8 +132,8 @@ def _controlled(table: Table, taken_back: set[tuple[object, ...]]) -> Table:
         known = cell.evidence
         if known is None or cell.verdict not in FAILED or hypothesis(known) not in taken_back:
             return cell
-        known = replace(known, verdict="inconclusive", among_many=True)
-        return replace(cell, verdict="inconclusive", evidence=known)
+        known = replace(known, verdict=TAKEN_BACK[known.verdict], among_many=True)
+        return replace(cell, verdict=known.verdict, evidence=known)
 
     return replace(
         table, rows=tuple(replace(row, cells=tuple(map(controlled, row.cells))) for row in table.rows)

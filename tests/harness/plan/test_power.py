@@ -86,7 +86,7 @@ def test_a_proposal_names_every_system_its_seeds_and_its_basis(
     params = resolve(load_recipes(), ["pcl/table2"], tables=load_specs())
     lines = propose_seeds(params, tmp_path, power=0.8, delta=0.5).splitlines()
     rows = {tuple(line.split()[:2]): line.split()[2:] for line in lines[2:-1]}
-    assert rows["simcse", "bert-base-uncased"][:3] == ["5", "46", "0.84"]
+    assert rows["simcse", "bert-base-uncased"][:3] == ["5", ">", "40"]
     assert rows["pcl-new-pooler", "roberta-base"][1] == "?"
     assert rows["glove", "glove-6b-300d"][:2] == ["1", "1"]
     assert len(rows) == len({(run.id, run.backbone) for run in params.runs.values()})

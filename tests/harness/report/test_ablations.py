@@ -68,11 +68,15 @@ def test_a_gap_is_taken_from_the_average_that_the_runs_alone_fill() -> None:
     assert gap_of(["a"], [table]) is None
 
 
+HALF = 7.385598 * 0.0725**0.5
+"""Variances 0.125 and 0.02, error sqrt(0.0625 + 0.01); freedom 0.0725^2 / (0.0625^2 + 0.01^2)."""
+
+
 def test_effects_of_steps_are_bars_in_points_and_steps_that_were_not_run_are_left_out() -> None:
     pytest.importorskip("vl_convert", reason="pictures need the extra `report`")
     effects = {
         "pooling": effect_of([69.5], [70.0]),
-        "length": effect_of([71.25, 71.25], [70.0, 70.0]),
+        "length": effect_of([71.0, 71.5], [69.9, 70.1]),
         "steps": effect_of([], [70.0, 70.0]),
     }
     measured = MeasuredAblation(
@@ -82,7 +86,7 @@ def test_effects_of_steps_are_bars_in_points_and_steps_that_were_not_run_are_lef
     assert chart is not None
     assert [(one["name"], one["value"], one.get("low"), one.get("high")) for one in chart.rows] == [
         ("pooling", -0.5, None, None),
-        ("length", 1.25, 1.25, 1.25),
+        ("length", 1.25, pytest.approx(1.25 - HALF), pytest.approx(1.25 + HALF)),
     ]
     assert chart.says == "length moves the score most, by +1.25 points."
     assert chart.key == "effects-simcse-on-b"

@@ -36,7 +36,8 @@ def test_a_table_is_counted_row_by_row(specs: dict[str, TableSpec], published: P
     assert (found.reported, found.run, found.more) == (9, 7, 0)
     assert found.cited == {"simcse/crop": 1, "simcse": 1}
     assert found.words == (
-        "9 rows in the paper, 7 with runs, 2 cited: simcse/crop (1): no switch; simcse (1): not run"
+        "9 rows in the paper, 7 with a recipe that runs them, "
+        "2 cited: simcse/crop (1): no switch; simcse (1): not run"
     )
     sweep = coverage_of(specs["una/table-c4"], published, NONE)
     assert (sweep.reported, sweep.run, sweep.more, sweep.cited) == (2, 2, 2, {})
@@ -52,6 +53,6 @@ def test_a_row_without_a_run_and_without_a_reason_is_one_line(
 def test_the_command_prints_a_line_a_table(printed: Callable[..., str]) -> None:
     lines = [" ".join(line.split()) for line in printed("list", "tables", "--coverage").splitlines()]
     assert len(lines) == 41
-    assert "pcl/table3 4 rows in the paper, 4 with runs, 0 cited" in lines
+    assert "pcl/table3 4 rows in the paper, 4 with a recipe that runs them, 0 cited" in lines
     entries = {one["name"]: one for one in json.loads(printed("list", "tables", "--coverage", "--json"))}
     assert entries["pcl/table4"]["cited"] == {"skip-thought": 1, "is-bert": 1}

@@ -26,7 +26,7 @@ def test_the_tables_of_a_paper_are_one_page_and_any_other_table_is_its_own() -> 
     assert page_of("small") != page_of("small-pairs")
 
 
-def test_a_failure_that_is_no_discovery_on_its_page_becomes_inconclusive() -> None:
+def test_of_a_failure_that_is_no_discovery_on_its_page_the_level_is_left() -> None:
     """p = 0.04 holds alone, and not among four numbers, three of which have 0.5."""
     number, others = alone(1)
     found = verify(number, others, values=[60.0, 60.1, 60.2, 60.3, 60.4])
@@ -35,6 +35,22 @@ def test_a_failure_that_is_no_discovery_on_its_page_becomes_inconclusive() -> No
     for place, p in enumerate((0.04, 0.5, 0.5, 0.5)):
         judged = replace(found, values=(float(place),), ours=replace(found.ours, p=p))
         rows.append(TableRow("r", "R", (Cell(verdict=found.verdict, evidence=judged),)))
-    for some, said in ((rows[:1], "does not replicate (lower)"), (rows, "inconclusive")):
+    for some, said in ((rows[:1], "does not replicate (lower)"), (rows, "borderline (lower)")):
+        table = control({"p/t": Table("p/t", "T", (Column("A", "A"),), tuple(some))})["p/t"]
+        assert {row.cells[0].verdict for row in table.rows} == {said}
+
+
+def test_a_red_verdict_by_others_is_a_hypothesis_of_its_page() -> None:
+    """p = 0.04 by three sources holds alone, and not next to three numbers with 0.5."""
+    number, nothing = alone(1)
+    pool = replace(nothing.independent, sources={"a": 60.0, "b": 60.1, "c": 60.2})
+    found = verify(number, replace(nothing, pools={**nothing.pools, "independent": pool}))
+    assert found.verdict == "independent runs score lower"
+    rows = []
+    for place, p in enumerate((0.04, 0.5, 0.5, 0.5)):
+        reported = replace(number, row=str(place))
+        judged = replace(found, reported=reported, by_others=replace(found.by_others, p=p))
+        rows.append(TableRow("r", "R", (Cell(verdict=found.verdict, evidence=judged),)))
+    for some, said in ((rows[:1], "independent runs score lower"), (rows, "independent mean is lower")):
         table = control({"p/t": Table("p/t", "T", (Column("A", "A"),), tuple(some))})["p/t"]
         assert {row.cells[0].verdict for row in table.rows} == {said}

@@ -96,7 +96,7 @@ def test_a_cell_links_to_its_runs_and_carries_its_facts() -> None:
         ["Ours", "75.11 ± 0.84, n = 3 seeds"],
         ["Published", "76.25"],
         ["Difference", "−1.14"],
-        ["Verdict", "inconclusive: 11 more seeds advised"],
+        ["Verdict", "inconclusive: 11 more seeds up to the next look"],
         ["Rank", "1 to 2"],
         ["Each seed", "0: 74.30, 1: 75.10, 2: 75.92"],
         ["Best on dev", "75.90"],

@@ -32,8 +32,8 @@ def test_settled_and_open_numbers_are_counted_and_the_cheapest_open_one_is_next(
             table(
                 cell(75.0, known=EXACT),
                 cell(72.0, reported=76.0, known=EXACT),
-                cell(74.0, 76.0, reported=75.5, hours=3.0),
-                cell(74.0, 76.0, reported=75.6, hours=2.0),
+                cell(74.9, 75.1, reported=75.1, hours=3.0),
+                cell(74.9, 75.1, reported=75.2, hours=2.0),
             )
         ]
     )

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from harness.facts.comparisons import critical_range
 from harness.facts.statistics import Interval
 from harness.report.pages.compare import compare_values
 from harness.report.pages.content import Report
@@ -145,5 +146,8 @@ def test_the_page_compares_the_best_trained_system_with_every_one_that_it_shares
     assert values is not None
     assert values["best"].key == "a@b"
     assert [system.key for system, _ in values["rows"]] == ["b@b", "c@b"]
-    assert values["rows"][0][1] == compared(list(results))
+    mean = values["rows"][0][1].mean
+    assert (mean.difference, mean.paired) == (pytest.approx(0.25), 2)
+    half = critical_range(3, 2) * ((0.005 + 0.02) / 2 / 2) ** 0.5
+    assert mean.seeds == pytest.approx((0.25 - half, 0.25 + half)), "Tukey's range of three with a pooled sd"
     assert compare_values(replace(report, results=results[:2])) is None

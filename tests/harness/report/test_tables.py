@@ -130,14 +130,17 @@ def test_runs_that_may_not_judge_are_shown_with_the_reason_and_no_more_are_asked
 
 
 def test_a_study_of_a_system_widens_its_own_interval_and_plans_for_others(evidence: MakeEvidence) -> None:
-    """Before the first look there is no verdict; a study gives the chance of one at five seeds."""
+    """Before the first look there is no verdict; a study says which means settle it at five seeds."""
     records, spec = [(PCL, 1, "STSB", 0.75)], spec_of(REPORTED, published="pcl/table2")
     own = cell(build_table(spec, evidence(records, studied("pcl@bert-base-uncased"))))
     other = cell(build_table(spec, evidence(records, studied("simcse@bert-base-uncased"))))
     nobody = cell(build_table(spec, evidence(records)))
     plans = [found.evidence.plan for found in (own, other, nobody) if found.evidence is not None]
     assert [(found.verdict, found.more) for found in (own, other, nobody)] == [("inconclusive", 4)] * 3
-    assert [plan is not None and plan.chance is not None for plan in plans] == [True, True, False]
+    says = [plan.why.rpartition("; sd ")[2] for plan in plans if plan is not None]
+    assert says[0].endswith("by a study of 12 seeds")
+    assert says[1].endswith("of another system on this backbone")
+    assert says[2] == "no standard deviation is known before two seeds"
 
 
 def test_a_column_of_settings_shows_the_recipe_beside_the_print(evidence: MakeEvidence) -> None:

@@ -11,10 +11,13 @@ from harness.facts.evidence.others import (
     others_of,
     reported_number,
 )
+from harness.facts.number_tests import MARGIN, Origin
 from harness.facts.published import Published
-from harness.facts.settling import Price
+from harness.facts.settling import Price, error_at, plan_for, settles
 from harness.facts.statistics import KnownSd
-from harness.report.verification import next_look_words, to_text, verify
+from harness.facts.verdicts import judge
+from harness.report.verification import to_text, verify
+from harness.report.words import next_look_words
 
 STUDY = KnownSd(0.84, 50)
 
@@ -31,38 +34,72 @@ def simcse(ledger: Ledger, published: Published) -> tuple[ReportedNumber, Others
 def test_without_our_seeds_others_speak_and_the_plan_rests_on_their_difference(
     ledger: Ledger, simcse: tuple[ReportedNumber, Others]
 ) -> None:
+    """The level is off and the number inside: 6 of the runs are above it."""
     spread = known_sd(ledger, "simcse@bert-base-uncased", "Avg")
     assert spread is not None
     found = verify(*simcse, known=spread, price=Price("sentbench plan pcl/simcse", {"run": 0.5}, {}))
-    assert found.verdict == "independent runs score lower"
+    assert found.verdict == "independent runs agree within run-to-run variation"
+    assert (found.by_others.level, found.by_others.draw) == ("lower", "inside")
+    assert found.place is not None
+    assert (found.place.above, found.place.runs) == (6, 63)
     assert found.ours is None
     assert found.plan is not None
-    assert (found.plan.seeds, found.plan.more, found.plan.gpu_hours) == (20, 20, 0.5 * 20)
-    assert found.plan.chance is not None
-    assert 0.5 <= found.plan.chance < 0.7
+    assert (found.plan.seeds, found.plan.more, found.plan.gpu_hours) == (5, 5, 0.5 * 5)
+    assert found.plan.why.endswith("sd 0.84 by a study of 50 seeds")
 
 
 def test_our_seeds_join_the_draw_and_decide_the_verdict(simcse: tuple[ReportedNumber, Others]) -> None:
     """Ten seeds near 75.2 with an sd of 0.2; the best of ten on dev reaches some 0.6 more."""
     ours = [75.0, 75.4] * 5
     before, after = verify(*simcse, known=STUDY), verify(*simcse, values=ours, known=STUDY)
-    assert before.draw is not None
-    assert after.draw is not None
-    assert (after.draw.runs, after.draw.sources) == (before.draw.runs + 10, before.draw.sources + 1)
+    assert before.place is not None
+    assert after.place is not None
+    assert (after.place.runs, after.place.sources) == (before.place.runs + 10, before.place.sources + 1)
     assert after.verdict == "does not replicate (lower)"
     assert after.plan is None
 
 
-def test_inconclusive_seeds_lead_to_a_look_with_a_verdict_more_likely_than_not(
+def test_inconclusive_seeds_lead_to_the_next_of_the_declared_looks(
     simcse: tuple[ReportedNumber, Others],
 ) -> None:
     found = verify(*simcse, values=[75.1, 75.3, 75.5], known=STUDY, price=Price("", {"run": 2.0}, {}))
     assert found.verdict == "inconclusive"
     assert found.plan is not None
-    assert (found.plan.seeds, found.plan.more, found.plan.gpu_hours) == (20, 17, 34.0)
+    assert (found.plan.seeds, found.plan.more, found.plan.gpu_hours) == (5, 2, 4.0)
     early = verify(*alone(1), price=Price("", {"run": 3.0}, {})).plan
     assert early is not None
-    assert (early.seeds, early.more, early.gpu_hours, early.chance) == (5, 5, 15.0, None)
+    assert (early.seeds, early.more, early.gpu_hours) == (5, 5, 15.0)
+    missing = verify(
+        *alone(1), values=[75.0, 75.4, 76.0, 74.2, 75.1], in_order=3, price=Price("", {"run": 3.0}, {})
+    )
+    assert missing.verdict == "inconclusive"
+    assert missing.plan is not None
+    assert (missing.plan.seeds, missing.plan.more) == (5, 2), "two of the first five declared are missing"
+
+
+def test_no_look_is_advised_where_none_is_likely_to_settle_the_level() -> None:
+    """t(0.984, 39) 1.74 / sqrt(40) = 0.612: no mean is shown to be within half a point, one 2 off is."""
+    wide = KnownSd(1.74, 50)
+    plan = verify(*alone(1), known=wide).plan
+    assert plan is not None
+    assert (plan.seeds, plan.why) == (None, "cannot be settled by 40 seeds: sd 1.74 by a study of 50 seeds")
+    assert settles(-2.0, 1.74, 40)
+    assert not settles(-0.9, 1.74, 40)
+    far = plan_for(alone(1)[0], (), others=-2.0, known=wide, planned=None, price=None)
+    assert (far.seeds, far.more) == (5, 5)
+
+
+def test_the_means_that_settle_a_look_are_those_that_the_rules_settle() -> None:
+    """Of five seeds with an sd of 0.3, at the ends that the plan states and just beyond them."""
+    error = error_at(5, 0.3)
+    shape = [0.3 * step * 0.4**0.5 for step in (-2, -1, 0, 1, 2)]
+    for off, level in (
+        (MARGIN - error - 0.001, "within half a point"),
+        (MARGIN - error + 0.001, "not known"),
+        (MARGIN + error - 0.001, "not known"),
+        (MARGIN + error + 0.001, "higher"),
+    ):
+        assert judge([75 + off + step for step in shape], 75.0, origin=Origin()).level == level
 
 
 def test_after_the_last_look_nothing_is_planned(simcse: tuple[ReportedNumber, Others]) -> None:
@@ -83,8 +120,8 @@ def test_a_deterministic_system_needs_one_run() -> None:
     exact = KnownSd(0.0, 0)
     unrun = verify(*alone(None), known=exact)
     assert unrun.plan is not None
-    assert (unrun.plan.seeds, unrun.plan.chance) == (1, 1.0)
-    assert next_look_words(unrun.plan).endswith("(chance of a verdict 100%, no seed changes its score)")
+    assert unrun.plan.seeds == 1
+    assert next_look_words(unrun.plan) == "1 seed in all, 1 more (no seed changes its score)"
     assert verify(*alone(None), values=[75.0], known=exact).verdict == "replicates"
 
 

@@ -24,10 +24,9 @@ def test_an_encoder_pools_as_asked(tmp_path: Path) -> None:
     assert not np.allclose(vectors["cls"], vectors["mean"])
 
 
-def test_a_token_without_a_vector_is_refused_by_its_number(tmp_path: Path) -> None:
-    """The words of the trial are the first of the vocabulary, so they alone would encode."""
+def test_a_token_without_a_vector_is_refused_where_it_occurs(tmp_path: Path) -> None:
     folder = tiny.write_backbone(tmp_path / "model", vocab_size=30)
-    with pytest.raises(InputError, match=r"word piece \d+ of a model with 30, expected less"):
+    with pytest.raises(InputError, match=r"has id \d+ and the transformer 30 vectors"):
         read_encoder(folder, pooling="mean")
 
 

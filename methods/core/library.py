@@ -1,0 +1,190 @@
+"""Encoders that sentence-transformers computes: every folder that it reads and that is not computed here.
+
+Foreign code is not run, and of pickles nothing but tensors is read. The library starts weights that a file
+lacks at random; here they are an error.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from methods.core.batching import unique
+from methods.core.errors import InputError
+from methods.core.known_settings import MODEL_FILE, stated_pooling
+from methods.core.model_files import (
+    MODULES,
+    check_model_folder,
+    check_weights,
+    in_one_line,
+    module_list,
+    read_json,
+)
+from methods.core.pooling import PORTABLE
+from methods.core.tokenizer_files import as_in_file, pad_with_another
+
+BATCH_SIZE = 32
+"""Texts of a batch: what the library takes where a caller names none."""
+
+NOT_READ = ("position_ids", "embed_positions", "pooler.")
+"""Parts of names of weights that are computed, or that no token's vector depends on."""
+
+LOCAL = {"local_files_only": True, "trust_remote_code": False}
+LISTED = (
+    "sentence_transformers.models.Transformer",
+    "sentence_transformers.models.transformer.Transformer",
+    "sentence_transformers.base.modules.Transformer",
+    "sentence_transformers.base.modules.transformer.Transformer",
+    "sentence_transformers.sentence_transformer.modules.Transformer",
+)
+"""Names under which folders list the library's transformer."""
+
+
+class LibraryEncoder:
+    """A model of sentence-transformers as an encoder: `encode` with its prompt, length, layers and width.
+
+    Shapes: `encode` returns [N, dim] in fp32, computed in the precision of the folder.
+    """
+
+    def __init__(self, model: Any, folder: Path) -> None:
+        self.model, self.folder = model, folder
+
+    @property
+    def dim(self) -> int:
+        """Width of the vectors that `encode` returns."""
+        width, cut = self.model.get_embedding_dimension(), self.model.truncate_dim
+        if width is None:
+            return int(self.encode(["a"]).shape[1])
+        return int(width if cut is None else min(width, cut))
+
+    @property
+    def instead(self) -> str | None:
+        """What a line says of a tokenizer that was not built as its file has it; None if it was."""
+        return getattr(self.model.tokenizer, "instead", None)
+
+    def to(self, device: str | torch.device) -> "LibraryEncoder":
+        """Moves the model and returns the encoder."""
+        self.model.to(device)
+        return self
+
+    def parameters(self) -> Any:
+        return self.model.parameters()
+
+    def encode(
+        self, texts: Sequence[str], *, batch_size: int = BATCH_SIZE, progress: bool = False
+    ) -> np.ndarray:
+        """Returns [N, dim] fp32: each unique text is computed once.
+
+        Errors: InputError if the library cannot encode the texts.
+        """
+        distinct, inverse = unique(texts)
+        with in_one_line(self.folder, "a model of these texts"):
+            found = self.model.encode(distinct, batch_size=batch_size, show_progress_bar=progress)
+        return np.asarray(found, dtype=np.float32)[inverse]
+
+    def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """Returns the ids of each text with special tokens, truncated, without the prompt."""
+        ids: list[list[int]] = self.model.tokenizer(list(texts), truncation=True)["input_ids"]
+        return ids
+
+
+def library_encoder(folder: Path, *, pooling: str | None = None) -> LibraryEncoder:
+    """Returns the encoder of a folder as sentence-transformers reads it.
+
+    pooling: of a plain folder; of others it replaces the stated one; the caller has checked that it may.
+    Errors: InputError if the library cannot read the folder, a weight is missing, or the folder is of another
+    kind of model.
+    """
+    check_model_folder(folder)
+    if (folder / MODEL_FILE).is_file():
+        kind = read_json(folder / MODEL_FILE).get("model_type") or "SentenceTransformer"
+        if kind != "SentenceTransformer":
+            raise InputError(f"{folder}: is a {kind}, expected a SentenceTransformer")
+    with in_one_line(folder, "a model of sentence-transformers"):
+        model = _modular(folder) if (folder / MODULES).is_file() else _plain(folder, str(pooling))
+    if pooling is not None and (folder / MODULES).is_file() and pooling != stated_pooling(folder):
+        _replace_pooling(model, pooling, folder)
+    return LibraryEncoder(model.eval(), folder)
+
+
+def _modular(folder: Path) -> Any:
+    from sentence_transformers import SentenceTransformer
+
+    listed = [module["type"] for module in module_list(folder / MODULES)]
+    names = [*LISTED, *(name for name in listed if name.endswith(".Transformer"))]
+    return SentenceTransformer._load_with_module_classes(
+        str(folder),
+        dict.fromkeys(names, _checked_transformer()),
+        device="cpu",
+        model_kwargs={"weights_only": True},
+        **LOCAL,
+    )
+
+
+def _plain(folder: Path, pooling: str) -> Any:
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Pooling
+
+    check_named(pooling, folder)
+    network = _checked_transformer()(
+        str(folder),
+        model_kwargs={"weights_only": True, **LOCAL},
+        processor_kwargs=dict(LOCAL),
+        config_kwargs=dict(LOCAL),
+    )
+    if network.module_output_name != "token_embeddings":
+        raise InputError(f"{folder}: gives {network.module_output_name}, expected vectors of tokens to pool")
+    modules = [network, Pooling(network.get_embedding_dimension(), pooling)]
+    return SentenceTransformer(modules=modules, device="cpu")
+
+
+def check_named(pooling: str, folder: Path) -> None:
+    """Raises InputError for a pooling that sentence-transformers has not."""
+    if pooling not in PORTABLE:
+        raise InputError(
+            f"{folder}: pooling {pooling} is computed for BERT, RoBERTa and XLM-RoBERTa alone, and this "
+            f"folder is read through sentence-transformers; expected {' or '.join(PORTABLE)}"
+        )
+
+
+def _replace_pooling(model: Any, pooling: str, folder: Path) -> None:
+    check_named(pooling, folder)
+    for module in model:
+        if type(module).__name__ == "Pooling":
+            module.pooling_mode = pooling
+            module.pooling_output_dimension = module.embedding_dimension
+
+
+@cache
+def _checked_transformer() -> Any:
+    """Returns the library's transformer; its weights and tokenizer are compared with the folder's files."""
+    from sentence_transformers.base.modules import Transformer
+
+    class CheckedTransformer(Transformer):
+        def __init__(self, model_name_or_path: str, **options: Any) -> None:
+            super().__init__(model_name_or_path, **options)
+            within = (options.get("model_kwargs") or {}).get("subfolder") or ""
+            folder = Path(model_name_or_path, within)
+            missing = [
+                key for key in self.report["missing_keys"] if not any(part in key for part in NOT_READ)
+            ]
+            check_weights(
+                folder, self.model, missing, self.report["unexpected_keys"], expected="every weight"
+            )
+            own: Any = self
+            if own.tokenizer is None or own.tokenizer is not own.processor:
+                return
+            limit, tokenizer = own.tokenizer.model_max_length, as_in_file(own.tokenizer, folder)
+            tokenizer.model_max_length = limit
+            own.processor = tokenizer
+            if tokenizer.pad_token_id is None:
+                pad_with_another(tokenizer, folder)
+
+        def _load_model(self, *options: Any, **model_kwargs: Any) -> Any:
+            model, self.report = super()._load_model(*options, output_loading_info=True, **model_kwargs)
+            return model
+
+    return CheckedTransformer

@@ -1,0 +1,190 @@
+"""An encoder of any folder: computed here where that gives the same vectors, else by sentence-transformers.
+
+Known are the families and settings in `FAMILIES` and `methods.core.known_settings`, weights in fp32, and a
+tokenizer and a network that agree with the library's own call on a few texts.
+"""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from safetensors import safe_open
+
+from methods.core.encoder import EVALUATION_LENGTH, SentenceEncoder, evaluating
+from methods.core.errors import InputError, OtherWay, near_matches
+from methods.core.folders import load_encoder, read_marker, weights_folder
+from methods.core.heads import take_pooler
+from methods.core.known_settings import check_other_files, known_settings, stated_pooling
+from methods.core.library import LibraryEncoder, library_encoder
+from methods.core.model_files import (
+    MODULES,
+    OWN_MODULES,
+    PICKLED,
+    WEIGHTS,
+    in_one_line,
+    module_list,
+    read_json,
+    read_settings,
+)
+from methods.core.pooling import LAYERS, PORTABLE, pool
+from methods.core.saving import TANH, TRANSFORMER
+from methods.core.tokenizer_files import PROBES, check_reading
+from methods.core.types import MASK
+from methods.core.words import VECTORS, WordAverageEncoder
+
+ANY_LENGTH = 2**30
+"""Word pieces where nothing bounds an input."""
+
+DTYPES = {"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16"}
+"""What safetensors calls a type -> what torch does."""
+
+FAMILIES = ("bert", "roberta", "xlm-roberta")
+"""Values of `model_type` whose layers are computed here; a test compares each with sentence-transformers."""
+
+POOLER = "pooler"
+"""The first token's state behind the transformer's own dense layer with tanh, as supervised SimCSE has it."""
+
+POOLINGS = (*LAYERS, POOLER)
+"""What `pooling` may be where an encoder is read."""
+
+TOLERANCE = 1e-3
+"""Largest difference from the network's own forward pass, as a share of its largest value."""
+
+
+class Read(NamedTuple):
+    """An encoder, and lines for its reader: which way it is computed if not here, and which file counted."""
+
+    encoder: SentenceEncoder | WordAverageEncoder | LibraryEncoder
+    notes: list[str]
+
+
+def read_any(folder: Path, *, pooling: str | None = None) -> Read:
+    """Returns the encoder of a folder, with the vectors that sentence-transformers gives where it reads it.
+
+    pooling: needed for a plain Hugging Face folder. Where the folder states another one it is replaced and a
+    Normalize kept.
+    Errors: InputError if nothing reads the folder, or `pooling` replaces one that another layer follows.
+    """
+    if pooling is not None and pooling not in POOLINGS:
+        raise InputError(
+            f"pooling {pooling!r} is not known; expected one of {', '.join(POOLINGS)}"
+            f"{near_matches(pooling, list(POOLINGS))}"
+        )
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such folder, expected an encoder folder; check the path")
+    given = None if pooling is None or pooling == _stated(folder) else pooling
+    if given is not None:
+        _check_replaceable(folder, given)
+    try:
+        encoder = _computed_here(folder, given)
+        instead = getattr(getattr(encoder, "tokenizer", None), "instead", None)
+        return Read(encoder, [instead] if instead else [])
+    except OtherWay as why:
+        made = library_encoder(folder, pooling=given)
+        told = f"{why}: computed by sentence-transformers, which is slower"
+        return Read(made, [told, *([made.instead] if made.instead else [])])
+
+
+def _stated(folder: Path) -> str | None:
+    marker = read_marker(folder)
+    if TRANSFORMER in marker:
+        return str(marker.get("pooling"))
+    return stated_pooling(folder) if (folder / MODULES).is_file() else None
+
+
+def _check_replaceable(folder: Path, pooling: str) -> None:
+    """Raises InputError if a layer of the folder was trained on vectors of another pooling."""
+    listed = next((folder / name for name in (MODULES, OWN_MODULES) if (folder / name).is_file()), None)
+    kinds = [module["type"].rsplit(".", 1)[-1] for module in module_list(listed)] if listed else []
+    others = [kind for kind in kinds if kind not in ("Transformer", "Pooling", "Normalize")]
+    if listed and (others or "Pooling" not in kinds):
+        raise InputError(
+            f"{folder}: states its pooling ({_stated(folder)}), which its module {(others or kinds)[0]} was "
+            f"trained with; pooling {pooling} gives no vectors of this model: leave it out"
+        )
+
+
+def _computed_here(folder: Path, pooling: str | None) -> SentenceEncoder | WordAverageEncoder:
+    """Returns the encoder, after its vectors were compared. Errors: OtherWay if they may be others.
+
+    Poolings that the library has not are computed here for every family.
+    """
+    marker = read_marker(folder)
+    modular = (folder / MODULES).is_file()
+    plain = not modular and TRANSFORMER not in marker
+    if plain and (pooling is None or (folder / VECTORS).is_file()):
+        return _as_stated(load_encoder(folder), folder)
+    if modular:
+        known_settings(folder)
+    if TRANSFORMER not in marker and pooling in (None, *PORTABLE):
+        _check_network(weights_folder(folder))
+    if pooling == POOLER:
+        encoder: Any = _with_pooler(folder)
+    elif plain:
+        encoder = load_encoder(folder, pooling=pooling)
+    else:
+        encoder = load_encoder(folder)
+        encoder.pooling = pooling or encoder.pooling
+    _as_stated(encoder, folder)
+    if TRANSFORMER not in marker and pooling in (None, *PORTABLE):
+        check_reading(encoder, weights_folder(folder))
+        _check_vectors(encoder, weights_folder(folder))
+    return encoder
+
+
+def _as_stated(encoder: Any, folder: Path) -> Any:
+    """Returns the encoder, which cuts texts at the length that its folder states."""
+    if isinstance(encoder, SentenceEncoder):
+        stated, positions = encoder.stated_length or ANY_LENGTH, encoder.position_limit
+        encoder.tokenizer.model_max_length = min(stated, positions or EVALUATION_LENGTH, ANY_LENGTH)
+    return encoder
+
+
+def _check_network(weights: Path) -> None:
+    """Raises OtherWay unless a folder holds weights in fp32 of one of FAMILIES."""
+    check_other_files(weights)
+    settings = read_settings(weights)
+    if settings.model_type not in FAMILIES:
+        raise OtherWay(f"{weights / 'config.json'}: model_type is {settings.model_type!r}")
+    dtype = settings.dtype or _first_dtype(weights)
+    if str(dtype).removeprefix("torch.") != "float32":
+        raise OtherWay(f"{weights}: its weights are {str(dtype).removeprefix('torch.')}")
+
+
+def _first_dtype(weights: Path) -> str:
+    """Returns the type of the first floating tensor of a file, which the library computes in."""
+    index = weights / f"{WEIGHTS}.index.json"
+    names = [WEIGHTS, *sorted(set(read_json(index)["weight_map"].values()))] if index.is_file() else [WEIGHTS]
+    path = next((weights / name for name in names if (weights / name).is_file()), None)
+    if path is not None:
+        with in_one_line(path), safe_open(path, framework="pt") as file:
+            found = [file.get_slice(key).get_dtype() for key in file.keys()]  # noqa: SIM118
+        return DTYPES.get(next((name for name in found if "F" in name), "F32"), "of another type")
+    if (weights / PICKLED).is_file():
+        with in_one_line(weights / PICKLED):
+            state = torch.load(weights / PICKLED, map_location="cpu", weights_only=True)
+        floats = (value.dtype for value in state.values() if getattr(value, "is_floating_point", bool)())
+        return str(next(floats, torch.float32))
+    return "float32"
+
+
+def _with_pooler(folder: Path) -> SentenceEncoder:
+    """Returns the encoder whose vectors are those behind the transformer's own pooler."""
+    family = read_settings(weights_folder(folder)).model_type
+    if family not in FAMILIES:
+        raise InputError(f"{folder}: is a {family}; the pooler is read of {', '.join(FAMILIES)}")
+    encoder: Any = load_encoder(folder, pooling="cls", hf_pooler=True)
+    encoder.output, encoder.activation = take_pooler(encoder), TANH
+    encoder.normalize = (folder / MODULES).is_file() and known_settings(folder).normalize
+    return encoder
+
+
+def _check_vectors(encoder: SentenceEncoder, weights: Path) -> None:
+    """Raises OtherWay if layers computed here and the network's own forward pass differ."""
+    tokens = encoder.tokenize(PROBES)
+    with evaluating(encoder):
+        expected = encoder.finish(pool(encoder.states(tokens), tokens[MASK], encoder.pooling))
+        found = encoder.finish(encoder(tokens))
+    apart = float((found - expected).abs().max())
+    if apart > TOLERANCE * float(expected.abs().max()):
+        raise OtherWay(f"{weights / 'config.json'}: an entry changes what layers compute ({apart:.1e})")

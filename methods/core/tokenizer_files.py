@@ -1,0 +1,106 @@
+"""A tokenizer as its folder states it: what transformers built is compared with tokenizer.json, which counts.
+
+transformers chooses a tokenizer by the name of a class in tokenizer_config.json. Where that names none, or
+another one, it builds a tokenizer of another kind from the same words, without a message.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from tokenizers import Tokenizer
+
+from methods.core.errors import InputError, OtherWay
+from methods.core.model_files import in_one_line, read_json
+
+FILE, CONFIG = "tokenizer.json", "tokenizer_config.json"
+
+PROBES = (
+    "A man plays the GUITAR.",
+    "Café naı\u0308ve  two  spaces",
+    "don't re-do it: 3.14%",
+    "\ufb01ne 你好",
+)
+"""Texts that tokenizers of different settings split differently: case, accents, spaces, marks."""
+
+STATED = ("do_lower_case", "strip_accents", "tokenize_chinese_chars", "add_prefix_space")
+"""Entries of tokenizer_config.json that have always counted more than tokenizer.json."""
+
+
+def as_in_file(tokenizer: Any, folder: Path) -> Any:
+    """Returns the tokenizer of a folder with the pieces of its tokenizer.json, where it has one.
+
+    `instead`, an attribute, says in a line that another one was built at first; it is None otherwise.
+    Errors: InputError if no class of transformers gives those pieces.
+    """
+    from transformers import PreTrainedTokenizerFast
+
+    tokenizer.instead = None
+    if type(tokenizer) is PreTrainedTokenizerFast or not hasattr(tokenizer, "backend_tokenizer"):
+        return tokenizer
+    if not (folder / FILE).is_file():
+        return tokenizer
+    with in_one_line(folder, "a tokenizer"):
+        file = Tokenizer.from_file(str(folder / FILE))
+        difference = _difference(tokenizer.backend_tokenizer, file)
+        if difference is None or (difference == "word pieces of a text" and _states_a_setting(folder)):
+            return tokenizer
+        read = PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True)
+    if _difference(read.backend_tokenizer, file) is not None:
+        raise InputError(f"{folder}: {CONFIG} gives another {difference} than {FILE}, expected the same")
+    read.instead = (
+        f"{folder / CONFIG}: {type(tokenizer).__name__} has another {difference} than {FILE}, which is used"
+    )
+    return read
+
+
+def check_reading(encoder: Any, folder: Path) -> None:
+    """Raises OtherWay unless the tokenizer's own call gives what the encoder computes with.
+
+    Compared are ids, padding on the right, the mask, one type of token, and where a long text is cut.
+    """
+    limit, tokenizer = encoder.input_limit, encoder.tokenizer
+    texts = [*PROBES, " ".join([PROBES[0]] * limit)]
+    found = tokenizer(texts, padding=True, truncation=True, max_length=limit)
+    tokenizer.backend_tokenizer.no_truncation()
+    tokenizer.backend_tokenizer.no_padding()
+    expected = encoder.tokenize(texts)
+    same = {name: found.get(name) == tensor.tolist() for name, tensor in expected.items()}
+    different = [name for name, equal in same.items() if not equal]
+    if any(any(row) for row in found.get("token_type_ids", [])):
+        different.append("token_type_ids")
+    if different:
+        raise OtherWay(f"{folder / CONFIG}: its settings give other {different[0]}")
+
+
+def pad_with_another(tokenizer: Any, folder: Path) -> None:
+    """Has a tokenizer without a padding token pad with another: it is masked, no vector depends on it.
+
+    Errors: InputError if the tokenizer has no special token.
+    """
+    if tokenizer.pad_token_id is not None:
+        return
+    known = tokenizer.get_vocab()
+    names = ("eos_token", "sep_token", "unk_token", "bos_token", "cls_token")
+    for token in (getattr(tokenizer, name) for name in names):
+        if token is not None and str(token) in known:
+            tokenizer.pad_token = str(token)
+            return
+    raise InputError(f"{folder}: the tokenizer has no special token to pad with; set pad_token in its config")
+
+
+def _difference(built: Tokenizer, file: Tokenizer) -> str | None:
+    """Returns what differs between two tokenizers, None if nothing does."""
+    if type(built.model) is not type(file.model):
+        return "kind of model"
+    for tokenizer in (built, file):
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+    if built.get_vocab(with_added_tokens=False) != file.get_vocab(with_added_tokens=False):
+        return "vocabulary"
+    pieces = [[found.ids for found in one.encode_batch(list(PROBES))] for one in (built, file)]
+    return None if pieces[0] == pieces[1] else "word pieces of a text"
+
+
+def _states_a_setting(folder: Path) -> bool:
+    config = read_json(folder / CONFIG) if (folder / CONFIG).is_file() else {}
+    return any(config.get(key) is not None for key in STATED)

@@ -1,0 +1,192 @@
+"""Sound checkpoints of other code are read; what is missing or would run code is named in one line."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from methods.core.errors import InputError
+from methods.core.folders import load_tokenizer
+from methods.core.model_files import check_stored, in_one_line
+from methods.core.reading import read_any
+from tests.support import tiny
+from tests.support.families import write_family, write_modules
+
+TEXTS = ["a man runs", "the dog sleeps under the old tree"]
+State = dict[str, torch.Tensor]
+
+
+@pytest.fixture
+def plain(tmp_path: Path) -> Path:
+    return tiny.write_backbone(tmp_path / "plain")
+
+
+def vectors(folder: Path) -> np.ndarray:
+    return read_any(folder, pooling="cls").encoder.encode(TEXTS)
+
+
+def store(folder: Path, change: Callable[[State], State]) -> None:
+    state = change(load_file(folder / "model.safetensors"))
+    save_file(
+        {name: tensor.clone() for name, tensor in state.items()},
+        folder / "model.safetensors",
+        {"format": "pt"},
+    )
+
+
+def under_a_prefix(state: State) -> State:
+    return {f"bert.{name}": tensor for name, tensor in state.items()}
+
+
+def with_a_generator(state: State) -> State:
+    layer = {
+        f"generator.distilbert.transformer.layer.{n}.ffn.lin1.weight": torch.ones(2, 2) for n in range(9)
+    }
+    return {**under_a_prefix(state), **layer, "mlp.net.0.weight": torch.ones(2, 2)}
+
+
+def with_a_momentum_copy(state: State) -> State:
+    copy = {f"key_encoder.bert.{name}": torch.zeros_like(tensor) for name, tensor in state.items()}
+    return {**under_a_prefix(state), **copy, "queue": torch.ones(4, 2)}
+
+
+def with_a_teacher(state: State) -> State:
+    return {**under_a_prefix(state), **{f"teacher.{name}": tensor * 2 for name, tensor in state.items()}}
+
+
+def without_its_pooler(state: State) -> State:
+    return {name: tensor for name, tensor in state.items() if "pooler" not in name}
+
+
+CHECKPOINTS = (under_a_prefix, with_a_generator, with_a_momentum_copy, with_a_teacher, without_its_pooler)
+
+
+@pytest.mark.parametrize("change", CHECKPOINTS, ids=lambda change: change.__name__)
+@pytest.mark.parametrize("pickled", [False, True], ids=["safetensors", "pickle"])
+def test_a_checkpoint_gives_the_encoders_vectors(
+    plain: Path, change: Callable[[State], State], pickled: bool
+) -> None:
+    expected = vectors(plain)
+    store(plain, change)
+    if pickled:
+        torch.save(load_file(plain / "model.safetensors"), plain / "pytorch_model.bin")
+        (plain / "model.safetensors").unlink()
+    assert np.array_equal(vectors(plain), expected)
+
+
+def test_a_layer_more_than_described_and_a_weight_less_are_named(plain: Path) -> None:
+    state = load_file(plain / "model.safetensors")
+    more = {f"encoder.layer.2.{name[16:]}": value for name, value in state.items() if ".layer.1." in name}
+    store(plain, lambda state: {**state, **more})
+    with pytest.raises(InputError, match=r"encoder\.layer\.2\.\S+, a layer more"):
+        vectors(plain)
+    store(
+        plain, lambda _: {name: value for name, value in state.items() if name != "embeddings.LayerNorm.bias"}
+    )
+    with pytest.raises(InputError, match=r"1 weights are missing, the first is embeddings\.LayerNorm\.bias"):
+        vectors(plain)
+    store(plain, lambda _: {f"module.bert.{name}": value for name, value in state.items()})
+    with pytest.raises(InputError, match=r"there is module\.bert\.embeddings"):
+        vectors(plain)
+
+
+def test_a_weight_that_the_library_would_start_at_random_is_named(tmp_path: Path) -> None:
+    folder = write_family(tmp_path / "distilbert", "distilbert")
+    store(
+        folder, lambda state: {name: value for name, value in state.items() if "layer.1.ffn.lin1" not in name}
+    )
+    with pytest.raises(InputError, match=r"2 weights are missing, the first is transformer\.layer\.1\.ffn"):
+        read_any(folder)
+
+
+class Evil:
+    def __init__(self, mark: Path) -> None:
+        self.mark = mark
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Path.touch, (self.mark,)
+
+
+@pytest.mark.parametrize("option", [{}, {"model_args": {"weights_only": False}}], ids=["plain", "asked for"])
+@pytest.mark.parametrize("modular", [False, True])
+def test_a_pickle_with_code_runs_none(plain: Path, option: dict[str, Any], modular: bool) -> None:
+    mark = plain / "ran"
+    torch.save({"x": Evil(mark)}, plain / "pytorch_model.bin")
+    (plain / "model.safetensors").unlink()
+    if modular:
+        write_modules(plain, 16)
+        (plain / "sentence_bert_config.json").write_text(json.dumps({"do_lower_case": True, **option}))
+    with pytest.raises(InputError):
+        read_any(plain, pooling=None if modular else "mean")
+    assert not mark.exists()
+
+
+def test_code_of_a_folder_is_not_run(plain: Path) -> None:
+    (plain / "evil.py").write_text(f"open({str(plain / 'ran')!r}, 'w')")
+    config = json.loads((plain / "config.json").read_text())
+    code = {"AutoConfig": "evil.Config", "AutoModel": "evil.Model"}
+    (plain / "config.json").write_text(json.dumps({**config, "model_type": "of-its-own", "auto_map": code}))
+    with pytest.raises(InputError, match="brings Python code"):
+        vectors(plain)
+    (plain / "config.json").write_text(json.dumps({**config, "auto_map": code}))
+    vectors(plain)  # a family that transformers has: its own code reads the folder
+    for entry in (
+        {"_attn_implementation": "someone/kernel"},
+        {"text_config": {"attn_implementation": "a/b"}},
+    ):
+        (plain / "config.json").write_text(json.dumps({**config, **entry}))
+        with pytest.raises(InputError, match="a kernel of the hub"):
+            vectors(plain)
+    assert not (plain / "ran").exists()
+
+
+@pytest.mark.parametrize("name", ["tf_model.h5", "flax_model.msgpack", "model.onnx", "model.Q4_K_M.gguf"])
+def test_weights_of_another_format_are_named(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).touch()
+    with pytest.raises(InputError, match=f"has {name}"):
+        check_stored(tmp_path)
+
+
+def test_tokens_without_a_vector_may_be_there_and_may_not_occur(plain: Path) -> None:
+    expected = vectors(plain)
+    tokenizer = load_tokenizer(plain)
+    tokenizer.add_tokens(["[TGT]", "riverbank"])
+    tokenizer.save_pretrained(plain)
+    encoder = read_any(plain, pooling="cls").encoder
+    assert np.array_equal(encoder.encode(TEXTS), expected)
+    with pytest.raises(InputError, match=r"'riverbank' has id \d+ and the transformer \d+ vectors"):
+        encoder.encode(["the riverbank"])
+
+
+@pytest.mark.parametrize(
+    "stated", [{}, {"tokenizer_class": "BertTokenizer"}, {"tokenizer_class": "T5Tokenizer"}]
+)
+def test_the_pieces_of_a_text_are_those_of_tokenizer_json(plain: Path, stated: dict[str, str]) -> None:
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+
+    words = [("<s>", 0.0), ("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0), ("\u2581", -3.0)]
+    words += [(f"\u2581{word}", -2.0) for word in tiny.WORDS] + [(chr(97 + n), -6.0) for n in range(26)]
+    file = Tokenizer(models.Unigram(words, unk_id=3))
+    file.pre_tokenizer = pre_tokenizers.Metaspace()
+    file.post_processor = processors.TemplateProcessing(
+        single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
+    )
+    file.save(str(plain / "tokenizer.json"))
+    special = {"pad_token": "<pad>", "unk_token": "<unk>", "cls_token": "<s>", "sep_token": "</s>"}
+    (plain / "tokenizer_config.json").write_text(json.dumps({**special, **stated}))
+    encoder, notes = read_any(plain, pooling="mean")
+    assert encoder.token_ids(TEXTS) == [found.ids for found in file.encode_batch(TEXTS)]
+    assert all("tokenizer.json" in note for note in notes)
+
+
+def test_what_a_library_says_is_one_line(tmp_path: Path) -> None:
+    with (
+        pytest.raises(InputError, match=r"cannot be read as a model \(ValueError: a b\)$"),
+        in_one_line(tmp_path),
+    ):
+        raise ValueError("a\nb")

@@ -1,0 +1,269 @@
+"""A folder has one vector for a text, however it is loaded: built from the libraries' own lists."""
+
+import json
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from methods.core import known_settings
+from methods.core.encoder import SentenceEncoder
+from methods.core.errors import InputError
+from methods.core.library import LibraryEncoder
+from methods.core.reading import FAMILIES, read_any
+from tests.support import tiny
+from tests.support.families import write_family, write_modules
+
+TEXTS = [
+    "a man runs",
+    "Cat",
+    "the dog sleeps under the old tree near the river and the cat sits",
+    "woman, or dog",
+]
+LONG = " ".join(["the old dog sleeps and the cat sits"] * 30)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return write_modules(tiny.write_backbone(tmp_path / "model"), 16)
+
+
+def edit(path: Path, **entries: Any) -> None:
+    before = json.loads(path.read_text()) if path.is_file() else {}
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps({**before, **entries}))
+
+
+def library(folder: Path) -> Any:
+    from sentence_transformers import SentenceTransformer
+
+    return SentenceTransformer(str(folder), device="cpu", local_files_only=True)
+
+
+def theirs(folder: Path, texts: list[str]) -> np.ndarray:
+    return np.asarray(library(folder).encode(texts), dtype=np.float32)
+
+
+def assert_same(folder: Path, *, here: bool | None = None, texts: Sequence[str] = (*TEXTS, LONG)) -> None:
+    encoder, notes = read_any(folder)
+    if here is not None:
+        assert isinstance(encoder, SentenceEncoder if here else LibraryEncoder), notes
+    assert bool(notes) == isinstance(encoder, LibraryEncoder)
+    np.testing.assert_allclose(encoder.encode(texts), theirs(folder, list(texts)), atol=2e-5)
+
+
+TEXT_ENCODERS = (
+    *("albert", "bert", "camembert", "deberta-v2", "distilbert", "electra", "gpt2", "modernbert", "mpnet"),
+    *("roberta", "t5", "xlm-roberta"),
+)
+"""Families of the default run; a slow test tries every one in the libraries' lists."""
+
+
+@pytest.mark.parametrize("family", TEXT_ENCODERS)
+def test_a_family_has_the_vectors_of_sentence_transformers(tmp_path: Path, family: str) -> None:
+    assert_same(write_family(tmp_path / family, family), here=family in FAMILIES, texts=TEXTS)
+
+
+def libraries_families() -> list[str]:
+    """Returns what transformers lists as masked models, and sentence-transformers as encoders."""
+    from sentence_transformers.base.modules import transformer
+    from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES as MASKED
+
+    return sorted({*MASKED, *(kind.model_type for kind, _, _ in transformer._ENCODER_ONLY_MODELS)})
+
+
+@pytest.mark.slow
+def test_every_family_of_the_libraries_is_the_same_or_neither_reads_it(tmp_path: Path) -> None:
+    different = []
+    for family in libraries_families():
+        folder = tmp_path / family
+        try:
+            write_family(folder, family)
+            expected = theirs(folder, TEXTS)
+        except Exception:  # noqa: BLE001  # not built by this test, or not of texts alone
+            continue
+        try:
+            encoder, notes = read_any(folder)
+        except InputError as error:
+            again = theirs(folder, TEXTS)  # other vectors each time: the library starts weights at random
+            if "weights are missing" not in str(error) or np.array_equal(again, expected):
+                different.append(f"{family}: {error}")
+            continue
+        found = encoder.encode(TEXTS)
+        other_tokenizer = any("tokenizer.json, which is used" in note for note in notes)
+        if not other_tokenizer and (found.shape != expected.shape or np.abs(found - expected).max() > 2e-5):
+            different.append(family)
+    assert not different
+
+
+def modules_after(name: str, network: Any) -> list[Any]:
+    """Returns the modules of a model with one of each class that sentence-transformers names."""
+    from sentence_transformers.sentence_transformer import modules as m
+    from sentence_transformers.sentence_transformer.modules.tokenizer import WhitespaceTokenizer
+
+    pooled = m.Pooling(16, "mean")
+    words = ["[PAD]", *tiny.WORDS]
+
+    def by_words() -> Any:
+        table = np.random.default_rng(0).normal(size=(len(words), 16)).astype(np.float32)
+        return m.WordEmbeddings(WhitespaceTokenizer(words), table)
+
+    made: dict[str, Callable[[], list[Any]]] = {
+        "Transformer": lambda: [network, pooled],
+        "Pooling": lambda: [network, m.Pooling(16, ("cls", "max"))],
+        "Dense": lambda: [network, pooled, m.Dense(16, 8, activation_function=torch.nn.GELU())],
+        "Normalize": lambda: [network, pooled, m.Normalize()],
+        "Dropout": lambda: [network, pooled, m.Dropout(0.5)],
+        "LayerNorm": lambda: [network, pooled, m.LayerNorm(16)],
+        "CNN": lambda: [network, m.CNN(16, 16, [1, 3]), m.Pooling(32, "mean")],
+        "LSTM": lambda: [by_words(), m.LSTM(16, 8), m.Pooling(16, "mean")],
+        "WordEmbeddings": lambda: [by_words(), m.Pooling(16, "max")],
+        "Router": lambda: [m.Router.for_query_document([network, pooled], [network, pooled])],
+        "BoW": lambda: [m.BoW(words, dict.fromkeys(words, 1.0))],
+        "StaticEmbedding": lambda: [m.StaticEmbedding(network.tokenizer, embedding_dim=16)],
+        "WordWeights": lambda: [by_words(), m.WordWeights(words, dict.fromkeys(words, 0.5)), pooled],
+    }
+    return made[name]()
+
+
+NO_ENCODERS = {
+    "Module": "the base of all modules",
+    "InputModule": "the base of modules that read texts",
+    "Asym": "the former name of Router",
+    "CLIPModel": "a Transformer of pictures",
+    "WeightedLayerPooling": "needs the states of all layers, which Transformer gives by its own settings",
+}
+"""Names in the library's list that make no model of texts by themselves."""
+
+MODULES = (
+    *("Transformer", "Pooling", "Dense", "Normalize", "Dropout", "LayerNorm", "CNN", "LSTM", "Router", "BoW"),
+    *("StaticEmbedding", "WordEmbeddings", "WordWeights"),
+)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_has_the_vectors_of_sentence_transformers(folder: Path, tmp_path: Path, name: str) -> None:
+    from sentence_transformers import SentenceTransformer
+
+    (network, *_) = library(folder)
+    torch.manual_seed(0)
+    model = SentenceTransformer(modules=modules_after(name, network), device="cpu")
+    model.save_pretrained(str(tmp_path / "made"), create_model_card=False)
+    assert_same(tmp_path / "made", here=name in ("Transformer", "Normalize"))
+
+
+def test_every_module_of_the_library_is_tried() -> None:
+    from sentence_transformers.sentence_transformer import modules
+
+    assert {*modules.__all__} == {*MODULES, *NO_ENCODERS}
+
+
+def test_every_key_that_the_library_writes_is_judged() -> None:
+    import inspect
+
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer import modules as m
+
+    ours = {m.Pooling: "POOLING", m.Dense: "DENSE", m.Normalize: "NORMALIZE", m.Transformer: "TRANSFORMER"}
+    for kind, table in ours.items():
+        assert {*kind.config_keys} <= {*getattr(known_settings, table)}, kind
+    taken = {*inspect.signature(m.Transformer.__init__).parameters} - {
+        "self",
+        "model_name_or_path",
+        "backend",
+    }
+    assert taken - {"args", "kwargs"} <= {*known_settings.TRANSFORMER}
+    written = {*SentenceTransformer(modules=[m.BoW(["a"])], device="cpu")._get_model_config()}
+    assert written <= {*known_settings.MODEL}
+
+
+SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
+    "length": ("sentence_bert_config.json", {"max_seq_length": 7}),
+    "length under an old name": ("sentence_roberta_config.json", {"max_seq_length": 7}),
+    "no length": ("sentence_bert_config.json", {"max_seq_length": None}),
+    "lower case": ("sentence_bert_config.json", {"max_seq_length": 20, "do_lower_case": True}),
+    "length of the tokenizer": ("tokenizer_config.json", {"model_max_length": 7}),
+    "cut on the left": ("tokenizer_config.json", {"truncation_side": "left", "model_max_length": 9}),
+    "padding on the left": ("tokenizer_config.json", {"padding_side": "left"}),
+    "inputs": ("tokenizer_config.json", {"model_input_names": ["input_ids"]}),
+    "prompts": ("config_sentence_transformers.json", {"prompts": {"query": "the red "}}),
+    "default prompt": (
+        "config_sentence_transformers.json",
+        {"prompts": {"query": "the red "}, "default_prompt_name": "query"},
+    ),
+    "width": ("config_sentence_transformers.json", {"truncate_dim": 8}),
+    "similarity": ("config_sentence_transformers.json", {"similarity_fn_name": "dot"}),
+    "two poolings": ("1_Pooling/config.json", {"pooling_mode_cls_token": True}),
+    "weighted mean": (
+        "1_Pooling/config.json",
+        {"pooling_mode_mean_tokens": False, "pooling_mode_weightedmean_tokens": True},
+    ),
+    "last token": ("1_Pooling/config.json", {"pooling_mode": "lasttoken"}),
+    "prompt not pooled": ("1_Pooling/config.json", {"include_prompt": False}),
+    "options of the tokenizer": ("sentence_bert_config.json", {"tokenizer_args": {"model_max_length": 7}}),
+    "options of the network": ("sentence_bert_config.json", {"model_args": {"attn_implementation": "eager"}}),
+    "options of a call": (
+        "sentence_bert_config.json",
+        {"processing_kwargs": {"text": {"max_length": 7, "truncation": True}}},
+    ),
+    "a decoder": ("config.json", {"is_decoder": True}),
+    "another activation": ("config.json", {"hidden_act": "relu"}),
+    "half precision": ("config.json", {"dtype": "bfloat16"}),
+}  # fmt: skip
+HERE = ("length", "length under an old name", "no length", "length of the tokenizer", "prompts", "similarity",
+        "prompt not pooled", "another activation")  # fmt: skip
+"""Settings that are computed here."""
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_a_setting_is_followed(folder: Path, name: str) -> None:
+    file, entries = SETTINGS[name]
+    edit(folder / file, **entries)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert_same(folder, here=name in HERE if name != "cut on the left" and name != "a decoder" else None)
+
+
+def test_a_prompt_that_is_the_default_is_not_pooled_where_the_folder_says_so(folder: Path) -> None:
+    edit(folder / "1_Pooling/config.json", include_prompt=False)
+    prompt = {"prompts": {"query": "the red "}, "default_prompt_name": "query"}
+    edit(folder / "config_sentence_transformers.json", **prompt)
+    assert_same(folder, here=False)
+
+
+def test_a_pooling_that_is_stated_changes_nothing_and_another_keeps_normalize(tmp_path: Path) -> None:
+    folder = write_modules(tiny.write_backbone(tmp_path / "model"), 16, "mean", "Normalize")
+    (folder / "2_Normalize").mkdir()
+    stated = read_any(folder).encoder.encode(TEXTS)
+    assert np.array_equal(read_any(folder, pooling="mean").encoder.encode(TEXTS), stated)
+    other = read_any(folder, pooling="cls").encoder.encode(TEXTS)
+    np.testing.assert_allclose(np.linalg.norm(other, axis=1), 1, atol=1e-6)
+    write_modules(folder, 16, "cls", "Normalize")
+    assert np.array_equal(other, read_any(folder).encoder.encode(TEXTS))
+
+
+def test_a_pooling_that_another_layer_follows_is_not_replaced(folder: Path, tmp_path: Path) -> None:
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.modules import Dense
+
+    model = SentenceTransformer(modules=[*library(folder), Dense(16, 8)], device="cpu")
+    model.save_pretrained(str(tmp_path / "dense"), create_model_card=False)
+    assert read_any(tmp_path / "dense", pooling="mean").encoder.encode(TEXTS).shape == (len(TEXTS), 8)
+    with pytest.raises(InputError, match="Dense was trained with"):
+        read_any(tmp_path / "dense", pooling="cls")
+
+
+def test_the_pooler_is_the_first_state_behind_the_networks_own_layer(tmp_path: Path) -> None:
+    from transformers import AutoModel
+
+    from methods.core.folders import load_tokenizer
+
+    folder = tiny.write_backbone(tmp_path / "plain")
+    tokens = load_tokenizer(folder)(TEXTS, padding=True, return_tensors="pt")
+    with torch.no_grad():
+        expected = AutoModel.from_pretrained(folder).eval()(**tokens).pooler_output.numpy()
+    np.testing.assert_allclose(read_any(folder, pooling="pooler").encoder.encode(TEXTS), expected, atol=1e-5)
