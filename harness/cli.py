@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple, NoReturn
 
-from harness.errors import CONTROL, InputError, near_matches
+from harness.errors import CONTROL, InputError, near_matches, without_passwords
 from harness.process import prepare
 
 ROOMS = ("commands", "stages")
@@ -84,6 +84,7 @@ class PrintCompletion(argparse.Action):
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command; returns 0 for good, 1 for a failed check, 2 and one line for bad input."""
     words = sys.argv[1:] if argv is None else list(argv)
+    open_closed_streams()
     prepare()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a path may hold bytes that are no characters
@@ -116,9 +117,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 2
 
 
+def open_closed_streams() -> None:
+    """Opens the null device for each standard stream that the caller has closed, as with `2>&-`.
+
+    Without it the next file that is opened would get the stream's number, and what is printed.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(number, "r" if number == 0 else "w", closefd=False))  # noqa: SIM115
+
+
 def one_line(text: str) -> str:
-    """Returns a text without line breaks and control characters and with very long words shortened."""
-    printable = CONTROL.sub(lambda found: ascii(found[0])[1:-1], " ".join(text.split()))
+    """Returns a text without line breaks, control characters and passwords, very long words shortened."""
+    printable = CONTROL.sub(lambda found: ascii(found[0])[1:-1], " ".join(without_passwords(text).split()))
     return re.sub(r"\S{300,}", lambda word: f"{word[0][:80]}...{word[0][-40:]}", printable)
 
 

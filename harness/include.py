@@ -1,8 +1,8 @@
 """Methods, tasks, sources and declarations from outside the repository: a folder, a file, or a package.
 
 A folder of one's own has what it needs of methods/NAME.py or methods/NAME/method.py, tasks/NAME.py,
-sources.yaml, recipes/*.yaml, published/*.yaml and tables/*.yaml. It can import modules next to
-these by name.
+pairs/NAME.tsv (or .csv, .jsonl: scored pairs, which are the task NAME), sources.yaml, recipes/*.yaml,
+published/*.yaml and tables/*.yaml. It can import modules next to these by name.
 """
 
 import os
@@ -21,7 +21,7 @@ from harness.paths import FOLDERS, INCLUDE, MODULES, TASK_MODULES
 from harness.tasks import declared
 from methods.registry import METHODS, load_method
 
-PARTS = ("methods", "tasks", "recipes", "published", "tables", "models", "sources.yaml")
+PARTS = ("methods", "tasks", "pairs", "recipes", "published", "tables", "models", "sources.yaml")
 GROUPS = ("sentbench.methods", "sentbench.tasks", "sentbench.plans")
 """Entry points of installed packages: a module with a method, one with TASKS, a package that is a folder."""
 
@@ -63,11 +63,21 @@ def include(folder: Path) -> None:
             raise InputError(f"{file}: tasks {file.stem!r} exist already; rename the file")
         MODULES[module] = file.with_suffix("")
     declared.__path__.append(str(folder / "tasks"))
+    _add_pairs(folder)
     if (folder / "sources.yaml").is_file():
         from harness.data.sources import SOURCES, read_sources
 
         for name, source in read_sources(folder / "sources.yaml").items():
             SOURCES[checked_name(name, SOURCES, f"{folder / 'sources.yaml'}: source")] = source
+
+
+def _add_pairs(folder: Path) -> None:
+    """Makes a source of each file of pairs; `harness.tasks.declared.own` makes the tasks."""
+    for file in sorted((folder / "pairs").glob("[!._]*")):
+        from harness.data.sources import SOURCES, own_source
+
+        name = checked_name(f"{file.stem}-pairs", SOURCES, f"{file}: source")
+        SOURCES[name] = own_source(name, file)
 
 
 def include_method(file: Path) -> str:

@@ -13,7 +13,7 @@ package, and data are downloaded to the user's cache folder. Importing it loads 
 
 from harness.errors import InputError
 from sentbench.comparison import Comparison, compare
-from sentbench.encoders import Model, encode, evaluate, load
+from sentbench.encoders import Model, encode, evaluate, load, pairs
 from sentbench.numbers import describe, evidence, published, results, verify
 
 __version__ = "0.1.0"
@@ -28,6 +28,7 @@ __all__ = [
     "evaluate",
     "evidence",
     "load",
+    "pairs",
     "published",
     "results",
     "verify",

@@ -8,7 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from harness.errors import InputError
-from sentbench.encoders import Model, encoded_by, load, shown, tasks_of, text_of
+from sentbench.encoders import (
+    Model,
+    Tasks,
+    encoded_by,
+    include_folders,
+    load,
+    shown,
+    tasks_of,
+    text_of,
+    texts_of,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,9 +92,12 @@ class Comparison:
 def compare(
     first: Side,
     second: Side,
-    tasks: str | Sequence[str] = "sts",
+    tasks: Tasks = "sts",
     *,
     text: str = "senteval",
+    names: tuple[str, str] | None = None,
+    include: str | Path | Sequence[str | Path] = (),
+    batch_size: int | None = None,
     pooling: str | None = None,
     progress: bool = False,
 ) -> Comparison:
@@ -93,8 +106,9 @@ def compare(
     first, second: both models, as of `evaluate`; or both results: a result file of one seed, a folder of
     result files, or a list of files, of one system each. Models are compared over the pairs of each STS set,
     results over the seeds that both have. The interval of the mean is not corrected.
-    tasks, text, progress: as of `evaluate`; of results the tasks that both have are compared. pooling: as of
-    `load`, for models that are folders. Both models are opened before the first text is encoded.
+    names: what two models are called; default: folder or function. tasks, text, include, batch_size,
+    progress: as of `evaluate`; of results the tasks that both have are compared. pooling: as of `load`, for
+    models that are folders. Both models are opened before the first text is encoded.
     Errors: those of `evaluate`; InputError for a model and results, for results of several systems, and for
     two sides without a common task.
     """
@@ -108,10 +122,14 @@ def compare(
     elif any(results):
         raise InputError(f"{shown(first)} and {shown(second)}: expected two models, or two results")
     else:
+        include_folders(include)
         chosen = tasks_of(tasks, text)
-        names = (name_of(first, "first"), name_of(second, "second"))
+        names = names_of(names) or (name_of(first, "first"), name_of(second, "second"))
         both = opened(cast("Model", first), pooling), opened(cast("Model", second), pooling)
-        encoders = encoded_by(both[0], chosen, progress), encoded_by(both[1], chosen, progress)
+        encoders = (
+            encoded_by(both[0], chosen, progress, batch_size),
+            encoded_by(both[1], chosen, progress, batch_size),
+        )
         found = compare_models(names, encoders, chosen, text=text)
     if not found.tasks:
         raise InputError(f"{found.first} and {found.second} have no test set in common")
@@ -146,6 +164,16 @@ def one_system(results: Sequence[ResultFile], side: Any) -> SystemScores:
     if len(found) != 1:
         raise InputError(f"{shown(side)}: results of {', '.join(sorted(found))}, expected one system")
     return next(iter(found.values()))
+
+
+def names_of(names: Any) -> tuple[str, str] | None:
+    """Returns two names as given, None for none. Errors: InputError unless they are two different ones."""
+    if names is None:
+        return None
+    found = texts_of(names, "names")
+    if len(set(found)) != 2 or len(found) != 2 or not all(found):
+        raise InputError(f"names is {shown(names)}, expected two different names")
+    return found[0], found[1]
 
 
 def name_of(model: Any, otherwise: str) -> str:

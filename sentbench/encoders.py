@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import reprlib
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -31,6 +33,10 @@ class HasEncode(Protocol):
 Model: TypeAlias = "HasEncode | Callable[[list[str]], Any] | str | Path"
 """What can be scored: an encoder of this package, a sentence-transformers model or anything else with
 `encode`, a function from texts to vectors, or the folder or the hub's name of an encoder."""
+
+
+Tasks: TypeAlias = "str | Task | Sequence[str | Task]"
+"""Names of tasks and suites, comma-separated or as a list, and task objects."""
 
 
 def load(
@@ -79,10 +85,13 @@ def encode(model: Model, texts: Iterable[str], *, progress: bool = False) -> np.
 
 def evaluate(
     model: Model,
-    tasks: str | Sequence[str] = "sts",
+    tasks: Tasks = "sts",
     *,
     text: str = "senteval",
     intervals: bool = False,
+    averages: bool = False,
+    include: str | Path | Sequence[str | Path] = (),
+    batch_size: int | None = None,
     progress: bool = False,
 ) -> pd.DataFrame:
     """Returns the scores of a model: one row per score, in raw units.
@@ -90,19 +99,27 @@ def evaluate(
     Columns: task, metric, setting (the pairs it covers: `all` pairs, the `mean` of subsets, one subset),
     value, n. With `intervals` also low and high: the 95 % bootstrap interval over the pairs of a test set,
     nan for scores that are not a correlation over all pairs.
-    tasks: names and suites, comma-separated or as a list; `sentbench list tasks` prints them. text:
-    `senteval`, tokenised and lower-cased as the papers evaluate, or `raw` as in MTEB. Every text is
-    encoded once. progress: as of `encode`.
+    tasks: names and suites, comma-separated or as a list, which may also have task objects, as of `pairs`;
+    `sentbench list tasks` prints the names. text: `senteval`, tokenised and lower-cased as the papers
+    evaluate, or `raw` as in MTEB. Every text is encoded once.
+    averages: also a row of setting `average` for each suite whose tasks are all there, and for two or more
+    task objects: the mean of scores rounded to 0.01 points, as papers print it; n is the number of tasks.
+    include: folders with tasks, pairs and sources of your own, as of `sentbench --include`. batch_size: for
+    the model's `encode`. progress: as of `encode`.
     Errors: InputError for an unknown task or text form, a model that returns no vectors, or unavailable data.
     """
     import pandas as pd
 
-    from harness.assembly.pairs import score_lines
+    from harness.assembly.pairs import average_lines, score_lines
 
     if not isinstance(intervals, int):
         raise InputError(f"intervals is {shown(intervals)}, expected True or False")
-    chosen = tasks_of(tasks, text)
-    lines = score_lines(chosen, encoded_by(model, chosen, progress), intervals=intervals)
+    include_folders(include)
+    chosen, kept = tasks_of(tasks, text), dict[str, Any]()
+    encode = encoded_by(model, chosen, progress, batch_size)
+    lines = score_lines(chosen, encode, intervals=intervals, kept=kept)
+    if averages:
+        lines += average_lines(lines, kept, suites_of(chosen))
     frame = pd.DataFrame([asdict(line) for line in lines]).drop(columns="interval")
     if intervals:
         bounds = [line.interval or (float("nan"), float("nan")) for line in lines]
@@ -110,22 +127,96 @@ def evaluate(
     return frame
 
 
-def tasks_of(tasks: str | Sequence[str], text: str) -> list[Task]:
-    """Returns the tasks of names and suites, comma-separated or as a list. Errors: InputError, as above."""
+def pairs(source: str | Path | Iterable[Any], *, name: str | None = None) -> Task:
+    """Returns the task of scored pairs of your own, which `evaluate` and `compare` take among their tasks.
+
+    source: a file that ends in .tsv, .csv, .jsonl or .json, with columns sentence1, sentence2 and score; or
+    rows of two sentences and a score. Scores may have any scale; texts stay as they are. name: of the task,
+    by default that of the file.
+    Errors: InputError for a file or rows that are not such pairs, with the line.
+    """
+    from harness.tasks.own_pairs import own_pairs_task
+
+    path = Path(text_of(source, "pairs")) if isinstance(source, str) else source
+    return own_pairs_task(path, None if name is None else text_of(name, "name"))
+
+
+def include_folders(folders: str | Path | Sequence[str | Path]) -> None:
+    """Includes folders as `sentbench --include` does. Errors: InputError for one that has nothing of use."""
+    listed = [folders] if isinstance(folders, str | os.PathLike) else folders
+    found = [str(folder_of(folder, "tasks, pairs or sources")) for folder in listed]
+    if found:
+        from harness.include import include_all
+        from harness.tasks.registry import reread
+
+        include_all(found)
+        reread()
+
+
+def tasks_of(tasks: Tasks, text: str) -> list[Task]:
+    """Returns the tasks of names, suites and objects, comma-separated or as a list. Errors: as above."""
     from harness.stages.evaluate import tasks_named
+    from harness.tasks.interface import check_names
 
-    names = text_of(tasks, "tasks").split(",") if isinstance(tasks, str) else texts_of(tasks, "tasks")
+    listed: Any = text_of(tasks, "tasks").split(",") if isinstance(tasks, str) else tasks
+    if _is_task(listed):
+        listed = [listed]
+    own: list[Any] = [task for task in listed if _is_task(task)] if isinstance(listed, list | tuple) else []
+    names = texts_of([task for task in listed if not _is_task(task)] if own else listed, "tasks")
     form = text_of(text, "text")
-    return tasks_named([name.strip() for name in names if name.strip()], text=form)
+    wanted = [name.strip() for name in names if name.strip()]
+    found = tasks_named(wanted, text=form) if wanted or not own else []
+    check_names([*found, *own])
+    return [*found, *own]
 
 
-def encoded_by(model: Model, tasks: Sequence[Task], progress: bool = False) -> Encode:
+def _is_task(value: Any) -> bool:
+    return all(hasattr(value, name) for name in ("name", "texts", "evaluate")) and not isinstance(value, type)
+
+
+def suites_of(tasks: Sequence[Task]) -> dict[str, Sequence[str]]:
+    """Returns the suites by name, and as `pairs` the tasks that no registry knows."""
+    from harness.tasks.registry import SUITES, TASKS
+
+    own = [task.name for task in tasks if task.name.partition(":")[0] not in TASKS]
+    return {**SUITES, "pairs": own}
+
+
+def encoded_by(
+    model: Model, tasks: Sequence[Task], progress: bool = False, batch_size: int | None = None
+) -> Encode:
     """Returns the vectors of the tasks' texts by any model, each text encoded once."""
     from harness.tasks.evaluation import encode_unique, unique_texts
 
-    call = _function_of(model, progress)
+    call = _function_of(_sized(model, batch_size), progress)
     encoded = encode_unique(call, unique_texts(tasks), "evaluation", dtype=None)
     return lambda some: encoded.matrix[encoded.rows(some)]
+
+
+class _Sized:
+    """A model whose `encode` is called with a batch size."""
+
+    def __init__(self, encode: Callable[..., Any], batch_size: int) -> None:
+        self.encode = partial(encode, batch_size=batch_size)
+
+
+def _sized(model: Any, batch_size: int | None) -> Any:
+    """Returns the model with a batch size. Errors: InputError for no number, or a model that takes none."""
+    if batch_size is None:
+        return model
+    if not isinstance(batch_size, int) or batch_size < 1:
+        raise InputError(f"batch_size is {shown(batch_size)}, expected a whole number from 1")
+    if isinstance(model, str | Path):
+        model = load(model)
+    call = getattr(model, "encode", model)
+    try:
+        known = inspect.signature(call).parameters
+        takes = "batch_size" in known or any(one.kind is one.VAR_KEYWORD for one in known.values())
+    except (TypeError, ValueError):
+        takes = False
+    if not takes:
+        raise InputError(f"{shown(model)} takes no batch_size, expected an encode with it; leave it out")
+    return _Sized(call, batch_size)
 
 
 def _function_of(model: Model, progress: bool) -> Callable[[Sequence[str]], np.ndarray]:

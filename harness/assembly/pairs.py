@@ -1,6 +1,6 @@
 """Scored pairs of sentences: an encoder's cosines, and intervals of its correlations over the pairs."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from harness.facts.comparisons import (
 )
 from harness.facts.statistics import Interval
 from harness.paths import SOURCE_RECORD, data_roots
-from harness.report.formats.scores import ScoreLine
+from harness.report.formats.scores import ScoreLine, average_of
 from harness.report.system_pairs import (
     OverItems,
     SystemComparison,
@@ -31,20 +31,61 @@ from harness.tasks.sts import StsTask, cosines_of_pairs
 SEED = 0
 
 
-def score_lines(tasks: Sequence[Task], encode: Encode, *, intervals: bool = False) -> list[ScoreLine]:
+def score_lines(
+    tasks: Sequence[Task],
+    encode: Encode,
+    *,
+    intervals: bool = False,
+    kept: dict[str, np.ndarray] | None = None,
+) -> list[ScoreLine]:
     """Returns the scores of all tasks in raw units; with `intervals` correlations over all pairs have one.
 
-    A task has the same interval whatever other tasks are asked for.
+    A task has the same interval whatever other tasks are asked for. kept: gets Spearman's correlation in each
+    draw of the pairs by task, for `average_intervals`.
     """
     known: dict[tuple[str, str, str], Interval | None] = {}
     for task in scored_pairs(tasks) if intervals else ():
         for metric in ("spearman", "pearson"):
             draws = _draws(task, [encode], ranked=metric == "spearman")
             known[task.name, metric, "all"] = percentile_interval(draws[0])
+            if kept is not None and metric == "spearman":
+                kept[task.name] = draws[0]
     return [
         ScoreLine(**score._asdict(), interval=known.get((score.task, score.metric, score.setting)))
         for score in evaluate_stored(tasks, encode)
     ]
+
+
+def average_intervals(
+    kept: Mapping[str, np.ndarray], suites: Mapping[str, Sequence[str]]
+) -> dict[str, Interval]:
+    """Returns the 95 % interval of the mean correlation of each suite whose tasks all have draws.
+
+    kept: as `score_lines` fills it. The pairs of each task are drawn independently of the others'.
+    """
+    found = {}
+    for suite, names in suites.items():
+        if all(name in kept for name in names):
+            interval = percentile_interval(np.mean([kept[name] for name in names], axis=0))
+            found.update({suite: interval} if interval else {})
+    return found
+
+
+def average_lines(
+    lines: Sequence[ScoreLine], kept: Mapping[str, np.ndarray], suites: Mapping[str, Sequence[str]]
+) -> list[ScoreLine]:
+    """Returns a line of setting `average` for each suite of several tasks that all have a score.
+
+    Its value is the mean of the scores rounded to 0.01 points, its n the number of tasks.
+    """
+    bounds, found = average_intervals(kept, suites), []
+    for suite, names in suites.items():
+        average = average_of(names, lines)
+        if average is not None:
+            metric, setting, points = average
+            interval = bounds.get(suite) if (metric, setting) == ("spearman", "all") else None
+            found.append(ScoreLine(f"Avg. {suite}", metric, "average", points / 100, len(names), interval))
+    return found
 
 
 def difference_interval(

@@ -3,9 +3,12 @@
 Example: `sentbench evaluate backbones/minilm-l6 --tasks STSB,sts-part --interval`
 """
 
+from __future__ import annotations
+
 import argparse
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from harness.commands import JSON, POOLING, TEXT, check_encoder_folder, name_list
 from harness.data.hub_models import model_folder
@@ -14,6 +17,12 @@ from harness.disk.outputs import check_file
 from harness.errors import InputError
 from harness.process import DEVICE, compute_with
 from harness.report.formats.scores import ScoreLine
+from harness.tasks.interface import Task, check_names
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from harness.facts.statistics import Interval
 
 BM25 = "bm25"
 """The name of BM25, which ranks texts by their words, in place of an encoder's folder."""
@@ -24,8 +33,14 @@ ARGUMENTS = {
         "help": "an encoder's folder, the hub's NAME/REPOSITORY, or bm25; with --from-store vectors",
     },
     "--tasks": {
-        "default": "sts",
-        "help": "tasks and suites, comma-separated (default: sts, the seven STS sets)",
+        "help": "tasks and suites, comma-separated (default: sts, the seven STS sets; none with --pairs)",
+    },
+    "--pairs": {
+        "type": Path,
+        "action": "append",
+        "default": [],
+        "metavar": "FILE",
+        "help": "scored pairs of your own: .tsv, .csv or .jsonl with sentence1, sentence2, score",
     },
     "--text": TEXT,
     "--pooling": POOLING,
@@ -46,8 +61,10 @@ def execute(arguments: argparse.Namespace) -> None:
     """Prints the scores of a folder, and writes them where an option says so."""
     compute_with(arguments.arithmetic or "native")
     output = check_file(arguments.out, keys=("model", "scores")) if arguments.out else None
-    lines = scores_of(arguments)
-    found = {"model": str(arguments.folder), "scores": [line.plain() for line in lines]}
+    lines, bounds = scores_of(arguments)
+    found: dict[str, Any] = {"model": str(arguments.folder), "scores": [line.plain() for line in lines]}
+    if arguments.interval:
+        found["average_intervals"] = bounds
     if output:
         write_json(output, found)
     if arguments.json:
@@ -56,27 +73,39 @@ def execute(arguments: argparse.Namespace) -> None:
     from harness.report.formats.scores import to_table
     from harness.tasks.registry import SUITES
 
-    note = {"senteval": "SentEval's tokenised text", "raw": "raw text, as MTEB has it"}[arguments.text]
-    print(to_table(lines, suites=SUITES, note=note, subsets=arguments.subsets), end="")
+    notes = {"senteval": "SentEval's tokenised text", "raw": "raw text, as MTEB has it"}
+    note = notes[arguments.text] if arguments.tasks or not arguments.pairs else ""
+    if arguments.pairs:
+        note = "; ".join(filter(None, [note, f"text of {', '.join(map(str, arguments.pairs))} as it is"]))
+    suites = {**SUITES, "pairs": [file.stem for file in arguments.pairs]}
+    print(to_table(lines, suites=suites, note=note, subsets=arguments.subsets, bounds_of=bounds), end="")
 
 
-def scores_of(arguments: argparse.Namespace) -> list[ScoreLine]:
-    """Returns the scores of a folder's encoder, or of stored vectors, with intervals if wanted."""
+def scores_of(arguments: argparse.Namespace) -> tuple[list[ScoreLine], dict[str, Interval]]:
+    """Returns the scores of a folder's encoder, or of stored vectors, and the intervals of averages."""
     folder = arguments.folder
     if str(folder) == BM25 and not folder.exists():
-        return bm25_lines(arguments)
+        return bm25_lines(arguments), {}
     if not arguments.from_store:
         folder = model_folder(folder)
         check_encoder_folder(folder)
-    from harness.assembly.pairs import score_lines
+    from harness.assembly.pairs import average_intervals, score_lines
     from harness.stages.evaluate import offline_first, tasks_named, vectors_of
+    from harness.tasks.own_pairs import own_pairs_task
+    from harness.tasks.registry import SUITES
 
-    names = name_list(arguments.tasks)
+    own = [own_pairs_task(file) for file in arguments.pairs]
+    listed = "sts" if arguments.tasks is None and not own else arguments.tasks
+    names = None if listed is None else name_list(listed)
+    kept: dict[str, np.ndarray] = {}
     options = {"pooling": arguments.pooling, "from_store": arguments.from_store, "device": arguments.device}
-    with offline_first(names):
-        tasks = tasks_named(names, text=arguments.text)
+    with offline_first(names or ()):
+        tasks: list[Task] = [*([] if names is None else tasks_named(names, text=arguments.text)), *own]
+        check_names(tasks)
         with vectors_of(folder, tasks, **options) as encode:
-            return score_lines(tasks, encode, intervals=arguments.interval)
+            lines = score_lines(tasks, encode, intervals=arguments.interval, kept=kept)
+    suites = {**SUITES, "pairs": [task.name for task in own]}
+    return lines, average_intervals(kept, {name: found for name, found in suites.items() if len(found) > 1})
 
 
 def bm25_lines(arguments: argparse.Namespace) -> list[ScoreLine]:
@@ -84,14 +113,14 @@ def bm25_lines(arguments: argparse.Namespace) -> list[ScoreLine]:
 
     Errors: InputError for a task of another kind, and an option that only encoders take.
     """
-    for name in ("interval", "from_store", "pooling", "arithmetic"):
+    for name in ("interval", "from_store", "pooling", "arithmetic", "pairs"):
         if getattr(arguments, name):
             raise InputError(f"bm25 with --{name.replace('_', '-')}: only encoders take it; drop the option")
     from harness.tasks.registry import build_tasks
     from harness.tasks.reranking import RerankingTask, bm25_scores
 
-    lines = []
-    for task in build_tasks(name_list(arguments.tasks), text=arguments.text):
+    lines, listed = [], "sts" if arguments.tasks is None else arguments.tasks
+    for task in build_tasks(name_list(listed), text=arguments.text):
         if not isinstance(task, RerankingTask):
             raise InputError(f"bm25: {task.name} ranks nothing, expected AskUbuntu, SciDocs or TRECQA")
         lines += [ScoreLine(**score._asdict()) for score in bm25_scores(task)]

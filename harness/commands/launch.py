@@ -184,6 +184,8 @@ def check_options(arguments: argparse.Namespace) -> None:
             raise InputError(
                 f"--{name.replace('_', '-')} {number}: expected at least {least}; correct the number"
             )
+    if not all(target.strip() for target in arguments.targets):
+        raise InputError("launch '': expected the name of a stage; leave it out for all stages")
     for option, executor in (("address", "ray"), ("slurm", "slurm")):
         given = getattr(arguments, option)
         if given and arguments.on != executor:

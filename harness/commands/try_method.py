@@ -3,12 +3,14 @@
 Example: `sentbench try mycse.py --against simcse-small,pcl-small --set temperature=0.1`
 
 Encoder, corpus, text, steps, batch and seeds are those of `simcse-small`, unless `--set` changes them. The
-results of the others come with the package, and are used if this machine would compute the same bits.
+results of the others come with the package, and are used if this machine would compute the same bits; else
+they are trained here.
 """
 
 import argparse
 import json
 import shutil
+import sys
 from collections.abc import Mapping, Sequence
 from contextlib import chdir, suppress
 from pathlib import Path
@@ -18,6 +20,7 @@ import yaml
 
 from harness.commands import name_list
 from harness.commands.plan import describe
+from harness.commands.try_reuse import committed, differs_here
 from harness.disk.files import write_text
 from harness.disk.locks import alone
 from harness.errors import InputError, near_matches
@@ -67,7 +70,15 @@ def execute(arguments: argparse.Namespace) -> int:
     if not 1 <= arguments.seeds <= MOST_SEEDS:
         raise InputError(f"--seeds {arguments.seeds}: expected a number from 1 to {MOST_SEEDS}")
     settings = dict(pair_of(text, "--set") for text in arguments.set)
-    name, recipes = include_method(arguments.file), load_recipes()
+    recipes = load_recipes()
+    small = recipes[RECIPE]
+    backbone = arguments.backbone or small.systems[TEMPLATE].backbones[0]
+    known = {} if arguments.fresh else committed(backbone)
+    if arguments.scale == "small" and (reason := differs_here(known)):
+        told = f"sentbench: {reason}: committed results are not reused, the others are trained here too"
+        print(told, file=sys.stderr, flush=True)
+        known = {}
+    name = include_method(arguments.file)
     if name in declared_systems(recipes):
         raise InputError(f"{arguments.file}: {name!r} is a declared system; rename the file")
     out = arguments.out or Path("try") / name
@@ -75,8 +86,6 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.scale == "full":
         print(write_full(arguments.file, name, recipes, settings, seeds=range(arguments.seeds), out=out))
         return 0
-    small = recipes[RECIPE]
-    backbone = arguments.backbone or small.systems[TEMPLATE].backbones[0]
     template = small.systems[TEMPLATE]
     others = opponents(name_list(arguments.against), small, backbone, arguments.seeds)
     own = in_setting_of(
@@ -84,7 +93,7 @@ def execute(arguments: argparse.Namespace) -> int:
     )
     from harness.commands.try_runs import Session
 
-    session = Session(arguments.file, own, others, recipes, small.providers, fresh=arguments.fresh)
+    session = Session(arguments.file, own, others, recipes, small.providers, known)
     out.mkdir(parents=True, exist_ok=True)
     with alone(f"trying {out.resolve()}"), chdir(out):
         session.open()

@@ -5,37 +5,40 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from harness.check.laws import SEED, Law, check_laws
 from harness.commands.try_controls import controls_of, worth_of
+from harness.commands.try_reuse import Committed, code_differs, data_differ, identity_differs, why_not
 from harness.compute.encoders import CheckedNetworks
 from harness.compute.rows import read_rows
 from harness.data.download import folder_of
-from harness.disk.files import sha256_of_folder
 from harness.disk.layouts import read_artefact
 from harness.errors import InputError
 from harness.facts.comparisons import rank_intervals
 from harness.facts.statistics import mean
-from harness.identity import arithmetic_used, library_versions, run_code, run_identity
-from harness.paths import ARTEFACTS, BACKBONES, CORPORA, DATA, INSTALLED, RUN_LOG, SCORES, TEACHERS
+from harness.identity import arithmetic_used, run_identity
+from harness.launch.progress import duration
+from harness.paths import ARTEFACTS, BACKBONES, CORPORA, DATA, RUN_LOG, SCORES, TEACHERS
 from harness.plan.checks import check_runs
 from harness.plan.entries import Params, Run, write_params
+from harness.plan.estimate import Estimate
 from harness.plan.recipes import Recipe, System
 from harness.plan.resolve import planned
+from harness.plan.step_times import BASELINE, read_step_times
 from harness.process import quiet
 from harness.report.formats.trial import Ranked, Trial, Worth, spread
 from harness.report.system_pairs import compare_systems, system_scores
 from harness.results.schema import ResultFile
-from harness.results.store import read_result, read_results
+from harness.results.store import read_result
 from harness.stages.backbone import make_backbone
 from harness.stages.corpus import derive
 from harness.stages.evaluate import evaluate_run
 from harness.stages.teacher import teach
 from harness.stages.train import train
-from harness.tasks.registry import build_tasks
 from methods.core.method import Method
 from methods.core.streams import INITIALISE, torch_seed
 from methods.core.trainer import NO_SCORE
@@ -52,37 +55,66 @@ class Session:
         others: Sequence[System],
         recipes: Mapping[str, Recipe],
         providers: Sequence[str],
-        *,
-        fresh: bool,
+        known: Committed,
     ) -> None:
         """Plans what has no result yet, and fetches its data.
 
         own: the system of the method; its controls are trained too. others: with the seeds that are wanted.
-        fresh: no committed result is used. Errors: InputError as of a plan.
+        known: the committed results that may be reused. Errors: InputError as of a plan.
         """
         (backbone,) = own.backbones
         self.file, self.own = file.resolve(), own
-        self.ranked = {} if fresh else committed(backbone)
-        self.others: dict[str, list[ResultFile]] = {}
+        self.wanted, self.recipes, self.providers = others, recipes, providers
+        self.ranked = dict(known)
+        self.others: Committed = {}
+        self.left_out: dict[str, str] = {}
+        self._plan()
+        listed = [one.on([backbone]) for one in recipes["small"].systems.values() if one.id in self.ranked]
+        self.known = planned(recipes, listed, providers) if listed else self.params
+        os.environ["SENTBENCH_PROVIDERS"] = ",".join(providers)
+        self._leave_out(code_differs)
+        self._leave_out(data_differ)
+        print(f"sentbench: {self.work()}", file=sys.stderr, flush=True)
+        self.origins = {name: folder_of(name).resolve() for name in self.params.sources}
+
+    def _plan(self) -> None:
+        """Plans the method's own runs and those runs of the others that no committed result stands for."""
         missing = []
-        for system in others:
+        for system in self.wanted:
             kept = [result for result in self.ranked.get(system.id, ()) if result.run.seed in system.seeds]
             self.others[system.id] = kept
             seeds = [seed for seed in system.seeds if seed not in {result.run.seed for result in kept}]
             if seeds:
                 missing.append(system.model_copy(update={"seeds": seeds}))
-        self.controls, self.lacking = controls_of(own, load_method(own.method))
-        self.params = planned(recipes, [own, *missing, *self.controls.values()], providers)
+        self.controls, self.lacking = controls_of(self.own, load_method(self.own.method))
+        self.params = planned(self.recipes, [self.own, *missing, *self.controls.values()], self.providers)
         check_runs(self.params)
-        known = [one.on([backbone]) for one in recipes["small"].systems.values() if one.id in self.ranked]
-        self.known = planned(recipes, known, providers) if known else self.params
-        os.environ["SENTBENCH_PROVIDERS"] = ",".join(self.params.providers)
-        self.origins = {name: folder_of(name).resolve() for name in self.params.sources}
+
+    def _leave_out(self, differs: Callable[[ResultFile, Params], str]) -> None:
+        """Plans to train those of the others whose results differ from what this code would compute."""
+        reasons = {key: differs(results[0], self.known) for key, results in self.others.items() if results}
+        found = {key: reason for key, reason in reasons.items() if reason}
+        for key, reason in found.items():
+            del self.ranked[key]
+            self.left_out[key] = f"{key}: trained here, its committed results are not reused: {reason}"
+            print(f"sentbench: {self.left_out[key]}", file=sys.stderr, flush=True)
+        if found:
+            self._plan()
+
+    def work(self) -> str:
+        """Returns how many runs are trained here, and how long they may take on one core."""
+        runs = self.params.runs.values()
+        counts = ", ".join(f"{count} of {name}" for name, count in Counter(run.id for run in runs).items())
+        baseline = {"method": BASELINE}
+        estimate = Estimate(self.params, read_step_times())
+        costs = [estimate.run(run) or estimate.run(run.model_copy(update=baseline)) for run in runs]
+        seconds = 3600 * sum(cost.cpu_hours for cost in costs if cost)
+        return f"{len(runs)} runs to train: {counts}; about {duration(seconds)} on one core"
 
     def open(self) -> None:
         """Makes a project of the current folder: the file, the plan, data as links, encoders, corpora.
 
-        Errors: InputError if a committed result is to be reused that this code would not compute here.
+        Errors: InputError if an encoder or corpus is made with other bytes than for the committed results.
         """
         kept = Path("methods", self.file.name)
         kept.parent.mkdir(exist_ok=True)
@@ -102,8 +134,7 @@ class Session:
                 if not (room / name).is_dir():
                     make(self.params, name)
         for key, results in self.others.items():
-            reason = why_not(results[0], self.known) if results else ""
-            if reason:
+            if results and (reason := identity_differs(results[0], self.known)):
                 raise InputError(f"{key}: its committed results cannot be reused, {reason}; add --fresh")
 
     def laws(self) -> Iterator[Law]:
@@ -178,6 +209,7 @@ class Session:
             for name, found in self.others.items()
             if found
         ]
+        notes += self.left_out.values()
         if stale:
             notes.append(f"not ranked, for the code computes other bits: {', '.join(stale)}")
         notes += filter(None, map(early_end, trained[self.own.id]))
@@ -221,40 +253,6 @@ def dev_scores(system: str, keys: Sequence[str]) -> str:
     """Returns the best dev score of the runs of a system, in one line: settings are chosen by it."""
     dev = [float(read_artefact(ARTEFACTS / key)["selection"]["best_dev"]) for key in keys]
     return f"{system} on STS-B dev: {spread(dev)}, {len(dev)} seeds; settings are chosen by this score"
-
-
-def committed(backbone: str) -> dict[str, list[ResultFile]]:
-    """Returns the results that come with this package, of the systems on a backbone, by system and seed."""
-    found: dict[str, list[ResultFile]] = {}
-    for result in read_results((INSTALLED / SCORES).glob(f"*__{backbone}__s*.json")):
-        found.setdefault(result.run.id, []).append(result)
-    return found
-
-
-def why_not(result: ResultFile, params: Params) -> str:
-    """Returns why a committed result is not what this code would compute here; empty if it is.
-
-    params: a plan with the run. The hash of code, settings, data and arithmetic decides; where all that the
-    run reads is here, its whole identity.
-    """
-    run, made = params.runs.get(result.run.key), result.provenance
-    if run is None or run.recipe_hash() != result.run.recipe:
-        return "its settings have changed"
-    for source, sha256 in made.data_sha256.items():
-        if sha256_of_folder(folder_of(source)) != sha256:
-            return f"the data of {source} differ"
-    tasks = [task.name for task in build_tasks(run.tasks, text=run.text)]
-    if run_code(run.method, tasks) != made.code_sha256:
-        return "the code has changed"
-    if made.arithmetic != arithmetic_used("cpu"):
-        return f"its arithmetic is {made.arithmetic}, here it is {arithmetic_used('cpu')}"
-    for name, version in library_versions().items():
-        if made.versions.get(name) != version:
-            return f"it was computed with {name} {made.versions.get(name)}, here is {version}"
-    is_here = all(Path(folder).is_dir() for folder in (run.backbone, run.corpus, run.parent))
-    if is_here and run_identity(params, run, arithmetic_used("cpu")) != result.run.identity:
-        return "its backbone or corpus differs"
-    return ""
 
 
 def ranked(results: Collection[ResultFile]) -> list[Ranked]:

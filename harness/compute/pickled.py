@@ -39,7 +39,7 @@ def convert(name: str, *, revision: str | None = None) -> Path:
         if path.is_dir():
             discard(path)
     with atomic_path(made) as part:
-        command = [sys.executable, "-m", "harness.compute.pickled", str(pickled), str(part)]
+        command = [sys.executable, "-P", "-m", "harness.compute.pickled", str(pickled), str(part)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             reason = (done.stderr.strip() or "no reason given").splitlines()[-1]

@@ -11,7 +11,16 @@ from typing import Any
 from harness.data.conversions import CONVERSIONS
 from harness.data.lines import decoded_lines
 from harness.data.providers import PickleOnly, Unavailable, bring, mirror_folder
-from harness.data.sources import LOCKS, PROVIDERS, REVISION, Provider, ProviderName, Source, source_named
+from harness.data.sources import (
+    INCLUDED,
+    LOCKS,
+    PROVIDERS,
+    REVISION,
+    Provider,
+    ProviderName,
+    Source,
+    source_named,
+)
 from harness.disk.files import sha256_of, sha256_of_folder, write_json
 from harness.disk.layouts import Layout
 from harness.disk.locks import alone
@@ -24,6 +33,7 @@ REMEDY: dict[ProviderName, str] = {
     "embedded": "correct the sources table or name another version of the package there",
     "system": "correct the sources table or install the package again",
     "mirror": "correct the sources table or replace the file in the mirror",
+    "folder": "correct the file in the included folder",
     "hub": "correct the sources table or fetch another --revision: this one has the same bytes each time",
 }
 """What to do if the files of a provider differ from the sources table."""
@@ -183,7 +193,7 @@ def _is_whole(source: Source, folder: Path, revision: str | None) -> bool:
 def _fetch_from_first(source: Source, order: list[ProviderName], folder: Path, revision: str | None) -> None:
     reasons: list[str] = []
     advice = OTHER_PROVIDERS
-    for name in order:
+    for name in (INCLUDED, *order):
         if name not in source.providers:
             continue
         try:

@@ -129,6 +129,12 @@ def _receive(metadata: Any, part: Path) -> None:
             shown = {"total": metadata.size, "initial": start * continued, "unit": "B", "unit_scale": True}
             with part.open("ab" if continued else "wb") as file, tqdm(**shown, disable=None) as bar:
                 for chunk in response.iter_bytes(constants.DOWNLOAD_CHUNK_SIZE):
+                    if metadata.size is not None and file.tell() + len(chunk) > metadata.size:
+                        file.truncate(0)
+                        raise OSError(
+                            f"more than the {metadata.size} bytes that the hub states: another page came in "
+                            "its place; run the command again"
+                        )
                     file.write(chunk)
                     bar.update(len(chunk))
     found = _hash_like(part, metadata.etag)

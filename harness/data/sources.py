@@ -18,14 +18,16 @@ from harness.errors import InputError, near_matches
 Kind = Literal[
     "backbone", "vectors", "corpus", "augmenter", "lexicon", "sts", "classification", "nli", "reranking"
 ]
-ProviderName = Literal["embedded", "system", "mirror", "hub"]
+ProviderName = Literal["embedded", "system", "mirror", "hub", "folder"]
 TextForm = Literal["senteval", "raw"]
 Conversion = Literal[
     "gunzip", "glove-arrays", "glove-module", "wikipedia-dump", "entailed-pairs", "pair-texts"
 ]
 
-PROVIDERS: tuple[ProviderName, ...] = get_args(ProviderName)
-"""Every provider, in the order in which they are tried unless another order is given."""
+INCLUDED: ProviderName = "folder"
+"""The provider of a file in an included folder: always tried, and the only one of its source."""
+PROVIDERS: tuple[ProviderName, ...] = tuple(name for name in get_args(ProviderName) if name != INCLUDED)
+"""The providers that can be chosen, in the order in which they are tried unless another order is given."""
 
 REVISION = r"^([0-9a-f]{40}|[A-Za-z0-9][A-Za-z0-9._-]*|refs/pr/[0-9]+)$"
 """A commit of the hub, the name of a branch or tag, or a pull request."""
@@ -109,6 +111,20 @@ def read_sources(path: Path) -> dict[str, Source]:
         name: validated(Source, {**entry, "name": name}, where=f"{path}: source {name}")
         for name, entry in read_mapping(path).items()
     }
+
+
+def own_source(name: str, file: Path) -> Source:
+    """Returns the source of one file of scored pairs in an included folder."""
+    return Source(
+        name=name,
+        kind="sts",
+        text="raw",
+        licence="as its owner states",
+        confirmed="a file of an included folder",
+        note=file.name,
+        rows={file.name: None},
+        providers={INCLUDED: Provider.model_validate({"folder": str(file.parent.resolve())})},
+    )
 
 
 def source_named(name: str) -> Source:

@@ -19,7 +19,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
-from harness.disk.files import discard
+from harness.disk.files import discard, make_readable
 from harness.disk.layouts import Layout
 from harness.errors import InputError
 from harness.paths import INSTALLED
@@ -81,6 +81,7 @@ def new_outputs(outputs: Mapping[Path, Layout | None]) -> Iterator[dict[Path, Pa
         }
         yield new
         for path, layout in outputs.items():
+            make_readable(new[path])
             new[path].chmod(0o644 if layout is None else 0o755)
             _checked(path, layout)
         exchange({output: new[path] for path, output in real.items()})

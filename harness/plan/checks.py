@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from harness.data.sources import Source, source_named
+from harness.data.sources import INCLUDED, Source, source_named
 from harness.errors import InputError
 from harness.paths import ARTEFACTS, BACKBONES, CORPORA, TEACHERS
 from harness.plan.entries import Params, Run
@@ -30,7 +30,7 @@ def check_runs(params: Params) -> None:
         if teacher.pooling is None:
             _check_pooling_is_stated(params, teacher.encoder, where=f"teacher {name}")
     for name in params.sources:
-        if not set(source_named(name).providers) & set(params.providers):
+        if not set(source_named(name).providers) & {INCLUDED, *params.providers}:
             raise InputError(
                 f"source {name}: comes from {', '.join(source_named(name).providers)}, expected one of the "
                 f"plan's providers {', '.join(params.providers)}; add one to the recipe or name other data"

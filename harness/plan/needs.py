@@ -10,7 +10,7 @@ from typing import NamedTuple
 from harness.augmentation.views import SENTENCE_PIECES
 from harness.data.hub import WEIGHTS, known_commit
 from harness.data.providers import PickleOnly, below, converted_weights, is_converted
-from harness.data.sources import SOURCES, Provider, Source
+from harness.data.sources import INCLUDED, SOURCES, Provider, Source
 from harness.paths import SOURCE_RECORD, data_roots
 from harness.plan.entries import Params
 from harness.plan.estimate import FLOAT_BYTES, Estimate, cores_here
@@ -76,7 +76,7 @@ def _folders(params: Params) -> Iterator[Need]:
     for name in params.sources:
         source = SOURCES[name]
         providers = {provider for provider in source.providers if provider in params.providers}
-        if not providers & {"embedded", "hub"}:
+        if not providers & {"embedded", "hub"} and INCLUDED not in source.providers:
             place = _place_of(source)
             ways = [
                 f"apt-get install {by.package}" if by.package else by.obtain

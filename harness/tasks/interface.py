@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from harness.errors import InputError
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -35,6 +37,14 @@ class Task(Protocol):
         ...
 
     def evaluate(self, encode: Encode) -> list[Score]: ...
+
+
+def check_names(tasks: Iterable[Task]) -> None:
+    """Raises InputError if two tasks have one name, under which a reader would find either."""
+    names = [task.name for task in tasks]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(f"two tasks are called {twice!r}, expected one; rename one")
 
 
 @dataclass(frozen=True)

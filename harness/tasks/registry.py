@@ -4,7 +4,7 @@ Importing it loads only declarations: no reader, no numpy and no torch.
 """
 
 from collections.abc import Sequence
-from importlib import import_module
+from importlib import import_module, reload
 from pkgutil import iter_modules
 
 from harness.errors import InputError, near_matches
@@ -33,13 +33,28 @@ def read_declarations() -> tuple[dict[str, Declaration], dict[str, str]]:
     return found, modules
 
 
-TASKS, MODULES = read_declarations()
-SUITES = {
-    suite: tuple(task.name for task in TASKS.values() if task.suite == suite)
-    for suite in dict.fromkeys(task.suite for task in TASKS.values())
-    if suite is not None
-}
+TASKS: dict[str, Declaration] = {}
+MODULES: dict[str, str] = {}
+SUITES: dict[str, tuple[str, ...]] = {}
 """Suite -> its tasks; `sts` is the seven columns that every paper averages."""
+
+
+def reread() -> None:
+    """Reads all declarations again, after a folder was included in a process that had read them."""
+    from harness.tasks.declared import own
+
+    reload(own)
+    tasks, modules = read_declarations()
+    for known, found in ((TASKS, tasks), (MODULES, modules)):
+        known.clear()
+        known.update(found)  # type: ignore[arg-type]
+    SUITES.clear()
+    for task in TASKS.values():
+        if task.suite is not None:
+            SUITES[task.suite] = (*SUITES.get(task.suite, ()), task.name)
+
+
+reread()
 
 
 def build_tasks(names: Sequence[str], *, text: str, providers: Sequence[str] | None = None) -> list[Task]:

@@ -39,6 +39,13 @@ def atomic_path(path: Path) -> Iterator[Path]:
         discard(part)
 
 
+def make_readable(folder: Path) -> None:
+    """Lets everybody read the files of a folder; libraries write weights for their owner alone."""
+    for path in folder.rglob("*"):
+        if path.is_file() and not path.is_symlink():
+            path.chmod(0o644)
+
+
 def discard(path: Path) -> None:
     """Removes a temporary file or folder; one that cannot be removed stays, without an error."""
     if path.is_dir():

@@ -12,7 +12,7 @@ from safetensors.torch import save_file
 from torch import nn
 
 from methods.core.coupling_flow import CouplingFlow
-from methods.core.files import write_json
+from methods.core.files import make_readable, write_json
 from methods.core.model_files import MODULES, OWN_MODULES
 from methods.core.pooling import PORTABLE
 
@@ -57,6 +57,7 @@ def save_encoder(encoder: Any, directory: Path) -> None:
         marker["transformer"] = TRANSFORMER
         write_json(directory / OWN_MODULES, modules)
     write_json(directory / MARKER, marker)
+    make_readable(directory)
 
 
 def save_backbone(encoder: Any, directory: Path) -> None:

@@ -40,7 +40,8 @@ ROOMS = {
         "harness.identity harness.include harness.launch harness.plan harness.process harness.report "
         "harness.results harness.stages harness.tasks methods.core methods.registry sentbench",
         "sentbench": "harness.assembly harness.compute.encoders harness.data.hub_models harness.facts "
-        "harness.process harness.report harness.results harness.stages harness.tasks methods.core",
+        "harness.include harness.process harness.report harness.results harness.stages harness.tasks "
+        "methods.core",
     }.items()
 }
 """Room -> what of this repository it may import besides itself and, but for `methods/core`, EVERYBODY."""

@@ -38,11 +38,13 @@ def to_table(
     suites: Mapping[str, Sequence[str]],
     note: str = "",
     subsets: bool = True,
+    bounds_of: Mapping[str, Interval] | None = None,
 ) -> str:
     """Returns a line a score with heads, then the average of every suite whose tasks are all there.
 
     An average is that of the scores as printed, with two decimals, which is what papers print. note: closes
-    the line below the table. subsets: also the scores of parts of a task.
+    the line below the table. subsets: also the scores of parts of a task. bounds_of: intervals of averages of
+    Spearman's correlation by suite.
     """
     hidden = [line for line in lines if line.setting.startswith(SUBSET)] if not subsets else []
     lines = [line for line in lines if line not in hidden]
@@ -50,8 +52,15 @@ def to_table(
     heads = ["task", "metric", "over", "score", *(["95 % interval"] if bounds else []), "n"]
     rows = [heads] + [_row(line, bounds) for line in lines]
     averages = [(name, tasks, average_of(tasks, lines)) for name, tasks in suites.items()]
+    known = bounds_of or {}
     shown = [
-        [f"Avg. {name}", *found[:2], f"{found[2]:.2f}", *([""] if bounds else []), f"{len(tasks)} tasks"]
+        [
+            f"Avg. {name}",
+            *found[:2],
+            f"{found[2]:.2f}",
+            *([_interval(known.get(name) if found[:2] == ("spearman", "all") else None)] if bounds else []),
+            f"{len(tasks)} tasks",
+        ]
         for name, tasks, found in averages
         if found is not None
     ]
@@ -66,11 +75,12 @@ def to_table(
 
 def _row(line: ScoreLine, bounds: bool) -> list[str]:
     shown = f"{line.value:.4f}" if line.metric in PLAIN else f"{100 * line.value:.2f}"
-    interval = [""] if bounds else []
-    if line.interval is not None:
-        low, high = (100 * end for end in line.interval)
-        interval = [f"{low:.2f} to {high:.2f}"]
+    interval = [_interval(line.interval)] if bounds else []
     return [line.task, line.metric, line.setting, shown, *interval, f"{line.n:,}"]
+
+
+def _interval(interval: Interval | None) -> str:
+    return "" if interval is None else f"{100 * interval.low:.2f} to {100 * interval.high:.2f}"
 
 
 def average_of(tasks: Sequence[str], lines: Sequence[ScoreLine]) -> tuple[str, str, float] | None:

@@ -1,6 +1,7 @@
 """`sentbench try`: a method of one file from an empty folder to its compared row."""
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,7 +14,9 @@ from harness import paths
 from harness.check.laws import LAWS, check_laws
 from harness.cli import main
 from harness.include import include_method
+from harness.plan.entries import Params
 from harness.plan.recipes import DeclaredBackbone, Recipe, load_backbones, load_recipes
+from harness.results.schema import ResultFile
 from methods.core.method import Method
 from methods.core.networks import Networks
 from methods.core.train_config import TrainConfig
@@ -210,7 +213,6 @@ def test_a_law_that_does_not_hold_says_what_the_author_sees(
 @pytest.mark.parametrize(
     ("source", "words", "said"),
     [
-        (SAME, [], "committed results cannot be reused, its settings have changed; add --fresh"),
         (SAME, ["--set", "temprature=1"], "did you mean temperature"),
         (SAME, ["--set", "temperature=warm", "--fresh"], 'temperature is "warm"'),
         (SAME, ["--against", "pcl2"], "did you mean pcl, dclr?"),
@@ -228,12 +230,57 @@ def test_bad_input_is_one_line_and_trains_nothing(
     assert not list(empty.glob("try/*/artefacts"))
 
 
-def test_results_on_other_data_are_not_reused(
-    empty: Path, refused: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+def tried(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[str, str]:
+    """Returns what a trial that ends well prints, and its notes on the way."""
+    assert main(["try", "mycse.py", "--seeds", "1", *words]) == 0
+    said = capsys.readouterr()
+    return said.out, said.err
+
+
+def test_others_with_other_settings_are_trained_here_and_the_first_lines_say_what_that_costs(
+    empty: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("harness.commands.try_method.load_recipes", load_recipes)
     Path("mycse.py").write_text(SAME)
-    assert "cannot be reused, the data of stsb differ; add --fresh" in refused("try", "mycse.py")
+    table, notes = tried(capsys)
+    why = "simcse-small: trained here, its committed results are not reused: their settings have changed"
+    first, second, *_ = notes.splitlines()
+    assert first == f"sentbench: {why}"
+    assert re.match(r"sentbench: \d+ runs to train: 1 of mycse, 1 of simcse-small.*; about \d+ s", second)
+    assert why in table
+    assert "0 won, 0 lost, 0 inconclusive, 1 equal of 1 test sets" in table
+
+
+def test_with_another_torch_no_result_is_reused_and_that_is_said_before_anything_is_loaded(
+    empty: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file of the method is imported after it, which loads torch."""
+    monkeypatch.setattr("harness.commands.try_reuse.library_versions", lambda: {"torch": "2.9.0"})
+    Path("mycse.py").write_text("import torhc\n" + SAME)
+    assert main(["try", "mycse.py"]) == 2
+    first, second = capsys.readouterr().err.splitlines()
+    assert first.startswith("sentbench: they were computed with torch 2.")
+    assert first.endswith("here is 2.9.0: committed results are not reused, the others are trained here too")
+    assert "torhc" in second
+    Path("mycse.py").write_text(SAME)
+    table, notes = tried(capsys)
+    assert "1 of simcse-small" in notes
+    assert "1 equal of 1 test sets" in table
+
+
+def as_recipes_are(result: ResultFile, params: Params) -> str:
+    """Stands for code and settings that are those of the committed results."""
+    return ""
+
+
+def test_results_on_other_data_are_trained_again_on_these(
+    empty: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.commands.try_runs.code_differs", as_recipes_are)
+    Path("mycse.py").write_text(SAME)
+    table, notes = tried(capsys)
+    assert "runs to train: 1 of mycse, 1 of simcse-small" in notes
+    assert "its committed results are not reused: the data of stsb differ" in table
+    assert "1 equal of 1 test sets" in table
 
 
 def test_a_method_that_breaks_a_law_is_not_trained(empty: Path, capsys: pytest.CaptureFixture[str]) -> None:

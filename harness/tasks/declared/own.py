@@ -1,0 +1,19 @@
+"""The pairs of included folders: each file FOLDER/pairs/NAME is the task NAME, see `harness.include`."""
+
+from functools import partial
+
+from harness.paths import own_files
+from harness.tasks.interface import Declaration, Task
+
+
+def _task(name: str, file: str, text: str, source: str) -> Task:
+    from harness.data.own_pairs import read_own_pairs
+    from harness.tasks.sts import StsTask
+
+    return StsTask(name, source, lambda folder: {"all": read_own_pairs(folder / file)})
+
+
+TASKS = tuple(
+    Declaration(file.stem, f"{file.stem}-pairs", partial(_task, file.stem, file.name))
+    for file in own_files("pairs", "[!._]*")
+)

@@ -1,0 +1,140 @@
+"""Places and inputs that must not decide what runs, what is written, or what a message shows."""
+
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from harness.cli import one_line
+from harness.data import hub
+from harness.data.hub_models import model_folder
+from harness.data.hub_requests import HubFile, Unreachable
+from harness.data.providers import Unavailable, wheel_file
+from harness.disk.layouts import Layout
+from harness.disk.outputs import new_folder
+from harness.errors import InputError
+from tests.support import tiny
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize(
+    "revision", ["../../x", "a/../b", "/etc", "", ".", "..", "-x", "refs/heads/../x", "a b"]
+)
+def test_a_revision_that_is_no_plain_one_is_refused_and_writes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, revision: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    with pytest.raises(InputError, match="expected a commit, a branch or a tag"):
+        model_folder(f"lab/model@{revision}")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_module_called_pip_in_the_current_folder_does_not_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    Path("pip.py").write_text("open('ran', 'w')\n")
+    with pytest.raises(Unavailable, match="pip download no-such-package==1"):
+        wheel_file("no-such-package==1")
+    assert not Path("ran").exists()
+
+
+@pytest.mark.parametrize("targets", [[""], ["entries", ""], [" "]])
+def test_an_empty_name_of_a_stage_does_not_stand_for_all(
+    targets: list[str], refused: Callable[..., str]
+) -> None:
+    assert "expected the name of a stage" in refused("launch", *targets)
+
+
+@pytest.mark.parametrize(
+    ("closed", "words", "code"),
+    [
+        (">&-", "list methods", 0),
+        ("2>&-", "list nothing", 2),
+        (">&- 2>&- <&-", "list methods", 0),
+        (">&- 2>&-", "list nothing", 2),
+    ],
+)
+def test_a_closed_stream_changes_no_exit_code_and_shows_no_traceback(
+    tmp_path: Path, closed: str, words: str, code: int
+) -> None:
+    command = f'"{sys.executable}" -m harness.cli {words} {closed}'
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        ["sh", "-c", command], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == code
+    assert "Traceback" not in done.stdout + done.stderr
+    assert "Exception ignored" not in done.stderr
+
+
+def test_a_download_ends_at_the_size_that_the_hub_states(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The answer never ends; without a bound it would fill the disk."""
+    taken = []
+
+    class Endless:
+        status_code = 200
+
+        def __enter__(self) -> "Endless":
+            return self
+
+        def __exit__(self, *_: object) -> None: ...
+
+        def iter_bytes(self, size: int) -> object:
+            while len(taken) < 1000:
+                taken.append(size)
+                yield b"x" * 1000
+
+    session = SimpleNamespace(stream=lambda *_, **__: Endless())
+    monkeypatch.setattr("huggingface_hub.get_session", lambda: session)
+    monkeypatch.setattr("huggingface_hub.utils.hf_raise_for_status", lambda response: None)
+    part = tmp_path / "part"
+    metadata = SimpleNamespace(location="https://hub/file", size=2500, etag="a" * 64)
+    with pytest.raises(OSError, match="more than the 2500 bytes that the hub states"):
+        hub._receive(metadata, part)
+    assert len(taken) == 3
+    assert part.stat().st_size == 0
+
+
+SECRET = "https://me:pass%40word@hub.example/lab"
+
+
+def test_a_password_of_an_address_reaches_no_message() -> None:
+    assert str(Unreachable(f"config.json: no answer of {SECRET}/x")) == (
+        "config.json: no answer of https://hub.example/lab/x"
+    )
+    assert one_line(f"{SECRET}: refused by http://a:b@c@proxy:3128") == (
+        "https://hub.example/lab: refused by http://proxy:3128"
+    )
+    assert one_line("mail me@example.org about lab/model@v1") == "mail me@example.org about lab/model@v1"
+
+
+def test_a_password_of_the_endpoint_is_not_in_the_line_of_a_failed_request(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", "http://me:secret@127.0.0.1:9")
+    monkeypatch.setattr("harness.data.hub_requests.PAUSES", ())
+    with pytest.raises(Unreachable) as error:
+        HubFile("lab/model", "model", "main", "config.json").metadata()
+    assert "secret" not in str(error.value)
+
+
+def test_weights_can_be_read_by_everybody_as_all_other_files(tmp_path: Path) -> None:
+    tiny.sentence_encoder(tiny.write_backbone(tmp_path / "bert")).save(tmp_path / "encoder")
+    with new_folder(tmp_path / "made", Layout("made", {}, ("*",))) as part:
+        (part / "weights").write_bytes(b"x")
+        (part / "weights").chmod(0o600)
+    files = [path for name in ("encoder", "made") for path in (tmp_path / name).rglob("*") if path.is_file()]
+    assert len(files) > 4
+    assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o644}

@@ -1,0 +1,138 @@
+"""Pairs that users bring: every format and what such files contain, read or refused with the line."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from harness.data.own_pairs import read_own_pairs, scored_pairs_of
+from harness.data.sts import ScoredPair
+from harness.errors import InputError
+
+PAIRS = [
+    ScoredPair("A man plays.", "A person plays.", 4.2),
+    ScoredPair('She said "no".', "She said\u00a0'no', \U0001f600", 5.0),
+    ScoredPair("", "  a; b, c\u2028d ", -1.0),
+]
+TABLE = [["sentence1", "sentence2", "score"], *([one.first, one.second, str(one.score)] for one in PAIRS)]
+OBJECTS = [{"sentence1": one.first, "sentence2": one.second, "score": one.score} for one in PAIRS]
+
+
+def tsv(rows: list[list[str]], end: str = "\n") -> str:
+    return "".join("\t".join(row) + end for row in rows)
+
+
+def csv_text(folder: Path, rows: list[list[str]], delimiter: str = ",") -> str:
+    """Returns what Python's own csv module writes."""
+    path = folder / "written"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, delimiter=delimiter).writerows(rows)
+    return path.read_bytes().decode()
+
+
+def read(folder: Path, name: str, content: str | bytes) -> list[ScoredPair]:
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return read_own_pairs(path)
+
+
+def test_each_format_gives_the_same_pairs(tmp_path: Path) -> None:
+    lines = "\n".join(json.dumps(row) for row in OBJECTS)
+    decimal_commas = [[*row[:2], row[2].replace(".", ",")] for row in TABLE]
+    contents = {
+        "a.tsv": tsv(TABLE),
+        "b.tsv": tsv(TABLE[1:]),
+        "c.csv": csv_text(tmp_path, TABLE),
+        "d.csv": csv_text(tmp_path, TABLE[1:]),
+        "e.csv": csv_text(tmp_path, decimal_commas, ";"),
+        "f.jsonl": lines,
+        "g.json": json.dumps(OBJECTS),
+        "h.jsonl": json.dumps(OBJECTS),
+        "i.TSV": tsv(TABLE),
+    }
+    for name, content in contents.items():
+        assert read(tmp_path, name, content) == PAIRS, name
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\n\n"])
+def test_encodings_line_ends_and_blank_lines_change_nothing(tmp_path: Path, encoding: str, end: str) -> None:
+    assert read(tmp_path, "a.tsv", tsv(TABLE, end).encode(encoding)) == PAIRS
+    lines = end.join(json.dumps(row, ensure_ascii=False) for row in OBJECTS) + end
+    assert read(tmp_path, "a.jsonl", lines.encode(encoding)) == PAIRS
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["Sentence_1", "Sentence 2", "Similarity"],
+        ["sentence_A", "sentence_B", "relatedness_score"],
+        ["text1", "text2", "label"],
+    ],
+)
+def test_columns_have_several_names_and_any_order(tmp_path: Path, names: list[str]) -> None:
+    rows = [[score, "x", second, first] for first, second, score in [names, *TABLE[1:]]]
+    assert read(tmp_path, "a.tsv", tsv(rows)) == PAIRS
+
+
+def test_a_quoted_field_of_a_tsv_is_unquoted_and_a_quotation_stays(tmp_path: Path) -> None:
+    """The first is what pandas writes of `"No," she said.`; the second is that text without quoting."""
+    content = '"""No,"" she said."\t"No," she said.\t1\nsay "a"\t"\t2\n'
+    assert read(tmp_path, "a.tsv", content) == [
+        ScoredPair('"No," she said.', '"No," she said.', 1.0),
+        ScoredPair('say "a"', '"', 2.0),
+    ]
+
+
+def test_a_field_of_a_csv_may_have_line_ends_and_any_length(tmp_path: Path) -> None:
+    long, limit = "word " * 60_000, csv.field_size_limit()
+    found = read(tmp_path, "a.csv", csv_text(tmp_path, [["a\nb", long, "1"], ["c", "d", "2"]]))
+    assert found == [ScoredPair("a\nb", long, 1.0), ScoredPair("c", "d", 2.0)]
+    assert csv.field_size_limit() == limit
+
+
+def test_scores_have_any_scale_and_form_and_pairs_without_one_are_left_out(tmp_path: Path) -> None:
+    values = [1, True, "0.5", -3e2, None, "", 100]
+    lines = [json.dumps({"text1": "a", "text2": "b", "label": value}) for value in values]
+    found = [pair.score for pair in read(tmp_path, "a.jsonl", "\n".join(lines))]
+    assert found == [1.0, 1.0, 0.5, -300.0, 100.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.txt", "", "expected a file of pairs that ends in .tsv, .csv, .jsonl, .json"),
+        ("a.tsv", "", "line 1 has nothing; expected columns sentence1"),
+        ("a.tsv", "a\tb\tc\n", "line 1 has a, b, c; expected columns sentence1"),
+        ("a.tsv", tsv(TABLE) + "a\tb\n", "line 5 has 2 columns, expected 3 as line 1"),
+        ("a.tsv", tsv(TABLE) + "a\tb\thigh\n", "line 5: the score is 'high', expected a number"),
+        ("a.tsv", tsv(TABLE) + "a\tb\tnan\n", "line 5: the score is 'nan', expected a number"),
+        ("a.tsv", "a\tb\t1\na\tb\t1\n", "2 scored pairs, all of one score, expected two or more"),
+        ("a.tsv", "a\tb\t1\n", "1 scored pairs, expected two or more"),
+        ("a.tsv", b"a\tb\t1\n\xff\tb\t2\n", "line 2 is not utf-8"),
+        ("a.csv", 'a,b,1\n"c,d,2\n', "is not CSV"),
+        ("a.jsonl", '{"sentence1": "a"', "line 1: is not JSON"),
+        ("a.jsonl", "3\n", "line 1 has no names"),
+        ("a.jsonl", '{"sentence1": "a", "sentence2": 3, "score": 1}', "line 1: a sentence is not text"),
+        ("a.jsonl", '{"a": "b"}', "line 1 has a; expected columns sentence1"),
+        ("a.json", "[" * 100_000, "is not JSON"),
+    ],
+)
+def test_what_is_no_file_of_pairs_is_refused_with_its_line(
+    tmp_path: Path, name: str, content: str | bytes, said: str
+) -> None:
+    with pytest.raises(InputError) as error:
+        read(tmp_path, name, content)
+    assert said in str(error.value)
+    assert name in str(error.value)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"none\.tsv: no such file"):
+        read_own_pairs(tmp_path / "none.tsv")
+
+
+def test_rows_are_checked_as_lines_are() -> None:
+    with pytest.raises(InputError, match="here: row 2: the score is 'x'"):
+        scored_pairs_of([("row 1", ("a", "b", 1)), ("row 2", ("a", "b", "x"))], "here")

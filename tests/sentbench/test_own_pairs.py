@@ -1,0 +1,207 @@
+"""Pairs of a user's own: from Python, on the command line and in an included folder, with one score."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sentbench
+from harness.tasks.sts import spearman
+from tests.sentbench.test_encoders import folder, letters  # noqa: F401 - a fixture
+
+ROOT = Path(__file__).parents[2]
+ROWS = [
+    ("a man plays", "the man runs", 40),
+    ("a dog sleeps", "the cat", -3.5),
+    ("abc", "aab", 70),
+    ("hij", "abc", 0),
+    ("a tree", "an old tree", 55),
+]
+OTHERS = [("a cab", "a bag", 1), ("head", "bead", 3), ("dig", "big", 2), ("jade", "fig", 0)]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "mine.tsv"
+    path.write_text("".join(f"{first}\t{second}\t{score}\n" for first, second, score in ROWS))
+    return path
+
+
+def test_the_score_is_the_rank_correlation_of_cosines_with_scores_of_any_scale(file: Path) -> None:
+    frame = sentbench.evaluate(letters, sentbench.pairs(file), intervals=True)
+    vectors = [[letters([text])[0] for text in row[:2]] for row in ROWS]
+    cosines = [float(a @ b / np.sqrt((a @ a) * (b @ b))) for a, b in vectors]
+    expected = spearman(np.array([row[2] for row in ROWS]), np.array(cosines))
+    (row,) = frame[frame["metric"] == "spearman"].to_dict("records")
+    assert (row["task"], row["setting"], row["n"]) == ("mine", "all", 5)
+    assert row["value"] == pytest.approx(expected)
+    assert row["low"] <= row["value"] <= row["high"]
+
+
+def test_rows_and_a_file_of_them_are_one_task(file: Path) -> None:
+    by_file, by_rows = (
+        sentbench.evaluate(letters, sentbench.pairs(source, name="x")) for source in (file, ROWS)
+    )
+    assert by_file.equals(by_rows)
+
+
+def test_named_tasks_and_own_pairs_are_scored_together(folder: Path) -> None:  # noqa: F811
+    found = sentbench.evaluate(letters, ["STSB", sentbench.pairs(ROWS)], text="raw")
+    alone = sentbench.evaluate(letters, "STSB", text="raw")
+    assert found[found["task"] == "STSB"].reset_index(drop=True).equals(alone)
+    assert set(found["task"]) == {"STSB", "pairs"}
+
+
+def test_an_average_is_that_of_rounded_scores_and_its_interval_that_of_means_of_draws() -> None:
+    tasks = [sentbench.pairs(ROWS, name="a"), sentbench.pairs(OTHERS, name="b")]
+    frame = sentbench.evaluate(letters, tasks, averages=True, intervals=True)
+    single = frame[(frame["metric"] == "spearman") & (frame["setting"] == "all")]
+    (average,) = frame[frame["setting"] == "average"].to_dict("records")
+    assert (average["task"], average["metric"], average["n"]) == ("Avg. pairs", "spearman", 2)
+    assert 100 * average["value"] == pytest.approx((100 * single["value"]).round(2).mean())
+    from harness.assembly.pairs import _draws
+    from harness.facts.comparisons import percentile_interval
+
+    draws = [_draws(task, [letters])[0] for task in tasks]
+    interval = percentile_interval((draws[0] + draws[1]) / 2)
+    assert interval is not None
+    assert (average["low"], average["high"]) == pytest.approx((interval.low, interval.high))
+    alone = percentile_interval(draws[0])
+    assert alone is not None
+    assert average["high"] - average["low"] < alone.high - alone.low
+
+
+def test_one_task_or_an_incomplete_suite_has_no_average(folder: Path) -> None:  # noqa: F811
+    frame = sentbench.evaluate(letters, ["STSB", sentbench.pairs(ROWS)], text="raw", averages=True)
+    assert "average" not in set(frame["setting"])
+
+
+def test_the_command_scores_a_file_as_python_does(
+    folder: Path,  # noqa: F811
+    file: Path,
+    printed: Callable[..., str],
+) -> None:
+    other = file.with_name("other.jsonl")
+    keys = ("sentence1", "sentence2", "score")
+    other.write_text("\n".join(json.dumps(dict(zip(keys, row, strict=True))) for row in OTHERS))
+    files = ["--pairs", str(file), "--pairs", str(other)]
+    said = printed("evaluate", str(folder), *files, "--interval", "--device", "cpu")
+    found = json.loads(printed("evaluate", str(folder), *files, "--interval", "--json", "--device", "cpu"))
+    tasks = [sentbench.pairs(file), sentbench.pairs(other)]
+    frame = sentbench.evaluate(str(folder), tasks, intervals=True, averages=True)
+    *scores, average = frame.to_dict("records")
+    assert [one["value"] for one in found["scores"]] == pytest.approx([one["value"] for one in scores])
+    assert found["average_intervals"]["pairs"] == pytest.approx([average["low"], average["high"]])
+    (line,) = [line for line in said.splitlines() if line.startswith("Avg. pairs")]
+    assert f"{100 * average['value']:.2f}" in line
+    assert f"{100 * average['low']:.2f} to {100 * average['high']:.2f}" in line
+    assert "STSB" not in said
+    assert "as it is" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--pairs", "none.tsv"], "none.tsv: no such file"),
+        (["--pairs", "mine.tsv", "--pairs", "mine.tsv"], "two tasks are called 'mine'"),
+    ],
+)
+def test_wrong_files_are_refused_in_one_line(
+    folder: Path,  # noqa: F811
+    file: Path,
+    refused: Callable[..., str],
+    monkeypatch: pytest.MonkeyPatch,
+    words: list[str],
+    said: str,
+) -> None:
+    monkeypatch.chdir(file.parent)
+    assert said in refused("evaluate", str(folder), *words)
+
+
+def test_a_file_of_an_included_folder_is_a_source_and_a_task(tmp_path: Path, file: Path) -> None:
+    """In a process of its own, for what it includes stays; before and after the tasks were first read."""
+    own, empty = tmp_path / "own", tmp_path / "empty"
+    (own / "pairs").mkdir(parents=True)
+    empty.mkdir()
+    file.rename(own / "pairs/mine.tsv")
+    program = f"""
+import json, sentbench
+from harness.data.sources import SOURCES
+from tests.sentbench.test_encoders import letters
+def value(tasks, **options):
+    frame = sentbench.evaluate(letters, tasks, **options)
+    return float(frame[frame["metric"] == "spearman"]["value"].iloc[0])
+try:
+    value("mine")
+except sentbench.InputError as error:
+    assert "'mine' is not known" in str(error), error
+found = [value("mine", include={str(own)!r}), value(["mine"]), value("mine", include=[{str(own)!r}])]
+print(json.dumps([*found, value(sentbench.pairs({str(own / "pairs/mine.tsv")!r})), "mine-pairs" in SOURCES]))
+"""
+    environment = {"PYTHONPATH": str(ROOT), "SENTBENCH_DATA": str(tmp_path / "data"), "PATH": ""}
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=empty, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    *values, is_source = json.loads(done.stdout)
+    assert len(set(values)) == 1
+    assert is_source
+    record = json.loads((tmp_path / "data/mine-pairs/source.json").read_text())
+    assert record["provider"] == "folder"
+
+
+def test_a_batch_size_reaches_the_models_encode_and_changes_no_score() -> None:
+    sizes = []
+
+    class Model:
+        def encode(
+            self, texts: list[str], batch_size: int = 32, show_progress_bar: bool = False
+        ) -> np.ndarray:
+            sizes.append(batch_size)
+            return letters(texts)
+
+    task = sentbench.pairs(ROWS)
+    first, second = (sentbench.evaluate(Model(), task, batch_size=size) for size in (None, 7))
+    assert sizes == [32, 7]
+    assert first.equals(second)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"batch_size": 0}, "batch_size is 0, expected a whole number from 1"),
+        ({"batch_size": 8}, "takes no batch_size"),
+        ({"include": "nowhere"}, "nowhere: no such folder"),
+    ],
+)
+def test_wrong_options_are_refused(options: dict[str, object], said: str) -> None:
+    with pytest.raises(sentbench.InputError, match=said):
+        sentbench.evaluate(letters, sentbench.pairs(ROWS), **options)  # type: ignore[arg-type]
+
+
+def test_a_comparison_takes_own_pairs_and_names() -> None:
+    def lengths(texts: list[str]) -> list[list[float]]:
+        return [[len(text), 1.0] for text in texts]
+
+    found = sentbench.compare(letters, lengths, sentbench.pairs(ROWS), names=("letters", "by length"))
+    assert "by length" in str(found)
+    for wrong in (("a",), ("a", "a"), "ab", 3):
+        with pytest.raises(sentbench.InputError, match="names is"):
+            sentbench.compare(letters, lengths, sentbench.pairs(ROWS), names=wrong)  # type: ignore[arg-type]
+
+
+def test_cosines_of_the_pairs_are_of_the_texts_as_they_are() -> None:
+    """A tokenised form would lower the case and part the full stop."""
+    seen: list[str] = []
+
+    def model(texts: list[str]) -> np.ndarray:
+        seen.extend(texts)
+        return letters(texts)
+
+    rows = [("A man. ", "b", 1), ("c", "d", 2), ("c", "c", 3)]
+    sentbench.evaluate(model, sentbench.pairs(rows))
+    assert set(seen) == {"A man. ", "b", "c", "d"}
