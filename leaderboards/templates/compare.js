@@ -6,7 +6,7 @@
   const { outcomes, tasks, labels, keys, comparisons } = JSON.parse(source.textContent);
   const form = document.getElementById("pick-form");
   const [WON, LOST] = ["won", "lost"].map((word) => outcomes.indexOf(word));
-  /* the other way round: sides change places, signs and ends turn over */
+  /* the other way round: sides change places, signs and ends are reversed */
   const turned = (row) => row && ((one, two, middle, low, high, seeds, outcome) => [
     two, one, -middle, high === null ? null : -high, low === null ? null : -low, seeds,
     outcome === WON ? LOST : outcome === LOST ? WON : outcome,
