@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from methods.core import streams
 from methods.core.errors import NoScoreError, NotFiniteError
@@ -18,10 +17,10 @@ from methods.core.memory import out_of_memory
 from methods.core.method import Method
 from methods.core.optimizer import AdamW, build_optimizer, set_rate
 from methods.core.resume import TrainingFolder
+from methods.core.step_line import GRAD_NORM, StepLine
 from methods.core.train_config import StepPlan, TrainConfig
 from methods.core.types import Batch, Encoder, Row, to_device
 
-GRAD_NORM = "grad_norm"
 NO_SCORE = "no_score"
 """Entry of the log's line on a collapsed encoder: why it has no dev score."""
 
@@ -44,31 +43,6 @@ class TrainRecord:
     evaluations_below: int = 0
     stopped: bool = False
     candidate: int = 0
-
-
-class _Begun:
-    """A step's line of the log, whose numbers may still be on their way from the device."""
-
-    def __init__(self, line: dict[str, float], scalars: Mapping[str, Tensor]) -> None:
-        self.line, self.names = line, list(scalars)
-        values = torch.stack([scalar.float() for scalar in scalars.values()])
-        self.values = values.to("cpu", non_blocking=True)
-        self.arrived = torch.cuda.Event() if values.device.type == "cuda" else None
-        if self.arrived is not None:
-            self.arrived.record()
-
-    def finished(self) -> dict[str, float]:
-        """Returns the line, without a wait for later steps; NotFiniteError if the loss is not finite."""
-        if self.arrived is not None:
-            self.arrived.synchronize()
-        found = dict(zip(self.names, self.values.tolist(), strict=True))
-        if not math.isfinite(found["loss"]):
-            shown = ", ".join(f"{name} {value:.6g}" for name, value in found.items() if name != GRAD_NORM)
-            raise NotFiniteError(
-                f"step {self.line['step']}: the loss is not finite ({shown}); expected finite numbers; "
-                "lower the learning rate or fix the recipe"
-            )
-        return self.line | found
 
 
 @dataclass
@@ -94,7 +68,7 @@ class Trainer:
     folder: TrainingFolder = field(init=False)
     optimizer: AdamW | None = field(default=None, init=False)
     _committed_at: float = field(default=0.0, init=False)
-    _begun: list[_Begun] = field(default_factory=list, init=False)
+    _begun: list[StepLine] = field(default_factory=list, init=False)
 
     def fit(self, rows: Sequence[Row]) -> TrainRecord:
         """Runs all steps, or those that remain where the directory holds a resume point.
@@ -155,7 +129,7 @@ class Trainer:
                 upcoming = ahead.submit(collate, step + 1) if step + 1 < self.plan.total else None
                 yield step, to_device(batch, self.device)
 
-    def _train_step(self, step: int, batch: Batch) -> _Begun:
+    def _train_step(self, step: int, batch: Batch) -> StepLine:
         """Does the step, or asks a GPU to do it, and returns its line of the log."""
         assert self.optimizer is not None
         torch.manual_seed(streams.torch_seed(self.seed, streams.STEP, step))
@@ -173,7 +147,7 @@ class Trainer:
             numbers[GRAD_NORM] = torch.nn.utils.clip_grad_norm_(parameters, self.config.max_grad_norm)
         self.optimizer.step()
         self.method.after_step(step)
-        return _Begun({"step": step, "learning_rate": rate}, numbers)
+        return StepLine({"step": step, "learning_rate": rate}, numbers)
 
     def _finish_step(self) -> None:
         """Evaluates where that is due, logs, and makes all of it a resume point where one is due.

@@ -1,0 +1,36 @@
+"""One step's line of the training log, read from the device without a wait for later steps."""
+
+import math
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+from methods.core.errors import NotFiniteError
+
+GRAD_NORM = "grad_norm"
+
+
+class StepLine:
+    """A step's line of the log, whose numbers may still be on their way from the device."""
+
+    def __init__(self, line: dict[str, float], scalars: Mapping[str, Tensor]) -> None:
+        self.line, self.names = line, list(scalars)
+        values = torch.stack([scalar.float() for scalar in scalars.values()])
+        self.values = values.to("cpu", non_blocking=True)
+        self.arrived = torch.cuda.Event() if values.device.type == "cuda" else None
+        if self.arrived is not None:
+            self.arrived.record()
+
+    def finished(self) -> dict[str, float]:
+        """Returns the line, without a wait for later steps; NotFiniteError if the loss is not finite."""
+        if self.arrived is not None:
+            self.arrived.synchronize()
+        found = dict(zip(self.names, self.values.tolist(), strict=True))
+        if not math.isfinite(found["loss"]):
+            shown = ", ".join(f"{name} {value:.6g}" for name, value in found.items() if name != GRAD_NORM)
+            raise NotFiniteError(
+                f"step {self.line['step']}: the loss is not finite ({shown}); expected finite numbers; "
+                "lower the learning rate or fix the recipe"
+            )
+        return self.line | found
