@@ -118,7 +118,7 @@ def test_stages_of_the_small_plan_have_typical_times_until_a_record_says_better(
 ) -> None:
     with chdir(ROOT):
         params = read_params()
-    key, untrained = "simcse-small__words-50d__s0", "pooled-cls-small__minilm-l2__s0"
+    key, untrained = "simcse-small__words-50d__s0", "pooled-cls-small__words-50d__s0"
     stages = [f"train@{key}", f"train@{untrained}", f"evaluate@{key}", "entries", "report"]
     pipeline: Any = SimpleNamespace(order=stages)
     (tmp_path / "reports/costs").mkdir(parents=True)
