@@ -61,6 +61,8 @@ PARENTS = {
 ROLES = "roles.tsv"
 PRESETS = ("released", "paper")
 """Variants of a system that are what the code does, or what the text says."""
+SMALL = ("small", "small-paper", "mirror")
+"""Recipes of plans that a laptop trains."""
 OTHERS = {"backbones", "seeds", "start", "preset", "no_verdict", "parent", "corpus"}
 """What a recipe says of a system that a reference run does not read."""
 EACH_STEP = ("loss", "grad_norm", "learning_rate", "score")
@@ -119,10 +121,14 @@ def covering() -> dict[str, Run]:
 
 @cache
 def presets() -> dict[tuple[str, str, str], str]:
-    """Returns (recipe, method, "released" or "paper") -> the run of the recipe's first such system."""
+    """Returns (recipe, method, "released" or "paper") -> the run of the recipe's first such system.
+
+    Recipes of small plans have the same presets at other sizes; `sentbench check` has their first losses.
+    """
     found: dict[tuple[str, str, str], str] = {}
-    for recipe in load_recipes(ROOT / "recipes").values():
-        for system in recipe.systems:
+    recipes = load_recipes(ROOT / "recipes")
+    for recipe in (one for name, one in recipes.items() if name not in SMALL):
+        for system in recipe.systems.values():
             if system.variant in PRESETS:
                 run = _reference_run(system)
                 name = next(name for name, other in configurations().items() if other == run)
