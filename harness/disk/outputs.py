@@ -170,8 +170,8 @@ def _check_replaceable(path: Path, output: Path, layout: Layout) -> None:
     found = _foreign_file(output, layout)
     if found is not None and any(output.iterdir()):
         raise InputError(
-            f"{path}: there is something else already ({found}), expected a new folder or {layout.noun}; "
-            "name a new folder, or move this one away"
+            f"{path}: contains other files ({found}), expected a new folder or {layout.noun}; "
+            "name a new folder"
         )
 
 

@@ -223,7 +223,7 @@ def open_pipeline(names: Sequence[str] | None = None) -> Iterator[Pipeline]:
         except LockError:
             raise InputError(
                 "another `dvc` or `sentbench launch` is running in this project; wait for it (if it has "
-                "crashed, delete {os.path.relpath(repo.lock.lockfile)})"
+                f"crashed, delete {os.path.relpath(repo.lock.lockfile)})"
             ) from None
         except (DvcException, UnicodeDecodeError) as error:
             raise InputError(f"{_one_line(error)}; `dvc status` says more") from error
