@@ -2,14 +2,12 @@
 
 import textwrap
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import NamedTuple
 
 from harness.errors import InputError
 from harness.facts.statistics import Interval, mean, mean_interval
 from harness.results.schema import ResultFile
 
-PAGE = Path("docs/small-setting.md")
 ENCODER, CONFIDENCE, WIDTH = "words-50d", 0.95, 118
 SIMCSE, UNTRAINED, WHITENED = "simcse-small", "pooled-cls-small", "whitening-small"
 CONTROLS = {

@@ -11,13 +11,12 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from benchmarks.small_controls import PAGE
 from harness.disk.files import write_text
 from harness.errors import InputError
 from harness.plan.entries import Params, read_plan
 from harness.process import compute_with, prepare, quiet
 
-FIGURE = Path("docs/pictures/attention.svg")
+PAGE, FIGURE = Path("docs/small-setting.md"), Path("docs/pictures/attention.svg")
 COMMAND = "python -m benchmarks.small_setting"
 RATES = (5e-4, 2e-3, 5e-3, 1e-2)
 SEEDS = 10

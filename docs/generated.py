@@ -12,8 +12,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from benchmarks.small_controls import PAGE as SMALL_PAGE
 from benchmarks.small_controls import to_controls
+from benchmarks.small_setting import PAGE as SMALL_PAGE
 from docs import outputs
 from harness.commands.list import listing
 from harness.disk.files import write_text

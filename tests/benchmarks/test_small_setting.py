@@ -20,7 +20,7 @@ from benchmarks.small_controls import (
     to_controls,
 )
 from benchmarks.small_facts import FACTS, Difference, Fact, Shown, Side, difference, measure
-from benchmarks.small_setting import RATES
+from benchmarks.small_setting import PAGE, RATES
 from benchmarks.small_text import to_attention, to_facts, to_rates
 from benchmarks.small_trainings import TEST, Trainings, of_system
 from harness.errors import InputError
