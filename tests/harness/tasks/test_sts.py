@@ -53,6 +53,25 @@ def test_correlations_and_means_over_subsets_worked_by_hand() -> None:
     assert len(found) == 2 * 5
 
 
+def test_spearman_and_pearson_have_their_names_and_each_setting_counts_its_pairs() -> None:
+    """Cosines 1, h, 0 with h = sqrt(1/2), gold 5, 1, 0: one order, so Spearman 1.
+
+    Pearson: gold minus its mean is 3, -1, -2, whose product sum with the cosines is 3 - h; squares sum to 14
+    and to 1.5 - (1 + h)^2 / 3. Subset b is of two pairs in gold's order.
+    """
+    a = [("east", "east", 5.0), ("east", "ne", 1.0), ("east", "north", 0.0)]
+    h = np.sqrt(0.5)
+    expected = (3 - h) / np.sqrt(14 * (1.5 - (1 + h) ** 2 / 3))
+    (spearman_of_a, pearson_of_a) = task_of(a=a).evaluate(by_angle)
+    assert (spearman_of_a.metric, spearman_of_a.value) == ("spearman", pytest.approx(1.0))
+    assert (pearson_of_a.metric, pearson_of_a.value) == ("pearson", pytest.approx(expected))
+    scores = task_of(a=a, b=a[1:]).evaluate(by_angle)
+    sizes = {"all": 5, "mean": 5, "wmean": 5, "subset:a": 3, "subset:b": 2}
+    assert {(score.metric, score.setting): score.n for score in scores} == {
+        (metric, setting): size for metric in ("spearman", "pearson") for setting, size in sizes.items()
+    }
+
+
 def test_all_is_one_correlation_over_the_pairs_of_every_subset() -> None:
     pairs = [("east", "east", 4.0), ("east", "ne", 1.0), ("north", "west", 3.0), ("east", "west", 2.0)]
     split = values(task_of(a=pairs[:2], b=pairs[2:]).evaluate(by_angle))
