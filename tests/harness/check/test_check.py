@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from harness.check.first_losses import read_losses
 from harness.cli import main
 from harness.disk.files import write_record
 from harness.disk.records import read_object
@@ -144,8 +145,14 @@ def changed_at(*place: str | int) -> Callable[[dict[str, Any]], None]:
     ],
 )
 def test_every_number_of_a_result_is_checked(
-    project: Path, capsys: pytest.CaptureFixture[str], place: tuple[str | int, ...], named: str
+    project: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    place: tuple[str | int, ...],
+    named: str,
 ) -> None:
+    """The first losses pass: they are those of the file."""
+    monkeypatch.setattr("harness.commands.check.measure_runs", lambda *given: read_losses(FIRST_LOSSES))
     change_scores(changed_at(*place))
     assert main(["check"]) == 1
     (line,) = [one for one in capsys.readouterr().out.splitlines() if one.startswith(f"{RUN}: ")]

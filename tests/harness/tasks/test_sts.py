@@ -16,6 +16,7 @@ from harness.tasks.registry import build_tasks
 from harness.tasks.sts import StsTask, cosines_of_pairs, pearson, spearman, unit_rows
 from harness.tasks.sts_sets import PARTS, read_stsb_split
 from harness.tasks.text_forms import in_form
+from tests.harness.tasks.layouts import declared_task
 
 ANGLES = {"east": 0.0, "ne": 45.0, "north": 90.0, "west": 180.0}
 
@@ -103,6 +104,11 @@ def test_a_large_set_is_asked_for_in_parts_and_has_the_same_cosines(monkeypatch:
     monkeypatch.setattr(sts, "_PAIRS_WIDENED", 3)
     np.testing.assert_array_equal(cosines_of_pairs(encode, pairs, "toy"), whole)
     assert asked == [11, 5, 5, 3]
+    monkeypatch.setattr(sts, "PAIRS_ENCODED", 5)
+    monkeypatch.setattr(sts, "_PAIRS_WIDENED", 5)
+    asked.clear()
+    np.testing.assert_array_equal(cosines_of_pairs(encode, pairs, "toy"), whole)
+    assert asked == [6, 6], "two parts that are exactly full, and none after them"
 
 
 def test_cosines_equal_a_loop_over_pairs_and_ignore_length() -> None:
@@ -124,6 +130,17 @@ def test_cosines_equal_on_paper_are_tied() -> None:
     pairs = [ScoredPair("a", "b", 1.0), ScoredPair("c", "d", 2.0), ScoredPair("e", "f", 3.0)]
     found = cosines_of_pairs(lambda texts: np.array([vectors[text] for text in texts], float), pairs, "toy")
     assert len(set(found)) == 1
+
+
+@pytest.mark.parametrize(("apart", "tied"), [(3e-13, True), (3e-12, False)])
+def test_cosines_are_tied_up_to_the_twelfth_decimal(apart: float, tied: bool) -> None:
+    def at(cosine: float) -> list[float]:
+        return [cosine, np.sqrt(1 - cosine**2)]
+
+    vectors = {"axis": [1.0, 0.0], "one": at(0.5), "other": at(0.5 + apart)}
+    pairs = [ScoredPair("axis", "one", 1.0), ScoredPair("axis", "other", 2.0)]
+    found = cosines_of_pairs(lambda texts: np.array([vectors[text] for text in texts]), pairs, "toy")
+    assert (found[0] == found[1]) == tied
 
 
 def test_a_zero_vector_has_cosine_zero() -> None:
@@ -166,6 +183,32 @@ def test_converted_stsb_equals_the_senteval_file(tmp_path: Path) -> None:
     assert read_stsb_split(raw, "dev", form="senteval", source="stsb") == read_stsb_split(
         tokenised, "dev", form="senteval", source="stsb-senteval"
     )
+
+
+PARTS_BY_HAND = {
+    "STS12": ("2012test", ["MSRpar", "MSRvid"]),
+    "STS13": ("2013", ["headlines"]),
+    "STS14": ("2014", ["deft-forum", "deft-news", "headlines", "images"]),
+    "STS15": ("2015", ["answers-forums", "headlines", "images"]),
+    "STS16": ("2016", ["answer-answer", "headlines"]),
+}
+"""Year -> its mark in STS-B, and the subsets that STS-B has whole, in their order."""
+
+
+@pytest.mark.parametrize("year", PARTS_BY_HAND)
+def test_a_part_has_the_rows_of_its_year_and_subsets_from_every_split(year: str, tmp_path: Path) -> None:
+    """Every split has a row of every year with every file name; headlines and images are of several years."""
+    years = ("2012train", "2012test", "2013", "2014", "2015", "2016", "2017")
+    names = [*dict.fromkeys(name for _, found in PARTS_BY_HAND.values() for name in found), "OnWN"]
+    for split in ("train", "dev", "test"):
+        lines = [f"g\t{name}\t{mark}\t0\t2.5\t{split} {mark} {name}\tb\n" for mark in years for name in names]
+        (tmp_path / f"sts-{split}.csv").write_text("".join(lines))
+    task = declared_task(f"{year}-part", "raw", folder=tmp_path)
+    mark, subsets = PARTS_BY_HAND[year]
+    assert {name: [pair.first for pair in pairs] for name, pairs in task.subsets.items()} == {
+        name: [f"{split} {mark} {name}" for split in ("train", "dev", "test")] for name in subsets
+    }
+    assert list(task.subsets) == subsets
 
 
 @pytest.fixture
