@@ -24,7 +24,8 @@ AUDIT = LEADERBOARDS / "audit"
 FIRST_LOSSES = LEADERBOARDS / "first_losses.yaml"
 STEP_TIMES = LEADERBOARDS / "step-times.yaml"
 SOURCE_PAGE = Path("harness/data/SOURCES.md")
-SPEED_PAGE = Path("docs/speed.md")
+DOCUMENTS = Path("docs")
+SPEED_PAGE = DOCUMENTS / "speed.md"
 
 DATA = Path("data")
 BACKBONES = Path("backbones")

@@ -128,7 +128,9 @@ TABLES = Layout(
         "metrics/*.json",
     ),
 )
-PAGES = Layout("the pages of a report", {"compare.html": (), "small.html": ()}, ("*.html", "*.svg", "*.csv"))
+PAGES = Layout(
+    "the pages of a report", {"compare.html": (), "small.html": ()}, ("*.html", "*.svg", "*.csv", "search.js")
+)
 PAPERS = Layout("the papers' pages of a report", {"pcl.html": (), "una.html": ()}, ("*.html",))
 
 
