@@ -10,7 +10,7 @@ from pathlib import Path
 from harness.declarations import read_declaration
 from harness.facts.spec import MARK
 from harness.identity import code_base, report_roots
-from harness.paths import CURVES, DOCUMENTS, LEADERBOARDS, REPORTS, declared
+from harness.paths import CURVES, LEADERBOARDS, REPORTS, declared
 from harness.plan.entries import Params
 from harness.plan.names import changes_of, is_full_scale, recipes_of
 from harness.plan.recipes import load_recipes
@@ -56,7 +56,7 @@ def report_content(
         notes=notes_of(tables.get(SMALL)) if small_scale else (),
         problems=tuple(problems),
         leaderboards=LEADERBOARDS,
-        documents=DOCUMENTS,
+        documents=Path("docs"),
         stamp=stamp_of(evidence.results, REPORTS / "index.html"),
         site=read_declaration(declared(LEADERBOARDS) / "site.yaml", Site),
     )
