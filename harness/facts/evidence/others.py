@@ -137,7 +137,7 @@ def reported_number(
         value=round(value * points, 4),
         by=ledger.reported_by(table.split("/")[0], line.work),
         seeds=line.seeds,
-        rounding=0.5 * 10.0**-found.decimals * points,
+        rounding=0.5 * 10.0 ** -found.decimals_of(line) * points,
         system=ledger.plain(row),
         picked=line.picked,
         source=published.source(table, line),
