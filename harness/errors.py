@@ -18,7 +18,7 @@ __all__ = [
 _CONTROLS = r"\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff"
 CONTROL = re.compile(f"[{_CONTROLS}]")
 """Characters that move a terminal's cursor, reverse the direction of text, or are half of a character."""
-CREDENTIALS = re.compile(r"(\w+://)[^/\s]+@")
+CREDENTIALS = re.compile(r"(?<=://)[^/\s]+@")
 """User and password of an address, as HF_ENDPOINT or a proxy may have them."""
 REASONS = (ImportError, NameError, AttributeError, TypeError, ValueError, SyntaxError)
 """What a module of one's own raises while it is imported, where one line is enough for its author."""
@@ -26,7 +26,7 @@ REASONS = (ImportError, NameError, AttributeError, TypeError, ValueError, Syntax
 
 def without_passwords(text: str) -> str:
     """Returns a text whose addresses have no user and password."""
-    return CREDENTIALS.sub(r"\1", text)
+    return CREDENTIALS.sub("", text)
 
 
 def place_in(file: Path, error: BaseException) -> str:

@@ -115,7 +115,8 @@ def build_cell(place: Place) -> Cell:
 
 
 def _published_cell(place: Place) -> Cell:
-    cell = Cell(wanted=place.choice is not None, no_verdict=place.no_verdict)
+    is_wanted = place.choice is not None and place.choice.system not in place.spec.unranked
+    cell = Cell(wanted=is_wanted, no_verdict=place.no_verdict)
     line = place.published_row
     if line is None or place.spec.published is None:
         return cell

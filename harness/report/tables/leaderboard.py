@@ -24,9 +24,11 @@ def notes_of(small: Table | None) -> tuple[str, ...]:
     trained = [row for row in (small.rows if small else ()) if row.group == TRAINED]
     names = sorted({row.title.partition("@")[2] for row in trained if row.cells[-1].value is not None})
     backbones = f" ({', '.join(names)})" if names else ""
+    encoders = "small encoders" if len(names) > 1 else "one small encoder"
     return (
-        f"Small-scale: small encoders{backbones}, a few thousand sentences, a minute a run. It shows that "
-        "everything works and that changes are seen; it says nothing about a method in its paper's setting.",
+        f"Small-scale: {encoders}{backbones}, a few thousand sentences, seconds a run. It shows whether a "
+        "loss learns from its positives and that changes are seen; it does not tell the order of methods in "
+        "their papers' setting.",
     )
 
 

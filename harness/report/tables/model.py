@@ -16,7 +16,8 @@ class Cell:
     value: mean over our seeds, None if nothing was run; sd: sample standard deviation, None below two seeds.
     verdict: what is known of the published value (harness/facts/verdicts.py decides), None where none is;
     evidence: what that rests on, in points, where it rests on scores.
-    wanted: a run of ours is meant to fill the cell; without it the published value is cited only.
+    wanted: a run of ours is meant to fill the cell; without it the published value is cited only. An unranked
+    system may fill some columns alone.
     more: seeds that are advised for a verdict, None unless it is inconclusive.
     no_verdict: why our runs do not judge the published value, empty if they do.
     as_reported: whether a setting or a count is the reported one; None for a score, which gets a verdict.

@@ -20,7 +20,7 @@ from tests.support.results import SCORE, raw_result
 
 ROOT = Path(__file__).parents[3]
 TRAINED = [f"simcse-small__words-50d__s{seed}" for seed in range(3)]
-UNTRAINED = "pooled-cls-small__minilm-l2__s0"
+UNTRAINED = "pooled-cls-small__words-50d__s0"
 pytestmark = pytest.mark.usefixtures("project")
 Change = Callable[[dict[str, Any]], None]
 EQUAL = "reproduced: all 2 systems agree with the committed results; 4 of 4 runs bit-identical\n"
@@ -101,7 +101,7 @@ def test_other_last_digits_agree_and_are_told_with_their_size(capsys: pytest.Cap
     evaluate(UNTRAINED, score(50.04))
     assert shown(capsys) == (
         "  1 of 2 averages over seeds are equal to the reported digit; the largest difference is 0.04 points "
-        "(pooled-cls-small@minilm-l2 STSB)\n"
+        "(pooled-cls-small@words-50d STSB)\n"
         "  reason: not recorded: code, data and packages are equal, so the processor or the number of "
         "threads differs\n"
         "  changed files: 2 in reports/scores; `git restore reports` restores them\n"

@@ -33,6 +33,9 @@ def test_every_cell_with_data_is_filled_and_the_average_is_that_of_these_columns
     keys = [column.key for column in table.columns]
     for row in table.rows:
         empty = [key for key, cell in zip(keys, row.cells, strict=True) if cell.value is None]
+        if row.title == "its teacher":
+            assert set(keys) - set(empty) == {"STSB"}
+            continue
         assert empty == ["SICKR"], row.title
         *parts, average = [cell.value for cell in row.cells if cell.value is not None]
         assert average == pytest.approx(sum(parts) / 6)
@@ -49,7 +52,7 @@ def test_both_forms_of_the_first_page_say_at_which_scale_this_leaderboard_is(
     results = read_results(SCORES.glob("*.json"))
     recipes = recipes_of((result.run.id for result in results), load_recipes())
     notes = notes_of(build_table(specs["small"], Evidence(results, published, NO_STUDIES, recipes=recipes)))
-    assert "small encoders (minilm-l2, words-50d)" in notes[0]
+    assert "one small encoder (words-50d)" in notes[0]
     page = html.unescape(show_index(Report("T", "abc", notes=notes)))
     assert notes[0] in to_summary({}, [], notes=notes)
     assert notes[0] in page

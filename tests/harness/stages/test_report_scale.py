@@ -31,7 +31,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-SCALE = "Small-scale: small encoders"
+SCALE = "Small-scale: one small encoder"
 
 
 def report_of(project: Path, *names: str) -> tuple[str, str]:

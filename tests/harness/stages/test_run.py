@@ -28,6 +28,11 @@ ROOT = Path(__file__).parents[3]
 RAW = "The old man's dog ran, didn't it?"
 TOKENISED = "the old man 's dog ran , didn 't it ?"
 PAIRS = 8
+TEXTS = {
+    split: [f"{row.text} {split}" for row in tiny.rows(2 * PAIRS - 1, seed=seed)] + [RAW]
+    for split, seed in {"train": 4, "dev": 5, "test": 6}.items()
+}
+"""The sentences of each split: all but RAW differ."""
 
 
 @pytest.fixture(scope="module")
@@ -38,8 +43,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "data/words").mkdir(parents=True)
     (folder / "data/words/words.txt").write_text("".join(f"{row.text}\n" for row in tiny.rows()))
     (folder / "data/stsb").mkdir()
-    texts = [row.text for row in tiny.rows(2 * PAIRS - 1, seed=5)] + [RAW]
-    for split in ("train", "dev", "test"):
+    for split, texts in TEXTS.items():
         lines = (
             f"main-news\tMSRpar\t2012test\t{k}\t{0.7 * (3 * k % 8):.1f}\t{one}\t{other}\n"
             for k, (one, other) in enumerate(zip(texts[::2], texts[1::2], strict=True))
@@ -131,6 +135,26 @@ def test_selection_and_evaluation_read_the_text_form_of_the_run(text: str, form:
     assert [store.missing([one]) == [] for one in (RAW, TOKENISED)] == [
         one == form for one in (RAW, TOKENISED)
     ]
+
+
+def test_selection_reads_dev_and_a_task_its_own_split_alone(project: Path) -> None:
+    """No sentence of test is encoded while weights are selected, and none of train at all."""
+    params, asked = planned(text="raw", tasks=["STSB"]), list[str]()
+
+    class Spy:
+        def encode(self, texts: Sequence[str], **options: Any) -> np.ndarray:
+            asked.extend(texts)
+            return np.random.default_rng(0).normal(size=(len(texts), 4))
+
+    run = params.run("run")
+    build_trainer(run, run.read_settings(), Path("state"), device="cpu").evaluate(Spy())  # type: ignore[arg-type]
+    assert sorted(asked) == sorted(set(TEXTS["dev"]))
+    train(params, "run", Path("artefacts/run"), device="cpu", resume=False)
+    for task, split in {"STSB": "test", "STSB-dev": "dev"}.items():
+        evaluate_run(planned(text="raw", tasks=[task]), "run", Path("artefacts/run"), device="cpu")
+        store = EmbeddingStore.load(EMBEDDINGS / "run")
+        stored = {text for texts in TEXTS.values() for text in texts if not store.missing([text])}
+        assert stored == set(TEXTS[split])
 
 
 @pytest.mark.parametrize("seed", [0, 1])

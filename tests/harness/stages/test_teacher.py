@@ -22,7 +22,7 @@ def planned(**changes: Any) -> Params:
     """A plan with one teacher and one ConGen run that learns from it."""
     small = read_params(ROOT / "params.yaml")
     entry = {"encoder": "backbones/model", "corpus": "data/words", "pooling": "mean", **changes}
-    run = small.runs["congen-small__minilm-l2__s0"].model_dump()
+    run = small.runs["congen-small__words-50d__s0"].model_dump()
     run |= {"backbone": "backbones/model", "corpus": "data/words", "parent": str(TEACHER)}
     run["arithmetic"] = "native"
     reads = {"selection-senteval": {"source": "data/stsb", "after": "data/stsb"}}

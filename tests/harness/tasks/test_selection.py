@@ -1,14 +1,34 @@
 """Selection reads the development pairs of STS-B, and each split its own file."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
-from harness.tasks import selection
-from harness.tasks.interface import Score
+from harness.tasks.selection import dev_evaluation
 from harness.tasks.sts_sets import read_stsb_split
 from tests.harness.tasks.layouts import declared_task, write_sick
+
+DEGREES = {"at 0": 0, "at 10": 10, "at 20": 20, "at 90": 90, "at 180": 180}
+SPLITS = {
+    "train": [(5, "at 0", "at 180"), (4.5, "at 0", "at 90"), (0, "at 10", "at 20")],
+    "dev": [(5, "at 0", "at 10"), (1, "at 0", "at 20"), (3, "at 0", "at 90")],
+    "test": [(5, "at 180", "at 180"), (2, "at 90", "at 180"), (1, "at 180", "at 0")],
+}
+"""Gold scores and texts of each split, whose names are the directions of their vectors."""
+
+
+class Compass:
+    """An encoder that gives a text the direction in its name, and notes what it is asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        self.asked += texts
+        turned = np.deg2rad([DEGREES[text] for text in texts])
+        return np.stack([np.cos(turned), np.sin(turned)], axis=1)
 
 
 def test_each_split_of_stsb_is_read_from_its_own_file_and_selection_from_dev(tmp_path: Path) -> None:
@@ -36,15 +56,31 @@ def test_a_surprise_of_a_year_has_the_name_of_its_subset(tmp_path: Path) -> None
     assert list(declared_task("STS13", "senteval", folder=tmp_path).subsets) == ["OnWN"]
 
 
-def test_training_watches_the_correlation_and_the_geometry_over_all_pairs(
-    monkeypatch: pytest.MonkeyPatch,
+def test_training_watches_the_correlation_and_the_geometry_of_the_dev_pairs_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    measured = [("spearman", "all", 0.8), ("pearson", "all", 0.7), ("spearman", "mean", 0.6)]
-    measured += [("alignment", "all", 0.5), ("uniformity", "all", -2.0)]
-    scores = [Score("a", metric, setting, value, 9) for metric, setting, value in measured]
-    asked: list[str] = []
-    monkeypatch.setattr(selection, "sts_task", lambda name, *given: asked.append(name))
-    monkeypatch.setattr(selection, "evaluate_tasks", lambda tasks, encode: scores)
-    found = selection.dev_evaluation("senteval")(SimpleNamespace(encode=None))
-    assert found == {"score": 0.8, "alignment": 0.5, "uniformity": -2.0}
-    assert asked == ["STSB-dev"]
+    """Dev cosines fall over 10, 20 and 90 degrees, ranks 3 2 1 against gold ranks 3 1 2: Spearman 0.5.
+
+    One pair is above 4, at a squared distance of 2 - 2 cos 10. The four texts of dev are at 0, 10, 20 and 90
+    degrees: six pairs, 10, 20, 90, 10, 80 and 70 degrees apart. Train and test pairs would give other values.
+    """
+    folder = tmp_path / "stsb"
+    folder.mkdir()
+    for split, pairs in SPLITS.items():
+        lines = [f"g\tf\t2014\t1\t{gold}\t{first}\t{second}\n" for gold, first, second in pairs]
+        (folder / f"sts-{split}.csv").write_text("".join(lines))
+    (folder / "source.json").write_text("{}")
+    monkeypatch.setenv("SENTBENCH_DATA", str(tmp_path))
+    monkeypatch.setenv("SENTBENCH_PROVIDERS", "embedded")
+    compass = Compass()
+    found = dev_evaluation("raw")(compass)
+    apart = np.cos(np.deg2rad([10, 20, 90, 10, 80, 70]))
+    assert found == pytest.approx(
+        {
+            "score": 0.5,
+            "alignment": 2 - 2 * np.cos(np.deg2rad(10)),
+            "uniformity": np.log(np.exp(4 * apart - 4).mean()),
+        }
+    )
+    dev = {text for _, *texts in SPLITS["dev"] for text in texts}
+    assert sorted(compass.asked) == sorted(dev), "selection encodes each text of dev once, and no other"

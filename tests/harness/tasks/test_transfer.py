@@ -81,6 +81,71 @@ def test_examples_are_sorted_as_senteval_sorts_them(tmp_path: Path) -> None:
     assert part.labels == [0, 0, 1, 0, 1, 1]
 
 
+PAIR_FILES = {
+    "MRPC": ("msr_paraphrase_train.txt", "{label}\t1\t2\t{first}\t{second}\n", "Quality\ti\ti\ts\ts\n"),
+    "SICK-E": (
+        "SICK_train.txt",
+        "1\t{first}\t{second}\t3\t{label}\n",
+        "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n",
+    ),
+}
+"""Task -> its training file, the layout of a line, and the first line."""
+
+
+@pytest.mark.parametrize("name", PAIR_FILES)
+def test_pairs_are_sorted_as_senteval_sorts_them(name: str, tmp_path: Path) -> None:
+    """Words of the first text, of the second, then the number of the label; equal keys stay in file order.
+
+    The sum of both lengths would put `a3` before `b1`, the second text first `c1` before `a1`. The labels of
+    SICK are numbered 0, 1, 2 and do not rise with their names.
+    """
+    low, high = {"MRPC": ("0", "1"), "SICK-E": ("CONTRADICTION", "ENTAILMENT")}[name]
+    middle = {"MRPC": "1", "SICK-E": "NEUTRAL"}[name]
+    given = [
+        *[("c1 c c", "x", low), ("b1 b", "x", low), ("a3", "x x x x", low)],
+        *[("a2", "x x", high), ("a1", "x x", middle), ("a0", "x x", low), ("b0 again", "y", low)],
+    ]
+    file, line, head = PAIR_FILES[name]
+    LAYOUTS[name](tmp_path)
+    lines = (line.format(first=first, second=second, label=label) for first, second, label in given)
+    (tmp_path / file).write_text(head + "".join(lines), "utf-8")
+    part = declared_task(name, folder=tmp_path).parts["train"]
+    marks = [first.split()[0] for first, _ in part.texts]
+    tied = ["a2", "a1"] if name == "MRPC" else ["a1", "a2"]
+    assert marks == ["a0", *tied, "a3", "b1", "b0", "c1"]
+    numbers = {"MRPC": [0, 1, 1], "SICK-E": [0, 1, 2]}[name]
+    assert part.labels == [*numbers, 0, 0, 0, 0]
+
+
+FILES = {
+    "MR": ["rt-polarity.neg", "rt-polarity.pos"],
+    "CR": ["custrev.neg", "custrev.pos"],
+    "SUBJ": ["subj.subjective", "subj.objective"],
+    "MPQA": ["mpqa.neg", "mpqa.pos"],
+}
+"""Task -> the files of class 0 and of class 1, as SentEval reads them."""
+CLASSES = {
+    "SST": ["0", "1"],
+    "TREC": ["ABBR", "DESC", "ENTY", "HUM", "LOC", "NUM"],
+    "MRPC": ["0", "1"],
+    "SICK-E": ["CONTRADICTION", "NEUTRAL", "ENTAILMENT"],
+    "SNLI": ["entailment", "neutral", "contradiction"],
+}
+"""Task -> its labels in the order in which SentEval numbers them."""
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_classes_have_the_numbers_of_senteval(name: str, tmp_path: Path) -> None:
+    """The number of a class decides its initial weights and the order of equally long examples."""
+    part = small(name, tmp_path).parts["train"]
+    assert set(part.labels) == set(range(len(part.classes)))
+    if name in FILES:
+        files = {(texts[0].split()[0], label) for texts, label in zip(part.texts, part.labels, strict=True)}
+        assert files == {(file, number) for number, file in enumerate(FILES[name])}
+    else:
+        assert list(part.classes) == CLASSES[name]
+
+
 def test_snli_is_sorted_by_the_second_text_and_then_by_the_name_of_the_label() -> None:
     """Names sort contradiction < entailment < neutral, which is not the order of their numbers 2, 0, 1."""
     texts = [("a a", "x"), ("a", "y"), ("a", "y"), ("a", "y"), ("a", "y y")]
