@@ -29,7 +29,7 @@ STATED = {
 }
 """What it says of one that the paper gives, by the field that has it."""
 
-MANY_VALUES = 4
+MANY_VALUES = 5
 """Values of a row that do not end in 0 by chance, so that fewer decimals were printed."""
 
 

@@ -120,13 +120,13 @@ def test_averages_may_be_off_by_two_reported_units(tmp_path: Path) -> None:
 def test_a_row_without_a_second_decimal_states_how_many_were_printed(
     tmp_path: Path, published: Published, ledger: Ledger
 ) -> None:
-    """Four values that all end in 0 are no chance; the rounding of each is then half of that digit."""
-    four = PAPER.replace("[A, B, Avg]", "[A, B, C, Avg]").replace("[A, B]", "[A, B, C]")
-    row = "{{system: x, source: this-paper, {0}values: [1.1, 2.1, 3.1, 2.1]}}"
-    (tmp_path / "toy.yaml").write_text(four.format(row=row.format("")), encoding="utf-8")
+    """Five values that all end in 0 are no chance; the rounding of each is then half of that digit."""
+    five = PAPER.replace("[A, B, Avg]", "[A, B, C, D, Avg]").replace("[A, B]", "[A, B, C, D]")
+    row = "{{system: x, source: this-paper, {0}values: [1.1, 2.1, 3.1, 2.1, 2.1]}}"
+    (tmp_path / "toy.yaml").write_text(five.format(row=row.format("")), encoding="utf-8")
     with pytest.raises(InputError, match="expected `decimals: 1`"):
         load_published(tmp_path)
-    (tmp_path / "toy.yaml").write_text(four.format(row=row.format("decimals: 1, ")), encoding="utf-8")
+    (tmp_path / "toy.yaml").write_text(five.format(row=row.format("decimals: 1, ")), encoding="utf-8")
     assert load_published(tmp_path).row("toy/table1", "x").decimals == 1
     rounding = {
         system: found.rounding
