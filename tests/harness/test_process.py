@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from types import SimpleNamespace
+from unittest.mock import MagicMock
 
 import pytest
 
@@ -197,12 +198,17 @@ def test_memory_that_was_freed_is_used_again() -> None:
 def test_a_person_who_sets_a_variable_of_the_allocator_decides(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refused(_: object) -> None:
-        raise AssertionError("asked for")
-
-    monkeypatch.setenv(name, "")
-    monkeypatch.setattr(process.ctypes, "CDLL", refused)
+    """Without it the allocator is asked for, with it never."""
+    asked = MagicMock()
+    monkeypatch.setattr(process.ctypes, "CDLL", asked)
+    for other in DECIDED:
+        monkeypatch.delenv(other, raising=False)
     process.keep_freed_memory()
+    assert asked.called
+    asked.reset_mock()
+    monkeypatch.setenv(name, "")
+    process.keep_freed_memory()
+    assert not asked.called
 
 
 @pytest.fixture

@@ -51,6 +51,7 @@ from harness.report.system_pairs import tally_in_words
 from harness.report.tables.leaderboard import has_values
 from harness.report.tables.model import Table, TableRow, row_label
 from harness.report.tables.rows import STATED
+from harness.report.words import ASSUMED, ASSUMED_OTHERS
 
 STYLES = ("page.css", "tables.css", "parts.css", "narrow.css", "print.css")
 """The style of every page, in its parts: a later one stands over those before it."""
@@ -165,6 +166,8 @@ def _environment(templates: Path) -> Environment:
             "failed": FAILED,
             "many": STATED,
             "margin": MARGIN,
+            "assumed": ASSUMED,
+            "assumed_others": ASSUMED_OTHERS,
             "evidence_kinds": KINDS,
             "grouped": _grouped,
             "evidence_anchor": anchor_of,
