@@ -11,7 +11,6 @@ from benchmarks import small_trainings
 from benchmarks.small_attention import Word, mean_weights, rank_correlation
 from benchmarks.small_controls import (
     CONTROLS,
-    PAGE,
     SIMCSE,
     UNTRAINED,
     WHITENED,
