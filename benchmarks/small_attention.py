@@ -26,14 +26,14 @@ NOT_SPOKEN = {mark: {"aria": False} for mark in ("point", "text", "rule", "axis"
 
 
 class Word(NamedTuple):
-    """A word: its count in the sentences, and its mean weight before and after training.
+    """A word: its occurrences in the sentences, and its mean weight before and after training.
 
     A weight is that of [CLS] to the word, mean over the heads, times the length of the sentence in tokens:
     1 is the word's share of a plain mean.
     """
 
     text: str
-    count: int
+    occurrences: int
     before: float
     after: float
 
@@ -83,16 +83,16 @@ def rank_correlation(words: Sequence[Word]) -> float:
     """Returns Spearman's correlation of frequency and the weight after training."""
     from scipy.stats import spearmanr
 
-    return float(spearmanr([word.count for word in words], [word.after for word in words]).statistic)
+    return float(spearmanr([word.occurrences for word in words], [word.after for word in words]).statistic)
 
 
 def draw(words: Sequence[Word]) -> str:
     """Returns the figure as SVG: a point a word, the most frequent ones and some others with their text."""
-    most = math.ceil(math.log10(max(word.count for word in words)))
+    most = math.ceil(math.log10(max(word.occurrences for word in words)))
     points = [
         {
             "word": word.text if word.text.isalpha() and (rank < FIRST or rank % EVERY == 0) else "",
-            "count": word.count,
+            "count": word.occurrences,
             "weight": round(word.after, 3),
         }
         for rank, word in enumerate(words)
