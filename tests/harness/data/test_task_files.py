@@ -88,7 +88,7 @@ def test_scidocs_counts_a_relevant_paper_without_a_title_but_does_not_rank_it(tm
 IDS = " ".join(map(str, range(1001, 1021)))
 SCORES = " ".join(["1"] * 20)
 BAD_LINES = [
-    ("SST", "sentiment-train", "text\t2", "line 1: label '2' is outside the set"),
+    ("SST", "sentiment-train", "text\t2", "line 1: unknown label '2'"),
     ("SST", "sentiment-train", "text", "line 1 has 1 columns, expected 2"),
     ("TREC", "TREC_10.label", "why ?", "line 1 is not `TYPE:fine question`"),
     ("TRECQA", "test.jsonl", '{"query": "q", "positive": [], "negative": []}', "line 1 has an empty cand"),
