@@ -119,7 +119,7 @@ def test_check_needs_a_sound_record(
         check("tiny", Path("data"))
     if record is None:
         monkeypatch.setattr("harness.data.download.bring", None)  # no provider is asked
-        with pytest.raises(InputError, match=r"data/tiny: there is something else .* \(no source\.json\)"):
+        with pytest.raises(InputError, match=r"data/tiny: contains other files \(no source\.json\)"):
             fetch("tiny", Path("data"))
         return
     fetch("tiny", Path("data"))

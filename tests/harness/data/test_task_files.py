@@ -95,7 +95,7 @@ BAD_LINES = [
     ("TRECQA", "test.jsonl", '{"query": "q"}', "line 1 is not an object with query, positive"),
     ("AskUbuntu", "test.txt", "1000\t1001", "line 1 has 2 columns, expected 4"),
     ("AskUbuntu", "test.txt", f"77\t1001\t{IDS}\t{SCORES}", "line 1: question 77 has no title"),
-    ("AskUbuntu", "test.txt", f"1000\t2001\t{IDS}\t{SCORES}", "line 1: 2001 is not a candidate"),
+    ("AskUbuntu", "test.txt", f"1000\t2001\t{IDS}\t{SCORES}", "line 1: 2001 is similar but not a candidate"),
     ("AskUbuntu", "test.txt", f"1000\t1001\t{IDS}\t1 2", "line 1 has 2 BM25 scores for 20 candidates"),
     ("CR", "custrev.neg", None, "custrev.neg is empty"),
     ("SNLI", "s2.test", "one\ntwo", "have 60, 61 and 60 lines; expected equal counts"),
