@@ -136,7 +136,7 @@ def damaged(path: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "says"),
     [
-        (damaged, "checksum states"),
+        (damaged, "checksum mismatch"),
         (lambda path: path.write_text("[]"), "expected"),
         (lambda path: path.rename(path.with_name("simcse__tiny__s9.json")), "holds the run"),
         (lambda path: path.rename(path.with_suffix(".txt")), "result files RUN.json only"),
