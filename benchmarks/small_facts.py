@@ -121,8 +121,8 @@ FACTS = (
         SIMCSE,
         "Limkonchotiwat et al. 2022 (ConGen): a teacher helps small encoders",
     ),
-    Fact("PCL, SimCSE", Side("pcl-small"), SIMCSE, "its authors: higher"),
-    Fact("UNA, SimCSE", Side("una-small"), SIMCSE, "its authors: higher"),
+    Fact("PCL, SimCSE", Side("pcl-small"), SIMCSE, "PCL's paper: higher"),
+    Fact("UNA, SimCSE", Side("una-small"), SIMCSE, "UNA's paper: higher"),
     Fact("DiffCSE, SimCSE", Side("diffcse-small"), SIMCSE, "Chuang et al. 2022 (DiffCSE): higher"),
     Fact(
         "whitened, as they are (untrained)",
