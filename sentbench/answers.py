@@ -166,7 +166,7 @@ def are_packed_bits(vectors: np.ndarray) -> bool:
     if wide.mean() < 0.5 or len(np.unique(some)) < FEWEST_KINDS:
         return False
     found = some.view(np.uint8)[:, wide]
-    signs = np.unpackbits(found & 0xFE, axis=1).astype(np.float32) * 2 - 1
+    signs = np.unpackbits(found & np.uint8(0xFE), axis=1).astype(np.float32) * 2 - 1
     alike = signs @ signs.T
     alike[alike == signs.shape[1]] = -np.inf  # the row itself, and its copies
     others = found[alike.argmax(axis=1)]
