@@ -97,3 +97,13 @@ def test_modules_outside_the_folder_are_refused_as_of_any_folder(saved: Path, se
     server.add("lab/odd", {**folder_bytes(saved), "modules.json": b'[{"path": "../up", "type": "a.b"}]'})
     with pytest.raises(InputError, match=r"modules\.json: "):
         sentbench.load("lab/odd")
+
+
+@pytest.mark.parametrize("revision", ["..", "../../up", "a/../b", "", "refs/heads/x", "-x", "/etc"])
+def test_what_is_no_revision_of_the_hub_is_refused_before_it_becomes_a_path(
+    saved: Path, server: Hub, revision: str
+) -> None:
+    server.add("lab/model", folder_bytes(saved), names=("main", revision))
+    with pytest.raises(InputError, match=r"behind @"):
+        model_folder(f"lab/model@{revision}")
+    assert not server.requests
