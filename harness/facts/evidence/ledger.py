@@ -73,10 +73,15 @@ Score = Annotated[
 """What a study says of one column, in points: one run, runs in the order of their seeds, or less."""
 
 
+OF_SICK_R = ("SICKR", "Avg")
+"""Columns that the test set of SICK-R is part of."""
+
+
 class Settings(Declaration):
     """What a study states of how it trained and evaluated; a field that is missing was not stated.
 
-    sick_r_pairs: size of its SICK-R test set where it is not the 4,927 pairs of SentEval.
+    sick_r_pairs: size of its SICK-R test set where it is not the 4,927 pairs of SentEval; its scores of the
+    columns that SICK-R is part of (OF_SICK_R) are then those of another test set, and are not counted.
     """
 
     code: Literal["official", "own", "port"] | None = None
@@ -148,6 +153,12 @@ class Study(Declaration):
     def not_counted(self) -> str:
         """Why the study is no evidence, empty if it counts."""
         return self.doubt or ("not converged" if self.unconverged else "quoted" * (self.kind == "quoted"))
+
+    def not_counted_in(self, column: str) -> str:
+        """Why its number in a column is no evidence, empty if it counts."""
+        pairs = self.settings.sick_r_pairs
+        other_set = pairs is not None and column in OF_SICK_R
+        return self.not_counted or (f"SICK-R of {pairs:,} pairs" if other_set else "")
 
     @property
     def link(self) -> str:
