@@ -32,7 +32,7 @@ def test_unscored_pairs_are_dropped_and_subsets_keep_their_names(tmp_path: Path)
     [
         ("a\tb\nalone\n", "1\n2\n", r"STS\.input\.X\.txt: line 2 has 1 columns, expected 2"),
         ("a\tb\nc\td\n", "1\n", r"STS\.gs\.X\.txt: 1 lines, expected 2 as in STS\.input\.X\.txt"),
-        ("a\tb\n", "5.1\n", r"STS\.gs\.X\.txt: line 1 says '5\.1', expected a score from 0 to 5"),
+        ("a\tb\n", "5.1\n", r"STS\.gs\.X\.txt: line 1 has score '5\.1', expected a number from 0 to 5"),
     ],
 )
 def test_damaged_sts_files_are_named_with_their_line(
@@ -72,8 +72,8 @@ def test_sick_columns_are_found_by_name(tmp_path: Path) -> None:
     [
         ("", r"SICK_trial\.txt is empty"),
         (SICK_HEAD.replace("sentence_A", "other"), r"line 1 has no column sentence_A"),
-        (SICK_HEAD + "1\ta\tb\t0.5\tNEUTRAL\n", r"line 2 says '0\.5', expected a score from 1 to 5"),
-        (SICK_HEAD + "1\ta\tb\t3\tMAYBE\n", r"line 2 says 'MAYBE', expected one of NEUTRAL"),
+        (SICK_HEAD + "1\ta\tb\t0.5\tNEUTRAL\n", r"line 2 has score '0\.5', expected a number from 1 to 5"),
+        (SICK_HEAD + "1\ta\tb\t3\tMAYBE\n", r"line 2 has label 'MAYBE', expected one of NEUTRAL"),
     ],
 )
 def test_damaged_sick_files_are_named_with_their_line(tmp_path: Path, content: str, message: str) -> None:

@@ -26,7 +26,7 @@ def stub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_missing_git_is_named(stub: Path) -> None:
     assert not stub.exists()
-    with pytest.raises(InputError, match=r"'HEAD' is no folder here.*git cannot be started"):
+    with pytest.raises(InputError, match=r"'HEAD' is not a folder.*git cannot be started"):
         results_of("HEAD")
     assert git_state() == ("unknown", True)
 
