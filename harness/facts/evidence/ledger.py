@@ -79,7 +79,7 @@ OF_SICK_R = ("SICKR", "Avg")
 
 class Settings(Declaration):
     """Training and evaluation settings stated by a study; a missing field was not stated. sick_r_pairs: size
-    of its SICK-R test set if it differs from SentEval's 4,927 pairs; its scores of OF_SICK_R do not count then.
+    of its SICK-R test set if it differs from SentEval's 4,927 pairs; OF_SICK_R then do not count.
     """
 
     code: Literal["official", "own", "port"] | None = None
