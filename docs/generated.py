@@ -70,11 +70,11 @@ def readmes() -> dict[Path, str]:
 def page_text(path: Path) -> str:
     """Returns the text of a document; InputError if there is none, or it is not UTF-8."""
     if not path.is_file():
-        raise InputError(f"{path}: no such file, expected a document; write it")
+        raise InputError(f"{path}: no such file")
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: byte {error.start} is not UTF-8, expected it; save it as UTF-8") from None
+        raise InputError(f"{path}: byte {error.start} is not UTF-8, expected UTF-8") from None
 
 
 def schema_text(kind: str) -> str:

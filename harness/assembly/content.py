@@ -56,6 +56,7 @@ def report_content(
         notes=notes_of(tables.get(SMALL)) if small_scale else (),
         problems=tuple(problems),
         leaderboards=LEADERBOARDS,
+        documents=Path("docs"),
         stamp=stamp_of(evidence.results, REPORTS / "index.html"),
         site=read_declaration(declared(LEADERBOARDS) / "site.yaml", Site),
     )

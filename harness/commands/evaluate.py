@@ -16,13 +16,13 @@ from harness.disk.files import write_json
 from harness.disk.outputs import check_file
 from harness.errors import InputError
 from harness.process import DEVICE, compute_with
-from harness.report.formats.scores import ScoreLine
 from harness.tasks.interface import Task, check_names
 
 if TYPE_CHECKING:
     import numpy as np
 
     from harness.facts.statistics import Interval
+    from harness.report.formats.scores import ScoreLine
 
 BM25 = "bm25"
 """The name of BM25, which ranks texts by their words, in place of an encoder's folder."""
@@ -116,6 +116,7 @@ def bm25_lines(arguments: argparse.Namespace) -> list[ScoreLine]:
     for name in ("interval", "from_store", "pooling", "arithmetic", "pairs"):
         if getattr(arguments, name):
             raise InputError(f"bm25 with --{name.replace('_', '-')}: only encoders take it; drop the option")
+    from harness.report.formats.scores import ScoreLine
     from harness.tasks.registry import build_tasks
     from harness.tasks.reranking import RerankingTask, bm25_scores
 

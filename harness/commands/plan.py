@@ -65,7 +65,7 @@ def execute(arguments: argparse.Namespace) -> None:
     if arguments.gpu:
         times = times.on(arguments.gpu)
     if not arguments.dry_run:
-        need_checkout("a plan that is written, one without --dry-run,")
+        need_checkout("plan without --dry-run")
     recipes = load_recipes()
     params = resolve(
         recipes,

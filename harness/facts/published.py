@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Literal
 
@@ -21,6 +22,15 @@ TOLERANCE = 2
 
 NOT_STATED = re.compile(r"(seeds?|runs?)( and choice)? (is |are )?not stated")
 """What a note says of a number of runs that a paper does not give."""
+
+STATED = {
+    "seeds": re.compile(r"\bmean of (\d+) (?:seeds|runs)"),
+    "picked": re.compile(r"\bbest of (\d+)"),
+}
+"""What it says of one that the paper gives, by the field that has it."""
+
+MANY_VALUES = 5
+"""Values of a row that do not end in 0 by chance, so that fewer decimals were printed."""
 
 
 class Erratum(Declaration):
@@ -41,6 +51,7 @@ class PublishedRow(Declaration):
     """One reported row. `seeds` is the number behind each value, None if the paper does not say.
 
     picked: how many runs a value was chosen from on the development set, None if the paper does not say.
+    decimals: those printed, where they are fewer than the table's.
     source: `this-paper` for the paper's own system, `re-run` for another's system run by these authors,
     `cited` for numbers they took from `work` (a key of the paper's `works`).
     """
@@ -52,6 +63,7 @@ class PublishedRow(Declaration):
     work: str | None = None
     seeds: int | None = Field(default=None, ge=1)
     picked: int | None = Field(default=None, ge=1)
+    decimals: int | None = Field(default=None, ge=0)
     seed_values: list[int] = Field(default_factory=list)
     values: list[float | None]
     errata: list[Erratum] = Field(default_factory=list)
@@ -92,10 +104,27 @@ class PublishedTable(Declaration):
                 raise ValueError(f"row {row.key} appears twice, expected once")
             if (row.source == "cited") != (row.work is not None):
                 raise ValueError(f"{row.key}: expected `work` for a cited row and only there")
-            if row.seeds is not None and NOT_STATED.search(row.note):
-                raise ValueError(f"{row.key}: seeds {row.seeds}, but its note says that they are not stated")
+            _check_note(row)
+            self._check_decimals(row)
             self._check_errata(row)
         return self
+
+    def decimals_of(self, row: PublishedRow) -> int:
+        """Returns the decimals with which the values of a row are printed."""
+        return self.decimals if row.decimals is None else row.decimals
+
+    def _check_decimals(self, row: PublishedRow) -> None:
+        values = [value for value in row.values if value is not None]
+        most = max(map(decimals_in, values), default=0)
+        printed = self.decimals_of(row)
+        if row.decimals is not None and row.decimals >= self.decimals:
+            raise ValueError(f"{row.key}: decimals {row.decimals}, expected fewer than the table's")
+        if most > printed:
+            raise ValueError(f"{row.key}: a value has {most} decimals, expected at most {printed}")
+        if self.metric != "none" and len(values) >= MANY_VALUES and most < printed:
+            raise ValueError(
+                f"{row.key}: no value has more than {most} decimals, expected `decimals: {most}`"
+            )
 
     def _check_errata(self, row: PublishedRow) -> None:
         for erratum in row.errata:
@@ -142,6 +171,21 @@ class PublishedTable(Declaration):
             for erratum in row.errata
             if erratum.column == column
         )
+
+
+def _check_note(row: PublishedRow) -> None:
+    """The fields of a row say of its runs what its note says."""
+    if row.seeds is not None and NOT_STATED.search(row.note):
+        raise ValueError(f"{row.key}: seeds {row.seeds}, but its note says that they are not stated")
+    for field, pattern in STATED.items():
+        told, stated = pattern.search(row.note), getattr(row, field)
+        if told and int(told[1]) != stated:
+            raise ValueError(f"{row.key}: {field} {stated}, but its note says {told[0]!r}")
+
+
+def decimals_in(value: float) -> int:
+    """Returns how many decimals a value has at least: 69.1 and 69.10 have one."""
+    return max(0, -int(Decimal(repr(value)).normalize().as_tuple().exponent))
 
 
 class Statement(Declaration):

@@ -17,19 +17,19 @@ import numpy as np
 
 from harness.facts import statistics
 from harness.facts.number_tests import (
+    AMONG_SOURCES,
     AT_A_LOOK,
-    ENDLESS,
     INTERVAL,
     LEVEL,
     LOOKS,
     MARGIN,
     Origin,
     PValues,
-    chance_beyond,
     collapsed_runs,
     look_of,
     over_looks,
     p_values,
+    p_values_of_sources,
 )
 from harness.facts.statistics import Interval, KnownSd, half_width
 
@@ -160,19 +160,25 @@ class Sources:
 
 
 def answers_at_a_look(
-    found: PValues, difference: object, level: float = AT_A_LOOK
+    found: PValues, difference: object, level: float = AT_A_LOOK, draw_level: float = AT_A_LOOK
 ) -> tuple[np.ndarray, np.ndarray]:
     """Returns the answers as positions in LEVELS and in DRAWS, for one study or many.
 
-    Within half a point: equivalence is shown. Lower, higher: that it is off by more is. Outside: the number
-    is outside of the prediction interval. All at `level`. Inside: within the 95 % range by our mean and sd,
-    which few seeds do not widen.
+    Within half a point: equivalence is shown. Lower, higher: that it is off by more is; all at `level`.
+    Outside: the number is outside of the prediction interval at `draw_level`. Inside: within the 95 % range
+    by mean and sd as they are, which few seeds do not widen. Not known: its p-values are nan.
     """
     side = np.where(np.asarray(difference) < 0, LEVELS.index("lower"), LEVELS.index("higher"))
     off = np.where(found.off < level, side, LEVELS.index("not known"))
     where = np.where(found.same < level, LEVELS.index("within half a point"), off)
-    far = np.where(found.draw < level, DRAWS.index("outside"), DRAWS.index("at the edge"))
-    return where, np.where(found.plain >= LEVEL, DRAWS.index("inside"), far)
+    far = np.where(found.draw < draw_level, DRAWS.index("outside"), DRAWS.index("at the edge"))
+    drawn = np.where(found.plain >= LEVEL, DRAWS.index("inside"), far)
+    return where, np.where(np.isnan(found.draw), DRAWS.index("not known"), drawn)
+
+
+def answers_by_sources(found: PValues, difference: object) -> tuple[np.ndarray, np.ndarray]:
+    """Returns the answers by the p-values of sources, as `answers_at_a_look` does."""
+    return answers_at_a_look(found, difference, LEVEL, AMONG_SOURCES)
 
 
 def judge(
@@ -264,8 +270,8 @@ def by_others(
     """Returns what independent re-runs say, each source counted once however many runs it has.
 
     Level: Student's 90 % interval of the mean of FEW_SOURCES or more against the margin. Draw: whether the
-    number is one more run of one more source (`_draw_among`). One or two sources are inconclusive. Without
-    any: authors only if they measured it a second time (`same_authors`) or re-runs were looked for
+    number is one more result of one more source (`p_values_of_sources`). One or two sources are inconclusive.
+    Without any: authors only if they measured it a second time (`same_authors`) or re-runs were looked for
     (`searched`).
     """
     values = list(sources.means.values())
@@ -278,35 +284,10 @@ def by_others(
         open_answer: ByOthers = "independent evidence is inconclusive"
         return OthersAnswer(open_answer, "not known", "not known", difference, None, count)
     interval = Interval(difference - half - rounding, difference + half + rounding)
-    tests = p_values(difference, sd, count, origin=Origin(), rounding=rounding)
-    drawn = _draw_among(sources, difference, origin=origin, rounding=rounding)
-    tests = tests if drawn is None else tests._replace(draw=drawn[0], plain=drawn[1])
-    level, draw = _named(answers_at_a_look(tests, difference, LEVEL))
-    p = 1.0 if drawn is None else float(max(tests.off, tests.draw))
-    draw = "not known" if drawn is None else draw
-    return OthersAnswer(others_word(level, draw), level, draw, difference, interval, count, p)
-
-
-def _draw_among(
-    sources: Sources, difference: float, *, origin: Origin, rounding: float
-) -> tuple[np.ndarray, np.ndarray] | None:
-    """Returns the p-values that a number is one more result of one more source, with and without the error
-    of mean and sd; None where the sources do not say how far single runs differ.
-
-    The variance of such a result is that between the sources' means, plus the part of the variance within a
-    source that the means of several runs do not show. Degrees of freedom: sources - 1, however many runs.
-    """
-    means = list(sources.means.values())
-    variance = (statistics.sample_sd(means) or 0.0) ** 2
-    hidden = 1 / origin.averaged - statistics.mean([1 / sources.counts[name] for name in sources.means])
-    if hidden > 1e-9:
-        within = sources.within()
-        if within is None:
-            return None
-        variance += hidden * within
-    near = max(abs(difference) - rounding, 0) * -math.copysign(1, difference)
-    place, kind = near / max(math.sqrt(variance), 1e-12), Origin(1, origin.picked)
-    return (
-        chance_beyond(place, len(means), len(means) - 1, kind),
-        chance_beyond(place, ENDLESS, ENDLESS, kind),
+    counts = [sources.counts[name] for name in sources.means]
+    tests = p_values_of_sources(
+        difference, sd, counts, origin=origin, within=sources.within(), rounding=rounding
     )
+    level, draw = _named(answers_by_sources(tests, difference))
+    p = 1.0 if draw == "not known" else float(max(tests.off, tests.draw * LEVEL / AMONG_SOURCES))
+    return OthersAnswer(others_word(level, draw), level, draw, difference, interval, count, min(1.0, p))

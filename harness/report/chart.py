@@ -79,6 +79,11 @@ SCALE = {
 
 COLOURS = {name: f"var(--{name}, {light})" for name, (light, _) in PALETTE.items()}
 
+_FALLBACK = re.compile(r"var\((--[\w-]+), #\w+\)")
+_LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
+GEOMETRY = ("d", "transform", "x", "x1", "x2", "y", "y1", "y2", "width", "height")
+"""Attributes whose numbers are pixels of a drawing: a hundredth is enough."""
+
 Row = Mapping[str, Any]
 
 
@@ -101,6 +106,11 @@ class Chart:
     def svg(self) -> str:
         """The drawing for windows, which also is its file."""
         return self.drawings[0]
+
+    @property
+    def inline(self) -> tuple[str, ...]:
+        """The drawings as parts of a page, which declares every colour itself."""
+        return tuple(_FALLBACK.sub(r"var(\1)", drawing) for drawing in self.drawings)
 
     @property
     def csv(self) -> str:
@@ -189,11 +199,15 @@ def _as_inline(svg: str, key: str, title: str, says: str, *, tips: bool) -> str:
         marks = [word for word in element.attrib.pop("class", "").split() if word.endswith("_marks")]
         if marks:
             element.set("class", marks[0].removesuffix("_marks"))
+        for name in GEOMETRY:
+            if name in element.attrib:
+                element.set(name, _LONG_NUMBER.sub(_hundredth, element.attrib[name]))
         for name in DROPPED:
             element.attrib.pop(name, None)
         for name, value in USUAL.items():
             if element.get(name) == value:
                 del element.attrib[name]
+    _unwrap(root)
     root.set("style", f"max-width: {GROWTH * float(root.get('width', '0')):.0f}px")
     for name in ("width", "height", "version"):
         root.attrib.pop(name, None)
@@ -212,6 +226,20 @@ def _as_inline(svg: str, key: str, title: str, says: str, *, tips: bool) -> str:
         named.text = words
         root.insert(position, named)
     return ElementTree.tostring(root, encoding="unicode")
+
+
+def _hundredth(found: re.Match[str]) -> str:
+    return f"{float(found[0]):.2f}".rstrip("0").rstrip(".")
+
+
+def _unwrap(parent: ElementTree.Element) -> None:
+    """Puts the content of every group without attributes in its place."""
+    content: list[ElementTree.Element] = []
+    for child in parent:
+        _unwrap(child)
+        bare = child.tag == "g" and not child.attrib
+        content += list(child) if bare else [child]
+    parent[:] = content
 
 
 def colour_of(verdict: str) -> str:

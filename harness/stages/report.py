@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 
 from harness.assembly.content import report_content
 from harness.assembly.tables import build_tables, contributed_results, evidence_of
@@ -13,6 +14,7 @@ from harness.paths import ARTEFACTS, REPORTS, RUN_RECORD, SCORES
 from harness.plan.entries import Params
 from harness.report.formats.summary import metrics_files, text_files
 from harness.report.pages.render import render_pages
+from harness.report.pages.search import SEARCH
 from harness.report.settled import settled_lines
 from harness.report.tables.leaderboard import missing_cells, tables_of_plan
 from harness.results.schema import ResultFile
@@ -22,7 +24,7 @@ OUTPUTS = {
     REPORTS / "index.html": None,
     REPORTS / "index.md": None,
     REPORTS / "tables": layouts.TABLES,
-    REPORTS / "pages": layouts.PAGES,
+    REPORTS / "pages": layouts.PAGES._replace(names=(*layouts.PAGES.names, Path(SEARCH).name)),
     REPORTS / "papers": layouts.PAPERS,
 }
 """What a report consists of, each part with the layout that tells a former one from a person's folder."""

@@ -1,9 +1,8 @@
 """The laws every method obeys, over every sample of every entry of METHODS; `pytest -m gpu`: on a GPU."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from copy import deepcopy
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,7 +10,6 @@ import numpy as np
 import pytest
 import torch
 
-from methods.core import folders
 from methods.core.folders import load_encoder
 from methods.core.method import Method
 from methods.core.trainer import Trainer
@@ -21,6 +19,7 @@ from tests.support import tiny
 from tests.support.samples import Ground, folder_bytes, make, samples_of
 from tests.support.tiny import Sample
 
+pytestmark = pytest.mark.usefixtures("each_backbone_is_read_once")
 SAMPLES = [sample for name in METHODS for sample in samples_of(name)]
 TRAINED = [sample for sample in SAMPLES if sample.trained]
 FIRST = {sample.method: sample.label for sample in reversed(SAMPLES)}
@@ -63,25 +62,6 @@ def trainer_of(method: Method, folder: Path, device: str, **settings: Any) -> Tr
 
 def steps_of(sample: Sample) -> dict[str, int]:
     return {} if sample.trained else {"steps": 0}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def each_backbone_is_read_once() -> Iterator[None]:
-    """Networks of the tiny backbones are copies of one that was read; folders that a test saves are read."""
-    read, networks = folders.read_model, dict[tuple[Path, str], torch.nn.Module]()
-
-    def copied(kind: Any, folder: Path, *, config: Any, **options: Any) -> torch.nn.Module:
-        if "ground" not in str(folder):
-            return read(kind, folder, config=config, **options)
-        name = folder, f"{config.to_json_string()} {options}"
-        if name not in networks:
-            with torch.random.fork_rng(devices=[]):
-                networks[name] = read(kind, folder, config=config, **options)
-        return deepcopy(networks[name])
-
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(folders, "read_model", copied)
-        yield
 
 
 class Whole(NamedTuple):

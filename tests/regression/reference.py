@@ -23,7 +23,7 @@ from harness.compute.rows import read_rows  # noqa: E402
 from harness.disk.files import write_text  # noqa: E402
 from harness.paths import CORPUS_ROWS, RUN_LOG  # noqa: E402
 from harness.plan.entries import Run  # noqa: E402
-from harness.plan.recipes import declared_systems, load_recipes, merge  # noqa: E402
+from harness.plan.recipes import System, declared_systems, load_recipes, merge  # noqa: E402
 from harness.stages.train import build_trainer  # noqa: E402
 from methods.core.folders import load_encoder  # noqa: E402
 from methods.registry import METHODS, load_method  # noqa: E402
@@ -59,6 +59,12 @@ PARENTS = {
     "generator": "backbones/generator",
 }
 ROLES = "roles.tsv"
+PRESETS = ("released", "paper")
+"""Variants of a system that are what the code does, or what the text says."""
+SMALL = ("small", "small-paper", "mirror")
+"""Recipes of plans that a laptop trains."""
+OTHERS = {"backbones", "seeds", "start", "preset", "no_verdict", "parent", "corpus"}
+"""What a recipe says of a system that a reference run does not read."""
 EACH_STEP = ("loss", "grad_norm", "learning_rate", "score")
 """What is kept of every step and evaluation; of other numbers the last."""
 MORE: dict[str, tuple[str, dict[str, Any]]] = {
@@ -98,15 +104,35 @@ SENTENCES = ("the man runs", "a cat sleeps under the tree")
 
 @cache
 def covering() -> dict[str, Run]:
-    """Returns some runs that have every setting of all of them, as `settings_of` tells settings apart."""
+    """Returns every preset, and some runs that with them have every setting of all of them.
+
+    `settings_of` tells settings apart.
+    """
     every = {name: (run, settings_of(run)) for name, run in configurations().items()}
     count = Counter(setting for _, settings in every.values() for setting in settings)
-    found = {}
+    found, stated = {}, set(presets().values())
     for name, (run, settings) in reversed(every.items()):
-        if all(count[setting] > 1 for setting in settings):
+        if name not in stated and all(count[setting] > 1 for setting in settings):
             count.subtract(settings)
         else:
             found[name] = run
+    return found
+
+
+@cache
+def presets() -> dict[tuple[str, str, str], str]:
+    """Returns (recipe, method, "released" or "paper") -> the run of the recipe's first such system.
+
+    Recipes of small plans have the same presets at other sizes; `sentbench check` has their first losses.
+    """
+    found: dict[tuple[str, str, str], str] = {}
+    recipes = load_recipes(ROOT / "recipes")
+    for recipe in (one for name, one in recipes.items() if name not in SMALL):
+        for system in recipe.systems.values():
+            if system.variant in PRESETS:
+                run = _reference_run(system)
+                name = next(name for name, other in configurations().items() if other == run)
+                found.setdefault((recipe.name, system.method, system.variant), name)
     return found
 
 
@@ -151,10 +177,13 @@ def configurations() -> dict[str, Run]:
 
 
 def _of_recipes() -> Iterator[tuple[str, Run]]:
-    others = {"backbones", "seeds", "start", "preset", "no_verdict", "parent", "corpus"}
     for name, system in declared_systems(load_recipes(ROOT / "recipes")).items():
-        entry = system.model_dump(exclude=others)
-        yield name, _run({**entry, "arithmetic": "native"}, words=system.pooling is None)
+        yield name, _reference_run(system)
+
+
+def _reference_run(system: System) -> Run:
+    entry = system.model_dump(exclude=OTHERS)
+    return _run({**entry, "arithmetic": "native"}, words=system.pooling is None)
 
 
 def _of_samples() -> Iterator[tuple[str, Run]]:

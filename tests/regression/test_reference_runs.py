@@ -15,6 +15,7 @@ from tests.regression.reference import (
     configurations,
     covering,
     measure,
+    presets,
     write_project,
 )
 
@@ -62,6 +63,17 @@ def test_every_run_of_the_recipes_trains_to_finite_weights(
         if run.method == method:
             found = measure(run, tmp_path / name)
             assert all(np.isfinite(values).all() for values in found.values()), name
+
+
+def test_the_presets_of_every_method_with_any_are_among_the_runs() -> None:
+    """Both, where a recipe tells the code from the text; the code's alone, where it trains a competitor."""
+    found = presets()
+    both = {method for _, method, preset in found if preset == "paper"}
+    assert both >= {"dclr", "pcl", "pt-bert", "moco", "sct", "una", "diffcse", "scd", "ct", "consert"}
+    assert {method for _, method, _ in found} - both == {
+        *("ckd", "congen", "distill", "pooled", "simcse", "whitening")
+    }
+    assert set(found.values()) <= set(covering())
 
 
 def test_the_file_has_the_runs_that_cover_all_settings() -> None:

@@ -49,6 +49,11 @@ class ReportedNumber:
         """How the number came about, for the prediction interval."""
         return origin_of(self.seeds, self.picked)
 
+    @property
+    def stated(self) -> Origin:
+        """The same as far as the paper says, one run where it says nothing: for words."""
+        return Origin(self.seeds or 1, self.picked or 1)
+
     def judged(
         self, values: Sequence[float], known: statistics.KnownSd | None, in_order: int | None = None
     ) -> Judgement:
@@ -137,7 +142,7 @@ def reported_number(
         value=round(value * points, 4),
         by=ledger.reported_by(table.split("/")[0], line.work),
         seeds=line.seeds,
-        rounding=0.5 * 10.0**-found.decimals * points,
+        rounding=0.5 * 10.0 ** -found.decimals_of(line) * points,
         system=ledger.plain(row),
         picked=line.picked,
         source=published.source(table, line),

@@ -18,7 +18,7 @@ from harness.report.pages.content import RUNS, Report
 from harness.report.pages.sources import EVIDENCE, anchor_of
 from harness.report.runs import slug
 from harness.report.tables.model import Cell, Table, find_cells, reading_order, row_label, verifications
-from harness.report.verification import Verification, counted
+from harness.report.verification import MANY, Verification, counted
 from harness.report.words import draw_words, level_words, place_words
 
 MOST = 3
@@ -289,9 +289,11 @@ def telling_sentences(tables: Iterable[Table], answers: Sequence[Answer]) -> lis
 def both_answers(found: Verification) -> str:
     """Returns the level and the draw of a number in one sentence, and where it is among the runs."""
     answer = found.ours or found.by_others
-    parts = [level_words(answer), f"the number is {draw_words(answer.draw)}"]
+    parts = [level_words(answer), f"the number is {draw_words(answer.draw, found.reported.stated)}"]
     if answer.draw == "not known":
         parts[1] = "too few single runs to tell whether the number is one of them"
+    if found.among_many:
+        parts.append(MANY)
     if found.place is not None:
         parts.append(place_words(found.place))
     return "; ".join(parts)

@@ -105,7 +105,7 @@ def evidence_facts(found: Verification | None) -> Facts:
     answer = found.ours or found.by_others
     facts = [("Level", level_words(answer))]
     if answer.difference is not None:
-        facts.append(("Draw", draw_words(answer.draw)))
+        facts.append(("Draw", draw_words(answer.draw, found.reported.stated)))
     if found.ours is not None:
         facts += [("Error", found.ours.fault), ("Collapsed", collapsed_words(found.ours))]
     for kind, pool in found.others.pools.items():

@@ -107,4 +107,6 @@ def test_a_killed_scheduler_leaves_no_process_on_any_node(tmp_path: Path, cluste
     wait_for(folder / "child")
     launch.send_signal(signal.SIGKILL)
     launch.wait()
-    wait_until_gone(int((folder / "process").read_text()), int((folder / "child").read_text()))
+    started = [int((folder / name).read_text()) for name in ("process", "child")]
+    wait_until_gone(*started)
+    assert launch.returncode == -signal.SIGKILL

@@ -37,11 +37,13 @@ def system(of: str, **changes: Any) -> dict[str, Any]:
     return found
 
 
-def plan(folder: Path, *systems: dict[str, Any], providers: tuple[str, ...] = ("embedded",)) -> None:
-    """Resolves and checks a recipe of these systems."""
+def plan(folder: Path, *systems: dict[str, Any], providers: tuple[str, ...] = ("embedded",)) -> set[str]:
+    """Resolves and checks a recipe of these systems; returns the systems of the plan."""
     recipe = {"name": "paper", "providers": list(providers), "runs": list(systems)}
     (folder / "paper.yaml").write_text(yaml.safe_dump(recipe))
-    check_runs(resolve(load_recipes(folder), ["paper/a"], folder=ROOT / "recipes"))
+    found = resolve(load_recipes(folder), ["paper/a"], folder=ROOT / "recipes")
+    check_runs(found)
+    return {run.id for run in found.runs.values()}
 
 
 TEACHER = {"teacher": "minilm-l6"}
@@ -100,7 +102,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("name", SOUND)
 def test_a_plan_that_training_would_take_is_taken(tmp_path: Path, name: str) -> None:
-    plan(tmp_path, *SOUND[name])
+    assert plan(tmp_path, *SOUND[name]) == {one["id"] for one in SOUND[name]}
 
 
 @pytest.mark.parametrize("name", REFUSED)

@@ -84,15 +84,18 @@ def product(weight: Tensor, x: list[Tensor]) -> list[Tensor]:
     return [torch.stack([w * value for w, value in zip(row, x, strict=True)]).sum() for row in weight]
 
 
-def slow(made: CouplingFlow, given: Tensor) -> Tensor:
-    """One vector at a time and one channel at a time, by the formulas of the specification."""
+def slow(made: CouplingFlow, given: Tensor, orders: dict[tuple[int, int], list[int]]) -> Tensor:
+    """One vector at a time and one channel at a time, by the formulas of the specification.
+
+    orders: (level, step) -> which channel stands at each place behind the permutation; else reversed.
+    """
     latents = []
     for row in given:
         x, done = list(row), []
         for number, steps in enumerate(made.levels):
-            for step in steps:
+            for place, step in enumerate(steps):
                 x = scaled(x, step.scaling)
-                x = [x[int(step.order[c])] for c in range(len(x))]
+                x = [x[c] for c in orders.get((number, place), [*range(len(x))][::-1])]
                 half, net = len(x) // 2, step.coupling
                 inner = x[:half]
                 for layer, scaling in ((net.first, net.first_scaling), (net.second, net.second_scaling)):
@@ -110,14 +113,36 @@ def slow(made: CouplingFlow, given: Tensor) -> Tensor:
 @pytest.mark.parametrize("permutation", ["reversal", "random"])
 def test_latents_loss_and_all_gradients_equal_the_loop(permutation: str) -> None:
     made, given = flow(moved=True, permutation=permutation), vectors(3).requires_grad_()
+    orders, rng = {}, np.random.default_rng(5)
+    for level, steps in enumerate(made.levels if permutation == "random" else ()):
+        for place, step in enumerate(steps):
+            orders[level, place] = rng.permutation(WIDTH // 2**level).tolist()
+            step.load_state_dict({**step.state_dict(), "order": torch.tensor(orders[level, place])})
     inputs = [given, *made.parameters()]
     scales = [step.scaling.scale.sum() for steps in made.levels for step in steps]
-    by_hand = slow(made, given)
+    by_hand = slow(made, given, orders)
     density = -0.5 * (by_hand**2).sum(1) - WIDTH / 2 * math.log(2 * math.pi)
     expected = (-(density + 3 * sum(scales)) / (WIDTH * math.log(2))).mean()
     total = bits_per_dimension(made(given), made.log_determinant()).mean()
     torch.testing.assert_close(made(given), by_hand, rtol=0, atol=1e-8)
     assert_equal_with_gradients(total, expected, inputs)
+
+
+def test_a_random_order_is_any_permutation_drawn_for_every_step_and_kept(tmp_path: Path) -> None:
+    """Of 4 channels all 24 orders occur in 400 draws; a saved flow has the order it was trained with."""
+    orders = set()
+    for seed in range(100):
+        torch.manual_seed(seed)
+        made = CouplingFlow(settings(width=4, levels=1, depth=4, permutation="random"))
+        drawn = [tuple(step.order.tolist()) for step in made.levels[0]]
+        assert all(sorted(order) == [0, 1, 2, 3] for order in drawn)
+        orders |= set(drawn)
+    assert len(orders) == 24
+    made.save(tmp_path)
+    kept = CouplingFlow.load(tmp_path)
+    assert [tuple(step.order.tolist()) for step in kept.levels[0]] == drawn
+    reversed_ = CouplingFlow(settings(width=8, levels=2, depth=1))
+    assert [steps[0].order.tolist() for steps in reversed_.levels] == [[7, 6, 5, 4, 3, 2, 1, 0], [3, 2, 1, 0]]
 
 
 @pytest.mark.parametrize("permutation", ["reversal", "random"])

@@ -11,6 +11,7 @@ from torch import Tensor
 from methods.ckd.method import contrastive_distillation
 from methods.congen.method import distribution_distillation
 from methods.core.distributions import Match
+from methods.core.errors import InputError
 from methods.core.losses import unit
 from methods.core.teacher_queue import hold_out
 from methods.core.teachers import write_teacher
@@ -81,10 +82,11 @@ def test_the_queue_takes_the_batch_after_the_step_and_drops_its_oldest(ground: t
     assert not method.queue.ring.requires_grad
 
 
-def test_a_step_equals_the_formula_over_queue_and_batch(ground: tuple[Path, Path]) -> None:
-    """The mean over rows and views of the cross-entropy of softmax(s Q / .07) under softmax(t Q / .05), where
-    Q is the queue of 8 after two steps, followed by the batch."""
-    method = build(ground, student_temperature=0.07, queue_size=8)
+@pytest.mark.parametrize("weight", [0.5, 0.2])
+def test_a_step_equals_the_formula_over_queue_and_batch(ground: tuple[Path, Path], weight: float) -> None:
+    """The mean over rows, and the weighted sum of both views, of the cross-entropy of softmax(s Q / .07)
+    under softmax(t Q / .05), where Q is the queue of 8 after two steps, followed by the batch."""
+    method = build(ground, student_temperature=0.07, queue_size=8, control_weight=weight)
     kept = list(method.prepare(ROWS))
     for step in range(2):
         method.loss(collate(method, kept[6 * step : 6 * step + 6]))
@@ -98,7 +100,9 @@ def test_a_step_equals_the_formula_over_queue_and_batch(ground: tuple[Path, Path
         student = unit(method.encoder.finish(method.encoder(method.encoder.tokenize(texts)))).double()
         terms.append(-(target * torch.log_softmax(student @ keys.T / 0.07, dim=1)).sum(dim=1).mean())
     found = method.loss(collate(method, chosen)).total
-    assert found.item() == pytest.approx(sum(terms).item() / 2, rel=1e-5)  # type: ignore[union-attr]
+    weighted = weight * terms[0] + (1 - weight) * terms[1]
+    assert abs(terms[0] - terms[1]) > 1e-3
+    assert found.item() == pytest.approx(weighted.item(), rel=1e-5)
 
 
 def test_a_sentence_that_stands_twice_leaves_training_with_its_double() -> None:
@@ -108,6 +112,14 @@ def test_a_sentence_that_stands_twice_leaves_training_with_its_double() -> None:
     taken = {texts[index] for index in held}
     assert len(held) == 2
     assert [texts[index] in taken for index in kept] == [False] * (10 - 2 * len(taken))
+
+
+def test_a_queue_as_large_as_the_corpus_is_refused(ground: tuple[Path, Path]) -> None:
+    """29 of 30 leave one sentence to train on, 30 none."""
+    assert len(build(ground, queue_size=29).prepare(ROWS)) == 1
+    for size in (30, 31):
+        with pytest.raises(InputError, match=rf"^the queue starts with {size} sentences of a corpus of 30, "):
+            build(ground, queue_size=size).prepare(ROWS)
 
 
 QUEUE = torch.tensor([[0.0, 1.0]], dtype=torch.float64)
@@ -148,6 +160,44 @@ def test_the_worked_example() -> None:
     assert found.cross_entropy.tolist() == pytest.approx([1.245294, 1.293464], abs=5e-7)
     assert found.entropy.item() == pytest.approx(0.719324, abs=5e-7)
     assert found.divergence[1].item() == pytest.approx(0.574140, abs=5e-7)
+
+
+@pytest.mark.parametrize(
+    ("weight", "divergence", "expected"),
+    [
+        (0.3, "cross-entropy", 0.3 * 1.245294 + 0.7 * 1.293464),
+        (0.8, "cross-entropy", 0.8 * 1.245294 + 0.2 * 1.293464),
+        (0.3, "kl", 0.3 * 0.525970 + 0.7 * 0.574140),
+        (0.0, "kl", 0.574140),
+    ],
+)
+def test_unequal_weights_of_the_worked_example(
+    ground: tuple[Path, Path],
+    monkeypatch: pytest.MonkeyPatch,
+    weight: float,
+    divergence: str,
+    expected: float,
+) -> None:
+    """a times the term of the first view, which reads the teacher's own text, and 1 - a times the other.
+
+    1.279013, 1.254928, 0.559689 and 0.574140: half and half would be 1.269379 and 0.550055.
+    """
+    method = build(
+        ground,
+        control_weight=weight,
+        divergence=divergence,
+        teacher_temperature=0.25,
+        student_temperature=0.5,
+    )
+    views = torch.cat([CONTROL, GENERALISE])
+    monkeypatch.setattr("methods.congen.method.encode_in_groups", lambda encoder, batch: views)
+    monkeypatch.setattr(method.encoder, "finish", lambda pooled: pooled)
+    monkeypatch.setattr(method, "earlier", lambda batch: QUEUE)
+    loss = method.loss({"views": {}, "teacher": TEACHERS})
+    assert loss.total.item() == pytest.approx(expected, abs=1e-6)
+    lower = 0.719324 if divergence == "kl" else 0.0
+    assert loss.parts["control"].item() == pytest.approx(1.245294 - lower, abs=1e-6)
+    assert loss.parts["generalise"].item() == pytest.approx(1.293464 - lower, abs=1e-6)
 
 
 @pytest.mark.parametrize(("batch", "rows"), [(5, 17), (1, 3), (4, 0)])

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 
 from methods.consert.method import (
     ConSERT,
@@ -22,7 +23,7 @@ from methods.core.losses import nt_xent
 from methods.core.networks import Networks
 from tests.methods.consert.sample import PAPER, RELEASED, SAMPLES
 from tests.support import tiny
-from tests.support.vectors import assert_equal_with_gradients, drawn
+from tests.support.vectors import assert_equal_with_gradients, cosine, drawn
 
 NONE = {**RELEASED, "first_view": "none", "second_view": "none"}
 
@@ -115,6 +116,25 @@ def test_two_orthogonal_sentences_are_worked_by_hand() -> None:
     expected = 2 * (math.log(math.e + 2) - 1)
     assert two_sides(vectors, vectors, temperature=1.0).item() == pytest.approx(expected, abs=1e-12)
     assert one_side(vectors, vectors, temperature=1.0).item() == pytest.approx(expected / 2, abs=1e-12)
+
+
+def slow(first: Tensor, second: Tensor) -> Tensor:
+    """The sum over both views of the mean over anchors, every exponential written out."""
+    total = torch.zeros((), dtype=torch.float64)
+    for own, other in ((first, second), (second, first)):
+        for i in range(len(own)):
+            terms = [(cosine(own[i], other[j]) / TEMPERATURE).exp() for j in range(len(own))]
+            terms += [(cosine(own[i], own[j]) / TEMPERATURE).exp() for j in range(len(own)) if j != i]
+            total = total + (torch.stack(terms).sum().log() - cosine(own[i], other[i]) / TEMPERATURE) / len(
+                own
+            )
+    return total
+
+
+def test_value_and_gradients_equal_the_loop() -> None:
+    first, second = drawn(BATCH, WIDTH, seed=0), drawn(BATCH, WIDTH, seed=1)
+    fast = two_sides(first, second, temperature=TEMPERATURE)
+    assert_equal_with_gradients(fast, slow(first, second), (first, second))
 
 
 def test_the_sum_is_twice_nt_xent_with_equal_gradients() -> None:

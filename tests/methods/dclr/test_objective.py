@@ -134,6 +134,20 @@ def test_binary_cross_entropy_is_finite_where_a_share_rounds_to_one_and_the_dire
     assert found.item() == pytest.approx(6 * math.exp(-20) / 4, rel=1e-5)
 
 
+def test_binary_cross_entropy_is_exact_for_the_worst_pair_of_all() -> None:
+    """B = 2, positive at cosine -1, negative at 1, tau 0.02: row i costs -log p_ii - log(1 - p_ij) = 200.
+
+    Both terms are 100 nats, and 1 - p of the negative is below the resolution even of fp64.
+    """
+    logits = torch.tensor([[-1.0, 1.0], [1.0, -1.0]]).div(0.02).requires_grad_()
+    loss = objective.binary_cross_entropy(logits)
+    loss.backward()
+    assert loss.item() == pytest.approx(100.0)
+    torch.testing.assert_close(logits.grad, torch.tensor([[-0.5, 0.5], [0.5, -0.5]]))
+    assert objective.cross_entropy(logits).item() == pytest.approx(100.0)
+    assert objective.cross_entropy_without_positive(logits).item() == pytest.approx(100.0)
+
+
 def test_thresholds_at_the_ends_mask_nothing_or_everything() -> None:
     """A cosine that rounding lifts above 1 is still not above a threshold of 1."""
     scores = torch.full((3, 3), 1.0000001)
@@ -153,6 +167,15 @@ def test_distillation_has_its_worked_value_and_teaches_the_student_only() -> Non
     assert loss.item() == pytest.approx(0.75 * math.log(1.5) + 0.25 * math.log(0.5))
     assert teacher.grad is None
     torch.testing.assert_close(student.grad, torch.tensor([[-0.125, 0.125], [0.125, -0.125]]))
+
+
+def test_noise_share_is_the_mass_of_noise_among_negatives() -> None:
+    """One negative of weight 1 and two noise vectors of weights 1 and 2: 3 of 4; with weight 3: 3 of 6."""
+    logits = torch.tensor([[9.0, 0.0, 0.0, math.log(2.0)], [math.log(3.0), 9.0, 0.0, math.log(2.0)]])
+    assert objective.noise_share(logits).item() == pytest.approx((3 / 4 + 3 / 6) / 2)
+    assert objective.noise_share(logits[:, :2]).item() == 0.0
+    assert objective.noise_share(torch.tensor([[9.0, 0.0]])).item() == 1.0
+    assert objective.noise_share(torch.tensor([[9.0]])).item() == 0.0
 
 
 HAND: dict[str, Any] = {"temperature": 1.0, "steps": 1, "step_size": 0.1, "denominator": "all"}
@@ -230,3 +253,12 @@ def test_a_gradient_too_small_for_fp32_still_has_a_direction() -> None:
     moved = objective.ascend(noise, anchors, anchors, **settings)
     torch.testing.assert_close(moved.double(), expected, atol=1e-4, rtol=0)
     assert moved.ne(0).any()
+
+
+def test_noise_on_top_of_the_only_anchor_becomes_zero_and_may_move_again() -> None:
+    anchor = torch.tensor([[2.0, 0.0, 0.0]])
+    noise = torch.tensor([[3.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    once = objective.ascend(noise, anchor, anchor, **HAND)
+    torch.testing.assert_close(once, torch.tensor([[0.0, 0.0, 0.0], [0.1, 1.0, 0.0]]))
+    twice = objective.ascend(noise, anchor, anchor, **{**HAND, "steps": 2, "step_size": 1e-3})
+    torch.testing.assert_close(twice[0], torch.tensor([1e-3, 0.0, 0.0]))

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from methods.core.dropout import DropHead
+from methods.core.dropout import DropHead, add_drop_head
+from methods.core.errors import InputError
 from methods.core.pooling import masked_mean
 from methods.mirror_bert.method import MirrorBert, SpanPlace, mask_span, mirror_bert_loss
 from tests.methods.mirror_bert.sample import PORTABLE, RELEASED, SAMPLES
@@ -130,3 +131,8 @@ def test_heads_are_dropped_in_the_librarys_pass_and_in_ours_alike(backbone: Path
     torch.testing.assert_close(packed, masked_mean(states, tokens["attention_mask"]), rtol=0, atol=1e-5)
     method.eval()
     assert not torch.allclose(packed, method.encoder(tokens), atol=1e-3)
+
+
+def test_drophead_is_refused_where_the_layers_are_not_known() -> None:
+    with pytest.raises(InputError, match="drophead in Linear, expected a BERT or RoBERTa"):
+        add_drop_head(torch.nn.Linear(2, 2), 0.2, when_none="redraw")

@@ -132,3 +132,11 @@ def test_the_tagger_is_read_by_word_positions(monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setitem(sys.modules, "hanlp", MagicMock(load=lambda name: tagger))
     assert rewrite_all(["he sat down", "nothing here"] * 40) == ["he sat", "nothing here"] * 40
+
+
+def test_roles_without_file_and_without_tagger_name_the_two_ways_in(
+    backbone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "hanlp", None)
+    with pytest.raises(InputError, match=r"needs HanLP, which is not installed; install .* role_file"):
+        build(backbone, key_view="roles")

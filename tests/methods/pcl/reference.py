@@ -32,7 +32,7 @@ def nce_sum(x: Tensor, tau: float) -> Tensor:
         for i in range(len(x)):
             own = (cosine(x[i, 0], x[i, k]) / tau).exp()
             others = [(cosine(x[i, 0], x[j, 0]) / tau).exp() for j in range(len(x)) if j != i]
-            loss = loss - (own / (own + torch.stack(others).sum())).log() / len(x)
+            loss = loss - (own / torch.stack([own, *others]).sum()).log() / len(x)
     return loss
 
 

@@ -150,3 +150,26 @@ def test_group_term_has_its_bounds(size: tuple[int, int]) -> None:
     for row in drawn(50, extremes.shape[1]).detach() * 10:
         value = float(objective.group_term(row[None], positives=positives))
         assert found[0] - 1e-9 <= value <= found[2] + 1e-9
+
+
+@pytest.mark.parametrize("config", [RELEASED, PAPER], ids=["released", "paper"])
+def test_a_batch_of_one_sentence_has_only_its_positives_to_choose_from(config: dict[str, Any]) -> None:
+    """No other sentence: the contrast is 0, its gradient too, and the candidates are the K = 9 positives."""
+    main, peer = drawn(1, 10, 4), drawn(1, 10, 4, seed=1)
+    loss = objective.pcl_loss(main, peer, PCLConfig.model_validate(config))
+    gradients = torch.autograd.grad(loss.total, (main, peer))
+    assert loss.parts["nce_main"].item() == loss.parts["nce_peer"].item() == 0.0
+    assert loss.parts["positive_mass"].item() == pytest.approx(1.0)
+    expected = reference.pcl(main, peer, config)
+    assert loss.total.item() == pytest.approx(expected.item(), abs=1e-8)
+    for found, slow in zip(gradients, torch.autograd.grad(expected, (main, peer)), strict=True):
+        torch.testing.assert_close(found, slow, rtol=0, atol=1e-8)
+
+
+def test_group_term_is_first_order_in_the_mass_on_the_positives() -> None:
+    """log 2 + (1/2 - P) / M, and never below it: what comes next is a sum of p^2 / 8 over M."""
+    for row in drawn(40, 12).detach() * 3:
+        probabilities = row.softmax(0)
+        first_order = math.log(2) + (0.5 - float(probabilities[:4].sum())) / 12
+        excess = float(objective.group_term(row[None], positives=4)) - first_order
+        assert 0 <= excess <= float(probabilities.square().sum()) / (8 * 12)

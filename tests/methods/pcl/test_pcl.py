@@ -83,6 +83,22 @@ def test_the_peer_starts_as_the_checkpoint_and_as_the_main_network(
         torch.testing.assert_close(found, dict(checkpoint), rtol=0, atol=0)
 
 
+def test_without_dropout_equal_networks_agree_and_the_pooler_makes_them_differ(make: Make) -> None:
+    method = make(backbone="still", **PLAIN_PEER)
+    batch = batch_of(method)
+    main, peer = method.vectors(batch)
+    torch.testing.assert_close(main, peer)
+    assert max(abs(parts(method, batch)[name]) for name in DIVERGENCES) < 1e-6
+    pooled = make(backbone="still", peer_attention_mask=True)
+    main, peer = pooled.vectors(batch)
+    assert not torch.allclose(main, peer, atol=1e-3)
+    assert min(parts(pooled, batch)[name] for name in DIVERGENCES) > 1e-6
+    encoder, pooler = pooled.peer
+    states = encode_in_groups(encoder, batch["peer_views"])
+    by_hand = pooled.head((states @ pooler.dense.weight.T + pooler.dense.bias).tanh())
+    torch.testing.assert_close(peer.flatten(0, 1), by_hand)
+
+
 def test_tied_without_dropout_is_twice_the_loss_without_a_peer(make: Make) -> None:
     tied = make(backbone="still", coupling="tied", **PLAIN_PEER)
     alone = make(backbone="still", coupling="none")

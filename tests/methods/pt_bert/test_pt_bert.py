@@ -159,6 +159,22 @@ def test_dropout_noise_falls_with_the_root_of_the_number_of_pseudo_tokens(length
     assert (draws.mean(dim=0) - centre).norm() < 0.01 * centre.norm()
 
 
+@pytest.mark.parametrize("form", ["factorised", "plain", "collapsed"])
+def test_dropout_rate_zero_is_the_block_without_dropout(form: str) -> None:
+    y = sentences()
+    made = block(form=form, dropout=0.0).train()
+    torch.testing.assert_close(made(y), made.value(made.value(y)), rtol=0, atol=1e-12)
+    active = block(form=form, dropout=0.5).train()
+    assert torch.equal(active(y), active.value(active.value(y))) == (form == "collapsed")
+
+
+def test_the_affine_layer_is_the_block_without_dropout() -> None:
+    made = block().eval()
+    affine = made.as_affine()
+    torch.testing.assert_close(affine(sentences().float()), made(sentences()).float(), rtol=1e-5, atol=1e-6)
+    assert not affine.weight.requires_grad
+
+
 def test_heads_that_do_not_divide_the_width_are_refused() -> None:
     with pytest.raises(InputError, match="5 heads for width 24, expected a divisor"):
         block(heads=5)
@@ -211,3 +227,16 @@ def test_the_exported_output_is_the_block_of_the_vector_without_dropout(backbone
     pooled = torch.from_numpy(method.encoder.encode(texts))
     expected = method.block.eval()(pooled).detach().numpy()
     np.testing.assert_allclose(method.exported().encode(texts), expected, rtol=1e-4, atol=1e-6)
+
+
+def test_the_block_starts_equal_on_both_sides_and_the_key_side_follows(backbone: Path) -> None:
+    """The trained layer is raised by 1; momentum 0.25 takes the key layer up by 0.75 of it."""
+    method = build(backbone, {**RELEASED, "momentum": 0.25})
+    start = {name: value.clone() for name, value in method.block.state_dict().items()}
+    torch.testing.assert_close(method.key_block.state_dict(), start, rtol=0, atol=0)
+    with torch.no_grad():
+        for value in method.block.parameters():
+            value.add_(1.0)
+    method.after_step(0)
+    for name, value in method.key_block.state_dict().items():
+        torch.testing.assert_close(value, start[name] + 0.75, msg=name)

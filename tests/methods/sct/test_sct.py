@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from methods.core.losses import unit
+from methods.core.teachers import write_teacher
 from methods.core.types import Batch
 from methods.sct.method import SCT, Projector, random_queues
 from methods.sct.objective import cross_view_loss
@@ -116,6 +117,17 @@ def test_queues_start_as_random_directions_where_every_target_is_one_hot() -> No
     assert match.keys == 16388
 
 
+def test_queues_can_be_frozen_or_absent(backbone: Path) -> None:
+    frozen = built(backbone, own(queue_update=False))
+    before = [queue.ring.clone() for queue in frozen.queues]
+    for _ in range(2):
+        assert int(frozen.loss(batch_of(frozen, *range(8))).parts["own_keys"]) == 28
+    assert all(torch.equal(queue.ring, ring) for queue, ring in zip(frozen.queues, before, strict=True))
+    none = built(backbone, {**RELEASED, "queue_size": 0})
+    assert int(none.loss(batch_of(none, *range(8))).parts["own_keys"]) == 8
+    assert not [name for name in none.state_dict() if "queue" in name]
+
+
 def test_the_reference_is_the_encoder_itself_without_gradient(backbone: Path) -> None:
     """A copy that never moves gives the same loss and gradients, and receives none."""
     shared = built(backbone, RELEASED)
@@ -201,3 +213,15 @@ def test_the_layer_to_the_teachers_width_is_exported(tmp_path: Path, teacher: Pa
     vectors = method.exported().encode([row.text for row in ROWS])
     assert vectors.shape == (len(ROWS), 16)
     assert np.abs(vectors).max() < 1
+
+
+def test_a_student_that_is_its_teacher_has_no_squared_error(backbone: Path, tmp_path: Path) -> None:
+    write_teacher(tmp_path, tiny.sentence_encoder(backbone), ROWS, {})
+    config = {**SECOND_STAGE, "distillation": {"loss": "squared-error", "mapping": "none"}}
+    method = built(backbone, config, tmp_path)
+    assert method.loss(batch_of(method, *range(8))).total.item() == pytest.approx(0.0, abs=1e-9)
+    assert len(method.teacher_queues) == 0
+    with torch.no_grad():
+        for value in method.encoder.parameters():
+            value.add_(0.05)
+    assert method.loss(batch_of(method, *range(8))).total.item() > 1e-3

@@ -82,6 +82,15 @@ def test_every_sentence_is_changed_even_one_word_or_equal_scores() -> None:
     assert not repaired.any()
 
 
+def test_an_empty_sentence_passes_through_alone_and_among_others() -> None:
+    ranking, sentences = counted(["w1 w2", "", "w3 w1 w1", ""])
+    ranks, _, repaired = corrupt(every(sentences), ranking, np.random.default_rng(0), **SETTINGS)
+    assert len(ranks) == 5
+    assert not repaired[[1, 3]].any()
+    nothing = corrupt(take(sentences, np.array([1, 3])), ranking, np.random.default_rng(0), **SETTINGS)
+    assert nothing[0].shape == (0,)
+
+
 def test_random_selection_takes_a_share_of_words_and_leaves_short_sentences() -> None:
     _, sentences = counted(["w1 w2"] * 400 + ["w1 w2 w3"] * 5_000)
     chosen = select(every(sentences), np.random.default_rng(0), by="random", magnitude=0.5)
@@ -142,6 +151,12 @@ def test_without_a_radius_every_term_is_as_likely() -> None:
     others = draw(ranking, np.full(DRAWS, 1), np.random.default_rng(2), radius=None, other=True)
     assert chisquare(np.bincount(others, minlength=4)[[0, 2, 3]]).pvalue > 0.01
     assert 1 not in others
+
+
+def test_equal_relevance_gives_uniform_draws() -> None:
+    ranking, ranks = ranking_of([2.0] * 9), np.full(DRAWS, 6)
+    drawn = draw(ranking, ranks, np.random.default_rng(1), radius=2, other=False)
+    assert chisquare(np.bincount(drawn, minlength=9)[4:9]).pvalue > 0.01
 
 
 def test_a_window_without_relevance_is_drawn_from_uniformly() -> None:

@@ -91,6 +91,16 @@ def test_a_corpus_without_differences_is_refused(texts: list[str]) -> None:
         counted(texts)
 
 
+@pytest.mark.parametrize("unit", ["position", "type"])
+def test_scores_are_the_same_to_the_last_bit_in_any_batch(unit: str) -> None:
+    _, sentences = counted([" ".join(document) for document in random_documents(200)], unit)
+    together = every(sentences)
+    for start in range(0, 200, 7):
+        some = take(sentences, np.arange(start, min(start + 7, 200)))
+        words = slice(sentences.ends[start], sentences.ends[min(start + 7, 200)])
+        assert some.ratios.tobytes() == together.ratios[words].tobytes()
+
+
 SENTENCES = [
     'He said "stop" (twice), didn\'t he?',
     "  Two  blanks\tand a tab. U.S. rules. ",

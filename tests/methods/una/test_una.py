@@ -142,3 +142,10 @@ def test_column_loss_without_copies_is_the_plain_loss() -> None:
     anchors, positives = drawn(5, 7), drawn(5, 7, seed=1)
     found = column_loss(anchors, positives, anchors[:0], temperature=0.3)
     torch.testing.assert_close(found, nt_xent(anchors, positives, temperature=0.3))
+
+
+def test_equal_vectors_give_the_logarithm_of_all_others() -> None:
+    """B = 64: log(4 B - 1) and log(3 B - 1)."""
+    same = torch.ones(64, 3, dtype=torch.float64)
+    assert pair_loss(same, same, same, same, temperature=0.05).item() == pytest.approx(math.log(255))
+    assert column_loss(same, same, same, temperature=0.05).item() == pytest.approx(math.log(191))

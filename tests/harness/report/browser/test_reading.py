@@ -69,7 +69,8 @@ def test_a_reported_number_is_verified_by_the_command_that_its_cell_copies(open_
     page.locator("span.cell").first.focus()
     page.keyboard.press("Enter")
     page.locator("#cell-dialog [data-copy=command]").click()
-    wait_until(page, "window.copied === 'sentbench verify dclr-table1 glove sts12'")
+    wait_until(page, "window.copied")
+    assert page.evaluate("window.copied") == "sentbench verify dclr-table1 glove sts12"
 
 
 def test_rows_are_found_by_words_backbone_and_finding(open_page: Open) -> None:
