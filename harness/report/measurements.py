@@ -1,4 +1,4 @@
-"""What `python -m benchmarks` recorded: machines, figures, the goals among them, and a section on these."""
+"""Records of `python -m benchmarks`: machines, figures and goals, and a section about them."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ class Goal:
 
     @property
     def asked(self) -> str:
-        """What it asks for, in words."""
+        """The bound as text."""
         unit = f" {self.unit}" if self.unit else ""
         return f"{'at least' if self.least else 'at most'} {plain(self.bound)}{unit}"
 

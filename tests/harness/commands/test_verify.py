@@ -83,7 +83,7 @@ def test_the_first_line_is_a_sentence_on_who_measured_it(
             ["pcl/table2", "SimCSE", "Avg", "--backbone", "t5"],
             "expected one of bert-base-uncased, rob",
         ),
-        (["small-sts", "SimCSE", "STS12"], "prints no score in column STS12"),
+        (["small-sts", "SimCSE", "STS12"], "has no reported score in column STS12"),
     ],
 )
 def test_a_wrong_name_is_one_line(words: list[str], fault: str, refused: Callable[..., str]) -> None:
