@@ -1,6 +1,6 @@
 """The tensors of a pickled state dict as safetensors: `python -m harness.compute.pickled PICKLE TARGET`.
 
-torch reads the pickle with `weights_only`, in this process of its own, and takes nothing but tensors from it.
+torch reads the pickle with `weights_only`, in a separate process, and takes only tensors from it.
 """
 
 import json
@@ -11,13 +11,13 @@ from harness.errors import InputError
 
 
 def write_tensors(pickle: Path, target: Path) -> None:
-    """Writes the tensors of a pickled state dict as safetensors, by name, each with bytes of its own."""
+    """Writes the tensors of a pickled state dict as safetensors, by name, without shared memory."""
     import torch
     from safetensors.torch import save_file
 
     state = torch.load(pickle, map_location="cpu", weights_only=True)
     if not isinstance(state, dict) or not all(isinstance(value, torch.Tensor) for value in state.values()):
-        raise InputError("it holds something else than named tensors")
+        raise InputError("contains other objects than named tensors")
     tensors = {name: state[name].detach().contiguous().clone() for name in sorted(state)}
     save_file(tensors, target, metadata={"format": "pt"})
 
@@ -25,5 +25,5 @@ def write_tensors(pickle: Path, target: Path) -> None:
 if __name__ == "__main__":
     try:
         write_tensors(Path(sys.argv[1]), Path(sys.argv[2]))
-    except Exception as error:  # noqa: BLE001  # whatever is wrong with the file, its first line is the answer
+    except Exception as error:  # noqa: BLE001  # any error of reading the file is reported by its first line
         sys.exit(json.dumps(str(error).strip().splitlines()[0])[1:-1])
