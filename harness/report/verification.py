@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.facts import statistics
-from harness.facts.draws import OURS, Place, placed
-from harness.facts.evidence.others import RELATIONS, Others, Pool, Relation, ReportedNumber
+from harness.facts.draws import OURS, RunPercentile, placed
+from harness.facts.evidence.others import RELATIONS, Others, Relation, ReportedNumber, StudyPool
 from harness.facts.settling import Plan, Price, counted, plan_for
 from harness.facts.statistics import KnownSd
 from harness.facts.verdicts import NOT_SETTLED, Judgement, OthersAnswer, Verdict, by_others
@@ -40,7 +40,7 @@ class Verification:
     values: tuple[float, ...]
     others: Others
     ours: Judgement | None
-    place: Place | None
+    place: RunPercentile | None
     by_others: OthersAnswer
     best_by_dev: float | None
     verdict: Verdict
@@ -140,7 +140,7 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _pool_json(pool: Pool) -> dict[str, Any]:
+def _pool_json(pool: StudyPool) -> dict[str, Any]:
     return {
         "runs": len(pool.values),
         "sources": dict(pool.sources),
@@ -209,7 +209,7 @@ def _mean_text(values: Sequence[float]) -> str:
     return f"{statistics.mean(values):.2f}{'' if sd is None else f' +- {sd:.2f}'} ({len(values)})"
 
 
-def _pool_text(kind: Relation, pool: Pool) -> list[str]:
+def _pool_text(kind: Relation, pool: StudyPool) -> list[str]:
     if not pool.studies:
         return []
     shown = "" if pool.median is None else f", median of sources {pool.median:.2f}"

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import Field
 
-from harness.declarations import Declaration, read_declaration
+from harness.declarations import DeclaredModel, read_declaration
 from harness.facts import statistics
 from harness.facts.number_tests import LEVEL, MARGIN
 from harness.facts.verdicts import NOT_SETTLED, Verdict
@@ -50,7 +50,7 @@ SEVERAL = {"replicates": "replicate", "is": "are", "was": "were", "its": "their"
 """Words of it for several numbers."""
 
 
-class Number(Declaration):
+class Number(DeclaredModel):
     """One number in question: a cell. page: the paper on whose page it is answered too.
 
     control: a number that must replicate, which counts among no others.
@@ -64,7 +64,7 @@ class Number(Declaration):
     control: bool = False
 
 
-class _Numbers(Declaration):
+class _Numbers(DeclaredModel):
     numbers: list[Number] = Field(min_length=1)
 
 
