@@ -176,7 +176,7 @@ def rows_of_pages(studies: int) -> list[ErrorRate]:
                 study = Studies.normal(rng, sd, reported)
                 look = int(rng.choice(LOOKS))
                 found = study.p_values(look, Origin())
-                p = [over_looks(one) for one in np.maximum(found.off, found.draw).tolist()]
+                p = [over_looks(one) for one in np.maximum(found.level_differs, found.replicates).tolist()]
                 told = failed(*study.at(look, Origin())) & surviving(p)
                 shares.append(told[off:].sum() / max(1, told.sum()))
             kind = f"{off:,} off by 8 sd" if off else "all honest"
@@ -186,7 +186,7 @@ def rows_of_pages(studies: int) -> list[ErrorRate]:
     for _ in range(many):
         away, tests = asked(rng.normal(0, 0.8, (8, 50)), [1] * 8, rng.normal(0, 0.8, 50), Origin())
         told = failed(*answers_by_sources(tests, away))
-        p = np.minimum(1, np.maximum(tests.off, tests.draw * LEVEL / AMONG_SOURCES))
+        p = np.minimum(1, np.maximum(tests.level_differs, tests.replicates * LEVEL / AMONG_SOURCES))
         wrong += bool(np.any(told & surviving(p.tolist())))
     how = "50 one-run numbers by 8 sources each, sd 0.8, all honest"
     return [*rows, ErrorRate("red by others on a page that is wrong", how, wrong / many, many)]

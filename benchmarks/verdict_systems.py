@@ -38,10 +38,10 @@ def rows_of_intervals(studies: int) -> list[ErrorRate]:
     rng, worst = np.random.default_rng(4), 0.0
     for seeds in LOOKS:
         study = Studies.normal(rng, 0.8, reported_numbers(rng, 0.8, studies, Origin()))
-        worst = max(worst, float((study.p_values(seeds, Origin()).draw < LEVEL).mean()))
+        worst = max(worst, float((study.p_values(seeds, Origin()).replicates < LEVEL).mean()))
     rows = [ErrorRate("95 % interval of one more run misses it", "5 to 40 seeds", worst, studies)]
     heavy = Studies(rng.standard_t(3, (LOOKS[-1], studies)), rng.standard_t(3, studies))
-    rate, how = float((heavy.p_values(5, Origin()).draw < LEVEL).mean()), "5 seeds, Student's t(3)"
+    rate, how = float((heavy.p_values(5, Origin()).replicates < LEVEL).mean()), "5 seeds, Student's t(3)"
     rows.append(
         ErrorRate("95 % interval of one more run misses it", f"{how}; {OUTSIDE_OF_IT}", rate, studies, None)
     )

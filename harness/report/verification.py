@@ -40,7 +40,7 @@ class Verification:
     values: tuple[float, ...]
     others: Others
     ours: Judgement | None
-    place: RunPercentile | None
+    percentile: RunPercentile | None
     by_others: OthersAnswer
     best_by_dev: float | None
     verdict: Verdict
@@ -71,7 +71,7 @@ def verify(
     recorded; in_order: how many of them come before the first that is missing, by default all. known: the
     standard deviation that a larger study of the system gives, n = 0 for a deterministic one. planned: the
     standard deviation to plan seeds by where nothing else is known; it decides no verdict. A number reported
-    as a mean of seeds is no single run and gets no `place`; one with a verdict by our runs gets no plan.
+    as a mean of seeds is no single run and gets no percentile; one with a verdict by our runs gets no plan.
     """
     ours = reported.judged(values, known, in_order) if values else None
     independent = others.independent
@@ -104,7 +104,7 @@ def verify(
         values=tuple(values),
         others=others,
         ours=ours,
-        place=placed(runs, reported.value, rounding=reported.rounding) if single and runs else None,
+        percentile=placed(runs, reported.value, rounding=reported.rounding) if single and runs else None,
         by_others=answer,
         best_by_dev=selected,
         verdict=answer.answer if ours is None else ours.verdict,
@@ -120,8 +120,8 @@ def to_json(found: Verification) -> dict[str, Any]:
         "verdict": found.verdict,
         "among_many": found.among_many,
         "ours": {"values": list(found.values), "judgement": _plain(found.ours)},
-        "place": _plain(found.place),
-        "best_by_dev": None if best is None else {"expected": best, "place": float(best < reported.value)},
+        "percentile": _plain(found.percentile),
+        "best_by_dev": None if best is None else {"expected": best, "below_reported": best < reported.value},
         "others": {
             "answer": _plain(found.by_others),
             **{kind: _pool_json(pool) for kind, pool in found.others.pools.items()},
@@ -182,7 +182,7 @@ def _answer_text(found: Verification) -> list[str]:
     answer = found.ours or found.by_others
     if answer.difference is None:
         return []
-    place = "" if found.place is None else f"; {place_words(found.place)}"
+    place = "" if found.percentile is None else f"; {place_words(found.percentile)}"
     assumed = ASSUMED if found.ours else ASSUMED_OTHERS
     drawn = draw_words(answer.draw, found.reported.stated)
     lines = [f"level      {level_words(answer)}", f"draw       {drawn}{place}"]

@@ -158,8 +158,8 @@ def known_words(found: Verification) -> str:
         rivals = f", {len(others.competitors)} by authors of a competing method" if others.competitors else ""
         sources = counted(len(others.sources), "independent source")
         parts.append(f"median {others.median:.2f} of {sources}{rivals}")
-    if found.place is not None and found.place.runs > 1:
-        parts.append(place_words(found.place).replace(" %", "\N{NO-BREAK SPACE}%"))
+    if found.percentile is not None and found.percentile.runs > 1:
+        parts.append(place_words(found.percentile).replace(" %", "\N{NO-BREAK SPACE}%"))
     own = found.others.pools["same authors"].median
     if own is not None and not parts:
         parts.append(f"its authors again: {own:.2f}")
@@ -295,6 +295,6 @@ def both_answers(found: Verification) -> str:
         parts[1] = "too few single runs to tell whether the number is one of them"
     if found.among_many:
         parts.append(MANY)
-    if found.place is not None:
-        parts.append(place_words(found.place))
+    if found.percentile is not None:
+        parts.append(place_words(found.percentile))
     return "; ".join(parts)
