@@ -7,7 +7,8 @@ equal to rounding   sums in another order explain the difference. They move a sc
                     vectors by less than ROUNDING, and one that counts examples by a few of them (FLOOR).
 within seed noise   the weights differ, and the score is in the band of the former seeds: training amplifies a
                     changed last digit until a run differs as much as another seed does.
-moved               anything else: the score is outside, is gone, or differs with equal weights.
+moved               anything else: the score is outside, is gone, is over another number of items, or
+                    differs with equal weights.
 
 A band is the mean over the seeds plus and minus the larger of SDS sample standard deviations and FLOOR; one
 seed has FLOOR alone. With at most 26 seeds none of the scores that a band is computed from can lie outside
@@ -57,7 +58,10 @@ class Band(NamedTuple):
 
 @dataclass(frozen=True)
 class Change:
-    """One score of a run before and after, in points, None if a side lacks it; band: None if it has none."""
+    """One score of a run before and after, in points, None if a side lacks it; band: None if it has none.
+
+    items: over how many the score is before and after, None where that is the same or a side lacks it.
+    """
 
     run: str
     name: ScoreName
@@ -65,13 +69,15 @@ class Change:
     after: float | None
     band: Band | None
     answer: Answer
+    items: tuple[int, int] | None = None
 
     def __str__(self) -> str:
         title = title_of(self.name)
         if self.after is None or self.before is None:
             return f"{self.run} {title}: {'missing' if self.after is None else 'not committed'}"
         expected = "" if self.band is None else f", expected {self.band.low:.3f} to {self.band.high:.3f}"
-        return f"{self.run} {title}: {self.after:.6f}, committed {self.before:.6f}{expected}"
+        over = "" if self.items is None else f"; over {self.items[1]:,} items, committed {self.items[0]:,}"
+        return f"{self.run} {title}: {self.after:.6f}, committed {self.before:.6f}{expected}{over}"
 
 
 def worst(answers: Iterable[Answer]) -> Answer:
@@ -119,7 +125,10 @@ def changes_of(pairs: Sequence[Pair]) -> list[Change]:
             one, two = (100 * side[name].value if name in side else None for side in (before, after))
             band = bands.get((system_of(old), name)) if other_weights else None
             answer = answer_of(name, one, two, band=band, other_weights=other_weights)
-            if answer != "identical":
+            items = (before[name].n, after[name].n) if name in before and name in after else (0, 0)
+            if items[0] != items[1]:
+                found.append(Change(old.run.key, name, one, two, band, "moved", items))
+            elif answer != "identical":
                 found.append(Change(old.run.key, name, one, two, band, answer))
     return found
 

@@ -107,6 +107,16 @@ def test_a_run_without_a_step_has_no_seed_noise() -> None:
     assert (change.answer, change.band) == ("moved", None)
 
 
+def test_an_equal_score_over_another_number_of_items_moved() -> None:
+    old, new = result(60.0), result(60.0)
+    new.scores[0] = new.scores[0].model_copy(update={"n": 1_008})
+    (change,) = changes_of([(old, new)])
+    assert (change.answer, change.items) == ("moved", (9, 1_008))
+    assert str(change) == (
+        "a__b__s0 STSB spearman: 60.000000, committed 60.000000; over 1,008 items, committed 9"
+    )
+
+
 def test_the_worst_answer_counts() -> None:
     assert worst([]) == "identical"
     assert [worst(ANSWERS[:count]) for count in (1, 2, 3, 4)] == [*ANSWERS]
