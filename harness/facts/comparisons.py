@@ -1,7 +1,7 @@
 """Comparisons of systems: ranks, claims, false-discovery control, and the bootstrap over pairs of a test set.
 
-The pairs are drawn again with replacement; systems are compared on the same draws, so that what makes a
-set of pairs easy or hard for both of them is no difference (Efron and Tibshirani 1993, chapters 8 and 13).
+The pairs are drawn again with replacement; systems are compared on the same draws, so that the difficulty of
+a set of pairs does not count as a difference (Efron and Tibshirani 1993, chapters 8 and 13).
 """
 
 import math
@@ -34,11 +34,9 @@ def surviving(p: Sequence[float]) -> list[bool]:
 def rank_intervals(
     groups: Sequence[Sequence[float]], exact: Sequence[bool], *, lower_is_better: bool = False
 ) -> list[tuple[int, int]]:
-    """Returns the ranks that each system may have, 1 the best.
-
-    A system of which nothing is shown to be better may be the best. Two systems are told apart by Tukey's
-    range at LEVEL, so the ranks of all systems hold together. Of two systems without random draws the
-    difference is exact.
+    """Returns the range of possible ranks of each system, 1 the best. A system may be the best unless another
+    one is shown to be better. Two systems are told apart by Tukey's range at LEVEL, so the ranks of all
+    systems hold together. Of two systems without random draws the difference is exact.
     """
     means, apart = told_apart(groups, exact)
     above = apart & (means[:, None] > means)  # [i, j]: i is shown to be above j
@@ -105,7 +103,7 @@ class Pair(NamedTuple):
 
 
 def claimed(found: Comparison | None, *, margin: float = 0.0) -> Claimed:
-    """Returns what a comparison says of a claim that the first is above the second.
+    """Returns the answer of a comparison to the claim that the first is above the second.
 
     Supported or contradicted: the interval is wholly above or below 0; of a claim that both are the same
     within a margin that is not 0, wholly inside or outside of it.

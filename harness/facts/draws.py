@@ -1,4 +1,4 @@
-"""Where a reported single run lies among some runs: its percentile."""
+"""The percentile of a reported single run among several runs."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from scipy import special
 from harness.facts.statistics import Interval
 
 OURS = "our seeds"
-"""The source that our own runs are."""
+"""Name of our own runs as a source."""
 
 
 class Share(NamedTuple):

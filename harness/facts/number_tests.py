@@ -39,7 +39,7 @@ INTERVAL = 1 - 2 * AT_A_LOOK
 """Confidence of the interval of a difference that two one-sided tests at a look are read off."""
 
 MOST_PICKED = 10
-"""Runs that a number was chosen from on dev where nothing is stated: the most that is plausible."""
+"""Assumed number of runs from which a number was chosen on dev if not stated: the most that is plausible."""
 
 DEV_CORRELATION = 0.73
 """Between development and test scores of one system's seeds; by the ledger's fifty seeds on BERT-base."""
@@ -171,8 +171,8 @@ def p_values_of_sources(
 
     The level is that of the sources' mean. For the draw, the reported number is one more result of one more
     source: its variance is that between the means plus the part of the variance within a source that means of
-    several runs do not show; nan where that part is not known. Degrees of freedom: sources - 1, however many
-    runs. A mean of bests counts as one best, because averaging does not undo the choice.
+    several runs do not show; nan where that part is not known. Degrees of freedom: sources - 1, independent
+    of the number of runs. A mean of bests counts as one best, because averaging does not undo the choice.
     """
     tests = p_values(difference, sd, len(counts), origin=Origin(), rounding=rounding)
     averaged = 1 if origin.picked > 1 else origin.averaged

@@ -21,13 +21,13 @@ TOLERANCE = 2
 
 
 NOT_STATED = re.compile(r"(seeds?|runs?)( and choice)? (is |are )?not stated")
-"""What a note says of a number of runs that a paper does not give."""
+"""Pattern of notes about numbers of runs that a paper does not state."""
 
 STATED = {
     "seeds": re.compile(r"\bmean of (\d+) (?:seeds|runs)"),
     "picked": re.compile(r"\bbest of (\d+)"),
 }
-"""What it says of one that the paper gives, by the field that has it."""
+"""Patterns of notes about stated numbers of runs, by field."""
 
 MANY_VALUES = 5
 """Values of a row that do not end in 0 by chance, so that fewer decimals were printed."""
@@ -51,7 +51,7 @@ class PublishedRow(Declaration):
     """One reported row. `seeds` is the number behind each value, None if the paper does not say.
 
     picked: how many runs a value was chosen from on the development set, None if the paper does not say.
-    decimals: those printed, where they are fewer than the table's.
+    decimals: printed decimals, if fewer than the table's.
     source: `this-paper` for the paper's own system, `re-run` for another's system run by these authors,
     `cited` for numbers they took from `work` (a key of the paper's `works`).
     """
@@ -80,7 +80,7 @@ class PublishedRow(Declaration):
 class PublishedTable(Declaration):
     """One table or figure. Reported value = raw value x `scale`; `averages` names the columns that are means.
 
-    origin: `paper`, or where else the authors published it.
+    origin: `paper`, or another publication of the authors.
     """
 
     about: str
@@ -161,7 +161,7 @@ class PublishedTable(Declaration):
                     yield row, column, value
 
     def remark(self, row: PublishedRow, column: str) -> str:
-        """Returns what a reader must know about one reported value, or nothing."""
+        """Returns the notes on one reported value, or an empty text."""
         texts = {
             "cell": "reported {0:.{2}f}, read as {1:.{2}f}: {3}",
             "average": "reported {0:.{2}f}, the reported cells average {1:.{2}f}: {3}",
@@ -174,7 +174,7 @@ class PublishedTable(Declaration):
 
 
 def _check_note(row: PublishedRow) -> None:
-    """The fields of a row say of its runs what its note says."""
+    """Checks that a row's fields agree with its note about runs."""
     if row.seeds is not None and NOT_STATED.search(row.note):
         raise ValueError(f"{row.key}: seeds {row.seeds}, but its note says that they are not stated")
     for field, pattern in STATED.items():
@@ -200,7 +200,7 @@ class Statement(Declaration):
 
 
 class PublishedPaper(Declaration):
-    """All numbers of one paper; `short` is what its method is called. `works` resolves cited works.
+    """All numbers of one paper; `short` is the name of its method. `works` resolves cited works.
 
     link: where the paper can be read; code: the authors' repository.
     """
@@ -254,7 +254,7 @@ class Published:
 
 
 def known_name(name: str, known: Iterable[str], kind: str) -> str:
-    """Returns `name` if it is known; else an InputError names the nearest known ones."""
+    """Returns `name` if it is known; otherwise InputError with near matches."""
     names = sorted(known)
     if name not in names:
         raise InputError(

@@ -1,8 +1,8 @@
 """Pictures: Vega-Lite declarations become SVG that follows the colour scheme of the page.
 
-A declaration of `leaderboards/templates/pictures` uses `$NAME` for a colour of the palette, for a value
-given to `draw`, and for a value in its `usermeta`, which has the usual values, one set of sizes for windows
-and one for phones. vl-convert draws without a network, in a process of its own.
+A declaration of `leaderboards/templates/pictures` uses `$NAME` for a colour of the palette, for a value given
+to `draw`, and for a value in its `usermeta`, which has the usual values, one set of sizes for windows and one
+for phones. vl-convert draws without a network, in a separate process.
 """
 
 import csv
@@ -40,7 +40,7 @@ USUAL = {
     "font-size": "12px",
     "transform": "translate(0,0)",
 }
-"""Attributes that say what SVG has without them, and the size of letters, which the whole drawing states."""
+"""Attributes with SVG's default values, and the font size, which the root element states."""
 GROWTH = 1.25
 """How much larger than it was laid out a drawing may be shown."""
 LINK_BASE = "https://vega.github.io/vega-datasets/"
@@ -75,7 +75,7 @@ SCALE = {
     "departs": ("not replicate", "score lower", "score higher"),
     "open": ("inconclusive", "borderline", "mean is"),
 }
-"""The colour of a verdict by a word of it; where several fit, the last one."""
+"""The colour of a verdict by a word in it; the last match counts."""
 
 COLOURS = {name: f"var(--{name}, {light})" for name, (light, _) in PALETTE.items()}
 
@@ -92,7 +92,7 @@ class Chart:
     """A picture with its words and its data.
 
     says: its conclusion, one sentence computed from `rows`. drawings: SVG for windows and for phones, both
-    empty where this machine cannot draw.
+    empty if this machine cannot draw.
     """
 
     key: str
@@ -124,7 +124,7 @@ class Chart:
 
     @property
     def files(self) -> dict[str, str]:
-        """What can be downloaded, by the file as seen from the main page."""
+        """Downloadable files, by path relative to the main page."""
         drawn = {f"pages/{self.key}.svg": f"{self.svg}\n"} if self.svg else {}
         return {**drawn, f"pages/{self.key}.csv": self.csv}
 

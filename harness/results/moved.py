@@ -1,6 +1,6 @@
-"""Whether a number moved: the rule of `sentbench check`, of the end of `make reproduce`, and of `compare`.
+"""Rule for moved numbers, used by `sentbench check`, at the end of `make reproduce`, and by `compare`.
 
-A score has one of four answers, a run that of its worst score, and a system that of its worst run:
+A score has one of four answers; a run has the answer of its worst score, a system of its worst run:
 
 identical           all recorded digits are equal; of a run also the weights and the selected step.
 equal to rounding   sums in another order explain the difference. They move a score that is continuous in the
@@ -15,7 +15,7 @@ seed has FLOOR alone. With at most 26 seeds none of the scores that a band is co
 it. A score above its band has moved like one below. Subsets of a test set have no band: the scores over all
 items decide.
 
-Portable arithmetic leaves nothing to explain: `sentbench check` demands identical results of it.
+With portable arithmetic `sentbench check` demands identical results.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -34,11 +34,11 @@ FLOOR = 0.5
 ROUNDING = 0.05
 """FLOOR, ROUNDING: points."""
 CONTINUOUS = ("spearman", "pearson", "anisotropy", "alignment", "uniformity")
-"""Metrics that change by as little as the vectors do; the others count examples."""
+"""Metrics that are continuous in the vectors; the others count examples."""
 WATCHED = ("spearman", "accuracy", "map")
 """Metrics that have bands, over all items of a task."""
 LOSS_ROUNDING = 1e-3
-"""Share of a loss by which another arithmetic may change it in the first steps."""
+"""Relative tolerance of first losses between arithmetics."""
 Pair = tuple[ResultFile, ResultFile]
 """The former result of a run, and the present one."""
 System = tuple[str, str]
@@ -46,7 +46,7 @@ System = tuple[str, str]
 
 
 class Band(NamedTuple):
-    """The scores in points that the seeds of a system make plausible."""
+    """Range of scores in points that is plausible given a system's seeds."""
 
     low: float
     high: float
@@ -86,7 +86,7 @@ def worst(answers: Iterable[Answer]) -> Answer:
 
 
 def system_of(result: ResultFile) -> System:
-    """Returns the system that a result is of."""
+    """Returns the system of a result."""
     return result.run.id, result.run.backbone
 
 
@@ -138,8 +138,8 @@ def answer_of(
 ) -> Answer:
     """Returns whether a score moved; before, after: in points, None where a side lacks it.
 
-    band: that of the former seeds, None if it has none. other_weights: a training gave other weights.
-    A score that was not there before is an additional task, which moves nothing.
+    band: of the former seeds, None without one. other_weights: whether training gave other weights. A new
+    score is an additional task and has not moved.
     """
     if before == after or before is None:
         return "identical"
@@ -153,7 +153,7 @@ def answer_of(
 
 
 def answers_of_runs(pairs: Sequence[Pair], changes: Iterable[Change]) -> dict[str, Answer]:
-    """Returns the answer of every run by its key; changes: those of the pairs.
+    """Returns the answer of every run by its key; changes: the changed scores of the pairs.
 
     A run whose scores are all equal with other weights or another selected step is equal to rounding.
     """
@@ -166,13 +166,14 @@ def answers_of_runs(pairs: Sequence[Pair], changes: Iterable[Change]) -> dict[st
 
 
 def is_same_training(old: ResultFile, new: ResultFile) -> bool:
-    """Returns whether weights and selected step are those of the former run."""
+    """Returns whether weights and selected step equal the former run's."""
     same_weights = old.provenance.encoder_sha256 == new.provenance.encoder_sha256
     return same_weights and old.selection == new.selection
 
 
 def answer_of_losses(known: Sequence[float], found: Sequence[float]) -> Answer:
-    """Returns whether the first losses of a run moved. No seed enters, so that none is within seed noise."""
+    """Returns whether the first losses of a run moved. Seeds do not matter, so the answer is never `within
+    seed noise`."""
     if list(known) == list(found):
         return "identical"
     if len(known) == len(found) and np.allclose(found, known, rtol=LOSS_ROUNDING, atol=0):
@@ -186,6 +187,6 @@ def scores_of(result: ResultFile) -> Mapping[ScoreName, ScoreRecord]:
 
 
 def title_of(name: ScoreName) -> str:
-    """Returns a score's name without the parts that nearly all have."""
+    """Returns a score's name without its default parts."""
     task, *rest = name
     return " ".join([task, *(part for part in rest if part not in ("all", "best-dev"))])

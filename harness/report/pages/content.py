@@ -1,4 +1,4 @@
-"""How a page is declared, and what pages are built of: tables, papers, runs, what the plan wants.
+"""Declaration of pages, and their content: tables, papers, runs and the plan.
 
 A page is one module of this package, which ends in its declaration `PAGE`, and one template. Several pages
 of one kind, as those of papers, are made by a function `pages` of their module.
@@ -25,8 +25,8 @@ RUNS = "pages/small.html"
 class Paper:
     """A paper's tables and figures next to ours.
 
-    figures: charts of the paper as a whole. charts: the chart of a table, by its key. short: what its method
-    is called. link, code: where the paper and its authors' code are; bibtex: its entry.
+    figures: charts of the paper as a whole. charts: the chart of a table, by its key. short: name of its
+    method. link, code: where the paper and its authors' code are; bibtex: its entry.
     """
 
     key: str

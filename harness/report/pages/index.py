@@ -22,7 +22,7 @@ ROOM = (0.17, 0.04)
 
 
 def index_values(report: Report) -> dict[str, Any]:
-    """Returns what the main page shows. Errors: as `draw`."""
+    """Returns the content of the main page. Errors: as `draw`."""
     reported = [table for paper in report.papers for table in paper.tables]
     apart = records_apart(report)
     return {

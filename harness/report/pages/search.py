@@ -1,4 +1,4 @@
-"""What a search finds on every page: papers, tables, systems, and each reported number, in one file."""
+"""Search index of all pages: papers, tables, systems and reported numbers, in one file."""
 
 import json
 from collections.abc import Mapping

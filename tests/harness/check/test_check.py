@@ -245,8 +245,8 @@ def test_contributed_results_are_checked_without_data_and_each_problem_is_a_line
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["--json", "--format", "github"], "drop one"),
-        (["--measure", "--json"], "drop it"),
+        (["--json", "--format", "github"], "either --json or --format"),
+        (["--measure", "--json"], "takes neither --json"),
         (["--only", "results", "--against", "nowhere"], "neither a folder of scores nor a git revision"),
     ],
 )

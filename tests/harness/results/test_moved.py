@@ -40,6 +40,7 @@ def test_a_band_is_five_standard_deviations_or_half_a_point_whichever_is_more() 
     """Seeds 60, 61, 62: mean 61, sample sd 1, band 56 to 66. One seed: 60 -+ 0.5; equal seeds alike."""
     assert band_of([60.0, 61.0, 62.0]) == Band(56.0, 66.0)
     assert band_of([60.0]) == band_of([60.0, 60.0]) == Band(59.5, 60.5)
+    assert band_of([60.0, 60.2468]) == Band(59.251, 60.996), "5 x 0.174514 about 60.1234, three decimals"
     assert bands_of(SEEDS) == {(("a", "b"), STSB): Band(56.0, 66.0)}
 
 
