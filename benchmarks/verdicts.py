@@ -17,7 +17,7 @@ from harness.facts.number_tests import LOOKS
 from harness.report.formats.readmes import with_section
 
 DOCS = Path("docs/verdicts.md")
-STUDIES = 20_000
+STUDIES = 4_000
 PARTS = (
     rows_of_looks,
     rows_of_laws,

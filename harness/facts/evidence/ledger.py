@@ -73,9 +73,13 @@ Score = Annotated[
 """A study's values of one column, in points: one run, runs in the order of their seeds, or a summary."""
 
 
+OF_SICK_R = ("SICKR", "Avg")
+"""Columns that the test set of SICK-R is part of."""
+
+
 class Settings(Declaration):
     """Training and evaluation settings stated by a study; a missing field was not stated. sick_r_pairs: size
-    of its SICK-R test set if it differs from SentEval's 4,927 pairs.
+    of its SICK-R test set if it differs from SentEval's 4,927 pairs; OF_SICK_R then do not count.
     """
 
     code: Literal["official", "own", "port"] | None = None
@@ -148,6 +152,12 @@ class Study(Declaration):
     def not_counted(self) -> str:
         """Why the study is no evidence, empty if it counts."""
         return self.doubt or ("not converged" if self.unconverged else "quoted" * (self.kind == "quoted"))
+
+    def not_counted_in(self, column: str) -> str:
+        """Why its number in a column is no evidence, empty if it counts."""
+        pairs = self.settings.sick_r_pairs
+        other_set = pairs is not None and column in OF_SICK_R
+        return self.not_counted or (f"SICK-R of {pairs:,} pairs" if other_set else "")
 
     @property
     def link(self) -> str:

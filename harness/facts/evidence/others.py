@@ -164,7 +164,7 @@ def others_of(ledger: Ledger, reported: ReportedNumber) -> Others:
     for study in ledger.of(reported.row):
         if reported.column not in study.scores or _is_the_report(ledger, study, reported):
             continue
-        if study.not_counted or reported.column in study.repeats:
+        if study.not_counted_in(reported.column) or reported.column in study.repeats:
             uncounted.append(study)
         else:
             counted[relation_of(ledger, study, reported)].append(study)
@@ -235,7 +235,7 @@ def _largest_sd(studies: Iterable[Study], column: str) -> statistics.KnownSd | N
     lists = [
         runs_of(study.scores[column])
         for study in studies
-        if column in study.scores and study.kind == "re-run" and not study.not_counted
+        if column in study.scores and study.kind == "re-run" and not study.not_counted_in(column)
     ]
     largest = max(lists, key=len, default=[])
     sd = statistics.sample_sd(largest)

@@ -53,7 +53,11 @@ class Trial:
         return next(iter(self.systems))
 
 
-FOOT = f"scores x 100, mean ± standard deviation over seeds; paired differences, {TOGETHER}"
+FOOT = (
+    f"scores x 100, mean ± standard deviation over seeds; paired differences, {TOGETHER}; they hold for "
+    "settings fixed before: after a choice on dev by these seeds a difference is too favourable"
+)
+"""What the numbers are, and what their intervals hold for."""
 
 
 def to_text(trial: Trial) -> str:
