@@ -3,7 +3,7 @@
 A benchmark is a module with a function `measure` of (rounds, short, device) that returns its results. All
 sides get equal inputs in one process, their results are compared before a time counts, and they take turns.
 `runner` has texts and encoders, times them, and keeps the figures of every machine. The modules `steps`,
-`portability` and `verdicts` have commands of their own.
+`portability`, `verdicts` and `small_setting` have commands of their own.
 """
 
 BENCHMARKS = ("evaluation", "training")

@@ -1,158 +1,162 @@
-"""Simulated studies of one reported number by others' runs, of many numbers, and of many systems."""
+"""Simulated studies of one reported number by others' runs, and of many numbers."""
 
-import math
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 
-from benchmarks.verdict_studies import OUTSIDE_OF_IT, RED, Row, Studies, failed, reported_numbers
-from harness.facts.comparisons import (
-    RESAMPLES,
-    Pair,
-    claimed_among_many,
-    look_that_shows,
-    multibootstrap,
-    percentile_interval,
-    rank_intervals,
-    resampled_correlations,
-    surviving,
+from benchmarks.verdict_studies import (
+    OUTSIDE_OF_IT,
+    RED,
+    Row,
+    Studies,
+    failed,
+    fifty_runs,
+    reported_numbers,
 )
-from harness.facts.number_tests import LEVEL, LOOKS, Origin, origin_of, over_looks, p_values
-from harness.facts.verdicts import FAILED, OthersAnswer, Sources, answers_at_a_look, by_others
-from harness.paths import SCORES
-from harness.report.system_pairs import (
-    NO_ITEMS,
-    OverItems,
-    SystemScores,
-    TaskName,
-    against_all,
-    compare_systems,
-    difference_of,
-    system_scores,
+from harness.facts.comparisons import surviving
+from harness.facts.number_tests import (
+    AMONG_SOURCES,
+    LEVEL,
+    LOOKS,
+    Origin,
+    PValues,
+    origin_of,
+    over_looks,
+    p_values_of_sources,
 )
-from harness.results.store import read_results
+from harness.facts.verdicts import LEVELS, answers_by_sources
 
-ONE = Origin()
 PAGE = 1_755
 """Published one-run numbers on the pages of the five papers, when the procedures were first tested."""
+SIZES = (3, 8, 15)
+"""Numbers of sources."""
+SPREADS = (0.25, 0.5, 1.0)
+"""Standard deviations between the runs of a source."""
+APART = (0.0, 0.3, 0.8)
+"""Standard deviations between what sources of several runs reproduce."""
+LOWER, HIGHER = LEVELS.index("lower"), LEVELS.index("higher")
+RED_BY_OTHERS = "yet red by others"
 
 
-def answer_of(runs: list[np.ndarray], reported: float, origin: Origin) -> OthersAnswer:
-    """Returns what sources say of a number by the runs of each."""
-    named = {str(number): values.tolist() for number, values in enumerate(runs)}
-    means = {name: math.fsum(values) / len(values) for name, values in named.items()}
-    sources = Sources(means, {name: len(values) for name, values in named.items()}, named)
-    return by_others(sources, reported, origin=origin, same_authors=False, searched=True)
+def asked(
+    means: np.ndarray, counts: Sequence[int], reported: Any, judged: Origin, within: np.ndarray | None = None
+) -> tuple[np.ndarray, PValues]:
+    """Returns the mean of the sources minus the reported number, and the p-values; [studies].
+
+    means: of the sources, [sources, studies]; within: variance within a source, [studies].
+    """
+    away, sds = means.mean(axis=0) - reported, means.std(axis=0, ddof=1)
+    return away, p_values_of_sources(away, sds, counts, origin=judged, within=within)
+
+
+def red(
+    means: np.ndarray, counts: Sequence[int], reported: Any, judged: Origin, within: np.ndarray | None = None
+) -> float:
+    """Returns the share of studies that are red; the arguments are those of `asked`."""
+    away, tests = asked(means, counts, reported, judged, within)
+    return float(failed(*answers_by_sources(tests, away)).mean())
 
 
 def red_by_others(
     rng: np.random.Generator,
-    counts: list[int],
+    counts: Sequence[int],
     *,
     studies: int,
-    drawn: Origin = ONE,
-    judged: Origin = ONE,
+    drawn: Origin | None = None,
+    judged: Origin | None = None,
     within: float = 0.8,
     between: float = 0.0,
 ) -> float:
     """Returns how often an honest number is red, by sources with so many runs each.
 
-    Sources of one run each are judged together, with the tests that `by_others` makes of them.
+    drawn, judged: how the number came about and what is known of that, by default one run. The means of runs
+    and the variance within a source are drawn from their laws.
     """
-    printed = reported_numbers(rng, within, studies, drawn) + between * rng.normal(size=studies)
-    if set(counts) == {1}:
-        spread = math.hypot(within, between)
-        values = rng.normal(0, spread, (len(counts), studies))
-        away, sds = values.mean(axis=0) - printed, values.std(axis=0, ddof=1)
-        tests = p_values(away, sds, len(counts), origin=Origin(1, judged.picked))
-        return float(failed(*answers_at_a_look(tests, away, LEVEL)).mean())
-    red = 0
-    for reported in printed.tolist():
-        runs = [between * rng.normal() + rng.normal(0, within, count) for count in counts]
-        red += answer_of(runs, reported, judged).answer in FAILED
-    return red / studies
+    size = np.array(counts)[:, None]
+    means = between * rng.normal(size=(len(counts), studies))
+    means += within / np.sqrt(size) * rng.normal(size=means.shape)
+    freedom = int(size.sum()) - len(counts)
+    pooled = within**2 * rng.chisquare(freedom, studies) / freedom if freedom else None
+    reported = reported_numbers(rng, within, studies, drawn or Origin()) + between * rng.normal(size=studies)
+    return red(means, counts, reported, judged or Origin(), pooled)
 
 
 def rows_of_others(studies: int) -> list[Row]:
     """Returns how often others' runs are said to be off, or a number red, and it is not."""
-    rng, trials = np.random.default_rng(3), max(300, studies // 20)
-    sizes, red = (3, 8, 15), "red by others"
+    rng, wrong = np.random.default_rng(3), "right on average, yet the level by others is off"
 
     def level(count: int, sd: float, *, only_bad: bool = False) -> float:
-        found = 0
-        for _ in range(trials):
-            values = rng.normal(0, sd, (count, 1))
-            told = answer_of(list(-np.abs(values) if only_bad else values), 0.0, Origin())
-            found += told.level in ("lower", "higher")
-        return found / trials
+        means = sd * rng.normal(size=(count, studies))
+        away, tests = asked(-np.abs(means) if only_bad else means, [1] * count, 0.0, Origin())
+        return float(np.isin(answers_by_sources(tests, away)[0], (LOWER, HIGHER)).mean())
 
-    def worst(drawn: Origin, judged: Origin) -> float:
-        cases = [(count, sd) for count in sizes for sd in (0.3, 0.8)]
-        make = partial(red_by_others, rng, studies=studies, drawn=drawn, judged=judged)
-        return max(make([1] * count, within=sd) for count, sd in cases)
-
-    way, off = "3, 8 and 15 sources, sd 0.3 and 0.8", "right on average, yet the level by others is off"
-    kinds = {
+    way = "3, 8 and 15 sources, sd 0.25 to 1"
+    rows = [Row(wrong, way, max(level(count, sd) for count in SIZES for sd in SPREADS), studies)]
+    for count in (4, 8, 15):
+        how = f"{count} sources, sd 0.8, only results below the number are told; {OUTSIDE_OF_IT}"
+        rows.append(Row(wrong, how, level(count, 0.8, only_bad=True), studies, None))
+    kinds: dict[str, tuple[Origin, Origin]] = {
         "one honest run": (Origin(), Origin()),
         "one honest run, number of runs not stated": (Origin(), origin_of(None)),
         "best of 5 on dev, not stated": (Origin(1, 5), origin_of(None)),
         "best of 10 on dev, not stated": (Origin(1, 10), origin_of(None)),
         "best of 5 on dev, stated": (Origin(1, 5), Origin(1, 5)),
         "mean of 5": (Origin(5), Origin(5)),
+        "mean of 3 runs, each the best of 5 on dev, stated": (Origin(3, 5), Origin(3, 5)),
     }
-    rows = [Row(off, way, max(level(count, sd) for count in sizes for sd in (0.3, 0.8)), trials)]
-    for count in (4, 8, 15):
-        rate = level(count, 0.8, only_bad=True)
-        how = f"{count} sources, only results below the number are told; {OUTSIDE_OF_IT}"
-        rows.append(Row(off, how, rate, trials, None))
-    rows += [Row(f"{name}, yet {red}", way, worst(*kinds[name]), studies) for name in kinds]
-    rate = worst(Origin(1, 5), Origin())
-    rows.append(
-        Row(f"best of 5 on dev, entered as one run, yet {red}", f"{way}; {OUTSIDE_OF_IT}", rate, trials, None)
-    )
-    many = {"one of them with 50 runs": lambda n: [50, *[1] * (n - 1)], "5 runs each": lambda n: [5] * n}
-    for name, counts in many.items():
-        rate = max(
-            red_by_others(rng, counts(n), studies=trials, within=0.6, between=apart)
-            for n in sizes
-            for apart in (0.0, 0.3, 0.8)
+    outside: dict[str, tuple[Origin, Origin]] = {
+        "best of 5 on dev, entered as one run": (Origin(1, 5), Origin()),
+        "best of 10 on dev, entered as one run": (Origin(1, 10), Origin()),
+        "mean of 5 runs, each the best of 5 on dev, the choice not stated": (Origin(5, 5), Origin(5)),
+    }
+
+    def worst(drawn: Origin, judged: Origin) -> float:
+        make = partial(red_by_others, rng, studies=studies, drawn=drawn, judged=judged)
+        return max(
+            make(counts, within=sd, between=apart)
+            for n in SIZES
+            for counts, between in (([1] * n, (0.0,)), ([50, *[1] * (n - 1)], APART), ([5] * n, APART))
+            for sd in SPREADS
+            for apart in between
         )
-        how = f"3, 8 and 15 sources, {name}, that differ by 0 to 0.8"
-        rows.append(Row(f"one honest run of one more source, yet {red}", how, rate, trials))
-    return rows
+
+    way += ", of 1 or 5 runs, or one of 50, that differ by 0 to 0.8"
+    rows += [Row(f"{name}, {RED_BY_OTHERS}", way, worst(*kind), studies) for name, kind in kinds.items()]
+    rows += [
+        Row(f"{name}, {RED_BY_OTHERS}", f"{way}; {OUTSIDE_OF_IT}", worst(*kind), studies, None)
+        for name, kind in outside.items()
+    ]
+    return [*rows, *_rows_of_laws(rng, studies)]
 
 
-def rows_of_intervals(studies: int) -> list[Row]:
-    """Returns how often intervals miss one more run and a correlation, and the power that is asked for."""
-    rng, worst = np.random.default_rng(4), 0.0
-    for seeds in LOOKS:
-        study = Studies.normal(rng, 0.8, reported_numbers(rng, 0.8, studies, Origin()))
-        worst = max(worst, float((study.p_values(seeds, Origin()).draw < LEVEL).mean()))
-    rows = [Row("95 % interval of one more run misses it", "5 to 40 seeds", worst, studies)]
-    heavy = Studies(rng.standard_t(3, (LOOKS[-1], studies)), rng.standard_t(3, studies))
-    rate, how = float((heavy.p_values(5, Origin()).draw < LEVEL).mean()), "5 seeds, Student's t(3)"
-    rows.append(
-        Row("95 % interval of one more run misses it", f"{how}; {OUTSIDE_OF_IT}", rate, studies, None)
-    )
-    trials, missed, true = max(60, studies // 50), 0, 0.8
-    spearman = 6 / math.pi * math.asin(true / 2)
-    for number in range(trials):
-        gold, noise = rng.normal(size=(2, 500))
-        similar = true * gold + math.sqrt(1 - true**2) * noise
-        (draws,) = resampled_correlations(gold, [similar], ranked=True, stream=[number], resamples=300)
-        interval = percentile_interval(draws)
-        missed += interval is None or not interval.holds(spearman)
-    rows.append(Row("95 % interval of Spearman over pairs misses it", "500 pairs", missed / trials, trials))
-    for sd in (0.25, 0.5):
-        look, few = look_that_shows(0.5, sd, 0.8), max(200, studies // 20)
-        assert look is not None
-        pairs = [
-            Pair(rng.normal(0.5, sd, look).tolist(), rng.normal(0, sd, look).tolist()) for _ in range(few)
-        ]
-        shown = sum(claimed_among_many([pair])[0][1] == "supported" for pair in pairs)
-        how = f"sd {sd:g}, {look} seeds a side"
-        rows.append(Row("`--power 0.8`: a claim of 0.5 is not supported", how, 1 - shown / few, few, 0.2))
+def _rows_of_laws(rng: np.random.Generator, studies: int) -> list[Row]:
+    """Returns how often one honest run is red where runs follow no normal law."""
+    promise = f"one honest run, {RED_BY_OTHERS}"
+
+    def worst(draw: Callable[[int], np.ndarray]) -> float:
+        drawn = {n: draw(n + 1) for n in SIZES}
+        return max(red(runs[:n], [1] * n, runs[n], Origin()) for n, runs in drawn.items())
+
+    def among(runs: np.ndarray, count: int) -> np.ndarray:
+        return np.asarray(runs[np.argsort(rng.random((len(runs), studies)), axis=0)[:count]])
+
+    rows = []
+    for backbone in ("bert-base-uncased", "bert-large-uncased"):
+        how = f"3, 8 and 15 sources among the 50 seeds of SimCSE on {backbone}"
+        rows.append(Row(promise, how, worst(partial(among, fifty_runs(backbone))), studies))
+    laws: dict[str, Callable[[int], np.ndarray]] = {
+        "left-skewed (exponential), sd 1": lambda n: -rng.gamma(1.0, size=(n, studies)),
+        "Student's t(3)": lambda n: rng.standard_t(3, (n, studies)),
+        "5 % of runs collapse by 20, sd 0.5": lambda n: (
+            rng.normal(0, 0.5, (n, studies)) - 20 * (rng.random((n, studies)) < 0.05)
+        ),
+    }
+    rows += [
+        Row(promise, f"3, 8 and 15 sources, {law}; {OUTSIDE_OF_IT}", worst(draw), studies, None)
+        for law, draw in laws.items()
+    ]
     return rows
 
 
@@ -176,139 +180,11 @@ def rows_of_pages(studies: int) -> list[Row]:
             kind = f"{off:,} off by 8 sd" if off else "all honest"
             settings = f"{PAGE:,} one-run numbers, sd {sd:g}, {kind}"
             rows.append(Row(f"{RED} on a page that is wrong", settings, float(np.mean(shares)), pages))
-    wrong = 0
-    for _ in range(pages):
-        answers = [
-            answer_of(list(rng.normal(0, 0.8, (8, 1))), float(rng.normal(0, 0.8)), Origin())
-            for _ in range(50)
-        ]
-        red = [one.answer in FAILED for one in answers]
-        wrong += any(np.logical_and(red, surviving([one.p for one in answers])))
+    wrong, many = 0, 20 * pages
+    for _ in range(many):
+        away, tests = asked(rng.normal(0, 0.8, (8, 50)), [1] * 8, rng.normal(0, 0.8, 50), Origin())
+        told = failed(*answers_by_sources(tests, away))
+        p = np.minimum(1, np.maximum(tests.off, tests.draw * LEVEL / AMONG_SOURCES))
+        wrong += bool(np.any(told & surviving(p.tolist())))
     how = "50 one-run numbers by 8 sources each, sd 0.8, all honest"
-    return [*rows, Row("red by others on a page that is wrong", how, wrong / pages, pages)]
-
-
-def rows_of_systems(studies: int) -> list[Row]:
-    """Returns how often equal systems are told apart: by ranks, by `compare-systems`, and as the best."""
-    rng = np.random.default_rng(6)
-    trials = max(200, studies // 20)
-    apart = "equal systems get different ranks in a table"
-    rows = []
-    for sds, seeds, limit in (([1.0] * 6, 3, LEVEL), ([1.0] * 19, 3, LEVEL), ([1.0] * 18 + [5.0], 3, None)):
-        wrong = sum(
-            any(
-                ranks != (1, len(sds))
-                for ranks in rank_intervals(
-                    [rng.normal(0, sd, seeds).tolist() for sd in sds], [False] * len(sds)
-                )
-            )
-            for _ in range(trials)
-        )
-        odd = "" if limit else f", one varies five times as much; {OUTSIDE_OF_IT}"
-        rows.append(Row(apart, f"{len(sds)} systems, {seeds} seeds{odd}", wrong / trials, trials, limit))
-    told, compared = told_apart(0, 1)
-    sets = studies // 8
-    alone = max(won_or_lost(rng, seeds, 0.0, sets) for seeds in (2, 3, 5))
-    joint = max(won_or_lost(rng, seeds, pairs, sets) for seeds in (2, 3, 5) for pairs in (0.3, 1.0, 3.0))
-    first = f"{told} of {compared} test sets"
-    rows += [
-        Row("seed 0 against seed 1 of one system: won or lost", first, told / compared, compared),
-        Row("equal systems: one test set won or lost", "2 to 5 seeds a side", alone, sets),
-        Row(
-            "the same over seeds and pairs jointly",
-            "pairs vary by 0.3 to 3 seed sds",
-            joint,
-            sets,
-        ),
-    ]
-    some = sum(_any_won(_equal(rng, 2, seeds)) for seeds in (3, 5) for _ in range(trials)) / (2 * trials)
-    rows.append(
-        Row("`try`, equal methods: some test set of six won or lost", "3 and 5 seeds", some, 2 * trials)
-    )
-    best = sum(_best_wins(_equal(rng, 19, 3)) for _ in range(trials)) / trials
-    how = "19 equal systems, 3 seeds, six test sets"
-    return [*rows, Row("page Compare, best against all: some mean won or lost", how, best, trials)]
-
-
-TASKS = [TaskName(str(number), "spearman", "all", "senteval") for number in range(6)]
-
-
-def _equal(rng: np.random.Generator, count: int, seeds: int) -> list[SystemScores]:
-    """Returns equal systems with scores of six test sets that share half of their variance."""
-    found = []
-    for number in range(count):
-        common = rng.normal(size=seeds)
-        tasks = {task: dict(enumerate((common + rng.normal(size=seeds)).tolist())) for task in TASKS}
-        found.append(SystemScores(str(number), str(number), False, tasks))
-    return found
-
-
-def _any_won(systems: list[SystemScores]) -> bool:
-    tally = compare_systems(*systems).tally
-    return tally["won"] + tally["lost"] > 0
-
-
-def _best_wins(systems: list[SystemScores]) -> bool:
-    best = max(systems, key=lambda system: math.fsum(system.means(TASKS).values()))
-    found = against_all(best, systems)
-    return any(one.mean is not None and one.mean.outcome in ("won", "lost") for one in found)
-
-
-def rows_of_claims(studies: int) -> list[Row]:
-    """Returns the share of wrong answers among those of many pairs, with true differences among them."""
-    rng = np.random.default_rng(7)
-    pages = max(50, studies // 50)
-    rows = []
-    for true in (0, 20):
-        shifts = np.where(np.arange(40) < true, rng.choice((-2.0, 2.0), 40), 0.0)
-        shares = []
-        for _ in range(pages):
-            ours, theirs = rng.normal(shifts[:, None], 1, (40, 5)), rng.normal(size=(40, 5))
-            pairs = [Pair(*both) for both in zip(ours.tolist(), theirs.tolist(), strict=True)]
-            told = {"supported": 1.0, "contradicted": -1.0, "inconclusive": 0.0}
-            signs = np.array([told[answer] for _, answer in claimed_among_many(pairs)])
-            wrong = (signs != 0) & (signs != np.sign(shifts))
-            shares.append(wrong.sum() / max(1, (signs != 0).sum()))
-        kind = f"{true} differ by 2 sd" if true else "all equal"
-        settings = f"40 pairs, 5 seeds a side, {kind}"
-        rows.append(Row("an answered claim is wrong", settings, float(np.mean(shares)), pages))
-    return rows
-
-
-def won_or_lost(rng: np.random.Generator, seeds: int, pairs: float, sets: int) -> float:
-    """Returns how often `compare-systems` tells two equal systems apart.
-
-    The paired differences of seeds have a standard deviation of 1. pairs: that of one test set's pairs, which
-    moves all seeds alike and which the draws of the pairs show; 0 where no vectors are stored.
-    """
-    found = 0
-    for number in range(sets):
-        scores = rng.normal(size=seeds) + pairs * rng.normal()
-        over = NO_ITEMS
-        if pairs:
-            draws = scores[:, None] + pairs * rng.normal(size=RESAMPLES)
-            over = OverItems(joint=percentile_interval(multibootstrap(draws, stream=[number])))
-        ours, none = dict(enumerate(scores.tolist())), dict.fromkeys(range(seeds), 0.0)
-        found += difference_of(ours, none, over=over).outcome in ("won", "lost")
-    return found / sets
-
-
-def told_apart(first: int, second: int) -> tuple[int, int]:
-    """Returns how many test sets one seed of a system wins or loses against another, and of how many."""
-    results = [result for result in read_results(SCORES.glob("*.json")) if result.selection.last_step > 0]
-    one, two = (
-        system_scores(result for result in results if result.run.seed == seed) for seed in (first, second)
-    )
-    won = total = 0
-    for key in one.keys() & two.keys():
-        # both get the same seed number, as two systems would have it
-        ours, theirs = (
-            replace(
-                side[key],
-                tasks={name: {0: next(iter(seeds.values()))} for name, seeds in side[key].tasks.items()},
-            )
-            for side in (one, two)
-        )
-        tally = compare_systems(ours, theirs).tally
-        won, total = won + tally["won"] + tally["lost"], total + sum(tally.values())
-    return won, total
+    return [*rows, Row("red by others on a page that is wrong", how, wrong / many, many)]

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from harness.facts.evidence.ledger import Ledger, load_ledger, runs_of
+from harness.facts.evidence.ledger import load_ledger, runs_of
 from harness.facts.number_tests import (
     DEV_CORRELATION,
     LEVEL,
@@ -233,14 +233,20 @@ def _out_of_order(rng: np.random.Generator, studies: int) -> float:
     return found / studies
 
 
+def fifty_runs(backbone: str) -> np.ndarray:
+    """Returns the fifty seeds of SimCSE on a backbone in the ledger, mean of the seven sets; [50]."""
+    ledger = load_ledger(LEADERBOARDS / "evidence", load_published())
+    return np.array(
+        max((runs_of(one.scores.get("Avg", 0.0)) for one in ledger.of(f"simcse@{backbone}")), key=len)
+    )
+
+
 def _rows_of_fifty(rng: np.random.Generator, studies: int) -> list[Row]:
     """Returns how often one of the ledger's fifty runs fails by forty of the others."""
-    ledger: Ledger = load_ledger(LEADERBOARDS / "evidence", load_published())
     rows = []
     for backbone, limit in (("bert-base-uncased", LEVEL), ("bert-large-uncased", None)):
-        runs = max((runs_of(one.scores.get("Avg", 0.0)) for one in ledger.of(f"simcse@{backbone}")), key=len)
-        drawn = np.argsort(rng.random((len(runs), studies)), axis=0)
-        values = np.array(runs)[drawn]
+        runs = fifty_runs(backbone)
+        values = runs[np.argsort(rng.random((len(runs), studies)), axis=0)]
         rate = Studies(values[: LOOKS[-1]], values[LOOKS[-1]]).fails(Origin())
         left = "" if limit else f", left-skewed; {OUTSIDE_OF_IT}"
         kind = f"50 seeds of SimCSE on {backbone}{left}"

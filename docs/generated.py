@@ -1,7 +1,8 @@
 """All generated text of the project: `make generated` writes it, `python -m docs.generated --check` compares.
 
 It is the table of data sources, the deviations in the READMEs of methods, the table of docs/speed.md, the
-JSON schemas of declared files, and the outputs of commands that documents show.
+controls of docs/small-setting.md, the JSON schemas of declared files, and the outputs of commands that
+documents show.
 """
 
 import argparse
@@ -11,14 +12,17 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from benchmarks.small_controls import to_controls
+from benchmarks.small_setting import PAGE as SMALL_PAGE
 from docs import outputs
 from harness.commands.list import listing
 from harness.disk.files import write_text
 from harness.errors import InputError
-from harness.paths import AUDIT, LEADERBOARDS, MEASUREMENTS, SOURCE_PAGE, SPEED_PAGE
+from harness.paths import AUDIT, LEADERBOARDS, MEASUREMENTS, SCORES, SOURCE_PAGE, SPEED_PAGE
 from harness.report.formats.readmes import INTRO, to_deviations, to_source_table, with_section
 from harness.report.measurements import load_measurements, to_speed_section
 from harness.report.pages.audit import load_audits
+from harness.results.store import read_results
 from methods.registry import METHODS
 
 README = "README.md"
@@ -42,6 +46,8 @@ def generated() -> dict[Path, str]:
     if measured is not None:
         section = to_speed_section(measured)
         pages[SPEED_PAGE] = with_section(page_text(SPEED_PAGE), section, where=str(SPEED_PAGE))
+    controls = to_controls(read_results(SCORES.glob("*.json")))
+    pages[SMALL_PAGE] = with_section(page_text(SMALL_PAGE), controls, where=str(SMALL_PAGE))
     return pages | {SCHEMAS / f"{kind}.json": schema_text(kind) for kind in KINDS}
 
 
@@ -70,11 +76,11 @@ def readmes() -> dict[Path, str]:
 def page_text(path: Path) -> str:
     """Returns the text of a document; InputError if there is none, or it is not UTF-8."""
     if not path.is_file():
-        raise InputError(f"{path}: no such file, expected a document; write it")
+        raise InputError(f"{path}: no such file")
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: byte {error.start} is not UTF-8, expected it; save it as UTF-8") from None
+        raise InputError(f"{path}: byte {error.start} is not UTF-8, expected UTF-8") from None
 
 
 def schema_text(kind: str) -> str:

@@ -18,7 +18,7 @@ from harness.errors import CONTROL, InputError, near_matches, without_passwords
 from harness.process import prepare
 
 ROOMS = ("commands", "stages")
-"""The folders whose files are commands if their first line says so: a stage of the pipeline is one too."""
+"""Folders with commands: a file is a command if its first line has the form COMMAND_LINE, as stages do."""
 HEADLINE = re.compile(r'"""`sentbench ((?:stage )?[\w-]+)`: (.+)\.$')
 STAGE = "stage"
 """The first word of a stage of the pipeline, which dvc.yaml calls; help does not list them."""
@@ -29,7 +29,7 @@ GROUPS = {
     "evaluate a model": ("evaluate", "mteb", "publish"),
     "keep watch": ("check",),
 }
-"""Who uses which command, as the help lists them."""
+"""Groups of commands by their user, in the order of the help."""
 READER_GONE, INTERRUPTED = 141, 130
 """The exit codes of a command that SIGPIPE or SIGINT ended."""
 SHELLS = ("bash", "zsh", "tcsh")
@@ -40,12 +40,12 @@ EXTRAS = {
     "ray": "launch-ray",
     "submitit": "launch-slurm",
 }
-"""Packages that some commands alone need, with the extra that brings them."""
+"""Packages that only certain commands need -> the extra that installs them."""
 EXAMPLE = re.compile(r"^Example: `(.+)`$", flags=re.M)
 
 
 class CommandParser(argparse.ArgumentParser):
-    """Arguments of a command; a wrong one is an InputError in one line with similar names."""
+    """Parser of a command; a wrong argument raises InputError with similar names."""
 
     def error(self, message: str) -> NoReturn:
         """Raises InputError instead of printing argparse's usage."""
@@ -82,7 +82,7 @@ class PrintCompletion(argparse.Action):
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs one command; returns 0 for good, 1 for a failed check, 2 and one line for bad input."""
+    """Runs one command and returns its exit code: 0, 1 for a failed check, 2 (and one line) for bad input."""
     words = sys.argv[1:] if argv is None else list(argv)
     open_closed_streams()
     prepare()

@@ -1,7 +1,7 @@
-"""Reading a declaration: one YAML file becomes one strict value, or one line that says what is wrong with it.
+"""Read a declaration: one YAML file becomes one strict value, or an error of one line.
 
-Every name of a declaration that becomes part of a path, and every link, is of a type that appears here: none
-leads out of the project, and none runs a script.
+Every name of a declaration that becomes part of a path, and every link, has a type of this module: a path
+stays inside the project, and a link runs no script.
 """
 
 import json
@@ -86,7 +86,7 @@ Declared = TypeVar("Declared", bound=BaseModel)
 def read_declaration(path: Path, kind: type[Declared]) -> Declared:
     """Returns the file as a value of `kind`.
 
-    Errors: InputError with the file, the place in it and what was expected there.
+    Errors: InputError with the file, the key in it and the expected value.
     """
     return validated(kind, read_mapping(path), where=str(path))
 
@@ -102,7 +102,7 @@ def read_record(path: Path, kind: type[Declared]) -> Declared:
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: byte {error.start} is not UTF-8, expected JSON; write it again") from None
+        raise InputError(f"{path}: byte {error.start} is not UTF-8, expected JSON in UTF-8") from None
     with one_line(str(path)):
         found = kind.model_validate_json(text)
     check_texts(json.loads(text), where=str(path))
@@ -141,7 +141,7 @@ def one_line(where: str) -> Iterator[None]:
 
 
 def first_problem(error: ValidationError) -> str:
-    """Returns the first problem of a validation as one line: place, value, expectation, what to do."""
+    """Returns the first problem of a validation as one line: key, value, expected value, advice."""
     problem = error.errors()[0]
     parts = [str(part) for part in problem["loc"]]
     place, found = ".".join(parts) or "its content", problem.get("input")

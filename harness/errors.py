@@ -1,4 +1,4 @@
-"""Bad input as the whole harness reports it; one class, shared with `methods.core`."""
+"""The error for bad input, one class for the harness and `methods.core`, and how it is printed."""
 
 import re
 from pathlib import Path
@@ -21,7 +21,7 @@ CONTROL = re.compile(f"[{_CONTROLS}]")
 CREDENTIALS = re.compile(r"(?<=://)[^/\s]+@")
 """User and password of an address, as HF_ENDPOINT or a proxy may have them."""
 REASONS = (ImportError, NameError, AttributeError, TypeError, ValueError, SyntaxError)
-"""What a module of one's own raises while it is imported, where one line is enough for its author."""
+"""Errors of a custom module during its import that are reported in one line."""
 
 
 def without_passwords(text: str) -> str:

@@ -1,8 +1,8 @@
-"""What makes a stage run again: the code, entries and inputs that determine what it writes.
+"""Identities of stages: hashes of the code, entries and inputs that determine their outputs.
 
-The code of a stage is its file of `harness.compute` with all that this imports; a training adds its method's
-module, an evaluation those that declare the run's tasks. Registries find these modules by name, which is no
-import, so they are looked up here.
+The code of a stage is its file of `harness.compute` with all its imports; a training adds its method's
+module, an evaluation adds the modules that declare the run's tasks. Registries name these modules as text,
+which is not an import, so they are added here.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 PACKAGES = ("harness", "methods")
 BORDERS = ("harness.data.download", "harness.data.kept_texts", "harness.data.sources")
-"""Modules that choose and bring data. They are not followed: the bytes they bring are hashed themselves, and
-made texts are kept by all that determines them."""
+"""Modules that choose and fetch data. They are not followed: fetched bytes are hashed themselves, and
+derived texts are cached by everything that determines them."""
 TRAIN = ("harness.compute.rows", "harness.compute.train")
 EVALUATE = ("harness.compute.evaluate", "harness.results.store")
 STAGES: dict[str, tuple[str, ...]] = {
@@ -39,11 +39,11 @@ STAGES: dict[str, tuple[str, ...]] = {
 }
 """Stages whose code is the same for all their entries -> the modules it starts from."""
 REPORT, PAGES = "harness.stages.report", "harness.report.pages"
-"""The report's stage, and the package in which it finds its pages by their files."""
+"""The stage of the report, and the package of its pages."""
 ENCODER = ("methods.core.folders",)
-"""Reads any encoder's folder and so imports all that turns texts into vectors."""
+"""The module that reads any encoder's folder, and so imports all code from texts to vectors."""
 WRITTEN_BESIDE = (LAST_WEIGHTS, RUN_RECORD, RUN_LOG)
-"""What training writes next to an encoder and no vector of it depends on."""
+"""Files that training writes next to an encoder and that do not affect its vectors."""
 LIBRARIES = ("torch", "transformers", "tokenizers", "numpy", "scipy")
 
 
@@ -91,7 +91,7 @@ def fingerprints(evaluated: Mapping[str, Sequence[str]], code: CodeBase) -> dict
 
 
 def stage_roots(evaluated: Mapping[str, Sequence[str]], code: CodeBase) -> dict[str, tuple[str, ...]]:
-    """Returns the modules from which the code of every stage is found, as `fingerprints` names them."""
+    """Returns the root modules of every stage's code, by the names of `fingerprints`."""
     roots = {**STAGES, "report": report_roots(code)}
     roots |= {f"train/{method}": training_roots(method) for method in METHODS}
     return roots | {f"evaluate/{key}": evaluation_roots(tasks) for key, tasks in evaluated.items()}
@@ -100,8 +100,8 @@ def stage_roots(evaluated: Mapping[str, Sequence[str]], code: CodeBase) -> dict[
 def run_identity(params: Params, run: Run, arithmetic: str) -> str:
     """Returns the sha256 of everything that determines a run: code, settings, data, parents.
 
-    arithmetic: what the run was or will be trained with, as `arithmetic_used` says it.
-    Errors: InputError if a folder that the run needs is missing, damaged, or of another teacher than planned.
+    arithmetic: the arithmetic of its training, as `arithmetic_used` returns it. Errors: InputError if a
+    folder that the run needs is missing, damaged, or of another teacher than planned.
     """
     parent, entry = Path(run.parent), run.training_entry()
     teacher = params.teacher(parent.name).stated() if parent.parent == TEACHERS else None
@@ -113,7 +113,7 @@ def run_identity(params: Params, run: Run, arithmetic: str) -> str:
 
 
 def arithmetic_used(device: str) -> str:
-    """Returns what decides the last digits of what this process computes on a device."""
+    """Returns the settings that decide the last digits of results on a device."""
     if in_effect() == "portable" and device == "cpu":
         machine = platform.machine()
         return "portable" if machine in X86_64 else f"portable on {machine}"
@@ -121,7 +121,8 @@ def arithmetic_used(device: str) -> str:
 
 
 def corpus_identity(entry: Corpus, device: str) -> str:
-    """Returns the sha256 of what determines a derived corpus; parts of another one are never continued."""
+    """Returns the sha256 of everything that determines a derived corpus; parts with another one are not
+    reused."""
     return _sha256(
         {
             "code": code_base().fingerprint(STAGES["corpus"]),
@@ -135,7 +136,7 @@ def corpus_identity(entry: Corpus, device: str) -> str:
 def vectors_identity(folder: Path, *, pooling: str | None, device: str) -> str:
     """Returns the sha256 of all that determines an encoder's vectors: its files, the code, the libraries.
 
-    Other weights of the same run below `last/` and what training wrote about itself do not count.
+    Weights below `last/` and the records of training do not count.
     """
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     names = {path: path.relative_to(folder) for path in files}

@@ -1,8 +1,8 @@
 """Methods, tasks, sources and declarations from outside the repository: a folder, a file, or a package.
 
-A folder of one's own has what it needs of methods/NAME.py or methods/NAME/method.py, tasks/NAME.py,
-pairs/NAME.tsv (or .csv, .jsonl: scored pairs, which are the task NAME), sources.yaml, recipes/*.yaml,
-published/*.yaml and tables/*.yaml. It can import modules next to these by name.
+An included folder has any of methods/NAME.py or methods/NAME/method.py, tasks/NAME.py, pairs/NAME.tsv (or
+.csv, .jsonl: scored pairs, which are the task NAME), sources.yaml, recipes/*.yaml, published/*.yaml and
+tables/*.yaml. It can import modules next to these by name.
 """
 
 import os
@@ -42,7 +42,7 @@ def include_all(folders: Iterable[str]) -> None:
 
 
 def include(folder: Path) -> None:
-    """Adds what a folder has; a second time changes nothing.
+    """Adds the parts of a folder; repeated calls have no effect.
 
     Errors: InputError for a folder that has none of PARTS, or a name that exists already.
     """
@@ -83,8 +83,8 @@ def _add_pairs(folder: Path) -> None:
 def include_method(file: Path) -> str:
     """Includes a method of one file, imports it and returns its name: that of the file, with - for _.
 
-    Modules in the same folder can be imported by it. Errors: InputError for a file without one method, for
-    one that cannot be imported, with the place in the file, and for the name of a method that exists.
+    Modules in the same folder can be imported by it. Errors: InputError for a file without one method, for an
+    import error, with file and line, and for the name of an existing method.
     """
     if not file.is_file() or file.suffix != ".py":
         raise InputError(f"{file}: expected a Python file with a method; check the path")
@@ -118,7 +118,7 @@ def _add_method(path: Path) -> str:
 
 
 def checked_name(name: str, known: Iterable[str], where: str) -> str:
-    """Returns a name that can be given. Errors: InputError for a name of another form, or a known one."""
+    """Returns a valid new name. Errors: InputError for an invalid name or a taken one."""
     try:
         check_name(name)
     except ValueError as error:
@@ -139,7 +139,7 @@ def _add_helpers(folder: Path, *, omit: Iterable[str]) -> None:
 
 @cache
 def _include_entry(point: EntryPoint) -> None:
-    """Adds what an entry point names, once: `NAME = package.module`."""
+    """Adds the module of an entry point, once: `NAME = package.module`."""
     top = point.module.split(".")[0]
     spec = find_spec(top)
     if spec is None or spec.origin is None:

@@ -1,7 +1,7 @@
-"""Where everything of a project is, relative to its folder; the one home of each of these paths.
+"""All paths of a project, relative to its folder.
 
-Declarations lie in the project that a command runs in, else in what was installed, and in folders outside the
-repository, which `harness.include` adds before a command runs.
+Declarations are read from the project that a command runs in, otherwise from the installed package, and from
+folders outside the repository, which `harness.include` adds before a command runs.
 """
 
 import os
@@ -77,19 +77,19 @@ def is_project(folder: Path = Path()) -> bool:
 
 
 def cache() -> Path:
-    """Returns the folder for what can be fetched or computed again: the project's, else the user's own."""
+    """Returns the cache folder: the project's in a project, otherwise the user's."""
     if is_project():
         return _CACHE
     return platformdirs.user_cache_path("sentbench", appauthor=False)
 
 
 def made_texts() -> Path:
-    """Returns the folder of texts that were brought into another form."""
+    """Returns the folder of converted texts."""
     return cache() / "texts"
 
 
 def data_roots() -> list[Path]:
-    """Returns the folders in which a source may lie; one that is in none is fetched into the last.
+    """Returns the folders that are searched for a source; a missing one is fetched into the last.
 
     SENTBENCH_DATA names the only one. Outside a project `data` is read, and the user's cache is written.
     """
@@ -105,7 +105,7 @@ def is_checkout() -> bool:
 
 
 def declared(path: Path) -> Path:
-    """Returns the path of a declaration: the project's here, else the installed one; others as they are."""
+    """Returns the path of a declaration: of the project in a checkout, otherwise of the installed package."""
     ours = path.parts[:1] in (LEADERBOARDS.parts, RECIPES.parts)
     return INSTALLED / path if ours and not is_checkout() else path
 
@@ -114,13 +114,12 @@ def need_checkout(work: str) -> None:
     """Raises InputError, which names the work, unless the current folder is a project's."""
     if not is_checkout():
         raise InputError(
-            f"{work} needs a checkout of the project, and this folder is none (no plan, no declarations); "
-            "change to one, or clone the project"
+            f"{work}: run this in a checkout of the project; this folder has no plan and no declarations"
         )
 
 
 def declarations_of(folder: Path) -> list[Path]:
-    """Returns the YAML files of a folder of declarations, then those of the folders of one's own.
+    """Returns the YAML files of a folder of declarations, then of the included folders.
 
     Errors: InputError if the first folder has none.
     """
@@ -130,5 +129,5 @@ def declarations_of(folder: Path) -> list[Path]:
 
 
 def own_files(room: str, pattern: str) -> list[Path]:
-    """Returns the files of a pattern in ROOM of each folder of one's own, by folder and name."""
+    """Returns the files of a pattern in ROOM of each included folder, by folder and name."""
     return [path for folder in FOLDERS for path in sorted((folder / room).glob(pattern))]

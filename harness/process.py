@@ -1,10 +1,10 @@
-"""What a process computes with: its arithmetic, threads, memory and device.
+"""Arithmetic, threads, memory and device of a process.
 
-The numerical libraries choose kernels by the processor's instruction set, vendor and caches, so the same
-program gives other last digits on another processor. Under the variables of PORTABLE they choose the same
-kernels on every x86-64 processor with AVX2 and FMA, and results have the same bits. The variables are read
-when NumPy and torch load, so they are set before that. Without them the arithmetic is `native`: the fastest
-of the machine.
+The numerical libraries choose kernels by the processor's instruction set, vendor and caches, so the last
+digits of results differ between processors. Under the variables of PORTABLE they choose the same kernels on
+every x86-64 processor with AVX2 and FMA, and results have the same bits. The variables are read when NumPy
+and torch load, so they are set before that. Without them the arithmetic is `native`: the fastest of the
+machine.
 """
 
 import ctypes
@@ -40,35 +40,35 @@ PORTABLE = {
     "OPENBLAS_NUM_THREADS": "1",
 }
 KEEPS_FREED_MEMORY = {-1: 2**30, -3: 2**25}
-"""Settings of glibc by their numbers in malloc.h: bytes that may lie free at the end of the heap, and from
-which size on a block is mapped by itself (no larger one is taken). By default glibc gives memory back after
+"""Settings of glibc by their numbers in malloc.h: free bytes kept at the end of the heap, and the size
+from which a block gets its own mapping (the largest allowed). By default glibc gives memory back after
 each step, and the system clears the pages that the next step gets."""
 DECIDED = ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "GLIBC_TUNABLES", "LD_PRELOAD")
-"""Variables with which a person chooses how memory is handed out; then nothing is changed."""
+"""User settings of the allocator; if any is set, we change nothing."""
 TRIMMED_AFTER = 30.0
-"""Seconds between two times that a long computation gives freed memory back; each takes about 0.1 s."""
+"""Seconds between two trims of freed memory in a long computation; each trim takes about 0.1 s."""
 DEVICES = ("auto", "cpu", "cuda")
 DEVICE = {"choices": DEVICES, "default": "auto"}
 """The argument `--device` of a command."""
 X86_64 = ("x86_64", "AMD64")
-"""Names of the one architecture, as systems give them."""
+"""Names that systems give to the x86-64 architecture."""
 REPLACED = "SENTBENCH_NATIVE_VARIABLES"
-"""Variable that keeps, as JSON, the values that those of PORTABLE replaced."""
+"""Environment variable with the values that PORTABLE replaced, as JSON."""
 
 
 class RestartNeeded(Exception):
-    """The libraries have loaded under another arithmetic than the one that is needed."""
+    """The libraries have loaded with the wrong arithmetic."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         """environment: all variables that the new process needs."""
-        super().__init__("this process has to be started again with other variables")
+        super().__init__("restart this process with other environment variables")
         self.environment = dict(environment)
 
 
 def prepare() -> None:
-    """Sets what holds for every command: freed memory is kept, waiting threads sleep, arithmetic is portable.
+    """Sets defaults of every command: freed memory is kept, waiting threads sleep, arithmetic is portable.
 
-    Variables stay as they are where NumPy or torch has loaded, and where they say how threads wait.
+    No variable changes if NumPy or torch has loaded; a user's setting of waiting threads stays.
     """
     keep_freed_memory()
     if loaded():
@@ -79,7 +79,7 @@ def prepare() -> None:
 
 
 def keep_freed_memory() -> None:
-    """Makes this process keep the memory that it frees, where the allocator is glibc's."""
+    """Makes this process keep freed memory, if the allocator is glibc's."""
     set_option = _of_glibc("mallopt")
     if set_option is not None:
         for option, size in KEEPS_FREED_MEMORY.items():
@@ -92,8 +92,8 @@ _trimmed = 0.0
 def give_back_freed_memory() -> None:
     """Gives whole free pages back to the system, at most every TRIMMED_AFTER seconds.
 
-    Batches have rows of their own lengths, so blocks of ever new sizes are freed. Without this a training of
-    BERT-tiny on a million sentences grew to 3.6 GB in six minutes, of which it used 2 GB.
+    Row lengths differ between batches, so blocks of many different sizes are freed. Without this a training
+    of BERT-tiny on a million sentences grew to 3.6 GB in six minutes, of which it used 2 GB.
     """
     global _trimmed
     now, trim = time.monotonic(), _of_glibc("malloc_trim")
@@ -103,7 +103,7 @@ def give_back_freed_memory() -> None:
 
 
 def _of_glibc(name: str) -> Any:
-    """Returns a function of glibc, None where the system has another library or a person has decided."""
+    """Returns a function of glibc; None with another C library or with user settings of the allocator."""
     if sys.platform != "linux" or any(variable in os.environ for variable in DECIDED):
         return None
     return getattr(ctypes.CDLL(None), name, None)
@@ -120,9 +120,9 @@ def worker_environment(threads: int | str) -> dict[str, str]:
 def compute_with(arithmetic: Arithmetic) -> None:
     """Makes this process compute with an arithmetic.
 
-    Errors: RestartNeeded if the libraries have loaded with the other arithmetic and the process can be
-    started again, as `allow_restart` says; else InputError where portable arithmetic is needed. Where native
-    arithmetic is needed, portable arithmetic does too.
+    Errors: RestartNeeded if the libraries have loaded with the other arithmetic and `allow_restart` was
+    called; InputError if portable arithmetic is needed and was not set. Native arithmetic falls back to
+    portable.
     """
     if arithmetic == in_effect():
         return
@@ -135,7 +135,7 @@ def compute_with(arithmetic: Arithmetic) -> None:
         raise RestartNeeded(environment)
     elif arithmetic == "portable":
         raise InputError(
-            "portable arithmetic has to be set before NumPy and torch load; use the `sentbench` command"
+            "portable arithmetic must be set before NumPy and torch load; use the `sentbench` command"
         )
 
 
@@ -143,7 +143,7 @@ _restarts = False
 
 
 def allow_restart() -> None:
-    """Declares that this process does one command and may be replaced by a new one for it."""
+    """Allows this process, which runs one command, to be replaced by a new process."""
     global _restarts
     _restarts = True
 
@@ -157,7 +157,7 @@ def set_portable(environment: MutableMapping[str, str]) -> None:
 
 
 def set_native(environment: MutableMapping[str, str]) -> None:
-    """Undoes `set_portable`; variables that a person set to the values of PORTABLE stay."""
+    """Undoes `set_portable`; variables that the user set to the values of PORTABLE stay."""
     replaced = environment.pop(REPLACED, None)
     if replaced is not None:
         for name in PORTABLE:
@@ -166,7 +166,7 @@ def set_native(environment: MutableMapping[str, str]) -> None:
 
 
 def in_effect() -> Arithmetic:
-    """Returns the arithmetic of this process; that of a GPU is never portable, whatever this says."""
+    """Returns the arithmetic of this process; computation on a GPU is never portable."""
     pinned = all(os.environ.get(name) == value for name, value in PORTABLE.items())
     return "portable" if pinned else "native"
 
@@ -205,13 +205,13 @@ def resolve_device(wanted: str) -> str:
     if wanted == "cpu" or (wanted == "auto" and not torch.cuda.is_available()):
         return "cpu"
     if not torch.cuda.is_available():
-        raise InputError("--device cuda: no CUDA device here; use --device cpu or auto")
+        raise InputError("--device cuda: no CUDA device; use --device cpu or auto")
     make_gpu_deterministic()
     return "cuda"
 
 
 def make_gpu_deterministic() -> None:
-    """Lets a GPU give the same bits in every run: deterministic operators, no products in TF32.
+    """Makes GPU results bit-identical between runs: deterministic operators, no TF32 products.
 
     Source: torch's notes on reproducibility. cuBLAS reads its variable when it is first used.
     """
@@ -224,7 +224,7 @@ def make_gpu_deterministic() -> None:
 
 
 def gpu_versions(device: str) -> dict[str, str]:
-    """Returns the GPU's name, compute capability, driver, CUDA and cuDNN; {} where none computes."""
+    """Returns the GPU's name, compute capability, driver, CUDA and cuDNN; {} on a CPU."""
     if device != "cuda":
         return {}
     import torch
@@ -248,7 +248,7 @@ def gpu_versions(device: str) -> dict[str, str]:
 def quietly() -> Iterator[None]:
     """Turns off transformers' progress bars and notes in the block, which one thread enters at a time.
 
-    The session of a user is afterwards as it was, its random state on the CPU too.
+    Afterwards the user's settings and the CPU random state are restored.
     """
     import torch
     from transformers.utils import logging
@@ -265,7 +265,7 @@ def quietly() -> Iterator[None]:
 
 
 def quiet() -> None:
-    """Turns off transformers' own progress bars and notes: a command says what a reader needs."""
+    """Turns off progress bars and notes of transformers."""
     from transformers.utils import logging
 
     logging.set_verbosity_error()
@@ -273,7 +273,7 @@ def quiet() -> None:
 
 
 def limitation() -> str | None:
-    """Returns one line on why portable results differ here from other machines'; None if they do not."""
+    """Returns one line on why portable results differ on this machine; None if they do not."""
     machine = platform.machine()
     if machine not in X86_64:
         return (

@@ -1,1 +1,1 @@
-"""What a reader is shown, put together of results, plan, declarations and stored vectors."""
+"""Assemble the content of pages and commands from results, plan, declarations and stored vectors."""

@@ -1,4 +1,4 @@
-"""What the pages of a report are built of."""
+"""Assemble the content of a report's pages."""
 
 import hashlib
 import re
@@ -31,7 +31,7 @@ def report_content(
     problems: Sequence[str],
     contributed: Sequence[Contributed] = (),
 ) -> Report:
-    """Returns what the pages are built of."""
+    """Returns the content of the pages."""
     runs = run_details(evidence.results, curves=CURVES)
     recipes = load_recipes()
     declaring = recipes_of((run.run.id for run in evidence.results), recipes).values()
@@ -56,13 +56,14 @@ def report_content(
         notes=notes_of(tables.get(SMALL)) if small_scale else (),
         problems=tuple(problems),
         leaderboards=LEADERBOARDS,
+        documents=Path("docs"),
         stamp=stamp_of(evidence.results, REPORTS / "index.html"),
         site=read_declaration(declared(LEADERBOARDS) / "site.yaml", Site),
     )
 
 
 def ablations_of(params: Params) -> tuple[Ablation, ...]:
-    """Returns an ablation for every trained system of the plan that is no step itself, on each backbone."""
+    """Returns an ablation for each trained system and backbone of the plan, except for ablation steps."""
     found: dict[tuple[str, str], Ablation] = {}
     for key, run in params.runs.items():
         name = run.id, run.backbone_name
@@ -76,8 +77,8 @@ def ablations_of(params: Params) -> tuple[Ablation, ...]:
 def stamp_of(results: Sequence[ResultFile], page: Path) -> Stamp:
     """Returns the stamp of the present results: that of the former report in `page` if its results are equal.
 
-    So a clone that reproduces the results writes the bytes that it found. Else commit and day are those of
-    the checkout's last commit, which the results were made on; both are empty outside a checkout.
+    So a clone that reproduces the results writes identical bytes. Otherwise commit and day of the checkout's
+    last commit, on which the results were made; both are empty outside a checkout.
     """
     content = "".join(result.model_dump_json() for result in sorted(results, key=lambda one: one.run.key))
     digest = hashlib.sha256(content.encode()).hexdigest()[:16]

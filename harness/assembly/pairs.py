@@ -40,8 +40,8 @@ def score_lines(
 ) -> list[ScoreLine]:
     """Returns the scores of all tasks in raw units; with `intervals` correlations over all pairs have one.
 
-    A task has the same interval whatever other tasks are asked for. kept: gets Spearman's correlation in each
-    draw of the pairs by task, for `average_intervals`.
+    The interval of a task does not depend on the other tasks. kept: filled with Spearman's correlation in
+    each draw of the pairs by task, for `average_intervals`.
     """
     known: dict[tuple[str, str, str], Interval | None] = {}
     for task in scored_pairs(tasks) if intervals else ():
@@ -116,8 +116,8 @@ def compare_models(
 ) -> SystemComparison:
     """Returns the differences of two encoders, with bootstrap intervals over the pairs of each STS set.
 
-    The intervals of the tasks are simultaneous; that of the mean, which needs pairs of every task, stands for
-    itself.
+    The intervals of the tasks are simultaneous; the interval of the mean, which needs pairs of every task, is
+    separate.
     """
     ours, theirs = (
         SystemScores(name, name, tasks={key: {0: value} for key, value in headlines(scores, text)})
@@ -146,7 +146,8 @@ def _draws(task: StsTask, encoders: Sequence[Encode], *, ranked: bool = True) ->
 def comparable_pairs(
     first: Sequence[ResultFile], second: Sequence[ResultFile]
 ) -> Iterator[tuple[TaskName, StsTask]]:
-    """Yields the tasks of scored pairs that both systems have a score of and whose data are here already."""
+    """Yields the tasks of scored pairs that both systems have a score of and whose data are already
+    fetched."""
     ours, theirs = (
         {name for result in side for name, _ in headlines(result.scores, result.provenance.text)}
         for side in (first, second)
@@ -165,5 +166,5 @@ def scored_pairs(tasks: Iterable[Task]) -> list[StsTask]:
 
 
 def stream_of(task: StsTask) -> list[int]:
-    """Returns what keys the draws of a task."""
+    """Returns the key of the random draws of a task."""
     return [SEED, *task.name.encode()]

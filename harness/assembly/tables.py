@@ -34,11 +34,9 @@ def evidence_of(
     published: Published | None = None,
     recipes: Recipes | None = None,
 ) -> Evidence:
-    """Returns what tables are built from: scores, published numbers, what others measured, the plan's systems
-    in its order, without a plan those of the scores, and what a seed takes.
-
-    priced: the systems whose seeds are given a price; by default all. published, recipes: those on record,
-    where they are read already.
+    """Returns the inputs of tables: scores, published numbers, independent results, the plan's systems in its
+    order (without a plan the systems of the scores), and the cost of seeds. priced: the systems whose seeds
+    get a price; default: all. published, recipes: pass them if they are already read.
     """
     published, recipes = published or load_published(), recipes or load_recipes()
     systems = declared_systems(recipes)
@@ -62,9 +60,8 @@ def evidence_of(
 
 
 def contributed_results(ours: Collection[ResultFile]) -> tuple[list[Contributed], list[str]]:
-    """Returns the results that others contributed, and one line for each that is refused.
-
-    ours: the results that none of them may be a copy of.
+    """Returns the results that others contributed, and one line for each refused one. ours: our results; a
+    contributed result may not be a copy of them.
     """
     if not CONTRIBUTED.is_dir():
         return [], []
@@ -72,7 +69,8 @@ def contributed_results(ours: Collection[ResultFile]) -> tuple[list[Contributed]
 
 
 def checked_specs(published: Published, recipes: Recipes) -> dict[str, TableSpec]:
-    """Returns every declared table by key. Errors: InputError if one names what does not exist."""
+    """Returns every declared table by key. Errors: InputError if a table names an unknown system, row or
+    column."""
     from harness.tasks.registry import TASKS
 
     specs = load_specs()
@@ -83,9 +81,8 @@ def checked_specs(published: Published, recipes: Recipes) -> dict[str, TableSpec
 
 
 def build_tables(evidence: Evidence) -> dict[str, Table]:
-    """Returns every declared table by key, the small leaderboard first; those of runs only if filled.
-
-    The small leaderboard is there too where its runs are planned and have no score.
+    """Returns every declared table by key, the small leaderboard first; tables of runs only if filled. The
+    small leaderboard is included also if its runs are planned and have no score.
     """
     specs = checked_specs(evidence.published, load_recipes())
     ordered = sorted(specs.values(), key=lambda spec: (spec.key != SMALL, spec.key))
@@ -98,10 +95,8 @@ def build_tables(evidence: Evidence) -> dict[str, Table]:
 
 
 def build_one_table(key: str, row: str = "") -> Table:
-    """Returns one declared table with all scores on record and the verdicts that it has on its page.
-
-    row: only the rows of this name, if no verdict of theirs depends on the others. Errors: InputError for an
-    unknown table.
+    """Returns one declared table with all scores on record and the verdicts of its page. row: only the rows
+    of this name, if their verdicts do not depend on other rows. Errors: InputError for an unknown table.
     """
     published, recipes = load_published(), load_recipes()
     specs = checked_specs(published, recipes)
@@ -118,27 +113,24 @@ def build_one_table(key: str, row: str = "") -> Table:
     evidence = evidence_of(results, priced=priced, published=published, recipes=recipes)
     table = build_table(with_rows(specs[key], row), evidence)
     if not any(cell.verdict in FAILED for _, _, cell in table.cells()):
-        return table  # the false-discovery control of the page has nothing to take back
+        return table  # the false-discovery control of the page has no verdict to withdraw
     return control({name: build_table(spec, evidence) for name, spec in page.items()})[key]
 
 
 def with_rows(spec: TableSpec, name: str) -> TableSpec:
-    """Returns a spec with its rows of a name alone; with all where there is none."""
+    """Returns a spec with only its rows of a name; with all rows if it has no row of that name."""
     rows = [names_of(row.published or row.title, row.title, row.group) for row in spec.rows]
     found = matching(name, rows)
     return spec.model_copy(update={"rows": [spec.rows[index] for index in found]}) if found else spec
 
 
 def verifications(table: str, row: str, column: str) -> list[Verification]:
-    """Returns what is known of a reported number in every row of this name.
+    """Returns the verification of a reported number in every row of this name.
 
     Errors: InputError for an unknown table, row or column, or a cell without a reported score.
     """
     cells = find_cells(build_one_table(table, row), row, column)
     known = [cell.evidence for _, cell in cells if cell.evidence is not None]
     if not known:
-        raise InputError(
-            f"{table} prints no score in column {column} of {row!r}, expected a number to verify; name "
-            "another cell"
-        )
+        raise InputError(f"{table} has no reported score in column {column} of {row!r}")
     return known

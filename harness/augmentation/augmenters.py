@@ -1,4 +1,4 @@
-"""Builds the function that makes a view from the view's settings."""
+"""Build the function that makes a view, from its settings."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,7 +25,8 @@ def column_of(rows: Columns, column: int, *, where: str) -> list[str]:
     """Returns one column of every row. Errors: InputError if the corpus has fewer."""
     if column >= len(rows[0]):
         raise InputError(
-            f"{where}: column {column} of a corpus with {len(rows[0]) - 1} views, expected 0 to that; fix it"
+            f"{where}: column {column} of a corpus with {len(rows[0]) - 1} views, expected a number from "
+            f"0 to that"
         )
     return [row[column] for row in rows]
 
@@ -35,7 +36,7 @@ def build_augmenter(
 ) -> Augmenter:
     """Returns the function that makes `view` of rows' texts; models are loaded here.
 
-    seed: that of the corpus. number: the view's, from 1. tool: its folder.
+    seed: the corpus' seed. number: of the view, from 1. tool: folder of the tool.
     """
     if isinstance(view, Generate):
         from harness.augmentation.models import Generator

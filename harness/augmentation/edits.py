@@ -13,7 +13,7 @@ import numpy as np
 from harness.augmentation.views import Edit
 
 Synonyms = Callable[[str], Sequence[str]]
-"""Word -> its synonyms in a fixed order, without the word itself; empty where there are none."""
+"""Word -> its synonyms in a fixed order, without the word itself; possibly empty."""
 
 TRIES = 10
 """Attempts to draw a word with synonyms before an insertion is given up."""
@@ -31,7 +31,7 @@ STOP_WORDS = frozenset(_STOP_WORDS.split())
 
 
 def edit_text(text: str, view: Edit, rng: np.random.Generator, synonyms: Synonyms) -> str:
-    """Returns one text after the operation of a view; a text of words keeps one at least."""
+    """Returns one text after the operation of a view; at least one word is kept."""
     words = (clean(text) if view.clean else text).split()
     if not words:
         return ""

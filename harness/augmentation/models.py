@@ -1,4 +1,4 @@
-"""Texts made by models: translated (Marian), paraphrased (PEGASUS), or with masked word pieces filled in.
+"""Texts made by models: translated (Marian), paraphrased (PEGASUS), or with masked tokens filled in.
 
 Models are those of fetched folders: safetensors only, fp32, in eval mode. Legend: B texts, L tokens of the
 longest, V vocabulary.
@@ -19,7 +19,7 @@ from harness.errors import InputError
 from methods.core.model_files import read_model, read_tokenizer
 
 SLACK = 10
-"""Words that an output may have beyond the ratio: one word can become several."""
+"""Additional words that an output may have beyond the ratio: one word can become several."""
 
 CONTINUES = "##"
 """The prefix of a token that continues a word."""
@@ -29,7 +29,7 @@ class Generator:
     """Beam search over batches of about equal length, in fp32, without dropout."""
 
     def __init__(self, folder: Path, settings: Generate, *, device: str) -> None:
-        """Loads model and tokenizer. Errors: InputError if the folder does not hold such a model."""
+        """Loads model and tokenizer. Errors: InputError if the folder does not contain such a model."""
         from transformers import AutoModelForSeq2SeqLM
 
         self.settings = settings
@@ -89,7 +89,7 @@ class Filler:
     """
 
     def __init__(self, folder: Path, settings: Fill, *, seed: int, number: int, device: str) -> None:
-        """Loads model and tokenizer. Errors: InputError if the folder does not hold such a model."""
+        """Loads model and tokenizer. Errors: InputError if the folder does not contain such a model."""
         from transformers import AutoModelForMaskedLM
 
         self.settings, self.seed, self.number = settings, seed, number
@@ -98,14 +98,14 @@ class Filler:
         pieces = self.tokenizer.convert_ids_to_tokens(range(len(self.tokenizer)))
         if not any(piece.startswith(CONTINUES) for piece in pieces):
             raise InputError(
-                f"{folder}: a vocabulary without pieces that begin with {CONTINUES}, expected word pieces as "
-                "BERT has them; name such a model as the tool"
+                f"{folder}: no token of the vocabulary begins with {CONTINUES}; the tool must be a model "
+                f"with BERT's WordPiece tokens"
             )
         self.continues = torch.tensor([piece.startswith(CONTINUES) for piece in pieces], device=device)
         self.special = torch.tensor(self.tokenizer.all_special_ids, device=device)
 
     def __call__(self, ids: Sequence[int], texts: Sequence[str]) -> list[Augmented]:
-        """Returns each text with its masked pieces filled in, of the first `max_input` tokens."""
+        """Returns each text with masked tokens filled in, among the first `max_input` tokens."""
         encoded = self.tokenizer(
             list(texts), truncation=True, max_length=self.settings.max_input, return_offsets_mapping=True
         )
@@ -138,7 +138,7 @@ class Filler:
         masked: Sequence[Sequence[int]],
         generators: Sequence[np.random.Generator],
     ) -> list[list[str]]:
-        """Returns for each text the pieces that fill its masked positions, without their marks."""
+        """Returns for each text the tokens that fill its masked positions, without continuation marks."""
         tokens = self.tokenizer.pad({"input_ids": list(batch)}, return_tensors="pt")
         original = tokens["input_ids"].to(self.model.device)  # [B, L]
         mask = torch.zeros_like(original, dtype=torch.bool)
@@ -191,8 +191,8 @@ def load_tokenizer(folder: Path) -> Any:
     absent = [package for package in SENTENCE_PIECES if not any(distributions(name=package))]
     if pieces and absent and not (folder / "tokenizer.json").is_file():
         raise InputError(
-            f"{folder}: its tokenizer is a SentencePiece model, which needs {' and '.join(absent)}; expected "
-            f"them installed: pip install {' '.join(absent)}"
+            f"{folder}: its tokenizer is a SentencePiece model, which needs {' and '.join(absent)}; "
+            f"install with `pip install {' '.join(absent)}`"
         )
     return read_tokenizer(folder)
 
@@ -200,7 +200,7 @@ def load_tokenizer(folder: Path) -> Any:
 def by_length(ids: Sequence[Sequence[int]], *, tokens: int) -> Iterator[list[int]]:
     """Yields indices of sequences, longest first; a batch holds `tokens` positions or a single sequence.
 
-    Those of a batch have about equal length, so that little of it is padding.
+    Sequences of a batch have about equal length, so there is little padding.
     """
     batch: list[int] = []
     for index in sorted(range(len(ids)), key=lambda index: -len(ids[index])):

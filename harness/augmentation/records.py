@@ -14,14 +14,14 @@ from harness.errors import InputError
 from methods.core.files import DIGEST
 
 PART = 2048
-"""Rows of one part: the most that a killed run loses, and the rows that batches are formed from."""
+"""Rows of one part: the work that a killed run loses at most, and the pool from which batches are formed."""
 
 RECORDS = "records"
 """Entry of a part's file: its records in the order of the rows."""
 
 Outcome = Literal["augmented", "unchanged", "empty", "runaway"]
 FALLBACKS: tuple[Outcome, ...] = ("empty", "runaway")
-"""Outcomes that keep the input instead of what the model gave."""
+"""Outcomes that keep the input instead of the model's output."""
 
 
 class Augmented(NamedTuple):
@@ -36,9 +36,8 @@ Augmenter = Callable[[Sequence[int], Sequence[str]], list[Augmented]]
 
 
 def row_generator(seed: int, view: int, row: int) -> np.random.Generator:
-    """Returns the generator of one row: keyed by the corpus' seed, the view's number and the row's id.
-
-    So its numbers are the same whatever was augmented before.
+    """Returns the generator of one row: keyed by the corpus' seed, the view's number and the row's id, and so
+    independent of other rows.
     """
     return np.random.Generator(np.random.Philox(key=seed, counter=[0, 0, view, row]))
 
@@ -59,10 +58,8 @@ def judged(text: str, made: str, *, runaway: bool = False) -> Augmented:
 def augment_all(
     texts: Sequence[str], augmenter: Augmenter, folder: Path, *, part: int = PART
 ) -> list[Augmented]:
-    """Returns one augmentation a row; parts that are in `folder` already are read instead of made again.
-
-    folder: named by all that decides the rows, see `harness.identity.corpus_identity`.
-    Errors: InputError for a damaged part.
+    """Returns one augmentation a row; existing parts in `folder` are reused. folder: named by the identity of
+    the corpus, see `harness.identity.corpus_identity`. Errors: InputError for a damaged part.
     """
     records: list[Augmented] = []
     with tqdm(total=len(texts), unit=" rows", disable=None) as bar:

@@ -13,7 +13,7 @@ from harness.declarations import Declaration, one_line
 
 
 class _View(Declaration):
-    column: int = Field(ge=0, description="what is augmented: 0 the sentences of the origin, p its view p")
+    column: int = Field(ge=0, description="augmented column: 0 the sentences of the origin, p its view p")
 
 
 class Copy(_View):
@@ -24,9 +24,9 @@ class Copy(_View):
 
 
 class Generate(_View):
-    """What a sequence-to-sequence model makes of each text by beam search; the tool is the model.
+    """Each text's output of a sequence-to-sequence model under beam search; the tool is the model.
 
-    The generation settings of the model's own folder hold wherever a field here is null.
+    A null field takes the generation setting of the model's folder.
     """
 
     kind: Literal["generate"]
@@ -69,7 +69,7 @@ class Edit(_View):
 
 
 SENTENCE_PIECES = ("sentencepiece", "protobuf")
-"""Packages that the tokenizer of a `generate` model needs; those of the extra `augmentation`."""
+"""Packages that the tokenizer of a `generate` model needs; the extra `augmentation` installs them."""
 
 View = Copy | Generate | Fill | Edit
 NEEDS_TOOL = {"generate", "fill", "synonym", "insert"}

@@ -1,1 +1,1 @@
-"""What `sentbench check` measures: the first steps of runs, and encoders whose scores theory knows."""
+"""Measurements of `sentbench check`: first steps of runs, and encoders with known scores."""

@@ -1,4 +1,4 @@
-"""The first losses of each run: three numbers that a changed meaning of its training changes.
+"""The first losses of each run: three numbers that change if the meaning of its training changes.
 
 A run is trained on the first rows of its corpus, for STEPS small batches, with the schedule of a whole
 training in STEPS steps. Portable arithmetic gives the same losses on every processor, so they are compared
@@ -36,16 +36,16 @@ if TYPE_CHECKING:
 
 STEPS, BATCH = 3, 16
 ROWS = 640
-"""Rows of the corpus that are read at most."""
+"""Largest number of corpus rows that are read."""
 QUEUE = 512
-"""Keys that a queue holds at most, so that rows are left to train on where it is filled first."""
+"""Largest number of keys in a queue, so that rows remain to train on after filling it."""
 SENTENCES = (
     "A man is playing a guitar.",
     "no",
     "The committee did not approve the budget for 1998, although three members had asked for it.",
     "Café owners in São Paulo raised their prices by 12.5 percent (again).",
 )
-"""What an evaluation between steps encodes, so that a method is seen to go back to training."""
+"""Sentences encoded between steps, which checks that a method returns to training mode."""
 HEAD = """\
 # The losses of the first steps of each run, in portable arithmetic; written by `sentbench check --measure`.
 """
@@ -53,21 +53,21 @@ Losses = Annotated[list[float], Field(min_length=STEPS, max_length=STEPS)]
 
 
 def measured_runs(params: Params) -> list[str]:
-    """Returns the runs of a plan that have a loss: those that train."""
+    """Returns the runs of a plan that train."""
     return [key for key, run in params.runs.items() if run.train["steps"] != 0]
 
 
 def is_exact() -> bool:
-    """Returns whether losses that are measured here have to be equal to those of other machines."""
+    """Returns whether losses of this machine must equal the losses of other machines."""
     return in_effect() == "portable" and platform.machine() in ("x86_64", "AMD64")
 
 
 def measure_run(params: Params, key: str, most_rows: int = ROWS) -> list[float]:
     """Returns the losses [STEPS] of a run, with ten significant digits.
 
-    A parent or start that is itself trained is replaced by its backbone, so nothing depends on a training.
-    most_rows: of the corpus that are read.
-    Errors: InputError if a folder that the run needs is missing.
+    A parent or start that is itself trained is replaced by its backbone, so the losses depend on no other
+    training. most_rows: largest number of corpus rows. Errors: InputError if a folder that the run needs is
+    missing.
     """
     import torch
 
@@ -94,7 +94,7 @@ def measure_run(params: Params, key: str, most_rows: int = ROWS) -> list[float]:
 
 
 def untrained_backbone(params: Params, key: str) -> Path:
-    """Returns the backbone of a run; of one that continues another run's training the backbone of that."""
+    """Returns the backbone of a run, through the runs that it continues."""
     run = params.run(key)
     while Path(run.backbone).parent == ARTEFACTS:
         run = params.run(Path(run.backbone).name)
@@ -102,7 +102,7 @@ def untrained_backbone(params: Params, key: str) -> Path:
 
 
 def small_config(config: Any, rows: int) -> Any:
-    """Returns a method's settings that need no more than so many rows."""
+    """Returns a method's settings limited to this number of rows."""
     most = {"sentences": rows, "queue_size": min(QUEUE, rows - STEPS * BATCH)}
     fitted = {
         name: min(getattr(config, name), limit) for name, limit in most.items() if hasattr(config, name)
@@ -130,7 +130,7 @@ def measure_runs(params: Params, keys: Sequence[str]) -> dict[str, list[float]]:
     """
     if not keys:
         return {}
-    # what most runs need is loaded here: a process that is forked has it, and would take seconds for it
+    # loaded before the fork: each process would need seconds to import it
     import torch._dynamo
     import transformers.models.bert.modeling_bert  # noqa: F401
 

@@ -1,4 +1,4 @@
-"""What every method keeps, checked on a method of one's own: a few steps on a few sentences.
+"""Laws that every method must satisfy, checked on a custom method with a few steps on a few sentences.
 
 The conformance kit (tests/conformance) checks the same laws, and more, on every method of the project.
 """
@@ -25,13 +25,13 @@ from methods.core.types import Encoder, Loss, Row
 SEED, STEPS, STOP = 3, 4, 2
 ROWS, BATCH = 64, 8
 RAISED = (ArithmeticError, AssertionError, AttributeError, LookupError, NameError, RuntimeError, TypeError)
-"""What a wrong method raises, with ValueError, of which InputError is one."""
+"""Errors that a faulty method may raise; InputError is a ValueError."""
 TOLERANCE = 1e-5
 """Of a vector of length 1 or more, between a batch and a single text: sums in another order."""
 
 
 class Law(NamedTuple):
-    """A law, in words, and what is wrong; nothing if it holds."""
+    """A law and its violation; an empty text if it holds."""
 
     says: str
     fault: str = ""
@@ -39,7 +39,7 @@ class Law(NamedTuple):
 
 @dataclass
 class Ground:
-    """What the laws are checked on. build: returns a method with weights drawn from SEED."""
+    """Subject of the laws. build: returns a method with weights drawn from SEED."""
 
     build: Callable[[], Method]
     rows: Sequence[Row]
@@ -48,7 +48,7 @@ class Ground:
 
     @cached_property
     def whole(self) -> tuple[Method, dict[str, bytes]]:
-        """An uninterrupted training that several laws look at: its method, and the bytes it left."""
+        """An uninterrupted training shared by several laws: its method, and the bytes of its files."""
         method = self.build()
         return method, self.fit(method, "whole")
 
@@ -80,7 +80,7 @@ class Ground:
 def check_laws(
     build: Callable[[], Method], rows: Sequence[Row], train: TrainConfig, file: Path
 ) -> Iterator[Law]:
-    """Yields every law with what is wrong; after a law that does not hold the next ones are still checked.
+    """Yields every law with its violation; later laws are checked after a violation, too.
 
     build: returns the method with weights that a fixed seed draws. rows: at least ROWS sentences.
     """
@@ -141,7 +141,7 @@ def _collate(ground: Ground) -> None:
     torch.manual_seed(1)
     first = _flat(ground.batch(method, 4))
     torch.manual_seed(2)
-    np.random.seed(2)  # noqa: NPY002 - what an author may have used
+    np.random.seed(2)  # noqa: NPY002 - an author may have used it
     second = _flat(ground.batch(method, 4))
     if first.keys() != second.keys() or not all(map(_same, first.values(), second.values())):
         raise InputError("two calls with the same rows, step and rng differ; draw from `rng` alone")
@@ -158,7 +158,7 @@ def _resume(ground: Ground) -> None:
     method = ground.build()
 
     class Killed(Exception):
-        """Stands for the end of a process."""
+        """Simulates the end of a process."""
 
     class Dying(type(method)):  # type: ignore[misc]
         def after_step(self, step: int) -> None:
@@ -224,7 +224,7 @@ def _probe(encoder: Encoder) -> dict[str, float]:
 
 
 def _flat(value: Any, prefix: str = "") -> dict[str, Any]:
-    """Returns what a batch holds by its path of names: tensors, numbers and whatever else it has."""
+    """Returns the values of a batch (tensors, numbers, others) by their path of names."""
     if not isinstance(value, Mapping):
         return {prefix: value}
     return {name: t for key, part in value.items() for name, t in _flat(part, f"{prefix}/{key}").items()}

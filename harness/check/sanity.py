@@ -28,7 +28,7 @@ def constant(texts: Sequence[str]) -> np.ndarray:
 
 
 def random(seed: int) -> Encode:
-    """Returns an encoder that gives each text a Gaussian vector of its own, the same in every call."""
+    """Returns an encoder that gives each text a fixed Gaussian vector."""
 
     def encode(texts: Sequence[str]) -> np.ndarray:
         return np.stack([_gaussian(seed, text) for text in texts])
@@ -44,7 +44,7 @@ def _gaussian(seed: int, text: str) -> np.ndarray:
 def oracle(pairs: Sequence[ScoredPair]) -> Encode:
     """Returns an encoder under which the cosine of each pair is its gold score times one constant.
 
-    Errors (of the encoder): InputError for a text of no pair.
+    Errors (of the encoder): InputError for an unknown text.
     """
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
@@ -80,7 +80,7 @@ def attainable(pairs: Sequence[ScoredPair]) -> float:
 
 
 def problems_of(task: Task) -> list[str]:
-    """Returns one line for every such encoder whose score on an STS task differs from theory.
+    """Returns one line for each of these encoders whose score on an STS task differs from theory.
 
     Constant: refused. Random: |Spearman| at most 4 / sqrt(n). Oracle: `attainable`.
     Errors: InputError for a task of another kind.

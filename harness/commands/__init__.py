@@ -1,10 +1,10 @@
 """Commands of `sentbench`, one file a command; stages, `sentbench stage NAME`, are in harness/stages.
 
 The first line of a command's docstring is its name and help, and a line `Example: ...` of it ends its help
-page. ARGUMENTS has the settings of each argument by its name, as argparse takes them; a command without it
-takes none. `execute(arguments)` runs it and returns an exit code, or None for 0. CONTINUES, where there is
-one, says what an interrupted command goes on from. Only the command called is imported. Here the name `list`
-stands for the command once that is imported, not for Python's type.
+page. ARGUMENTS has the argparse settings of each argument by its name; it is optional. `execute(arguments)`
+runs the command and returns an exit code, or None for 0. The optional CONTINUES tells where an interrupted
+command resumes. Only the module of the called command is imported. The name `list` is the command's module
+after its import, not Python's type.
 """
 
 import argparse
@@ -14,7 +14,7 @@ from harness.errors import InputError, near_matches
 from harness.paths import ARTEFACTS, BACKBONES, DATA, is_checkout, is_project
 
 POOLINGS = ("cls", "mean", "first-last-avg", "static-last-avg", "last-two-avg", "pooler")
-"""The poolings of `methods.core.reading`, which would load torch for a help page; a test compares them."""
+"""The poolings of `methods.core.reading`, copied because that module loads torch; a test compares them."""
 POOLING = {
     "choices": POOLINGS,
     "help": "how token vectors become one; needed for a plain Hugging Face folder",
@@ -36,21 +36,21 @@ FORMAT = {
 def format_of(arguments: argparse.Namespace) -> str:
     """Returns `text`, `github` or `json`; InputError for two of them."""
     if arguments.json and arguments.format != "text":
-        raise InputError(f"--json with --format {arguments.format}: expected one of the two; drop one")
+        raise InputError(f"use either --json or --format {arguments.format}")
     return "json" if arguments.json else str(arguments.format)
 
 
 def check_encoder_folder(folder: Path) -> None:
-    """Raises InputError, which names what makes the folder, before anything heavy is imported."""
+    """Raises InputError with the command that makes the folder, before heavy imports."""
     if folder.is_dir():
         return
     if folder.exists():
-        raise InputError(f"{folder}: is a file, expected an encoder folder; name the folder that it is in")
+        raise InputError(f"{folder}: is a file, expected an encoder folder")
     raise InputError(f"{folder}: no such folder, expected an encoder folder; {maker_of(folder)}")
 
 
 def maker_of(folder: Path) -> str:
-    """Returns in words what makes a missing folder of the plan, or which name may have been meant."""
+    """Returns advice for a missing folder: the command that makes it, or similar names."""
     rooms = {DATA: "data", BACKBONES: "backbone", ARTEFACTS: "train"}
     if folder.parent in rooms and is_project():
         from harness.plan.entries import read_params

@@ -1,7 +1,7 @@
 """`sentbench check`: compare first losses and results with the committed ones.
 
 First losses name the runs whose training a change of the code changes, in seconds a run and without the
-training. Runs that pass them have to have identical results. The rule is that of harness/results/moved.py.
+training. Runs that pass them must have identical results, by the rule of harness/results/moved.py.
 
 Example: `sentbench check --format github`
 """
@@ -44,7 +44,7 @@ ARGUMENTS = {
 
 @dataclass
 class Findings:
-    """What a check found. problems: a line each. lines: what it says after them; counts: for `--json`."""
+    """Outcome of a check. problems: a line each. lines: further output; counts: for `--json`."""
 
     problems: list[str] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
@@ -56,7 +56,7 @@ def execute(arguments: argparse.Namespace) -> int:
     need_checkout("the check of results")
     form = format_of(arguments)
     if arguments.measure and form != "text":
-        raise InputError("--measure prints one line, expected no --json and no --format; drop it")
+        raise InputError("--measure prints one line and takes neither --json nor --format")
     warn_if_stale()
     if arguments.measure:
         return measure(read_params())
@@ -100,8 +100,8 @@ def check_contributed(found: Findings) -> None:
 def check_losses(found: Findings, params: Params) -> dict[str, Answer]:
     """Returns the answer of every run's first losses.
 
-    Losses that are not identical are a problem, in other than portable arithmetic those that moved; so is a
-    run without known losses.
+    Problems are losses that are not identical (in native arithmetic: that moved) and runs without known
+    losses.
     """
     known, keys, exact = read_losses(FIRST_LOSSES), measured_runs(params), is_exact()
     found.problems += [
@@ -121,12 +121,12 @@ def check_losses(found: Findings, params: Params) -> dict[str, Answer]:
 
 
 def numbers(losses: Sequence[float]) -> str:
-    """Returns losses as a text."""
+    """Formats losses."""
     return ", ".join(f"{loss:.10g}" for loss in losses)
 
 
 def scoring_problems() -> list[str]:
-    """Returns one line for every encoder of known score that is not scored as theory says."""
+    """Returns one line for each encoder of known score whose score differs from theory."""
     from harness.check.sanity import problems_of
     from harness.tasks.registry import build_tasks
 
@@ -137,9 +137,8 @@ def scoring_problems() -> list[str]:
 def check_results(
     found: Findings, params: Params, losses: Mapping[str, Answer], arguments: argparse.Namespace
 ) -> bool:
-    """Compares the plan's results; returns whether all agree, True if there is nothing to compare with.
-
-    A run is evaluated here if its vectors are: a fresh clone has all committed scores.
+    """Compares the plan's results; returns whether all agree, True without committed results. A run counts as
+    evaluated if its vectors exist, because a fresh clone has all committed scores.
     """
     against = arguments.against
     here = {result.run.key: result for result in read_results(SCORES.glob("*.json"))}
@@ -173,7 +172,7 @@ def not_identical(
 ) -> list[str]:
     """Returns a line for each run that passes its first losses and whose result is not identical.
 
-    losses: those that were measured; a run that trains nothing passes. Both sides have portable arithmetic.
+    losses: the measured ones; a run without training passes. Both sides have portable arithmetic.
     """
     lines = []
     for key, answer in compared.answers.items():

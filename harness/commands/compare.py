@@ -57,11 +57,11 @@ ONLY: dict[Kind, dict[str, Any]] = {
     "system": {"no_pairs": False},
     "model": {"pooling": None},
 }
-"""Options of one kind alone, with what they are where they are not given."""
+"""Options of only one kind of comparison, with their defaults."""
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Prints the comparison; returns 1 if `--fail-on` finds something."""
+    """Prints the comparison; returns 1 if a move matches `--fail-on`."""
     form = format_of(arguments)
     names = arguments.before, arguments.after
     kind = kind_of_both(*names)
@@ -92,7 +92,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def kind_of_both(first: str, second: str) -> Kind:
-    """Returns what both names are. Errors: InputError if they are not of one kind.
+    """Returns the kind of both names. Errors: InputError if the kinds differ.
 
     A folder of result files is a state of all scores, unless both are folders of one system, each of another.
     """
@@ -107,19 +107,19 @@ def kind_of_both(first: str, second: str) -> Kind:
         words = [
             f"{name} is {words_for(name, kind)}" for name, kind in zip((first, second), kinds, strict=True)
         ]
-        raise InputError(f"{', '.join(words)}: expected two of a kind; name another one")
+        raise InputError(f"{', '.join(words)}: expected two of the same kind")
     return kinds[0]
 
 
 def words_for(name: str, kind: Kind) -> str:
-    """Returns what a name is, in words."""
+    """Describes the kind of a name."""
     if kind == "system" and not is_recorded(name):
         return "no system with results, file, folder or git revision here"
     return WORDS[kind]
 
 
 def kind_of(name: str) -> Kind:
-    """Returns what a name is; what is nothing else may be a system, whose name is checked later."""
+    """Returns the kind of a name; the default is a system, whose name is checked later."""
     path = Path(name)
     if path.is_file() or holds_results(path):
         return "results"
@@ -133,7 +133,7 @@ def kind_of(name: str) -> Kind:
 
 
 def holds_results(folder: Path) -> bool:
-    """Returns whether a folder has result files, and is no model that has some next to it."""
+    """Returns whether a folder has result files and is not a model folder."""
     return not (folder / "config.json").exists() and any(folder.glob("*__*__s*.json"))
 
 
@@ -147,12 +147,12 @@ def is_recorded(name: str) -> bool:
 
 
 def check_options(arguments: argparse.Namespace, kind: Kind, form: str) -> None:
-    """Raises InputError for an option that another kind of comparison has."""
+    """Raises InputError for an option of another kind of comparison."""
     for owner, options in ONLY.items():
         for option, usual in options.items():
             if owner != kind and getattr(arguments, option) != usual:
                 flag = f"--{option.replace('_', '-')}"
-                raise InputError(f"{flag} is for {WORDS[owner]}, both sides are {WORDS[kind]}; drop it")
+                raise InputError(f"{flag} is for {WORDS[owner]}, both sides are {WORDS[kind]}")
     if kind == "state" and arguments.tasks is not None:
         raise InputError("--tasks: two states are compared on all tasks; drop it")
     if kind != "state" and form == "github":
@@ -160,7 +160,7 @@ def check_options(arguments: argparse.Namespace, kind: Kind, form: str) -> None:
 
 
 def compare_states(names: tuple[str, str], arguments: argparse.Namespace, form: str) -> int:
-    """Prints what moved as Markdown, JSON or annotations; returns 1 if `--fail-on` finds a move."""
+    """Prints moved scores as Markdown, JSON or annotations; returns 1 if `--fail-on` finds a move."""
     before, after = (
         [one for one in results_of(name) if arguments.device in (None, one.provenance.device)]
         for name in names
@@ -178,7 +178,7 @@ def compare_states(names: tuple[str, str], arguments: argparse.Namespace, form: 
 
 
 def fails(move: Move, fail_on: str) -> bool:
-    """Returns whether a move is one of those that `--fail-on` names."""
+    """Returns whether a move matches `--fail-on`."""
     if fail_on == "nothing":
         return False
     if fail_on == "down":

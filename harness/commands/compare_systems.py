@@ -19,7 +19,7 @@ def compare_named(
 ) -> SystemComparison:
     """Returns the differences of two systems, SYSTEM or SYSTEM@BACKBONE, or of two runs by their keys.
 
-    tasks: names of tasks and suites, all that both have if None. pairs: with the intervals over pairs.
+    tasks: names of tasks and suites; None: all common ones. pairs: whether to compute intervals over pairs.
     Errors: InputError for an unknown name, the same one twice, or no test set in common.
     """
     from harness.report.system_pairs import compare_systems, system_scores
@@ -29,7 +29,7 @@ def compare_named(
     first, second = (results_named(name, results) for name in names)
     if first == second:
         run = first[0].run
-        raise InputError(f"{run.id}@{run.backbone} on both sides, expected two systems; name another one")
+        raise InputError(f"{run.id}@{run.backbone} on both sides, expected two systems")
     if tasks is not None:
         first, second = (only_tasks(side, tasks) for side in (first, second))
     intervals = pair_intervals(first, second) if pairs else {}
@@ -54,14 +54,15 @@ def recorded(names: Collection[str]) -> list[ResultFile]:
     check_plain(SCORES, again="run `dvc repro` again", pattern="*.json")
     results = read_results(SCORES.glob("*.json"), kept=kept)
     if not results:
-        raise InputError(f"{SCORES}: no scores, expected result files; run `dvc repro`, or name a folder")
+        raise InputError(f"{SCORES}: no result files; run `dvc repro`, or name a folder")
     return results
 
 
 def results_named(name: str, results: Sequence[ResultFile]) -> list[ResultFile]:
     """Returns the results of a run, or of all seeds of a system on one backbone.
 
-    Errors: InputError for an unknown name, and for a system with results on several backbones without one.
+    Errors: InputError for an unknown name, and for a system with results on several backbones if the name has
+    no backbone.
     """
     system, _, backbone = name.partition("@")
     found = [
@@ -76,15 +77,12 @@ def results_named(name: str, results: Sequence[ResultFile]) -> list[ResultFile]:
         )
     if not found:
         known = sorted({key for result in results for key in (result.run.id, result.run.key)})
-        raise InputError(
-            f"{name!r} has no results, expected a system or a run that has{near_matches(name, known)}; "
-            "correct the name or run it"
-        )
+        raise InputError(f"{name!r} has no results{near_matches(name, known)}")
     return found
 
 
 def only_tasks(results: Sequence[ResultFile], names: Sequence[str]) -> list[ResultFile]:
-    """Returns the results with the scores of these tasks and suites alone; InputError without a name."""
+    """Returns the results with only the scores of these tasks and suites; InputError for an empty list."""
     from harness.stages.evaluate import tasks_named
 
     wanted = {task.name for task in tasks_named(names, text=results[0].provenance.text)}
@@ -95,9 +93,8 @@ def only_tasks(results: Sequence[ResultFile], names: Sequence[str]) -> list[Resu
 
 
 def pair_intervals(first: Sequence[ResultFile], second: Sequence[ResultFile]) -> Mapping[TaskName, OverItems]:
-    """Returns the intervals over pairs of every task that all these runs have stored vectors of.
-
-    Nothing is fetched: a task whose data are not here has none. Vectors are those of the selected weights.
+    """Returns the intervals over pairs of each task for which all these runs have stored vectors. Nothing is
+    fetched: tasks without local data are left out. Vectors are of the selected weights.
     """
     stores = [EMBEDDINGS / result.run.key for result in (*first, *second)]
     if not all((store / STORE_RECORD).is_file() for store in stores):
@@ -117,7 +114,8 @@ def pair_intervals(first: Sequence[ResultFile], second: Sequence[ResultFile]) ->
 
 
 def paired_runs(first: Sequence[ResultFile], second: Sequence[ResultFile]) -> list[tuple[int, int]]:
-    """Returns the positions of the runs that share a seed; a system without training goes with every seed."""
+    """Returns the positions of the runs that share a seed; a system without training is paired with every
+    seed."""
     exact = [all(result.selection.last_step == 0 for result in side) for side in (first, second)]
     return [
         (i, j)

@@ -25,21 +25,18 @@ ARGUMENTS = {
 
 
 def execute(arguments: argparse.Namespace) -> None:
-    """Runs one action on the named sources, or on those of the plan, and prints a line for each.
-
-    See ACTIONS. As a stage of the pipeline `fetch` runs after data/NAME was deleted: what is in the folder
-    of SENTBENCH_DATA is copied then, and nothing is downloaded again.
+    """Runs one action on the named sources, or on the plan's sources, and prints a line for each. See
+    ACTIONS. In the pipeline `fetch` runs after data/NAME was deleted: it copies from the folder of
+    SENTBENCH_DATA instead of downloading again.
     """
     from harness.plan.entries import read_params
 
     if arguments.providers is not None and not name_list(arguments.providers):
-        raise InputError(
-            "--providers names no provider, expected some, for example embedded,hub; leave it out"
-        )
+        raise InputError("--providers is empty, expected for example embedded,hub")
     if arguments.revision is not None and arguments.action in ("check", "lock"):
-        raise InputError(f"data {arguments.action} with --revision, expected data fetch or convert; drop it")
+        raise InputError(f"data {arguments.action} does not take --revision")
     if arguments.revision is not None and "hub" not in name_list(arguments.providers or "hub"):
-        raise InputError(f"--revision {arguments.revision}: the providers lack the hub; drop one of the two")
+        raise InputError(f"--revision {arguments.revision}: needs the provider hub")
     planned = read_params() if PARAMS.is_file() or not arguments.names else None
     folder = data_roots()[-1]
     names = arguments.names or list(planned.sources if planned else ())
@@ -57,7 +54,7 @@ def execute(arguments: argparse.Namespace) -> None:
         from harness.compute.pickled import convert
 
         if not arguments.names:
-            raise InputError("data convert: no source is named, expected at least one; name it")
+            raise InputError("data convert: name at least one source")
         for name in arguments.names:
             print(convert(name, revision=arguments.revision))
     else:

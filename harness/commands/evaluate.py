@@ -16,16 +16,16 @@ from harness.disk.files import write_json
 from harness.disk.outputs import check_file
 from harness.errors import InputError
 from harness.process import DEVICE, compute_with
-from harness.report.formats.scores import ScoreLine
 from harness.tasks.interface import Task, check_names
 
 if TYPE_CHECKING:
     import numpy as np
 
     from harness.facts.statistics import Interval
+    from harness.report.formats.scores import ScoreLine
 
 BM25 = "bm25"
-"""The name of BM25, which ranks texts by their words, in place of an encoder's folder."""
+"""The name that selects BM25 instead of an encoder's folder."""
 ARGUMENTS = {
     "folder": {
         "type": Path,
@@ -58,7 +58,7 @@ ARGUMENTS = {
 
 
 def execute(arguments: argparse.Namespace) -> None:
-    """Prints the scores of a folder, and writes them where an option says so."""
+    """Prints the scores of a folder, and writes them if requested."""
     compute_with(arguments.arithmetic or "native")
     output = check_file(arguments.out, keys=("model", "scores")) if arguments.out else None
     lines, bounds = scores_of(arguments)
@@ -111,17 +111,20 @@ def scores_of(arguments: argparse.Namespace) -> tuple[list[ScoreLine], dict[str,
 def bm25_lines(arguments: argparse.Namespace) -> list[ScoreLine]:
     """Returns the scores of BM25 on re-ranking tasks.
 
-    Errors: InputError for a task of another kind, and an option that only encoders take.
+    Errors: InputError for a task of another kind, and for an option of encoders.
     """
     for name in ("interval", "from_store", "pooling", "arithmetic", "pairs"):
         if getattr(arguments, name):
-            raise InputError(f"bm25 with --{name.replace('_', '-')}: only encoders take it; drop the option")
+            raise InputError(f"bm25 with --{name.replace('_', '-')}: only encoders take this option")
+    from harness.report.formats.scores import ScoreLine
     from harness.tasks.registry import build_tasks
     from harness.tasks.reranking import RerankingTask, bm25_scores
 
     lines, listed = [], "sts" if arguments.tasks is None else arguments.tasks
     for task in build_tasks(name_list(listed), text=arguments.text):
         if not isinstance(task, RerankingTask):
-            raise InputError(f"bm25: {task.name} ranks nothing, expected AskUbuntu, SciDocs or TRECQA")
+            raise InputError(
+                f"bm25: {task.name} is not a re-ranking task, expected AskUbuntu, SciDocs or TRECQA"
+            )
         lines += [ScoreLine(**score._asdict()) for score in bm25_scores(task)]
     return lines

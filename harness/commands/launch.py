@@ -36,9 +36,9 @@ TYPICAL = {
     "evaluate": 6.0,
     "report": 15.0,
 }
-"""Seconds of stages of the small plan, until they are measured; other stages take about one."""
+"""Seconds of stages of the small plan, until they are measured; other stages take about one second."""
 GPUS = (1, 8, 64)
-"""GPUs for which an estimate is given: one, a machine of them, a cluster."""
+"""Numbers of GPUs in the estimate: one, one machine, a cluster."""
 ARGUMENTS = {
     "targets": {"nargs": "*", "metavar": "TARGET", "help": "stages, with all they need; else all stages"},
     "--on": {"choices": ["local", "ray", "slurm"], "default": "local", "help": "what runs the stages"},
@@ -58,7 +58,8 @@ ARGUMENTS = {
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Runs what has changed and records it as `dvc repro` does; returns 1 if anything failed or was ended."""
+    """Runs changed stages and records them as `dvc repro` does; returns 1 if a stage failed or was
+    interrupted."""
     compute_with("native")  # each command of a stage sets its own
     check_options(arguments)
     with open_pipeline(arguments.targets or None) as pipeline:
@@ -81,7 +82,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def executor_of(arguments: argparse.Namespace, pipeline: Pipeline) -> Executor:
-    """Returns the executor that the arguments name; InputError if it cannot be had."""
+    """Returns the executor that the arguments name; InputError if it is not available."""
     share = arguments.jobs, arguments.cpus_per_run or 1.0, arguments.gpus_per_run
     if arguments.on == "ray":
         return RayExecutor(arguments.address, *share)
@@ -98,7 +99,7 @@ def executor_of(arguments: argparse.Namespace, pipeline: Pipeline) -> Executor:
 
 
 def guesses(pipeline: Pipeline, params: Params) -> dict[str, float]:
-    """Returns the seconds that stages may take: as on record here, else those typical of the small plan."""
+    """Returns the expected seconds of stages: from records, otherwise typical values of the small plan."""
     found = {}
     for name in pipeline.order:
         kind, _, key = name.partition("@")
@@ -112,7 +113,7 @@ def guesses(pipeline: Pipeline, params: Params) -> dict[str, float]:
 
 
 def forecast(pipeline: Pipeline, jobs: int | None) -> str:
-    """Returns what would run and, by executor, how long the plan's runs among it would take."""
+    """Returns the stages that would run and, by executor, the time of the plan's runs among them."""
     names = pipeline.to_run(foreseen(pipeline))
     kinds = Counter(name.partition("@")[0] for name in names)
     counts = ", ".join(f"{number} {kind}" for kind, number in kinds.items()) or "none"
@@ -142,10 +143,9 @@ def forecast(pipeline: Pipeline, jobs: int | None) -> str:
 
 
 def foreseen(pipeline: Pipeline) -> dict[str, dict[Path, str]]:
-    """Returns what the stages of entries and of code fingerprints would write, by stage and file.
-
-    Both are computed in seconds, and without them a comment in a module would look like a change of every
-    stage. Empty for a pipeline without these stages.
+    """Returns the outputs of the stages of entries and of code fingerprints, by stage and file. Both take
+    seconds to compute; without them a comment in a module would look like a change of every stage. Empty for
+    a pipeline without these stages.
     """
     if not {"entries", "fingerprint"} <= pipeline.order.keys():
         return {}
@@ -160,7 +160,7 @@ def foreseen(pipeline: Pipeline) -> dict[str, dict[Path, str]]:
 
 
 def report(scheduler: Scheduler) -> int:
-    """Prints what failed and how to go on, if anything did; returns the exit code."""
+    """Prints failures and how to continue; returns the exit code."""
     for name, reason in scheduler.failed.items():
         log = f" (log: {log_of(name)})" if log_of(name).is_file() else ""
         print(f"failed: {name}: {reason}{log}", file=sys.stderr)
@@ -169,23 +169,21 @@ def report(scheduler: Scheduler) -> int:
     left = f"; {len(scheduler.skipped)} stages were not run" if scheduler.skipped else ""
     what = "interrupted" if scheduler.interrupted else f"{len(scheduler.failed)} failed"
     print(
-        f"sentbench launch: {what}{left}; what ended is recorded, and the same command goes on from there",
+        f"sentbench launch: {what}{left}; finished stages are recorded; rerun to continue",
         file=sys.stderr,
     )
     return 128 + scheduler.interrupted if scheduler.interrupted else 1
 
 
 def check_options(arguments: argparse.Namespace) -> None:
-    """Raises InputError for a number that a launch cannot have, and for an option of another executor."""
+    """Raises InputError for an invalid number, and for an option of another executor."""
     limits = {"jobs": 1, "retries": 0, "cpus_per_run": 0.01, "gpus_per_run": 0}
     for name, least in limits.items():
         number = getattr(arguments, name)
         if number is not None and not (least <= number < math.inf):
-            raise InputError(
-                f"--{name.replace('_', '-')} {number}: expected at least {least}; correct the number"
-            )
+            raise InputError(f"--{name.replace('_', '-')} {number}: expected at least {least}")
     if not all(target.strip() for target in arguments.targets):
-        raise InputError("launch '': expected the name of a stage; leave it out for all stages")
+        raise InputError("launch '': expected the name of a stage")
     for option, executor in (("address", "ray"), ("slurm", "slurm")):
         given = getattr(arguments, option)
         if given and arguments.on != executor:

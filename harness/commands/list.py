@@ -41,12 +41,11 @@ def _shown(value: Any) -> str:
 
 
 def listing(what: str, *, coverage: bool = False) -> list[dict[str, Any]]:
-    """Returns objects with a `name` and what a reader wants next to it; imports nothing heavy.
-
-    coverage: of the papers' tables, how many rows runs of ours fill.
+    """Returns objects with a `name` and further columns, without heavy imports. coverage: also the number of
+    rows of each paper's table that our runs fill.
     """
     if coverage and what != "tables":
-        raise InputError(f"--coverage with {what}: expected tables; write `list tables --coverage`")
+        raise InputError(f"--coverage with {what}: write `list tables --coverage`")
     if coverage:
         return _coverage()
     if what == "methods":

@@ -59,7 +59,7 @@ def execute(arguments: argparse.Namespace) -> None:
 
     names = list(LOCAL_STS) if arguments.tasks is None else name_list(arguments.tasks)
     if len(_copies(names)) < len(names) and not hub_answers():
-        os.environ["HF_HUB_OFFLINE"] = "1"  # use what was fetched before, and do not wait for the hub
+        os.environ["HF_HUB_OFFLINE"] = "1"  # use cached files instead of waiting for the hub
     identity, scores = run_folder(
         arguments.folder, names, out=out, pooling=arguments.pooling, device=arguments.device
     )
@@ -74,7 +74,7 @@ def execute(arguments: argparse.Namespace) -> None:
 
 
 class Identity(NamedTuple):
-    """What mteb files the results of one encoder under; `experiment` is a folder below the revision."""
+    """Identity under which mteb files an encoder's results; `experiment` is a folder below the revision."""
 
     name: str
     revision: str
@@ -86,7 +86,7 @@ def run_folder(
 ) -> tuple[Identity, list[MtebScore]]:
     """Returns the identity of the encoder of `folder` in mteb, and its score of each task in the given order.
 
-    A task that the mirror has a copy of is scored on the copy and marked `local`; others take the hub's data.
+    A task with a copy in the mirror is scored on that copy and marked `local`; others use the hub's data.
     Errors: InputError for a bad folder, an unknown task, or unavailable data.
     """
     from harness.compute.encoders import read_encoder
@@ -94,7 +94,7 @@ def run_folder(
     from harness.tasks.mteb_adapter import MtebModel, count_parameters, run_mteb
 
     if not tasks:
-        raise InputError("no mteb task is named, expected at least one, for example STSBenchmark")
+        raise InputError("name at least one mteb task, for example STSBenchmark")
     quiet()
     for library in ("mteb", "huggingface_hub", "datasets"):
         logging.getLogger(library).setLevel(logging.ERROR)

@@ -27,7 +27,7 @@ NOT_COUNTED = "not counted: classifiers of transfer tasks, the making of derived
 
 
 class System(NamedTuple):
-    """The runs of a plan that differ in nothing but the seed."""
+    """The runs of a plan that differ only in their seed."""
 
     id: str
     backbone: str
@@ -65,7 +65,7 @@ def execute(arguments: argparse.Namespace) -> None:
     if arguments.gpu:
         times = times.on(arguments.gpu)
     if not arguments.dry_run:
-        need_checkout("a plan that is written, one without --dry-run,")
+        need_checkout("plan without --dry-run")
     recipes = load_recipes()
     params = resolve(
         recipes,
@@ -93,17 +93,18 @@ def check_aim(power: float | None, delta: float | None) -> None:
     """Raises InputError unless power and difference are both given and possible, or neither is given."""
     if (power is None) != (delta is None):
         raise InputError(
-            "--power and --delta go together: how likely a difference is to be seen, and its size"
+            "--power and --delta go together: the probability of detecting a difference, and its size"
         )
     if power is not None and delta is not None and not (0.05 < power <= 0.999 and 0.001 <= delta <= 100):
         raise InputError(
-            f"--power {power} --delta {delta}: expected a power above 0.05 and up to 0.999, and a delta from "
-            "0.001 to 100 points; give for example --power 0.8 --delta 0.5"
+            f"--power {power} --delta {delta}: expected a power above 0.05 and up to 0.999, and a delta "
+            f"from 0.001 to 100 points, for example --power 0.8 --delta 0.5"
         )
 
 
 def describe(params: Params, times: StepTimes | None = None) -> str:
-    """Returns a line a system, those of teachers, data and total, the estimates' grounds, what is missing."""
+    """Returns a line for each system, for teachers, data and total, for the basis of the estimates, and
+    for missing data."""
     estimate = Estimate(params, times or read_step_times())
     found = systems(params, estimate)
     lines = [_line("system", "backbone", "runs", "done", "steps of batch", "GPU h", "core h", "disk")]
@@ -140,7 +141,7 @@ def systems(params: Params, estimate: Estimate) -> list[System]:
 
 
 def is_done(key: str, run: Run) -> bool:
-    """Returns whether a score of the run is on record that its present recipe made."""
+    """Returns whether there is a score of the run from its present recipe."""
     path = SCORES / f"{key}.json"
     if not os.path.lexists(path):
         return False

@@ -42,7 +42,7 @@ ARGUMENTS = {
 
 
 def execute(arguments: argparse.Namespace) -> None:
-    """Writes the folder, prints what is in it, and uploads it if a repository is named."""
+    """Writes the folder, prints a summary, and uploads it if a repository is given."""
     if arguments.to is not None:
         check_upload(arguments.to)
     out = arguments.out or Path("published") / arguments.runs[0]
@@ -54,12 +54,11 @@ def execute(arguments: argparse.Namespace) -> None:
 def publish(
     params: Params, names: Sequence[str], out: Path, *, licence: str | None = None, name: str | None = None
 ) -> str:
-    """Writes the folder `out` for runs or systems `names` and returns what is in it, in one line.
-
-    The weights are those of the seed with the median dev score; card and result files are of all seeds.
-    name: the repository that it is for, for mteb's declaration of the model.
-    Errors: InputError for an unknown run, runs of several systems, a run without scores or artefact, an
-    encoder that sentence-transformers cannot express, or an `out` that is a file or a foreign folder.
+    """Writes the folder `out` for runs or systems `names` and returns a summary of one line. The weights are
+    of the seed with the median dev score; card and result files cover all seeds. name: the target repository,
+    for mteb's declaration of the model. Errors: InputError for an unknown run, runs of several systems, a run
+    without scores or artefact, an encoder that sentence-transformers cannot express, or if `out` is a file or
+    a foreign folder.
     """
     check_folder(out, PUBLISHED)
     keys = runs_of(params, names)
@@ -92,7 +91,7 @@ def publish(
 
 
 def runs_of(params: Params, names: Sequence[str]) -> list[str]:
-    """Returns the run keys that names ask for: a run, or a system for all its runs; one system in all."""
+    """Returns the run keys of names: a run, or a system for all its runs; all must be of one system."""
     keys: dict[str, None] = {}
     for name in names:
         meant = [key for key, run in params.runs.items() if name in (key, run.id)]
@@ -113,17 +112,17 @@ def runs_of(params: Params, names: Sequence[str]) -> list[str]:
 def _scores_of(key: str) -> ResultFile:
     path = SCORES / f"{key}.json"
     if not path.is_file():
-        raise InputError(f"{path}: no scores, a card needs them; run `dvc repro evaluate@{key}`")
+        raise InputError(f"{path}: missing scores; run `dvc repro evaluate@{key}`")
     return read_result(path)
 
 
 def _loadable(folder: Path) -> Path:
     if not folder.is_dir():
-        raise InputError(f"{folder}: no such folder, expected the run's artefact; run `dvc repro`")
+        raise InputError(f"{folder}: missing artefact of the run; run `dvc repro`")
     if not (folder / "modules.json").is_file():
         raise InputError(
-            f"{folder}: no modules.json, sentence-transformers cannot express this encoder without code of "
-            f"ours (a pooling over layers, or word vectors); publish a run with pooling cls or mean"
+            f"{folder}: no modules.json, sentence-transformers cannot express this encoder without our "
+            f"code (a pooling over layers, or word vectors); publish a run with pooling cls or mean"
         )
     read_artefact(folder)
     return folder
@@ -148,13 +147,11 @@ def _card_values(params: Params, run: Run, licence: str | None) -> dict[str, Any
 
 
 def _origin(params: Params, run: Run) -> str:
-    """Returns the source a run's backbone is made from."""
+    """Returns the source of a run's backbone."""
     folder = run.backbone
     while Path(folder).parent == BACKBONES:
         name = Path(folder).name
         if name not in params.backbones:
-            raise InputError(
-                f"{folder}: not among `backbones` of params.yaml, its licence is not known; plan it"
-            )
+            raise InputError(f"{folder}: not among `backbones` of params.yaml, so its licence is unknown")
         folder = params.backbones[name].origin
     return Path(folder).name

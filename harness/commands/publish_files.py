@@ -1,4 +1,4 @@
-"""What the hub, mteb and transformers read of a published folder, and the upload of one."""
+"""Files of a published folder for the hub, mteb and transformers, and its upload."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -24,15 +24,14 @@ MTEB_TASKS = {
     "STSB": ("STSBenchmark", "stsb-raw"),
     "SICKR-mteb": ("SICK-R", "sickr-raw"),
 }
-"""Task -> mteb's task, and the source whose files are those of mteb's data set."""
+"""Task -> mteb's task, and the source with the files of mteb's data set."""
 
 
 def complete_weights(folder: Path) -> bool:
-    """Adds a pooler of the identity if the saved weights lack one that AutoModel has; returns whether.
-
-    Else transformers would warn and draw it at random at each load. Vectors of this project and of
-    sentence-transformers do not use it. The checksums of the folder's record are made again.
-    Errors: InputError if any other weight is missing.
+    """Adds an identity pooler if AutoModel expects one and the saved weights lack it; returns whether.
+    Without it transformers would warn and draw a random one at each load. Vectors of this project and of
+    sentence-transformers do not use it. The checksums of the folder's record are updated. Errors: InputError
+    if any other weight is missing.
     """
     import torch
     from safetensors.torch import load_file, save_file
@@ -58,16 +57,15 @@ def complete_weights(folder: Path) -> bool:
 
 
 def on_hub(source: str) -> tuple[str | None, str | None]:
-    """Returns the hub's repository and commit of a data source, None where it has none."""
+    """Returns the hub's repository and commit of a data source; None if it is not on the hub."""
     hub = SOURCES[source].providers.get("hub") if source in SOURCES else None
     return (hub.repo, hub.revision) if hub and hub.repo else (None, None)
 
 
 def reported_values(system: str, backbone: str) -> dict[str, float]:
-    """Returns by task the value that the system's paper reports, x 100, where all of its tables agree.
-
-    Rows of other variants do not count, nor what another paper measured again. Values that others cite count
-    only for a system whose own paper is not among the declared ones.
+    """Returns by task the value that the system's paper reports, x 100, if all of its tables agree. Rows of
+    other variants and measurements of other papers do not count. Values that others cite count only for a
+    system whose original paper is not declared.
     """
     rows = [
         (row.source, column, round(100 * value / table.scale, 2))
@@ -141,16 +139,16 @@ def card_header(results: Sequence[ResultFile], chosen: ResultFile, values: Mappi
 
 
 def mteb_data(result: ResultFile, task: str) -> tuple[str | None, str | None]:
-    """Returns repository and commit of the data set of mteb's task, where a task was scored on its files."""
+    """Returns repository and commit of the data set of mteb's task; None if the task was scored on other
+    files."""
     _, source = MTEB_TASKS.get(task, ("", ""))
     return on_hub(source) if source in result.provenance.data_sha256 else (None, None)
 
 
 def write_mteb(results: Sequence[ResultFile], folder: Path, out: Path) -> tuple[list[str], str]:
-    """Writes mteb's result files of scores of raw text; returns the tasks, and why if there is none.
-
-    Only scores of files that are those of mteb's pinned data set revision count. Each seed is an experiment
-    of the model, whose revision is made from the encoder's bytes. folder: of an encoder of one of the seeds.
+    """Writes mteb's result files of scores of raw text; returns the tasks, and the reason if there are none.
+    Only scores on the files of mteb's pinned data set revision count. Each seed is an experiment of the
+    model, whose revision is made from the encoder's bytes. folder: encoder of one seed.
     """
     if results[0].provenance.text != "raw":
         return [], "the runs were evaluated on SentEval's text, and MTEB scores raw sentences"
@@ -177,7 +175,7 @@ def write_mteb(results: Sequence[ResultFile], folder: Path, out: Path) -> tuple[
 def mteb_scores(result: ResultFile) -> dict[str, dict[str, float]]:
     """Returns cosine_spearman and cosine_pearson of the best-dev weights by task, for tasks of mteb.
 
-    mteb scores raw text, and a result of another text has none.
+    mteb scores raw text; results of other text forms have none of them.
     """
     if result.provenance.text != "raw":
         return {}
@@ -189,7 +187,7 @@ def mteb_scores(result: ResultFile) -> dict[str, dict[str, float]]:
 
 
 def _task_result(task: str, values: Mapping[str, float]) -> Any:
-    """Returns scores as mteb's result of its task. Errors: InputError if mteb reads another revision."""
+    """Returns scores as mteb's result of its task. Errors: InputError if mteb uses another revision."""
     import mteb
     from mteb.results import TaskResult
 
@@ -244,7 +242,7 @@ def write_model_meta(folder: Path, name: str, values: Mapping[str, Any]) -> None
 
 
 def check_upload(repository: str) -> None:
-    """Raises InputError unless a repository is named as NAME/REPO and a token of the hub is known."""
+    """Raises InputError unless the repository has the form NAME/REPO and a hub token is set."""
     from huggingface_hub import get_token
     from huggingface_hub.utils import HFValidationError, validate_repo_id
 
@@ -261,7 +259,7 @@ def check_upload(repository: str) -> None:
 def upload(folder: Path, repository: str) -> str:
     """Uploads a folder in one commit, makes the repository if it is missing, and returns its address.
 
-    Errors: InputError if the hub refuses or cannot be reached; the folder stays, nothing is half-uploaded.
+    Errors: InputError if the hub refuses or cannot be reached; the folder stays, and the upload is atomic.
     """
     from httpx2 import HTTPError
     from huggingface_hub import HfApi
@@ -272,7 +270,7 @@ def upload(folder: Path, repository: str) -> str:
         api.upload_folder(
             repo_id=repository, folder_path=folder, commit_message="Upload of sentbench publish"
         )
-    except (HTTPError, OSError, ValueError) as error:  # a ValueError is a card that the hub refuses
+    except (HTTPError, OSError, ValueError) as error:  # the hub refuses an invalid card with a ValueError
         line = str(error).strip().splitlines()[-1:] or [type(error).__name__]
         raise InputError(f"{repository}: {line[0]}; the folder {folder} is complete") from None
     return str(address)

@@ -21,7 +21,7 @@ ARGUMENTS = {
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    """Writes the report, or prints a table; returns 1 if `--strict` finds something missing."""
+    """Writes the report, or prints a table; returns 1 if `--strict` finds missing results."""
     if arguments.print:
         print(to_terminal(build_one_table(arguments.print)), end="")
         return 0

@@ -151,7 +151,7 @@ def check_out(out: Path, file: str) -> None:
     if out.exists() and not out.is_dir():
         raise InputError(f"{out}: is a file, expected a folder; name another one with --out")
     if out.is_dir() and any(out.iterdir()) and not (out / "methods" / file).is_file():
-        raise InputError(f"{out}: holds something else already; name another folder with --out")
+        raise InputError(f"{out}: contains other files; name another folder with --out")
 
 
 def write_full(

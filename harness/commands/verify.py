@@ -21,7 +21,7 @@ ARGUMENTS = {
 
 
 def execute(arguments: argparse.Namespace) -> None:
-    """Prints what is known of the number in every row of this name."""
+    """Prints the verification of the number in every row of this name."""
     known = verifications(arguments.table, arguments.row, arguments.column)
     if arguments.backbone:
         known = on_backbone(known, arguments.backbone)
@@ -32,19 +32,19 @@ def execute(arguments: argparse.Namespace) -> None:
 
 
 def on_backbone(known: list[Verification], name: str) -> list[Verification]:
-    """Returns the numbers of one backbone, or of all that begin so. Errors: InputError if there is none."""
+    """Returns the numbers of one backbone, or of all with this prefix. Errors: InputError if none matches."""
     backbones = [found.reported.row.partition("@")[2] for found in known]
     wanted = [found for found, one in zip(known, backbones, strict=True) if one == name] or [
         found for found, one in zip(known, backbones, strict=True) if one.startswith(name) and name.strip()
     ]
     if not wanted:
         there = ", ".join(dict.fromkeys(backbones))
-        raise InputError(f"--backbone {name}: no such row, expected one of {there}; correct the name")
+        raise InputError(f"--backbone {name}: no such row, expected one of {there}")
     return wanted
 
 
 def sentence_of(found: Verification) -> str:
-    """Returns who has measured the number, and what they say, in one sentence."""
+    """Returns the independent measurements of the number, in one sentence."""
     independent, pools = found.others.independent, found.others.pools
     if found.ours is not None:
         return f"Our {counted(len(found.values), 'seed')}: {found.verdict}."

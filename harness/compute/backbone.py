@@ -16,9 +16,9 @@ def write_backbone(
 ) -> None:
     """Fills `folder` with the model of `origin` as it is, its first `layers` layers, or one over its words.
 
-    shape: the settings of `methods.core.words.word_transformer` where `origin` holds word vectors.
-    centre: the corpus whose mean word is taken off them.
-    Errors: InputError if it holds none, or the origin cannot be cut or take the shape.
+    shape: the settings of `methods.core.words.word_transformer` if `origin` has word vectors. centre: the
+    corpus whose mean word vector is subtracted. Errors: InputError if `origin` has no word vectors, cannot be
+    cut or does not fit the shape.
     """
     from harness.compute.rows import read_rows
     from methods.core.folders import cut_layers, load_encoder

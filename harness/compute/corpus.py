@@ -1,4 +1,4 @@
-"""The rows of a derived corpus: the sentences of its origin with views made of them."""
+"""The rows of a derived corpus: the sentences of its origin with their views."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,8 +22,8 @@ def derive_rows(
 ) -> tuple[list[str], list[dict[str, int]]]:
     """Returns a line for each of `count` rows of `origin` (None: all), and each view's number of outcomes.
 
-    A line is the sentence and its views, after tabs. A killed call goes on from `state`.
-    Errors: InputError that names the corpus and the view, if a column is missing or too many outputs are bad.
+    A line is the sentence and its views, after tabs. A killed call continues from `state`. Errors: InputError
+    that names the corpus and the view, if a column is missing or too many outputs are bad.
     """
     rows = evenly_spaced(read_columns(origin), count)
     columns, outcomes = [[row[0] for row in rows]], []

@@ -1,4 +1,4 @@
-"""Reading an encoder's folder: whatever a library says about a damaged file is one line about the folder."""
+"""Load an encoder; library errors become InputError."""
 
 import os
 import sys
@@ -16,16 +16,15 @@ from methods.core.networks import Networks
 from methods.core.reading import read_any
 
 MARKS = ("config.json", "modules.json", "sentbench.json", "vectors.safetensors")
-"""Files of which every model folder has one."""
+"""Model files; every model folder has at least one of them."""
 
 TRIAL = ["A man plays a guitar.", "A dog sleeps"]
-"""Texts of two lengths: a model that fails on them is refused before any data are read."""
+"""Texts of two lengths: a model that fails on them is refused before data are read."""
 
 
 def read_encoder(folder: Path, *, pooling: str | None = None) -> Any:
-    """Returns the encoder of a folder, see `methods.core.reading.read_any`; its notes go to standard error.
-
-    Errors: InputError if it is none, or a file of it cannot be read.
+    """Returns the encoder of a folder, see `methods.core.reading.read_any`; notes go to standard error.
+    Errors: InputError if the folder has no encoder or an unreadable file.
     """
     with reading(folder):
         encoder, notes = read_any(folder, pooling=pooling)
@@ -37,28 +36,26 @@ def read_encoder(folder: Path, *, pooling: str | None = None) -> Any:
 
 @contextmanager
 def reading(folder: Path) -> Iterator[None]:
-    """Makes an InputError of what libraries raise in the block about the files of a model's folder.
+    """Converts library errors in the block about a model's files into InputError.
 
-    Errors: InputError also where a file would keep a reader waiting; see `in_one_line` for what passes.
+    Errors: InputError also for a file that would block a reader; `in_one_line` lists other exceptions that
+    pass.
     """
-    if any(os.path.lexists(folder / name) for name in MARKS):  # else it is refused at once, however large
-        check_plain(folder, again="get the folder again")
+    if any(os.path.lexists(folder / name) for name in MARKS):  # otherwise it is refused at once
+        check_plain(folder, again="download the folder again")
     with in_one_line(folder):
         yield
 
 
 def checked(encoder: Any, folder: Path) -> Any:
-    """Returns the encoder, after it has encoded two texts.
-
-    Errors: InputError if no finite vectors come out.
-    """
+    """Returns the encoder after encoding two texts. Errors: InputError if a vector is not finite."""
     if not np.isfinite(encoder.encode(TRIAL)).all():
-        raise InputError(f"{folder}: gives vectors that are not finite; check its weights")
+        raise InputError(f"{folder}: vectors are not finite; check the weights")
     return encoder
 
 
 class CheckedNetworks(Networks):
-    """The networks of a run, from folders whose damage is told in one line."""
+    """The networks of a run, from folders; a damaged folder raises InputError."""
 
     def new_encoder(self, *, hf_pooler: bool = False) -> Any:
         """Returns a fresh copy of the backbone, as of `Networks`."""

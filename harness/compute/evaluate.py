@@ -1,4 +1,4 @@
-"""The scores of an encoder: every unique text encoded once and kept, each task reading its own vectors."""
+"""The scores of an encoder: every unique text is encoded once and stored, and each task reads its vectors."""
 
 import json
 import tempfile
@@ -27,9 +27,9 @@ def embedded(
 ) -> Iterator[EmbeddingStore]:
     """Yields a store with the vector of every text that the tasks need, each unique text encoded once.
 
-    encoder: its folder. The store is in `folder`, an empty one, or in a folder of the system's for temporary
-    files (TMPDIR) that is removed at the end. In `cache` a second evaluation of the encoder with the same
-    identity (see `harness.identity.vectors_identity`) finds a copy of it and loads no model.
+    encoder: its folder. The store is in `folder`, which must be empty, or in a temporary folder (TMPDIR) that
+    is removed at the end. `cache` keeps copies: a second evaluation of an encoder with the same identity (see
+    `harness.identity.vectors_identity`) loads no model.
     """
 
     def load() -> Any:
@@ -55,6 +55,6 @@ def embedded(
 
 
 def evaluations(log: Path) -> list[dict[str, Any]]:
-    """Returns the evaluations of a training log, rounded: what the report's curves need."""
+    """Returns the evaluations of a training log, rounded, for the report's curves."""
     lines = log.read_text(encoding="utf-8").splitlines()
     return [rounded(json.loads(line)) for line in lines if '"evaluation": true' in line]

@@ -1,4 +1,4 @@
-"""A teacher's vectors of a corpus: all that decides them is imported here."""
+"""A teacher's vectors of a corpus; this module imports all code that determines them."""
 
 from harness.compute.rows import read_rows
 from methods.core.folders import load_encoder

@@ -28,8 +28,8 @@ def build_trainer(
 ) -> Trainer:
     """Returns the trainer of a run with its method built under the run's initialisation seed.
 
-    networks: where the method's networks come from. text: the form of the texts that selection reads.
-    state: folder of the resume points. report: called at each evaluation with step, all steps and measures.
+    networks: source of the method's networks. text: text form of selection. state: folder of the resume
+    points. report: called at each evaluation with step, all steps and measures.
     """
     torch.manual_seed(torch_seed(seed, INITIALISE))
     built = method(config, networks)

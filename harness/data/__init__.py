@@ -1,1 +1,1 @@
-"""Byte formats: where data comes from and how it is read."""
+"""Data sources, downloads and readers of data formats."""

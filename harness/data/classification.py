@@ -35,7 +35,7 @@ Parts = dict[str, Examples]
 
 
 Labelled = Iterable[tuple[tuple[str, ...], str, str]]
-"""Texts of an example, its label, and the place of that in words."""
+"""Texts of an example, its label, and file and line for messages."""
 
 
 def examples_of(rows: Labelled, classes: Sequence[str]) -> Examples:
@@ -44,7 +44,7 @@ def examples_of(rows: Labelled, classes: Sequence[str]) -> Examples:
     for texts, label, where in rows:
         if label not in classes:
             raise InputError(
-                f"{where}: label {label!r} is outside the set; expected one of {', '.join(classes)}"
+                f"{where}: unknown label {label!r}, expected one of {', '.join(classes)}"
                 f"{near_matches(label, list(classes))}"
             )
         examples.texts.append(texts)
@@ -62,9 +62,8 @@ def _polarity(folder: Path, *, positive: str, negative: str) -> Parts:
 def _table(
     folder: Path, *, files: Mapping[str, str], label: int, texts: Sequence[int], skip: int = 0
 ) -> Parts:
-    """Returns the parts in tab-separated UTF-8 files without quoting: label and texts are of these columns.
-
-    files: of each part. skip: lines of a header.
+    """Returns the parts in tab-separated UTF-8 files without quoting. label, texts: column numbers. files: of
+    each part. skip: lines of a header.
     """
     fewest = 1 + max(label, *texts)
 

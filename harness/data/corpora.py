@@ -18,9 +18,7 @@ def corpus_file(corpus: Path) -> Path:
     if corpus.is_file():
         return corpus
     if not corpus.is_dir():
-        raise InputError(
-            f"{corpus}: no such corpus, expected a file or a fetched folder; fetch {corpus.name}"
-        )
+        raise InputError(f"{corpus}: no such corpus; fetch {corpus.name}")
     files = sorted(path for path in corpus.iterdir() if path.suffix in {".txt", ".tsv"})
     if len(files) != 1:
         found = ", ".join(path.name for path in files) or "none"
@@ -57,7 +55,8 @@ def read_corpus(path: Path) -> list[tuple[str, tuple[str, ...]]]:
 
 
 def evenly_spaced(rows: Sequence[One], count: int | None) -> list[One]:
-    """Returns `count` of the rows at even distances, the first among them; all where there are no more."""
+    """Returns `count` rows at even distances, from the first on; all rows if there are no more than
+    `count`."""
     if count is None or count >= len(rows):
         return list(rows)
     return [rows[index * len(rows) // count] for index in range(count)]

@@ -36,19 +36,19 @@ REMEDY: dict[ProviderName, str] = {
     "folder": "correct the file in the included folder",
     "hub": "correct the sources table or fetch another --revision: this one has the same bytes each time",
 }
-"""What to do if the files of a provider differ from the sources table."""
+"""Advice if the files of a provider differ from the sources table."""
 
 OTHER_PROVIDERS = "name a mirror by SENTBENCH_MIRROR, a hub copy by SENTBENCH_HUB, or other providers"
 
 
 class NotFetched(InputError):
-    """A source that no provider has as the table describes it; other sources may be available."""
+    """Raised for a source that no provider has as described in the table; other sources may be available."""
 
 
 def folder_of(name: str) -> Path:
     """Returns the folder of a source; fetches it if no data folder contains it.
 
-    Errors: those of `fetch`; InputError if the files of one that is there do not match its record.
+    Errors: as of `fetch`; InputError if the files of a fetched folder do not match its record.
     """
     roots = data_roots()
     folders = [root / name for root in roots if (root / name / SOURCE_RECORD).is_file()]
@@ -64,11 +64,10 @@ def fetch(
 ) -> Path:
     """Downloads a source to `directory`/NAME and returns that folder; a complete one is not changed.
 
-    Providers are tried in order (`providers`, else SENTBENCH_PROVIDERS, else embedded, system, mirror, hub):
-    the next one if a provider does not have the files, none if its files are damaged. `revision` stands in
-    for the revision of the hub provider: that of the lock, else that of the table.
-    Errors: InputError for an unknown source or provider, files that are not what the table says, no provider
-    that has them, or a folder that cannot be written.
+    Providers are tried in order (`providers`, SENTBENCH_PROVIDERS, or embedded, system, mirror, hub) until
+    one has the files; damaged files are an error. `revision` overrides the hub revision of the lock and of
+    the table. Errors: InputError for an unknown source or provider, files that differ from the table, files
+    that no provider has, or a folder that cannot be written.
     """
     source, order, folder = source_named(name), provider_order(providers), directory / name
     check_revision(revision)
@@ -83,19 +82,18 @@ def fetch(
 
 
 def check_revision(revision: str | None) -> None:
-    """Raises InputError if this cannot be a commit of the hub or the name of one."""
+    """Raises InputError if a text cannot be a commit or a revision name of the hub."""
     if revision is not None and not re.fullmatch(REVISION, revision):
         raise InputError(
-            f"revision {revision!r}: expected the 40 digits of a hub commit or a name such as refs/pr/4; "
-            "correct it"
+            f"revision {revision!r}: expected the 40 digits of a hub commit or a name such as refs/pr/4"
         )
 
 
 def copy_fetched(name: str, root: Path, directory: Path) -> Path:
     """Copies a complete source from `root` to `directory`/NAME and returns that folder.
 
-    An equal folder, or a link to it, is not changed. Nothing is downloaded.
-    Errors: InputError for a folder that cannot be written, or that holds something else.
+    An equal folder, or a link to it, is not changed. Nothing is downloaded. Errors: InputError for a folder
+    that cannot be written, or that contains other files.
     """
     source, origin, folder = source_named(name), root / name, directory / name
     with _refused_writes_in_words(folder):
@@ -114,8 +112,8 @@ def _refused_writes_in_words(folder: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise InputError(
-            f"{error.filename or folder}: cannot be written ({error.strerror or error}), expected room in a "
-            "writable folder; free some or name another one by SENTBENCH_DATA"
+            f"{error.filename or folder}: cannot be written ({error.strerror or error}); free space, or "
+            f"set SENTBENCH_DATA to another folder"
         ) from None
 
 
@@ -138,7 +136,7 @@ def provider_order(providers: Sequence[str] | None) -> list[ProviderName]:
 def check(name: str, directory: Path) -> None:
     """Verifies a fetched source: hashes against the table and its own record, row counts, decodability.
 
-    Errors: InputError that names the file, the line where there is one, and what was expected.
+    Errors: InputError with the file, the line if it has one, and the expected value.
     """
     source, folder = source_named(name), directory / name
     record = read_record(folder)
@@ -152,24 +150,19 @@ def check(name: str, directory: Path) -> None:
     for file, (_, sha256) in _verify(source, source.providers[provider], folder, again).items():
         recorded = record.get("files", {}).get(file, {}).get("sha256")
         if sha256 != recorded:
-            raise InputError(
-                f"{folder / file}: sha256 {sha256}, expected {recorded} as recorded when it was fetched; "
-                f"{again}"
-            )
+            raise InputError(f"{folder / file}: sha256 {sha256}, recorded {recorded}; {again}")
 
 
 def read_record(folder: Path) -> dict[str, Any]:
     """Returns the source.json of a fetched folder."""
     path = folder / SOURCE_RECORD
     if not path.is_file():
-        raise InputError(
-            f"{path}: no such file, expected a fetched source; run `sentbench data fetch {folder.name}`"
-        )
+        raise InputError(f"{path}: no such file; run `sentbench data fetch {folder.name}`")
     again = f"delete {folder}"
     record = read_object(path, "name", "provider", "files", again=again)
     files = record["files"].values() if isinstance(record["files"], dict) else [None]
     if not all(isinstance(file, dict) and isinstance(file.get("rows", ""), int | None) for file in files):
-        raise InputError(f"{path}: `files` is no table of files with their rows, expected one; {again}")
+        raise InputError(f"{path}: `files` must be a table of files with their rows; {again}")
     return record
 
 

@@ -17,8 +17,8 @@ TEXTS = "texts"
 def kept(texts: Sequence[str], make: Callable[[str], str], *, by: Sequence[str]) -> list[str]:
     """Returns `make` of each text.
 
-    by: what decides the outcome besides the texts; with them it names the file. A file that
-    is damaged or cannot be written costs the time to make the texts again.
+    by: everything else that determines the result; with the texts it names the file. A file that is damaged
+    or cannot be written costs the time to make the texts again.
     """
     name = hashlib.sha256(json.dumps([list(by), list(texts)]).encode()).hexdigest()
     path = made_texts() / f"{name}.json"

@@ -11,25 +11,25 @@ EXAMPLES = "expected one example per line; fetch its source again"
 def decoded_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
     """Yields (number, text) of every line, counted from 1, without its line end.
 
-    Only a line feed ends a line; one carriage return before it goes with it.
-    Errors: InputError if there is no such file, or at the first line that cannot be decoded.
+    Only a line feed ends a line; one carriage return before it goes with it. Errors: InputError if the file
+    is missing, or at the first line that cannot be decoded.
     """
     if not path.is_file():
-        raise InputError(f"{path}: no such file, expected a text file; fetch its source again")
+        raise InputError(f"{path}: no such file; fetch its source again")
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
             try:
                 text = line.decode(encoding)
             except UnicodeDecodeError as error:
                 raise InputError(
-                    f"{path}: line {number} is not {encoding} ({error.reason} at byte {error.start}), "
-                    "expected text in that encoding; convert the file or fetch it again"
+                    f"{path}: line {number} is not {encoding} ({error.reason} at byte {error.start}); "
+                    f"convert the file or fetch it again"
                 ) from None
             yield number, text.removesuffix("\n").removesuffix("\r")
 
 
 def read_lines(path: Path, encoding: str) -> list[str]:
-    """Returns the lines of `path`. Errors: those of `decoded_lines`; InputError for an empty file."""
+    """Returns the lines of `path`. Errors: as of `decoded_lines`; InputError for an empty file."""
     lines = [line for _, line in decoded_lines(path, encoding)]
     if not lines:
         raise InputError(f"{path} is empty; {EXAMPLES}")
@@ -39,7 +39,7 @@ def read_lines(path: Path, encoding: str) -> list[str]:
 def tab_separated(path: Path, fewest: int, *, skip: int = 0) -> Iterator[tuple[int, list[str]]]:
     """Yields (number, fields) of every line after the first `skip`; fields have no blanks at their ends.
 
-    Errors: those of `decoded_lines`; InputError for a file without lines, or fewer fields than `fewest`.
+    Errors: as of `decoded_lines`; InputError for a file without lines, or fewer fields than `fewest`.
     """
     number = 0
     for number, line in decoded_lines(path):

@@ -1,4 +1,4 @@
-"""Pairs of sentences with scores that a user brings: TSV, CSV, JSON lines or a JSON list, on any scale."""
+"""Scored sentence pairs of a user: TSV, CSV, JSON lines or a JSON list, on any scale."""
 
 import csv
 import io
@@ -27,14 +27,14 @@ Row = tuple[Any, Any, Any]
 
 
 def read_own_pairs(path: Path) -> list[ScoredPair]:
-    """Returns the scored pairs of a file, whose name's ending says its format.
+    """Returns the scored pairs of a file; the extension determines the format.
 
     The first line names the columns, as FIRST, SECOND and SCORE list them; TSV and CSV files without such a
-    line have the two sentences and the score. Empty lines and pairs without a score are left out.
-    Sentences stay as they are. Text is UTF-8, or UTF-16 with a byte order mark. A CSV file may have
-    semicolons, and decimal commas then. A TSV field is unquoted where a program has quoted all of it.
-    Errors: InputError, with the line, for another format, a missing column, a sentence that is not text, a
-    score that is not a number, fewer than two scored pairs, or scores that are all equal.
+    line have the two sentences and the score. Empty lines and pairs without a score are left out. Sentences
+    stay as they are. Text is UTF-8, or UTF-16 with a byte order mark. A CSV file may have semicolons, and
+    decimal commas then. A TSV field is unquoted if a program has quoted the whole field. Errors: InputError,
+    with the line, for another format, a missing column, a sentence that is not text, a score that is not a
+    number, fewer than two scored pairs, or scores that are all equal.
     """
     if path.suffix.lower() not in ENDINGS:
         raise InputError(f"{path}: expected a file of pairs that ends in {', '.join(ENDINGS)}; rename it")
@@ -44,11 +44,11 @@ def read_own_pairs(path: Path) -> list[ScoredPair]:
 
 
 def scored_pairs_of(rows: Iterable[tuple[str, Row]], where: str) -> list[ScoredPair]:
-    """Returns the pairs of rows, each with its place in words. Errors: as of `read_own_pairs`."""
+    """Returns the pairs of rows, each given with file and line. Errors: as of `read_own_pairs`."""
     pairs = []
     for place, (first, second, score) in rows:
         if not isinstance(first, str) or not isinstance(second, str):
-            raise InputError(f"{where}: {place}: a sentence is not text, expected two texts and a score")
+            raise InputError(f"{where}: {place}: a sentence is not text")
         if score is None or (isinstance(score, str) and not score.strip()):
             continue
         pairs.append(ScoredPair(first, second, _number(score, f"{where}: {place}")))
@@ -70,7 +70,7 @@ def _number(score: Any, where: str) -> float:
 
 def _text_of(path: Path) -> str:
     if not path.is_file():
-        raise InputError(f"{path}: no such file, expected one with pairs; check the path")
+        raise InputError(f"{path}: no such file")
     content = path.read_bytes()
     encoding = next((name for mark, name in BOMS.items() if content.startswith(mark)), "utf-8")
     try:
@@ -91,7 +91,7 @@ def _tsv(text: str, path: Path) -> Iterator[tuple[str, Row]]:
 
 
 def _unquoted(field: str) -> str:
-    """Returns a field without the quotes that pandas and spreadsheets put around one with quotes in it."""
+    """Returns a field without the quotes that pandas and spreadsheets add around a field with quotes."""
     inner = field[1:-1]
     is_quoted = len(field) > 1 and field[0] == field[-1] == '"' and '"' not in inner.replace('""', "")
     return inner.replace('""', '"') if is_quoted else field
@@ -100,7 +100,7 @@ def _unquoted(field: str) -> str:
 def _csv(text: str, path: Path) -> Iterator[tuple[str, Row]]:
     head = text.lstrip("\r\n").partition("\n")[0]
     semicolons = ";" in head and "," not in re.sub(r"\d,\d", "", re.sub(r'"[^"]*"', "", head))
-    with _LIMIT:  # the limit is the process's; it is set back
+    with _LIMIT:  # the limit is global to the process, so it is restored
         limit = csv.field_size_limit(LONGEST_FIELD)
         try:
             reader = csv.reader(
@@ -160,7 +160,7 @@ def _loaded(text: str, where: str) -> Any:
 
 
 def _positions(names: Sequence[str]) -> tuple[int, int, int] | None:
-    """Returns where the two sentences and the score are among columns; None unless all three are there."""
+    """Returns the column numbers of the two sentences and the score; None unless all three exist."""
     plain = [re.sub(r"[^a-z0-9]", "", str(name).lower()) for name in names]
     found = [[plain.index(name) for name in known if name in plain] for known in (FIRST, SECOND, SCORE)]
     return (found[0][0], found[1][0], found[2][0]) if all(found) else None

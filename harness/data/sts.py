@@ -16,7 +16,7 @@ SICK_LABELS = ("NEUTRAL", "ENTAILMENT", "CONTRADICTION")
 class ScoredPair(NamedTuple):
     """Two sentences and their gold similarity, 0 (unrelated, in SICK 1) to 5 (equal meaning).
 
-    STS-B states year and file of the SemEval set that a pair is of, SICK one of SICK_LABELS.
+    STS-B states year and file of the pair's SemEval set, SICK one of SICK_LABELS.
     """
 
     first: str
@@ -36,7 +36,7 @@ def read_senteval_sts(folder: Path) -> dict[str, list[ScoredPair]]:
     """
     inputs = sorted(folder.glob(f"{INPUT}*.txt"))
     if not inputs:
-        raise InputError(f"{folder}: no {INPUT}NAME.txt, expected the files of one STS year; fetch it again")
+        raise InputError(f"{folder}: no {INPUT}NAME.txt of an STS year; fetch it again")
     return {path.name.removeprefix(INPUT).removesuffix(".txt"): _read_subset(path) for path in inputs}
 
 
@@ -80,7 +80,7 @@ def read_sick(path: Path) -> list[ScoredPair]:
         first, second, relatedness, entailment = (fields[position] for position in positions)
         if entailment not in SICK_LABELS:
             raise InputError(
-                f"{path}: line {number} says {entailment!r}, expected one of {', '.join(SICK_LABELS)}; "
+                f"{path}: line {number} has label {entailment!r}, expected one of {', '.join(SICK_LABELS)}; "
                 "fetch the file again"
             )
         score = _score(relatedness, path, number, 1.0)
@@ -116,7 +116,7 @@ def _score(text: str, path: Path, number: int, lowest: float) -> float:
         score = math.nan
     if not lowest <= score <= 5.0:
         raise InputError(
-            f"{path}: line {number} says {text.strip()!r}, expected a score from {lowest:g} to 5; "
+            f"{path}: line {number} has score {text.strip()!r}, expected a number from {lowest:g} to 5; "
             "fetch the file again"
         )
     return score

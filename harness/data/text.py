@@ -20,14 +20,14 @@ def _tokenizer() -> Any:
 def senteval_text(text: str) -> str:
     """Returns raw text in SentEval's form: Moses tokens without escapes, lower-cased, joined by blanks.
 
-    Facts: reproduces SentEval's text of every sentence of the published STS sets of 2012 to 2016 and of
-    the STS benchmark.
+    Reproduces SentEval's text of every sentence of the published STS sets of 2012 to 2016 and of the STS
+    benchmark.
     """
     tokens = str(_tokenizer().tokenize(text, return_str=True, escape=False))
     return " ".join(tokens.lower().split())
 
 
 def senteval_texts(texts: Sequence[str]) -> list[str]:
-    """Returns `senteval_text` of each text, kept on disk by the texts, this module and the tokeniser."""
+    """Returns `senteval_text` of each text, cached on disk by the texts, this module and the tokeniser."""
     own = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
     return kept(texts, senteval_text, by=[own, version("sacremoses")])

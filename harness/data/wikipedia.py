@@ -70,7 +70,7 @@ def sentences_of_dump(path: Path) -> Iterator[str]:
     except (EOFError, OSError, ElementTree.ParseError) as error:
         raise InputError(
             f"{path.name}: not a complete Wikipedia dump ({error}), expected XML compressed by bzip2; "
-            "get it again"
+            "download it again"
         ) from None
 
 

@@ -1,4 +1,4 @@
-"""The synonyms that WordNet knows, read by NLTK from the files of WordNet's own distribution."""
+"""Synonyms of WordNet, read by NLTK from the files of WordNet's distribution."""
 
 import io
 import warnings
@@ -26,10 +26,10 @@ class WordNet:
                 f"{folder}: no {missing[0]}, expected the database files of WordNet 3.0; "
                 "`apt-get install wordnet-base` installs them, then `sentbench data fetch wordnet`"
             )
-        nltk.data.path.append(str(folder.resolve()))  # NLTK reads from folders that are registered only
+        nltk.data.path.append(str(folder.resolve()))  # NLTK reads only from registered folders
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # NLTK notes that there are no other languages
+                warnings.simplefilter("ignore")  # NLTK warns that other languages are missing
                 self._reader = _Reader(str(folder), None)
         except (WordNetError, ValueError, StopIteration, IndexError) as error:
             reason = str(error) or "a line has too few fields"

@@ -1,1 +1,1 @@
-"""Files on disk: written whole or not at all, with checksums, and never over what is not ours."""
+"""Atomic writes, checksums and locks; files of other programs are never overwritten."""

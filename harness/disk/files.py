@@ -1,4 +1,4 @@
-"""Writing files so that nothing half-written is ever seen, and the hashes of files and folders."""
+"""Atomic writes of files, and hashes of files and folders."""
 
 import errno
 import glob
@@ -15,14 +15,14 @@ __all__ = ["atomic_path", "discard", "make_readable", "sha256_of", "write_json",
 
 
 def discard_parts(path: Path) -> None:
-    """Removes the temporary files that killed processes left of writing `path`; nobody may be writing it."""
+    """Removes temporary files that killed processes left next to `path`; no process may be writing it."""
     for part in path.parent.glob(f".{glob.escape(path.name)}.*.part"):
         discard(part)
 
 
 @contextmanager
 def disk_errors(folder: Path) -> Iterator[None]:
-    """Turns what libraries raise in the block when the disk refuses a write below `folder` into an OSError.
+    """Turns errors of libraries about a refused write below `folder` into an OSError.
 
     safetensors has an error of its own with the system's number; torch says only that its file is short.
     """

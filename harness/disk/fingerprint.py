@@ -1,7 +1,7 @@
-"""The identity of code: what it says to the interpreter, over all modules that it imports.
+"""Fingerprints of code: a hash of its executable statements and of all modules that it imports.
 
-Comments, docstrings, spacing and what appears under `if TYPE_CHECKING` leave a fingerprint as it is; any
-other edit changes the fingerprint of everything that imports the module.
+Comments, docstrings, spacing and code under `if TYPE_CHECKING` do not change a fingerprint; any other edit
+changes the fingerprint of everything that imports the module.
 """
 
 import ast
@@ -20,14 +20,14 @@ FOR_TYPES = re.compile(r"(\w+\.)?TYPE_CHECKING")
 
 
 class Import(NamedTuple):
-    """One import: the module it names and, for `from module import ...`, what it takes from there."""
+    """One import: the module it names and, for `from module import ...`, the imported names."""
 
     module: str
     names: tuple[str, ...] = ()
 
 
 class Code(NamedTuple):
-    """What a module does: its import statements, and the sha256 of its normal form."""
+    """Import statements of a module, and the sha256 of its normal form."""
 
     imports: tuple[Import, ...]
     sha256: str

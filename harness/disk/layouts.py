@@ -1,7 +1,6 @@
-"""What is in each folder that this project writes; harness/disk/outputs.py replaces no other folder.
+"""Layouts of the folders that this project writes; `outputs` replaces only folders of these layouts.
 
-A folder between two stages has a record with the checksum of every file; `check_inputs` holds folders against
-theirs.
+A folder between two stages has a record with the checksum of every file; `check_inputs` verifies it.
 """
 
 import os
@@ -32,7 +31,7 @@ from methods.core.files import FILES
 
 
 class Layout(NamedTuple):
-    """One sort of output folder.
+    """One kind of output folder.
 
     marks: files that tell it from others, each with keys that the JSON object in it has (none: any bytes).
     names: patterns of the paths of all other files that it may hold, part by part: `*` does not cross a `/`.
@@ -50,11 +49,11 @@ RECORDS = {
     BACKBONES: (BACKBONE_RECORD, "remove the folder and make it with `sentbench stage backbone {}`"),
     DATA: (SOURCE_RECORD, "remove the folder and run `sentbench data fetch {}`"),
 }
-"""Room of the project -> the record of a folder of it, and how the folder is made again."""
+"""Room of the project -> the record of its folders, and the command that makes a folder again."""
 STATED = {ARTEFACTS: ("key", "selection"), CORPORA: (FILES,), BACKBONES: (FILES,)}
-"""Room -> what a record of it must have."""
+"""Room -> required keys of its records."""
 MADE_FROM = ("encoder", "corpus")
-"""What a teacher's record states with the hash of its folder."""
+"""Folders whose hash a teacher's record states."""
 
 
 def below(*folders: str, names: Iterable[str]) -> tuple[str, ...]:
@@ -79,7 +78,7 @@ TRANSFORMER = (
     "spiece.model",
     "chat_template.jinja",
 )
-"""What transformers may write for a model and its tokenizer."""
+"""Files that transformers may write for a model and its tokenizer."""
 
 ENCODER = (
     *TRANSFORMER,
@@ -91,7 +90,7 @@ ENCODER = (
     "vectors.safetensors",
     "output.safetensors",
 )
-"""What an exported encoder may consist of."""
+"""Files of an exported encoder."""
 
 ARTEFACT = Layout(
     "the artefact of a run",
@@ -111,7 +110,7 @@ PUBLISHED = Layout(
     ),
 )
 BACKBONE = Layout("a backbone", {})
-"""The files of a backbone are those of any Hugging Face folder: one that is there is never replaced."""
+"""A backbone has the files of any Hugging Face folder, so an existing one is never replaced."""
 CORPUS = Layout("a derived corpus", {CORPUS_RECORD: ("origin", "views"), CORPUS_ROWS: ()})
 TEACHER = Layout(
     "a teacher's vectors", {TEACHER_RECORD: ("rows", "views", "dim"), "texts.npy": (), "vectors.npy": ()}
@@ -139,19 +138,19 @@ def read_artefact(folder: Path) -> dict[str, Any]:
     """
     record, again = RECORDS[ARTEFACTS]
     if not os.path.lexists(folder / record):
-        raise InputError(f"{folder}: no {record}, expected the artefact of a run; train it first")
+        raise InputError(f"{folder}: missing {record}; train the run first")
     check_plain(folder, again=again)
     return read_manifest(folder / record, *STATED[ARTEFACTS], again=again)
 
 
 def check_inputs(*folders: str, teacher: Mapping[str, str] | None = None) -> None:
-    """Raises InputError if a folder that a stage reads is missing, or not as it was written.
+    """Raises InputError if an input folder of a stage is missing or changed.
 
-    teacher: what the plan says of the teacher among them; what its vectors were made from must be that still.
+    teacher: the plan's entry of the teacher among them; its vectors must have been made from that entry.
     """
     for folder in map(Path, folders):
         if not folder.is_dir():
-            raise InputError(f"{folder}: no such folder, expected it as an input; make it with `dvc repro`")
+            raise InputError(f"{folder}: missing input folder; make it with `dvc repro`")
         record, again = RECORDS.get(folder.parent, (SOURCE_RECORD, "make it again with `dvc repro`"))
         again = again.format(folder.name)
         check_plain(folder, again=again)

@@ -1,4 +1,4 @@
-"""One process at a time where two would be in each other's way: the second waits or is refused."""
+"""Inter-process locks."""
 
 import hashlib
 from collections.abc import Iterator
@@ -10,9 +10,9 @@ from harness.paths import cache
 
 @contextmanager
 def alone(work: str, *, wait: bool = False) -> Iterator[None]:
-    """Holds the lock of a piece of work, named in words, while the block runs; it ends with the process.
+    """Holds the lock named `work` while the block runs; the lock ends with the process.
 
-    Errors: InputError at once if another process is at the same work, unless `wait`.
+    Errors: InputError at once if another process holds the lock, unless `wait`.
     """
     from filelock import FileLock, Timeout
 
@@ -22,9 +22,7 @@ def alone(work: str, *, wait: bool = False) -> Iterator[None]:
     try:
         lock.acquire()
     except Timeout:
-        raise InputError(
-            f"{work}: another process is at it, expected one at a time; wait until that one has ended"
-        ) from None
+        raise InputError(f"{work}: already running in another process") from None
     try:
         yield
     finally:

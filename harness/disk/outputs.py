@@ -1,11 +1,11 @@
-"""What a command may write over, and the exchange of new outputs for the old ones.
+"""Outputs: check that an existing one may be replaced, and exchange old ones for new ones together.
 
-A folder is replaced only where it is empty or has the files of a layout and no others. That is read off the
-folder itself: the answer is the same for one that was made here, cloned or checked out by DVC.
+A folder is replaced only if it is empty or has only files of its layout. The check reads the folder itself,
+so it works for folders made here, cloned or checked out by DVC.
 
-New outputs are written next to their paths, in a hidden folder, as NEW and OLD. The process that works there
-holds a lock on the folder, which the system drops when the process ends, however it ends. So a folder without
-a lock was left by a killed process; the next command for that output restores or removes it.
+New outputs are written next to their paths, in a hidden folder, as NEW and OLD. The writing process holds a
+lock on that folder, which the system drops when the process ends. So a folder without a lock was left by a
+killed process; the next command for that output restores or removes it.
 """
 
 import fcntl
@@ -27,34 +27,34 @@ from harness.paths import INSTALLED
 SUFFIX = ".part"
 NEW, OLD = "new", "old"
 LEAST_ROOM = 1 << 20
-"""Bytes that must be free for any output, however small."""
+"""Free bytes required for any output."""
 
 
 def check_folder(path: Path, layout: Layout, *, room: int = LEAST_ROOM) -> None:
-    """Raises InputError unless an output folder can be made there, or what is there may be replaced.
+    """Raises InputError unless an output folder can be made or replaced.
 
-    Nothing is changed but what a killed process left of an exchange. room: bytes that it may take.
+    Only leftovers of a killed process are changed. room: bytes that the output may take.
     """
     _check_creatable(path, _checked(path, layout), room)
 
 
 def check_file(path: Path, *, keys: Iterable[str] = (), room: int = LEAST_ROOM) -> Path:
-    """Returns where an output file really is; a file that is there must be empty or have `keys` as JSON.
+    """Returns the resolved path of an output file; an existing file must be empty or have `keys` as JSON.
 
     Errors: InputError unless it can be written.
     """
     output = _checked(path, None)
     if output.is_file():
         if output.stat().st_size and not _has_keys(output, tuple(keys)):
-            raise InputError(f"{path}: holds something else already, expected no file; name another one")
+            raise InputError(f"{path}: exists and is not an output of this command; name another file")
         if not os.access(output, os.W_OK):
-            raise InputError(f"{path}: is write-protected; change its rights or name another file")
+            raise InputError(f"{path}: write-protected")
     _check_creatable(path, output, room)
     return output
 
 
 def check_addition(folder: Path, *, room: int = LEAST_ROOM) -> None:
-    """Raises InputError unless files can be added to a folder, which need not be there yet."""
+    """Raises InputError unless files can be added to a folder, which need not exist yet."""
     _check_creatable(folder, _really(folder) / "addition", room)
 
 
@@ -69,9 +69,9 @@ def new_folder(path: Path, layout: Layout) -> Iterator[Path]:
 def new_outputs(outputs: Mapping[Path, Layout | None]) -> Iterator[dict[Path, Path]]:
     """Yields for each output an empty folder, or file where its layout is None, on the same disk.
 
-    When the block ends without an error all of them are moved there; after any error everything lies as it
-    did before. What was replaced is removed last.
-    Errors: InputError if one of the paths holds what may not be replaced.
+    When the block ends without an error all of them are moved there; after any error all outputs are as
+    before. Replaced outputs are removed last. Errors: InputError if a path holds files that may not be
+    replaced.
     """
     real = {path: _checked(path, layout) for path, layout in outputs.items()}
     with ExitStack() as work:
@@ -94,7 +94,7 @@ def room_of(*paths: Path) -> int:
 
 
 def _foreign_file(folder: Path, layout: Layout) -> str | None:
-    """Returns what shows that a folder is not of a layout, None if nothing does."""
+    """Returns the first file that does not belong to the layout; None if all do."""
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder)
         if path.is_dir() and not path.is_symlink():
@@ -126,15 +126,16 @@ def _has_keys(path: Path, keys: tuple[str, ...]) -> bool:
 
 
 def _checked(path: Path, layout: Layout | None) -> Path:
-    """Returns where an output, a file if it has no layout, really is; InputError for what has to stay."""
+    """Returns the resolved path of an output; InputError if it may not be replaced. layout: None for a
+    file."""
     output = _really(path)
     clear_leftovers(output)
     if layout is not None:
         _check_replaceable(path, output, layout)
     elif output.is_dir():
-        raise InputError(f"{path}: is a folder, expected the path of a file; name a file in it")
+        raise InputError(f"{path}: is a folder; name a file in it")
     elif os.path.lexists(output) and not output.is_file():
-        raise InputError(f"{path}: is no plain file, expected one or none; name another file")
+        raise InputError(f"{path}: not a regular file")
     return output
 
 
@@ -145,9 +146,9 @@ def _really(path: Path) -> Path:
     except (FileNotFoundError, NotADirectoryError):
         return output
     except OSError as error:
-        raise InputError(f"{path}: no possible path ({error.strerror}); name another one") from None
+        raise InputError(f"{path}: invalid path ({error.strerror})") from None
     if output.is_symlink():
-        raise InputError(f"{path}: a symbolic link in a circle, expected a path; name another one")
+        raise InputError(f"{path}: circular symbolic link")
     return output
 
 
@@ -169,8 +170,8 @@ def _check_replaceable(path: Path, output: Path, layout: Layout) -> None:
     found = _foreign_file(output, layout)
     if found is not None and any(output.iterdir()):
         raise InputError(
-            f"{path}: there is something else already ({found}), expected a new folder or {layout.noun}; "
-            "name a new folder, or move this one away"
+            f"{path}: contains other files ({found}), expected a new folder or {layout.noun}; "
+            "name a new folder"
         )
 
 
@@ -201,9 +202,9 @@ def _check_creatable(path: Path, output: Path, room: int) -> None:
 
 @contextmanager
 def _work_place(output: Path, *, is_folder: bool) -> Iterator[Path]:
-    """Yields where the new version of an output goes, an empty folder or file in a locked hidden folder.
+    """Yields the path for the new version of an output, an empty folder or file in a locked hidden folder.
 
-    When the block ends the rest is removed, but for an old version that could not be put back.
+    When the block ends the hidden folder is removed, except an old version that could not be restored.
     """
     output.parent.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(dir=output.parent, prefix=f".{output.name}.", suffix=SUFFIX))
@@ -220,7 +221,7 @@ def _work_place(output: Path, *, is_folder: bool) -> Iterator[Path]:
 
 
 def exchange(new: Mapping[Path, Path]) -> None:
-    """Moves every new version to its output; if one cannot be moved, all outputs are what they were."""
+    """Moves every new version to its output; if one move fails, all outputs are restored."""
     try:
         for output, path in new.items():
             if os.path.lexists(output):
@@ -233,11 +234,12 @@ def exchange(new: Mapping[Path, Path]) -> None:
 
 
 def clear_leftovers(output: Path) -> None:
-    """Moves the old version that a killed process left back to an output without any; removes the rest."""
+    """Restores the old version that a killed process left if the output is missing; removes other
+    leftovers."""
     pattern = re.compile(re.escape(f".{output.name}.") + r"[a-z0-9_]+" + re.escape(SUFFIX))
     try:
         found = [name for name in os.listdir(output.parent) if pattern.fullmatch(name)]
-    except OSError:  # no such folder, or one that may not be read
+    except OSError:  # missing or unreadable folder
         return
     for folder in map(output.with_name, sorted(found)):
         if not folder.is_dir() or folder.is_symlink():
@@ -251,7 +253,7 @@ def clear_leftovers(output: Path) -> None:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[bool]:
-    """Holds the lock of a folder in the block; yields False where another process holds it."""
+    """Holds the lock of a folder in the block; yields False if another process holds it."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -273,6 +275,6 @@ def _put_back(output: Path, new: Path) -> None:
             os.rename(old, output)
         except OSError as error:
             raise InputError(
-                f"{output}: could not be put back ({error.strerror}); what it held is in {old}: "
-                "move it back by hand"
+                f"{output}: could not be restored ({error.strerror}); its old version is in {old}: move "
+                f"it back by hand"
             ) from None

@@ -1,4 +1,4 @@
-"""Reading what this project wrote: JSON objects with their checksum and that of the files next to them."""
+"""Read and write records: JSON objects with their own checksum and checksums of the files next to them."""
 
 import json
 import os
@@ -19,9 +19,9 @@ from methods.core.files import (
 FILE_ENDINGS = frozenset(
     {".csv", ".json", ".jsonl", ".model", ".npy", ".safetensors", ".tsv", ".txt", ".yaml"}
 )
-"""Names that no folder of this project or of a model has."""
+"""Names that neither a folder of this project nor a model's folder contains."""
 DIGITS = 10
-"""Significant digits of a measured number in a file that is kept: the rest is the arithmetic of a machine."""
+"""Significant digits of measured numbers in kept files; further digits depend on the machine."""
 
 
 def rounded(value: Any) -> Any:
@@ -34,10 +34,10 @@ def rounded(value: Any) -> Any:
 
 
 def read_object(path: Path, *keys: str, again: str) -> dict[str, Any]:
-    """Returns the JSON object in a file, which has at least these keys, without its checksum.
+    """Returns the JSON object in a file without its checksum; it must have these keys.
 
-    Errors: InputError in one line, which ends with `again`, what to do to have the file written once more; so
-    for an object that differs from its checksum. One without a checksum is read as it is.
+    Errors: InputError in one line that ends with `again`, the advice to write the file anew; also if the
+    checksum differs. An object without a checksum is accepted.
     """
     if not path.is_file():
         fault = "not a regular file" if os.path.lexists(path) else "no such file"
@@ -51,26 +51,25 @@ def read_object(path: Path, *keys: str, again: str) -> dict[str, Any]:
         named = f" with {', '.join(missing)}" if missing else ""
         raise InputError(f"{path}: not a JSON object{named}, expected one; {again}")
     if DIGEST in found and not has_own_digest(found):
-        raise InputError(f"{path}: not the content that its checksum states, the file is damaged; {again}")
+        raise InputError(f"{path}: checksum mismatch, the file is damaged; {again}")
     return {key: value for key, value in found.items() if key != DIGEST}
 
 
 def write_manifest(path: Path, record: Mapping[str, Any]) -> None:
-    """Writes a JSON object with its checksum and that of every file next to it and below."""
+    """Writes a JSON object with its checksum and the checksum of every file next to it and below."""
     path.unlink(missing_ok=True)
     write_record(path, {**record, FILES: file_hashes(path.parent)})
 
 
 def read_manifest(path: Path, *keys: str, again: str) -> dict[str, Any]:
-    """Returns the JSON object in a file whose folder has all files that it states, each as it was written.
+    """Returns the JSON object in a file after verifying the checksums of the files it lists.
 
-    Errors: InputError in one line, which ends with `again`, as of `read_object`, and for a file that is
-    missing or has other bytes.
+    Errors: InputError as of `read_object`; also if a listed file is missing or differs.
     """
     record = read_object(path, *keys, again=again)
     files = record.get(FILES, {})
     hashes: dict[str, Any] = {"": None}
-    if isinstance(files, dict):  # that of a fetched source has more of each file than its checksum
+    if isinstance(files, dict):  # a fetched source's record states more of each file than its checksum
         hashes = {name: one.get("sha256") if isinstance(one, dict) else one for name, one in files.items()}
     if not all(isinstance(sha256, str) for sha256 in hashes.values()):
         raise InputError(f"{path}: `{FILES}` is no table of files, expected one; {again}")
@@ -84,12 +83,12 @@ def read_manifest(path: Path, *keys: str, again: str) -> dict[str, Any]:
 def check_plain(folder: Path, *, again: str, pattern: str = "**/*") -> None:
     """Raises InputError if a folder has a pipe, a link that leads nowhere, or a folder named as a file.
 
-    Readers would wait at the first for ever, and some take the others for files that are not there.
-    pattern: of what is read there, by default all files at any depth.
+    Readers would wait forever at a pipe, and some would treat the other two as missing files. pattern: of the
+    files that are read, by default all at any depth.
     """
     for path in sorted(folder.glob(pattern)):
         if path.is_dir():
             if path.suffix in FILE_ENDINGS:
                 raise InputError(f"{path}: is a folder, expected a file; {again}")
         elif not path.is_file():
-            raise InputError(f"{path}: is no plain file, expected one; {again}")
+            raise InputError(f"{path}: not a regular file; {again}")

@@ -1,4 +1,4 @@
-"""Reading a YAML file: its content, or one line that says why it is not read.
+"""Read a YAML file, or refuse it with one line.
 
 It refuses nesting that crashes the parser, aliases that expand without end, keys that appear twice, and
 characters that change what a terminal or a page shows.
@@ -14,13 +14,13 @@ from harness.errors import CONTROL, InputError
 MOST_VALUES, DEEPEST, LONGEST_INTEGER = 1_000_000, 100, 25
 """Values of a YAML file with its aliases expanded, levels of its nesting, characters of a whole number."""
 SAFE_BOUND = 10_000
-"""Levels of nesting that libyaml reads; it crashes somewhere beyond twice as many."""
+"""Levels of nesting that libyaml reads safely; it crashes beyond about twice as many."""
 OPEN = (0, 0)
 """Stands for the size of a collection whose end is not reached."""
 
 
 class _Fault(Exception):
-    """A node that may not be read, and what is wrong with it."""
+    """A node that is refused, and the reason."""
 
 
 def read_yaml(path: Path) -> Any:
@@ -31,13 +31,13 @@ def read_yaml(path: Path) -> Any:
     expanded, or that has a control character.
     """
     if not path.is_file():
-        raise InputError(f"{path}: no such file, expected a YAML file; restore it or name another")
+        raise InputError(f"{path}: no such file")
     try:
         text = path.read_text(encoding="utf-8")
         _check_depth(text)
         loader = yaml.CSafeLoader(text)
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: byte {error.start} is not UTF-8, expected it; save it as UTF-8") from None
+        raise InputError(f"{path}: byte {error.start} is not UTF-8, expected UTF-8") from None
     except (yaml.YAMLError, ValueError) as error:
         raise InputError(_not_yaml(path, error)) from None
     try:
@@ -58,7 +58,7 @@ def read_yaml(path: Path) -> Any:
 def _check_depth(text: str) -> None:
     """Raises ValueError for a text with more levels of nesting than libyaml can read.
 
-    Few brackets and short lines cannot nest deeply; all other texts are read once more for it.
+    Few brackets and short lines cannot nest deeply; all other texts are parsed once for this check.
     """
     bound = text.count("[") + text.count("{") + max(map(len, text.split("\n")))
     if bound <= SAFE_BOUND:
@@ -71,10 +71,9 @@ def _check_depth(text: str) -> None:
 
 
 def _measure(node: yaml.Node, known: dict[int, tuple[int, int]]) -> tuple[int, int]:
-    """Returns the values and levels of a node with aliases expanded.
-
-    known: those of the collections before it; an alias is the node of its anchor once more.
-    Errors: _Fault for the first node that may not be read.
+    """Returns the values and levels of a node with aliases expanded. known: values and levels of earlier
+    collections, by node; an alias repeats the node of its anchor. Errors: _Fault for the first node that may
+    not be read.
     """
     if isinstance(node, yaml.ScalarNode):
         _check_scalar(node)
@@ -112,7 +111,7 @@ def _check_keys(node: yaml.MappingNode) -> None:
     for key, _ in node.value:
         if isinstance(key, yaml.ScalarNode):
             if (key.tag, key.value) in seen:
-                raise _Fault(key, f"key {key.value!r} appears twice, expected once; keep one")
+                raise _Fault(key, f"key {key.value!r} appears twice")
             seen.add((key.tag, key.value))
 
 

@@ -1,1 +1,1 @@
-"""What is known of published numbers, and the rules of verdicts: read by plan and report."""
+"""Published numbers, independent evidence, statistics and rules of verdicts, for plan and report."""

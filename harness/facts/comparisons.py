@@ -1,7 +1,7 @@
 """Comparisons of systems: ranks, claims, false-discovery control, and the bootstrap over pairs of a test set.
 
-The pairs are drawn again with replacement; systems are compared on the same draws, so that what makes a
-set of pairs easy or hard for both of them is no difference (Efron and Tibshirani 1993, chapters 8 and 13).
+The pairs are drawn again with replacement; systems are compared on the same draws, so that the difficulty of
+a set of pairs does not count as a difference (Efron and Tibshirani 1993, chapters 8 and 13).
 """
 
 import math
@@ -34,11 +34,9 @@ def surviving(p: Sequence[float]) -> list[bool]:
 def rank_intervals(
     groups: Sequence[Sequence[float]], exact: Sequence[bool], *, lower_is_better: bool = False
 ) -> list[tuple[int, int]]:
-    """Returns the ranks that each system may have, 1 the best.
-
-    A system of which nothing is shown to be better may be the best. Two systems are told apart by Tukey's
-    range at LEVEL, so the ranks of all systems hold together. Of two systems without random draws the
-    difference is exact.
+    """Returns the range of possible ranks of each system, 1 the best. A system may be the best unless another
+    one is shown to be better. Two systems are told apart by Tukey's range at LEVEL, so the ranks of all
+    systems hold together. Of two systems without random draws the difference is exact.
     """
     means, apart = told_apart(groups, exact)
     above = apart & (means[:, None] > means)  # [i, j]: i is shown to be above j
@@ -54,7 +52,8 @@ def told_apart(groups: Sequence[Sequence[float]], exact: Sequence[bool]) -> tupl
     exact: a system without random draws, which has no error. The standard deviation is pooled over the seeds
     of all others, also for a system with one seed (Kramer 1956 for unequal numbers); without two seeds of
     any, only exact systems are told apart. Two systems that vary more than the pool are held to their own
-    variance, and a pair of which both have seeds must also differ by Welch's test at LEVEL.
+    variance, and a pair of which both have seeds must also differ by Welch's test at LEVEL, which has no p
+    where a side has no variance of its own.
     """
     means, sizes = np.array([[statistics.mean(group), len(group)] for group in groups]).T
     size, fixed = np.abs(means[:, None] - means), np.array(exact, dtype=bool)
@@ -63,28 +62,21 @@ def told_apart(groups: Sequence[Sequence[float]], exact: Sequence[bool]) -> tupl
     pooled, freedom = pooled_variance(varying)
     if not freedom:
         return means, both_fixed & (size > 1e-9)
-    parts = np.where(fixed, 0.0, 1 / sizes)
-    own = parts * np.array([(statistics.sample_sd(group) or 0.0) ** 2 for group in groups])
-    apart_by_own, variance = _welch(size, own, sizes, fixed)
-    error = np.sqrt(np.maximum(pooled * (parts[:, None] + parts), variance) / 2)
-    apart = apart_by_own & (size > critical_range(len(groups), freedom) * error)
+    sds = np.where(fixed, 0.0, [statistics.sample_sd(group) or 0.0 for group in groups])
+    parts, own = np.where(fixed, 0.0, 1 / sizes), sds**2 / sizes
+    p = _welch(means, sds, np.where(fixed, np.maximum(sizes, 2), sizes))
+    error = np.sqrt(np.maximum(pooled * (parts[:, None] + parts), own[:, None] + own) / 2)
+    apart = ~(p >= LEVEL) & (size > critical_range(len(groups), freedom) * error)
     return means, np.where(both_fixed, size > 1e-9, apart)
 
 
-def _welch(
-    size: np.ndarray, own: np.ndarray, sizes: np.ndarray, fixed: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Returns which pairs Welch's test tells apart, and the variance of each difference of means; [N, N].
+def _welch(means: np.ndarray, sds: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Returns the p-values of Welch's test of each pair [N, N], nan where a side of one seed takes part."""
+    from scipy.stats import ttest_ind_from_stats  # takes a second to import
 
-    A pair is also told apart where a side has no variance of its own. size: differences [N, N]; own: variance
-    of each mean by its own seeds, sizes: seeds, fixed: without random draws; each [N].
-    """
-    variance, of_freedom = own[:, None] + own, own**2 / np.maximum(sizes - 1, 1)
+    one = means[:, None], sds[:, None], sizes[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
-        freedom = variance**2 / (of_freedom[:, None] + of_freedom)
-        p = 2 * special.stdtr(freedom, -size / np.sqrt(variance))
-    alone = (sizes < 2) & ~fixed
-    return (variance == 0) | alone[:, None] | alone | (p < LEVEL), variance
+        return np.asarray(ttest_ind_from_stats(*one, means, sds, sizes, False).pvalue)
 
 
 def pooled_variance(groups: Sequence[Sequence[float]]) -> tuple[float, int]:
@@ -111,7 +103,7 @@ class Pair(NamedTuple):
 
 
 def claimed(found: Comparison | None, *, margin: float = 0.0) -> Claimed:
-    """Returns what a comparison says of a claim that the first is above the second.
+    """Returns the answer of a comparison to the claim that the first is above the second.
 
     Supported or contradicted: the interval is wholly above or below 0; of a claim that both are the same
     within a margin that is not 0, wholly inside or outside of it.

@@ -1,4 +1,4 @@
-"""Where a reported single run lies among some runs: its percentile."""
+"""The percentile of a reported single run among several runs."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from scipy import special
 from harness.facts.statistics import Interval
 
 OURS = "our seeds"
-"""The source that our own runs are."""
+"""Name of our own runs as a source."""
 
 
 class Share(NamedTuple):
@@ -67,7 +67,6 @@ def clopper_pearson(successes: int, trials: int) -> Interval:
 
     Source: Clopper and Pearson 1934.
     """
-    failures = trials - successes
-    low = special.betaincinv(successes, failures + 1, 0.025) if successes else 0.0
-    high = special.betaincinv(successes + 1, failures, 0.975) if failures else 1.0
+    low = special.bdtri(successes - 1, trials, 0.975) if successes else 0.0
+    high = special.bdtri(successes, trials, 0.025) if successes < trials else 1.0
     return Interval(round(float(low), 12), round(float(high), 12))  # 1 of 1: 0.025 on every processor

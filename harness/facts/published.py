@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Literal
 
@@ -20,7 +21,16 @@ TOLERANCE = 2
 
 
 NOT_STATED = re.compile(r"(seeds?|runs?)( and choice)? (is |are )?not stated")
-"""What a note says of a number of runs that a paper does not give."""
+"""Pattern of notes about numbers of runs that a paper does not state."""
+
+STATED = {
+    "seeds": re.compile(r"\bmean of (\d+) (?:seeds|runs)"),
+    "picked": re.compile(r"\bbest of (\d+)"),
+}
+"""Patterns of notes about stated numbers of runs, by field."""
+
+MANY_VALUES = 5
+"""Values of a row that do not end in 0 by chance, so that fewer decimals were printed."""
 
 
 class Erratum(Declaration):
@@ -41,6 +51,7 @@ class PublishedRow(Declaration):
     """One reported row. `seeds` is the number behind each value, None if the paper does not say.
 
     picked: how many runs a value was chosen from on the development set, None if the paper does not say.
+    decimals: printed decimals, if fewer than the table's.
     source: `this-paper` for the paper's own system, `re-run` for another's system run by these authors,
     `cited` for numbers they took from `work` (a key of the paper's `works`).
     """
@@ -52,6 +63,7 @@ class PublishedRow(Declaration):
     work: str | None = None
     seeds: int | None = Field(default=None, ge=1)
     picked: int | None = Field(default=None, ge=1)
+    decimals: int | None = Field(default=None, ge=0)
     seed_values: list[int] = Field(default_factory=list)
     values: list[float | None]
     errata: list[Erratum] = Field(default_factory=list)
@@ -68,7 +80,7 @@ class PublishedRow(Declaration):
 class PublishedTable(Declaration):
     """One table or figure. Reported value = raw value x `scale`; `averages` names the columns that are means.
 
-    origin: `paper`, or where else the authors published it.
+    origin: `paper`, or another publication of the authors.
     """
 
     about: str
@@ -92,10 +104,27 @@ class PublishedTable(Declaration):
                 raise ValueError(f"row {row.key} appears twice, expected once")
             if (row.source == "cited") != (row.work is not None):
                 raise ValueError(f"{row.key}: expected `work` for a cited row and only there")
-            if row.seeds is not None and NOT_STATED.search(row.note):
-                raise ValueError(f"{row.key}: seeds {row.seeds}, but its note says that they are not stated")
+            _check_note(row)
+            self._check_decimals(row)
             self._check_errata(row)
         return self
+
+    def decimals_of(self, row: PublishedRow) -> int:
+        """Returns the decimals with which the values of a row are printed."""
+        return self.decimals if row.decimals is None else row.decimals
+
+    def _check_decimals(self, row: PublishedRow) -> None:
+        values = [value for value in row.values if value is not None]
+        most = max(map(decimals_in, values), default=0)
+        printed = self.decimals_of(row)
+        if row.decimals is not None and row.decimals >= self.decimals:
+            raise ValueError(f"{row.key}: decimals {row.decimals}, expected fewer than the table's")
+        if most > printed:
+            raise ValueError(f"{row.key}: a value has {most} decimals, expected at most {printed}")
+        if self.metric != "none" and len(values) >= MANY_VALUES and most < printed:
+            raise ValueError(
+                f"{row.key}: no value has more than {most} decimals, expected `decimals: {most}`"
+            )
 
     def _check_errata(self, row: PublishedRow) -> None:
         for erratum in row.errata:
@@ -132,7 +161,7 @@ class PublishedTable(Declaration):
                     yield row, column, value
 
     def remark(self, row: PublishedRow, column: str) -> str:
-        """Returns what a reader must know about one reported value, or nothing."""
+        """Returns the notes on one reported value, or an empty text."""
         texts = {
             "cell": "reported {0:.{2}f}, read as {1:.{2}f}: {3}",
             "average": "reported {0:.{2}f}, the reported cells average {1:.{2}f}: {3}",
@@ -142,6 +171,21 @@ class PublishedTable(Declaration):
             for erratum in row.errata
             if erratum.column == column
         )
+
+
+def _check_note(row: PublishedRow) -> None:
+    """Checks that a row's fields agree with its note about runs."""
+    if row.seeds is not None and NOT_STATED.search(row.note):
+        raise ValueError(f"{row.key}: seeds {row.seeds}, but its note says that they are not stated")
+    for field, pattern in STATED.items():
+        told, stated = pattern.search(row.note), getattr(row, field)
+        if told and int(told[1]) != stated:
+            raise ValueError(f"{row.key}: {field} {stated}, but its note says {told[0]!r}")
+
+
+def decimals_in(value: float) -> int:
+    """Returns how many decimals a value has at least: 69.1 and 69.10 have one."""
+    return max(0, -int(Decimal(repr(value)).normalize().as_tuple().exponent))
 
 
 class Statement(Declaration):
@@ -156,7 +200,7 @@ class Statement(Declaration):
 
 
 class PublishedPaper(Declaration):
-    """All numbers of one paper; `short` is what its method is called. `works` resolves cited works.
+    """All numbers of one paper; `short` is the name of its method. `works` resolves cited works.
 
     link: where the paper can be read; code: the authors' repository.
     """
@@ -210,7 +254,7 @@ class Published:
 
 
 def known_name(name: str, known: Iterable[str], kind: str) -> str:
-    """Returns `name` if it is known; else an InputError names the nearest known ones."""
+    """Returns `name` if it is known; otherwise InputError with near matches."""
     names = sorted(known)
     if name not in names:
         raise InputError(

@@ -1,4 +1,4 @@
-"""The next look at a reported number: its seeds, what they take, and which means settle the level there."""
+"""The next look at a reported number: its seeds, their cost, and the means that would settle the level."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -12,11 +12,9 @@ from harness.facts.statistics import SMALL_SAMPLE, KnownSd
 
 
 class Price(NamedTuple):
-    """What the seeds of a system take.
-
-    command: what plans its runs, without the number of seeds. each: hours by name of what every seed needs,
-    its parents with it; shared: of what all seeds need once; nan where not known. corpora: derived corpora
-    whose making no hours count.
+    """Cost of a system's seeds. command: plans its runs, without the number of seeds. each: hours per seed by
+    item, including parents; shared: hours of items that all seeds share; nan if unknown. corpora: derived
+    corpora, whose creation the hours exclude.
     """
 
     command: str
@@ -26,19 +24,16 @@ class Price(NamedTuple):
 
     @property
     def is_known(self) -> bool:
-        """Whether the hours of all of it are known."""
+        """Whether all hours are known."""
         return not math.isnan(sum(self.each.values()) + sum(self.shared.values()))
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The next look at a number, and what it takes.
-
-    seeds: in all, more: still to run, both None where no more seeds are of use. why: the reason in words
-    where they are None, else which means settle the level at that look, and the standard deviation that this
-    assumes. gpu_hours: of the seeds still to run and all that they need,
-    None if their cost is not known. command: what plans and runs them. corpora: those that have to be made,
-    which no hours count.
+    """The next look at a number, and its cost. seeds: total, more: still to run, both None if more seeds are
+    of no use. why: the reason if they are None, otherwise the means that settle the level at that look, and
+    the assumed standard deviation. gpu_hours: of the seeds still to run and their inputs, None if unknown.
+    command: plans and runs them. corpora: derived corpora to make, which the hours exclude.
     """
 
     seeds: int | None = None
@@ -65,7 +60,7 @@ def format_hours(hours: float) -> str:
 
 
 def counted(number: int, what: str) -> str:
-    """Returns a number of things, in the plural where it is not one."""
+    """Returns a count with its noun, in the plural unless the count is one."""
     return f"{number:,} {what}" + ("" if number == 1 else "s")
 
 
@@ -108,10 +103,8 @@ def plan_for(
 def _assumed_sd(
     values: Sequence[float], known: KnownSd | None, planned: KnownSd | None
 ) -> tuple[float | None, str]:
-    """Returns the standard deviation that a plan assumes, with where it is from.
-
-    That of our seeds; of a larger study of the system while few seeds show less; with fewer than two seeds
-    else that of another system.
+    """Returns the standard deviation that a plan assumes, with its source: our seeds; a larger study of the
+    system while few seeds show less; with fewer than two seeds and no such study, another system.
     """
     own = statistics.sample_sd(values)
     if known is not None and known.n > 1 and (own is None or (len(values) < SMALL_SAMPLE and known.sd > own)):
@@ -129,9 +122,8 @@ def error_at(look: int, sd: float) -> float:
 
 
 def settles(difference: float | None, sd: float, look: int) -> bool:
-    """Returns whether a look is as likely as not to tell the level of a mean that is `difference` off.
-
-    None: not known how far; then whether a mean without difference would be told.
+    """Returns whether a look settles the level of a mean that is `difference` off with probability one half
+    or more. None: unknown difference, taken as 0.
     """
     return abs(abs(difference or 0.0) - MARGIN) >= error_at(look, sd)
 

@@ -15,7 +15,7 @@ from harness.facts.published import Published, known_name
 from harness.paths import TABLES, declarations_of, declared
 
 Statistic = Literal["mean", "sd", "best-by-dev", "pairs"]
-"""What a cell shows of its seeds: their mean, their sd, the seed best on dev, or the size of the test set."""
+"""Statistic of a cell: mean or sd over seeds, the seed best on dev, or the size of the test set."""
 MARK = "-ablation-"
 """Joins a declared system and the name of an ablation's step in the step's id."""
 
@@ -33,7 +33,7 @@ class RunChoice:
 
 
 def system_label(method: str, variant: str, backbone: str) -> str:
-    """Returns what a reader calls a system on a backbone."""
+    """Returns the display name of a system on a backbone."""
     return f"{method}/{variant}@{backbone}"
 
 
@@ -98,7 +98,7 @@ class ColumnSpec(Declaration):
 
 
 class CellSpec(Declaration):
-    """What one cell does otherwise than its row and column."""
+    """Exceptions of one cell from its row and column."""
 
     run: RunText | None = None
     published: str | None = None
@@ -163,7 +163,7 @@ class TableSpec(Declaration):
 
     @model_validator(mode="after")
     def check(self) -> TableSpec:
-        """A column gives only what a row leaves out, and the rows are ordered by a column that is there."""
+        """Checks that a column gives only what a row leaves out, and that `order_by` is a column."""
         if self.order_by and self.order_by not in [column.key for column in self.columns]:
             raise ValueError(f"order_by {self.order_by!r} is no column, expected the key of one")
         for row in self.rows:
@@ -187,7 +187,7 @@ class TableSpec(Declaration):
         return columns[known_name(key, columns, f"column of table {self.key}")]
 
     def choice(self, row: RowSpec, column: ColumnSpec) -> RunChoice | None:
-        """Returns which runs fill a cell, None if none are meant to; a cell's own choice goes first.
+        """Returns the runs that fill a cell, None for a cell without runs; its choice overrides its row's.
 
         Errors: InputError if nothing names the system or the backbone.
         """
@@ -205,7 +205,7 @@ class TableSpec(Declaration):
         return RunChoice(system, backbone, tuple(column.seeds or row.seeds))
 
     def statistic(self, row: RowSpec, column: ColumnSpec) -> Statistic:
-        """Returns what a cell shows: the column's choice, else the row's."""
+        """Returns the statistic of a cell: the column's choice, otherwise the row's."""
         return column.statistic or row.statistic
 
     def choices(self) -> Iterator[RunChoice]:

@@ -1,4 +1,4 @@
-"""What a handful of seeds says: standard deviation, intervals, tests and power; values may be in any unit."""
+"""Statistics of few seeds: standard deviation, intervals, tests and power; values may be in any unit."""
 
 import math
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ class Interval(NamedTuple):
 
 
 class KnownSd(NamedTuple):
-    """A standard deviation between seeds by a study of n seeds; n 0 and sd 0 where no seed plays a part."""
+    """A standard deviation between seeds by a study of n seeds; n 0 and sd 0 for a deterministic system."""
 
     sd: float
     n: int

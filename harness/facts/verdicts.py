@@ -1,4 +1,4 @@
-"""What runs say about a reported number, in two answers and one word: tables, pages and commands ask here.
+"""Verdicts of runs on a reported number, as two answers and one word, for tables, pages and commands.
 
 The *level* says where the mean of the runs lies, the *draw* whether the reported number is one of what single
 runs give. Both are asked of our seeds and of others' runs alike (`number_tests` has the tests), and one word
@@ -17,27 +17,28 @@ import numpy as np
 
 from harness.facts import statistics
 from harness.facts.number_tests import (
+    AMONG_SOURCES,
     AT_A_LOOK,
-    ENDLESS,
     INTERVAL,
     LEVEL,
     LOOKS,
     MARGIN,
     Origin,
     PValues,
-    chance_beyond,
     collapsed_runs,
     look_of,
     over_looks,
     p_values,
+    p_values_of_sources,
 )
 from harness.facts.statistics import Interval, KnownSd, half_width
 
 FEW_SOURCES = 3
-"""Sources without which others' runs settle nothing: one implementation can be wrong in all of its seeds."""
+"""Number of sources required to settle a number by others' runs: one implementation can be wrong in all of
+its seeds."""
 
 Level = Literal["within half a point", "lower", "higher", "not known"]
-"""Where the mean of the runs lies: within MARGIN of the reported number, off by more, or not known."""
+"""Position of the runs' mean: within MARGIN of the reported number, off by more, or unknown."""
 
 Draw = Literal["inside", "at the edge", "outside", "not known"]
 """Where the reported number is among what single runs give: inside of their 95 % range by mean and standard
@@ -69,7 +70,7 @@ ByOthers = Literal[
     "authors only",
     "no independent result",
 ]
-"""What holds without a run of ours. Authors only: others' runs were looked for and not found, or its authors
+"""Verdicts without our runs. Authors only: others' runs were looked for and not found, or its authors
 measured it a second time."""
 
 Verdict = ByOurs | ByOthers
@@ -85,7 +86,7 @@ NOT_SETTLED: tuple[Verdict, ...] = ("inconclusive", "independent evidence is inc
 TAKEN_BACK: dict[Verdict, Verdict] = dict(
     zip(FAILED, (*BY_OURS[2:4], *BY_OTHERS[2:4]), strict=True),
 )
-"""What is left of a word of FAILED among many numbers: the level alone."""
+"""Verdict that replaces one of FAILED after correction for many numbers: the level alone."""
 
 
 def word_of(level: Level, draw: Draw) -> ByOurs:
@@ -108,11 +109,11 @@ def others_word(level: Level, draw: Draw) -> ByOthers:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What our seeds say. difference: our mean minus the reported number; interval: of that difference with
-    confidence INTERVAL, None where the standard deviation is not known. seeds: how many were used, those of
-    the last look. p: of "does not replicate", adjusted for looks; 1 where no verdict is due.
-    collapsed: runs far below their siblings; without: what the rest says, None where no run collapsed. fault:
-    an error in the data for which no verdict is given.
+    """Judgement of our seeds. difference: our mean minus the reported number; interval: of that difference
+    with confidence INTERVAL, None where the standard deviation is not known. seeds: how many were used, those
+    of the last look. p: of "does not replicate", adjusted for looks; 1 where no verdict is due. collapsed:
+    runs far below their siblings; without: what the rest says, None where no run collapsed. fault: an error
+    in the data for which no verdict is given.
     """
 
     verdict: ByOurs
@@ -129,8 +130,8 @@ class Judgement:
 
 @dataclass(frozen=True)
 class OthersAnswer:
-    """What others' runs say. difference: mean of the sources minus the reported number, with its interval of
-    confidence 1 - 2 LEVEL. p: of both answers being off; 1 where one of them is not known.
+    """Judgement of others' runs. difference: mean of the sources minus the reported number, with its interval
+    of confidence 1 - 2 LEVEL. p: of both answers being off; 1 where one of them is not known.
     """
 
     answer: ByOthers
@@ -153,26 +154,32 @@ class Sources:
     runs: Mapping[str, Sequence[float]]
 
     def within(self) -> float | None:
-        """Returns the variance between the runs of a source, pooled; None where no source has two runs."""
+        """Returns the pooled variance between the runs of a source; None if no source has two runs."""
         lists = [values for values in self.runs.values() if len(values) > 1]
         squares = [(len(values) - 1) * (statistics.sample_sd(values) or 0.0) ** 2 for values in lists]
         return math.fsum(squares) / sum(len(values) - 1 for values in lists) if lists else None
 
 
 def answers_at_a_look(
-    found: PValues, difference: object, level: float = AT_A_LOOK
+    found: PValues, difference: object, level: float = AT_A_LOOK, draw_level: float = AT_A_LOOK
 ) -> tuple[np.ndarray, np.ndarray]:
     """Returns the answers as positions in LEVELS and in DRAWS, for one study or many.
 
-    Within half a point: equivalence is shown. Lower, higher: that it is off by more is. Outside: the number
-    is outside of the prediction interval. All at `level`. Inside: within the 95 % range by our mean and sd,
-    which few seeds do not widen.
+    Within half a point: equivalence is shown. Lower, higher: that it is off by more is; all at `level`.
+    Outside: the number is outside of the prediction interval at `draw_level`. Inside: within the 95 % range
+    by mean and sd as they are, which few seeds do not widen. Not known: its p-values are nan.
     """
     side = np.where(np.asarray(difference) < 0, LEVELS.index("lower"), LEVELS.index("higher"))
     off = np.where(found.off < level, side, LEVELS.index("not known"))
     where = np.where(found.same < level, LEVELS.index("within half a point"), off)
-    far = np.where(found.draw < level, DRAWS.index("outside"), DRAWS.index("at the edge"))
-    return where, np.where(found.plain >= LEVEL, DRAWS.index("inside"), far)
+    far = np.where(found.draw < draw_level, DRAWS.index("outside"), DRAWS.index("at the edge"))
+    drawn = np.where(found.plain >= LEVEL, DRAWS.index("inside"), far)
+    return where, np.where(np.isnan(found.draw), DRAWS.index("not known"), drawn)
+
+
+def answers_by_sources(found: PValues, difference: object) -> tuple[np.ndarray, np.ndarray]:
+    """Returns the answers by the p-values of sources, as `answers_at_a_look` does."""
+    return answers_at_a_look(found, difference, LEVEL, AMONG_SOURCES)
 
 
 def judge(
@@ -184,7 +191,7 @@ def judge(
     rounding: float = 0.0,
     in_order: int | None = None,
 ) -> Judgement:
-    """Returns what our seeds say of a reported number; the seeds up to the last look count, in their order.
+    """Returns our seeds' judgement on a reported number; the seeds up to the last look count, in their order.
 
     known: the standard deviation of a larger study, n = 0 for a deterministic system, of which one run is
     enough. in_order: how many of the values are the first declared seeds without a gap, by default all; a
@@ -215,7 +222,7 @@ def _judge_at(
     known: KnownSd | None,
     rounding: float,
 ) -> Judgement:
-    """Returns what values say together; no verdict unless one is due."""
+    """Returns the joint judgement of values; no verdict unless one is due."""
     difference, count = statistics.mean(used) - reported, len(used)
     half = half_width(used, known=known, confidence=INTERVAL)
     interval = None if half is None else Interval(difference - half - rounding, difference + half + rounding)
@@ -261,11 +268,11 @@ def by_others(
     searched: bool,
     rounding: float = 0.0,
 ) -> OthersAnswer:
-    """Returns what independent re-runs say, each source counted once however many runs it has.
+    """Returns the judgement of independent re-runs; each source counts once, whatever its number of runs.
 
     Level: Student's 90 % interval of the mean of FEW_SOURCES or more against the margin. Draw: whether the
-    number is one more run of one more source (`_draw_among`). One or two sources are inconclusive. Without
-    any: authors only if they measured it a second time (`same_authors`) or re-runs were looked for
+    number is one more result of one more source (`p_values_of_sources`). One or two sources are inconclusive.
+    Without any: authors only if they measured it a second time (`same_authors`) or re-runs were looked for
     (`searched`).
     """
     values = list(sources.means.values())
@@ -278,35 +285,10 @@ def by_others(
         open_answer: ByOthers = "independent evidence is inconclusive"
         return OthersAnswer(open_answer, "not known", "not known", difference, None, count)
     interval = Interval(difference - half - rounding, difference + half + rounding)
-    tests = p_values(difference, sd, count, origin=Origin(), rounding=rounding)
-    drawn = _draw_among(sources, difference, origin=origin, rounding=rounding)
-    tests = tests if drawn is None else tests._replace(draw=drawn[0], plain=drawn[1])
-    level, draw = _named(answers_at_a_look(tests, difference, LEVEL))
-    p = 1.0 if drawn is None else float(max(tests.off, tests.draw))
-    draw = "not known" if drawn is None else draw
-    return OthersAnswer(others_word(level, draw), level, draw, difference, interval, count, p)
-
-
-def _draw_among(
-    sources: Sources, difference: float, *, origin: Origin, rounding: float
-) -> tuple[np.ndarray, np.ndarray] | None:
-    """Returns the p-values that a number is one more result of one more source, with and without the error
-    of mean and sd; None where the sources do not say how far single runs differ.
-
-    The variance of such a result is that between the sources' means, plus the part of the variance within a
-    source that the means of several runs do not show. Degrees of freedom: sources - 1, however many runs.
-    """
-    means = list(sources.means.values())
-    variance = (statistics.sample_sd(means) or 0.0) ** 2
-    hidden = 1 / origin.averaged - statistics.mean([1 / sources.counts[name] for name in sources.means])
-    if hidden > 1e-9:
-        within = sources.within()
-        if within is None:
-            return None
-        variance += hidden * within
-    near = max(abs(difference) - rounding, 0) * -math.copysign(1, difference)
-    place, kind = near / max(math.sqrt(variance), 1e-12), Origin(1, origin.picked)
-    return (
-        chance_beyond(place, len(means), len(means) - 1, kind),
-        chance_beyond(place, ENDLESS, ENDLESS, kind),
+    counts = [sources.counts[name] for name in sources.means]
+    tests = p_values_of_sources(
+        difference, sd, counts, origin=origin, within=sources.within(), rounding=rounding
     )
+    level, draw = _named(answers_by_sources(tests, difference))
+    p = 1.0 if draw == "not known" else float(max(tests.off, tests.draw * LEVEL / AMONG_SOURCES))
+    return OthersAnswer(others_word(level, draw), level, draw, difference, interval, count, min(1.0, p))

@@ -17,7 +17,8 @@ from harness.launch.worker import GONE, PRELOADED, Ended, Job, run_work
 from harness.process import set_portable, worker_environment
 
 FORKABLE = {"PYTORCH_NVML_BASED_CUDA_CHECK": "1", "PYTHONWARNINGS": "ignore:resource_tracker"}
-"""Asking for a GPU without starting CUDA, which outlives no fork; no word on what killed workers held."""
+"""Query GPUs without initialising CUDA, which does not survive fork; silence warnings about killed
+workers."""
 GRACE = 5.0
 """Seconds between asking a process to end and killing it."""
 
@@ -28,7 +29,7 @@ class LocalExecutor:
     def __init__(self, slots: int, gpus: Sequence[str] = (), preloaded: Sequence[str] = PRELOADED) -> None:
         """gpus: the GPUs that the slots share in turn, as `visible_gpus` names them.
 
-        preloaded: the modules that the server imports when the first work starts.
+        preloaded: the modules that the server imports before the first job starts.
         """
         self.slots = slots
         self._gpus = gpus
@@ -39,7 +40,7 @@ class LocalExecutor:
         self._lost: list[Ended] = []
 
     def submit(self, job: Job) -> None:
-        """Starts a work in a process of its own; where a signal ended the server, `wait` says so."""
+        """Starts a job in a new process; if a signal ended the server, `wait` reports the job as lost."""
         seat = next(seat for seat in count() if seat not in self._seats.values())
         device, environment = self._device(job, seat)
         job = replace(job, environment={**job.environment, **environment})
@@ -54,7 +55,7 @@ class LocalExecutor:
         self._running[job.stage], self._seats[job.stage] = process, seat
 
     def wait(self, seconds: float) -> list[Ended]:
-        """Returns the jobs whose processes have ended; nothing that they started is left."""
+        """Returns the jobs whose processes have ended, after killing their children."""
         if not self._lost:
             wait([process.sentinel for process in self._running.values()], timeout=seconds)
         lost, self._lost = self._lost, []
@@ -62,7 +63,7 @@ class LocalExecutor:
         return [*lost, *(self._end(stage) for stage in ended)]
 
     def close(self) -> None:
-        """Asks all processes to end, then kills what is left of them and of their children."""
+        """Terminates all processes, then kills the remaining ones and their children."""
         for process in self._running.values():
             signal_group(process, signal.SIGTERM)
         deadline = time.monotonic() + GRACE
@@ -91,10 +92,10 @@ class LocalExecutor:
 
 @contextmanager
 def server_for(slots: int) -> Iterator[None]:
-    """Starts the server of workers, where it does not run, with portable arithmetic.
+    """Starts the fork server, if it is not running, with portable arithmetic.
 
-    A command that needs native arithmetic starts again with its share of the cores, or OMP_NUM_THREADS.
-    The server ignores Ctrl-C from its first moment on; the scheduler ends what runs.
+    A command that needs native arithmetic starts again with its share of the cores, or OMP_NUM_THREADS. The
+    server ignores Ctrl-C from its start; the scheduler ends running jobs.
     """
     before = dict(os.environ)
     share = max(1, len(os.sched_getaffinity(0)) // slots)
@@ -114,14 +115,15 @@ def server_for(slots: int) -> Iterator[None]:
 
 
 def signal_group(process: BaseProcess, number: signal.Signals) -> None:
-    """Sends a signal to a process and to all that it started, where any of them is left."""
+    """Sends a signal to the process group of a process, if it still exists."""
     if process.pid is not None:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, number)
 
 
 def visible_gpus() -> list[str]:
-    """Returns the GPUs that a process here may use, as CUDA_VISIBLE_DEVICES names them; starts no CUDA."""
+    """Returns the GPUs that local processes may use, as CUDA_VISIBLE_DEVICES names them, without starting
+    CUDA."""
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     if visible is not None:
         return [gpu.strip() for gpu in visible.split(",") if gpu.strip()]

@@ -1,4 +1,4 @@
-"""Executor `ray`: a task for each stage on a Ray cluster, or on this machine where no address is given."""
+"""Executor `ray`: a task for each stage on a Ray cluster, or on this machine if there is no address."""
 
 import os
 from dataclasses import replace
@@ -11,14 +11,14 @@ from harness.process import worker_environment
 
 ROOT = Path(__file__).parents[2]
 GRACE = 10.0
-"""Seconds that cancelled tasks have to be gone."""
+"""Seconds to wait for cancelled tasks."""
 
 
 class RayExecutor:
     """Jobs as Ray tasks; the project's folder is under the same path on every node."""
 
     def __init__(self, address: str | None, jobs: int | None, cpus: float, gpus: float | None) -> None:
-        """cpus, gpus: what a stage takes of a node; a share of a GPU lets several stages share it.
+        """cpus, gpus: resources of one stage; with a fraction of a GPU several stages share it.
 
         Errors: InputError if the cluster cannot be reached, or no node is large enough.
         """
@@ -35,14 +35,14 @@ class RayExecutor:
             )
         except ConnectionError:
             raise InputError(
-                f"--address {address}: no Ray cluster answers, expected one; start it with `ray start --head`"
+                f"--address {address}: no Ray cluster answers; start one with `ray start --head`"
             ) from None
         self._cpus, self._gpus = cpus, gpus_of(ray.nodes(), cpus, gpus)
         self.slots = jobs or max(1, int(ray.cluster_resources()["CPU"] // cpus))
         self._running: dict[str, Any] = {}
 
     def submit(self, job: Job) -> None:
-        """Queues a job; a try that failed is the scheduler's to repeat, so that attempts are counted once."""
+        """Queues a job; only the scheduler repeats failed attempts, so that each is counted once."""
         options = {"num_cpus": self._cpus, "num_gpus": self._gpus if job.wants_gpu else 0}
         task = self._ray.remote(run_on_node).options(name=job.stage, max_retries=0, **options)
         self._running[job.stage] = task.remote(job, max(1, int(self._cpus)))
@@ -74,9 +74,9 @@ class RayExecutor:
 
 
 def gpus_of(nodes: list[dict[str, Any]], cpus: float, gpus: float | None) -> float:
-    """Returns the GPUs that a stage takes: those asked for, else one where any node has one.
+    """Returns the GPUs of a stage: the requested number, otherwise one if any node has a GPU.
 
-    Errors: InputError if no node has the processors and GPUs that one stage takes.
+    Errors: InputError if no node has enough CPUs and GPUs for one stage.
     """
     free = [node["Resources"] for node in nodes if node["Alive"]]
     wanted = gpus if gpus is not None else float(any(node.get("GPU") for node in free))
@@ -92,10 +92,10 @@ def gpus_of(nodes: list[dict[str, Any]], cpus: float, gpus: float | None) -> flo
 
 
 def run_on_node(job: Job, threads: int) -> int:
-    """Returns the exit code of a job that this worker of Ray runs, minus the signal if one ended it.
+    """Runs a job in this Ray worker and returns its exit code, or minus the signal that ended it.
 
-    What it starts ends with this worker, and this worker with its node: a node that is taken to be dead
-    leaves no process of a stage that runs elsewhere by then.
+    Its child processes end with this worker, and the worker ends with its node: a node that Ray considers
+    dead keeps no process of a stage that has moved to another node.
     """
     import ray
 

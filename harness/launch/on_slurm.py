@@ -1,7 +1,7 @@
 """Executor `slurm`: a job for each stage through submitit, those that start together as one array.
 
-Jobs outlive the scheduler. Their numbers are kept in a file, so that the next launch waits for a job that is
-there and does not start a second process of its stage.
+Jobs outlive the scheduler. Their ids are kept in a file, so that the next launch waits for an existing job
+instead of starting its stage twice.
 """
 
 import json
@@ -27,29 +27,28 @@ from harness.paths import cache
 from harness.process import worker_environment
 
 PERIOD = 2.0
-"""Seconds between two looks at the files of the jobs."""
+"""Seconds between two checks of the jobs' files."""
 GRACE = 60.0
-"""Seconds that cancelled jobs have to be gone."""
+"""Seconds to wait for cancelled jobs."""
 MOST = 1000
-"""Jobs that are handed to Slurm at once, where no number is given: a usual limit of an array."""
+"""Default number of jobs in the queue: a usual limit of Slurm arrays."""
 ASKED_AGAIN = 60
-"""Seconds after which the states of jobs that run for long are asked for again."""
+"""Seconds between two queries of the states of long jobs."""
 LISTED = ["squeue", "--me", "--states=all", "--array", "--noheader", "--format=%i %T"]
 ENDED = {
     *("BOOT_FAIL", "CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "GONE", "NODE_FAIL"),
     *("OUT_OF_MEMORY", "PREEMPTED", "REVOKED", "TIMEOUT"),
 }
-"""States from which a job never runs again; GONE is ours, for a job that Slurm no longer lists."""
+"""States from which a job never runs again; GONE stands for a job that Slurm no longer lists."""
 
 
 class SlurmExecutor:
     """Jobs of a launch as Slurm jobs; the project's folder is under the same path on every node."""
 
     def __init__(self, options: Mapping[str, str], jobs: int | None, cpus: float, gpus: float | None) -> None:
-        """options: of sbatch by name, `time` in minutes. cpus, gpus: what a stage takes of a node.
-
-        gpus: None for one where the partition has GPUs and the options ask for none themselves.
-        Errors: InputError if this is no Slurm cluster, or Slurm refuses the jobs.
+        """options: of sbatch by name, `time` in minutes. cpus, gpus: resources of one stage. gpus: None for
+        one GPU if the partition has GPUs and the options do not request any. Errors: InputError if Slurm is
+        not available or refuses the jobs.
         """
         logging.getLogger("submitit").setLevel(logging.CRITICAL)
         self.slots = jobs or MOST
@@ -81,9 +80,8 @@ class SlurmExecutor:
         self._queued.append(job)
 
     def adopt(self, stage: str, inputs: str) -> bool:
-        """Returns whether a job of an earlier launch runs this stage, or has run it, on the same inputs.
-
-        Its end will be among those that `wait` returns. A job on other inputs is cancelled.
+        """Returns whether a job of an earlier launch runs or has run this stage on the same inputs. `wait`
+        will return it when it has ended. A job on other inputs is cancelled.
         """
         kept = self._kept.get(stage)
         if kept is None:
@@ -96,7 +94,7 @@ class SlurmExecutor:
         return True
 
     def wait(self, seconds: float) -> list[Ended]:
-        """Hands over what is queued; returns the jobs whose Slurm jobs have ended, or were refused."""
+        """Submits queued jobs; returns the jobs that have ended or were refused."""
         refused = self._hand_over()
         deadline = time.monotonic() + seconds
         while True:
@@ -106,13 +104,13 @@ class SlurmExecutor:
             time.sleep(min(PERIOD, max(0.0, deadline - time.monotonic())))
 
     def close(self) -> None:
-        """Cancels all jobs and waits until they are gone; one that is not is left to the next launch."""
+        """Cancels all jobs and waits for their end; the next launch adopts any that remain."""
         self._queued.clear()
         self._cancel(self._running)
         self._running.clear()
 
     def _hand_over(self) -> list[Ended]:
-        """Submits what is queued; returns what Slurm refuses, for example because too much is queued."""
+        """Submits queued jobs; returns those that Slurm refuses, for example because its queue is full."""
         refused = []
         for wants_gpu, executor in self._executors.items():
             waiting = [job for job in self._queued if job.wants_gpu is wants_gpu]
@@ -165,11 +163,12 @@ class SlurmExecutor:
 
 
 def parameters(options: Mapping[str, str], cpus: float, gpus: float, slots: int) -> dict[str, Any]:
-    """Returns what submitit asks of Slurm; InputError if a number is not whole, for Slurm gives none."""
+    """Returns the parameters of submitit; InputError for fractional CPUs or GPUs, which Slurm cannot
+    allocate."""
     if cpus != int(cpus) or gpus != int(gpus):
         raise InputError(
-            f"a stage takes {cpus:g} CPUs and {gpus:g} GPUs, Slurm gives whole ones; to share a GPU run "
-            "Ray inside one allocation, as docs/cluster.md shows"
+            f"a stage takes {cpus:g} CPUs and {gpus:g} GPUs, but Slurm allocates whole ones; to share a "
+            f"GPU run Ray inside one allocation, as docs/cluster.md shows"
         )
     minutes = options.get("time", "60")
     if not minutes.isdecimal():
@@ -213,7 +212,7 @@ def read_options(text: str) -> dict[str, str]:
 
 
 def run_in_job(job: Job) -> int:
-    """Returns the exit code of a job that this Slurm job runs, minus the signal if one ended it."""
+    """Runs a job in this Slurm job and returns its exit code, or minus the signal that ended it."""
     settings = worker_environment(os.environ.get("SLURM_CPUS_PER_TASK", 1)) | dict(job.environment)
     os.chdir(job.folder)
     number = os.environ.get("SLURM_JOB_ID", "?")
@@ -221,13 +220,13 @@ def run_in_job(job: Job) -> int:
 
 
 class Queue(SlurmInfoWatcher):
-    """States of jobs from squeue, which needs no accounting; submitit's own sacct does."""
+    """States of jobs from squeue; submitit's sacct would need accounting."""
 
     def __init__(self) -> None:
         super().__init__(delay_s=ASKED_AGAIN)
 
     def update(self) -> None:
-        """Asks for the states of all jobs at once; without an answer they stay as they were."""
+        """Queries the states of all jobs at once; without an answer they stay unchanged."""
         self._last_status_check = time.time()
         code, listed = answer(LISTED)
         if code == 0:
@@ -240,7 +239,7 @@ class Queue(SlurmInfoWatcher):
 
 
 def answer(words: list[str], text: str = "") -> tuple[int, str]:
-    """Returns the exit code of a Slurm command and what it prints: the first line of an error, else all."""
+    """Returns the exit code of a Slurm command and its output; of an error only the first line."""
     try:
         ended = subprocess.run(words, input=text, capture_output=True, text=True, check=False)
     except OSError as error:
@@ -252,7 +251,7 @@ def answer(words: list[str], text: str = "") -> tuple[int, str]:
 
 
 def check_request(script: str) -> None:
-    """Raises InputError unless some node can ever run a job script; nothing is submitted."""
+    """Raises InputError if no node could ever run a job script; submits nothing."""
     code, said = answer(["sbatch", "--test-only"], script)
     if code:
         raise InputError(
@@ -261,7 +260,7 @@ def check_request(script: str) -> None:
 
 
 def has_gpus(partition: str | None) -> bool:
-    """Returns whether a node of a partition, by default Slurm's own, has a GPU.
+    """Returns whether a node of a partition (default: Slurm's default) has a GPU.
 
     Errors: InputError if Slurm does not answer.
     """

@@ -1,8 +1,7 @@
-"""The pipeline's stages as DVC knows them: what has changed, what the run cache has, what goes into dvc.lock.
+"""The pipeline's stages through DVC: changed stages, the run cache and dvc.lock.
 
-All use of DVC's internals is in this file. The steps are those of DVC's own `Stage.reproduce` and
-`Stage.run`, split at the command, which an executor runs: so a stage that was launched is recorded as `dvc
-repro` records it.
+All use of DVC's internals is in this file. It follows DVC's `Stage.reproduce` and `Stage.run`, split at the
+command, which an executor runs, so that a launched stage is recorded as by `dvc repro`.
 """
 
 import hashlib
@@ -23,11 +22,11 @@ from harness.launch.worker import Job
 from harness.paths import cache
 
 CHANGED = "changed"
-"""What `begin` says of a stage that has to run."""
+"""State of a stage that has to run, as `begin` returns it."""
 TESTED = "3.67"
-"""The release of DVC whose internals are used here; the next one may have changed any of them."""
+"""The release of DVC whose internals this file uses; other releases may differ."""
 PERIOD, COSTS = 30.0, 10.0
-"""dvc.lock is written at most every 30 s, and not more often than every ten times what writing it takes."""
+"""dvc.lock is written at most every 30 s, and takes at most a tenth of the time."""
 
 
 class StageError(Exception):
@@ -35,7 +34,7 @@ class StageError(Exception):
 
 
 class Pipeline:
-    """The stages that targets need; DVC's lock is held as long as it is open."""
+    """The stages that targets need; holds DVC's lock while it is open."""
 
     def __init__(self, repo: Any, graph: Any, names: Sequence[str] | None) -> None:
         from dvc.repo.reproduce import collect_stages, get_active_graph, plan_repro
@@ -54,7 +53,7 @@ class Pipeline:
         self._pending: list[Any] = []
         self._known: dict[Path, frozenset[str]] = {}
         for path in {stage.path for stage in self._stages.values()}:
-            discard_parts(Path(path).with_suffix(".lock"))  # of a launch that was killed in a write
+            discard_parts(Path(path).with_suffix(".lock"))  # left by a launch that was killed during a write
         self._dumped, self._cost = time.monotonic(), 0.0
 
     @property
@@ -63,10 +62,9 @@ class Pipeline:
         return {name: {stage.addressing for stage in needs} for name, needs in self._upstream.items()}
 
     def begin(self, name: str) -> str:
-        """Returns `changed` for a stage whose commands have to run; its old outputs are removed then.
-
-        Else it is `unchanged`, `restored` from DVC's run cache, or `done` without a command, such as a file
-        under `dvc add`. Errors: StageError if a dependency is missing.
+        """Returns `changed` for a stage whose commands have to run, after removing its old outputs; otherwise
+        `unchanged`, `restored` from DVC's run cache, or `done` without a command, such as a file under `dvc
+        add`. Errors: StageError if a dependency is missing.
         """
         from dvc.stage.cache import RunCacheNotFoundError
 
@@ -91,10 +89,9 @@ class Pipeline:
     def to_run(self, known: Mapping[str, Mapping[Path, str]] | None = None) -> list[str]:
         """Returns the stages that have changed, and those that need one of them; changes nothing.
 
-        known: the files that stages would write, by stage, where that is known: a stage runs again for one
-        of those that differs from what is there. Of the others, one that needs a changed stage may turn out
-        to be as it was, and one that the run cache has is not run either.
-        Errors: InputError if a stage's state cannot be read.
+        known: the files that stages would write, by stage, where that is known: a stage runs again if one of
+        these files differs from the file on disk. The list may be too long: a dependency may turn out
+        unchanged, and the run cache may have a stage. Errors: InputError if a stage's state cannot be read.
         """
         known, found = known or {}, dict[str, None]()
         news = {name: differing(files) for name, files in known.items()}
@@ -117,8 +114,7 @@ class Pipeline:
     def job(self, name: str, *, with_inputs: bool) -> Job:
         """Returns the commands of a stage with the variables that DVC sets for them.
 
-        with_inputs: whether a hash of all that the stage depends on is needed; it is empty if any of that is
-        missing.
+        with_inputs: whether to hash all dependencies of the stage; the hash is empty if one is missing.
         """
         from dvc.env import DVC_ROOT, DVC_STAGE
         from dvc.exceptions import DvcException
@@ -138,17 +134,17 @@ class Pipeline:
         )
 
     def adopt(self, name: str) -> None:
-        """Takes a stage as begun that an earlier launch began with the inputs that are there now."""
+        """Marks a stage as begun that an earlier launch began with the same inputs."""
         stage = self._stages[name]
         with _stage_errors():
             stage.save_deps()
             self._before[name] = [dep.hash_info for dep in stage.deps]
 
     def finish(self, name: str) -> None:
-        """Records a stage whose commands have ended well.
+        """Records a stage whose commands have succeeded.
 
-        Errors: StageError if an output is missing, or a dependency is not what it was when the stage began:
-        what ran may have seen either, so nothing is recorded.
+        Errors: StageError if an output is missing, or a dependency changed while the stage ran, in which case
+        it is not recorded.
         """
         stage = self._stages[name]
         with _stage_errors():
@@ -160,7 +156,7 @@ class Pipeline:
             self._record(stage)
 
     def dump(self, *, at_once: bool = True) -> None:
-        """Writes what is recorded into dvc.lock: now, or when the last time is long enough ago."""
+        """Writes recorded stages into dvc.lock: now, or if the last write is long enough ago."""
         started = time.monotonic()
         if not self._pending or not (at_once or started - self._dumped > max(PERIOD, COSTS * self._cost)):
             return
@@ -180,7 +176,7 @@ class Pipeline:
         self._pending.append(stage)
 
     def _dump(self, path: str, stages: Sequence[Any]) -> None:
-        """Writes the entries of one file; new ones stand where a serial `dvc repro` puts them."""
+        """Writes the entries of one file; new entries are placed as by a serial `dvc repro`."""
         from dvc.stage import PipelineStage
         from dvc.stage.serialize import to_lockfile
         from dvc.utils.serialize import dump_yaml, parse_yaml_for_update
@@ -205,10 +201,10 @@ class Pipeline:
 
 @contextmanager
 def open_pipeline(names: Sequence[str] | None = None) -> Iterator[Pipeline]:
-    """Yields the stages that the named ones need, or all; whatever happens, dvc.lock is written at the end.
+    """Yields the stages that the targets need, or all; dvc.lock is always written at the end.
 
-    Errors: InputError if this is no DVC project, its files are at fault, a name is no stage, DVC is of
-    another release, or another process of DVC is at work here.
+    Errors: InputError if this is not a DVC project, its files are invalid, a target is unknown, DVC is of
+    another release, or another DVC process is running in the project.
     """
     check_release()
     from dvc.exceptions import DvcException
@@ -226,8 +222,8 @@ def open_pipeline(names: Sequence[str] | None = None) -> Iterator[Pipeline]:
                 raise InputError("dvc.yaml: no stages")
         except LockError:
             raise InputError(
-                "another `dvc` or `sentbench launch` is at work in this project, expected one at a time; "
-                f"wait for it (where none runs, delete {os.path.relpath(repo.lock.lockfile)})"
+                "another `dvc` or `sentbench launch` is running in this project; wait for it (if it has "
+                f"crashed, delete {os.path.relpath(repo.lock.lockfile)})"
             ) from None
         except (DvcException, UnicodeDecodeError) as error:
             raise InputError(f"{_one_line(error)}; `dvc status` says more") from error
@@ -239,7 +235,7 @@ def open_pipeline(names: Sequence[str] | None = None) -> Iterator[Pipeline]:
 
 
 def open_repo() -> Any:
-    """Returns DVC's project of the current folder, also of a ZIP of the code, which has no git repository.
+    """Opens DVC's project of the current folder, with or without a git repository.
 
     Errors: DvcException if this is no DVC project.
     """
@@ -254,7 +250,7 @@ def open_repo() -> Any:
 
 
 def differing(files: Mapping[Path, str]) -> list[Path]:
-    """Returns the files that do not have these texts."""
+    """Returns the files whose content differs from these texts."""
     return [
         path
         for path, text in files.items()
@@ -274,7 +270,7 @@ def check_release() -> None:
 
 
 def log_of(stage: str) -> Path:
-    """Returns the file in which all attempts of a stage write what they print."""
+    """Returns the log file of all attempts of a stage."""
     return cache() / "launch" / f"{re.sub(r'[^A-Za-z0-9@._-]', '-', stage)}.log"
 
 

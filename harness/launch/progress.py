@@ -1,4 +1,4 @@
-"""What a launch says while it runs: one line with the time left and counts."""
+"""Progress line of a launch: counts and remaining time."""
 
 import re
 import shutil
@@ -11,42 +11,42 @@ from statistics import fmean
 from typing import TextIO
 
 PERIOD = 30.0
-"""Seconds between two lines if standard error is no terminal."""
+"""Seconds between two lines if standard error is not a terminal."""
 STATES = ("done", "unchanged", "restored", "failed")
 SEED = re.compile(r"__s\d+$")
-"""The end of a stage's name in which the seeds of one system differ."""
+"""Suffix of a stage's name with the seed: it differs between the seeds of one system."""
 
 
 @dataclass
 class Progress:
-    """Counts of a launch, and what its stages took so far."""
+    """Counts of a launch, and durations of its stages so far."""
 
     order: Mapping[str, set[str]]
-    """Each stage with the stages that it needs, which come before it."""
+    """Each stage with its dependencies, in topological order."""
     slots: int
     stream: TextIO = field(default_factory=lambda: sys.stderr)
     guesses: Mapping[str, float] = field(default_factory=dict)
-    """Seconds that stages may take, if there is a record or the plan is a known one."""
+    """Expected seconds of stages, from records or of known plans."""
     states: dict[str, str] = field(default_factory=dict)
-    """Each stage that is over, and how it ended."""
+    """Finished stages and their outcomes."""
     _started: dict[str, float] = field(default_factory=dict)
     _took: dict[str, float] = field(default_factory=dict)
     _shown: float | None = None
     _width: int = 0
 
     def start(self, stage: str) -> None:
-        """A stage begins to run."""
+        """Marks a stage as running."""
         self._started[stage] = time.monotonic()
 
     def end(self, stage: str, state: str) -> None:
-        """A stage is over: `done`, `unchanged`, `restored` or `failed`."""
+        """Marks a stage as finished: `done`, `unchanged`, `restored` or `failed`."""
         self.states[stage] = state
         started = self._started.pop(stage, None)
         if started is not None and state == "done":
             self._took[stage] = time.monotonic() - started
 
     def show(self, *, last: bool = False) -> None:
-        """Prints the line: over the former one on a terminal, else every PERIOD seconds, and at the end."""
+        """Prints the line: in place on a terminal, otherwise every PERIOD seconds and at the end."""
         terminal, now = self.stream.isatty(), time.monotonic()
         if not (last or terminal or self._shown is None or now - self._shown >= PERIOD):
             return
@@ -59,7 +59,7 @@ class Progress:
         self._width = len(line)
 
     def line(self) -> str:
-        """Returns the counts and, once a stage has run and the time of all others is known, the time left."""
+        """Returns the counts and, if a stage has run and all durations can be estimated, the time left."""
         counts = Counter(self.states.values())
         parts = [f"{len(self.states)} of {len(self.order)} stages"]
         parts += [f"{counts[state]} {state}" for state in STATES if counts[state]]
@@ -71,9 +71,8 @@ class Progress:
         return ", ".join(parts)
 
     def seconds_left(self) -> float | None:
-        """Returns the time of the stages that are left, None if it is not known for one of them.
-
-        That is their sum over the slots, or the longest chain of stages that wait for each other.
+        """Returns the estimated seconds of the remaining stages, None if one has no estimate. The estimate is
+        the larger of their sum divided by the slots and the longest chain of dependencies.
         """
         left = [stage for stage in self.order if stage not in self.states]
         expected, now = self._expected(left), time.monotonic()
@@ -89,8 +88,8 @@ class Progress:
         return max(sum(rest.values()) / max(1, self.slots), *ends.values())
 
     def _expected(self, stages: list[str]) -> dict[str, float] | None:
-        """Returns the seconds of stages: what another seed took, else the guess times what the kind took
-        compared with its guesses, else the mean of the kind; None if one of the stages has none of these.
+        """Returns the seconds of each stage: of another seed, otherwise the estimate scaled by measured /
+        estimated seconds of its kind, otherwise the mean of its kind; None if a stage has none of these.
         """
         found: dict[str, float] = {}
         took: dict[str, list[float]] = {}
@@ -117,7 +116,7 @@ class Progress:
 
 
 def duration(seconds: float) -> str:
-    """Returns a time for a reader: `40 s`, `12 min`, `3.5 h`."""
+    """Formats a duration: `40 s`, `12 min`, `3.5 h`."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

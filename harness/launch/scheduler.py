@@ -12,28 +12,27 @@ from harness.launch.progress import Progress
 from harness.launch.worker import Ended, Executor, Job, LastingExecutor, last_line
 
 TICK = 0.5
-"""Seconds after which the loop looks whether it was interrupted."""
+"""Seconds between two checks for an interruption."""
 
 
 @dataclass
 class Scheduler:
-    """A pipeline, the executor that runs its commands, and what became of the stages."""
+    """A pipeline, the executor that runs its commands, and the outcomes of its stages."""
 
     pipeline: Pipeline
     executor: Executor
     retries: int
-    """How often a stage runs again that the system ended; one that ended itself with an error does not."""
+    """Retries of a stage that the system ended; a stage that fails with an exit code is not repeated."""
     progress: Progress
     failed: dict[str, str] = field(default_factory=dict)
-    """Each stage that failed, with the reason in one line."""
+    """Failed stages -> the reason in one line."""
     interrupted: int = 0
-    """The signal that interrupted the launch, 0 if none did."""
+    """The signal that interrupted the launch, or 0."""
     _running: dict[str, Job] = field(default_factory=dict)
 
     def run(self) -> None:
-        """Runs what has changed, each stage after those that it needs, until nothing more can run.
-
-        A stage that fails stops its dependents alone. An interruption ends what runs; what ended is recorded.
+        """Runs all changed stages, each after its dependencies, until no further stage can run. A failed
+        stage blocks only its dependents. An interruption ends running stages; finished ones are recorded.
         """
         order = self.pipeline.order
         graph = TopologicalSorter(order)
@@ -57,11 +56,11 @@ class Scheduler:
 
     @property
     def skipped(self) -> list[str]:
-        """The stages that were not begun, or not ended: they need one that failed, or came after the end."""
+        """Stages that were not finished: blocked by a failed one, or interrupted."""
         return [name for name in self.pipeline.order if name not in self.progress.states]
 
     def _begin(self, ready: list[str]) -> list[str]:
-        """Takes stages off the front of `ready` while slots are free; returns those that need no run."""
+        """Begins stages from the front of `ready` while slots are free; returns stages that need no run."""
         over = []
         while ready and len(self._running) < self.executor.slots and not self.interrupted:
             name = ready.pop(0)
@@ -111,7 +110,7 @@ class Scheduler:
 
     @contextmanager
     def _interruptible(self) -> Iterator[None]:
-        """Ctrl-C and the signal that asks a process to end are seen by the loop, never inside DVC's work."""
+        """Defers SIGINT and SIGTERM to the loop, so that they never interrupt DVC."""
 
         def interrupt(number: int, frame: FrameType | None) -> None:
             self.interrupted = number
@@ -125,7 +124,7 @@ class Scheduler:
 
 
 def priorities(order: dict[str, set[str]]) -> dict[str, tuple[int, int]]:
-    """Returns a rank for each stage: the longest chain of dependents first, then the order decides."""
+    """Returns a rank for each stage: longest chain of dependents first, ties in the given order."""
     chains = dict.fromkeys(order, 0)
     for name in reversed(order):
         for need in order[name]:

@@ -1,9 +1,9 @@
-"""What scheduler and executors say to each other, and the process in which the commands of one stage run.
+"""Interface of scheduler and executors, and the process in which the commands of one stage run.
 
-What these print is in the stage's log. On this machine the process is forked from a server that has imported
-torch and transformers, and ends with the scheduler: a command of this project is this process, which the
-kernel kills with its server, and the server ends when the scheduler has; any other command is a child that
-this process watches over.
+Their output goes to the stage's log. With executor `local` the process is forked from a server that has
+imported torch and transformers, and ends with the scheduler. A command of this project runs in this process,
+which the kernel kills when its server ends, and the server ends with the scheduler; any other command is a
+child that this process watches.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 SHELL_CHARACTERS = frozenset("|&;<>()$`\\\"'*?[]#~=%{}!\n")
-"""What a shell may read as more than text."""
+"""Characters with a meaning to a shell."""
 PR_SET_PDEATHSIG = 1
-"""Of prctl(2): the signal that a process gets when the one that forked it ends."""
+"""Option of prctl(2): the signal that a process gets when its parent ends."""
 LIBC = ctypes.CDLL(None)
 NO_SUCH_COMMAND = 127
 OURS = "sentbench"
 GONE = 255
-"""The exit code of a process that was asked to end, or whose server is gone: its commands are tried again."""
+"""Exit code of a process that was terminated or lost its server; its job is repeated."""
 PRELOADED = [
     "torch._dynamo",  # the optimiser loads it
     "transformers.modeling_utils",
@@ -43,9 +43,9 @@ PRELOADED = [
     "pydantic",
     "scipy.stats",
 ]
-"""What the server imports for commands of this project; each stage imports the project itself again."""
+"""Modules that the server imports; each stage imports the project's modules itself."""
 WITHOUT_NETWORK = frozenset({"entries", "data", "fingerprint", "fingerprint-data", "report"})
-"""Stages of dvc.yaml that compute with no network, so that they are given no GPU."""
+"""Stages of dvc.yaml that run no network and need no GPU."""
 
 
 @dataclass(frozen=True)
@@ -56,50 +56,50 @@ class Job:
     commands: tuple[str, ...]
     folder: Path
     log: Path
-    """Where all attempts write what they print, one after the other."""
+    """Log file of all attempts, appended."""
     environment: dict[str, str] = field(default_factory=dict)
-    """Variables that the commands have besides those of the executor."""
+    """Environment variables in addition to the executor's."""
     inputs: str = ""
-    """Hash of the commands and of all that they read, for executors whose jobs outlive the scheduler."""
+    """Hash of the commands and their inputs, for executors whose jobs outlive the scheduler."""
     attempt: int = 1
 
     @property
     def wants_gpu(self) -> bool:
-        """Whether the stage computes on a GPU where there is one."""
+        """Whether the stage uses a GPU if one is available."""
         return self.stage.partition("@")[0].rpartition(":")[2] not in WITHOUT_NETWORK
 
 
 @dataclass(frozen=True)
 class Ended:
-    """A job that runs no longer."""
+    """A finished job."""
 
     stage: str
     code: int | None
-    """The exit code of the command; None if the system ended it: a signal, or its machine is gone."""
+    """Exit code of the command; None if a signal or the loss of its machine ended it."""
     reason: str = ""
-    """What the system did, where it did something."""
+    """Reason, if the system ended the job."""
 
     @classmethod
     def with_code(cls, stage: str, code: int) -> Ended:
-        """Returns the end of a job by its exit code, which is minus the signal if one ended it."""
+        """Returns a finished job by its exit code, which is minus the signal if a signal ended it."""
         return cls(stage, code) if code >= 0 else cls(stage, None, f"ended by signal {-code}")
 
 
 class Executor(Protocol):
-    """Something that runs jobs side by side."""
+    """Runs jobs in parallel."""
 
     @property
     def slots(self) -> int:
-        """How many jobs it takes at once."""
+        """Number of parallel jobs."""
 
     def submit(self, job: Job) -> None:
-        """Starts a job, or queues it where the executor has a queue."""
+        """Starts or queues a job."""
 
     def wait(self, seconds: float) -> list[Ended]:
-        """Returns the jobs that have ended since the last call; waits for at most this long if none has."""
+        """Returns the jobs that have ended since the last call; waits up to `seconds` for the first."""
 
     def close(self) -> None:
-        """Ends all that runs and returns when nothing of it is left."""
+        """Ends all jobs and returns when their processes are gone."""
 
 
 @runtime_checkable
@@ -107,18 +107,17 @@ class LastingExecutor(Executor, Protocol):
     """An executor whose jobs outlive the scheduler."""
 
     def adopt(self, stage: str, inputs: str) -> bool:
-        """Returns whether a work of an earlier launch has the same inputs; `wait` will return its end."""
+        """Returns whether a job of an earlier launch has the same inputs; `wait` will return it."""
 
 
 def is_ours(commands: Sequence[str]) -> bool:
-    """Returns whether a stage is one command of this project that no shell has to read."""
+    """Returns whether a stage is one command of this project without shell syntax."""
     return len(commands) == 1 and (words_of(commands[0]) or [""])[0] == OURS
 
 
 def run_work(job: Job, device: str) -> None:
-    """Runs the commands of a job and ends this process as the last one that ran has ended.
-
-    device: what the work computes on, for its log.
+    """Runs the commands of a job and ends this process with the exit status of the last one. device: for the
+    log.
     """
     os.setsid()
     os.chdir(job.folder)
@@ -148,7 +147,8 @@ def run_work(job: Job, device: str) -> None:
 
 
 def run_in_process(command: str) -> int:
-    """Returns the exit code of a command of this project; for native arithmetic it replaces this process."""
+    """Runs a command of this project and returns its exit code; for native arithmetic it replaces this
+    process."""
     from harness.cli import main
     from harness.process import RestartNeeded, allow_restart
 
@@ -165,15 +165,14 @@ def run_in_process(command: str) -> int:
 
 
 def words_of(command: str) -> list[str] | None:
-    """Returns the words of a command, None if it takes a shell to read them."""
+    """Returns the words of a command, None if it needs a shell."""
     return None if SHELL_CHARACTERS & set(command) else shlex.split(command)
 
 
 def run_commands(job: Job, device: str, *, scheduler: int | None = None) -> int:
-    """Returns the exit code of the last command of a job that ran, minus the signal if one ended it.
-
-    scheduler: what becomes readable when the scheduler has ended. This process and all of its group end then,
-    so it leads a group of its own.
+    """Runs the commands of a job and returns the last exit code, or minus the signal that ended it.
+    scheduler: a file descriptor that becomes readable when the scheduler has ended. This process and its
+    group end then, so it leads its own process group.
     """
     with logged(job, device):
         code = 0
@@ -185,7 +184,8 @@ def run_commands(job: Job, device: str, *, scheduler: int | None = None) -> int:
 
 
 def run_command(command: str, folder: Path, environment: dict[str, str], scheduler: int | None = None) -> int:
-    """Returns the exit code of one command, minus the signal if one ended it; it ends with its parent."""
+    """Runs one command and returns its exit code, or minus the signal that ended it; it ends with its
+    parent."""
     words = words_of(command) or [os.environ.get("SHELL") or "/bin/sh", "-c", command]
     try:
         process = subprocess.Popen(words, cwd=folder, env=environment, preexec_fn=end_with_parent)
@@ -201,13 +201,13 @@ def run_command(command: str, folder: Path, environment: dict[str, str], schedul
 
 
 def end_with_parent() -> None:
-    """Asks the kernel to kill this process when the one that forked it ends."""
+    """Asks the kernel to kill this process when its parent ends."""
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 @contextmanager
 def logged(job: Job, device: str) -> Iterator[None]:
-    """Appends what this process and its children print in the block to the log of a job."""
+    """Appends the output of this process and its children in the block to the log of a job."""
     job.log.parent.mkdir(parents=True, exist_ok=True)
     started = time.monotonic()
     with job.log.open("a", encoding="utf-8", buffering=1) as log:
@@ -222,7 +222,7 @@ def logged(job: Job, device: str) -> Iterator[None]:
 
 @contextmanager
 def redirected(file: int) -> Iterator[None]:
-    """Sends standard output and error to a file while the block runs, also those of children."""
+    """Redirects standard output and error, also of child processes, to a file while the block runs."""
     kept = [(stream, os.dup(stream)) for stream in (1, 2)]
     try:
         for stream, _ in kept:
@@ -237,7 +237,7 @@ def redirected(file: int) -> Iterator[None]:
 
 
 def last_line(log: Path) -> str:
-    """Returns the last line in a log that a command printed, empty if there is none."""
+    """Returns the last line in a log that a command printed, or an empty string."""
     if not log.is_file():
         return ""
     lines: Sequence[str] = log.read_text(encoding="utf-8", errors="replace").splitlines()

@@ -1,1 +1,1 @@
-"""Recipes become the resolved list of runs, params.yaml; and what a plan needs and costs."""
+"""Resolve recipes to the list of runs, params.yaml; needs and cost of a plan."""

@@ -1,4 +1,4 @@
-"""What training would refuse is refused when it is planned, as far as declarations tell."""
+"""Check a plan: refuse early what training would refuse, as far as declarations tell."""
 
 from pathlib import Path
 from typing import Any
@@ -9,17 +9,15 @@ from harness.paths import ARTEFACTS, BACKBONES, CORPORA, TEACHERS
 from harness.plan.entries import Params, Run
 
 STATES_POOLING = "modules.json"
-"""The file of a backbone's folder that says how it pools."""
+"""The file of a backbone's folder with its pooling."""
 KINDS = {"encoder": "an encoder, `run` or `backbone`", "teacher": "a teacher's vectors, `teacher`"}
-"""Kind of a parent -> what it is, with the keys of a recipe that name one."""
+"""Kind of a parent -> its description, with the keys of a recipe that name it."""
 
 
 def check_runs(params: Params) -> None:
-    """Checks every system once, and where the data of all come from.
-
-    Errors: InputError that names the run, for a setting, a task, a parent, a corpus or a backbone that its
-    training or evaluation would refuse; for a teacher whose pooling nothing states; for a source that none of
-    the plan's providers has.
+    """Checks every system once, and the providers of all data. Errors: InputError with the run, for a
+    setting, task, parent, corpus or backbone that its training or evaluation would refuse; for a teacher
+    without a stated pooling; for a source that none of the plan's providers has.
     """
     seen: set[str] = set()
     for run in params.runs.values():
@@ -32,8 +30,8 @@ def check_runs(params: Params) -> None:
     for name in params.sources:
         if not set(source_named(name).providers) & {INCLUDED, *params.providers}:
             raise InputError(
-                f"source {name}: comes from {', '.join(source_named(name).providers)}, expected one of the "
-                f"plan's providers {', '.join(params.providers)}; add one to the recipe or name other data"
+                f"source {name}: comes from {', '.join(source_named(name).providers)}, the plan has "
+                f"providers {', '.join(params.providers)}; add one to the recipe or use other data"
             )
 
 
@@ -43,7 +41,7 @@ def _check_run(params: Params, run: Run) -> None:
     method, config, settings = run.read_settings()
     where = f"run {run.id}"
     if settings.steps != 0 and not method.is_trained():
-        raise InputError(f"{where}: {run.method} is not trained, expected no step; set `steps: 0`")
+        raise InputError(f"{where}: {run.method} is not trained; set `steps: 0`")
     build_tasks(run.tasks, text=run.text, providers=params.providers)
     _check_backbone(params, run, method.word_vectors, where)
     _check_pooling(params, run, where)
@@ -57,7 +55,7 @@ def _check_backbone(params: Params, run: Run, word_vectors: str, where: str) -> 
         kinds = {True: "word vectors", False: "a transformer"}
         raise InputError(
             f"{where}: {run.backbone_name} is {kinds[is_vectors]}, {run.method} expects "
-            f"{kinds[not is_vectors]}; name another backbone or method"
+            f"{kinds[not is_vectors]}"
         )
 
 
@@ -78,8 +76,7 @@ def _check_pooling_is_stated(params: Params, backbone: str, *, where: str) -> No
     source = _origin_of(params, backbone) if params.backbones[name].layers is None else None
     if source is None or (source.kind != "vectors" and STATES_POOLING not in source.files):
         raise InputError(
-            f"{where}: pooling is null, and backbone {name} states none; expected a pooling; "
-            "add it to the recipe"
+            f"{where}: pooling is null, and backbone {name} states none; add a pooling to the recipe"
         )
 
 
@@ -87,17 +84,15 @@ def _check_parent(params: Params, run: Run, kind: Any, where: str) -> None:
     if kind is None:
         return
     if run.parent_folder is None:
-        raise InputError(f"{where}: {run.method} needs {KINDS[kind]}, expected a `parent`; name one")
+        raise InputError(f"{where}: {run.method} needs {KINDS[kind]} as `parent`")
     found = "teacher" if run.parent_folder.parent == TEACHERS else "encoder"
     if found != kind:
         raise InputError(
-            f"{where}: parent {run.parent} is {KINDS[found]}, {run.method} expects {KINDS[kind]}; "
-            "name another `parent`"
+            f"{where}: parent {run.parent} is {KINDS[found]}, {run.method} expects {KINDS[kind]}"
         )
     if kind == "encoder" and _is_word_vectors(params, run.parent):
         raise InputError(
-            f"{where}: parent {run.parent} averages word vectors, {run.method} expects a transformer; "
-            "name another `parent`"
+            f"{where}: parent {run.parent} averages word vectors, {run.method} expects a transformer"
         )
 
 
@@ -105,38 +100,37 @@ def _check_corpus(params: Params, run: Run, augmentations: int, where: str) -> N
     name, derived = Path(run.corpus).name, Path(run.corpus).parent == CORPORA
     source = None if derived else source_named(name)
     if source is not None and source.kind != "corpus":
-        raise InputError(f"{where}: corpus {name} is a source of {source.kind}, expected a corpus; name one")
+        raise InputError(f"{where}: corpus {name} is a source of {source.kind}, expected a corpus")
     if derived:
         found = len(params.corpora[name].views)
     elif source is not None and not any(file.endswith(".tsv") for file in source.files):
         found = 0
     else:
-        return  # how many columns a fetched table has is known when it is there
+        return  # the columns of a fetched table are known only after the download
     if found < augmentations:
         raise InputError(
             f"{where}: corpus {name} has {found or 'no'} augmentations, {run.method} reads {augmentations} "
-            "of every sentence; name a corpus with as many or correct the config"
+            "of every sentence"
         )
 
 
 def _is_word_vectors(params: Params, folder: str) -> bool:
-    """Returns whether an encoder is an average of word vectors: those of its backbone, trained or not."""
+    """Returns whether an encoder averages the word vectors of its backbone, trained or not."""
     if Path(folder).parent == ARTEFACTS:
         return _is_word_vectors(params, params.runs[Path(folder).name].backbone)
     made = params.backbones.get(Path(folder).name) if Path(folder).parent == BACKBONES else None
     if made is not None and made.shape is not None:
-        return False  # a BERT that is built over them
+        return False  # a BERT built over word vectors
     return _origin_of(params, folder).kind == "vectors"
 
 
 def _origin_of(params: Params, folder: str) -> Source:
-    """Returns the source that backbones/NAME is made from, by whatever cuts."""
+    """Returns the source of backbones/NAME, through all cuts."""
     if Path(folder).parent == BACKBONES:
         return _origin_of(params, params.backbones[Path(folder).name].origin)
     source = source_named(Path(folder).name)
     if source.kind not in ("backbone", "vectors"):
         raise InputError(
-            f"backbone from source {source.name}: a source of {source.kind}, expected a model or word "
-            "vectors; correct recipes/backbones.yaml"
+            f"backbone from source {source.name}: a source of {source.kind}, expected a model or word vectors"
         )
     return source

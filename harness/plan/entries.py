@@ -21,11 +21,11 @@ from harness.paths import ARTEFACTS, BACKBONES, CORPORA, PARAMS, TEACHERS, need_
 from harness.process import Arithmetic
 
 LONGEST_CHAIN = 100
-"""Of things each of which is made from the one before: backbones cut from backbones, runs that go on."""
+"""Longest chain of entries each made from the previous one: backbones cut from backbones, continued runs."""
 Start = Literal["identity", "mean"]
 """See `methods.core.words.Start`, which loads torch."""
 DIGEST = "# digest of the values as written: "
-"""Line of params.yaml by which a value that was changed later is seen."""
+"""Line of params.yaml with a digest, which detects later edits."""
 NOT_IDENTITY = ("tasks", "weights")
 """Entries of a run that do not change what is trained."""
 
@@ -44,14 +44,16 @@ class Run(Declaration):
     id: Name = Field(description="the system, equal over backbones and seeds")
     method: Name
     variant: str
-    backbone: StartFolder = Field(description="folder training starts from: backbones/NAME, or an artefact")
+    backbone: StartFolder = Field(
+        description="folder with the initial weights: backbones/NAME, or an artefact"
+    )
     pooling: str | None
     corpus: CorpusFolder = Field(
         description="folder data/NAME of a source or corpora/NAME of a derived corpus"
     )
     corpus_share: float = Field(gt=0, le=1, description="nested random share of the corpus that is used")
     parent: ParentFolder = Field(
-        description="folder of the parent artefact or teacher; the corpus where there is none"
+        description="folder of the parent artefact or teacher; the corpus if there is no parent"
     )
     seed: int = Field(ge=0)
     text: Literal["senteval", "raw"]
@@ -78,7 +80,7 @@ class Run(Declaration):
 
     @property
     def backbone_name(self) -> str:
-        """Name of the backbone, also where training goes on from the artefact of an earlier run."""
+        """Name of the backbone, also if training continues from the artefact of an earlier run."""
         name = Path(self.backbone).name
         return name.split("__")[1] if Path(self.backbone).parent == ARTEFACTS else name
 
@@ -87,7 +89,7 @@ class Run(Declaration):
         return None if self.parent == self.corpus else Path(self.parent)
 
     def read_settings(self) -> tuple[Any, Any, Any]:
-        """Returns the method's class, its Config and the TrainConfig; InputError names what is off."""
+        """Returns the method's class, its Config and the TrainConfig; InputError names a wrong setting."""
         from methods.core.train_config import TrainConfig
         from methods.registry import load_method
 
@@ -97,14 +99,15 @@ class Run(Declaration):
         return method, config, validated(TrainConfig, self.train, where=where)
 
     def recipe_hash(self) -> str:
-        """Returns the sha256 of the entry without its seed and its parents': equal over a system's seeds."""
+        """Returns the sha256 of the entry without seeds (its own and its parents'): equal over a system's
+        seeds."""
         entry = self.model_dump(exclude={"seed", *NOT_IDENTITY})
         for need in ("backbone", "parent"):
             entry[need] = entry[need].removesuffix(f"__s{self.seed}")
         return hashlib.sha256(json.dumps(entry, sort_keys=True).encode()).hexdigest()
 
     def described(self, key: str) -> dict[str, Any]:
-        """Returns what the record of its artefact states of it."""
+        """Returns the values that the record of its artefact states of it."""
         about = self.model_dump(include={"id", "method", "variant", "seed", "text", "config", "train"})
         return {**about, "key": key, "backbone": self.backbone_name, "recipe": self.recipe_hash()}
 
@@ -119,15 +122,15 @@ class WordShape(Declaration):
     """The BERT that is built over word vectors."""
 
     vocabulary: int = Field(ge=1, description="the most frequent words that it keeps")
-    copies: int = Field(ge=1, description="its width is this many word vectors, side by side")
+    copies: int = Field(ge=1, description="its width in word vectors, which are concatenated")
     layers: int = Field(ge=0)
     heads: int = Field(ge=1)
     inner: int = Field(ge=1, description="width of the feed-forward layers")
     positions: int = Field(ge=1, description="longest input in words, special tokens included")
     dropout: float = Field(ge=0, lt=1)
-    start: Start = Field(description="what a layer computes at first: the token, or the mean of all tokens")
-    pooling: Literal["cls", "mean"] = Field(description="that its folder states; a run has its own")
-    seed: int = Field(ge=0, description="of the weights that are drawn")
+    start: Start = Field(description="initial output of a layer: the token, or the mean of all tokens")
+    pooling: Literal["cls", "mean"] = Field(description="pooling stated in its folder; a run sets its own")
+    seed: int = Field(ge=0, description="seed of the random weights")
 
 
 class Backbone(Declaration):
@@ -135,14 +138,14 @@ class Backbone(Declaration):
 
     origin: OriginFolder
     corpus: InputFolder = Field(
-        description="folder of the corpus whose mean word is taken off the word vectors; else the origin"
+        description="folder of the corpus whose mean word vector is subtracted; otherwise the origin"
     )
     layers: int | None = Field(ge=1)
     shape: WordShape | None = Field(default=None, exclude_if=lambda shape: shape is None)
 
     @property
     def centre(self) -> Path | None:
-        """The corpus whose mean word is taken off, None where the vectors stay as they are."""
+        """The corpus whose mean word vector is subtracted, None if vectors are unchanged."""
         return None if self.corpus == self.origin else Path(self.corpus)
 
 
@@ -151,7 +154,7 @@ class Corpus(Declaration):
 
     origin: CorpusFolder = Field(description="folder of the corpus that is augmented")
     tool: CorpusFolder = Field(
-        description="folder of the model, lexicon or corpus that the views use; else the origin"
+        description="folder of the model, lexicon or corpus that the views use; otherwise the origin"
     )
     seed: int = Field(ge=0)
     rows: int | None = Field(ge=1, description="this many rows, evenly spread over the origin; null: all")
@@ -160,7 +163,7 @@ class Corpus(Declaration):
 
 
 class Teacher(Declaration):
-    """Which encoder's vectors of which corpus teachers/NAME holds; `pooling` where its folder states none."""
+    """Which encoder's vectors of which corpus teachers/NAME holds; `pooling` if its folder states none."""
 
     encoder: BackboneFolder
     corpus: CorpusFolder
@@ -168,7 +171,7 @@ class Teacher(Declaration):
     pooling: str | None = Field(default=None, exclude_if=lambda pooling: pooling is None)
 
     def stated(self) -> dict[str, str]:
-        """Returns what the record of its vectors states of it."""
+        """Returns the values that the record of its vectors states of it."""
         pooling = self.pooling or "as its folder states"
         return {"encoder": self.encoder, "corpus": self.corpus, "pooling": pooling}
 
@@ -203,7 +206,7 @@ class Params(Declaration):
 
     @model_validator(mode="after")
     def _chains_end(self) -> Params:
-        """Nothing is made from itself, nor over a chain of others that is longer than LONGEST_CHAIN."""
+        """No entry is made from itself or over a chain longer than LONGEST_CHAIN."""
         links: dict[str, set[str]] = {
             f"reads {name}": {f"reads {Path(link.after).stem}"} if link.after != link.source else set()
             for name, link in self.reads.items()
@@ -223,7 +226,7 @@ class Params(Declaration):
 
     @model_validator(mode="after")
     def _portable_is_made_of_portable(self) -> Params:
-        """What is computed in portable arithmetic reads nothing that was computed in native arithmetic."""
+        """Portable entries never depend on native entries."""
         arithmetic = {
             **{f"{CORPORA}/{name}": entry.arithmetic for name, entry in self.corpora.items()},
             **{f"{TEACHERS}/{name}": entry.arithmetic for name, entry in self.teachers.items()},
@@ -237,12 +240,12 @@ class Params(Declaration):
         return self
 
     def digest(self) -> str:
-        """Returns what stands for all values, whatever the form of the file."""
+        """Returns a digest of all values, independent of the file's formatting."""
         values = json.dumps(self.model_dump(mode="json"), sort_keys=True)
         return hashlib.sha256(values.encode()).hexdigest()[:12]
 
     def run(self, key: str) -> Run:
-        """Returns one run; InputError with near matches if there is none of that key."""
+        """Returns one run; InputError with near matches for an unknown key."""
         if key not in self.runs:
             raise InputError(
                 f"run {key!r} is not in params.yaml, expected one of its {len(self.runs)} runs"
@@ -251,7 +254,7 @@ class Params(Declaration):
         return self.runs[key]
 
     def teacher(self, name: str) -> Teacher:
-        """Returns the entry of a teacher; InputError if there is none of that name."""
+        """Returns the entry of a teacher; InputError for an unknown name."""
         if name not in self.teachers:
             raise InputError(
                 f"teacher {name!r} is not in params.yaml, expected one of {', '.join(self.teachers)}"
@@ -274,7 +277,7 @@ class Params(Declaration):
 
 
 def check_chains(made_from: Mapping[str, Collection[str]]) -> None:
-    """Raises ValueError if one of the things is made from itself, or over more than LONGEST_CHAIN others."""
+    """Raises ValueError if an entry is made from itself, or over more than LONGEST_CHAIN others."""
     try:
         order = list(TopologicalSorter(made_from).static_order())
     except CycleError as error:
@@ -287,22 +290,22 @@ def check_chains(made_from: Mapping[str, Collection[str]]) -> None:
 
 
 def read_params(path: Path = PARAMS) -> Params:
-    """Returns the resolved plan. Errors: InputError in one line if the file is missing or off."""
+    """Returns the resolved plan. Errors: InputError in one line if the file is missing or invalid."""
     if not path.is_file():
         need_checkout("reading the plan")
-        raise InputError(f"{path}: no such file, expected the resolved plan; run `sentbench plan small`")
+        raise InputError(f"{path}: no such file; write the plan with `sentbench plan small`")
     return read_declaration(path, Params)
 
 
 def read_plan() -> Params:
-    """Returns the plan; from here on data come from the plan's providers and no other."""
+    """Returns the plan and restricts data to the plan's providers."""
     params = read_params()
     os.environ["SENTBENCH_PROVIDERS"] = ",".join(params.providers)
     return params
 
 
 def written_digest(path: Path = PARAMS) -> str | None:
-    """Returns the digest that the file states, of the values as they were written; None if it has none."""
+    """Returns the digest stated in the file, None if it states none."""
     lines = path.read_text(encoding="utf-8").splitlines()
     found = (line.removeprefix(DIGEST) for line in lines[:5] if line.startswith(DIGEST))
     return next(found, None)

@@ -28,14 +28,14 @@ FLOAT_BYTES, STORED_BYTES = 4, 2
 HOUR = 3600.0
 DEVICES: tuple[Device, ...] = ("cuda", "cpu")
 USABLE = 0.9
-"""The share of a GPU's memory that runs may fill together."""
+"""Share of a GPU's memory that concurrent runs may fill."""
 CONTEXT = 600 * 2**20
-"""Bytes that each process takes of a GPU besides what it allocates: an assumption, not measured here."""
+"""GPU memory in bytes of each process in addition to its allocations: an assumption, not measured."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What the parts of a plan cost; sentence lengths are those of `harness.plan.step_times`."""
+    """Cost of the parts of a plan, with the sentence lengths of `harness.plan.step_times`."""
 
     params: Params
     times: StepTimes
@@ -53,7 +53,7 @@ class Estimate:
         return shape.model_copy(update={"layers": backbone.layers})
 
     def rows(self, corpus: str) -> int:
-        """Returns how many sentences a corpus has, as the sources table or its origin says."""
+        """Returns the number of sentences of a corpus, from the sources table or its origin."""
         derived = self.params.corpora.get(Path(corpus).name)
         if derived is None:
             return lines_of(Path(corpus).name)
@@ -61,14 +61,15 @@ class Estimate:
         return every if derived.rows is None else min(derived.rows, every)
 
     def texts(self, corpus: str) -> int:
-        """Returns how many texts a row of a corpus has: its sentence and its views."""
+        """Returns the number of texts in a row of a corpus: its sentence and its views."""
         name = Path(corpus).name
         if name in self.params.corpora:
             return 1 + len(self.params.corpora[name].views)
         return 2 if any(file.endswith(".tsv") for file in SOURCES[name].files) else 1
 
     def steps(self, run: Run) -> int:
-        """Returns how many steps a run trains; one that states them needs no corpus of known size."""
+        """Returns the number of training steps of a run; if it states them, the corpus size may be
+        unknown."""
         from methods.core.train_config import StepPlan
 
         train = run.train
@@ -116,7 +117,7 @@ class Estimate:
         return self._cost(work, shape, "fp32", texts * shape.width * FLOAT_BYTES)
 
     def data(self) -> Cost:
-        """Returns the disk that sources and backbones take."""
+        """Returns the disk space of sources and backbones."""
         shapes = [self.times.shapes.get(name) for name in self.params.sources]
         shapes += [self.shape(f"{BACKBONES}/{name}") for name in self.params.backbones]
         weights = sum(shape.parameters * FLOAT_BYTES for shape in shapes if shape)
@@ -124,12 +125,12 @@ class Estimate:
         return Cost(disk=float(weights + lines * LINE_BYTES))
 
     def corpora(self) -> Cost:
-        """Returns the disk that derived corpora take; the hours of making them were never measured."""
+        """Returns the disk space of derived corpora; the hours of making them have not been measured."""
         texts = sum(self.rows(name) * self.texts(name) for name in self.params.corpora)
         return Cost(disk=float(texts * LINE_BYTES))
 
     def bases(self) -> dict[Device, list[str]]:
-        """Returns what the hours of each device rest on, in words."""
+        """Returns the basis of each device's hours."""
         found: dict[Device, dict[str, None]] = {device: {} for device in DEVICES}
         for run in self.params.runs.values():
             shape = self.shape(run.backbone_name)
@@ -148,13 +149,13 @@ class Estimate:
 
 
 def lines_of(source: str) -> int:
-    """Returns how many lines the text files of a source have; files of unknown length count nothing."""
+    """Returns the number of lines of a source's text files; files of unknown length count 0."""
     return sum(lines or 0 for lines in SOURCES[source].rows.values())
 
 
 def packing(keys: Iterable[str], folder: Path = COSTS) -> list[str]:
-    """Returns the line that says how many of the largest of these runs share the GPU that they were trained
-    on, where `sentbench stage train` noted its peak there; else nothing.
+    """Returns a line with the number of largest runs that fit together on the GPU they were trained on, if
+    `sentbench stage train` recorded the peak memory; otherwise an empty list.
     """
     fitting = []
     for key in keys:
@@ -170,10 +171,10 @@ def packing(keys: Iterable[str], folder: Path = COSTS) -> list[str]:
 
 
 def cores_here() -> int:
-    """Returns how many cores this process may use; as many runs of one thread share this machine."""
+    """Returns the number of cores of this process, which is the number of parallel runs with one thread."""
     return len(os.sched_getaffinity(0))
 
 
 def hours_at_once(hours: Sequence[float], slots: int) -> float:
-    """Returns what works of these hours take where `slots` of them run at once: no schedule is faster."""
+    """Returns a lower bound of the hours of these jobs in `slots` parallel slots."""
     return max(max(hours), sum(hours) / slots) if hours else 0.0

@@ -1,4 +1,4 @@
-"""What a set of runs needs besides itself: data, corpora, backbones and teachers."""
+"""Inputs of a set of runs: data, corpora, backbones and teachers."""
 
 import hashlib
 import json
@@ -60,8 +60,8 @@ def with_needs(
 def narrowed(runs: Mapping[str, Run], shown: Sequence[str], providers: Sequence[str]) -> dict[str, Run]:
     """Returns the runs with only those tasks whose data the tasks `shown` or selection read.
 
-    So a plan of tables asks for no data that none of their columns shows. A run keeps its tasks where none
-    would be left.
+    So a plan of tables requires only data that their columns show. A run keeps its tasks if none would
+    remain.
     """
     from harness.tasks.registry import SELECTION, members, sources_of
 
@@ -77,9 +77,8 @@ def narrowed(runs: Mapping[str, Run], shown: Sequence[str], providers: Sequence[
 
 
 def _teachers_of(runs: Iterable[Run], declared: Mapping[str, DeclaredBackbone]) -> dict[str, dict[str, Any]]:
-    """Returns the entries of teachers/ENCODER__CORPUS that runs name as their parent.
-
-    One that any portable run reads is portable.
+    """Returns the entries of teachers/ENCODER__CORPUS that runs name as their parent. A teacher is portable
+    if any portable run reads it.
     """
     teachers: dict[str, dict[str, Any]] = {}
     for run in runs:
@@ -127,7 +126,7 @@ def _add_backbone(
 
 
 def corpus_folder(name: str, derived: Mapping[str, DeclaredCorpus]) -> str:
-    """Returns where a corpus is: corpora/NAME if recipes declare it as derived, else data/NAME."""
+    """Returns the folder of a corpus: corpora/NAME if recipes declare it as derived, otherwise data/NAME."""
     return f"{paths.CORPORA}/{name}" if name in derived else f"{paths.DATA}/{name}"
 
 
@@ -150,7 +149,7 @@ def add_corpus(
     entry = derived[name]
     views = read_views(entry.views, where=where)
     if any(needs_tool(view) for view in views) != (entry.tool is not None):
-        raise InputError(f"{where}: `tool` stands where a view uses one and nowhere else; add or remove it")
+        raise InputError(f"{where}: `tool` is required exactly if a view uses one; add or remove it")
     folders = {
         "origin": corpus_folder(entry.origin, derived),
         "tool": corpus_folder(entry.tool or entry.origin, derived),

@@ -1,4 +1,4 @@
-"""What a plan name asks for: a recipe, a group or system of it, a table or figure, an ablation, or all."""
+"""Systems of a plan name: a recipe, its group or system, a table or figure, an ablation, or all."""
 
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
@@ -9,14 +9,14 @@ from harness.plan.entries import Run
 from harness.plan.recipes import Recipe, System, declared_systems
 
 FULL_SCALE = "hub"
-"""Recipes that do not read from this provider are no part of `all`: they show no paper's setting."""
+"""Recipes without this provider are not part of `all`, because they show no paper's setting."""
 PREFIX = "ablation"
 LENGTHS = {32: 64, 64: 32}
 INTERVALS = {125: 250, 250: 125}
 
 
 def recipes_of(systems: Iterable[str], recipes: Mapping[str, Recipe]) -> dict[str, str]:
-    """Returns the recipe that declares each system; the step of an ablation has that of its system."""
+    """Returns the recipe that declares each system; an ablation step has the recipe of its system."""
     owners = {system: name for name, recipe in recipes.items() for system in recipe.systems}
     declaring = {system: owners.get(system.partition(MARK)[0]) for system in systems}
     return {system: name for system, name in declaring.items() if name is not None}
@@ -30,7 +30,7 @@ def is_full_scale(recipe: Recipe) -> bool:
 def limited_tasks(
     recipes: Mapping[str, Recipe], names: Iterable[str], tables: Mapping[str, TableSpec]
 ) -> dict[str, Collection[str]]:
-    """Returns the tasks of those plan names that ask for some only: tables, figures, recipes with `tasks`."""
+    """Returns the tasks of plan names that limit tasks: tables, figures, recipes with `tasks`."""
     found = {name: _named(recipes, name, tables)[1] for name in names}
     return {name: tasks for name, tasks in found.items() if tasks}
 
@@ -38,11 +38,11 @@ def limited_tasks(
 def select(
     recipes: Mapping[str, Recipe], names: Iterable[str], tables: Mapping[str, TableSpec]
 ) -> dict[str, System]:
-    """Returns the union of the systems that plan names ask for, each with the backbones wanted.
+    """Returns the union of the systems of plan names, each with the wanted backbones.
 
     A name is a recipe, `recipe/group`, `recipe/id`, `paper/table2`, `paper/fig3`, `ablation/id`, or `all`. A
-    table takes of each system only the backbones that it shows.
-    Errors: InputError for a name that is none of these, with near matches, and for a table without runs.
+    table includes only the backbones that it shows. Errors: InputError for an unknown name, with near
+    matches, and for a table without runs.
     """
     chosen: dict[str, System] = {}
     for name in names:
@@ -55,7 +55,7 @@ def select(
 def _named(
     recipes: Mapping[str, Recipe], name: str, tables: Mapping[str, TableSpec]
 ) -> tuple[dict[str, System], Collection[str]]:
-    """Returns the systems that one name asks for, and the tasks that it limits them to, if any."""
+    """Returns the systems of one name, and the tasks to which it limits them, if any."""
     systems = declared_systems(recipes)
     recipe_name, _, part = name.partition("/")
     recipe, table = recipes.get(recipe_name), name.replace("/figure", "/fig")
@@ -87,7 +87,7 @@ def _named(
 
 
 def _shown(systems: Mapping[str, System], table: TableSpec) -> dict[str, System]:
-    """Returns the systems that a table shows, in the order of the recipes, each with its backbones there."""
+    """Returns the systems of a table, in the order of the recipes, each with its backbones in the table."""
     wanted: dict[str, list[str]] = {}
     for run in table.choices():
         if run.system not in systems or run.backbone not in systems[run.system].backbones:
@@ -98,9 +98,7 @@ def _shown(systems: Mapping[str, System], table: TableSpec) -> dict[str, System]
             )
         wanted.setdefault(run.system, []).append(run.backbone)
     if not wanted:
-        raise InputError(
-            f"plan {table.key} has no runs: no cell of it shows a system that is run; name another table"
-        )
+        raise InputError(f"plan {table.key} has no runs: its cells show only reported numbers")
     return {
         key: system.on([backbone for backbone in system.backbones if backbone in wanted[key]])
         for key, system in systems.items()
@@ -109,7 +107,7 @@ def _shown(systems: Mapping[str, System], table: TableSpec) -> dict[str, System]
 
 
 class Change(NamedTuple):
-    """One choice turned over: `where` in the recipe's entry it stands, from what to what."""
+    """One changed setting: `where` is its key in the recipe's entry, with the old and the new value."""
 
     step: str
     where: str
@@ -123,10 +121,9 @@ class Change(NamedTuple):
 
 
 def changes_of(entry: System | Run) -> list[Change]:
-    """Returns the steps of a declared system or a run of one, those that cannot apply to it left out.
-
-    Pooling has a step for each average over layers that is not the declared one, none for encoders without
-    layers. Choices of training have none where nothing is trained.
+    """Returns the applicable ablation steps of a declared system or of a run. Pooling has a step for each
+    other average over layers, none for encoders without layers. Systems without training have no steps of
+    training settings.
     """
     train, config = entry.train, entry.config
     changes = []

@@ -1,4 +1,4 @@
-"""What a plan needs of a machine besides what `data fetch` brings: packages, folders, disk, a card."""
+"""Requirements of a plan on a machine besides `data fetch`: packages, folders, disk, a GPU."""
 
 import os
 import shutil
@@ -19,14 +19,15 @@ from harness.plan.step_times import Cost
 SENTENCE_PIECE_FILES = (".spm", "spiece.model")
 """The vocabularies of translators and paraphrasers (Marian, PEGASUS)."""
 COPIES_OF_A_RESUME_POINT = 6
-"""Weights on disk while a run trains: the best, the last, one in writing, and parameters with two moments."""
+"""Copies of the weights on disk during training: best, last, one being written, and parameters with two
+moments."""
 PATIENCE_HOURS = 7 * 24.0
 """A plan that takes longer than a week on all cores of this machine needs a GPU."""
 GIGABYTE = 1e9
 
 
 class Need(NamedTuple):
-    """One thing that a plan needs: whether it is there, what was found, and what provides it."""
+    """A requirement of a plan: whether it is met, its present state, and how to provide it."""
 
     what: str
     met: bool
@@ -35,12 +36,12 @@ class Need(NamedTuple):
 
     @property
     def line(self) -> str:
-        """The need in one line, with what provides it where it is not met."""
+        """The requirement in one line, with the way to provide it if it is not met."""
         return f"{self.what}: {self.found}" + ("" if self.met else f"; {self.provide}")
 
 
 def needs_of(params: Params, estimate: Estimate) -> list[Need]:
-    """Returns what a plan needs; nothing is fetched, and the hub is not asked."""
+    """Returns the requirements of a plan, without fetching or querying the hub."""
     return [
         *_packages(params),
         *_folders(params),
@@ -83,7 +84,7 @@ def _folders(params: Params) -> Iterator[Need]:
                 for by in source.providers.values()
             ]
             provide = "; or ".join(filter(None, ways))
-            yield Need(f"{name}, a source of no hub", place is not None, place or "not found", provide)
+            yield Need(f"{name}, not on the hub", place is not None, place or "not found", provide)
 
 
 def _conversions(params: Params) -> Iterator[Need]:
@@ -95,7 +96,7 @@ def _conversions(params: Params) -> Iterator[Need]:
 
 
 def _weights_of(provider: Provider) -> str | None:
-    """Returns where safetensors of a source lie: in a local copy of the hub, or made here of a pickle."""
+    """Returns the path of a source's safetensors: in a local copy of the hub, or converted from a pickle."""
     copy = Path(os.environ.get("SENTBENCH_HUB") or "", str(provider.repo), below(provider, WEIGHTS))
     commit = known_commit(str(provider.repo), provider.repo_type, str(provider.revision))
     try:
@@ -125,7 +126,7 @@ def _disk(params: Params, estimate: Estimate) -> Need:
     wanted = sum(total) + COPIES_OF_A_RESUME_POINT * FLOAT_BYTES * largest
     free = shutil.disk_usage(Path()).free
     found = f"{free / GIGABYTE:,.0f} GB free, {wanted / GIGABYTE:,.0f} GB estimated"
-    return Need("disk", free >= wanted, found, "free some, or plan fewer runs with --seeds or --backbone")
+    return Need("disk", free >= wanted, found, "free space, or plan fewer runs with --seeds or --backbone")
 
 
 def _gpu(params: Params, estimate: Estimate) -> Iterator[Need]:

@@ -1,5 +1,5 @@
-"""How many seeds a comparison needs: those with which the page of claims answers it, planned from the
-standard deviation of seeds on record.
+"""Number of seeds for a comparison on the page of claims, planned from the recorded standard deviation over
+seeds.
 """
 
 import math
@@ -22,19 +22,18 @@ from harness.results.store import read_results
 
 DEV = "STSB-dev"
 PRIOR_FREEDOM = 4
-"""Degrees of freedom that the pool of a backbone counts as, next to a system's own seeds."""
+"""Degrees of freedom given to the pool of a backbone, next to a system's own seeds."""
 
 
 class Pool(NamedTuple):
-    """A standard deviation in points, and where it comes from."""
+    """A standard deviation in points, and its source."""
 
     sd: float
     source: str
 
 
 def propose_seeds(params: Params, scores: Path, *, power: float, delta: float) -> str:
-    """Returns a table of the seeds that each system needs compared with another one, for a difference of
-    `delta`.
+    """Returns a table of the number of seeds that each system needs to detect a difference of `delta` points.
 
     scores: folder of the result files. A system that is not trained keeps its one seed.
     """
@@ -75,7 +74,7 @@ def seed_scores(results: Sequence[ResultFile]) -> dict[tuple[str, str], list[flo
 
 
 def shrunk(values: Sequence[float], pool: Pool | None) -> Pool | None:
-    """Returns the sd of a system itself, shrunk towards that of its backbone by degrees of freedom.
+    """Returns the sd of a system, shrunk towards the sd of its backbone by degrees of freedom.
 
     The pool counts as PRIOR_FREEDOM degrees of freedom, our n seeds as n - 1: variances are averaged with
     these weights. Without a pool two seeds of its own are needed.
@@ -92,11 +91,11 @@ def shrunk(values: Sequence[float], pool: Pool | None) -> Pool | None:
 
 
 def pool_of(groups: Iterable[Sequence[float]], study: KnownSd | None) -> Pool | None:
-    """Returns the sd between the seeds of a backbone, None where nothing is known.
+    """Returns the sd between the seeds of a backbone, None if unknown.
 
-    groups: the scores of each of its systems; their variances are averaged, weighted by n - 1. study: what a
-    larger study gives. It counts where no system has two seeds, or where fewer than `SMALL_SAMPLE` seeds
-    show less.
+    groups: the scores of each of its systems; their variances are averaged, weighted by n - 1. study: the sd
+    of a larger study. It is used if no system has two seeds, or if fewer than `SMALL_SAMPLE` seeds show a
+    smaller sd.
     """
     squares, freedom, seeds = 0.0, 0, 0
     for values in groups:
@@ -105,7 +104,7 @@ def pool_of(groups: Iterable[Sequence[float]], study: KnownSd | None) -> Pool | 
             squares += (len(values) - 1) * sd**2
             freedom += len(values) - 1
             seeds += len(values)
-    own = Pool(math.sqrt(squares / freedom), f"pooled over {seeds} seeds of ours") if freedom else None
+    own = Pool(math.sqrt(squares / freedom), f"pooled over {seeds} of our seeds") if freedom else None
     if study is None or (own is not None and (seeds >= statistics.SMALL_SAMPLE or own.sd >= study.sd)):
         return own
     return Pool(study.sd, f"in a public study of {study.n} seeds")

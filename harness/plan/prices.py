@@ -1,4 +1,4 @@
-"""What seeds of a system take: hours, and the command that plans them."""
+"""Cost of a system's seeds: hours, and the command that plans them."""
 
 import math
 import re
@@ -23,10 +23,8 @@ SEED = re.compile(r"(?<=__s)\d+")
 def seed_prices(
     recipes: Mapping[str, Recipe], device: Device, systems: Collection[str] | None = None
 ) -> dict[tuple[str, str], Price]:
-    """Returns what the seeds of each system take that a full-scale recipe declares, by system and backbone.
-
-    That is what the dry run of the command prints.
-    systems: only these; by default all. On a CPU runs take all its cores.
+    """Returns the cost of the seeds of each system of full-scale recipes, by system and backbone. It equals
+    the output of the command's dry run. systems: only these; default: all. On a CPU runs take all its cores.
     Errors: as `resolve` and `read_step_times`.
     """
     homes = {

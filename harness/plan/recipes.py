@@ -16,12 +16,12 @@ from harness.plan.entries import WordShape
 from harness.process import Arithmetic
 
 BACKBONES, CORPORA, BLOCKS = "backbones.yaml", "corpora.yaml", "blocks.yaml"
-"""Files of recipes/ that are no recipes."""
+"""Files of recipes/ that are not recipes."""
 Blocks = dict[Name, dict[str, Any]]
 
 
 class Parent(Declaration):
-    """Where a run's parent or start comes from: a teacher's vectors, a run of the same seed, or a backbone.
+    """Reference to a run's parent or start: a teacher's vectors, a run of the same seed, or a backbone.
 
     With `run`, `backbone` names another backbone than the run's own.
     """
@@ -41,9 +41,9 @@ class System(Declaration):
     """One system of a recipe with its blocks merged; its runs differ in backbone and seed.
 
     id: its name everywhere. variant: its label for a reader. preset: which of its recipe's presets it uses.
-    parent: what training reads besides the corpus. start: whose weights training starts from, where that is
-    not the plain backbone. no_verdict: why its runs say nothing about a reported number, for their corpus or
-    settings are not those of the paper; it is no part of a run.
+    parent: further input of training besides the corpus. start: source of the initial weights, if not the
+    plain backbone. no_verdict: reason why its runs give no verdict on a reported number (corpus or settings
+    differ from the paper); it is not part of a run.
     """
 
     id: Name
@@ -70,7 +70,7 @@ class System(Declaration):
         for key, values in (("seeds", self.seeds), ("backbones", self.backbones), ("tasks", self.tasks)):
             repeated = [value for index, value in enumerate(values) if value in values[:index]]
             if repeated:
-                raise ValueError(f"{key} has {repeated[0]!r} twice, expected each once")
+                raise ValueError(f"{key} has {repeated[0]!r} twice")
         return self
 
     def on(self, backbones: list[str]) -> System:
@@ -78,7 +78,7 @@ class System(Declaration):
         return self.model_copy(update={"backbones": backbones})
 
     def first_seeds(self, wanted: int | None) -> list[int]:
-        """Returns the first seeds that it declares, then the smallest numbers that are no seed yet.
+        """Returns its declared seeds first, then the smallest unused numbers.
 
         A system that draws no random numbers declares a single seed and keeps it.
         """
@@ -115,7 +115,7 @@ class RecipeFile(Declaration):
     def _taken_once(self) -> RecipeFile:
         taken = [one.system for one in self.takes]
         if twice := [name for name in taken if taken.count(name) > 1]:
-            raise ValueError(f"takes {twice[0]} twice, expected each system once")
+            raise ValueError(f"takes {twice[0]} twice")
         return self
 
 
@@ -123,8 +123,8 @@ class Recipe(RecipeFile):
     """One file of recipes/ with its systems by id, in which the blocks of its runs are merged.
 
     presets: blocks with settings that belong to published numbers of their own, if there are several sets.
-    groups: systems that are planned by one name. takes: systems of other recipes that the recipe's plan has
-    too; tasks: all that its plan evaluates.
+    groups: systems that share a plan name. takes: systems of other recipes that its plan includes; tasks: the
+    tasks of its plan.
     """
 
     systems: dict[Name, System]
@@ -139,7 +139,7 @@ class SharedBlocks(Declaration):
 class DeclaredBackbone(Declaration):
     """A source as it is, the first layers of another backbone, or a BERT built over a source of word vectors.
 
-    `centre` is the corpus whose mean word is taken off the vectors. `pooling` where a teacher states none.
+    `centre` is the corpus whose mean word vector is subtracted. `pooling` if a teacher states none.
     """
 
     source: Name | None = None
@@ -157,7 +157,7 @@ class DeclaredBackbone(Declaration):
         if len(origins) != 1 or not alone:
             raise ValueError("expected `source`, or `cut` with `layers`, or `words` with `shape`")
         if self.centre is not None and self.words is None:
-            raise ValueError("`centre` without `words`; expected both or neither")
+            raise ValueError("`centre` needs `words`")
         return self
 
 
@@ -174,7 +174,7 @@ class DeclaredCorpus(Declaration):
 def load_recipes(folder: Path = RECIPES) -> dict[str, Recipe]:
     """Returns all recipes by name.
 
-    Errors: InputError for a file that is no recipe, an unknown block, a name or an id used twice.
+    Errors: InputError for an invalid recipe, an unknown block, or a repeated name or id.
     """
     recipes: dict[str, Recipe] = {}
     owner: dict[str, str] = {}
@@ -185,14 +185,11 @@ def load_recipes(folder: Path = RECIPES) -> dict[str, Recipe]:
             continue
         written = read_declaration(path, RecipeFile)
         if written.name in recipes:
-            raise InputError(f"{path}: another recipe is called {written.name!r}, expected one; rename it")
+            raise InputError(f"{path}: another recipe is called {written.name!r}; rename it")
         systems: dict[str, System] = {}
         for system in _systems_of(written, blocks, path):
             if system.id in owner:
-                raise InputError(
-                    f"{path}: run id {system.id!r} is also in {owner[system.id]}, expected unique ids; "
-                    "rename one"
-                )
+                raise InputError(f"{path}: run id {system.id!r} is also in {owner[system.id]}; rename one")
             owner[system.id] = path.name
             systems[system.id] = system
         recipes[written.name] = Recipe(systems=systems, **written.model_dump(exclude={"blocks", "runs"}))
@@ -248,7 +245,7 @@ def merge(*settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def _systems_of(written: RecipeFile, shared: Blocks, path: Path) -> Iterator[System]:
     if not written.runs and not written.takes:
-        raise InputError(f"{path}: has neither runs nor takes, expected one of them")
+        raise InputError(f"{path}: needs `runs` or `takes`")
     for name in written.blocks.keys() & shared.keys():
         raise InputError(f"{path}: {BLOCKS} has a block {name!r} too; rename one")
     for number, run in enumerate(written.runs, 1):
@@ -256,7 +253,7 @@ def _systems_of(written: RecipeFile, shared: Blocks, path: Path) -> Iterator[Sys
         settings = _merged(run, {**shared, **written.blocks}, where)
         presets = [block for block in run.get("use", ()) if block in written.presets]
         if len(presets) > 1:
-            raise InputError(f"{where} uses presets {', '.join(presets)}, expected one; leave out the others")
+            raise InputError(f"{where} uses presets {', '.join(presets)}, expected one preset")
         yield validated(System, {**settings, "preset": next(iter(presets), None)}, where=where)
 
 
@@ -265,7 +262,7 @@ def _merged(
 ) -> dict[str, Any]:
     used = entry.get("use", [])
     if not isinstance(used, list):
-        raise InputError(f"{where}: use is {used!r}, expected a list of blocks; put it in brackets")
+        raise InputError(f"{where}: use is {used!r}, expected a list of blocks")
     for block in used:
         if block not in blocks:
             raise InputError(
@@ -273,6 +270,6 @@ def _merged(
                 f"{near_matches(str(block), list(blocks))}; correct it"
             )
         if block in users:
-            raise InputError(f"{where}: block {block!r} uses itself, by way of {', '.join(users)}")
+            raise InputError(f"{where}: block {block!r} uses itself through {', '.join(users)}")
     own = {key: value for key, value in entry.items() if key != "use"}
     return merge(*(_merged(blocks[block], blocks, where, (*users, block)) for block in used), own)

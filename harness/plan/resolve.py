@@ -1,4 +1,4 @@
-"""Recipes to params.yaml: from declared systems, or a method of one's own, to the resolved runs."""
+"""Resolve recipes to params.yaml: from declared systems, or a custom method, to the runs."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -29,11 +29,11 @@ from harness.process import Arithmetic
 from methods.registry import METHODS
 
 MOST_SEEDS = 1000
-"""Seeds of one system that a plan may ask for: far beyond any comparison of this field."""
+"""Largest number of seeds of one system in a plan."""
 PLAN = "try"
-"""The name of the plan of a trial; no recipe has it."""
+"""The plan name of a trial; no recipe may have it."""
 OWN = "own"
-"""The variant of a method of one's own."""
+"""The variant of a custom method."""
 
 
 def resolve(
@@ -46,15 +46,15 @@ def resolve(
     tables: Mapping[str, TableSpec] | None = None,
     arithmetic: Arithmetic | None = None,
 ) -> Params:
-    """Returns the plan with the parents, backbones, corpora, teachers and data that its runs need.
+    """Returns the plan with all parents, backbones, corpora, teachers and data of its runs.
 
-    seeds: this many for each system that draws random numbers; backbones: only these.
-    tables: by key, for names such as `pcl/table2`; a run that only tables ask for is evaluated on no data
-    that they do not show. arithmetic: in place of the recipes' own.
-    Errors: InputError for an unknown name, a backbone that no run of the names has, or no run at all.
+    seeds: this many for each system that draws random numbers; backbones: only these. tables: by key, for
+    names such as `pcl/table2`; a run of tables only is evaluated only on their tasks. arithmetic: overrides
+    the recipes' arithmetic. Errors: InputError for an unknown name, a backbone that none of the runs has, or
+    an empty plan.
     """
     if seeds is not None and not 1 <= seeds <= MOST_SEEDS:
-        raise InputError(f"--seeds {seeds}: expected a number from 1 to {MOST_SEEDS}; give another")
+        raise InputError(f"--seeds {seeds}: expected a number from 1 to {MOST_SEEDS}")
     cuts, derived, tables = load_backbones(folder), load_corpora(folder), tables or {}
     chosen = select(recipes, names, tables)
     declared = list(dict.fromkeys(name for entry in chosen.values() for name in entry.backbones))
@@ -106,9 +106,8 @@ def _check_origins(
 
 @dataclass(frozen=True)
 class Runs:
-    """Resolved runs as they are found, each after the runs it needs.
-
-    systems: all that may be needed, by id; derived: the corpora that recipes/ declares.
+    """Collects resolved runs, each after the runs it needs. systems: all systems by id; derived: the corpora
+    that recipes/ declares.
     """
 
     systems: Mapping[str, System]
@@ -116,7 +115,7 @@ class Runs:
     found: dict[str, Run] = field(default_factory=dict)
 
     def add(self, system: str, backbone: str, seed: int) -> str:
-        """Adds a run and, before it, those that are its parent and its start; returns its key."""
+        """Adds a run after its parent and its start; returns its key."""
         key = f"{system}__{backbone}__s{seed}"
         if key in self.found:
             return key
@@ -154,7 +153,7 @@ class Runs:
 
 
 def _providers(recipes: Mapping[str, Recipe], names: Sequence[str]) -> list[str]:
-    """Returns the providers that any of the named recipes reads from; all of them for a name of no recipe."""
+    """Returns the union of the providers of the named recipes; all providers for other names."""
     allowed: set[str] = set()
     for name in names:
         owner, _, part = name.partition("/")
@@ -173,7 +172,7 @@ class KnownRuns:
         self._plans: dict[tuple[str, int], Params] = {}
 
     def params(self, key: str) -> Params | None:
-        """Returns the plan of a run with all that it needs, None if no recipe declares the run."""
+        """Returns the plan of a run with all its inputs, None if no recipe declares the run."""
         parts = re.fullmatch(r"([a-z0-9_-]+)__([a-z0-9_-]+)__s(0|[1-9]\d{0,3})", key)
         if parts is None or parts[1] not in self._of:
             return None
@@ -188,7 +187,8 @@ class KnownRuns:
         return self._plans[wanted]
 
     def record(self, key: str) -> dict[str, object] | None:
-        """Returns what the result of a run says about it, but for its identity; None if none declares it."""
+        """Returns the description of a run in its result, without the identity; None if no recipe declares
+        it."""
         params = self.params(key)
         if params is None:
             return None
@@ -207,9 +207,8 @@ def in_setting_of(
 ) -> System:
     """Returns the system `name`: a method in the setting of a declared system, on one backbone.
 
-    settings: of the method or of the training, by name; of a name that both have the method's is meant.
-    Errors: InputError for a setting that neither has, and for settings of the method that have no value; all
-    at once.
+    settings: of the method or of the training, by name; if both have the name, the method's setting is used.
+    Errors: InputError for an unknown setting, and for method settings without a value; all in one error.
     """
     from methods.core.train_config import TrainConfig
     from methods.registry import load_method
@@ -240,7 +239,7 @@ def in_setting_of(
 
 
 def planned(recipes: Mapping[str, Recipe], systems: Sequence[System], providers: Sequence[Any]) -> Params:
-    """Returns the plan of these systems with all that their runs need."""
+    """Returns the plan of these systems with all inputs of their runs."""
     own = {system.id: system for system in systems}
     taken = own.keys() & declared_systems(recipes).keys()
     for name in sorted(name for name in taken if own[name].variant == OWN):

@@ -1,4 +1,4 @@
-"""Whether params.yaml is what the recipes give now, in one line for the commands that read it."""
+"""Check whether params.yaml is up to date with the recipes."""
 
 import sys
 from collections.abc import Iterator, Mapping
@@ -14,19 +14,18 @@ from harness.plan.recipes import Recipe, load_recipes
 from harness.plan.resolve import resolve
 
 PARTS = ("sources", "backbones", "corpora", "teachers", "runs")
-"""Parts of params.yaml that recipes and declarations decide."""
+"""Parts of params.yaml that recipes and declarations determine."""
 
 
 def warn_if_stale(recipes: Mapping[str, Recipe] | None = None) -> None:
-    """Prints the line of `stale` for a person, if there is one. recipes: where they are loaded already."""
+    """Prints the line of `stale`, if the plan is stale. recipes: pass them if they are already loaded."""
     if told := stale(recipes=recipes):
         print(f"sentbench: {told}", file=sys.stderr)
 
 
 def stale(path: Path = PARAMS, recipes: Mapping[str, Recipe] | None = None) -> str | None:
-    """Returns a line that says how params.yaml differs from the recipes and what to run; None if it does not.
-
-    None too where there is no params.yaml, or no recipe of its plan any more, as in a trial.
+    """Returns a line with the difference of params.yaml from the recipes and the command to run; None if they
+    agree, if there is no params.yaml, or if its plan has no recipe any more, as in a trial.
     """
     if not path.is_file():
         return None
@@ -46,10 +45,9 @@ def stale(path: Path = PARAMS, recipes: Mapping[str, Recipe] | None = None) -> s
 
 
 def planned_again(params: Params, recipes: Mapping[str, Recipe]) -> tuple[str, Params]:
-    """Returns the command that plans again what params.yaml has, and what it gives with the present recipes.
-
-    The file names its plan, and not the options; those are chosen under which the same runs come out. Errors:
-    InputError for a plan that no recipe gives.
+    """Returns the command that plans params.yaml again, and its result with the present recipes. The file
+    states its plan but not the options; they are chosen so that the same runs result. Errors: InputError for
+    a plan without a recipe.
     """
     tables, names = load_specs(), list(params.plan)
     first = resolve(recipes, names, tables=tables)
@@ -75,7 +73,8 @@ def planned_again(params: Params, recipes: Mapping[str, Recipe]) -> tuple[str, P
 
 
 def differences(params: Params, given: Params) -> Iterator[str]:
-    """Yields what differs in words, an entry that is new or gone or its first value; equal seeds once."""
+    """Yields descriptions of differences: new or removed entries, or the first changed value; equal seeds
+    once."""
     seen: set[str] = set()
     for part in PARTS:
         ours, theirs = (getattr(one, part) for one in (params, given))
@@ -98,7 +97,8 @@ def differences(params: Params, given: Params) -> Iterator[str]:
 def _first_change(
     ours: Mapping[str, Any], theirs: Mapping[str, Any], at: str = ""
 ) -> tuple[str, Any, Any] | None:
-    """Returns where two entries differ first, as a dotted name, with both values; None if they do not."""
+    """Returns the dotted name of the first difference of two entries with both values; None if they are
+    equal."""
     for name in [*ours, *(name for name in theirs if name not in ours)]:
         one, other = ours.get(name), theirs.get(name)
         if one == other:

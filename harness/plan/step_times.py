@@ -1,7 +1,7 @@
-"""What runs would cost: GPU hours, CPU hours and disk, from measured step times and counted operations.
+"""Cost of runs: GPU hours, CPU hours and disk, from measured step times and counted operations.
 
 A step of any method costs what a step of SimCSE costs, times the measured ratio of the two; SimCSE's step is
-counted in floating-point operations, so that one measured backbone speaks for all shapes.
+counted in floating-point operations, so that one measured backbone covers all shapes.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from harness.paths import STEP_TIMES, declared
 from harness.plan.entries import Run
 
 BASELINE = "simcse"
-"""The method that others are compared with, and its run that is measured."""
+"""The baseline method, and its measured run."""
 TRAINING_LENGTH = 32
-"""Word pieces that a training sentence counts as: the length to which the recipes cut."""
+"""Assumed tokens of a training sentence: the maximum length of the recipes."""
 EVALUATION_LENGTH = 16
-"""Word pieces that a sentence of the evaluation data counts as."""
+"""Assumed tokens of an evaluation sentence."""
 DEV_SENTENCES = 3000
-"""Sentences of STS-B dev, which every selection encodes."""
+"""Sentences of STS-B dev, encoded at each selection."""
 LINE_BYTES = 150
-"""Bytes that a line of text counts as."""
+"""Assumed bytes of a line of text."""
 BACKWARD = 3
-"""A forward and a backward pass in forward passes."""
+"""Cost of a forward and a backward pass, in forward passes."""
 
 Device = Literal["cpu", "cuda"]
 Precision = Literal["fp32", "bf16"]
 
 
 class Shape(Declaration):
-    """The sizes of a transformer; word vectors have no layers and nothing but their vocabulary."""
+    """The sizes of a transformer; word vectors have only their vocabulary and no layers."""
 
     layers: int = Field(ge=0)
     width: int = Field(ge=1)
@@ -60,7 +60,7 @@ class Shape(Declaration):
 
 
 class AssumedGpu(Declaration):
-    """A GPU that is assumed where none was measured: its data sheet and the share it reaches."""
+    """A GPU that is assumed if none was measured: its data sheet and the share of its peak."""
 
     name: str
     operations_per_second: dict[Precision, float]
@@ -68,7 +68,7 @@ class AssumedGpu(Declaration):
 
 
 class PublishedGpu(Declaration):
-    """A GPU with the peak rates that its maker publishes; nothing of it was measured here."""
+    """A GPU with its published peak rates; not measured."""
 
     name: str
     operations_per_second: dict[Precision, float]
@@ -91,7 +91,7 @@ class StepTime(Declaration):
 
     @property
     def setting(self) -> tuple[object, ...]:
-        """What two measurements must share to be compared."""
+        """Key that comparable measurements share."""
         where = (self.device, self.machine, self.threads)
         return (*where, self.backbone, self.batch, self.length, self.precision)
 
@@ -99,7 +99,7 @@ class StepTime(Declaration):
 class StatedTime(Declaration):
     """GPU hours of one seed of a system that its authors state.
 
-    note: why our estimate is another, where the two differ by more than a factor of two.
+    note: the reason if our estimate differs by more than a factor of two.
     """
 
     system: str
@@ -118,14 +118,14 @@ class StatedTime(Declaration):
 
 
 class Rate(NamedTuple):
-    """Operations per second of a device, and what that number rests on."""
+    """Operations per second of a device, and the basis of that number."""
 
     operations: float
     source: str
 
 
 class Cost(NamedTuple):
-    """The cost of something."""
+    """Cost in hours and disk space."""
 
     gpu_hours: float = 0.0
     cpu_hours: float = 0.0
@@ -147,7 +147,7 @@ class StepTimes(Declaration):
     measured: list[StepTime]
 
     def on(self, gpu: str) -> StepTimes:
-        """Returns the table for a GPU of `gpus`, of which the usual share is assumed to be reached.
+        """Returns the table for a GPU of `gpus`, assuming the usual share of its peak.
 
         Errors: InputError for a GPU that is not in the table.
         """
@@ -159,9 +159,8 @@ class StepTimes(Declaration):
         return self.model_copy(update={"gpu": assumed, "measured": measured})
 
     def relative(self, run: Run, device: Device) -> float | None:
-        """Returns how many SimCSE steps a step of the run costs; None if its method was never measured.
-
-        The system's own measurement is taken before one of its method, the device's before another's.
+        """Returns the cost of a run's step in SimCSE steps; None if its method was never measured. A
+        measurement of the system takes precedence over its method, the device over other devices.
         """
         baselines = {row.setting: row.seconds for row in self.measured if row.system == BASELINE}
         rows = [row for row in self.measured if row.method == run.method and row.setting in baselines]
@@ -171,7 +170,7 @@ class StepTimes(Declaration):
         return row.seconds / baselines[row.setting]
 
     def rate(self, device: Device, shape: Shape, precision: Precision) -> Rate:
-        """Returns a device's rate: measured on the backbone nearest in size, else the GPU's assumed one.
+        """Returns a device's rate: of the measured backbone nearest in size, otherwise the GPU's assumed one.
 
         Errors: InputError if no CPU was measured.
         """
@@ -185,8 +184,8 @@ class StepTimes(Declaration):
             return Rate(step / row.seconds, f"as measured on {row.machine}, threads: {row.threads}")
         if device == "cpu":
             raise InputError(
-                f"{STEP_TIMES}: no step of {BASELINE} measured on a CPU, expected one; "
-                "run `python -m benchmarks.steps --write`"
+                f"{STEP_TIMES}: no step of {BASELINE} measured on a CPU; run `python -m benchmarks.steps "
+                f"--write`"
             )
         peak, share = self.gpu.operations_per_second[precision], self.gpu.share[precision]
         return Rate(

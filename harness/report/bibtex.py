@@ -6,7 +6,7 @@ from harness.facts.published import PublishedPaper
 
 SPECIAL = re.compile(r"[&%$#_{}\\~^]")
 ESCAPED = {"\\": r"{\textbackslash}", "~": r"{\textasciitilde}", "^": r"{\textasciicircum}"}
-"""What a backslash before the character would not print."""
+"""Characters that a backslash cannot escape, with their TeX commands."""
 NAME = "sentbench: a reproducibility benchmark for unsupervised sentence embeddings"
 
 

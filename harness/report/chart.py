@@ -1,8 +1,8 @@
 """Pictures: Vega-Lite declarations become SVG that follows the colour scheme of the page.
 
-A declaration of `leaderboards/templates/pictures` uses `$NAME` for a colour of the palette, for a value
-given to `draw`, and for a value in its `usermeta`, which has the usual values, one set of sizes for windows
-and one for phones. vl-convert draws without a network, in a process of its own.
+A declaration of `leaderboards/templates/pictures` uses `$NAME` for a colour of the palette, for a value given
+to `draw`, and for a value in its `usermeta`, which has the usual values, one set of sizes for windows and one
+for phones. vl-convert draws without a network, in a separate process.
 """
 
 import csv
@@ -40,7 +40,7 @@ USUAL = {
     "font-size": "12px",
     "transform": "translate(0,0)",
 }
-"""Attributes that say what SVG has without them, and the size of letters, which the whole drawing states."""
+"""Attributes with SVG's default values, and the font size, which the root element states."""
 GROWTH = 1.25
 """How much larger than it was laid out a drawing may be shown."""
 LINK_BASE = "https://vega.github.io/vega-datasets/"
@@ -75,9 +75,14 @@ SCALE = {
     "departs": ("not replicate", "score lower", "score higher"),
     "open": ("inconclusive", "borderline", "mean is"),
 }
-"""The colour of a verdict by a word of it; where several fit, the last one."""
+"""The colour of a verdict by a word in it; the last match counts."""
 
 COLOURS = {name: f"var(--{name}, {light})" for name, (light, _) in PALETTE.items()}
+
+_FALLBACK = re.compile(r"var\((--[\w-]+), #\w+\)")
+_LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
+GEOMETRY = ("d", "transform", "x", "x1", "x2", "y", "y1", "y2", "width", "height")
+"""Attributes whose numbers are pixels of a drawing: a hundredth is enough."""
 
 Row = Mapping[str, Any]
 
@@ -87,7 +92,7 @@ class Chart:
     """A picture with its words and its data.
 
     says: its conclusion, one sentence computed from `rows`. drawings: SVG for windows and for phones, both
-    empty where this machine cannot draw.
+    empty if this machine cannot draw.
     """
 
     key: str
@@ -103,6 +108,11 @@ class Chart:
         return self.drawings[0]
 
     @property
+    def inline(self) -> tuple[str, ...]:
+        """The drawings as parts of a page, which declares every colour itself."""
+        return tuple(_FALLBACK.sub(r"var(\1)", drawing) for drawing in self.drawings)
+
+    @property
     def csv(self) -> str:
         """The data of the picture, one line a mark."""
         columns = dict.fromkeys(name for row in self.rows for name in row)
@@ -114,7 +124,7 @@ class Chart:
 
     @property
     def files(self) -> dict[str, str]:
-        """What can be downloaded, by the file as seen from the main page."""
+        """Downloadable files, by path relative to the main page."""
         drawn = {f"pages/{self.key}.svg": f"{self.svg}\n"} if self.svg else {}
         return {**drawn, f"pages/{self.key}.csv": self.csv}
 
@@ -189,11 +199,15 @@ def _as_inline(svg: str, key: str, title: str, says: str, *, tips: bool) -> str:
         marks = [word for word in element.attrib.pop("class", "").split() if word.endswith("_marks")]
         if marks:
             element.set("class", marks[0].removesuffix("_marks"))
+        for name in GEOMETRY:
+            if name in element.attrib:
+                element.set(name, _LONG_NUMBER.sub(_hundredth, element.attrib[name]))
         for name in DROPPED:
             element.attrib.pop(name, None)
         for name, value in USUAL.items():
             if element.get(name) == value:
                 del element.attrib[name]
+    _unwrap(root)
     root.set("style", f"max-width: {GROWTH * float(root.get('width', '0')):.0f}px")
     for name in ("width", "height", "version"):
         root.attrib.pop(name, None)
@@ -212,6 +226,20 @@ def _as_inline(svg: str, key: str, title: str, says: str, *, tips: bool) -> str:
         named.text = words
         root.insert(position, named)
     return ElementTree.tostring(root, encoding="unicode")
+
+
+def _hundredth(found: re.Match[str]) -> str:
+    return f"{float(found[0]):.2f}".rstrip("0").rstrip(".")
+
+
+def _unwrap(parent: ElementTree.Element) -> None:
+    """Puts the content of every group without attributes in its place."""
+    content: list[ElementTree.Element] = []
+    for child in parent:
+        _unwrap(child)
+        bare = child.tag == "g" and not child.attrib
+        content += list(child) if bare else [child]
+    parent[:] = content
 
 
 def colour_of(verdict: str) -> str:

@@ -16,9 +16,8 @@ AGREE: tuple[Verdict, ...] = ("replicates", "independent runs agree")
 
 @dataclass(frozen=True)
 class Citation:
-    """The value to cite in points with its 95 % interval, None where there is none.
-
-    kind: whose value it is, `reported`, `independent` or `ours`. how: what it is; origin: where it is from.
+    """The value to cite in points with its 95 % interval or None. kind: `reported`, `independent` or `ours`.
+    how: description; origin: source.
     """
 
     kind: str

@@ -28,7 +28,7 @@ ROOM = "pictures"
 
 
 def svg_of(spec: Mapping[str, Any], key: str) -> str:
-    """Returns the drawing of a Vega-Lite declaration as SVG; empty where this machine cannot draw.
+    """Returns the drawing of a Vega-Lite declaration as SVG; empty if this machine cannot draw.
 
     Errors: InputError if vl-convert is missing, and for a declaration that draws nothing.
     """
@@ -68,7 +68,7 @@ class _Pen:
         atexit.register(self.close)
 
     def draw(self, line: str) -> dict[str, str]:
-        """Returns the answer to a declaration; an empty drawing where the process has ended."""
+        """Returns the answer to a declaration; an empty drawing if the process has ended."""
         answer = ""
         if not self.broken:
             assert self.process.stdin is not None

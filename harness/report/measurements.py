@@ -1,4 +1,4 @@
-"""What `python -m benchmarks` recorded: machines, figures, the goals among them, and a section on these."""
+"""Records of `python -m benchmarks`: machines, figures and goals, and a section about them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ HEADING = "## Goals and machines"
 INTRO = """Written by `make generated` from `reports/benchmarks.json`, medians over rounds. At least: how
 many times ours is as fast as the other tool. At most: what ours takes, in a unit or in times of the other.
 The last row is GFLOP/s of fp32 products by oneDNN, which our layers call, and by torch's default. The
-file has ranges, rounds and threads, and a profile for each missed goal."""
+file has ranges, rounds and threads, and a profile for a missed goal where one was made. Columns were measured
+at different times, each with the code of its day."""
 WORDS = {True: " met", False: " **missed**"}
 
 
@@ -164,7 +165,7 @@ class Goal:
 
     @property
     def asked(self) -> str:
-        """What it asks for, in words."""
+        """The bound as text."""
         unit = f" {self.unit}" if self.unit else ""
         return f"{'at least' if self.least else 'at most'} {plain(self.bound)}{unit}"
 

@@ -1,4 +1,4 @@
-"""Two states of all scores: which moved, by how much, and how a reader is told."""
+"""Comparison of two states of all scores: moved scores, differences, and their presentation."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +15,7 @@ Outcome = Answer | Literal["added", "removed"]
 
 
 class ScoreKey(NamedTuple):
-    """What a score is of: a system on a task, by one metric."""
+    """Key of a score: a system on a task, by one metric."""
 
     system: str
     backbone: str
@@ -53,7 +53,7 @@ class Move:
 
     @property
     def change(self) -> float | None:
-        """After minus before, None where a side is missing."""
+        """After minus before, None if a side is missing."""
         return None if self.before is None or self.after is None else self.after - self.before
 
     @property

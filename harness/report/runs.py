@@ -1,4 +1,4 @@
-"""What the report knows of a run besides its scores: its record and its training curve."""
+"""Details of a run besides its scores: its record and its training curve."""
 
 import re
 from collections.abc import Iterable
@@ -33,12 +33,12 @@ class RunDetail:
 
     @property
     def system(self) -> str:
-        """What its seeds have in common: method, variant and backbone."""
+        """Key shared by its seeds: method, variant and backbone."""
         return " · ".join(filter(None, (self.about.method, self.about.variant, self.about.backbone)))
 
     @property
     def made_from(self) -> str:
-        """What names its code: the commit that it states, else the fingerprint of the code, if known."""
+        """Identity of its code: the stated commit, otherwise the fingerprint of the code, if known."""
         provenance = self.result.provenance
         if provenance.git_commit:
             return f"commit {provenance.git_commit[:10]}"

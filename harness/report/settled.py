@@ -1,4 +1,4 @@
-"""What the runs of a plan settled of the reported numbers, in lines for the end of a report."""
+"""Summary of the reported numbers settled by a plan's runs, for the end of a report."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from harness.report.verification import Verification, counted
 def settled_lines(tables: Iterable[Table]) -> list[str]:
     """Returns how many reported numbers our runs settled, how, and which are open.
 
-    A number that several tables quote counts once. Nothing is returned where our runs are next to none.
+    A number that several tables quote counts once. Returns an empty list if there are no runs.
     """
     judged: dict[tuple[str, str, float], Verification] = {}
     beside = 0

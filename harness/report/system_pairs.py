@@ -25,7 +25,7 @@ Outcome = Literal["won", "lost", "inconclusive", "equal"]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 CONFIDENCE = 0.95
 TOGETHER = f"{CONFIDENCE:.0%} for all tasks together, {CONFIDENCE:.0%} for the mean".replace("%", " %")
-"""What the intervals of a comparison hold for."""
+"""Scope of the intervals of a comparison."""
 SAME = 1e-9
 """Differences up to this are rounding of the last bits."""
 HEADLINE = {"spearman": "all", "accuracy": "", "map": ""}
@@ -107,7 +107,7 @@ class Difference:
 
     @property
     def reason(self) -> str:
-        """What the outcome rests on, in words."""
+        """The basis of the outcome, as text."""
         if self.exact:
             known = "decides" if self.over.pairs is not None else "is not known"
             return f"by the interval over pairs, which {known}, for no score has random draws"

@@ -12,8 +12,8 @@ from harness.facts.statistics import KnownSd
 from harness.facts.verdicts import NOT_SETTLED, Judgement, OthersAnswer, Verdict, by_others
 from harness.report.cite import Citation, citation_of
 from harness.report.words import (
-    OUTSIDE,
-    OUTSIDE_OTHERS,
+    ASSUMED,
+    ASSUMED_OTHERS,
     collapsed_words,
     draw_words,
     level_words,
@@ -183,8 +183,9 @@ def _answer_text(found: Verification) -> list[str]:
     if answer.difference is None:
         return []
     place = "" if found.place is None else f"; {place_words(found.place)}"
-    assumed = OUTSIDE if found.ours else OUTSIDE_OTHERS
-    lines = [f"level      {level_words(answer)}", f"draw       {draw_words(answer.draw)}{place}"]
+    assumed = ASSUMED if found.ours else ASSUMED_OTHERS
+    drawn = draw_words(answer.draw, found.reported.stated)
+    lines = [f"level      {level_words(answer)}", f"draw       {drawn}{place}"]
     if found.ours is not None:
         if found.ours.fault:
             lines.append(f"error      {found.ours.fault}")

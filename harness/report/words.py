@@ -1,19 +1,38 @@
 """The sentences about a verdict, each computed from the objects that its cell is made of."""
 
 from harness.facts.draws import Place
-from harness.facts.number_tests import COLLAPSED, INTERVAL, LEVEL, MARGIN
+from harness.facts.number_tests import COLLAPSED, INTERVAL, LEVEL, MARGIN, Origin
 from harness.facts.settling import Plan, counted
 from harness.facts.verdicts import Draw, Judgement, Level, OthersAnswer
 
 OUR_MEAN, THEIR_MEAN = "our mean", "the mean of independent sources"
 WITHIN = "half a point" if MARGIN == 0.5 else f"{MARGIN:g} points"
-OUTSIDE = (
-    "runs of one group that vary by a normal law and do not collapse; seeds of several people and a choice "
-    "that the paper does not tell are outside of it"
+ASSUMED = (
+    "runs of the paper and of one group that vary by one normal law and do not collapse; seeds of several "
+    "people, a choice among more than ten and one that a stated number of runs hides are outside of it"
 )
 """What the error rates of a verdict by our seeds assume."""
-OUTSIDE_OTHERS = "sources that tell good and bad runs alike: if only runs that fell short are told, it fails"
+ASSUMED_OTHERS = (
+    "sources that tell good and bad runs alike, none of them collapsed; where only runs that fell short are "
+    "told, it fails"
+)
 """The same of a verdict by others' runs."""
+
+
+LEVEL_SAYS: dict[Level, str] = {
+    "within half a point": f"{{who}} is within {WITHIN}",
+    "lower": "{who} is {far:.2f} lower",
+    "higher": "{who} is {far:.2f} higher",
+    "not known": f"not known whether {{who}} is within {WITHIN}",
+}
+"""Each answer on the level in words; who: whose mean, far: how far it is off."""
+DRAW_SAYS: dict[Draw, str] = {
+    "inside": "inside what {origin}",
+    "at the edge": "at the edge of what {origin}",
+    "outside": "outside of what {origin}",
+    "not known": "not known whether inside of what {origin}",
+}
+"""Each answer on the draw in words; origin: what gives numbers of its kind."""
 
 
 def level_words(answer: Judgement | OthersAnswer) -> str:
@@ -21,30 +40,24 @@ def level_words(answer: Judgement | OthersAnswer) -> str:
     if answer.difference is None:
         return ""
     ours = isinstance(answer, Judgement)
-    who, far = OUR_MEAN if ours else THEIR_MEAN, abs(answer.difference)
-    says: dict[Level, str] = {
-        "within half a point": f"{who} is within {WITHIN}",
-        "lower": f"{who} is {far:.2f} lower",
-        "higher": f"{who} is {far:.2f} higher",
-        "not known": f"not known whether {who} is within {WITHIN}",
-    }
+    says = LEVEL_SAYS[answer.level].format(who=OUR_MEAN if ours else THEIR_MEAN, far=abs(answer.difference))
     reach = ""
     if answer.interval is not None:
         confidence = INTERVAL if ours else 1 - 2 * LEVEL
         low, high = answer.interval
         reach = f", {100 * confidence:.3g} % interval {low:+.2f} to {high:+.2f}"
-    return f"{says[answer.level]} ({answer.difference:+.2f}{reach})"
+    return f"{says} ({answer.difference:+.2f}{reach})"
 
 
-def draw_words(draw: Draw, origin: str = "single runs give") -> str:
-    """Returns where the reported number lies among numbers of its kind, in words."""
-    says: dict[Draw, str] = {
-        "inside": f"inside what {origin}",
-        "at the edge": f"at the edge of what {origin}",
-        "outside": f"outside of what {origin}",
-        "not known": f"not known whether inside of what {origin}",
-    }
-    return says[draw]
+def draw_words(draw: Draw, origin: Origin | None = None) -> str:
+    """Returns where the reported number lies among numbers of its origin, by default single runs."""
+    averaged, picked = origin or Origin()
+    if picked > 1:
+        best = f"best of {picked} on dev"
+        give = f"the {best} gives" if averaged == 1 else f"means of {averaged} runs, each the {best}, give"
+    else:
+        give = "single runs give" if averaged == 1 else f"means of {averaged} runs give"
+    return DRAW_SAYS[draw].format(origin=give)
 
 
 def place_words(place: Place) -> str:

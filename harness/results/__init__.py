@@ -1,1 +1,1 @@
-"""Result files: their schema, their store, and what they depend on."""
+"""Result files: schema, store and provenance."""

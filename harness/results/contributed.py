@@ -1,7 +1,5 @@
-"""Results of others: files that a pull request adds below reports/contributed/NAME/.
-
-Nobody has verified them: they are listed, and no mean and no verdict has them. What can be checked without
-data and without training is checked here.
+"""Contributed results: files that a pull request adds below reports/contributed/NAME/. They are not verified:
+they are listed, but excluded from means and verdicts. The checks here need neither data nor training.
 """
 
 from collections import Counter, defaultdict
@@ -18,23 +16,23 @@ from harness.results.store import read_result
 
 ABOUT = "contributor.yaml"
 CORRELATIONS = ("spearman", "pearson")
-"""Metrics whose digits are a run's own; two runs may well agree on the same number of examples."""
+"""Metrics whose digits identify a run; counts of examples may agree between runs."""
 DIGITS = 9
-"""Decimals in which scores are compared: those of a result file, but for the last one."""
+"""Decimals in which scores are compared: one fewer than in a result file."""
 Declared = Callable[[str], Mapping[str, object] | None]
-"""Returns what the result of a run states about it (id, seed, recipe ...) as the recipes have it; None if no
-recipe declares the run."""
+"""Returns the description of a run (id, seed, recipe ...) according to the recipes; None if no recipe
+declares the run."""
 
 
 class Contributor(Declaration):
-    """The file contributor.yaml. by: who ran it. link: where readers find the run or its author."""
+    """The file contributor.yaml. by: the contributor. link: address of the run or its author."""
 
     by: str = Field(min_length=1, max_length=80, pattern=r"^[^\x00-\x1f<>]+$")
     link: str = Field(max_length=200, pattern=r"^https://[^\s<>\"]+$")
 
 
 class Contributed(NamedTuple):
-    """One contributed result, where it is, and who ran it."""
+    """One contributed result, its path and its contributor."""
 
     path: Path
     contributor: Contributor
@@ -46,10 +44,9 @@ def check_contributed(
 ) -> tuple[list[Contributed], list[str]]:
     """Returns the contributed results that pass all checks, by path, and one line for each problem.
 
-    A result has the schema of our own and scores within the range of their metric; its file is named after
-    its run; a recipe declares the run with the same settings; and its weights or scores are not those of a
-    result that is there already, ours or another contributor's.
-    folder: has a folder for each contributor, with contributor.yaml and result files.
+    A result has our schema and scores within the range of their metric; its file is named after its run; a
+    recipe declares the run with the same settings; and its weights or scores do not copy another result, ours
+    or contributed. folder: has a folder for each contributor, with contributor.yaml and result files.
     """
     present = Present(ours)
     good: list[Contributed] = []
@@ -57,7 +54,7 @@ def check_contributed(
     for place in sorted(folder.iterdir()) if folder.is_dir() else ():
         if not place.is_dir():
             if place.name != "README.md":
-                problems.append(f"{place}: not a folder, expected one for each contributor; move it")
+                problems.append(f"{place}: not a folder, expected a folder for each contributor")
             continue
         try:
             contributor = read_contributor(place)
@@ -76,15 +73,16 @@ def check_contributed(
 
 
 def read_contributor(folder: Path) -> Contributor:
-    """Returns who ran what is in a folder. Errors: InputError if contributor.yaml is missing or wrong."""
+    """Returns the contributor of a folder. Errors: InputError if contributor.yaml is missing or wrong."""
     path = folder / ABOUT
     if not path.is_file():
-        raise InputError(f"{path}: no such file, expected `by` and `link`; add it")
+        raise InputError(f"{path}: no such file; add it, with `by` and `link`")
     return read_declaration(path, Contributor)
 
 
 def read_contributed(path: Path, declared: Declared) -> ResultFile:
-    """Returns a result file. Errors: InputError if it is none, or not of the run that the recipes declare."""
+    """Returns a result file. Errors: InputError if it is invalid, or differs from the run that the recipes
+    declare."""
     if path.suffix != ".json" or not path.is_file():
         raise InputError(f"{path}: expected {ABOUT} and result files RUN.json only; remove it")
     result = read_result(path)
@@ -95,7 +93,7 @@ def read_contributed(path: Path, declared: Declared) -> ResultFile:
         )
     expected = declared(key)
     if expected is None:
-        raise InputError(f"{path}: no recipe declares {key!r}; expected a run of `sentbench list systems`")
+        raise InputError(f"{path}: no recipe declares {key!r}; see `sentbench list systems`")
     for name, value in expected.items():
         if getattr(result.run, name) != value:
             raise InputError(
@@ -105,7 +103,7 @@ def read_contributed(path: Path, declared: Declared) -> ResultFile:
 
 
 class Present:
-    """Results that are there, found by the digests of their weights and by the digits of their scores."""
+    """Index of results by the digests of their weights and the digits of their scores."""
 
     def __init__(self, results: Iterable[ResultFile]) -> None:
         self._by_weights: dict[str, str] = {}
@@ -114,9 +112,8 @@ class Present:
             self._keep(result, result.run.key)
 
     def add(self, result: ResultFile, name: str) -> None:
-        """Adds a result; `name` is what messages call it.
-
-        Errors: InputError if a result that is there has the same weights, or more than half of its scores.
+        """Adds a result; `name` is for messages. Errors: InputError if an earlier result has the same
+        weights, or shares more than half of the scores.
         """
         weights = self._by_weights.get(result.provenance.encoder_sha256)
         if weights is not None:
@@ -137,7 +134,7 @@ class Present:
 
 
 def _digits(result: ResultFile) -> Iterator[tuple[ScoreName, float]]:
-    """Yields the scores that tell a result from others: its correlations, all of a result that has none."""
+    """Yields the scores that identify a result: its correlations, or all scores without correlations."""
     correlations = [score for score in result.scores if score.metric in CORRELATIONS]
     for score in correlations or result.scores:
         yield score.name, round(score.value, DIGITS)

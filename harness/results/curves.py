@@ -19,7 +19,7 @@ EVALUATIONS = "evaluations"
 LOSSES = REPORTS / "losses"
 """One file for each run, which only `dvc plots` reads."""
 POINTS = 500
-"""About the most points of a curve of losses: a file of a long training stays small."""
+"""Approximate number of points of a loss curve, which keeps files small."""
 
 
 class Evaluation(Declaration, extra="ignore"):
@@ -34,8 +34,8 @@ class Evaluation(Declaration, extra="ignore"):
 def read_curve(path: Path, *, again: str) -> list[Evaluation]:
     """Returns the evaluations in a file, in the order of their steps.
 
-    Errors: InputError, which ends with `again`, if the file is not as it was written, has no evaluations, or
-    one whose step comes before that of the one above.
+    Errors: InputError, which ends with `again`, if the file is damaged, has no evaluations, or has steps out
+    of order.
     """
     entries = read_object(path, EVALUATIONS, again=again)[EVALUATIONS]
     if not isinstance(entries, list):
@@ -50,7 +50,7 @@ def read_curve(path: Path, *, again: str) -> list[Evaluation]:
 def losses_of(log: Path) -> list[dict[str, Any]]:
     """Returns step, loss and learning rate of a training log, rounded, of at most POINTS steps.
 
-    A log without a step has one entry without a loss: DVC draws no list that is empty.
+    A log without steps gives one entry without a loss, because DVC cannot draw an empty list.
     """
     lines = log.read_text(encoding="utf-8").splitlines()
     steps = [entry for line in lines if "loss" in (entry := rounded(json.loads(line)))]

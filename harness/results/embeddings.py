@@ -1,12 +1,12 @@
-"""The vectors of one encoder on every evaluation text, kept so that any protocol can be computed again.
+"""Vectors of one encoder for every evaluation text, stored so that any protocol can be computed later.
 
-A folder contains meta.json, which names the encoder, and shards, in which a text is found by a digest of 16
-bytes; two of a million texts share one with a probability below 10^-26. Only digests are kept in memory;
-vectors stay on disk, and a reader gets the rows it asks for. A store is written once and never changed.
+A folder contains meta.json, which names the encoder, and shards, in which a 16-byte digest identifies a text;
+two of a million texts share one with a probability below 10^-26. Only digests are kept in memory; vectors
+stay on disk, and a reader gets the rows it asks for. A store is written once and never changed.
 
-A copy outlives the outputs of stages, which the pipeline removes before the stage runs again. It is found by
-its encoder and by all texts that were encoded with it, in their order: with other texts a text is in another
-batch, where its vector differs in its last bits.
+A copy outlives the outputs of stages, which the pipeline removes before the stage runs again. Its key is the
+encoder with all texts that were encoded together, in their order: in another batch the last bits of a vector
+differ.
 
 Half precision halves the size; similarities are computed in float64 from it, which moves a correlation by
 less than a thousandth of a point on the whole STS sets, by up to 0.015 on subsets of a few hundred pairs
@@ -40,9 +40,10 @@ from harness.paths import STORE_RECORD
 
 FORMAT = 2
 SHARD_TEXTS = 65_536
-"""Texts of one shard: as many as an encoder tokenises and sorts together, so the cut changes no vector."""
+"""Texts of one shard: as many as an encoder tokenises and sorts together, so that sharding changes no
+vector."""
 WIDEST = 1024
-"""Numbers of a vector of the widest encoder that the recipes have: an estimate before one is computed."""
+"""Width of the widest encoder of the recipes: an estimate before the first vector is computed."""
 ROOM = 4 << 30
 """Limit in bytes of all kept copies; the least recently used are removed first."""
 DIGEST_BYTES = 16
@@ -50,10 +51,10 @@ UNREADABLE = (
     *(ValueError, EOFError, KeyError, TypeError, OverflowError),
     *(RecursionError, MemoryError, SyntaxError, TokenError),
 )
-"""What numpy raises about a file that is not an array of ours."""
+"""Errors of numpy about a file that is not an array."""
 PRECISIONS = ("float16", "float32")
 _ROWS = 4096
-"""Rows that are rounded, checked and written together."""
+"""Rows that are rounded, checked and written at a time."""
 AGAIN = "evaluate the model again"
 
 
@@ -61,7 +62,7 @@ class EmbeddingStore:
     """Vectors [U, d] of unique texts on disk; made by `write`, read by `load`.
 
     A shard is one .npy file of records (digest, vector), sorted by digest; its name is PREFIX-SHA256 of its
-    bytes. It is memory-mapped only while rows are read, so that none of its pages stays with the process.
+    bytes. It is memory-mapped only while rows are read, so that its pages do not stay in the process.
     """
 
     def __init__(self, folder: Path, shards: Sequence[Path]) -> None:
@@ -80,10 +81,9 @@ class EmbeddingStore:
     ) -> EmbeddingStore:
         """Returns the store of unique texts, written into a new folder shard by shard.
 
-        encoder: names all that determines its vectors.
-        Errors: InputError if the disk has no room for the vectors, before any text is encoded; if they are
-        not one finite row of the same width for each text; if a text occurs twice, or a number is out of the
-        range of the precision.
+        encoder: identity of everything that determines its vectors. Errors: InputError if the disk has no
+        room for the vectors, before any text is encoded; if they are not one finite row of the same width for
+        each text; if a text occurs twice, or a number is out of the range of the precision.
         """
         text_bytes = DIGEST_BYTES + WIDEST * np.dtype(precision).itemsize
         check_addition(folder, room=LEAST_ROOM + text_bytes * len(texts))
@@ -107,7 +107,7 @@ class EmbeddingStore:
     def load(cls, folder: Path) -> EmbeddingStore:
         """Returns the store of a folder, to read from.
 
-        Errors: InputError if a file is missing, damaged or of a format that is not known.
+        Errors: InputError if a file is missing, damaged or of an unknown format.
         """
         meta = read_object(folder / STORE_RECORD, again=AGAIN)
         if meta.get("format") != FORMAT:
@@ -125,7 +125,7 @@ class EmbeddingStore:
         return [texts[int(index)] for index in np.flatnonzero(shard < 0)]
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
-        """Returns the stored vectors of `texts` [N, d], in the precision they are kept in.
+        """Returns the stored vectors of `texts` [N, d], in the stored precision.
 
         Errors: InputError at the first text that is not in the store.
         """
@@ -134,8 +134,8 @@ class EmbeddingStore:
         if len(absent) or not self._shards:
             first = f", the first is {texts[absent[0]]!r}" if len(absent) else ""
             raise InputError(
-                f"{len(absent)} of {len(texts)} texts are not in the store{first}; "
-                "expected texts of the tasks and text form it was made with; evaluate with the model instead"
+                f"{len(absent)} of {len(texts)} texts are not in the store{first}; it has the texts of "
+                f"other tasks or another text form, so evaluate with the model"
             )
         like = _records(self._shards[0])["vector"]
         found = np.empty((len(texts), like.shape[1]), dtype=like.dtype)
@@ -145,7 +145,7 @@ class EmbeddingStore:
         return found
 
     def _find(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Returns the number of the shard that has each text, -1 for none, and its row there; each [N]."""
+        """Returns for each text the number of its shard (-1: missing) and its row in the shard; each [N]."""
         wanted = digests_of(texts)
         shard, row = np.full(len(texts), -1, dtype=np.int32), np.zeros(len(texts), dtype=np.int32)
         for number, keys in enumerate(self._digests):
@@ -159,12 +159,12 @@ class EmbeddingStore:
 def _write_shard(
     folder: Path, prefix: str, texts: Collection[str], vectors: np.ndarray, precision: str
 ) -> Path:
-    """Returns the shard of unique texts and their vectors, rounded; it appears whole or not at all."""
+    """Writes and returns the shard of unique texts and their rounded vectors, atomically."""
     keys = digests_of(texts)
     order = np.argsort(keys, kind="stable")
     twice = int((keys[order[1:]] == keys[order[:-1]]).sum())
     if twice:
-        raise InputError(f"{twice} texts occur twice, expected unique texts; name each once")
+        raise InputError(f"{twice} texts occur twice, expected unique texts")
     record = np.dtype([("digest", keys.dtype), ("vector", precision, (vectors.shape[1],))])
     part = folder / f"{prefix}.part"
     records = open_memmap(part, mode="w+", dtype=record, shape=(len(keys),))
@@ -178,9 +178,9 @@ def _write_shard(
 
 
 def _check_shard(path: Path) -> None:
-    """Raises InputError unless a shard has the bytes that its name states, and these are sorted records."""
+    """Raises InputError unless a shard matches the hash in its name and has sorted records."""
     if path.stem.rpartition("-")[2] != sha256_of(path):
-        raise InputError(f"{path}: damaged, expected the sha256 of its name; {AGAIN}")
+        raise InputError(f"{path}: checksum mismatch; {AGAIN}")
     try:
         records = _records(path)
         kind = records.dtype
@@ -210,9 +210,8 @@ def kept_name(encoder: str, texts: Sequence[str]) -> str:
 
 
 def read_kept(kept: Path, folder: Path, texts: Sequence[str]) -> EmbeddingStore | None:
-    """Returns a copy in `folder` of the kept store of these texts, None if there is none.
-
-    A damaged one is named on standard error and removed.
+    """Copies the cached store of these texts to `folder` and returns it, None if there is none. A damaged
+    store is reported on standard error and removed.
     """
     if not kept.is_dir():
         return None
@@ -222,10 +221,10 @@ def read_kept(kept: Path, folder: Path, texts: Sequence[str]) -> EmbeddingStore 
         shutil.copytree(kept, folder, dirs_exist_ok=True)
         os.utime(kept)
         return EmbeddingStore.load(folder)
-    except OSError:  # another process needs its room
+    except OSError:  # evicted by another process
         return None
     except InputError:
-        print(f"{kept}: damaged, expected whole vectors; they were made again", file=sys.stderr)
+        print(f"{kept}: damaged; its vectors were computed again", file=sys.stderr)
         discard(kept)
         return None
 
@@ -233,7 +232,7 @@ def read_kept(kept: Path, folder: Path, texts: Sequence[str]) -> EmbeddingStore 
 def keep(store: EmbeddingStore, kept: Path, *, room: int = ROOM) -> None:
     """Copies a store to `kept` if the disk and `room` have space for it.
 
-    A copy that cannot be written is no error: the vectors are in their store, and are made again later.
+    A failed copy is not an error: the vectors are in their store, and will be computed again later.
     """
     size = room_of(store.folder)
     with suppress(OSError):
@@ -250,7 +249,7 @@ def keep(store: EmbeddingStore, kept: Path, *, room: int = ROOM) -> None:
 
 
 def _prefix(meta: dict[str, Any]) -> str:
-    """Returns what the names of a store's shards start with; stores of two encoders share none."""
+    """Returns the prefix of a store's shard names, unique to its encoder."""
     return hashlib.sha256(json.dumps(meta, sort_keys=True).encode()).hexdigest()[:16]
 
 
@@ -259,7 +258,7 @@ def digests_of(texts: Collection[str]) -> np.ndarray:
     return _digests_of(tuple(texts))
 
 
-@lru_cache(maxsize=4)  # many encoders are asked for the texts of one test set
+@lru_cache(maxsize=4)  # many encoders encode the texts of one test set
 def _digests_of(texts: tuple[str, ...]) -> np.ndarray:
     digests = (blake2b(text.encode(), digest_size=DIGEST_BYTES).digest() for text in texts)
     found = np.fromiter(digests, dtype=f"S{DIGEST_BYTES}", count=len(texts))

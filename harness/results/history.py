@@ -1,4 +1,4 @@
-"""What git knows: the scores of a revision, what has changed since, and the commit of the code."""
+"""Queries of git: scores of a revision, changes since, and the commit of the code."""
 
 import io
 import subprocess
@@ -14,26 +14,25 @@ from harness.results.store import read_results
 
 LOCKS = ("requirements.lock", "requirements-torch.lock")
 DETERMINES = ("methods", "harness", RECIPES.as_posix(), PARAMS.as_posix(), *LOCKS)
-"""What can change a number: code, recipes, the plan and the pinned libraries."""
+"""Paths that determine numbers: code, recipes, the plan and the pinned libraries."""
 
 
 def results_of(name: str) -> list[ResultFile]:
     """Returns the result files of a folder or, if there is no such folder, of a git revision.
 
-    Errors: InputError if `name` is neither, or holds no scores.
+    Errors: InputError if `name` is neither, or has no scores.
     """
     scores = Path(name)
     check_plain(scores, again="delete it and evaluate the run again", pattern="*.json")
     results = read_results(scores.glob("*.json")) if scores.is_dir() else _of_revision(name)
     if not results:
-        raise InputError(f"{name}: no *.json scores in it, expected result files; name another folder")
+        raise InputError(f"{name}: no result files (*.json)")
     return results
 
 
 def committed_results() -> tuple[list[ResultFile], str]:
-    """Returns the committed results and "", or an empty list and why there are none to compare with.
-
-    Without git they are the copy that `make reproduce` keeps; before a first run, those in reports/scores.
+    """Returns the committed results and "", or an empty list and the reason why there are none. Without git:
+    the copy that `make reproduce` keeps, before a first run the files of reports/scores.
     """
     if is_revision("HEAD"):
         try:
@@ -64,30 +63,27 @@ def git_state() -> tuple[str, bool]:
 
 
 def is_revision(name: str) -> bool:
-    """Returns whether git knows a revision of this name here."""
+    """Returns whether the repository has a revision of this name."""
     return bool(name) and not name.startswith("-") and _git("rev-parse", f"{name}^{{tree}}") is not None
 
 
 def _of_revision(revision: str) -> list[ResultFile]:
     if not is_revision(revision):
         if refusal := git_refusal():
-            raise InputError(f"{revision!r} is no folder here, and of a revision git says: {refusal}")
+            raise InputError(f"{revision!r} is not a folder; git: {refusal}")
         raise InputError(
-            f"{revision!r} is neither a folder of scores nor a git revision here; expected one of the two, "
-            f"for example HEAD~1 or {SCORES}"
+            f"{revision!r} is neither a folder of scores nor a git revision, for example HEAD~1 or {SCORES}"
         )
     packed = _git("archive", "--format=zip", revision, SCORES.as_posix())
     if packed is None:
-        raise InputError(
-            f"revision {revision!r} has no {SCORES}, expected committed scores; name another one"
-        )
+        raise InputError(f"revision {revision!r} has no {SCORES}")
     with tempfile.TemporaryDirectory() as there, zipfile.ZipFile(io.BytesIO(packed)) as archive:
         archive.extractall(there)
         return read_results((Path(there) / SCORES).glob("*.json"))
 
 
 def git_refusal() -> str:
-    """Returns why git tells nothing of the current folder: it is missing, or refuses; empty if it does."""
+    """Returns the reason if git is missing or refuses the current folder, otherwise an empty text."""
     try:
         done = subprocess.run(["git", "rev-parse", "--git-dir"], capture_output=True, text=True, check=False)
     except OSError as error:

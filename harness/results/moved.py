@@ -1,20 +1,21 @@
-"""Whether a number moved: the rule of `sentbench check`, of the end of `make reproduce`, and of `compare`.
+"""Rule for moved numbers, used by `sentbench check`, at the end of `make reproduce`, and by `compare`.
 
-A score has one of four answers, a run that of its worst score, and a system that of its worst run:
+A score has one of four answers; a run has the answer of its worst score, a system of its worst run:
 
 identical           all recorded digits are equal; of a run also the weights and the selected step.
 equal to rounding   sums in another order explain the difference. They move a score that is continuous in the
                     vectors by less than ROUNDING, and one that counts examples by a few of them (FLOOR).
 within seed noise   the weights differ, and the score is in the band of the former seeds: training amplifies a
                     changed last digit until a run differs as much as another seed does.
-moved               anything else: the score is outside, is gone, or differs with equal weights.
+moved               anything else: the score is outside, is gone, is over another number of items, or
+                    differs with equal weights.
 
 A band is the mean over the seeds plus and minus the larger of SDS sample standard deviations and FLOOR; one
 seed has FLOOR alone. With at most 26 seeds none of the scores that a band is computed from can lie outside
 it. A score above its band has moved like one below. Subsets of a test set have no band: the scores over all
 items decide.
 
-Portable arithmetic leaves nothing to explain: `sentbench check` demands identical results of it.
+With portable arithmetic `sentbench check` demands identical results.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -33,11 +34,11 @@ FLOOR = 0.5
 ROUNDING = 0.05
 """FLOOR, ROUNDING: points."""
 CONTINUOUS = ("spearman", "pearson", "anisotropy", "alignment", "uniformity")
-"""Metrics that change by as little as the vectors do; the others count examples."""
+"""Metrics that are continuous in the vectors; the others count examples."""
 WATCHED = ("spearman", "accuracy", "map")
 """Metrics that have bands, over all items of a task."""
 LOSS_ROUNDING = 1e-3
-"""Share of a loss by which another arithmetic may change it in the first steps."""
+"""Relative tolerance of first losses between arithmetics."""
 Pair = tuple[ResultFile, ResultFile]
 """The former result of a run, and the present one."""
 System = tuple[str, str]
@@ -45,7 +46,7 @@ System = tuple[str, str]
 
 
 class Band(NamedTuple):
-    """The scores in points that the seeds of a system make plausible."""
+    """Range of scores in points that is plausible given a system's seeds."""
 
     low: float
     high: float
@@ -57,7 +58,10 @@ class Band(NamedTuple):
 
 @dataclass(frozen=True)
 class Change:
-    """One score of a run before and after, in points, None if a side lacks it; band: None if it has none."""
+    """One score of a run before and after, in points, None if a side lacks it; band: None if it has none.
+
+    items: over how many the score is before and after, None where that is the same or a side lacks it.
+    """
 
     run: str
     name: ScoreName
@@ -65,13 +69,15 @@ class Change:
     after: float | None
     band: Band | None
     answer: Answer
+    items: tuple[int, int] | None = None
 
     def __str__(self) -> str:
         title = title_of(self.name)
         if self.after is None or self.before is None:
             return f"{self.run} {title}: {'missing' if self.after is None else 'not committed'}"
         expected = "" if self.band is None else f", expected {self.band.low:.3f} to {self.band.high:.3f}"
-        return f"{self.run} {title}: {self.after:.6f}, committed {self.before:.6f}{expected}"
+        over = "" if self.items is None else f"; over {self.items[1]:,} items, committed {self.items[0]:,}"
+        return f"{self.run} {title}: {self.after:.6f}, committed {self.before:.6f}{expected}{over}"
 
 
 def worst(answers: Iterable[Answer]) -> Answer:
@@ -80,7 +86,7 @@ def worst(answers: Iterable[Answer]) -> Answer:
 
 
 def system_of(result: ResultFile) -> System:
-    """Returns the system that a result is of."""
+    """Returns the system of a result."""
     return result.run.id, result.run.backbone
 
 
@@ -119,7 +125,10 @@ def changes_of(pairs: Sequence[Pair]) -> list[Change]:
             one, two = (100 * side[name].value if name in side else None for side in (before, after))
             band = bands.get((system_of(old), name)) if other_weights else None
             answer = answer_of(name, one, two, band=band, other_weights=other_weights)
-            if answer != "identical":
+            items = (before[name].n, after[name].n) if name in before and name in after else (0, 0)
+            if items[0] != items[1]:
+                found.append(Change(old.run.key, name, one, two, band, "moved", items))
+            elif answer != "identical":
                 found.append(Change(old.run.key, name, one, two, band, answer))
     return found
 
@@ -129,8 +138,8 @@ def answer_of(
 ) -> Answer:
     """Returns whether a score moved; before, after: in points, None where a side lacks it.
 
-    band: that of the former seeds, None if it has none. other_weights: a training gave other weights.
-    A score that was not there before is an additional task, which moves nothing.
+    band: of the former seeds, None without one. other_weights: whether training gave other weights. A new
+    score is an additional task and has not moved.
     """
     if before == after or before is None:
         return "identical"
@@ -144,7 +153,7 @@ def answer_of(
 
 
 def answers_of_runs(pairs: Sequence[Pair], changes: Iterable[Change]) -> dict[str, Answer]:
-    """Returns the answer of every run by its key; changes: those of the pairs.
+    """Returns the answer of every run by its key; changes: the changed scores of the pairs.
 
     A run whose scores are all equal with other weights or another selected step is equal to rounding.
     """
@@ -157,13 +166,14 @@ def answers_of_runs(pairs: Sequence[Pair], changes: Iterable[Change]) -> dict[st
 
 
 def is_same_training(old: ResultFile, new: ResultFile) -> bool:
-    """Returns whether weights and selected step are those of the former run."""
+    """Returns whether weights and selected step equal the former run's."""
     same_weights = old.provenance.encoder_sha256 == new.provenance.encoder_sha256
     return same_weights and old.selection == new.selection
 
 
 def answer_of_losses(known: Sequence[float], found: Sequence[float]) -> Answer:
-    """Returns whether the first losses of a run moved. No seed enters, so that none is within seed noise."""
+    """Returns whether the first losses of a run moved. Seeds do not matter, so the answer is never `within
+    seed noise`."""
     if list(known) == list(found):
         return "identical"
     if len(known) == len(found) and np.allclose(found, known, rtol=LOSS_ROUNDING, atol=0):
@@ -177,6 +187,6 @@ def scores_of(result: ResultFile) -> Mapping[ScoreName, ScoreRecord]:
 
 
 def title_of(name: ScoreName) -> str:
-    """Returns a score's name without the parts that nearly all have."""
+    """Returns a score's name without its default parts."""
     task, *rest = name
     return " ".join([task, *(part for part in rest if part not in ("all", "best-dev"))])

@@ -1,4 +1,4 @@
-"""How the results of a plan compare with the committed ones, in one line and in details."""
+"""Comparison of a plan's results with the committed ones, in one line and in details."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,15 +19,14 @@ from harness.results.moved import (
 from harness.results.schema import ResultFile, ScoreName
 
 SHOWN = 10
-"""Scores that moved, and runs that are missing, that are named without `--details`."""
+"""Number of moved scores and missing runs that are listed without `--details`."""
 
 
 @dataclass(frozen=True)
 class Averages:
-    """Means over seeds of the watched scores, in points; the largest difference and where it is.
-
-    equal: how many are equal to the reported digit. spread: the standard deviation over the committed seeds
-    at the largest difference, None for one seed.
+    """Means over seeds of the watched scores, in points; the largest difference and its score. equal: number
+    of means equal to the reported digit. spread: the standard deviation over the committed seeds at the
+    largest difference, None for one seed.
     """
 
     number: int
@@ -41,8 +40,8 @@ class Averages:
 class Reproduction:
     """The runs of a plan that have a committed result, compared with it.
 
-    answers: of each run that was evaluated here. missing: the runs that were not. systems: of every run, by
-    its key. reasons: why runs are not identical. averages: None if all are.
+    answers: of each run evaluated here. missing: the other runs. systems: system of each run, by its key.
+    reasons: why runs are not identical. averages: None if all are identical.
     """
 
     systems: Mapping[str, str]
@@ -54,7 +53,7 @@ class Reproduction:
 
     @property
     def identical(self) -> int:
-        """How many runs are equal bit for bit."""
+        """Number of bit-identical runs."""
         return sum(answer == "identical" for answer in self.answers.values())
 
     @property
@@ -64,7 +63,7 @@ class Reproduction:
 
     @property
     def agrees(self) -> bool:
-        """Whether every committed run was evaluated here and nothing moved."""
+        """Whether every committed run was evaluated here and no score moved."""
         return not self.moved and not self.missing
 
     @property
@@ -90,7 +89,7 @@ class Reproduction:
 def compare_with_committed(
     committed: Mapping[str, ResultFile], here: Mapping[str, ResultFile], *, machine: str
 ) -> Reproduction:
-    """Returns how results agree with committed ones, both by the key of their run.
+    """Compares results with committed ones, both by the key of their run.
 
     machine: the architecture of this machine, as `platform.machine` names it.
     """
@@ -109,7 +108,7 @@ def compare_with_committed(
 
 
 def averages_of(pairs: Sequence[Pair]) -> Averages | None:
-    """Returns how the means over seeds compare with the committed ones; None without a common score."""
+    """Compares the means over seeds with the committed ones; None without a common score."""
     before, after = (watched_points(side) for side in zip(*pairs, strict=True))
     shared = [key for key in before if key in after]
     if not shared:
@@ -136,7 +135,7 @@ def watched_points(results: Iterable[ResultFile]) -> dict[tuple[System, ScoreNam
 
 
 def reasons_of(pairs: Iterable[Pair], machine: str) -> list[str]:
-    """Returns what the provenance of runs with other digits gives as a reason, in words."""
+    """Returns the reasons for other digits, from the provenance of the runs."""
     found: dict[str, None] = {}
     for old, new in pairs:
         before, after = old.provenance, new.provenance
@@ -186,7 +185,7 @@ def explained(found: Reproduction, changed: Sequence[str], *, details: bool) -> 
 
 
 def missing_lines(found: Reproduction, *, details: bool) -> list[str]:
-    """Returns which runs were not evaluated, no line if all or none were."""
+    """Returns a line about runs that were not evaluated, no line if all or none were evaluated."""
     if not 0 < len(found.missing) < len(found.systems):
         return []
     shown = found.missing if details else found.missing[:SHOWN]
@@ -195,7 +194,7 @@ def missing_lines(found: Reproduction, *, details: bool) -> list[str]:
 
 
 def averages_line(over: Averages) -> str:
-    """Returns how many averages over seeds are equal to the reported digit, and the largest difference."""
+    """Returns a line with the number of equal averages over seeds and the largest difference."""
     spread = ""
     if over.spread is not None:
         spread = f", where the standard deviation over seeds is {over.spread:.2f}"
@@ -206,7 +205,7 @@ def averages_line(over: Averages) -> str:
 
 
 def changed_line(changed: Sequence[str]) -> str:
-    """Returns which committed files have changed, by folder, and the command that restores them."""
+    """Returns lines about changed committed files, by folder, and the command that restores them."""
     folders = Counter(Path(name).parent.as_posix() if "/" in name else name for name in changed)
     counts = [name if name in changed else f"{number} in {name}" for name, number in folders.items()]
     tops = dict.fromkeys(name.split("/")[0] for name in changed)

@@ -1,4 +1,4 @@
-"""The bytes of one result file: reports/scores/RUN.json."""
+"""Schema of a result file: reports/scores/RUN.json."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RANGES = {
 }
 """The values that each metric can have, in raw units."""
 ROUNDING = 1e-9
-"""How far a computed value may be outside its range."""
+"""Tolerance of a computed value outside its range."""
 
 Step = Annotated[int, Field(ge=0, le=10**9)]
 Dev = Annotated[float, Field(ge=-1 - ROUNDING, le=1 + ROUNDING)]
@@ -29,7 +29,7 @@ Dev = Annotated[float, Field(ge=-1 - ROUNDING, le=1 + ROUNDING)]
 
 
 class RunRecord(Declaration):
-    """Which run the scores belong to; `identity` is the fingerprint of everything that determines them."""
+    """The run of the scores; `identity` is the fingerprint of everything that determines them."""
 
     key: Name
     id: Name = Field(description="the system of the recipe: equal over backbones and seeds")
@@ -42,7 +42,7 @@ class RunRecord(Declaration):
 
 
 class ScoreName(NamedTuple):
-    """Which score of a result file."""
+    """Identification of a score in a result file."""
 
     task: str
     metric: str
@@ -54,7 +54,7 @@ class ScoreName(NamedTuple):
 
 
 class ScoreRecord(Declaration):
-    """One score in raw units; `selection` says which weights: `best-dev` or `last`."""
+    """One score in raw units; `selection` names the weights: `best-dev` or `last`."""
 
     task: str
     metric: str
@@ -65,7 +65,7 @@ class ScoreRecord(Declaration):
 
     @property
     def name(self) -> ScoreName:
-        """What tells the score from others of its result."""
+        """Key of the score within its result."""
         return ScoreName(self.task, self.metric, self.setting, self.selection)
 
     @model_validator(mode="after")
@@ -77,7 +77,7 @@ class ScoreRecord(Declaration):
 
 
 class Selection(Declaration):
-    """Where the evaluated weights come from; scores are STS-B dev Spearman in raw units."""
+    """Origin of the evaluated weights; scores are STS-B dev Spearman in raw units."""
 
     best_step: Step
     best_dev: Dev
@@ -87,13 +87,14 @@ class Selection(Declaration):
 
 
 class Provenance(Declaration):
-    """What the numbers depend on besides the recipe. No clock time, no host name, and no commit of our own:
-
-    equal code in another commit is the same provenance.
+    """Dependencies of the numbers besides the recipe. It excludes clock time, host name and our commit: equal
+    code in another commit has the same provenance.
     """
 
-    code_sha256: str | None = Field(default=None, description="of the code that trains and evaluates the run")
-    git_commit: str | None = Field(default=None, description="of a published result: the commit of that code")
+    code_sha256: str | None = Field(
+        default=None, description="fingerprint of the code that trains and evaluates the run"
+    )
+    git_commit: str | None = Field(default=None, description="commit of the code, in published results")
     git_dirty: bool | None = Field(default=None, description="whether the code differed from that commit")
     encoder_sha256: str
     data_sha256: dict[str, str]
@@ -107,7 +108,7 @@ class Provenance(Declaration):
 
 
 class ResultFile(Declaration):
-    """The whole of reports/scores/RUN.json but its digest."""
+    """Content of reports/scores/RUN.json without its digest."""
 
     schema_: Literal[1] = Field(alias="schema")
     run: RunRecord
@@ -119,5 +120,5 @@ class ResultFile(Declaration):
     def _states_each_score_once(self) -> ResultFile:
         counts = Counter(score.name for score in self.scores)
         if len(counts) < len(self.scores):
-            raise ValueError(f"score {counts.most_common(1)[0][0]} is stated twice, expected once")
+            raise ValueError(f"score {counts.most_common(1)[0][0]} is stated twice")
         return self

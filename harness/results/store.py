@@ -30,7 +30,7 @@ def read_result(path: Path) -> ResultFile:
     """Returns one result file.
 
     Errors: InputError if it is not a regular file, not JSON, has another schema number, an unknown or missing
-    field, a value that is not finite or out of its metric's range, or not the content that its digest states.
+    field, a value that is not finite or out of its metric's range, or a wrong digest.
     """
     again = "delete it and evaluate the run again"
     raw = read_object(path, again=again)
@@ -45,7 +45,7 @@ def read_results(
 ) -> list[ResultFile]:
     """Returns the result files in the order of their names; two files of one run are an error.
 
-    kept: which of their scores are needed; all scores of thousands of files take gigabytes.
+    kept: selects scores; all scores of thousands of files take gigabytes.
     """
     results = [_slim(read_result(path), kept) for path in sorted(paths)]
     seen: set[str] = set()
@@ -57,7 +57,8 @@ def read_results(
 
 
 def _slim(result: ResultFile, kept: Callable[[RunRecord, ScoreRecord], bool]) -> ResultFile:
-    """Returns a result with the scores that are needed; they share the set that pydantic keeps for each."""
+    """Returns a result with the selected scores; they share one set of pydantic's set fields to save
+    memory."""
     scores = [score for score in result.scores if kept(result.run, score)]
     for score in scores:
         object.__setattr__(score, "__pydantic_fields_set__", _SCORE_FIELDS)

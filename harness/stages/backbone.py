@@ -24,9 +24,8 @@ def execute(arguments: argparse.Namespace) -> None:
 
 
 def make_backbone(params: Params, name: str) -> Path:
-    """Writes backbones/NAME: a fetched model as it is, the first layers of another, one over word vectors.
-
-    All but a fetched model have a record next to them with the hash of each file.
+    """Writes backbones/NAME: an unchanged fetched model, its first layers, or a model over word vectors.
+    Except for a fetched model, a record has the hash of each file.
     """
     if name not in params.backbones:
         raise InputError(

@@ -31,9 +31,8 @@ def execute(arguments: argparse.Namespace) -> None:
 
 def derive(params: Params, name: str, *, device: str = "auto") -> Path:
     """Writes corpora/NAME: `corpus.tsv`, the origin's rows in their order with the views after tabs, and
-    `corpus.json`, what they were made of and how many outputs were empty or ran away.
-
-    A killed run continues with the part it was at; the result has the bytes of an uninterrupted one.
+    `corpus.json`, with its inputs and the numbers of empty and runaway outputs. A killed run continues with
+    its last part; the result is byte-identical to an uninterrupted run.
     """
     if name not in params.corpora:
         raise InputError(

@@ -30,7 +30,7 @@ ARGUMENTS = {"name": {"help": "an entry of `sources` in params.yaml"}}
 
 
 def execute(arguments: argparse.Namespace) -> None:
-    """Fetches the source, or copies it from the folder of SENTBENCH_DATA: nothing is downloaded twice."""
+    """Fetches the source, or copies it from the folder of SENTBENCH_DATA: no file is downloaded twice."""
     folder = data_roots()[-1]
     fetch_sources(
         [arguments.name],
@@ -48,10 +48,9 @@ def fetch_sources(
     revision: str | None = None,
     copies: Path | None = None,
 ) -> None:
-    """Brings each source into `directory`/NAME and prints one line for it; see `harness.data.download.fetch`.
-
-    `copies`/NAME, where it is given, is made a copy of that folder.
-    Errors: InputError if sources are missing after all were tried; of several names, each reason is printed.
+    """Fetches each source into `directory`/NAME and prints one line for it; see
+    `harness.data.download.fetch`. If `copies` is given, the folder is copied to `copies`/NAME. Errors:
+    InputError if sources are missing after all were tried; for several names each reason is printed.
     """
     for name in names:
         source_named(name)
@@ -77,7 +76,7 @@ def fetch_sources(
 
 
 def check_sources(names: Sequence[str], *, directory: Path) -> None:
-    """Verifies each fetched source and prints one line for it; stops at the first that is not whole."""
+    """Verifies each fetched source and prints one line for it; stops at the first damaged one."""
     for name in _with_bar(names):
         check(name, directory)
         tqdm.write(describe(directory / name), file=sys.stdout)

@@ -1,10 +1,10 @@
-"""`sentbench stage entries`: pipeline stage that gives each entry of params.yaml a file of its own.
+"""`sentbench stage entries`: pipeline stage that writes each entry of params.yaml to a separate file.
 
 Example: `sentbench stage entries`
 
 DVC reads a whole parameter file again for every stage that depends on a key of it, so a plan of n runs would
-cost n readings of n entries. A stage that depends on its entry's file reads that alone, and unchanged bytes
-stop the wave just the same.
+cost n readings of n entries. A stage that depends on its entry's file reads only that file, and does not run
+if its bytes are unchanged.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from harness.paths import ENTRIES
 from harness.plan.entries import Params, read_params
 
 EVALUATION = ("tasks", "text", "weights")
-"""What of a run's entry its evaluation depends on."""
+"""Keys of a run's entry on which its evaluation depends."""
 
 
 def execute(arguments: argparse.Namespace) -> None:

@@ -2,7 +2,7 @@
 
 Example: `sentbench stage evaluate simcse-small__words-50d__s0`
 
-The vectors of any other folder come from here too.
+It also provides the vectors of any other folder.
 """
 
 import argparse
@@ -44,7 +44,7 @@ from harness.tasks.interface import Encode, Task
 from harness.tasks.registry import build_tasks
 
 OFFLINE = "STSB,sts-part"
-"""Tasks whose data come from the package registry: they run where the hub is out of reach."""
+"""Tasks whose data come from the package registry: they run without access to the hub."""
 CONTINUES = "the same command encodes only what is not stored yet"
 ARGUMENTS = {"run": {"metavar": "RUN"}, "--device": DEVICE}
 
@@ -55,9 +55,7 @@ def execute(arguments: argparse.Namespace) -> None:
     device = compute_on(params.run(arguments.run).arithmetic, arguments.device)
     folder = ARTEFACTS / arguments.run
     if not folder.is_dir():
-        raise InputError(
-            f"{folder}: no such folder, expected an encoder; run `dvc repro train@{arguments.run}`"
-        )
+        raise InputError(f"{folder}: missing encoder; run `dvc repro train@{arguments.run}`")
     with alone(f"evaluating {arguments.run}"):
         print(evaluate_run(params, arguments.run, folder, device=device))
 
@@ -107,10 +105,9 @@ def vectors_of(
     from_store: bool = False,
     device: str = "auto",
 ) -> Iterator[Encode]:
-    """Yields what gives the vectors of the tasks' texts by any encoder folder, each text encoded once.
-
-    With `from_store` they are kept ones, of the folder or of the run that it names, and no model is loaded.
-    Errors: InputError if the folder is no encoder, or the store lacks a text.
+    """Yields a function from texts to vectors of an encoder folder, with each text encoded once. With
+    `from_store` the vectors are read from a folder or a run's store, and no model is loaded. Errors:
+    InputError if the folder has no encoder, or the store lacks a text.
     """
     if from_store:
         stored = folder if (folder / STORE_RECORD).is_file() else EMBEDDINGS / folder.name
@@ -122,15 +119,15 @@ def vectors_of(
 
 
 def tasks_named(names: Sequence[str], *, text: str) -> list[Task]:
-    """Returns the tasks of names and suites. Errors: those of `build_tasks`, InputError for none at all."""
+    """Returns the tasks of names and suites. Errors: as of `build_tasks`; InputError for an empty list."""
     if not names:
-        raise InputError("no task is named, expected at least one; see `sentbench list tasks`")
+        raise InputError("name at least one task; see `sentbench list tasks`")
     return build_tasks(names, text=text)
 
 
 @contextmanager
 def offline_first(names: Sequence[str]) -> Iterator[None]:
-    """Adds to the error about a source that is not here which tasks need neither hub nor mirror."""
+    """Adds the tasks that need neither hub nor mirror to the error about a missing source."""
     try:
         yield
     except NotFetched as error:

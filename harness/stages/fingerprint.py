@@ -2,7 +2,7 @@
 
 Example: `sentbench stage fingerprint --data selection-senteval`
 
-Where the bytes are as before, no stage that depends on the file runs again.
+If the bytes are unchanged, no dependent stage runs again.
 """
 
 import argparse
@@ -50,7 +50,7 @@ def code_fingerprints(params: Params) -> dict[Path, str]:
 def write_data_fingerprint(params: Params, name: str) -> Path:
     """Writes .fingerprints/data/NAME.txt: a line with the hash of each source of a chain up to this link.
 
-    Errors: InputError if the link is not in `reads`, or its source is not there.
+    Errors: InputError if the link is not in `reads`, or its source is missing.
     """
     if name not in params.reads:
         raise InputError(

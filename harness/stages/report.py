@@ -1,7 +1,8 @@
-"""Stage `report`: recorded scores become tables, figures and pages, all of one generation."""
+"""Stage `report`: recorded scores become tables, figures and pages, all replaced together."""
 
 import os
 from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 
 from harness.assembly.content import report_content
 from harness.assembly.tables import build_tables, contributed_results, evidence_of
@@ -13,6 +14,7 @@ from harness.paths import ARTEFACTS, REPORTS, RUN_RECORD, SCORES
 from harness.plan.entries import Params
 from harness.report.formats.summary import metrics_files, text_files
 from harness.report.pages.render import render_pages
+from harness.report.pages.search import SEARCH
 from harness.report.settled import settled_lines
 from harness.report.tables.leaderboard import missing_cells, tables_of_plan
 from harness.results.schema import ResultFile
@@ -22,24 +24,24 @@ OUTPUTS = {
     REPORTS / "index.html": None,
     REPORTS / "index.md": None,
     REPORTS / "tables": layouts.TABLES,
-    REPORTS / "pages": layouts.PAGES,
+    REPORTS / "pages": layouts.PAGES._replace(names=(*layouts.PAGES.names, Path(SEARCH).name)),
     REPORTS / "papers": layouts.PAPERS,
 }
-"""What a report consists of, each part with the layout that tells a former one from a person's folder."""
+"""Parts of a report, each with the layout that distinguishes a former report from other folders."""
 
 
 def report(params: Params, *, strict: bool) -> int:
     """Writes tables and pages below reports/, all or none.
 
     Returns 1 if `strict` and a cell of the plan's tables is missing or a score is missing, stale or not
-    planned. Errors: InputError without a score of the plan, for a bad declaration or file, and for a folder
-    that holds what no report writes.
+    planned. Errors: InputError without a score of the plan, for an invalid declaration or file, and for an
+    output folder with other files.
     """
     check_plain(REPORTS, again="delete it and run `dvc repro`")
     results = read_results(SCORES.glob("*.json"), kept=lambda run, score: run.key in params.runs)
     planned = [result for result in results if result.run.key in params.runs]
     if not planned:
-        raise InputError(f"{SCORES}: no scores of the plan, expected at least one run's; run `dvc repro`")
+        raise InputError(f"{SCORES}: no scores of the plan; run `dvc repro`")
     for path, layout in OUTPUTS.items():
         if layout is not None:
             check_folder(path, layout)
@@ -64,9 +66,9 @@ def score_problems(
 ) -> list[str]:
     """Returns one line a problem, each naming the run and what to do; an empty list if all is well.
 
-    missing: a planned run without scores. stale: scores of another identity than the run has now. orphan:
-    scores of a run not planned. identities: the present identity by run key; runs that are not in it are not
-    checked for staleness.
+    missing: a planned run without scores. stale: scores with an outdated identity. orphan: scores of a run
+    that is not planned. identities: the present identity by run key; runs that are not in it are not checked
+    for staleness.
     """
     found = {result.run.key for result in results}
     problems = [
@@ -98,9 +100,8 @@ def write_report(files: Mapping[str, str]) -> None:
 
 
 def present_identities(params: Params) -> dict[str, str]:
-    """Returns the identity of every planned run whose artefact is there.
-
-    Errors: InputError for an artefact whose description does not state one.
+    """Returns the identity of every planned run that has an artefact. Errors: InputError for an artefact
+    without an identity.
     """
     found = {}
     for key in params.runs:

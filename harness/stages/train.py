@@ -60,7 +60,7 @@ def train(params: Params, key: str, folder: Path, *, device: str, resume: bool) 
 
     device: `cpu` or `cuda`, of a process that computes with the run's arithmetic (see `compute_on`). With
     `resume` a killed run continues from its last resume point, which belongs to the run's identity; the
-    result has the bytes of an uninterrupted run.
+    result is byte-identical to an uninterrupted run.
     """
     run = params.run(key)
     described = run.described(key)
@@ -80,7 +80,7 @@ def train(params: Params, key: str, folder: Path, *, device: str, resume: bool) 
         try:
             trainer.fit(rows)
         except NotFiniteError:
-            if new:  # whoever continues it would meet the same
+            if new:  # resuming would fail again
                 shutil.rmtree(state, ignore_errors=True)
             raise
         with new_outputs({folder: ARTEFACT, cost_file: None}) as parts:
@@ -103,7 +103,7 @@ def train(params: Params, key: str, folder: Path, *, device: str, resume: bool) 
 
 
 def gpu_memory(device: str) -> dict[str, int]:
-    """Returns the most bytes that this process has held of its GPU, and the GPU's bytes; {} on a CPU."""
+    """Returns the peak GPU memory of this process and the GPU's memory, in bytes; {} on a CPU."""
     import torch
 
     if device == "cpu":
@@ -115,10 +115,9 @@ def gpu_memory(device: str) -> dict[str, int]:
 
 
 def check_outputs(folder: Path, cost_file: Path, *, weights: Path) -> None:
-    """Raises InputError unless all that a training writes can be written.
-
-    weights: the folder of the backbone. An artefact holds it twice, the resume state six times: the selected
-    weights, the last and one copy that is being written, and parameters with two moments.
+    """Raises InputError unless all outputs of a training can be written. weights: the folder of the backbone.
+    An artefact contains the weights twice, the resume state six times: the selected weights, the last and one
+    copy that is being written, and parameters with two moments.
     """
     check_folder(folder, ARTEFACT, room=2 * room_of(weights))
     check_file(RESUME / "state", room=6 * room_of(weights))
@@ -149,7 +148,7 @@ def build_trainer(run: Run, settings: tuple[Any, Any, Any], state: Path, *, devi
 
 
 def _outcome(trainer: Trainer, device: str) -> dict[str, Any]:
-    """Returns what the record of an artefact states of its training besides the run's entry."""
+    """Returns the record of a training in its artefact, in addition to the run's entry."""
     record = trainer.record
     return {
         "device": device,

@@ -1,1 +1,2 @@
-"""Evaluation tasks: what needs a gold label. `registry` has them by name, `declared` one line for each."""
+"""Evaluation tasks: all code that reads gold labels. `registry` has them by name, `declared` one line for
+each."""

@@ -34,9 +34,7 @@ def encode_unique(
         if matrix.dtype.kind not in "fiu":
             raise TypeError(matrix.dtype)
     except (TypeError, ValueError) as error:
-        raise InputError(
-            f"{task}: the encoder's vectors are not one array of numbers; return an array [N, d]"
-        ) from error
+        raise InputError(f"{task}: the encoder must return one array of numbers [N, d]") from error
     if matrix.ndim != 2 or len(matrix) != len(unique) or not matrix.shape[1]:
         raise InputError(
             f"{task}: the encoder returned an array of shape {list(matrix.shape)} for {len(unique)} texts; "
@@ -68,6 +66,6 @@ def evaluate_tasks(tasks: Sequence[Task], encode: Encode) -> list[Score]:
 def evaluate_stored(tasks: Sequence[Task], encode: Encode) -> list[Score]:
     """Returns the scores of all tasks, each reading only its own texts: for vectors stored on disk.
 
-    The memory needed is that of the largest task; `evaluate_tasks` holds the vectors of all of them.
+    Memory is bounded by the largest task; `evaluate_tasks` holds the vectors of all tasks.
     """
     return [score for task in tasks for score in task.evaluate(encode)]

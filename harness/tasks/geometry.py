@@ -95,8 +95,8 @@ def _directions(vectors: np.ndarray) -> np.ndarray:
     zero = int((~vectors.any(axis=1)).sum())
     if zero:
         raise InputError(
-            f"{zero} of {len(vectors)} vectors are zero and have no direction; expected none, so this "
-            "encoder has no geometry on these texts"
+            f"{zero} of {len(vectors)} vectors are zero and have no direction, so this encoder has no "
+            f"geometry on these texts"
         )
     return unit_rows(vectors)
 
@@ -104,8 +104,8 @@ def _directions(vectors: np.ndarray) -> np.ndarray:
 class GeometryTask:
     """Alignment of the positive pairs of STS-B, uniformity and anisotropy of its distinct sentences.
 
-    Metrics `alignment`, `uniformity`, `anisotropy`; setting `all`, and for alignment those of POSITIVES;
-    n counts pairs for alignment, else texts.
+    Metrics `alignment`, `uniformity`, `anisotropy`; setting `all`, and for alignment the settings of
+    POSITIVES; n counts pairs for alignment, else texts.
     """
 
     def __init__(

@@ -40,20 +40,20 @@ class Task(Protocol):
 
 
 def check_names(tasks: Iterable[Task]) -> None:
-    """Raises InputError if two tasks have one name, under which a reader would find either."""
+    """Raises InputError if two tasks have the same name."""
     names = [task.name for task in tasks]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise InputError(f"two tasks are called {twice!r}, expected one; rename one")
+        raise InputError(f"two tasks are called {twice!r}; rename one")
 
 
 @dataclass(frozen=True)
 class Declaration:
-    """One task, known before its data or its code is loaded.
+    """Declaration of a task, before its data or code is loaded.
 
     `factory` makes the task from text form and source, with the `arguments` of the name, if it takes any.
     `source` is a key of harness/data/sources.yaml, or a function of text form and providers that returns one.
-    `suite` is the group of tasks that it belongs to, None for a task that only runs by its own name.
+    `suite` is its group of tasks, None for a task that runs only by its name.
     `arguments`: the name takes arguments, as in `NAME:key=number`, which the factory receives.
     """
 

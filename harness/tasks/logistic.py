@@ -20,7 +20,7 @@ from torch import Tensor
 from torch.optim.adam import adam
 
 BATCH_BYTES = 5 << 20
-"""Size of the rows gathered for one step: about that of a CPU's caches."""
+"""Bytes of the rows gathered for one step: about the size of a CPU's caches."""
 
 DENSE_BYTES = 1 << 30
 """Features up to this size are computed once; larger ones are computed for each batch."""
@@ -71,9 +71,9 @@ class Protocol:
     grid: tuple[float, ...] = (1e-5, 1e-4, 1e-3, 1e-2)  # L2 penalties
     learning_rate: float = 1e-3
     batch_size: int = 64
-    tenacity: int = 5  # the check that fails after this many failed ones ends the fit
+    tenacity: int = 5  # the fit ends at the next failed check after this many failed ones
     epoch_size: int = 4  # passes over the rows between two checks
-    max_epochs: int = 200  # no block of passes starts after this many
+    max_epochs: int = 200  # last pass at which a block of passes may start
     seed: int = 1111
 
 

@@ -1,8 +1,8 @@
 """Our encoders under the tasks of mteb.
 
 mteb keeps a result under the model's name and revision and returns it without encoding when both are known.
-So the name says what was run, the revision is made from the encoder's bytes, and results lie in a folder of
-ours. Results on local copies of its data sets are kept apart and carry a revision made from the copy's bytes.
+So the name states the system, the revision is a hash of the encoder's bytes, and results go to our folder.
+Results on local copies of its data sets are kept apart and have a revision made from the copy's bytes.
 """
 
 import re
@@ -27,7 +27,7 @@ LOCAL_STS = {
 
 
 class MtebScore(NamedTuple):
-    """mteb's main score of one task in raw units, the revision of the data it is of, and its file."""
+    """mteb's main score of one task in raw units, the revision of its data, and its file."""
 
     task: str
     metric: str
@@ -46,7 +46,7 @@ class MtebModel:
     """An encoder (with `encode` and `dim`) as mteb calls one.
 
     Texts come in batches of a data loader, cosines are float64. name, revision: of `identity_of`. experiment:
-    mteb's, such as the seed; a folder of its own below the revision.
+    of mteb, such as the seed; a folder below the revision.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class MtebModel:
         )
 
     def encode(self, inputs: Iterable[Mapping[str, Any]], **_: Any) -> np.ndarray:
-        """Returns [N, dim]; mteb's prompts, splits and batch size have no bearing on the vectors."""
+        """Returns [N, dim]; mteb's prompts, splits and batch size do not affect the vectors."""
         texts = [text for batch in inputs for text in batch["text"]]
         return np.asarray(self.encoder.encode(texts))
 
@@ -95,8 +95,8 @@ def run_mteb(
     """Returns mteb's main score of each task; result files and model meta lie below `out`/results.
 
     `local` names a folder with copies of the hub's STS data sets (see LOCAL_STS). Its results are always
-    recomputed, are written to `out`/local/results, and carry the revision `local-` and the copy's hash.
-    Errors: InputError for a task mteb does not know, a copy that is not there, or a hub out of reach.
+    recomputed, are written to `out`/local/results, and have the revision `local-` with the copy's hash.
+    Errors: InputError for an unknown task, a missing copy, or an unreachable hub.
     """
     if not tasks:
         return []
@@ -118,8 +118,8 @@ def run_mteb(
     except out_of_reach as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise InputError(
-            f"mteb's data of {', '.join(tasks)}: the hub is not reachable or refuses them ({reason}), "
-            f"expected a network; or name a mirror by SENTBENCH_MIRROR, for {', '.join(LOCAL_STS)}"
+            f"mteb's data of {', '.join(tasks)}: the hub is not reachable or refuses them ({reason}); set "
+            f"SENTBENCH_MIRROR to use a mirror for {', '.join(LOCAL_STS)}"
         ) from None
     return [
         MtebScore(

@@ -1,4 +1,4 @@
-"""A task of a user's own pairs: the correlation of cosines with their scores, as for the STS sets."""
+"""A task of custom pairs: the correlation of cosines with their scores, as for the STS sets."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -24,7 +24,7 @@ def own_pairs_task(pairs: str | Path | Iterable[Any], name: str | None = None) -
 
 
 def enumerated(rows: Iterable[Any]) -> list[tuple[str, tuple[Any, Any, Any]]]:
-    """Returns rows with their places in words. Errors: InputError for what is not rows of three."""
+    """Returns rows with their numbers for messages. Errors: InputError unless each row has three values."""
     try:
         found = [tuple(row) for row in rows]
     except TypeError:

@@ -1,6 +1,6 @@
 """The evaluation tasks by name, as the files of harness/tasks/declared declare them.
 
-Importing it loads only declarations: no reader, no numpy and no torch.
+Importing it loads only declarations, neither readers nor numpy nor torch.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ SELECTION = ("STSB-dev",)
 def read_declarations() -> tuple[dict[str, Declaration], dict[str, str]]:
     """Returns every declared task by name, file after file in the order of their names, and its module.
 
-    Errors: InputError if two declarations have one name.
+    Errors: InputError if two declarations have the same name.
     """
     found: dict[str, Declaration] = {}
     modules: dict[str, str] = {}
@@ -58,11 +58,11 @@ reread()
 
 
 def build_tasks(names: Sequence[str], *, text: str, providers: Sequence[str] | None = None) -> list[Task]:
-    """Returns the tasks of names and suites in the order given, each once; nothing is read or fetched yet.
+    """Returns the tasks of names and suites in the order given, each once; reads and fetches nothing.
 
     A name may carry arguments after colons: `STS12-hard-length:positive=4:negative=3:longer=5:closer=2`.
     `providers` is the order of data providers (default: as `harness.data.download.provider_order` has it),
-    which decides between sources with the same pairs.
+    which selects among sources with the same pairs.
     Errors: InputError for an unknown name or text form, or arguments that the task does not take.
     """
     tasks = []
@@ -77,7 +77,7 @@ def build_tasks(names: Sequence[str], *, text: str, providers: Sequence[str] | N
 def sources_of(names: Sequence[str], *, text: str, providers: Sequence[str] | None = None) -> list[str]:
     """Returns the names of the sources that these tasks read, sorted; no task is built, no source fetched.
 
-    Errors: those of `build_tasks`, but for the arguments of a name.
+    Errors: as of `build_tasks`, except for arguments of a name.
     """
     return sorted({_declared(name).source_for(text, providers) for name in _expanded(names, text)})
 
@@ -105,9 +105,9 @@ def _declared(name: str) -> Declaration:
     base, _, arguments = name.partition(":")
     if base not in TASKS:
         raise InputError(
-            f"task {name!r} is not known, expected a name that `sentbench list tasks` prints or one of the "
-            f"suites {', '.join(SUITES)}{near_matches(name, [*TASKS, *SUITES])}"
+            f"task {name!r} is not known, expected a name of `sentbench list tasks` or a suite: "
+            f"{', '.join(SUITES)}{near_matches(name, [*TASKS, *SUITES])}"
         )
     if arguments and not TASKS[base].arguments:
-        raise InputError(f"task {name!r}: {base} takes no arguments, expected {base!r}; drop the rest")
+        raise InputError(f"task {name!r}: {base} takes no arguments")
     return TASKS[base]

@@ -1,4 +1,4 @@
-"""What training watches: STS-B dev, whose score selects the weights, and the geometry of its sentences."""
+"""Measures during training: STS-B dev, whose score selects the weights, and the geometry of its sentences."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -11,7 +11,7 @@ from harness.tasks.text_forms import stsb_source
 
 
 def dev_evaluation(text: str) -> Callable[[Any], Mapping[str, float]]:
-    """Returns what selection measures: STS-B dev Spearman as `score`, with alignment and uniformity."""
+    """Returns the evaluation of selection: STS-B dev Spearman as `score`, with alignment and uniformity."""
     source = stsb_source(text, None)
     tasks: list[Task] = [
         sts_task("STSB-dev", text, source),

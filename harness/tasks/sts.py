@@ -67,7 +67,7 @@ class StsTask:
         if problem:
             raise NoScoreError(
                 f"{self.name}: {problem.metric} over {problem.setting} is not defined: the cosines or gold "
-                f"scores of its {problem.n} pairs are all equal; expected an encoder that tells texts apart"
+                f"scores of its {problem.n} pairs are all equal"
             )
         return scores
 

@@ -26,7 +26,7 @@ THRESHOLDS = "positive=NUMBER:negative=NUMBER:longer=NUMBER:closer=NUMBER"
 
 
 def sts_task(name: str, text: str, source: str, *, folder: Path | None = None) -> StsTask:
-    """Returns STS-B test or dev, a yearly set, what STS-B holds of one (`-part`), or a set of SICK.
+    """Returns STS-B test or dev, a yearly set, its pairs within STS-B (`-part`), or a set of SICK.
 
     SICKR is the test part of SICK, which SentEval leaves as published; SICKR-mteb is mteb's SICK-R, all 9,927
     pairs. The raw files of a year do not mark subsets: only setting `all`.
@@ -51,7 +51,7 @@ def sts_task(name: str, text: str, source: str, *, folder: Path | None = None) -
 
 
 def hard_length_task(whole: StsTask, arguments: Sequence[str]) -> StsTask:
-    """Returns the pairs of a task whose lengths mislead, as one set; its name carries the thresholds.
+    """Returns the pairs of a task with misleading lengths, as one set; its name includes the thresholds.
 
     arguments: as in THRESHOLDS, in this order.
     Errors: InputError for any other, and for a negative that is not below positive.
@@ -96,7 +96,7 @@ def misleading_lengths(
 def read_stsb_split(folder: Path, split: str, *, form: str, source: str) -> list[ScoredPair]:
     """Returns the rows of STS-B train, dev or test in a text form; rows of stsb-raw have no origin.
 
-    A file is read once in a process, as long as it is the same: yearly sets and their hard pairs are parts.
+    A file is read once in a process, until it changes: yearly sets and their hard pairs share it.
     """
     path = folder / (STSB_FILES[split] if source == "stsb-raw" else f"sts-{split}.csv")
     state = path.stat() if path.is_file() else None

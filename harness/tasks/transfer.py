@@ -33,10 +33,10 @@ SETTING = "senteval"
 
 @dataclass(frozen=True)
 class DataSet:
-    """What one task classifies. `combine` names the features: of a pair, or of a text `alone`.
+    """Settings of one classification task. `combine` names the features: of a pair, or of a text `alone`.
 
-    snli: examples are sorted, and the penalty is not searched, as SentEval does for SNLI.
-    published_rows: of the training part; the setting of the scores says that a file has fewer.
+    snli: examples are sorted, and the penalty is not searched, as SentEval does for SNLI. published_rows: of
+    the training part; the setting of the scores states if a file has fewer.
     """
 
     name: str

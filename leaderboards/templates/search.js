@@ -1,26 +1,62 @@
 "use strict";
-/* ---- search: the list is part of the page; nothing is asked of a server ---- */
+/* ---- search: one file has what can be found; a page loads it when its search field is first used ---- */
 (() => {
-  const source = document.getElementById("search-data");
   const form = document.getElementById("search");
-  if (!source || !form) return;
+  if (!form) return;
   const MOST = 12;
-  const entries = JSON.parse(source.textContent);
+  const { root } = form.dataset;
+  const field = document.getElementById("search-text");
   const hits = document.getElementById("search-hits");
+  const has = (text) => { const low = text.toLowerCase(); return (word) => low.includes(word); };
+  let found = null;
+  /* of a table: itself; a row of which every word is known; a number, where other words name its column or value */
+  const inTable = (table, words) => {
+    const places = words.every(has(`${table.kind} ${table.title}`)) ? [[table.kind, table.title, table.id]] : [];
+    const short = table.title.split(":")[0];
+    for (const [name, id, ...numbers] of table.rows) {
+      const more = words.filter((word) => !has(`${table.title} ${name}`)(word));
+      if (!more.length) places.push([short, name, id]);
+      else {
+        table.columns.forEach(([column, title], place) => {
+          if (numbers[place] && more.every(has(`${title} ${numbers[place]}`))) {
+            places.push([short, `${name}, ${title}: ${numbers[place]}`, `${id}--${column}`]);
+          }
+        });
+      }
+    }
+    return places.map(([kind, name, id]) => [kind, name, `${table.page}#${id}`]);
+  };
   const find = () => {
-    const words = document.getElementById("search-text").value.toLowerCase().split(/\s+/).filter(Boolean);
-    const found = entries.filter(([kind, name]) => words.every((word) => `${kind} ${name}`.toLowerCase().includes(word)));
-    hits.replaceChildren(...(words.length ? found.slice(0, MOST) : []).map(([kind, name, address]) => {
+    if (!found) return;
+    const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const all = words.length ? [
+      ...found.places.filter(([kind, name]) => words.every(has(`${kind} ${name}`))),
+      ...found.tables.flatMap((table) => inTable(table, words)),
+    ] : [];
+    hits.replaceChildren(...all.slice(0, MOST).map(([kind, name, address]) => {
       const link = document.createElement("a");
-      link.href = address;
+      link.href = root + address;
       link.textContent = name;
       const hit = document.createElement("li");
       hit.append(link, ` ${kind}`);
       return hit;
     }));
-    if (words.length && !found.length) hits.textContent = "Nothing found";
+    if (words.length && !all.length) hits.textContent = "Nothing found";
+    if (all.length > MOST) hits.append(`${all.length - MOST} more`);
+  };
+  const load = () => {
+    if (window.searchFound) return;
+    window.searchFound = (listed) => { found = listed; find(); };
+    const script = document.createElement("script");
+    script.src = `${root}${form.dataset.file}`;
+    script.addEventListener("error", () => { hits.textContent = `${form.dataset.file} is not here: copy it too`; });
+    document.head.append(script);
   };
   form.hidden = false;
+  form.addEventListener("focusin", load);
   form.addEventListener("input", find);
   form.addEventListener("submit", (event) => { event.preventDefault(); hits.querySelector("a")?.click(); });
+  document.addEventListener("click", (event) => {
+    if (!form.contains(event.target) || event.target.closest("#search-hits a")) hits.replaceChildren();
+  });
 })();

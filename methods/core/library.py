@@ -138,7 +138,7 @@ def _plain(folder: Path, pooling: str) -> Any:
     if network.module_output_name != "token_embeddings":
         raise InputError(f"{folder}: gives {network.module_output_name}, expected vectors of tokens to pool")
     modules = [network, Pooling(network.get_embedding_dimension(), pooling)]
-    return SentenceTransformer(modules=modules, device="cpu")
+    return SentenceTransformer(modules=modules, device="cpu", trust_remote_code=False)
 
 
 def check_named(pooling: str, folder: Path) -> None:

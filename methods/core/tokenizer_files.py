@@ -44,7 +44,7 @@ def as_in_file(tokenizer: Any, folder: Path) -> Any:
         difference = _difference(tokenizer.backend_tokenizer, file)
         if difference is None or (difference == "word pieces of a text" and _states_a_setting(folder)):
             return tokenizer
-        read = PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True)
+        read = PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     if _difference(read.backend_tokenizer, file) is not None:
         raise InputError(f"{folder}: {CONFIG} gives another {difference} than {FILE}, expected the same")
     read.instead = (

@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.verdict_others import rows_of_others, told_apart, won_or_lost
+from benchmarks.verdict_others import rows_of_others
 from benchmarks.verdict_studies import TRUTHS, Row, Studies, rows_of_looks, useful
+from benchmarks.verdict_systems import told_apart, won_or_lost
 from benchmarks.verdicts import DOCS
 from harness.facts.number_tests import LEVEL
 

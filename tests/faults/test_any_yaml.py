@@ -69,7 +69,7 @@ def test_a_key_that_stands_twice_is_refused_at_any_depth(
         lines = ["- x: 1\n", "-\n", *(f"  {line}" for line in lines)]
     path = tmp_path / "file.yaml"
     path.write_text("".join(lines), encoding="utf-8")
-    with pytest.raises(InputError, match="appears twice, expected once") as caught:
+    with pytest.raises(InputError, match="appears twice") as caught:
         read_yaml(path)
     assert len(str(caught.value).splitlines()) == 1
 

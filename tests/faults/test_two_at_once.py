@@ -81,6 +81,6 @@ def test_the_second_waits_or_is_refused_and_the_first_ends_well(
     assert second.exitcode == (2 if refused else 0), told
     if refused:
         assert len(told) == 1
-        assert "another process is at it" in told[0]
+        assert "already running in another process" in told[0]
     hidden = (".cache", "reports/costs")
     assert tree_but(project, *hidden) == tree_but(tmp_path / "alone", *hidden)

@@ -213,7 +213,7 @@ def test_a_person_who_sets_a_variable_of_the_allocator_decides(
 
 @pytest.fixture
 def a_gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Lets torch report a GPU, and gives its settings back afterwards."""
+    """Lets torch report a GPU with the settings of speed, and gives its own back afterwards."""
     import torch
 
     properties = SimpleNamespace(name="NVIDIA A10", major=8, minor=6)
@@ -222,10 +222,17 @@ def a_gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: properties)
     monkeypatch.setattr(torch.version, "cuda", "12.8")
     monkeypatch.setattr(torch.backends.cudnn, "version", lambda: 91002)
+    monkeypatch.setattr(torch.backends.cudnn, "benchmark", True)
+    switches = [torch.backends.cudnn, torch.backends.cuda.matmul]
+    before = [switch.allow_tf32 for switch in switches]
+    for switch in switches:
+        switch.allow_tf32 = True
     monkeypatch.setenv("CUBLAS_WORKSPACE_CONFIG", "")
     monkeypatch.delenv("CUBLAS_WORKSPACE_CONFIG")
     yield
     torch.use_deterministic_algorithms(False)
+    for switch, allowed in zip(switches, before, strict=True):
+        switch.allow_tf32 = allowed
 
 
 @pytest.mark.parametrize("wanted", ["cpu", "cuda", "auto"])
@@ -237,9 +244,24 @@ def test_on_a_gpu_operators_are_deterministic_and_products_are_not_rounded_to_tf
     assert on_gpu == (wanted != "cpu")
     assert torch.are_deterministic_algorithms_enabled() == on_gpu
     assert os.environ.get("CUBLAS_WORKSPACE_CONFIG") == (":4096:8" if on_gpu else None)
-    if on_gpu:
-        assert not torch.backends.cuda.matmul.allow_tf32
-        assert not torch.backends.cudnn.allow_tf32
+    assert torch.backends.cuda.matmul.allow_tf32 == torch.backends.cudnn.allow_tf32 == (not on_gpu)
+    assert torch.backends.cudnn.benchmark == (not on_gpu)
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_auto_takes_a_gpu_where_one_is_and_cuda_demands_one(
+    there: bool, a_gpu: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: there)
+    assert process.resolve_device("auto") == ("cuda" if there else "cpu")
+    assert process.resolve_device("cpu") == "cpu"
+    with pytest.raises(InputError, match="'mps' is not known, expected auto, cpu, cuda"):
+        process.resolve_device("mps")
+    if not there:
+        with pytest.raises(InputError, match="no CUDA device here"):
+            process.resolve_device("cuda")
 
 
 @pytest.mark.usefixtures("a_gpu")

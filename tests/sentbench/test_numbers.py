@@ -32,7 +32,7 @@ def test_results_are_a_row_a_score() -> None:
 
 
 def test_results_without_a_folder_are_those_of_the_checkout(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(sentbench.InputError, match="the table of results needs a checkout"):
+    with pytest.raises(sentbench.InputError, match="the table of results: run this in a checkout"):
         sentbench.results()
     monkeypatch.chdir(ROOT)
     assert sentbench.results()["key"].nunique() == len(list((ROOT / "reports/scores").glob("*.json")))

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -94,8 +95,9 @@ def test_the_command_scores_a_file_as_python_does(
     tasks = [sentbench.pairs(file), sentbench.pairs(other)]
     frame = sentbench.evaluate(str(folder), tasks, intervals=True, averages=True)
     *scores, average = frame.to_dict("records")
-    assert [one["value"] for one in found["scores"]] == pytest.approx([one["value"] for one in scores])
-    assert found["average_intervals"]["pairs"] == pytest.approx([average["low"], average["high"]])
+    close = partial(pytest.approx, abs=1e-3)  # batches differ, and cosines of untrained vectors lie near 1
+    assert [one["value"] for one in found["scores"]] == close([one["value"] for one in scores])
+    assert found["average_intervals"]["pairs"] == close([average["low"], average["high"]])
     (line,) = [line for line in said.splitlines() if line.startswith("Avg. pairs")]
     assert f"{100 * average['value']:.2f}" in line
     assert f"{100 * average['low']:.2f} to {100 * average['high']:.2f}" in line

@@ -93,7 +93,7 @@ def test_what_needs_a_checkout_says_so_in_one_line(installed: Path, empty: Path)
     done = run(installed, empty, "-c", program)
     assert done.stdout == "2\n" * len(lines)
     assert done.stderr.count("\n") == len(lines)
-    assert done.stderr.count("needs a checkout of the project") == len(lines)
+    assert done.stderr.count("run this in a checkout of the project") == len(lines)
 
 
 def test_evaluating_from_python_reads_the_users_cache_and_leaves_the_folder_empty(

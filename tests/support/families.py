@@ -52,7 +52,7 @@ def write_family(folder: Path, model_type: str, *, pooling: str = "mean") -> Pat
     sizes = {key: known[key] for key in known if hasattr(plain, key) and known[key] is not None}
     config = kind(**{**sizes, "vocab_size": 128, "pad_token_id": 0})
     torch.manual_seed(0)
-    AutoModel.from_config(config).save_pretrained(folder)
+    AutoModel.from_config(config, trust_remote_code=False).save_pretrained(folder)
     write_modules(folder, int(getattr(config, "hidden_size", 16)), pooling)
     return folder
 

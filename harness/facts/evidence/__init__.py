@@ -1,1 +1,1 @@
-"""What others measured when they ran the systems of the tables again."""
+"""Independent measurements of the tables' systems."""

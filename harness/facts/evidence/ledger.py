@@ -22,8 +22,8 @@ COLUMNS: dict[str, str] = {
     **dict.fromkeys(["SICKE", "SNLI"], "accuracy"),
     "gain-over-simcse": "difference",
 }
-"""What a study may have measured, by the published tables' column names, with its metric. `Avg` is the mean
-of the seven STS test sets, `gain-over-simcse` a difference of two such means."""
+"""Columns that a study may report, by the published tables' column names, with their metric. `Avg` is the
+mean of the seven STS test sets, `gain-over-simcse` a difference of two such means."""
 
 Kind = Literal["re-run", "other-recipe", "checkpoint", "quoted"]
 """How a number came about: trained by the published recipe as far as stated, trained with a stated
@@ -31,7 +31,7 @@ difference, measured on released weights, or repeated from print (which is no ev
 
 
 class Summary(Declaration):
-    """Several runs of which only mean, standard deviation, or the lowest and the highest are known."""
+    """Summary of several runs: mean, standard deviation, or lowest and highest value."""
 
     mean: float | None = Field(default=None, ge=0, le=100)
     sd: float | None = Field(default=None, gt=0, le=50)
@@ -41,7 +41,7 @@ class Summary(Declaration):
 
     @model_validator(mode="after")
     def check(self) -> Summary:
-        """A summary says something: a mean or a standard deviation of n runs, or a range."""
+        """Checks that a summary has a mean or a standard deviation of n runs, or a range."""
         if self.low is not None and self.high is not None and self.low >= self.high:
             raise ValueError(f"low {self.low} is not below high {self.high}, expected a range")
         if self.n is None and (self.low is None or self.high is None):
@@ -52,14 +52,14 @@ class Summary(Declaration):
 
     @property
     def middle(self) -> float | None:
-        """The mean, or the middle of a range; None where neither is known."""
+        """The mean, or the middle of a range; None if neither is known."""
         if self.low is not None and self.high is not None:
             return (self.low + self.high) / 2
         return self.mean
 
 
 def _form(score: Any) -> str:
-    """Returns which form a score has, so that a fault is told of that form alone."""
+    """Returns the form of a score, so that errors mention only that form."""
     return "summary" if isinstance(score, Summary | dict) else "runs" if isinstance(score, list) else "run"
 
 
@@ -70,13 +70,16 @@ Score = Annotated[
     | Annotated[Summary, Tag("summary")],
     Discriminator(_form),
 ]
-"""What a study says of one column, in points: one run, runs in the order of their seeds, or less."""
+"""A study's values of one column, in points: one run, runs in the order of their seeds, or a summary."""
+
+
+OF_SICK_R = ("SICKR", "Avg")
+"""Columns that the test set of SICK-R is part of."""
 
 
 class Settings(Declaration):
-    """What a study states of how it trained and evaluated; a field that is missing was not stated.
-
-    sick_r_pairs: size of its SICK-R test set where it is not the 4,927 pairs of SentEval.
+    """Training and evaluation settings stated by a study; a missing field was not stated. sick_r_pairs: size
+    of its SICK-R test set if it differs from SentEval's 4,927 pairs; OF_SICK_R then do not count.
     """
 
     code: Literal["official", "own", "port"] | None = None
@@ -109,9 +112,10 @@ class Study(Declaration):
 
     system: key of the published row (`system/variant@backbone`). source: `owner/repository`, a thread of it
     (`owner/repository#8`), or `arxiv:NUMBER`; file: where in it. by: who measured, if not the owner of the
-    source. differs: the difference of another recipe. derived: the number follows from the source, which
-    does not state it. doubt: why the study is listed and not counted. repeats: columns whose numbers
-    another study has. unconverged: its training had not converged, so its runs are listed and not counted.
+    source. differs: differences of the recipe, for another recipe. derived: the number is computed from the
+    source, which does not state it. doubt: reason why the study is listed but not counted. repeats: columns
+    whose numbers another study has. unconverged: its training had not converged, so its runs are listed and
+    not counted.
     """
 
     system: str = Field(pattern=r"^[a-z0-9-]+(/[a-z0-9-]+)?(@[a-z0-9-]+)?$")
@@ -131,7 +135,7 @@ class Study(Declaration):
 
     @model_validator(mode="after")
     def check(self) -> Study:
-        """Columns are known, and another recipe says what differs."""
+        """Checks that columns are known, and that another recipe states its differences."""
         if not self.scores and self.reported is None:
             raise ValueError(f"{self.system}: no number, expected `scores` or `reported`")
         if (self.kind == "other-recipe") != bool(self.differs):
@@ -149,6 +153,12 @@ class Study(Declaration):
         """Why the study is no evidence, empty if it counts."""
         return self.doubt or ("not converged" if self.unconverged else "quoted" * (self.kind == "quoted"))
 
+    def not_counted_in(self, column: str) -> str:
+        """Why its number in a column is no evidence, empty if it counts."""
+        pairs = self.settings.sick_r_pairs
+        other_set = pairs is not None and column in OF_SICK_R
+        return self.not_counted or (f"SICK-R of {pairs:,} pairs" if other_set else "")
+
     @property
     def link(self) -> str:
         """The address of the source."""
@@ -164,7 +174,8 @@ class StudyFile(Declaration):
 
 
 class Group(Declaration):
-    """People who count as one: their papers and works in leaderboards/published, and their sources."""
+    """A group that counts as one source: its papers and works in leaderboards/published, and its
+    repositories."""
 
     papers: list[str] = Field(default_factory=list)
     works: list[str] = Field(default_factory=list)
@@ -187,7 +198,7 @@ class Ledger:
     scope: Scope
 
     def of(self, system: str) -> list[Study]:
-        """Returns the studies of a published row's system, also where it has a second name."""
+        """Returns the studies of a published row's system, under all of its names."""
         return self._by_system.get(self.plain(system), [])
 
     @cached_property
@@ -203,11 +214,11 @@ class Ledger:
         return f"{self.scope.same.get(name, name)}{at}{backbone}"
 
     def measured_by(self, study: Study) -> str:
-        """Returns who measured: the name in the study, the group that owns its source, or the source."""
+        """Returns the measurer: the name in the study, the group that owns its source, or the source."""
         return study.by or self._group("sources", study.source)
 
     def reported_by(self, paper: str, work: str | None) -> str:
-        """Returns who stands behind a reported value: of the paper, or of the work it cites."""
+        """Returns the authors of a reported value: of the paper, or of the work it cites."""
         return self._group("papers", paper) if work is None else self._group("works", work)
 
     def searched(self, system: str) -> bool:
@@ -222,7 +233,7 @@ class Ledger:
 def load_ledger(folder: Path, published: Published) -> Ledger:
     """Returns the ledger of a folder; `published` holds the numbers that studies name by their table.
 
-    Errors: InputError if a file is not as declared, or a reported number is not there or appears twice.
+    Errors: InputError if a file is invalid, or a reported number is missing or appears twice.
     """
     scope = read_declaration(folder / SCOPE_FILE, Scope)
     _check_scope(folder / SCOPE_FILE, scope, published)
@@ -278,7 +289,7 @@ def _check_scope(path: Path, scope: Scope, published: Published) -> None:
 
 
 def runs_of(score: Score) -> list[float]:
-    """Returns the single runs that a score states; none of a summary."""
+    """Returns the single runs of a score; a summary has none."""
     return [score] if isinstance(score, float) else list(score) if isinstance(score, list) else []
 
 

@@ -1,4 +1,4 @@
-"""What others measured of one published number, each kind of evidence by itself."""
+"""Independent evidence on one published number, separate by kind."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -49,17 +49,22 @@ class ReportedNumber:
         """How the number came about, for the prediction interval."""
         return origin_of(self.seeds, self.picked)
 
+    @property
+    def stated(self) -> Origin:
+        """The stated number of runs, otherwise one: for texts."""
+        return Origin(self.seeds or 1, self.picked or 1)
+
     def judged(
         self, values: Sequence[float], known: statistics.KnownSd | None, in_order: int | None = None
     ) -> Judgement:
-        """Returns what some seeds say of the number; the arguments are those of `judge`."""
+        """Returns the judgement of seeds on the number; arguments as of `judge`."""
         return judge(
             values, self.value, origin=self.origin, known=known, rounding=self.rounding, in_order=in_order
         )
 
     @property
     def fact(self) -> tuple[str, str, float]:
-        """What is reported, the same wherever the number is quoted."""
+        """Key of the reported number, equal in all tables that quote it."""
         return self.system or self.row, self.column, round(self.value, 4)
 
 
@@ -69,7 +74,7 @@ class Pool:
 
     runs: single runs by who measured them; sources: one value for each who measured, the mean over the runs
     behind it (a range counts once, as its middle); counts: how many runs these are, by default one.
-    competitors: the studies of authors who have a method of their own in the tables, by source.
+    competitors: the studies by authors of another method in the tables, by source.
     """
 
     studies: tuple[Study, ...]
@@ -96,7 +101,7 @@ class Pool:
 
 @dataclass(frozen=True)
 class Others:
-    """What is known of a reported number besides our own runs; `searched` as in `Ledger.searched`."""
+    """Evidence on a reported number besides our runs; `searched` as in `Ledger.searched`."""
 
     pools: Mapping[Relation, Pool]
     uncounted: tuple[Study, ...]
@@ -121,9 +126,8 @@ def nothing_known() -> Others:
 def reported_number(
     published: Published, ledger: Ledger, *, table: str, row: str, column: str
 ) -> ReportedNumber | None:
-    """Returns a published cell of any metric in points, None where nothing is reported.
-
-    Errors: InputError for a table or row that is not known.
+    """Returns a published cell of any metric in points, None for an empty cell. Errors: InputError for an
+    unknown table or row.
     """
     found, line = published.table(table), published.row(table, row)
     value = found.compared(line, column) if column in found.columns else None
@@ -137,7 +141,7 @@ def reported_number(
         value=round(value * points, 4),
         by=ledger.reported_by(table.split("/")[0], line.work),
         seeds=line.seeds,
-        rounding=0.5 * 10.0**-found.decimals * points,
+        rounding=0.5 * 10.0 ** -found.decimals_of(line) * points,
         system=ledger.plain(row),
         picked=line.picked,
         source=published.source(table, line),
@@ -150,8 +154,8 @@ def reported_number(
 
 
 def others_of(ledger: Ledger, reported: ReportedNumber) -> Others:
-    """Returns what the ledger knows of a reported number; the reported value itself is no evidence for it,
-    and neither are quotations, doubtful numbers and runs that had not converged.
+    """Returns the ledger's evidence on a reported number; the reported value itself, quotations, doubtful
+    numbers and runs that had not converged are excluded.
     """
     if not reported.measurable:
         return nothing_known()
@@ -160,7 +164,7 @@ def others_of(ledger: Ledger, reported: ReportedNumber) -> Others:
     for study in ledger.of(reported.row):
         if reported.column not in study.scores or _is_the_report(ledger, study, reported):
             continue
-        if study.not_counted or reported.column in study.repeats:
+        if study.not_counted_in(reported.column) or reported.column in study.repeats:
             uncounted.append(study)
         else:
             counted[relation_of(ledger, study, reported)].append(study)
@@ -220,7 +224,7 @@ def backbone_sd(ledger: Ledger, backbone: str, column: str) -> statistics.KnownS
     """Returns the standard deviation of the largest study of any system on a backbone, as `known_sd` counts
     them.
 
-    It says how many seeds to plan for a system that nobody ran often; it judges no other system's scores.
+    It is used only to plan seeds of a system with few runs, never to judge another system's scores.
     """
     return _largest_sd(
         [study for study in ledger.studies if study.system.partition("@")[2] == backbone], column
@@ -231,7 +235,7 @@ def _largest_sd(studies: Iterable[Study], column: str) -> statistics.KnownSd | N
     lists = [
         runs_of(study.scores[column])
         for study in studies
-        if column in study.scores and study.kind == "re-run" and not study.not_counted
+        if column in study.scores and study.kind == "re-run" and not study.not_counted_in(column)
     ]
     largest = max(lists, key=len, default=[])
     sd = statistics.sample_sd(largest)

@@ -70,8 +70,8 @@ def escape(text: str) -> str:
 def to_latex(table: Table) -> str:
     """Returns a table* environment: our mean with the sd as subscript and the verdict as superscript.
 
-    The published values appear in a row of their own below ours. Bold marks the rows of which no competing
-    one is shown to be better. A comment names the runs of each row.
+    The published values appear in a row of their own below ours. Bold marks rows that no competing row is
+    shown to beat. A comment names the runs of each row.
     """
     rows = [
         {
@@ -115,7 +115,7 @@ def _font_size(table: Table, rows: Sequence[Mapping[str, Any]]) -> str:
 
 
 def list_runs(row: TableRow) -> str:
-    """Returns the keys of a row's runs, or what it is instead."""
+    """Returns the keys of a row's runs, or the kind of row without runs."""
     runs = list(dict.fromkeys(key for cell in row.cells for key in cell.runs))
     if runs:
         return "runs: " + ", ".join(runs)

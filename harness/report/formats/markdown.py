@@ -1,4 +1,4 @@
-"""What GitHub shows: a table as Markdown, and annotations next to a pull request."""
+"""Output for GitHub: a table as Markdown, and annotations of a pull request."""
 
 import re
 from typing import Literal
@@ -36,7 +36,7 @@ def escape_code(text: object) -> str:
 def to_markdown(table: Table) -> str:
     """Returns the table: our mean ± sd with the verdict's mark, the published value in brackets.
 
-    Bold marks the rows of which no competing one is shown to be better.
+    Bold marks rows that no competing row is shown to beat.
     """
     rows = [
         {

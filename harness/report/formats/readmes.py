@@ -1,4 +1,4 @@
-"""What `make generated` writes: deviations in a method's README and the data sources."""
+"""Generated sections: deviations in a method's README, and the table of data sources."""
 
 import re
 import textwrap

@@ -1,4 +1,5 @@
-"""A table as aligned plain text, and what its text forms share: how numbers print, words around the cells."""
+"""A table as aligned plain text, and shared parts of text formats: number formatting and texts around the
+cells."""
 
 import re
 from collections.abc import Callable
@@ -33,7 +34,7 @@ SETTING_MARKS = {None: "", True: "=", False: "≠"}
 
 CITED = "†"
 DASH = "–"
-"""Neither a value of ours nor a published one is known."""
+"""Neither our value nor a published one is known."""
 
 MEANINGS: dict[Verdict, str] = {  # each follows its mark
     "replicates": f" replicates (our mean is within {MARGIN:g} points)",
@@ -79,7 +80,7 @@ TASKS = {"STSB": "STS-B", "SICKR": "SICK-R"}
 
 
 def task_title(name: str) -> str:
-    """Returns what a reader calls a task of a result file: `STS12-part` is STS12 (partial)."""
+    """Returns the display name of a task of a result file: `STS12-part` is STS12 (partial)."""
     base, _, arguments = name.partition(":")
     words = {"part": "(partial)", "dev": "dev", "mteb": "as in MTEB", "hard": "hard", "length": "length"}
     first, *rest = base.split("-")
@@ -145,7 +146,7 @@ def list_remarks(table: Table) -> list[str]:
 def to_terminal(table: Table) -> str:
     """Returns the table with aligned columns: our mean ± sd, the sign, the published value in brackets.
 
-    `*` marks the rows of which no competing one is shown to be better.
+    `*` marks rows that no competing row is shown to beat.
     """
     lines = [["", "n", *(column.title for column in table.columns)]]
     if any(column.mark for column in table.columns):

@@ -1,4 +1,4 @@
-"""A trial of a method of one's own: its comparisons and its rank, as text."""
+"""A trial of a custom method: its comparisons and its rank, as text."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class Worth(NamedTuple):
 
 @dataclass(frozen=True)
 class Trial:
-    """What a trial found. systems: the scores of all that are compared, by `SYSTEM@BACKBONE`, the own first.
+    """Outcome of a trial. systems: the scores of all that are compared, by `SYSTEM@BACKBONE`, the own first.
 
     settings: of method and training, in words. notes: lines on what was reused, trained or left out.
     """
@@ -49,11 +49,15 @@ class Trial:
 
     @property
     def own(self) -> str:
-        """The key of the method of one's own."""
+        """The key of the custom method."""
         return next(iter(self.systems))
 
 
-FOOT = f"scores x 100, mean ± standard deviation over seeds; paired differences, {TOGETHER}"
+FOOT = (
+    f"scores x 100, mean ± standard deviation over seeds; paired differences, {TOGETHER}; they hold for "
+    "settings fixed before: after a choice on dev by these seeds a difference is too favourable"
+)
+"""What the numbers are, and what their intervals hold for."""
 
 
 def to_text(trial: Trial) -> str:
@@ -104,7 +108,7 @@ def worth_rows(worth: Worth, own: str) -> list[list[str]]:
 
 
 def worth_in_words(trial: Trial) -> str:
-    """Returns what the result says for the method, in this setting and no other."""
+    """Returns the conclusion about the method in this setting."""
     assert trial.worth is not None
     if trial.worth.unbeaten:
         beaten = f"{trial.own} does not beat {' and '.join(trial.worth.unbeaten)}: no evidence for the method"

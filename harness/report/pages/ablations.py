@@ -15,7 +15,7 @@ from harness.results.schema import ResultFile
 
 
 class Effect(NamedTuple):
-    """What a change does to a score, in points, and the seeds with it and without it.
+    """Effect of a change on a score, in points, and the seeds with it and without it.
 
     change: difference of the means, None where a side has no scores. interval: the difference with its 95 %
     interval, None below two seeds a side.
@@ -115,7 +115,7 @@ def effects_of(measured: MeasuredAblation) -> Chart | None:
 
 
 def ablation_values(report: Report) -> dict[str, Any]:
-    """Returns what the page of the small plan shows: every ablation of the plan, measured."""
+    """Returns the content for the page of the small plan: every ablation of the plan, measured."""
     tables = report.all_tables.values()
     measured = [
         measure_ablation(ablation, report.results, gap_of(ablation.runs, tables))

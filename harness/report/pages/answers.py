@@ -1,4 +1,4 @@
-"""The first screen: which numbers are in question, what is known of them, and what a test would cost."""
+"""The first screen: numbers in question, the evidence on them, and the cost of a test."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from harness.report.pages.content import RUNS, Report
 from harness.report.pages.sources import EVIDENCE, anchor_of
 from harness.report.runs import slug
 from harness.report.tables.model import Cell, Table, find_cells, reading_order, row_label, verifications
-from harness.report.verification import Verification, counted
+from harness.report.verification import MANY, Verification, counted
 from harness.report.words import draw_words, level_words, place_words
 
 MOST = 3
@@ -130,7 +130,7 @@ def answers_of(report: Report, page: str = "") -> list[Answer]:
 
 
 def address_of(report: Report, table: Table) -> str:
-    """Returns where a table stands, as seen from the main page."""
+    """Returns the address of a table, relative to the main page."""
     pages = {paper.file: paper.tables for paper in report.papers}
     pages |= {RUNS: report.small_tables, "pages/own.html": report.own_tables}
     file = next((name for name, tables in pages.items() if table in tables), "")
@@ -149,7 +149,8 @@ def _cost(found: Verification, cell: Cell) -> str:
 
 
 def known_words(found: Verification) -> str:
-    """Returns in one line what is known of a number: our seeds, else others', else that there is nothing."""
+    """Returns the evidence on a number in one line: our seeds, otherwise others', otherwise that none
+    exists."""
     others, parts = found.others.independent, []
     if found.values:
         parts.append(f"ours {statistics.mean(found.values):.2f} ({counted(len(found.values), 'run')})")
@@ -168,7 +169,7 @@ def known_words(found: Verification) -> str:
 
 
 def answer_values(report: Report, tables: Sequence[Table], page: str = "") -> dict[str, Any]:
-    """Returns what the first screen of a page shows; `tables` are those whose numbers it counts."""
+    """Returns the content of a page's first screen; it counts the numbers of `tables`."""
     answers = answers_of(report, page)
     again = {source for _, _, found in verifications(tables) for source in found.others.independent.sources}
     return {
@@ -247,7 +248,7 @@ def marks_of(answer: Answer) -> list[Row]:
 
 
 def conclusion(answers: Sequence[Answer]) -> str:
-    """Returns what the first picture shows, in one sentence; the control is told apart."""
+    """Returns the conclusion of the first picture, in one sentence; the control is mentioned separately."""
     asked = [answer for answer in answers if not answer.control]
     parts = []
     for says, verdicts in GROUPS.items():
@@ -289,9 +290,11 @@ def telling_sentences(tables: Iterable[Table], answers: Sequence[Answer]) -> lis
 def both_answers(found: Verification) -> str:
     """Returns the level and the draw of a number in one sentence, and where it is among the runs."""
     answer = found.ours or found.by_others
-    parts = [level_words(answer), f"the number is {draw_words(answer.draw)}"]
+    parts = [level_words(answer), f"the number is {draw_words(answer.draw, found.reported.stated)}"]
     if answer.draw == "not known":
         parts[1] = "too few single runs to tell whether the number is one of them"
+    if found.among_many:
+        parts.append(MANY)
     if found.place is not None:
         parts.append(place_words(found.place))
     return "; ".join(parts)

@@ -1,4 +1,4 @@
-"""A cell: its address, what it prints, and what hover, focus, tap and the run dialog say about it."""
+"""A cell of a page: its address, its text, and its facts for hover, focus, tap and the run dialog."""
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
@@ -21,7 +21,7 @@ from harness.report.verification import (
 from harness.report.words import collapsed_words, draw_words, level_words, next_look_words, place_words
 
 Facts = list[tuple[str, str]]
-"""Pairs of a label and what is to be said under it."""
+"""Pairs of a label and its text."""
 
 
 class FactBook:
@@ -31,13 +31,13 @@ class FactBook:
         self.entries: dict[tuple[str, str], int] = {}
 
     def places(self, facts: Facts) -> str:
-        """Returns where the facts of a cell are among the entries, as `0 4 2`."""
+        """Returns the positions of a cell's facts among the entries, as `0 4 2`."""
         return " ".join(str(self.entries.setdefault(fact, len(self.entries))) for fact in facts)
 
 
 @dataclass(frozen=True)
 class ShownCell:
-    """What the template prints of a cell. `order` is the number a sorted column goes by; None sorts last."""
+    """Values of a cell for the template. `order` is the number a sorted column goes by; None sorts last."""
 
     ours: str
     sd: str
@@ -99,13 +99,14 @@ def cell_facts(table: Table, column: Column, cell: Cell, runs: Mapping[str, RunD
 
 
 def evidence_facts(found: Verification | None) -> Facts:
-    """Returns the two answers of a number, what others measured, its place among runs, and the next look."""
+    """Returns the two answers of a number, what others measured, its percentile among runs, and the next
+    look."""
     if found is None:
         return []
     answer = found.ours or found.by_others
     facts = [("Level", level_words(answer))]
     if answer.difference is not None:
-        facts.append(("Draw", draw_words(answer.draw)))
+        facts.append(("Draw", draw_words(answer.draw, found.reported.stated)))
     if found.ours is not None:
         facts += [("Error", found.ours.fault), ("Collapsed", collapsed_words(found.ours))]
     for kind, pool in found.others.pools.items():

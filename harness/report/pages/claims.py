@@ -1,7 +1,7 @@
-"""The claims of a paper: what it says of its systems, and what our seeds say of it.
+"""The claims of a paper about its systems, and the answers of our seeds.
 
 A claim names a table and rows of it, so the effects that were reported come from the published numbers and
-the runs that test them are those of the table's cells: nothing is typed twice.
+the runs that test them are those of the table's cells: no number is typed twice.
 """
 
 import statistics
@@ -90,7 +90,7 @@ class JudgedPair:
 
     @property
     def label(self) -> str:
-        """What is compared, in words."""
+        """The compared systems, as text."""
         return f"{self.better.title} and {self.worse.title}, {self.columns[0]}"
 
     @property
@@ -254,7 +254,7 @@ def _reported_marks(name: str, values: Mapping[str, float]) -> list[Row]:
 
 
 def claims_values(report: Report, paper: Paper) -> dict[str, Any]:
-    """Returns what the page of a paper shows: its claims by outcome, counted, and a picture."""
+    """Returns the claims section of a paper's page: claims by outcome, counts, and a picture."""
     declared = load_claims(report.leaderboards).get(paper.key, [])
     judged = judge_claims(declared, report.all_tables)
     counts = Counter(one.outcome for one in judged)

@@ -1,4 +1,4 @@
-"""How a page is declared, and what pages are built of: tables, papers, runs, what the plan wants.
+"""Declaration of pages, and their content: tables, papers, runs and the plan.
 
 A page is one module of this package, which ends in its declaration `PAGE`, and one template. Several pages
 of one kind, as those of papers, are made by a function `pages` of their module.
@@ -25,8 +25,8 @@ RUNS = "pages/small.html"
 class Paper:
     """A paper's tables and figures next to ours.
 
-    figures: charts of the paper as a whole. charts: the chart of a table, by its key. short: what its method
-    is called. link, code: where the paper and its authors' code are; bibtex: its entry.
+    figures: charts of the paper as a whole. charts: the chart of a table, by its key. short: name of its
+    method. link, code: where the paper and its authors' code are; bibtex: its entry.
     """
 
     key: str
@@ -86,6 +86,7 @@ class Report:
     contributed: what others ran, which no table has.
     ablations: those of the plan's systems. notes: what a reader must know before the numbers. problems: what
     is wrong with the scores, nothing if nothing is. leaderboards: folder of the declared claims and audits.
+    documents: folder of the documents, next to the README; None where they are not rendered.
     stamp, site: for the footer.
     """
 
@@ -103,6 +104,7 @@ class Report:
     notes: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     leaderboards: Path = LEADERBOARDS
+    documents: Path | None = None
     stamp: Stamp = Stamp()
     site: Site = field(default_factory=Site)
 
@@ -127,7 +129,7 @@ class Page:
 
     build: returns the values that the template shows besides the report, None if there is nothing to show:
     then there is neither page nor link. order: of the links. group: the menu of its link, empty for a link
-    of its own.
+    of its own. linked: whether the navigation has a link to it.
     """
 
     title: str
@@ -136,6 +138,7 @@ class Page:
     build: Callable[[Report], Mapping[str, Any] | None]
     order: int
     group: str = ""
+    linked: bool = True
 
     @property
     def root(self) -> str:

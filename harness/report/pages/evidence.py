@@ -7,7 +7,7 @@ from harness.report.pages.sources import EVIDENCE, sources_of
 
 
 def evidence_values(report: Report) -> dict[str, Any] | None:
-    """Returns what the page shows; None where nobody measured a number of the report again."""
+    """Returns the content of the page; None without independent measurements."""
     systems = sources_of(report.all_tables.values())
     if not systems:
         return None

@@ -8,12 +8,10 @@ from harness.facts.spec import system_label
 from harness.report.chart import Chart, Row, draw
 from harness.report.figures import learning_curves
 from harness.report.formats.summary import flat_metrics
-from harness.report.pages.answers import address_of, answer_values, answers_of
-from harness.report.pages.cells import anchors_of
+from harness.report.pages.answers import answer_values
 from harness.report.pages.content import MAIN, RUNS, Page, Report
 from harness.report.runs import selected_scores, slug
-from harness.report.tables.leaderboard import has_values
-from harness.report.tables.model import Table, row_label
+from harness.report.tables.model import Table
 from harness.results.schema import ResultFile
 
 MANY = 40
@@ -24,7 +22,7 @@ ROOM = (0.17, 0.04)
 
 
 def index_values(report: Report) -> dict[str, Any]:
-    """Returns what the main page shows. Errors: as `draw`."""
+    """Returns the content of the main page. Errors: as `draw`."""
     reported = [table for paper in report.papers for table in paper.tables]
     apart = records_apart(report)
     return {
@@ -32,7 +30,6 @@ def index_values(report: Report) -> dict[str, Any]:
         "figures": [] if apart else figures_of(report),
         "contributed": [(one, flat_metrics(one.result)) for one in report.contributed],
         "records_at": RUNS if apart else "",
-        "entries": search_entries(report),
     }
 
 
@@ -48,25 +45,6 @@ def figures_of(report: Report) -> list[Chart]:
         *learning_curves(report.runs.values()),
         *filter(None, [geometry_figure(report.results)]),
     ]
-
-
-def search_entries(report: Report) -> list[tuple[str, str, str]]:
-    """Returns what can be searched for: kind, name, and its address as seen from the main page.
-
-    A system is found once in each table that has a row of it.
-    """
-    found = [
-        ("number", f"{answer.name} {answer.reported}", f"#{answer.anchor}") for answer in answers_of(report)
-    ]
-    found += [("paper", paper.title, paper.file) for paper in report.papers]
-    for table in report.all_tables.values():
-        address, _, anchor = address_of(report, table).partition("#")
-        found.append((table.kind, table.title, f"{address}#{anchor}"))
-        if table in (*report.small_tables, *report.own_tables) and not has_values(table):
-            continue  # its page names it and shows no row
-        for row, place in zip(table.rows, anchors_of(table).rows, strict=True):
-            found.append((table.title.partition(":")[0], row_label(row), f"{address}#{place}"))
-    return found
 
 
 def ranks_of(table: Table) -> Chart | None:

@@ -1,4 +1,4 @@
-"""The protocols: what one encoder scores under every protocol that its score file holds."""
+"""The protocols: scores of one encoder under every protocol of its score file."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ class Protocol(NamedTuple):
 
 
 JOINED = (("all", "all pairs"), ("mean", "mean"), ("wmean", "weighted mean"))
-"""How scores of subsets become one, and what that is called."""
+"""Aggregations of subset scores, with their names."""
 PROTOCOLS = (
     *(Protocol(f"spearman/{way}", title, "Spearman, subsets joined by") for way, title in JOINED),
     *(Protocol(f"pearson/{way}", title, "Pearson, subsets joined by") for way, title in JOINED),

@@ -42,16 +42,21 @@ from harness.report.pages.cells import (
     verdict_counts,
 )
 from harness.report.pages.content import MAIN, Page, Report
+from harness.report.pages.documents import MARK, documents_of
 from harness.report.pages.paper import command_of
+from harness.report.pages.search import SEARCH, search_file
 from harness.report.pages.sources import EVIDENCE, KINDS, anchor_of, score_words
 from harness.report.runs import slug
 from harness.report.system_pairs import tally_in_words
 from harness.report.tables.leaderboard import has_values
 from harness.report.tables.model import Table, TableRow, row_label
 from harness.report.tables.rows import STATED
+from harness.report.words import ASSUMED, ASSUMED_OTHERS
 
 STYLES = ("page.css", "tables.css", "parts.css", "narrow.css", "print.css")
 """The style of every page, in its parts: a later one stands over those before it."""
+DOCUMENT_SCRIPTS = ("page.js", "search.js")
+"""The script of a page without cells."""
 SCRIPTS = ("cells.js", "tables.js", "page.js", "find.js", "search.js")
 """The script of every page, in its parts, which run in this order."""
 
@@ -72,9 +77,10 @@ def render_pages(report: Report) -> dict[str, str]:
     shown = [(page, values) for page, values in built if values is not None]
     links: dict[str, dict[str, str]] = {}
     for page, _ in shown:
-        if page.file != MAIN:
+        if page.file != MAIN and page.linked:
             links.setdefault(page.group or page.title, {})[page.title] = page.file
-    files = {}
+    documents = dict(documents_of(report.documents).values())
+    files = {SEARCH: search_file(report, documents)}
     for page, values in shown:
         files[page.file] = fill_page(page, report, values, links=links)
         for value in values.values():
@@ -103,6 +109,7 @@ def fill_page(
         "main": MAIN,
         "records_at": "",
         "facts": FactBook(),
+        "document_at": f"{page.root}pages/{MARK}" if report.documents else "",
     }
     return _filled(page.template, {**around, **values})
 
@@ -132,9 +139,9 @@ def _filled(template: str, values: Mapping[str, Any]) -> str:
 @cache
 def _environment(templates: Path) -> Environment:
     environment = make_environment(templates, autoescape=True)
-    style, script = (
+    style, script, document_script = (
         "".join((templates / name).read_text(encoding="utf-8") for name in names)
-        for names in (STYLES, SCRIPTS)
+        for names in (STYLES, SCRIPTS, DOCUMENT_SCRIPTS)
     )
     environment.globals.update(
         {
@@ -151,6 +158,7 @@ def _environment(templates: Path) -> Environment:
             "row_label": row_label,
             "runs_of_row": runs_of_row,
             "score_words": score_words,
+            "search_at": SEARCH,
             "show_cell": show_cell,
             "task_title": task_title,
             "verdict_counts": verdict_counts,
@@ -158,6 +166,8 @@ def _environment(templates: Path) -> Environment:
             "failed": FAILED,
             "many": STATED,
             "margin": MARGIN,
+            "assumed": ASSUMED,
+            "assumed_others": ASSUMED_OTHERS,
             "evidence_kinds": KINDS,
             "grouped": _grouped,
             "evidence_anchor": anchor_of,
@@ -167,6 +177,7 @@ def _environment(templates: Path) -> Environment:
             "version": version("sentbench"),
             "style": Markup(style.replace("/*palette*/", css_variables())),
             "script": Markup(script),
+            "document_script": Markup(document_script),
             "compare_script": Markup((templates / "compare.js").read_text(encoding="utf-8")),
         }
     )

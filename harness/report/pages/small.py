@@ -1,4 +1,4 @@
-"""The page of the small plan, and that of tables of a folder outside of the repository."""
+"""The page of the small plan, and the page of tables from included folders."""
 
 from functools import partial
 from typing import Any
@@ -12,7 +12,7 @@ from harness.report.tables.leaderboard import has_values
 
 
 def small_values(report: Report) -> dict[str, Any] | None:
-    """Returns what the page of the small plan shows; None without a table or a run."""
+    """Returns the content of the small plan's page; None without a table or a run."""
     apart = records_apart(report)
     if not report.small_tables and not apart:
         return None

@@ -1,4 +1,4 @@
-"""Where the evidence of a page stands: every study that measured one of its systems, with link and values."""
+"""Sources of a page's evidence: every study that measured one of its systems, with link and values."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ KINDS = {
     "other recipe": "others trained it with different settings",
     "not counted": "quoted, doubtful, or measured a second time by the same people",
 }
-"""What each kind of a source means."""
+"""Explanation of each kind of source."""
 EVIDENCE = "pages/evidence.html"
 """The page of all sources, as seen from the main page."""
 

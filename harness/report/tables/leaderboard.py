@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from harness.report.tables.model import Table
-from harness.report.tables.rows import TRAINED
+from harness.report.tables.rows import TRAINED, UNTRAINED
 
 SMALL = "small"
 OTHERS = "runs-sts"
@@ -20,7 +20,7 @@ EVERY = "all"
 
 
 def notes_of(small: Table | None) -> tuple[str, ...]:
-    """Returns what to know before the numbers of the small leaderboard: their scale."""
+    """Returns what to know before the numbers of the small leaderboard: scale, and what needs no training."""
     trained = [row for row in (small.rows if small else ()) if row.group == TRAINED]
     names = sorted({row.title.partition("@")[2] for row in trained if row.cells[-1].value is not None})
     backbones = f" ({', '.join(names)})" if names else ""
@@ -29,7 +29,31 @@ def notes_of(small: Table | None) -> tuple[str, ...]:
         f"Small-scale: {encoders}{backbones}, a few thousand sentences, seconds a run. It shows whether a "
         "loss learns from its positives and that changes are seen; it does not tell the order of methods in "
         "their papers' setting.",
+        *_without_training(small),
     )
+
+
+def _without_training(small: Table | None) -> list[str]:
+    """Returns a sentence on the best system without training on a trained one's encoder, if there is one.
+
+    By the last column, the average.
+    """
+    scored = [row for row in (small.rows if small else ()) if row.cells[-1].value is not None]
+    trained = {row.title: row.cells[-1].value or 0.0 for row in scored if row.group == TRAINED}
+    encoders = {title.partition("@")[2] for title in trained}
+    others = {
+        row.title: row.cells[-1].value or 0.0
+        for row in scored
+        if row.group == UNTRAINED and row.title.partition("@")[2] in encoders
+    }
+    if not others:
+        return []
+    best = max(others, key=others.__getitem__)
+    below = sum(value < others[best] for value in trained.values())
+    return [
+        f"Without training, {best} has an average of {others[best]:.2f}, above the means of {below} of "
+        f"{len(trained)} trained systems and controls."
+    ]
 
 
 def tables_of_plan(names: Iterable[str], tables: Mapping[str, Table]) -> list[Table]:

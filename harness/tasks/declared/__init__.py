@@ -1,4 +1,4 @@
-"""What tasks there are: each file lists declarations as `TASKS`, and the registry finds the files.
+"""Declarations of tasks: each file lists them as `TASKS`, and the registry finds the files.
 
-A file imports readers and models inside its functions only, so that listing all tasks loads none of them.
+A file imports readers and models only inside its functions, so that listing all tasks is fast.
 """

@@ -1,7 +1,7 @@
 """The seven STS sets that every paper averages, STS-B dev, which selects, and parts of the yearly sets.
 
-A part is what STS-B contains of a year, which needs no further download. A set of hard length has the pairs
-whose lengths mislead; its thresholds are part of the name, after colons.
+A part has the pairs of a year that STS-B contains, without a further download. A set of hard length has the
+pairs with misleading lengths; its thresholds are part of the name, after colons.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ def _year_source(year: str, text: str, providers: Sequence[str] | None) -> str:
 
 
 def _part_source(text: str, providers: Sequence[str] | None) -> str:
-    """Returns a source that names the origin of a pair, as stsb-raw does not."""
+    """Returns a source of STS-B that states the origin of each pair, which stsb-raw does not."""
     return "stsb" if text == "raw" else stsb_source(text, providers)
 
 
@@ -36,7 +36,7 @@ def _hard(name: str, text: str, source: str, *, arguments: Sequence[str], **opti
 
 
 def _of_years(ending: str, suite: str) -> tuple[Declaration, ...]:
-    """Returns a set of each year, and for each the one of hard length."""
+    """Returns the sets of each year, with their sets of hard length."""
     found = []
     for year in YEARS:
         name, source = f"{year}{ending}", _part_source if ending else partial(_year_source, year)

@@ -29,7 +29,7 @@ def test_a_changed_character_of_a_part_is_refused(tmp_path: Path) -> None:
     augment_all(TEXTS, upper, tmp_path, part=10)
     path = tmp_path / "000000000.json"
     path.write_text(path.read_text().replace("3 TEXT 3", "3 TEXT 8"))
-    with pytest.raises(InputError, match=r"its checksum states.*remove the file"):
+    with pytest.raises(InputError, match=r"checksum mismatch.*remove the file"):
         augment_all(TEXTS, never, tmp_path, part=10)
 
 

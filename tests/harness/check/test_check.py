@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from harness.check.first_losses import read_losses
 from harness.cli import main
 from harness.disk.files import write_record
 from harness.disk.records import read_object
@@ -119,6 +120,46 @@ def test_any_number_of_a_run_that_passes_its_first_losses_is_named(
     assert score["metric"] in line
 
 
+def changed_at(*place: str | int) -> Callable[[dict[str, Any]], None]:
+    """Returns a change of one number of a result: by one, or by a millionth of a share or correlation."""
+
+    def change(raw: dict[str, Any]) -> None:
+        part = raw
+        for name in place[:-1]:
+            part = part[name]
+        part[place[-1]] += 1 if isinstance(part[place[-1]], int) else 1e-6
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("place", "named"),
+    [
+        (("scores", 0, "value"), "1 other scores (STSB spearman)"),
+        (("scores", -1, "value"), "1 other scores (STSB pearson)"),
+        (("scores", 0, "n"), "1 other scores (STSB spearman)"),
+        (("selection", "best_dev"), "0 other scores (none)"),
+        (("selection", "last_dev"), "0 other scores (none)"),
+        (("selection", "initial_dev"), "0 other scores (none)"),
+        (("selection", "last_step"), "0 other scores (none)"),
+    ],
+)
+def test_every_number_of_a_result_is_checked(
+    project: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    place: tuple[str | int, ...],
+    named: str,
+) -> None:
+    """The first losses pass: they are those of the file."""
+    monkeypatch.setattr("harness.commands.check.measure_runs", lambda *given: read_losses(FIRST_LOSSES))
+    change_scores(changed_at(*place))
+    assert main(["check"]) == 1
+    (line,) = [one for one in capsys.readouterr().out.splitlines() if one.startswith(f"{RUN}: ")]
+    assert "passes its first losses, and its result is not identical" in line
+    assert line.endswith(named)
+
+
 def test_other_weights_with_equal_scores_are_named(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     change_scores(lambda raw: raw["provenance"].update(encoder_sha256="other"))
     assert main(["check"]) == 1
@@ -204,8 +245,8 @@ def test_contributed_results_are_checked_without_data_and_each_problem_is_a_line
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        (["--json", "--format", "github"], "drop one"),
-        (["--measure", "--json"], "drop it"),
+        (["--json", "--format", "github"], "either --json or --format"),
+        (["--measure", "--json"], "takes neither --json"),
         (["--only", "results", "--against", "nowhere"], "neither a folder of scores nor a git revision"),
     ],
 )

@@ -1,21 +1,34 @@
 """The first losses of a run: repeatable, and another number for another meaning."""
 
+import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import torch
 import yaml
 
 from harness.check.first_losses import (
+    QUEUE,
+    ROWS,
     STEPS,
+    evaluate,
     measure_run,
     measure_runs,
     measured_runs,
     read_losses,
+    small_config,
     write_losses,
 )
+from harness.compute.rows import read_rows
+from harness.disk.records import rounded
 from harness.errors import InputError
 from harness.plan.entries import Params, read_params
+from methods.core.networks import Networks
+from methods.core.resume import LOG
+from methods.core.streams import INITIALISE, torch_seed
+from methods.core.trainer import Trainer
 from tests.faults.small_project import RUN, write_project
 
 
@@ -57,6 +70,42 @@ def test_a_changed_setting_changes_a_loss(params: Params, name: str, value: Any,
     losses, other = measure_run(params, RUN), measure_run(changed(params, **{name: value}), RUN)
     assert losses[:first] == other[:first]
     assert losses[first] != other[first]
+
+
+@pytest.mark.parametrize("seed", [0, 3])
+def test_the_seed_of_a_run_draws_its_head_its_share_of_the_rows_and_its_batches(
+    params: Params, seed: int, tmp_path: Path
+) -> None:
+    """The same three steps put together here, where each of the three seeds is given by hand.
+
+    The head of SimCSE is drawn, half of the rows are read, and a step has half of these.
+    """
+    planned = changed(params, seed=seed, corpus_share=0.5)
+    run = planned.run(RUN)
+    method, config, settings = run.read_settings()
+    assert config.head == "mlp"
+    settings = settings.model_copy(
+        update={"steps": STEPS, "epochs": None, "eval_every": 1, "eval_within": "run", "save_every": STEPS}
+    )
+    torch.manual_seed(torch_seed(seed, INITIALISE))
+    built = method(config, Networks(Path(run.backbone), pooling=run.pooling, parent=None))
+    trainer = Trainer(built, settings, seed, evaluate, tmp_path)
+    trainer.fit(read_rows(Path(run.corpus), share=0.5, seed=seed))
+    entries = [json.loads(line) for line in (tmp_path / LOG).read_text().splitlines()]
+    expected = [rounded(entry["loss"]) for entry in entries if "evaluation" not in entry]
+    assert measure_run(planned, RUN) == expected
+    assert measure_run(changed(params, seed=5, corpus_share=0.5), RUN) != expected
+
+
+def test_a_queue_leaves_rows_for_the_steps_of_the_first_losses() -> None:
+    """Of 640 rows 3 x 16 are trained on; a queue of 512 or less stays, a larger one is cut to 512."""
+    config = SimpleNamespace(
+        queue_size=600, model_copy=lambda update: SimpleNamespace(**{"queue_size": 600, **update})
+    )
+    assert small_config(config, ROWS).queue_size == QUEUE == 512
+    assert small_config(config, 100).queue_size == 100 - 48
+    config.queue_size = 511
+    assert small_config(config, ROWS).queue_size == 511
 
 
 def test_runs_without_a_step_have_no_loss(params: Params) -> None:

@@ -107,7 +107,10 @@ def test_two_folders_of_one_system_each_are_systems_and_of_the_same_one_are_stat
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["HEAD", "whitening"], "HEAD is a state of scores, whitening is a system: expected two of a kind"),
+        (
+            ["HEAD", "whitening"],
+            "HEAD is a state of scores, whitening is a system: expected two of the same kind",
+        ),
         (
             ["HEAD~99", "reports/scores"],
             "HEAD~99 is no system with results, file, folder or git revision here",

@@ -159,7 +159,7 @@ def test_whatever_the_hubs_client_raises_is_one_clear_line(
 
 
 def test_no_task_is_one_clear_line(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no mteb task is named"):
+    with pytest.raises(InputError, match="name at least one mteb task"):
         run_folder(encoder_folder(tmp_path / "model"), [], out=tmp_path / "out", device="cpu")
 
 

@@ -216,7 +216,7 @@ def test_a_law_that_does_not_hold_says_what_the_author_sees(
         (SAME, ["--set", "temprature=1"], "did you mean temperature"),
         (SAME, ["--set", "temperature=warm", "--fresh"], 'temperature is "warm"'),
         (SAME, ["--against", "pcl2"], "did you mean pcl, dclr?"),
-        (SAME, ["--out", "."], "holds something else already"),
+        (SAME, ["--out", "."], "contains other files"),
         (SAME.replace("float = 0.05", "float\n    margin: float"), [], "no value of temperature, margin"),
         (SAME.replace("class MyCSE(Method)", "class MyCSE"), [], "mycse.py: defines no method"),
         (SAME.replace("import torch\n", "import torhc\n"), [], "mycse.py:3: ModuleNotFoundError"),

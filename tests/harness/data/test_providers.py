@@ -54,10 +54,10 @@ def test_no_archive_member_leaves_its_folder(tmp_path: Path) -> None:
     wheel, tar = write_wheel(tmp_path / "a.whl", {"../out.txt": b"x"}), tmp_path / "a.tar"
     tar.write_bytes(packed({"../out.txt": b"x", "link.txt": None}))
     for unpack, archive, member, told in (
-        (unpack_zip, wheel, "../out.txt", "leaves its folder"),
-        (unpack_tar, tar, "../out.txt", "leaves its folder"),
-        (unpack_tar, tar, "/etc/passwd", "leaves its folder"),
-        (unpack_tar, tar, "link.txt", "is not a plain file"),
+        (unpack_zip, wheel, "../out.txt", "leads outside its folder"),
+        (unpack_tar, tar, "../out.txt", "leads outside its folder"),
+        (unpack_tar, tar, "/etc/passwd", "leads outside its folder"),
+        (unpack_tar, tar, "link.txt", "is not a regular file"),
     ):
         with pytest.raises(InputError, match=told):
             unpack(archive, {member: tmp_path / "inside" / member})

@@ -69,7 +69,7 @@ def test_what_is_not_ours_in_the_folder_of_the_pipeline_is_kept(
     Path("data/tiny").mkdir(parents=True)
     Path("data/tiny/letter.txt").write_text("mine")
     assert main(["data", "fetch"]) == 2
-    assert "there is something else already (letter.txt)" in capsys.readouterr().err
+    assert "contains other files (letter.txt)" in capsys.readouterr().err
     assert files_below(Path("data")) == ["tiny/letter.txt"]
 
 

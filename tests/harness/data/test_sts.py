@@ -27,12 +27,28 @@ def test_unscored_pairs_are_dropped_and_subsets_keep_their_names(tmp_path: Path)
     }
 
 
+def test_subsets_come_in_the_order_of_their_names_and_pairs_in_that_of_the_file(tmp_path: Path) -> None:
+    """Two systems are compared pair by pair, so the order is that of the data and of nothing else."""
+    for name in ("b", "a", "surprise.c"):
+        write_subset(tmp_path, name, f"{name} 2 2 2\tx\n{name} 1\tx\n{name} 3 3\tx\n", "0\n5\n5.0\n")
+    found = read_senteval_sts(tmp_path)
+    assert list(found) == ["a", "b", "surprise.c"]
+    assert [pair.first for pair in found["a"]] == ["a 2 2 2", "a 1", "a 3 3"]
+    assert [pair.score for pair in found["a"]] == [0.0, 5.0, 5.0], "both ends of the scale"
+
+
+def test_the_scale_of_sick_is_from_one_to_five(tmp_path: Path) -> None:
+    path = tmp_path / "SICK_train.txt"
+    path.write_text(SICK_HEAD + "1\ta\tb\t1.0\tNEUTRAL\n2\tc\td\t5.0\tENTAILMENT\n")
+    assert [row.score for row in read_sick(path)] == [1.0, 5.0]
+
+
 @pytest.mark.parametrize(
     ("sentences", "gold", "message"),
     [
         ("a\tb\nalone\n", "1\n2\n", r"STS\.input\.X\.txt: line 2 has 1 columns, expected 2"),
         ("a\tb\nc\td\n", "1\n", r"STS\.gs\.X\.txt: 1 lines, expected 2 as in STS\.input\.X\.txt"),
-        ("a\tb\n", "5.1\n", r"STS\.gs\.X\.txt: line 1 says '5\.1', expected a score from 0 to 5"),
+        ("a\tb\n", "5.1\n", r"STS\.gs\.X\.txt: line 1 has score '5\.1', expected a number from 0 to 5"),
     ],
 )
 def test_damaged_sts_files_are_named_with_their_line(
@@ -72,8 +88,8 @@ def test_sick_columns_are_found_by_name(tmp_path: Path) -> None:
     [
         ("", r"SICK_trial\.txt is empty"),
         (SICK_HEAD.replace("sentence_A", "other"), r"line 1 has no column sentence_A"),
-        (SICK_HEAD + "1\ta\tb\t0.5\tNEUTRAL\n", r"line 2 says '0\.5', expected a score from 1 to 5"),
-        (SICK_HEAD + "1\ta\tb\t3\tMAYBE\n", r"line 2 says 'MAYBE', expected one of NEUTRAL"),
+        (SICK_HEAD + "1\ta\tb\t0.5\tNEUTRAL\n", r"line 2 has score '0\.5', expected a number from 1 to 5"),
+        (SICK_HEAD + "1\ta\tb\t3\tMAYBE\n", r"line 2 has label 'MAYBE', expected one of NEUTRAL"),
     ],
 )
 def test_damaged_sick_files_are_named_with_their_line(tmp_path: Path, content: str, message: str) -> None:

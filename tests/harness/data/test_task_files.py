@@ -88,14 +88,14 @@ def test_scidocs_counts_a_relevant_paper_without_a_title_but_does_not_rank_it(tm
 IDS = " ".join(map(str, range(1001, 1021)))
 SCORES = " ".join(["1"] * 20)
 BAD_LINES = [
-    ("SST", "sentiment-train", "text\t2", "line 1: label '2' is outside the set"),
+    ("SST", "sentiment-train", "text\t2", "line 1: unknown label '2'"),
     ("SST", "sentiment-train", "text", "line 1 has 1 columns, expected 2"),
     ("TREC", "TREC_10.label", "why ?", "line 1 is not `TYPE:fine question`"),
     ("TRECQA", "test.jsonl", '{"query": "q", "positive": [], "negative": []}', "line 1 has an empty cand"),
     ("TRECQA", "test.jsonl", '{"query": "q"}', "line 1 is not an object with query, positive"),
     ("AskUbuntu", "test.txt", "1000\t1001", "line 1 has 2 columns, expected 4"),
     ("AskUbuntu", "test.txt", f"77\t1001\t{IDS}\t{SCORES}", "line 1: question 77 has no title"),
-    ("AskUbuntu", "test.txt", f"1000\t2001\t{IDS}\t{SCORES}", "line 1: 2001 is not a candidate"),
+    ("AskUbuntu", "test.txt", f"1000\t2001\t{IDS}\t{SCORES}", "line 1: 2001 is similar but not a candidate"),
     ("AskUbuntu", "test.txt", f"1000\t1001\t{IDS}\t1 2", "line 1 has 2 BM25 scores for 20 candidates"),
     ("CR", "custrev.neg", None, "custrev.neg is empty"),
     ("SNLI", "s2.test", "one\ntwo", "have 60, 61 and 60 lines; expected equal counts"),

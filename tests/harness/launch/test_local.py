@@ -126,7 +126,7 @@ def test_a_lock_that_is_held_is_one_line(
     first = start(toy({"slow": stage("slow", command="sleep 30")}))
     wait_for(Path("runs.txt"))
     monkeypatch.setattr(dvc.lock, "DEFAULT_TIMEOUT", 0.6)
-    assert "another `dvc` or `sentbench launch` is at work in this project" in refused("launch")
+    assert "another `dvc` or `sentbench launch` is running in this project" in refused("launch")
     first.terminate()
     assert first.wait(30) == 143
 

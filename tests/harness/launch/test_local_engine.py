@@ -76,7 +76,7 @@ def test_a_worker_waits_asleep_with_its_share_of_threads(monkeypatch: pytest.Mon
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(local.os, "sched_getaffinity", lambda _: set(range(16)))
     monkeypatch.setattr(local.forkserver, "ensure_running", lambda: None)
-    for slots, given, threads in ((3, None, "5"), (32, None, "1"), (3, "7", "7")):
+    for slots, given, threads in ((3, None, "5"), (16, None, "1"), (32, None, "1"), (3, "7", "7")):
         if given:
             monkeypatch.setenv("OMP_NUM_THREADS", given)
         with server_for(slots):
@@ -153,6 +153,38 @@ def test_gpus_are_those_that_this_process_may_use(monkeypatch: pytest.MonkeyPatc
     assert visible_gpus() == ["3", "5"]
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     assert visible_gpus() == []
+
+
+LISTS = 'echo "GPU 0: NVIDIA A10 (UUID: GPU-a)"; echo "GPU 1: NVIDIA A10 (UUID: GPU-b)"'
+
+
+@pytest.mark.parametrize(
+    ("command", "hidden", "expected"),
+    [
+        (LISTS, None, ["0", "1"]),
+        (LISTS, "1", ["1"]),
+        (LISTS, "", []),  # there are two, and this process may use none
+        ("echo 'NVIDIA-SMI has failed'; exit 9", None, []),
+        ("true", None, []),
+        (None, None, []),
+    ],
+)
+def test_gpus_are_those_that_the_driver_lists_unless_they_are_hidden(
+    command: str | None,
+    hidden: str | None,
+    expected: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A command called nvidia-smi stands for the driver's."""
+    if command is not None:
+        (tmp_path / "nvidia-smi").write_text(f'#!/bin/sh\n[ "$1" = --list-gpus ] || exit 2\n{command}\n')
+        (tmp_path / "nvidia-smi").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", hidden or "")
+    if hidden is None:
+        monkeypatch.delenv("CUDA_VISIBLE_DEVICES")
+    assert visible_gpus() == expected
 
 
 def test_what_a_killed_command_started_ends_with_it(executor: LocalExecutor, tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def test_a_job_has_whole_processors_and_gpus_and_minutes() -> None:
         "slurm_srun_args": ["--cpus-per-task=4"],
         "slurm_additional_parameters": {"partition": "gpu"},
     }
-    with pytest.raises(InputError, match="Slurm gives whole ones; to share a GPU run Ray inside"):
+    with pytest.raises(InputError, match="Slurm allocates whole ones; to share a GPU run Ray inside"):
         parameters({}, 1, 0.5, 8)
     with pytest.raises(InputError, match="time=4h: expected whole minutes"):
         parameters({"time": "4h"}, 1, 1, 8)

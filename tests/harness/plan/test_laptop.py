@@ -99,14 +99,14 @@ def test_a_taken_system_has_the_first_of_its_seeds_and_the_backbones_that_are_na
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ({"name": "mine"}, "neither runs nor takes"),
+        ({"name": "mine"}, "needs `runs` or `takes`"),
         (
             {"name": "mine", "takes": [{"system": "ct", "backbones": ["bert-tiny"]}]},
             "takes ct@bert-tiny, which no",
         ),
         (
             {"name": "mine", "takes": 2 * [{"system": "ct", "backbones": ["bert-base-uncased"]}]},
-            "takes ct twice, expected each system once",
+            "takes ct twice",
         ),
     ],
 )

@@ -108,7 +108,7 @@ def test_selecting_leaves_the_recipes_as_they_were() -> None:
         ("ablation/simcs", "did you mean ablation/simcse"),
         ("pcl/pcl-k2", "did you mean pcl/pcl-k1"),
         ("pcl/table8", "shows pcl-k1@roberta, which no recipe declares"),
-        ("pcl/table1", "plan pcl/table1 has no runs: no cell of it shows a system"),
+        ("pcl/table1", "plan pcl/table1 has no runs: its cells show only reported"),
         ("", "plan '' is not known"),
     ],
 )

@@ -66,7 +66,7 @@ def test_a_source_that_no_download_brings_is_looked_for_in_system_mirror_and_dat
         monkeypatch.setitem(SOURCES, source, SOURCES[source].model_copy(update={"providers": changed}))
     need = found(plan)[source]
     assert not need.met
-    assert need.line.startswith(f"{source}, a source of no hub: not found; ")
+    assert need.line.startswith(f"{source}, not on the hub: not found; ")
     assert re.search(provide, need.line)
 
     place = tmp_path / "mirror" / SOURCES[source].providers["mirror"].folder

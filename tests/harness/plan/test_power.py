@@ -20,7 +20,7 @@ RECORDED = ROOT / "tests/harness/report/recorded/scores"
 def test_the_pooled_sd_weights_variances_by_their_degrees_of_freedom() -> None:
     """Variances 4 (three seeds) and 1 (two seeds): (2 * 4 + 1 * 0.5) / 3; a single seed tells nothing."""
     found = pool_of([[70, 72, 74], [60, 61], [50]], None)
-    assert found == Pool(math.sqrt(8.5 / 3), "pooled over 5 seeds of ours")
+    assert found == Pool(math.sqrt(8.5 / 3), "pooled over 5 of our seeds")
     assert pool_of([[50], []], None) is None
 
 

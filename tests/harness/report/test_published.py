@@ -5,7 +5,11 @@ from pathlib import Path
 import pytest
 
 from harness.errors import InputError
-from harness.facts.published import Published, load_published
+from harness.facts.evidence.ledger import Ledger
+from harness.facts.evidence.others import reported_number
+from harness.facts.published import Published, decimals_in, load_published
+
+TABLE = "pcl/table2"
 
 PAPER = """
 paper: toy
@@ -75,6 +79,31 @@ def test_seed_averages_of_una_give_the_reported_mean_and_sd(published: Published
             " errata: [{column: A, kind: cell, reported: 9.0, recomputed: 1.0, reason: r}]}",
             "does not name a reported value",
         ),
+        (
+            "{system: x, source: this-paper, seeds: 1, values: [1.0, 2.0, 1.5], note: seeds not stated}",
+            "seeds 1, but its note says that they are not stated",
+        ),
+        (
+            "{system: x, source: this-paper, values: [1.0, 2.0, 1.5], note: mean of 5 seeds}",
+            "seeds None, but its note says 'mean of 5 seeds'",
+        ),
+        (
+            "{system: x, source: this-paper, seeds: 3, values: [1.0, 2.0, 1.5], note: a mean of 5 runs}",
+            "seeds 3, but its note says 'mean of 5 runs'",
+        ),
+        (
+            "{system: x, source: this-paper, picked: 4, values: [1.0, 2.0, 1.5], note: best of 5 on dev}",
+            "picked 4, but its note says 'best of 5'",
+        ),
+        ("{system: x, source: this-paper, values: [1.0, 2.123, 1.56]}", "3 decimals, expected at most 2"),
+        (
+            "{system: x, source: this-paper, decimals: 1, values: [1.0, 2.04, 1.52]}",
+            "2 decimals, expected at most 1",
+        ),
+        (
+            "{system: x, source: this-paper, decimals: 2, values: [1.0, 2.0, 1.5]}",
+            "expected fewer than the table's",
+        ),
     ],
 )
 def test_a_wrong_row_gives_one_line_that_names_it(tmp_path: Path, row: str, complaint: str) -> None:
@@ -86,3 +115,32 @@ def test_a_wrong_row_gives_one_line_that_names_it(tmp_path: Path, row: str, comp
 def test_averages_may_be_off_by_two_reported_units(tmp_path: Path) -> None:
     row = "{system: x, source: this-paper, values: [1.0, 2.0, 1.52]}"
     assert load(tmp_path, row).row("toy/table1", "x").values[2] == 1.52
+
+
+def test_a_row_without_a_second_decimal_states_how_many_were_printed(
+    tmp_path: Path, published: Published, ledger: Ledger
+) -> None:
+    """Five values that all end in 0 are no chance; the rounding of each is then half of that digit."""
+    five = PAPER.replace("[A, B, Avg]", "[A, B, C, D, Avg]").replace("[A, B]", "[A, B, C, D]")
+    row = "{{system: x, source: this-paper, {0}values: [1.1, 2.1, 3.1, 2.1, 2.1]}}"
+    (tmp_path / "toy.yaml").write_text(five.format(row=row.format("")), encoding="utf-8")
+    with pytest.raises(InputError, match="expected `decimals: 1`"):
+        load_published(tmp_path)
+    (tmp_path / "toy.yaml").write_text(five.format(row=row.format("decimals: 1, ")), encoding="utf-8")
+    assert load_published(tmp_path).row("toy/table1", "x").decimals == 1
+    rounding = {
+        system: found.rounding
+        for system in ("mirror-bert", "simcse")
+        for found in [
+            reported_number(published, ledger, table=TABLE, row=f"{system}@roberta-base", column="Avg")
+        ]
+        if found is not None
+    }
+    assert rounding == {"mirror-bert": pytest.approx(0.05), "simcse": pytest.approx(0.005)}
+
+
+@pytest.mark.parametrize(
+    ("value", "decimals"), [(69.1, 1), (70.0, 0), (0.7541, 4), (5e-05, 5), (131072.0, 0)]
+)
+def test_trailing_zeros_are_no_decimals(value: float, decimals: int) -> None:
+    assert decimals_in(value) == decimals

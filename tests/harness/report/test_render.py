@@ -15,6 +15,7 @@ from harness.report.pages.cells import show_cell, verdict_counts
 from harness.report.pages.content import MAIN, Paper, Report, Site, Stamp
 from harness.report.pages.paper import LogEntry, log_of
 from harness.report.pages.render import render_pages
+from harness.report.pages.search import search_file
 from harness.report.runs import RunDetail
 from harness.report.tables.model import Cell, Column, Table, TableRow, reading_order
 from tests.harness.report.example_report import make_report
@@ -147,19 +148,24 @@ def test_a_page_names_no_address_but_those_of_other_files_and_loads_nothing(inde
     assert "default-src 'none'" in index
 
 
-def test_the_list_that_is_searched_has_every_number_paper_table_and_row_of_the_report() -> None:
-    table = table_of(CELL)
+def test_the_list_that_is_searched_has_every_paper_table_row_and_number_of_the_report() -> None:
+    table = table_of(CELL, Cell(), Cell(61.34))
     paper = Paper("p", "A paper", "ACL", (replace(table, key="p/t", title="P table 1: x"),))
-    text = show_index(Report("T", "abc", tables=(table,), papers=(paper,)))
-    data = re.search(r'id="search-data">(.*?)</script>', text)
-    assert data
-    assert json.loads(data[1]) == [
+    report = Report("T", "abc", tables=(table,), papers=(paper,))
+    text = search_file(report, {"Words": "pages/doc-words.html"})
+    listed = json.loads(text.removeprefix("searchFound(").removesuffix(");\n"))
+    assert listed["places"] == [
         ["paper", "A paper", "papers/p.html"],
-        ["table", "A table", "#table-t"],
-        ["A table", "A row (group)", "#t--a-row"],
-        ["table", "P table 1: x", "papers/p.html#table-p-t"],
-        ["P table 1", "A row (group)", "papers/p.html#p-t--a-row"],
+        ["document", "Words", "pages/doc-words.html"],
     ]
+    columns = [["c0", "Column 0"], ["c1", "Column 1"], ["c2", "Column 2"]]
+    first, second = listed["tables"]
+    assert first == {
+        "kind": "table", "title": "A table", "page": "index.html", "id": "table-t", "columns": columns,
+        "rows": [["A row (group)", "t--a-row", "76.25", "", "61.34"]],
+    }  # fmt: skip
+    assert (second["page"], second["id"]) == ("papers/p.html", "table-p-t")
+    assert second["rows"] == [["A row (group)", "p-t--a-row", "76.25", "", "61.34"]]
 
 
 def test_a_paper_page_has_charts_beside_their_tables_and_the_command_of_each() -> None:
@@ -198,7 +204,7 @@ def test_the_log_of_a_paper_has_an_entry_for_the_runs_of_a_system_from_one_commi
 def test_every_page_links_to_the_others_and_one_with_nothing_to_show_is_neither_made_nor_linked() -> None:
     """tests/guides adds a page."""
     pages = render_pages(Report("T", "abc", papers=(Paper("toy", "A paper", "ACL", (), short="TOY"),)))
-    assert set(pages) == {MAIN, "papers/toy.html", "pages/methods.html"}
+    assert set(pages) == {MAIN, "papers/toy.html", "pages/methods.html", "pages/search.js"}
     assert '<a href="index.html" aria-current="page">Overview</a>' in pages[MAIN]
     assert '<a href="../papers/toy.html" aria-current="page">TOY</a>' in pages["papers/toy.html"]
     assert '<a href="../index.html">Overview</a>' in pages["pages/methods.html"]

@@ -15,7 +15,8 @@ from harness.report.formats.summary import to_summary
 from harness.report.pages.content import Report
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.leaderboard import notes_of
-from harness.report.tables.model import Table
+from harness.report.tables.model import Cell, Column, Table, TableRow
+from harness.report.tables.rows import TRAINED, UNTRAINED
 from harness.results.store import read_results
 from tests.harness.report.conftest import NO_STUDIES
 from tests.harness.report.shown import show_index
@@ -56,3 +57,25 @@ def test_both_forms_of_the_first_page_say_at_which_scale_this_leaderboard_is(
     page = html.unescape(show_index(Report("T", "abc", notes=notes)))
     assert notes[0] in to_summary({}, [], notes=notes)
     assert notes[0] in page
+
+
+def small_table(trained: dict[str, float | None], untrained: dict[str, float | None]) -> Table:
+    """A table of one column with a row a system, all on an encoder unless the name has another one."""
+    rows = [
+        TableRow(name, name if "@" in name else f"{name}@words", (Cell(value=value),), group)
+        for group, scores in ((TRAINED, trained), (UNTRAINED, untrained))
+        for name, value in scores.items()
+    ]
+    return Table("small", "Small", (Column("Avg", "Avg"),), tuple(rows))
+
+
+def test_the_notes_count_the_trained_systems_below_the_best_untrained_row_of_their_encoder() -> None:
+    trained = {"simcse": 51.5, "distill": 54.1, "pcl": 50.7, "not-run": None}
+    notes = notes_of(small_table(trained, {"whitened": 52.0, "raw": 41.0, "whitened@other": 99.0}))
+    assert len(notes) == 2
+    assert "whitened@words has an average of 52.00, above the means of 2 of 3 trained systems" in notes[1]
+
+
+def test_without_an_untrained_row_on_the_same_encoder_no_note_compares_with_one() -> None:
+    assert len(notes_of(small_table({"simcse": 51.5}, {"whitened@other": 99.0, "raw": None}))) == 1
+    assert len(notes_of(None)) == 1

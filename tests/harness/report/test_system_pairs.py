@@ -2,7 +2,10 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
 
 from harness.facts.comparisons import critical_range
 from harness.facts.statistics import Interval
@@ -44,6 +47,45 @@ def test_seeds_that_both_have_are_paired_and_the_interval_is_students() -> None:
     assert found.seeds is not None
     assert tuple(found.seeds) == pytest.approx((0.02 - 0.024841, 0.02 + 0.024841), abs=1e-6)
     assert (found.first, found.second) == (pytest.approx(0.73), pytest.approx(0.71))
+
+
+@pytest.mark.parametrize("seeds", [2, 3, 5, 12])
+def test_the_intervals_of_tasks_are_those_of_scipys_paired_t_test_at_their_share_of_the_level(
+    seeds: int,
+) -> None:
+    """Three test sets and 5 % together leave 5/3 % for each; the mean of the three has all of it."""
+    draw = np.random.default_rng(seeds)
+    names = ["STS12", "STS13", "MR"]
+    values = {system: draw.normal(0.5, 0.02, size=(3, seeds)) for system in "ab"}
+    results = [
+        result(system, seed, {(task, "all"): float(values[system][row, seed])}, metric="spearman")
+        for system in "ab"
+        for row, task in enumerate(names)
+        for seed in range(seeds)
+    ]
+    found = compared(results)
+    assert found.mean is not None
+    differences = {name.task: one for name, one in found.tasks.items()}
+    assert list(differences) == names
+    for row, task in enumerate(names):
+        tested = stats.ttest_rel(values["a"][row], values["b"][row])
+        assert differences[task].seeds == pytest.approx(tuple(tested.confidence_interval(1 - 0.05 / 3)))
+        assert differences[task].difference == pytest.approx((values["a"] - values["b"])[row].mean())
+    whole = stats.ttest_rel(values["a"].mean(axis=0), values["b"].mean(axis=0))
+    assert found.mean.seeds == pytest.approx(tuple(whole.confidence_interval(0.95)))
+
+
+@pytest.mark.parametrize(
+    ("interval", "outcome"),
+    [
+        ((0.0, 0.2), "inconclusive"),
+        ((1e-6, 0.2), "won"),
+        ((-0.2, 0.0), "inconclusive"),
+        ((-0.2, -1e-6), "lost"),
+    ],
+)
+def test_an_interval_that_ends_at_zero_holds_it(interval: tuple[float, float], outcome: str) -> None:
+    assert Difference(0.5, 0.5, sum(interval) / 2, 3, Interval(*interval)).outcome == outcome
 
 
 def test_a_side_without_seeds_goes_with_every_seed_and_sides_exchanged_give_the_opposite() -> None:
@@ -95,6 +137,19 @@ def test_trained_systems_are_told_apart_over_seeds_and_jointly(
     found = Difference(0.6, 0.5, 0.1, 3, seeds, OverItems(pairs, joint))
     assert found.outcome == outcome
     assert ("inconclusive over seeds" in found.reason) == (seeds is None)
+
+
+def test_test_sets_are_won_by_bonferronis_intervals_and_not_by_holms_steps() -> None:
+    """p is 0.007, 0.021 and 0.041 on three test sets: all are below Holm's levels, one below 0.05 / 3."""
+    noise = [-2e-3, -1e-3, 0.0, 1e-3, 2e-3]
+    shifts = {"STS12": 3.6e-3, "STS13": 2.6e-3, "STS14": 2.1e-3}
+    ours = [r for task, shift in shifts.items() for r in scored("a", [0.5 + shift + n for n in noise], task)]
+    theirs = [r for task in shifts for r in scored("b", [0.5] * 5, task)]
+    found = compared([*ours, *theirs])
+    p = [stats.ttest_1samp([shift + n for n in noise], 0).pvalue for shift in shifts.values()]
+    told = [one.outcome == "won" for one in found.tasks.values()]
+    assert told == multipletests(p, method="bonferroni")[0].tolist()
+    assert told != multipletests(p, method="holm")[0].tolist()
 
 
 def test_a_test_set_where_all_differences_are_zero_is_equal() -> None:

@@ -136,16 +136,16 @@ def damaged(path: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "says"),
     [
-        (damaged, "checksum states"),
+        (damaged, "checksum mismatch"),
         (lambda path: path.write_text("[]"), "expected"),
         (lambda path: path.rename(path.with_name("simcse__tiny__s9.json")), "holds the run"),
         (lambda path: path.rename(path.with_suffix(".txt")), "result files RUN.json only"),
         (lambda path: (path.unlink(), path.mkdir()), "result files RUN.json only"),
-        (lambda path: path.with_name("contributor.yaml").unlink(), "expected `by` and `link`"),
+        (lambda path: path.with_name("contributor.yaml").unlink(), "add it, with `by` and `link`"),
         (lambda path: path.with_name("contributor.yaml").write_text("by: A lab\n"), "link"),
         (lambda path: path.with_name("contributor.yaml").write_text("by: A\nlink: ftp://a\n"), "link"),
         (lambda path: path.with_name("contributor.yaml").write_text("by: <b>\nlink: https://a\n"), "by"),
-        (lambda path: path.rename(path.parents[1] / path.name), "expected one for each contributor"),
+        (lambda path: path.rename(path.parents[1] / path.name), "expected a folder for each contributor"),
     ],
 )
 def test_damage_is_one_line_and_other_contributors_are_listed(

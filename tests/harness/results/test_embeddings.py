@@ -141,7 +141,7 @@ def test_a_copy_has_the_same_bytes_and_a_damaged_one_is_removed_and_named(
         assert read_kept(tmp_path / "kept/two", tmp_path / "other", TEXTS) is None
     else:
         assert again is None
-        assert capsys.readouterr().err == f"{kept}: damaged, expected whole vectors; they were made again\n"
+        assert capsys.readouterr().err == f"{kept}: damaged; its vectors were computed again\n"
         assert not kept.exists()
 
 

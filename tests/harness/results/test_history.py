@@ -26,7 +26,7 @@ def stub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_missing_git_is_named(stub: Path) -> None:
     assert not stub.exists()
-    with pytest.raises(InputError, match=r"'HEAD' is no folder here.*git cannot be started"):
+    with pytest.raises(InputError, match=r"'HEAD' is not a folder.*git cannot be started"):
         results_of("HEAD")
     assert git_state() == ("unknown", True)
 
@@ -34,7 +34,7 @@ def test_a_missing_git_is_named(stub: Path) -> None:
 def test_the_words_of_a_git_that_refuses_are_shown(stub: Path) -> None:
     stub.write_text(f'#!/bin/sh\necho "{REFUSAL}" >&2\nexit 128\n')
     stub.chmod(0o755)
-    with pytest.raises(InputError, match="git says: " + REFUSAL):
+    with pytest.raises(InputError, match="git: " + REFUSAL):
         results_of("HEAD")
     assert git_state() == ("unknown", True)
 

@@ -40,6 +40,7 @@ def test_a_band_is_five_standard_deviations_or_half_a_point_whichever_is_more() 
     """Seeds 60, 61, 62: mean 61, sample sd 1, band 56 to 66. One seed: 60 -+ 0.5; equal seeds alike."""
     assert band_of([60.0, 61.0, 62.0]) == Band(56.0, 66.0)
     assert band_of([60.0]) == band_of([60.0, 60.0]) == Band(59.5, 60.5)
+    assert band_of([60.0, 60.2468]) == Band(59.251, 60.996), "5 x 0.174514 about 60.1234, three decimals"
     assert bands_of(SEEDS) == {(("a", "b"), STSB): Band(56.0, 66.0)}
 
 
@@ -105,6 +106,16 @@ def test_a_run_without_a_step_has_no_seed_noise() -> None:
     old, new = result(60.0, last_step=0), result(60.3, weights="x", last_step=0)
     (change,) = changes_of([(old, new)])
     assert (change.answer, change.band) == ("moved", None)
+
+
+def test_an_equal_score_over_another_number_of_items_moved() -> None:
+    old, new = result(60.0), result(60.0)
+    new.scores[0] = new.scores[0].model_copy(update={"n": 1_008})
+    (change,) = changes_of([(old, new)])
+    assert (change.answer, change.items) == ("moved", (9, 1_008))
+    assert str(change) == (
+        "a__b__s0 STSB spearman: 60.000000, committed 60.000000; over 1,008 items, committed 9"
+    )
 
 
 def test_the_worst_answer_counts() -> None:

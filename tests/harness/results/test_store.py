@@ -77,7 +77,7 @@ def test_a_digit_changed_by_hand_or_by_a_disk_is_refused(tmp_path: Path) -> None
     text = (tmp_path / "a.json").read_text()
     assert text.count("0.75") == 1
     (tmp_path / "a.json").write_text(text.replace("0.75", "0.76"))
-    with pytest.raises(InputError, match="not the content that its checksum states"):
+    with pytest.raises(InputError, match="checksum mismatch"):
         read_result(tmp_path / "a.json")
 
 

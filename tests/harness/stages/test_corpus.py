@@ -100,7 +100,7 @@ def test_a_run_names_a_derived_corpus_and_the_plan_has_all_it_is_made_from(tmp_p
     [
         ({"origin": "words"}, "made from itself"),
         ({"origin": "wiki-big"}, "source 'wiki-big' is not in"),
-        ({"tool": "wordnet"}, "`tool` stands where a view uses one"),
+        ({"tool": "wordnet"}, "`tool` is required exactly if a view uses one"),
     ],
 )
 def test_a_bad_declaration_is_one_line(tmp_path: Path, entry: dict[str, Any], message: str) -> None:

@@ -84,6 +84,7 @@ def test_outer_folds_are_rounded_before_they_are_averaged(monkeypatch: pytest.Mo
     Unrounded, 31 of 126 is 24.6032 and would print as 24.60.
     """
     y = np.tile([0, 1], 63)
+    trained: list[np.ndarray] = []
 
     class Fits:
         correct = np.zeros((9, 4))
@@ -92,8 +93,20 @@ def test_outer_folds_are_rounded_before_they_are_averaged(monkeypatch: pytest.Mo
             right = np.arange(len(rows)) < (6, 7, 18)[fold]
             return np.where(right, y[rows], 1 - y[rows])
 
-    monkeypatch.setattr(classifier, "fit", lambda *given, **options: Fits())
+    def fit(features: object, labels: object, folds: object, penalties: np.ndarray, **more: object) -> Fits:
+        trained.append(penalties)
+        return Fits()
+
+    monkeypatch.setattr(classifier, "fit", fit)
     assert outcome(np.zeros((126, 1), np.float32), y, SHORT).test == 24.61
+    assert [penalties.shape for penalties in trained] == [(9, 4), (3, 1)]
+    assert set(trained[1].ravel()) == {SHORT.grid[0]}, "of penalties that are equally good the first counts"
+
+
+def test_a_class_with_exactly_a_row_for_each_fold_is_in_every_fold() -> None:
+    labels = np.array([0] * 30 + [1] * SHORT.folds)
+    folds = classifier._folds(labels, np.arange(len(labels)), SHORT)
+    assert [int(labels[fold.dev].sum()) for fold in folds] == [1, 1, 1]
 
 
 def test_a_class_with_too_few_rows_is_one_clear_line() -> None:

@@ -186,7 +186,7 @@ BAD_VECTORS: dict[str, tuple[Encode, str]] = {
     "no width": (lambda texts: np.ones(len(texts)), r"shape \[.*\] for .* texts; expected"),
     "of two lengths": (
         lambda texts: [[1.0], *([[1.0, 2.0]] * (len(texts) - 1))],  # type: ignore[dict-item, return-value]
-        "not one array of numbers",
+        "must return one array of numbers",
     ),
 }
 

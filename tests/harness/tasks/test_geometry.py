@@ -77,6 +77,20 @@ def test_sentences_are_spread_evenly_over_the_corpus_without_doubles(tmp_path: P
     assert 0.0 < scores["all"].value < 1.0
 
 
+def test_the_share_above_the_threshold_of_the_paper_worked_by_hand(tmp_path: Path) -> None:
+    """Cosines with the first sentence 0.72 and 0.68, of the other two about 0: shares 1/2, 1/2 and 0."""
+    (tmp_path / "wiki.txt").write_text("one\ntwo\nthree\n")
+    angles = dict(zip(["one", "two", "three"], [0.0, np.arccos(0.72), -np.arccos(0.68)], strict=True))
+    task = BatchCosines("batch-cosines", "wiki1m", folder=tmp_path)
+    scores = task.evaluate(lambda texts: np.array([[np.cos(angles[t]), np.sin(angles[t])] for t in texts]))
+    assert {(score.setting, score.n): score.value for score in scores} == {
+        ("all", 6): pytest.approx(1 / 3),
+        ("first", 2): pytest.approx(1 / 2),
+    }
+    assert SENTENCES == 256
+    assert share_above(SQUARE, 0.0).tolist() == [0.0] * 4, "a cosine that is the threshold is not above it"
+
+
 def test_positive_pairs_are_above_four_or_from_four_on_and_texts_count_once(tmp_path: Path) -> None:
     """Of six sentences four are distinct. Positive above 4 is one pair at a right angle, squared distance 2;
     from 4 on also one of opposite vectors, squared distance 4: alignment (2 + 4) / 2.

@@ -143,6 +143,16 @@ def test_results_do_not_depend_on_how_many_folds_are_solved_at_once(
     torch.testing.assert_close(together.weights, alone.weights, atol=2e-5, rtol=0)
 
 
+@pytest.mark.parametrize("at_once", [1, 4, 5, 10, 11, 512])
+def test_every_row_is_classified_however_many_at_once(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten rows on axes of their own classes: blocks that end before, at and after the last row."""
+    monkeypatch.setattr(logistic, "PREDICTED_ROWS", at_once)
+    weights = torch.cat([torch.eye(10), torch.zeros(10, 1)], dim=1)[None]
+    rows = torch.tensor([[9, 2, 4, 1, 0, 3, 8, 7, 5, 6]])
+    found = logistic._predicted(held(np.eye(10)), weights, rows, 10)
+    assert found.tolist() == [rows.tolist()]
+
+
 def test_the_rows_gathered_for_one_step_stay_within_the_limit() -> None:
     """[F, 64, 769] fp32 is F * 196,864 bytes: 26 folds fit in 5 MiB, so 100 folds make 4 groups."""
     features = held(np.zeros((1, 768)))

@@ -69,6 +69,9 @@ def test_changed_local_data_is_scored_anew(copies: Path, tmp_path: Path) -> None
     encoder = Hashing(0)
     model = MtebModel(encoder, name="a/b", revision="r")
     (before,) = run_mteb(model, ["STS12"], out=tmp_path / "out", local=copies)
+    native = sts_task("STS12", "raw", "sts12-raw", folder=copies / "sts12-sts").evaluate(random(0))
+    (spearman,) = [score.value for score in native if (score.metric, score.setting) == ("spearman", "all")]
+    assert (before.metric, before.value) == ("cosine_spearman", pytest.approx(spearman, abs=1e-6))
     path = copies / "sts12-sts/test.jsonl"
     path.write_text("".join(path.read_text(encoding="utf-8").splitlines(True)[:20]), encoding="utf-8")
     asked = encoder.calls
@@ -84,6 +87,18 @@ def test_unknown_tasks_and_missing_copies_are_refused(copies: Path, tmp_path: Pa
         run_mteb(model, ["STS121"], out=tmp_path)
     with pytest.raises(InputError, match=r"sts13-sts/test\.jsonl: no such file"):
         local_sts_task("STS13", copies)
+
+
+def test_a_local_copy_is_that_of_its_task() -> None:
+    assert LOCAL_STS == {
+        "STS12": "sts12-sts",
+        "STS13": "sts13-sts",
+        "STS14": "sts14-sts",
+        "STS15": "sts15-sts",
+        "STS16": "sts16-sts",
+        "STSBenchmark": "stsbenchmark-sts",
+        "SICK-R": "sickr-sts",
+    }
 
 
 @pytest.mark.mirror

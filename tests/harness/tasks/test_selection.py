@@ -1,5 +1,6 @@
 """Selection reads the development pairs of STS-B, and each split its own file."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -42,6 +43,34 @@ def test_each_split_of_stsb_is_read_from_its_own_file_and_selection_from_dev(tmp
         assert (row.first, row.score) == (f"a {split} pair", 2.5)
     for name, split in {"STSB": "test", "STSB-dev": "dev"}.items():
         assert next(iter(declared_task(name, folder=tmp_path).texts())) == f"a {split} pair"
+
+
+def test_each_split_of_the_raw_stsb_is_read_from_its_own_file(tmp_path: Path) -> None:
+    files = {"train": "train", "dev": "validation", "test": "test"}
+    for number, file in enumerate(files.values()):
+        row = {"sentence1": f"a {file} pair", "sentence2": "b", "score": number}
+        (tmp_path / f"{file}.jsonl").write_text(json.dumps(row) + "\n")
+    for number, (split, file) in enumerate(files.items()):
+        (row,) = read_stsb_split(tmp_path, split, form="raw", source="stsb-raw")
+        assert (row.first, row.score) == (f"a {file} pair", number)
+
+
+def test_a_file_of_stsb_that_was_written_again_is_read_again(tmp_path: Path) -> None:
+    """Rows are kept in memory as long as the file is the same, for each text form and source."""
+    path = tmp_path / "sts-dev.csv"
+
+    def read(form: str, source: str) -> str:
+        (row,) = read_stsb_split(tmp_path, "dev", form=form, source=source)
+        return row.first
+
+    for text, tokenised in (("It's A", "it 's a"), ("It's B", "it 's b")):
+        new = path.with_suffix(".new")
+        new.write_text(f"g\tf\t2014\t0\t2.5\t{text}\tb\n")
+        new.replace(path)
+        for _ in range(2):
+            assert read("raw", "stsb") == text
+            assert read("senteval", "stsb") == tokenised
+            assert read("senteval", "stsb-senteval") == text
 
 
 def test_sick_is_scored_on_its_test_part(tmp_path: Path) -> None:

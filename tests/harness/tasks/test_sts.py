@@ -16,6 +16,7 @@ from harness.tasks.registry import build_tasks
 from harness.tasks.sts import StsTask, cosines_of_pairs, pearson, spearman, unit_rows
 from harness.tasks.sts_sets import PARTS, read_stsb_split
 from harness.tasks.text_forms import in_form
+from tests.harness.tasks.layouts import declared_task
 
 ANGLES = {"east": 0.0, "ne": 45.0, "north": 90.0, "west": 180.0}
 
@@ -53,6 +54,25 @@ def test_correlations_and_means_over_subsets_worked_by_hand() -> None:
     assert len(found) == 2 * 5
 
 
+def test_spearman_and_pearson_have_their_names_and_each_setting_counts_its_pairs() -> None:
+    """Cosines 1, h, 0 with h = sqrt(1/2), gold 5, 1, 0: one order, so Spearman 1.
+
+    Pearson: gold minus its mean is 3, -1, -2, whose product sum with the cosines is 3 - h; squares sum to 14
+    and to 1.5 - (1 + h)^2 / 3. Subset b is of two pairs in gold's order.
+    """
+    a = [("east", "east", 5.0), ("east", "ne", 1.0), ("east", "north", 0.0)]
+    h = np.sqrt(0.5)
+    expected = (3 - h) / np.sqrt(14 * (1.5 - (1 + h) ** 2 / 3))
+    (spearman_of_a, pearson_of_a) = task_of(a=a).evaluate(by_angle)
+    assert (spearman_of_a.metric, spearman_of_a.value) == ("spearman", pytest.approx(1.0))
+    assert (pearson_of_a.metric, pearson_of_a.value) == ("pearson", pytest.approx(expected))
+    scores = task_of(a=a, b=a[1:]).evaluate(by_angle)
+    sizes = {"all": 5, "mean": 5, "wmean": 5, "subset:a": 3, "subset:b": 2}
+    assert {(score.metric, score.setting): score.n for score in scores} == {
+        (metric, setting): size for metric in ("spearman", "pearson") for setting, size in sizes.items()
+    }
+
+
 def test_all_is_one_correlation_over_the_pairs_of_every_subset() -> None:
     pairs = [("east", "east", 4.0), ("east", "ne", 1.0), ("north", "west", 3.0), ("east", "west", 2.0)]
     split = values(task_of(a=pairs[:2], b=pairs[2:]).evaluate(by_angle))
@@ -84,6 +104,11 @@ def test_a_large_set_is_asked_for_in_parts_and_has_the_same_cosines(monkeypatch:
     monkeypatch.setattr(sts, "_PAIRS_WIDENED", 3)
     np.testing.assert_array_equal(cosines_of_pairs(encode, pairs, "toy"), whole)
     assert asked == [11, 5, 5, 3]
+    monkeypatch.setattr(sts, "PAIRS_ENCODED", 5)
+    monkeypatch.setattr(sts, "_PAIRS_WIDENED", 5)
+    asked.clear()
+    np.testing.assert_array_equal(cosines_of_pairs(encode, pairs, "toy"), whole)
+    assert asked == [6, 6], "two parts that are exactly full, and none after them"
 
 
 def test_cosines_equal_a_loop_over_pairs_and_ignore_length() -> None:
@@ -105,6 +130,17 @@ def test_cosines_equal_on_paper_are_tied() -> None:
     pairs = [ScoredPair("a", "b", 1.0), ScoredPair("c", "d", 2.0), ScoredPair("e", "f", 3.0)]
     found = cosines_of_pairs(lambda texts: np.array([vectors[text] for text in texts], float), pairs, "toy")
     assert len(set(found)) == 1
+
+
+@pytest.mark.parametrize(("apart", "tied"), [(3e-13, True), (3e-12, False)])
+def test_cosines_are_tied_up_to_the_twelfth_decimal(apart: float, tied: bool) -> None:
+    def at(cosine: float) -> list[float]:
+        return [cosine, np.sqrt(1 - cosine**2)]
+
+    vectors = {"axis": [1.0, 0.0], "one": at(0.5), "other": at(0.5 + apart)}
+    pairs = [ScoredPair("axis", "one", 1.0), ScoredPair("axis", "other", 2.0)]
+    found = cosines_of_pairs(lambda texts: np.array([vectors[text] for text in texts]), pairs, "toy")
+    assert (found[0] == found[1]) == tied
 
 
 def test_a_zero_vector_has_cosine_zero() -> None:
@@ -147,6 +183,32 @@ def test_converted_stsb_equals_the_senteval_file(tmp_path: Path) -> None:
     assert read_stsb_split(raw, "dev", form="senteval", source="stsb") == read_stsb_split(
         tokenised, "dev", form="senteval", source="stsb-senteval"
     )
+
+
+PARTS_BY_HAND = {
+    "STS12": ("2012test", ["MSRpar", "MSRvid"]),
+    "STS13": ("2013", ["headlines"]),
+    "STS14": ("2014", ["deft-forum", "deft-news", "headlines", "images"]),
+    "STS15": ("2015", ["answers-forums", "headlines", "images"]),
+    "STS16": ("2016", ["answer-answer", "headlines"]),
+}
+"""Year -> its mark in STS-B, and the subsets that STS-B has whole, in their order."""
+
+
+@pytest.mark.parametrize("year", PARTS_BY_HAND)
+def test_a_part_has_the_rows_of_its_year_and_subsets_from_every_split(year: str, tmp_path: Path) -> None:
+    """Every split has a row of every year with every file name; headlines and images are of several years."""
+    years = ("2012train", "2012test", "2013", "2014", "2015", "2016", "2017")
+    names = [*dict.fromkeys(name for _, found in PARTS_BY_HAND.values() for name in found), "OnWN"]
+    for split in ("train", "dev", "test"):
+        lines = [f"g\t{name}\t{mark}\t0\t2.5\t{split} {mark} {name}\tb\n" for mark in years for name in names]
+        (tmp_path / f"sts-{split}.csv").write_text("".join(lines))
+    task = declared_task(f"{year}-part", "raw", folder=tmp_path)
+    mark, subsets = PARTS_BY_HAND[year]
+    assert {name: [pair.first for pair in pairs] for name, pairs in task.subsets.items()} == {
+        name: [f"{split} {mark} {name}" for split in ("train", "dev", "test")] for name in subsets
+    }
+    assert list(task.subsets) == subsets
 
 
 @pytest.fixture

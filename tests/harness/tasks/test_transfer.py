@@ -72,6 +72,36 @@ def test_a_task_is_classified_under_senteval_s_protocol_for_it(
     assert asked[1] == replace(asked[0], grid=(1e-9,), epoch_size=1, max_epochs=15)
 
 
+@pytest.mark.parametrize("name", TASKS)
+def test_a_task_combines_its_vectors_as_senteval_does(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """u = (1, 2) for every first text, v = (3, -1) for every second one; the last feature is the constant."""
+    given: list[Features] = []
+
+    def classify(features: Features, *more: object, **options: object) -> Outcome:
+        given.append(features)
+        return Outcome(1.0, 1.0, None)
+
+    monkeypatch.setattr("harness.tasks.classifier.classify", classify)
+    task = small(name, tmp_path)
+    seconds = {texts[1] for part in task.parts.values() for texts in part.texts if len(texts) == 2}
+    task.evaluate(lambda texts: np.array([[3, -1] if text in seconds else [1, 2] for text in texts]))
+    of_pairs = {"MRPC": [2, 3, 3, -2], "SICK-E": [2, 3, 3, -2], "SNLI": [1, 2, 3, -1, 3, -2, 2, 3]}
+    expected = [[*of_pairs.get(name, [1, 2]), 1.0]]
+    assert np.unique(given[0].take(torch.arange(60)).numpy(), axis=0).tolist() == expected
+
+
+def test_a_reduced_training_part_is_told_from_one_row_less_than_published_on(tmp_path: Path) -> None:
+    """The small training part has 90 rows. SNLI's has 550,152 pairs, of which 785 have no gold label."""
+    LAYOUTS["SNLI"](tmp_path)
+    for published, setting in ((89, "senteval"), (90, "senteval"), (91, "senteval/reduced-train")):
+        dataset = replace(DATA_SETS["SNLI"], published_rows=published)
+        assert ClassificationTask(dataset, "raw", "snli", folder=tmp_path).setting() == setting
+    assert DATA_SETS["SNLI"].published_rows == 550_152 - 785
+    assert {name for name, dataset in DATA_SETS.items() if dataset.published_rows} == {"SNLI"}
+
+
 def test_examples_are_sorted_as_senteval_sorts_them(tmp_path: Path) -> None:
     """Words first, then the label; equal keys stay in file order, positives before negatives."""
     (tmp_path / "custrev.pos").write_text("b b\na\nc c\n")
@@ -82,18 +112,27 @@ def test_examples_are_sorted_as_senteval_sorts_them(tmp_path: Path) -> None:
 
 
 PAIR_FILES = {
-    "MRPC": ("msr_paraphrase_train.txt", "{label}\t1\t2\t{first}\t{second}\n", "Quality\ti\ti\ts\ts\n"),
+    "MRPC": ("msr_paraphrase_{part}.txt", "{label}\t1\t2\t{first}\t{second}\n", "Quality\ti\ti\ts\ts\n"),
     "SICK-E": (
-        "SICK_train.txt",
+        "SICK_{part}.txt",
         "1\t{first}\t{second}\t3\t{label}\n",
         "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n",
     ),
 }
-"""Task -> its training file, the layout of a line, and the first line."""
+"""Task -> its files, the layout of a line, and the first line."""
 
 
-@pytest.mark.parametrize("name", PAIR_FILES)
-def test_pairs_are_sorted_as_senteval_sorts_them(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "part", "place"),
+    [
+        ("MRPC", "train", "train"),
+        ("MRPC", "test", "test"),
+        ("SICK-E", "train", "train"),
+        ("SICK-E", "dev", "trial"),
+        ("SICK-E", "test", "test_annotated"),
+    ],
+)
+def test_pairs_are_sorted_as_senteval_sorts_them(name: str, part: str, place: str, tmp_path: Path) -> None:
     """Words of the first text, of the second, then the number of the label; equal keys stay in file order.
 
     The sum of both lengths would put `a3` before `b1`, the second text first `c1` before `a1`. The labels of
@@ -108,13 +147,13 @@ def test_pairs_are_sorted_as_senteval_sorts_them(name: str, tmp_path: Path) -> N
     file, line, head = PAIR_FILES[name]
     LAYOUTS[name](tmp_path)
     lines = (line.format(first=first, second=second, label=label) for first, second, label in given)
-    (tmp_path / file).write_text(head + "".join(lines), "utf-8")
-    part = declared_task(name, folder=tmp_path).parts["train"]
-    marks = [first.split()[0] for first, _ in part.texts]
+    (tmp_path / file.format(part=place)).write_text(head + "".join(lines), "utf-8")
+    examples = declared_task(name, folder=tmp_path).parts[part]
+    marks = [first.split()[0] for first, _ in examples.texts]
     tied = ["a2", "a1"] if name == "MRPC" else ["a1", "a2"]
     assert marks == ["a0", *tied, "a3", "b1", "b0", "c1"]
     numbers = {"MRPC": [0, 1, 1], "SICK-E": [0, 1, 2]}[name]
-    assert part.labels == [*numbers, 0, 0, 0, 0]
+    assert examples.labels == [*numbers, 0, 0, 0, 0]
 
 
 FILES = {

@@ -41,7 +41,7 @@ def edit(path: Path, **entries: Any) -> None:
 def library(folder: Path) -> Any:
     from sentence_transformers import SentenceTransformer
 
-    return SentenceTransformer(str(folder), device="cpu", local_files_only=True)
+    return SentenceTransformer(str(folder), device="cpu", local_files_only=True, trust_remote_code=False)
 
 
 def theirs(folder: Path, texts: list[str]) -> np.ndarray:
@@ -151,7 +151,7 @@ def test_a_module_has_the_vectors_of_sentence_transformers(folder: Path, tmp_pat
 
     (network, *_) = library(folder)
     torch.manual_seed(0)
-    model = SentenceTransformer(modules=modules_after(name, network), device="cpu")
+    model = SentenceTransformer(modules=modules_after(name, network), device="cpu", trust_remote_code=False)
     model.save_pretrained(str(tmp_path / "made"), create_model_card=False)
     assert_same(tmp_path / "made", here=name in ("Transformer", "Normalize"))
 
@@ -177,7 +177,11 @@ def test_every_key_that_the_library_writes_is_judged() -> None:
         "backend",
     }
     assert taken - {"args", "kwargs"} <= {*known_settings.TRANSFORMER}
-    written = {*SentenceTransformer(modules=[m.BoW(["a"])], device="cpu")._get_model_config()}
+    written = {
+        *SentenceTransformer(
+            modules=[m.BoW(["a"])], device="cpu", trust_remote_code=False
+        )._get_model_config()
+    }
     assert written <= {*known_settings.MODEL}
 
 
@@ -250,7 +254,9 @@ def test_a_pooling_that_another_layer_follows_is_not_replaced(folder: Path, tmp_
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Dense
 
-    model = SentenceTransformer(modules=[*library(folder), Dense(16, 8)], device="cpu")
+    model = SentenceTransformer(
+        modules=[*library(folder), Dense(16, 8)], device="cpu", trust_remote_code=False
+    )
     model.save_pretrained(str(tmp_path / "dense"), create_model_card=False)
     assert read_any(tmp_path / "dense", pooling="mean").encoder.encode(TEXTS).shape == (len(TEXTS), 8)
     with pytest.raises(InputError, match="Dense was trained with"):
@@ -265,5 +271,7 @@ def test_the_pooler_is_the_first_state_behind_the_networks_own_layer(tmp_path: P
     folder = tiny.write_backbone(tmp_path / "plain")
     tokens = load_tokenizer(folder)(TEXTS, padding=True, return_tensors="pt")
     with torch.no_grad():
-        expected = AutoModel.from_pretrained(folder).eval()(**tokens).pooler_output.numpy()
+        expected = (
+            AutoModel.from_pretrained(folder, trust_remote_code=False).eval()(**tokens).pooler_output.numpy()
+        )
     np.testing.assert_allclose(read_any(folder, pooling="pooler").encoder.encode(TEXTS), expected, atol=1e-5)

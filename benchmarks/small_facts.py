@@ -1,0 +1,166 @@
+"""Facts on which the literature agrees, each as a comparison of two systems of the small plan."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from benchmarks.small_controls import CONFIDENCE, Scores
+from benchmarks.small_trainings import Trainings, of_system
+from harness.facts.statistics import Interval, mean, mean_interval
+
+MEASURES = ("dev", "test", "parts")
+
+
+class Side(NamedTuple):
+    """A system of the small plan with changed settings. drawn: whether a seed plays a part."""
+
+    system: str
+    config: Mapping[str, Any] = {}
+    train: Mapping[str, Any] = {}
+    drawn: bool = True
+
+
+class Fact(NamedTuple):
+    """The first side scores above the second, says the literature; agreed: unless it is divided."""
+
+    name: str
+    first: Side
+    second: Side
+    says: str
+    agreed: bool = True
+
+
+class Difference(NamedTuple):
+    """A difference of two means, in points, and its interval by paired seeds; None without seeds."""
+
+    value: float
+    interval: Interval | None
+
+    @property
+    def sign(self) -> int:
+        """1 if the interval is above 0, -1 if below, else 0; without an interval the value's own sign."""
+        low, high = self.interval or (self.value, self.value)
+        return (low > 0) - (high < 0)
+
+
+class Shown(NamedTuple):
+    """A fact with its differences on the three measures of `MEASURES`."""
+
+    fact: Fact
+    differences: Mapping[str, Difference]
+
+    @property
+    def verdict(self) -> str:
+        """Whether the small setting shows the fact: on all measures, on some, not, or the opposite."""
+        signs = [self.differences[name].sign for name in MEASURES]
+        if not self.fact.agreed:
+            words = {1: "higher", -1: "lower", 0: "no clear difference"}
+            return words[signs[0]] if len(set(signs)) == 1 else "depends on the measure"
+        if min(signs) < 0:
+            return "no, the opposite" if max(signs) <= 0 else "depends on the measure"
+        return {3: "yes", 0: "no clear difference"}.get(sum(signs), f"on {sum(signs)} of 3 measures")
+
+
+SIMCSE = Side("simcse-small")
+UNTRAINED = Side("pooled-cls-small", drawn=False)
+GAO = "Gao et al. 2021 (SimCSE)"
+FACTS = (
+    Fact("SimCSE, untrained", SIMCSE, UNTRAINED, f"{GAO}: training helps"),
+    Fact(
+        "SimCSE, its loss negated",
+        SIMCSE,
+        Side("simcse-negated-small"),
+        "Wang and Isola 2020: positives close, others apart",
+    ),
+    Fact(
+        "SimCSE, positives of other sentences",
+        SIMCSE,
+        Side("simcse-permuted-small"),
+        "Wang and Isola 2020: alignment of true positives is needed",
+    ),
+    Fact(
+        "SimCSE, uniformity alone",
+        SIMCSE,
+        Side("simcse-uniformity-small"),
+        "Wang and Isola 2020: alignment and uniformity are both needed",
+    ),
+    Fact(
+        "dropout 0.1, dropout 0",
+        SIMCSE,
+        Side("simcse-small", config={"dropout": 0.0}),
+        f"{GAO}: without dropout both views are equal, and scores fall",
+    ),
+    Fact(
+        "temperature 0.05, temperature 1",
+        SIMCSE,
+        Side("simcse-small", config={"temperature": 1.0}),
+        f"{GAO}: 1 is far worse",
+    ),
+    Fact(
+        "batch of 64, of 16",
+        SIMCSE,
+        Side("simcse-small", train={"batch_size": 16}),
+        f"divided. Chen et al. 2020 (SimCLR, images): more negatives help; {GAO}: little",
+        agreed=False,
+    ),
+    Fact(
+        "batch of 256, of 64",
+        Side("simcse-small", train={"batch_size": 256}),
+        SIMCSE,
+        "divided, as above",
+        agreed=False,
+    ),
+    Fact(
+        "distillation, SimCSE",
+        Side("distill-small"),
+        SIMCSE,
+        "Limkonchotiwat et al. 2022 (ConGen), 2023 (SCT): a teacher helps small encoders",
+    ),
+    Fact(
+        "ConGen, SimCSE",
+        Side("congen-small"),
+        SIMCSE,
+        "Limkonchotiwat et al. 2022 (ConGen): a teacher helps small encoders",
+    ),
+    Fact("PCL, SimCSE", Side("pcl-small"), SIMCSE, "its authors: higher"),
+    Fact("UNA, SimCSE", Side("una-small"), SIMCSE, "its authors: higher"),
+    Fact("DiffCSE, SimCSE", Side("diffcse-small"), SIMCSE, "Chuang et al. 2022 (DiffCSE): higher"),
+    Fact(
+        "whitened, as they are (untrained)",
+        Side("whitening-small", drawn=False),
+        UNTRAINED,
+        "Su et al. 2021, Huang et al. 2021: whitening helps untrained encoders",
+    ),
+)
+
+
+def measure(
+    trainings: Trainings, facts: Sequence[Fact], seeds: int, tell: Callable[[str], None]
+) -> list[Shown]:
+    """Returns the facts with their differences on dev, on STS-B test and on the mean of the partial sets."""
+    scores: dict[str, list[Scores]] = {}
+    for seed in range(seeds):
+        for side in _sides(facts):
+            if seed == 0 or side.drawn:
+                run = of_system(trainings.params, side.system, seed, side.config, side.train)
+                scores.setdefault(repr(side), []).append(trainings.scores(run))
+                tell(f"seed {seed}: {side.system} {dict(side.config)} {dict(side.train)}")
+    return [Shown(fact, {name: difference(scores, fact, name) for name in MEASURES}) for fact in facts]
+
+
+def difference(scores: Mapping[str, Sequence[Scores]], fact: Fact, name: str) -> Difference:
+    """Returns the mean over seeds of first minus second. scores: of each side, in the order of the seeds."""
+    first, second = ([getattr(one, name) for one in scores[repr(side)]] for side in fact[1:3])
+    count = max(len(first), len(second))
+    pairs = zip(_each(first, count), _each(second, count), strict=True)
+    differences = [one - other for one, other in pairs]
+    return Difference(mean(differences), mean_interval(differences, CONFIDENCE))
+
+
+def _sides(facts: Sequence[Fact]) -> list[Side]:
+    """Returns every side once."""
+    return list({repr(side): side for fact in facts for side in fact[1:3]}.values())
+
+
+def _each(values: Sequence[float], count: int) -> list[float]:
+    """Returns one value a seed; a deterministic system's value is that of every seed."""
+    return list(values) * count if len(values) == 1 else list(values)

@@ -1,0 +1,105 @@
+"""Trainings of the small plan outside of its pipeline, each kept: more seeds, other settings."""
+
+import hashlib
+import json
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from benchmarks.small_controls import ENCODER, TEST, Scores, scores_from, scores_of
+from harness.compute.encoders import CheckedNetworks, read_encoder
+from harness.compute.rows import read_rows
+from harness.compute.train import build_trainer
+from harness.disk.files import write_text
+from harness.identity import arithmetic_used, code_base, evaluation_roots, run_identity
+from harness.paths import PIECES, SCORES, cache
+from harness.plan.entries import Params, Run
+from harness.results.store import read_results
+from harness.tasks.evaluation import evaluate_tasks
+from harness.tasks.registry import build_tasks
+
+SPEARMAN = ("spearman", "all")
+
+
+def of_system(
+    params: Params,
+    system: str,
+    seed: int,
+    config: Mapping[str, Any] | None = None,
+    train: Mapping[str, Any] | None = None,
+) -> Run:
+    """Returns a run of a system of the small plan with another seed and with changed settings."""
+    run = params.run(f"{system}__{ENCODER}__s0")
+    changed = {
+        "seed": seed,
+        "config": {**run.config, **(config or {})},
+        "train": {**run.train, **(train or {})},
+    }
+    return run.model_copy(update=changed)
+
+
+class Trainings:
+    """Scores of runs by their identities: from the committed results, from the cache, else trained here.
+
+    The process computes portably (see `harness.process.compute_with`), and the plan's inputs are there.
+    Errors: InputError for an input that is missing.
+    """
+
+    def __init__(self, params: Params) -> None:
+        self.params, self.kept = params, cache() / "small-setting"
+        results = read_results(SCORES.glob(f"*__{ENCODER}__s*.json"))
+        self.committed = {result.run.identity: result for result in results}
+        self.evaluation = code_base().fingerprint(evaluation_roots(TEST))
+
+    def scores(self, run: Run) -> Scores:
+        """Returns the scores of a run on dev, test and the partial sets."""
+        identity = run_identity(self.params, run, arithmetic_used("cpu"))
+        if identity in self.committed:
+            return scores_of(self.committed[identity])
+        name = hashlib.sha256(f"{identity} {self.evaluation}".encode()).hexdigest()
+        path = self.kept / f"{name}.json"
+        if not path.is_file():
+            write_text(path, json.dumps(self._trained(run)))
+        return Scores(*json.loads(path.read_text(encoding="utf-8")))
+
+    def dev(self, run: Run) -> float:
+        """Returns the dev score of a run; no test set is read."""
+        identity = run_identity(self.params, run, arithmetic_used("cpu"))
+        if identity in self.committed:
+            return 100 * self.committed[identity].selection.best_dev
+        path = self.kept / f"{identity}.dev.json"
+        if not path.is_file():
+            with TemporaryDirectory(prefix="sentbench-") as state:
+                write_text(path, json.dumps(100 * self._fit(run, Path(state)).record.best))
+        return float(json.loads(path.read_text(encoding="utf-8")))
+
+    def encoder(self, run: Run, folder: Path) -> None:
+        """Trains a run and writes its selected encoder to `folder`, a new one."""
+        with TemporaryDirectory(prefix="sentbench-") as state:
+            shutil.copytree(self._fit(run, Path(state)).best_folder, folder)
+
+    def _trained(self, run: Run) -> Scores:
+        with TemporaryDirectory(prefix="sentbench-") as state:
+            trainer = self._fit(run, Path(state))
+            encoder = read_encoder(trainer.best_folder)
+            scores = evaluate_tasks(build_tasks(TEST, text=run.text), encoder.encode)
+        found = {one.task: 100 * one.value for one in scores if (one.metric, one.setting) == SPEARMAN}
+        return scores_from(100 * trainer.record.best, found)
+
+    def _fit(self, run: Run, state: Path) -> Any:
+        networks = CheckedNetworks(
+            Path(run.backbone), pooling=run.pooling, parent=run.parent_folder, pieces=PIECES
+        )
+        trainer = build_trainer(
+            *run.read_settings(),
+            networks,
+            seed=run.seed,
+            text=run.text,
+            state=state / "state",
+            device="cpu",
+            report=lambda step, total, entry: None,
+        )
+        trainer.fit(read_rows(Path(run.corpus), share=run.corpus_share, seed=run.seed))
+        return trainer

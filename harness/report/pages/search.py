@@ -1,0 +1,67 @@
+"""Search index of all pages: papers, tables, systems and reported numbers, in one file."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from harness.report.pages.answers import address_of, answers_of
+from harness.report.pages.cells import anchors_of, show_cell
+from harness.report.pages.content import Report
+from harness.report.tables.leaderboard import has_values
+from harness.report.tables.model import Table, TableRow, row_label
+
+SEARCH = "pages/search.js"
+"""The file that a page loads when a reader first puts the cursor into its search field."""
+
+
+def search_file(report: Report, documents: Mapping[str, str]) -> str:
+    """Returns the script that hands what can be found to the page. documents: file of each by title."""
+    listed = {"places": search_places(report, documents), "tables": search_tables(report)}
+    text = json.dumps(listed, ensure_ascii=False, separators=(",", ":"))
+    return f"searchFound({text});\n"
+
+
+def search_places(report: Report, documents: Mapping[str, str]) -> list[tuple[str, str, str]]:
+    """Returns kind, name and address as seen from the main page, of all that is no row of a table."""
+    found = [
+        ("number", f"{answer.name} {answer.reported}", f"index.html#{answer.anchor}")
+        for answer in answers_of(report)
+    ]
+    found += [("paper", paper.title, paper.file) for paper in report.papers]
+    found += [("document", title, file) for title, file in documents.items()]
+    return found
+
+
+def search_tables(report: Report) -> list[dict[str, Any]]:
+    """Returns the tables: kind, title, address as seen from the main page, columns, rows with their numbers.
+
+    A column is its id and title. A row is its name, its id, and the number that each column shows: the
+    reported one where there is one, else ours, else nothing.
+    """
+    found = []
+    for table in report.all_tables.values():
+        address, _, anchor = address_of(report, table).partition("#")
+        shown = table not in (*report.small_tables, *report.own_tables) or has_values(table)
+        anchors = anchors_of(table)
+        columns = [
+            [place, column.title] for place, column in zip(anchors.columns, table.columns, strict=True)
+        ]
+        # the page of a table without values names it and shows no row
+        rows = zip(table.rows, anchors.rows, strict=True) if shown else ()
+        found.append(
+            {
+                "kind": table.kind,
+                "title": table.title,
+                "page": address or "index.html",
+                "id": anchor,
+                "columns": columns,
+                "rows": [[row_label(row), place, *_numbers(table, row)] for row, place in rows],
+            }
+        )
+    return found
+
+
+def _numbers(table: Table, row: TableRow) -> list[str]:
+    pairs = zip(table.columns, row.cells, strict=True)
+    cells = [show_cell(table, column, cell, {}) for column, cell in pairs]
+    return [cell.published or cell.ours for cell in cells]

@@ -1,0 +1,170 @@
+"""The sentences of the site agree with its cells, and no longer do where two of their words are exchanged."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from harness.facts.evidence.others import nothing_known
+from harness.report import words
+from harness.report.pages import answers
+from harness.report.pages.answers import Answer, both_answers, conclusion
+from harness.report.pages.cells import ShownCell, show_cell
+from harness.report.tables.model import Cell, Column, Table, TableRow
+from harness.report.verification import Verification, to_text, verify
+from tests.harness.report.test_verification import alone
+
+FIVE = (-0.4, -0.2, 0.0, 0.2, 0.4)
+TEN = (-1.0, -0.8, -0.5, -0.2, 0.0, 0.0, 0.2, 0.5, 0.8, 1.0)
+MANY = tuple(
+    0.84 * place for place in (-1.6, -1.2, -0.9, -0.6, -0.4, -0.2, 0.0, 0.0, 0.2, 0.4, 0.6, 0.9, 1.2, 1.6)
+)
+"""Seeds and sources around their mean; the reported number is 75."""
+
+
+Cases = tuple[tuple[Sequence[float], Sequence[float]], ...]
+
+
+def judged() -> Iterator[Verification]:
+    """Yields numbers that our seeds and others' runs judge, with every word of both scales."""
+    number, nothing = alone(1)
+    ours: Cases = ((FIVE, (0.0, 0.3, 1.1, 2.0)), (TEN, (1.2,)))
+    others: Cases = ((FIVE[1:4], (0.0, 0.3, 1.0, 2.0)), (MANY, (1.1,)))
+    for runs, shifts in ours:
+        for shift in {*shifts, *(-one for one in shifts)}:
+            yield verify(number, nothing_known(), values=[75.0 + shift + run for run in runs])
+    for runs, shifts in others:
+        for shift in {*shifts, *(-one for one in shifts)}:
+            sources = {str(place): 75.0 + shift + run for place, run in enumerate(runs)}
+            pool = replace(
+                nothing.independent,
+                sources=sources,
+                runs={name: (value,) for name, value in sources.items()},
+            )
+            yield verify(number, replace(nothing, pools={**nothing.pools, "independent": pool}))
+
+
+def cell_of(found: Verification) -> tuple[ShownCell, Table]:
+    """Returns the cell of a number as a page shows it, in a table of its own."""
+    value = sum(found.values) / len(found.values) if found.values else None
+    cell = Cell(
+        value=value,
+        n=len(found.values),
+        values=found.values,
+        runs=tuple(map(str, range(len(found.values)))),
+        published=found.reported.value,
+        verdict=found.verdict,
+        evidence=found,
+    )
+    table = Table("toy/table1", "Toy table 1", (Column("Avg", "Avg"),), (TableRow("a@b", "A", (cell,)),))
+    return show_cell(table, table.columns[0], cell, {}), table
+
+
+def side_of(cell: ShownCell, found: Verification) -> str:
+    """Returns on which side of the number the runs are by the cell: its mark, or the mean that it shows."""
+    for side, marks in (("lower", "≲↓"), ("higher", "≳↑")):
+        if set(cell.glyph) & set(marks):
+            return side
+    runs = list(found.values or found.others.independent.sources.values())
+    return "lower" if sum(runs) / len(runs) < found.reported.value else "higher"
+
+
+PLACES = {"≈": "inside", "≲": "at the edge", "≳": "at the edge", "↓": "outside", "↑": "outside"}
+"""Sign of a cell -> where it says that the number is; the others say nothing of it."""
+
+
+def faults(sentence: str, cell: ShownCell, found: Verification) -> list[str]:
+    """Returns what a sentence with both answers says otherwise than the cell."""
+    level, draw = re.split("; the number is |; too few|draw +", sentence, maxsplit=1)
+    said = set(re.findall("lower|higher", level))
+    wrong = [f"{side}, cell {cell.glyph}" for side in said if side != side_of(cell, found)]
+    if said != ({side_of(cell, found)} if set(cell.glyph) & set(PLACES) else set()):
+        wrong.append(f"sides {said}, cell {cell.glyph}")
+    (told,) = re.findall("^(inside|at the edge|outside)", draw)[:1] or [""]
+    due = PLACES.get(cell.glyph[-1], told)
+    return wrong if told == due else [*wrong, f"{told}, cell {cell.glyph}"]
+
+
+def answer_of(found: Verification) -> Answer:
+    return Answer(found, "A", "", "", "", "")
+
+
+def all_faults() -> list[str]:
+    """Returns what text, lists, details and first screen say of any number otherwise than its cell."""
+    wrong = []
+    for found in judged():
+        cell, _ = cell_of(found)
+        facts = dict(cell.facts)
+        text = "\n".join(line for line in to_text(found).splitlines() if line.startswith(("level", "draw")))
+        details = f"{facts['Level']}; the number is {facts['Draw']}"
+        for sentence in (both_answers(found), text, details):
+            wrong += faults(sentence, cell, found)
+        wrong += first_screen_faults(conclusion([answer_of(found)]), cell, found)
+    return wrong
+
+
+def first_screen_faults(says: str, cell: ShownCell, found: Verification) -> list[str]:
+    """Returns what the first line of the site says of a number otherwise than its cell."""
+    wrong = []
+    place = PLACES.get(cell.glyph[-1], "")
+    beside = {"lower": "above", "higher": "below"}[side_of(cell, found)]
+    due = {
+        "inside": ["inside"],
+        "at the edge": [beside, "edge"],
+        "outside": [beside],
+        "": [],
+    }[place]
+    told = re.findall("above|below|inside|edge", says)
+    if told != due:
+        wrong.append(f"{told}, cell {cell.glyph}")
+    return wrong
+
+
+def test_every_sentence_agrees_with_its_cell() -> None:
+    found = list(judged())
+    assert {cell_of(one)[0].glyph for one in found} == {
+        *("=", "?", "≈", "≲", "≳", "↓", "↑"),
+        *("○=", "○?", "○≈", "○≲", "○≳", "○↓", "○↑"),
+    }
+    assert all_faults() == []
+
+
+def exchanged(texts: Sequence[str], one: str, other: str) -> list[str]:
+    """Returns texts with two words exchanged."""
+    names = {one: other, other: one}
+    return [re.sub(f"\\b({one}|{other})\\b", lambda word: names[word[0]], text) for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("where", "table", "pair"),
+    [
+        (words, "LEVEL_SAYS", ("lower", "higher")),
+        (words, "DRAW_SAYS", ("inside", "outside")),
+        (answers, "GROUPS", ("above", "below")),
+        (answers, "GROUPS", ("above", "inside")),
+    ],
+)
+def test_two_words_exchanged_make_a_sentence_that_disagrees_with_its_cell(
+    monkeypatch: pytest.MonkeyPatch, where: Any, table: str, pair: tuple[str, str]
+) -> None:
+    says = getattr(where, table)
+    if table == "GROUPS":
+        changed = dict(zip(exchanged(list(says), *pair), says.values(), strict=True))
+    else:
+        changed = dict(zip(says, exchanged(list(says.values()), *pair), strict=True))
+    assert changed != says
+    monkeypatch.setattr(where, table, changed)
+    assert all_faults()
+
+
+@pytest.mark.parametrize("pair", [("lower", "higher"), ("inside", "outside")])
+def test_two_answers_exchanged_make_a_sentence_that_disagrees_with_its_cell(
+    monkeypatch: pytest.MonkeyPatch, pair: tuple[str, str]
+) -> None:
+    table = "LEVEL_SAYS" if pair[0] == "lower" else "DRAW_SAYS"
+    says = getattr(words, table)
+    one, other = pair
+    monkeypatch.setattr(words, table, {**says, one: says[other], other: says[one]})
+    assert all_faults()
