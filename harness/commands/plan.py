@@ -45,7 +45,7 @@ ARGUMENTS = {
         "choices": ["portable", "native"],
         "help": "in place of the recipes' own; portable: the same bits on every x86-64 processor",
     },
-    "--gpu": {"metavar": "NAME", "help": "estimate GPU hours for this GPU: a10, a100, h100, l4, rtx4090"},
+    "--gpu": {"metavar": "NAME", "help": "estimate GPU hours for this GPU: a100, h100, rtx4090"},
     "--dry-run": {"action": "store_true", "help": "print what would run and write nothing"},
     "--power": {"type": float, "metavar": "P", "help": "with --delta: propose seeds that show it"},
     "--delta": {"type": float, "metavar": "POINTS", "help": "the difference to be seen, in points"},

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 from pydantic import Field
 
-from harness.declarations import Declaration, read_declaration
+from harness.declarations import Declaration, Link, read_declaration
 from harness.errors import InputError, near_matches
 from harness.paths import STEP_TIMES, declared
 from harness.plan.entries import Run
@@ -60,18 +60,20 @@ class Shape(Declaration):
 
 
 class AssumedGpu(Declaration):
-    """A GPU that is assumed if none was measured: its data sheet and the share of its peak."""
+    """A GPU that is assumed if none was measured: its peak rates, their source, and the share it reaches."""
 
     name: str
     operations_per_second: dict[Precision, float]
     share: dict[Precision, float]
+    source: Link | Literal[""] = ""
 
 
 class PublishedGpu(Declaration):
-    """A GPU with its published peak rates; not measured."""
+    """A GPU with peak rates that a page states; nothing of it was measured here."""
 
     name: str
     operations_per_second: dict[Precision, float]
+    source: Link
 
 
 class StepTime(Declaration):
@@ -191,7 +193,7 @@ class StepTimes(Declaration):
         return Rate(
             peak * share,
             f"an estimate, no GPU measured: {share:.0%} of the {peak / 1e12:g} TFLOP/s {precision} "
-            f"of one {self.gpu.name}",
+            f"of one {self.gpu.name}{f', as {self.gpu.source} states' if self.gpu.source else ''}",
         )
 
 
