@@ -11,7 +11,7 @@ from typing import Any, Literal, Self, get_args
 import yaml
 from pydantic import Field, model_validator
 
-from harness.declarations import Declaration, Name, RelativePath, read_declarations, read_mapping, validated
+from harness.declarations import DeclaredModel, Name, RelativePath, read_declarations, read_mapping, validated
 from harness.disk.files import write_text
 from harness.errors import InputError, near_matches
 
@@ -35,7 +35,7 @@ REVISION = r"^([0-9a-f]{40}|[A-Za-z0-9][A-Za-z0-9._-]*|refs/pr/[0-9]+)$"
 DECLARATION, LOCK = (Path(__file__).with_name(name) for name in ("sources.yaml", "sources.lock.yaml"))
 
 
-class Provider(Declaration):
+class Provider(DeclaredModel):
     """One way to get a source; its files are named by paths below `folder`."""
 
     folder: str = Field("", description="folder of the files in the wheel, mirror, repository or archive")
@@ -64,7 +64,7 @@ class Provider(Declaration):
         return self
 
 
-class Source(Declaration):
+class Source(DeclaredModel):
     """One folder of data: the same file names and row counts whatever provider it came from."""
 
     name: Name
@@ -98,7 +98,7 @@ class Source(Declaration):
         return tuple(self.rows)
 
 
-class Lock(Declaration):
+class Lock(DeclaredModel):
     """A source as fetched from the hub."""
 
     commit: str = Field(pattern=r"^[0-9a-f]{40}$")
