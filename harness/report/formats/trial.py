@@ -7,7 +7,13 @@ from typing import NamedTuple
 from harness.facts.statistics import mean, sample_sd
 from harness.report.formats.scores import signed_interval
 from harness.report.formats.text import align
-from harness.report.system_pairs import TOGETHER, Difference, SystemComparison, SystemScores, tally_in_words
+from harness.report.system_pairs import (
+    TOGETHER,
+    PairedDifference,
+    SystemComparison,
+    SystemScores,
+    tally_in_words,
+)
 from harness.report.tables.rows import span_words
 
 
@@ -125,5 +131,5 @@ def spread(values: Sequence[float]) -> str:
     return f"{100 * mean(values):.2f}" + (f" ± {100 * sd:.2f}" if sd is not None else "")
 
 
-def _difference(one: Difference) -> list[str]:
+def _difference(one: PairedDifference) -> list[str]:
     return [f"{100 * one.difference:+.2f}", signed_interval(one.seeds), one.outcome]

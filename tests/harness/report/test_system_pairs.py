@@ -12,8 +12,8 @@ from harness.facts.statistics import Interval
 from harness.report.pages.compare import compare_values
 from harness.report.pages.content import Report
 from harness.report.system_pairs import (
-    Difference,
     OverItems,
+    PairedDifference,
     SystemComparison,
     TaskName,
     compare_systems,
@@ -85,7 +85,7 @@ def test_the_intervals_of_tasks_are_those_of_scipys_paired_t_test_at_their_share
     ],
 )
 def test_an_interval_that_ends_at_zero_holds_it(interval: tuple[float, float], outcome: str) -> None:
-    assert Difference(0.5, 0.5, sum(interval) / 2, 3, Interval(*interval)).outcome == outcome
+    assert PairedDifference(0.5, 0.5, sum(interval) / 2, 3, Interval(*interval)).outcome == outcome
 
 
 def test_a_side_without_seeds_goes_with_every_seed_and_sides_exchanged_give_the_opposite() -> None:
@@ -134,7 +134,7 @@ AWAY, ZERO = Interval(0.05, 0.2), Interval(-0.01, 0.3)
 def test_trained_systems_are_told_apart_over_seeds_and_jointly(
     seeds: Interval | None, pairs: Interval | None, joint: Interval | None, outcome: str
 ) -> None:
-    found = Difference(0.6, 0.5, 0.1, 3, seeds, OverItems(pairs, joint))
+    found = PairedDifference(0.6, 0.5, 0.1, 3, seeds, OverItems(pairs, joint))
     assert found.outcome == outcome
     assert ("inconclusive over seeds" in found.reason) == (seeds is None)
 
