@@ -21,7 +21,7 @@ import numpy as np
 import torch
 
 from benchmarks import foreign_backends
-from benchmarks.runner import Disagreement, Taken, backbone, encoder, made_up, profiled, run
+from benchmarks.runner import Disagreement, TimedResult, backbone, encoder, made_up, profiled, run
 from harness.data.providers import mirror_folder
 from harness.errors import InputError
 from harness.report.measurements import BenchmarkResult
@@ -127,7 +127,7 @@ def foreign_sides(folder: Path, software: dict[str, str]) -> Iterator[dict[str, 
         }
 
 
-def backend_scores(command: list[str], software: dict[str, str], tasks: Sequence[StsTask]) -> Taken:
+def backend_scores(command: list[str], software: dict[str, str], tasks: Sequence[StsTask]) -> TimedResult:
     """`SentenceTransformer.encode` on both sides by another backend; Spearman's correlation is not timed.
 
     Errors: Disagreement if its process fails.
@@ -144,7 +144,7 @@ def backend_scores(command: list[str], software: dict[str, str], tasks: Sequence
         raise Disagreement(f"{command[1]} failed for {command[-1]}; its error output says why")
     seconds, cosines, software[command[-1]] = json.loads(done.stdout.splitlines()[-1])
     pairs = zip(tasks, cosines, strict=True)
-    return Taken(seconds, [spearman(columns_of(task)[2], np.array(found)) for task, found in pairs])
+    return TimedResult(seconds, [spearman(columns_of(task)[2], np.array(found)) for task, found in pairs])
 
 
 def columns_of(task: StsTask) -> tuple[list[str], list[str], np.ndarray]:

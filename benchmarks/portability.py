@@ -47,6 +47,13 @@ system.
 | processor | operators | first losses |
 | :-- | --: | --: |"""
 
+EARLIER = """\
+Recorded with earlier code, which later changes may have made untrue; equal to the record of
+{first}:
+
+| processor | operators | first losses |
+| :-- | --: | --: |"""
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Writes the report; returns 1 if bits differ, else 0."""
@@ -110,11 +117,21 @@ class Found:
     def results(self, processor: str) -> dict[str, str]:
         """Returns name -> hash of what is known: today's code computed it, or this machine has the same."""
         with self._lock:
-            ours = self._results.get(self.here, {}) if processor != self.here else {}
+            here = self._results.get(self.here, {})
+            ours = {name: digest for name, (digest, code) in here.items() if code == self.code}
             return {
                 name: digest
                 for name, (digest, code) in self._results.get(processor, {}).items()
-                if code == self.code or digest == ours.get(name, [""])[0]
+                if code == self.code or digest == ours.get(name)
+            }
+
+    def earlier(self) -> dict[str, dict[str, str]]:
+        """Returns the records of processors that have none of today's code, by processor."""
+        with self._lock:
+            return {
+                processor: {name: digest for name, (digest, _) in records.items()}
+                for processor, records in sorted(self._results.items())
+                if not any(code == self.code for _, code in records.values())
             }
 
     def processors(self) -> list[str]:
@@ -265,7 +282,23 @@ def as_markdown(found: Found) -> str:
             cells.append(f"{equal} of {len(names)}{rest}" if names else "not run")
         lines.append(f"| {processor} | {' | '.join(cells)} |")
     apart = [f"* {line}" for line in differing(found)]
-    return "\n".join([*lines, "", *(apart or ["No result differs."])]) + "\n"
+    told = apart or ["No result differs." if ours else "No result of the present code is on record."]
+    return "\n".join([*lines, "", *told, *_earlier_lines(found.earlier())]) + "\n"
+
+
+def _earlier_lines(records: Mapping[str, Mapping[str, str]]) -> list[str]:
+    """Returns what is on record of earlier code: how many results are those of the first processor."""
+    if not records:
+        return []
+    first = next(iter(records.values()))
+    lines = ["", EARLIER.format(first=next(iter(records)))]
+    for processor, results in records.items():
+        cells = []
+        for kind in ("operator", "losses"):
+            names = [name for name in results if name.startswith(kind)]
+            cells.append(f"{sum(results[name] == first.get(name) for name in names)} of {len(names)}")
+        lines.append(f"| {processor} | {' | '.join(cells)} |")
+    return lines
 
 
 if __name__ == "__main__":

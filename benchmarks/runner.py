@@ -62,7 +62,7 @@ LIBRARIES = ("torch", "transformers", "sentence-transformers", "mteb", "numpy", 
 GEMM_SIZE, PRODUCTS = 1024, 8
 
 
-class Taken(NamedTuple):
+class TimedResult(NamedTuple):
     """Seconds of a run, and what it computed."""
 
     seconds: float
@@ -73,7 +73,7 @@ class Disagreement(Exception):
     """Two sides of a benchmark computed different results, so their times say nothing."""
 
 
-class Runs(NamedTuple):
+class TimedRounds(NamedTuple):
     """Seconds of every side in every round, and what each returned last."""
 
     times: dict[str, list[float]]
@@ -122,32 +122,32 @@ def run(
     device: str = "cpu",
     clock: Callable[[], float] = time.perf_counter,
     warm: bool = True,
-) -> Runs:
+) -> TimedRounds:
     """Runs the sides in turn, every second round in reverse, so that a drift favours none.
 
     clock: `time.process_time` where other work on the machine must not count. warm: each side runs once
     before it is timed.
     """
-    runs = Runs({name: [] for name in sides}, {})
+    runs = TimedRounds({name: [] for name in sides}, {})
     if warm:
         for side in sides.values():
             side()
     for turn in range(rounds):
         for name in list(sides)[:: 1 if turn % 2 == 0 else -1]:
             taken, value = timed(sides[name], device, clock)
-            taken, runs.values[name] = value if isinstance(value, Taken) else (taken, value)
+            taken, runs.values[name] = value if isinstance(value, TimedResult) else (taken, value)
             runs.times[name].append(taken)
     return runs
 
 
-def timed(side: Side, device: str = "cpu", clock: Callable[[], float] = time.perf_counter) -> Taken:
+def timed(side: Side, device: str = "cpu", clock: Callable[[], float] = time.perf_counter) -> TimedResult:
     """Returns the seconds of one run, work that a GPU still has in hand included, and its value."""
     wait = torch.cuda.synchronize if device == "cuda" else lambda: None
     wait()
     started = clock()
     value = side()
     wait()
-    return Taken(clock() - started, value)
+    return TimedResult(clock() - started, value)
 
 
 def profiled(side: Side) -> str:

@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from benchmarks.runner import Disagreement, Taken, backbone, profiled, run, sentences
+from benchmarks.runner import Disagreement, TimedResult, backbone, profiled, run, sentences
 from benchmarks.stand_ins import TRAIN
 from benchmarks.steps import stepper
 from harness.paths import RUN_LOG
@@ -84,12 +84,12 @@ def rows_of(texts: list[str]) -> list[Row]:
     return [Row(index, text) for index, text in enumerate(texts)]
 
 
-def taken_by_a_step(marks: list[float], losses: Sequence[float] = ()) -> Taken:
+def taken_by_a_step(marks: list[float], losses: Sequence[float] = ()) -> TimedResult:
     """Returns the median time between the ends of two steps."""
-    return Taken(median(later - sooner for sooner, later in pairwise(marks)), losses)
+    return TimedResult(median(later - sooner for sooner, later in pairwise(marks)), losses)
 
 
-def own_trainer(folder: Path, texts: list[str], device: str, precision: str) -> Taken:
+def own_trainer(folder: Path, texts: list[str], device: str, precision: str) -> TimedResult:
     """Our trainer on all texts, with its losses; tokenising is done once, before the first step."""
     method, steps, marks = simcse(folder, texts), len(texts) // BATCH, list[float]()
     method.after_step = lambda step: marks.append(time.perf_counter())  # type: ignore[method-assign]
@@ -102,7 +102,7 @@ def own_trainer(folder: Path, texts: list[str], device: str, precision: str) -> 
     return taken_by_a_step(marks, [line["loss"] for line in map(json.loads, log) if "loss" in line])
 
 
-def padded_loop(folder: Path, texts: list[str], device: str) -> Taken:
+def padded_loop(folder: Path, texts: list[str], device: str) -> TimedResult:
     """A loop as in the papers' scripts: both copies padded to the longest text, plain AdamW."""
     method = simcse(folder, texts).to(device).train()
     optimizer = torch.optim.AdamW(method.parameters(), lr=3.0e-5, weight_decay=0.0)
@@ -141,7 +141,7 @@ def peer_model(folder: Path, head: torch.nn.Module, device: str, **config: Any) 
     return SentenceTransformer(modules=modules, device=device, trust_remote_code=False)
 
 
-def peer_trainer(folder: Path, texts: list[str], device: str) -> Taken:
+def peer_trainer(folder: Path, texts: list[str], device: str) -> TimedResult:
     """sentence-transformers' trainer with in-batch negatives; every sentence is paired with itself."""
     from datasets import Dataset
     from sentence_transformers import SentenceTransformerTrainer, SentenceTransformerTrainingArguments

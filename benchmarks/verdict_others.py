@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.verdict_studies import (
     OUTSIDE_OF_IT,
     RED,
-    Row,
+    ErrorRate,
     Studies,
     failed,
     fifty_runs,
@@ -83,7 +83,7 @@ def red_by_others(
     return red(means, counts, reported, judged or Origin(), pooled)
 
 
-def rows_of_others(studies: int) -> list[Row]:
+def rows_of_others(studies: int) -> list[ErrorRate]:
     """Returns how often others' runs are said to be off, or a number red, and it is not."""
     rng, wrong = np.random.default_rng(3), "right on average, yet the level by others is off"
 
@@ -93,10 +93,10 @@ def rows_of_others(studies: int) -> list[Row]:
         return float(np.isin(answers_by_sources(tests, away)[0], (LOWER, HIGHER)).mean())
 
     way = "3, 8 and 15 sources, sd 0.25 to 1"
-    rows = [Row(wrong, way, max(level(count, sd) for count in SIZES for sd in SPREADS), studies)]
+    rows = [ErrorRate(wrong, way, max(level(count, sd) for count in SIZES for sd in SPREADS), studies)]
     for count in (4, 8, 15):
         how = f"{count} sources, sd 0.8, only results below the number are told; {OUTSIDE_OF_IT}"
-        rows.append(Row(wrong, how, level(count, 0.8, only_bad=True), studies, None))
+        rows.append(ErrorRate(wrong, how, level(count, 0.8, only_bad=True), studies, None))
     kinds: dict[str, tuple[Origin, Origin]] = {
         "one honest run": (Origin(), Origin()),
         "one honest run, number of runs not stated": (Origin(), origin_of(None)),
@@ -123,15 +123,17 @@ def rows_of_others(studies: int) -> list[Row]:
         )
 
     way += ", of 1 or 5 runs, or one of 50, that differ by 0 to 0.8"
-    rows += [Row(f"{name}, {RED_BY_OTHERS}", way, worst(*kind), studies) for name, kind in kinds.items()]
     rows += [
-        Row(f"{name}, {RED_BY_OTHERS}", f"{way}; {OUTSIDE_OF_IT}", worst(*kind), studies, None)
+        ErrorRate(f"{name}, {RED_BY_OTHERS}", way, worst(*kind), studies) for name, kind in kinds.items()
+    ]
+    rows += [
+        ErrorRate(f"{name}, {RED_BY_OTHERS}", f"{way}; {OUTSIDE_OF_IT}", worst(*kind), studies, None)
         for name, kind in outside.items()
     ]
     return [*rows, *_rows_of_laws(rng, studies)]
 
 
-def _rows_of_laws(rng: np.random.Generator, studies: int) -> list[Row]:
+def _rows_of_laws(rng: np.random.Generator, studies: int) -> list[ErrorRate]:
     """Returns how often one honest run is red where runs follow no normal law."""
     promise = f"one honest run, {RED_BY_OTHERS}"
 
@@ -145,7 +147,7 @@ def _rows_of_laws(rng: np.random.Generator, studies: int) -> list[Row]:
     rows = []
     for backbone in ("bert-base-uncased", "bert-large-uncased"):
         how = f"3, 8 and 15 sources among the 50 seeds of SimCSE on {backbone}"
-        rows.append(Row(promise, how, worst(partial(among, fifty_runs(backbone))), studies))
+        rows.append(ErrorRate(promise, how, worst(partial(among, fifty_runs(backbone))), studies))
     laws: dict[str, Callable[[int], np.ndarray]] = {
         "left-skewed (exponential), sd 1": lambda n: -rng.gamma(1.0, size=(n, studies)),
         "Student's t(3)": lambda n: rng.standard_t(3, (n, studies)),
@@ -154,13 +156,13 @@ def _rows_of_laws(rng: np.random.Generator, studies: int) -> list[Row]:
         ),
     }
     rows += [
-        Row(promise, f"3, 8 and 15 sources, {law}; {OUTSIDE_OF_IT}", worst(draw), studies, None)
+        ErrorRate(promise, f"3, 8 and 15 sources, {law}; {OUTSIDE_OF_IT}", worst(draw), studies, None)
         for law, draw in laws.items()
     ]
     return rows
 
 
-def rows_of_pages(studies: int) -> list[Row]:
+def rows_of_pages(studies: int) -> list[ErrorRate]:
     """Returns the share of wrong "does not replicate" on a page of many numbers."""
     rng = np.random.default_rng(5)
     pages = max(20, studies // 200)
@@ -174,17 +176,17 @@ def rows_of_pages(studies: int) -> list[Row]:
                 study = Studies.normal(rng, sd, reported)
                 look = int(rng.choice(LOOKS))
                 found = study.p_values(look, Origin())
-                p = [over_looks(one) for one in np.maximum(found.off, found.draw).tolist()]
+                p = [over_looks(one) for one in np.maximum(found.level_differs, found.replicates).tolist()]
                 told = failed(*study.at(look, Origin())) & surviving(p)
                 shares.append(told[off:].sum() / max(1, told.sum()))
             kind = f"{off:,} off by 8 sd" if off else "all honest"
             settings = f"{PAGE:,} one-run numbers, sd {sd:g}, {kind}"
-            rows.append(Row(f"{RED} on a page that is wrong", settings, float(np.mean(shares)), pages))
+            rows.append(ErrorRate(f"{RED} on a page that is wrong", settings, float(np.mean(shares)), pages))
     wrong, many = 0, 20 * pages
     for _ in range(many):
         away, tests = asked(rng.normal(0, 0.8, (8, 50)), [1] * 8, rng.normal(0, 0.8, 50), Origin())
         told = failed(*answers_by_sources(tests, away))
-        p = np.minimum(1, np.maximum(tests.off, tests.draw * LEVEL / AMONG_SOURCES))
+        p = np.minimum(1, np.maximum(tests.level_differs, tests.replicates * LEVEL / AMONG_SOURCES))
         wrong += bool(np.any(told & surviving(p.tolist())))
     how = "50 one-run numbers by 8 sources each, sd 0.8, all honest"
-    return [*rows, Row("red by others on a page that is wrong", how, wrong / many, many)]
+    return [*rows, ErrorRate("red by others on a page that is wrong", how, wrong / many, many)]

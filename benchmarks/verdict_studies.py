@@ -40,7 +40,7 @@ OUTSIDE_OF_IT = "outside of the promise"
 RED = '"does not replicate"'
 
 
-class Row(NamedTuple):
+class ErrorRate(NamedTuple):
     """One line of the table: the rate of something wrong, the worst over the settings, in [0, 1].
 
     trials: independent simulations. limit: the promise, None where its assumptions do not hold and none is
@@ -128,7 +128,7 @@ def reported_numbers(
     return sd * ratio * best.mean(axis=(0, 1))
 
 
-def rows_of_looks(studies: int) -> list[Row]:
+def rows_of_looks(studies: int) -> list[ErrorRate]:
     """Returns the errors of people who add seeds as long as they like."""
     rng = np.random.default_rng(1)
 
@@ -164,44 +164,46 @@ def rows_of_looks(studies: int) -> list[Row]:
         "mean of 3, and the sd behind it is twice ours": (Origin(3), Origin(3), 2.0),
     }
     return [
-        Row('off by 0.5 or more, yet "replicates"', way, off, studies),
-        Row("within 0.5, yet the level is said to be off", "the same", exact, studies),
-        *(Row(f"{name}, yet {RED}", "the same", worst(*kinds[name]), studies) for name in kinds),
+        ErrorRate('off by 0.5 or more, yet "replicates"', way, off, studies),
+        ErrorRate("within 0.5, yet the level is said to be off", "the same", exact, studies),
+        *(ErrorRate(f"{name}, yet {RED}", "the same", worst(*kinds[name]), studies) for name in kinds),
         *(
-            Row(f"{name}, yet {RED}", f"the same; {OUTSIDE_OF_IT}", worst(*outside[name]), studies, None)
+            ErrorRate(
+                f"{name}, yet {RED}", f"the same; {OUTSIDE_OF_IT}", worst(*outside[name]), studies, None
+            )
             for name in outside
         ),
     ]
 
 
-def rows_of_laws(studies: int) -> list[Row]:
+def rows_of_laws(studies: int) -> list[ErrorRate]:
     """Returns the errors with seeds that are not of one normal law, or of the ledger's fifty seeds."""
     rng, shape, off = np.random.default_rng(7), (LOOKS[-1], studies), 'off by 0.5, yet "replicates"'
     skewed = -rng.gamma(1.0, size=shape)
     blocks = rng.normal(0, 0.3, shape) + np.repeat(rng.normal(0, 0.3, (LOOKS[-1] // 5, studies)), 5, axis=0)
     rows = [
-        Row(off, f"left-skewed seeds (exponential), sd {sd:g}; {OUTSIDE_OF_IT}", rate, studies, None)
+        ErrorRate(off, f"left-skewed seeds (exponential), sd {sd:g}; {OUTSIDE_OF_IT}", rate, studies, None)
         for sd in (0.5, 0.8)
         for rate in [Studies(sd * (skewed + 1), np.full(studies, MARGIN)).replicates()]
     ]
     kind = f"blocks of 5 seeds by several people, sd 0.3 within and between; {OUTSIDE_OF_IT}"
-    rows.append(Row(off, kind, Studies(blocks, np.full(studies, MARGIN)).replicates(), studies, None))
+    rows.append(ErrorRate(off, kind, Studies(blocks, np.full(studies, MARGIN)).replicates(), studies, None))
     for sd in (0.2, 0.4, 0.8):
         seeds = rng.normal(0, sd, shape) - 20 * (rng.random(shape) < 0.05)
         rate = Studies(seeds, np.zeros(studies)).replicates()
         kind = f"5 % of runs collapse by 20, sd {sd:g}; {OUTSIDE_OF_IT}"
-        rows.append(Row('1.0 above the mean of all runs, yet "replicates"', kind, rate, studies, None))
+        rows.append(ErrorRate('1.0 above the mean of all runs, yet "replicates"', kind, rate, studies, None))
     few = max(400, studies // 10)
     rate = max(_without_collapsed(rng, sd, few) for sd in (0.2, 0.4, 0.8))
     kind = "5 % of runs collapse by 20, sd 0.2 to 0.8"
     rows.append(
-        Row('off by 0.5 from the other runs, yet "replicates" without the collapsed', kind, rate, few)
+        ErrorRate('off by 0.5 from the other runs, yet "replicates" without the collapsed', kind, rate, few)
     )
     study = Studies.normal(rng, 0.05, np.round(rng.normal(0, 0.05, studies), 1))
     rate = study.at_any_look(lambda level, draw: draw == OUTSIDE, Origin())
     kind = f"printed with one decimal, entered as two, sd 0.05; {OUTSIDE_OF_IT}"
-    rows.append(Row("one honest run, yet outside of what runs give", kind, rate, studies, None))
-    rows.append(Row(off, "seeds that arrive in any order", _out_of_order(rng, few), few))
+    rows.append(ErrorRate("one honest run, yet outside of what runs give", kind, rate, studies, None))
+    rows.append(ErrorRate(off, "seeds that arrive in any order", _out_of_order(rng, few), few))
     return [*rows, *_rows_of_fifty(rng, studies)]
 
 
@@ -241,7 +243,7 @@ def fifty_runs(backbone: str) -> np.ndarray:
     )
 
 
-def _rows_of_fifty(rng: np.random.Generator, studies: int) -> list[Row]:
+def _rows_of_fifty(rng: np.random.Generator, studies: int) -> list[ErrorRate]:
     """Returns how often one of the ledger's fifty runs fails by forty of the others."""
     rows = []
     for backbone, limit in (("bert-base-uncased", LEVEL), ("bert-large-uncased", None)):
@@ -250,7 +252,7 @@ def _rows_of_fifty(rng: np.random.Generator, studies: int) -> list[Row]:
         rate = Studies(values[: LOOKS[-1]], values[LOOKS[-1]]).fails(Origin())
         left = "" if limit else f", left-skewed; {OUTSIDE_OF_IT}"
         kind = f"50 seeds of SimCSE on {backbone}{left}"
-        rows.append(Row(f"one honest run, yet {RED}", kind, rate, studies, limit))
+        rows.append(ErrorRate(f"one honest run, yet {RED}", kind, rate, studies, limit))
     return rows
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from benchmarks.verdict_studies import OUTSIDE_OF_IT, Row, Studies, reported_numbers
+from benchmarks.verdict_studies import OUTSIDE_OF_IT, ErrorRate, Studies, reported_numbers
 from harness.facts.comparisons import (
     RESAMPLES,
     Pair,
@@ -33,17 +33,17 @@ from harness.results.store import read_results
 TASKS = [TaskName(str(number), "spearman", "all", "senteval") for number in range(6)]
 
 
-def rows_of_intervals(studies: int) -> list[Row]:
+def rows_of_intervals(studies: int) -> list[ErrorRate]:
     """Returns how often intervals miss one more run and a correlation, and the power that is asked for."""
     rng, worst = np.random.default_rng(4), 0.0
     for seeds in LOOKS:
         study = Studies.normal(rng, 0.8, reported_numbers(rng, 0.8, studies, Origin()))
-        worst = max(worst, float((study.p_values(seeds, Origin()).draw < LEVEL).mean()))
-    rows = [Row("95 % interval of one more run misses it", "5 to 40 seeds", worst, studies)]
+        worst = max(worst, float((study.p_values(seeds, Origin()).replicates < LEVEL).mean()))
+    rows = [ErrorRate("95 % interval of one more run misses it", "5 to 40 seeds", worst, studies)]
     heavy = Studies(rng.standard_t(3, (LOOKS[-1], studies)), rng.standard_t(3, studies))
-    rate, how = float((heavy.p_values(5, Origin()).draw < LEVEL).mean()), "5 seeds, Student's t(3)"
+    rate, how = float((heavy.p_values(5, Origin()).replicates < LEVEL).mean()), "5 seeds, Student's t(3)"
     rows.append(
-        Row("95 % interval of one more run misses it", f"{how}; {OUTSIDE_OF_IT}", rate, studies, None)
+        ErrorRate("95 % interval of one more run misses it", f"{how}; {OUTSIDE_OF_IT}", rate, studies, None)
     )
     trials, missed, true = max(60, studies // 50), 0, 0.8
     spearman = 6 / math.pi * math.asin(true / 2)
@@ -53,7 +53,9 @@ def rows_of_intervals(studies: int) -> list[Row]:
         (draws,) = resampled_correlations(gold, [similar], ranked=True, stream=[number], resamples=300)
         interval = percentile_interval(draws)
         missed += interval is None or not interval.holds(spearman)
-    rows.append(Row("95 % interval of Spearman over pairs misses it", "500 pairs", missed / trials, trials))
+    rows.append(
+        ErrorRate("95 % interval of Spearman over pairs misses it", "500 pairs", missed / trials, trials)
+    )
     for sd in (0.25, 0.5):
         look, few = look_that_shows(0.5, sd, 0.8), max(200, studies // 20)
         assert look is not None
@@ -62,11 +64,13 @@ def rows_of_intervals(studies: int) -> list[Row]:
         ]
         shown = sum(claimed_among_many([pair])[0][1] == "supported" for pair in pairs)
         how = f"sd {sd:g}, {look} seeds a side"
-        rows.append(Row("`--power 0.8`: a claim of 0.5 is not supported", how, 1 - shown / few, few, 0.2))
+        rows.append(
+            ErrorRate("`--power 0.8`: a claim of 0.5 is not supported", how, 1 - shown / few, few, 0.2)
+        )
     return rows
 
 
-def rows_of_systems(studies: int) -> list[Row]:
+def rows_of_systems(studies: int) -> list[ErrorRate]:
     """Returns how often equal systems are told apart: by ranks, by `compare-systems`, and as the best."""
     rng = np.random.default_rng(6)
     trials = max(200, studies // 20)
@@ -83,16 +87,18 @@ def rows_of_systems(studies: int) -> list[Row]:
             for _ in range(trials)
         )
         odd = "" if limit else f", one varies five times as much; {OUTSIDE_OF_IT}"
-        rows.append(Row(apart, f"{len(sds)} systems, {seeds} seeds{odd}", wrong / trials, trials, limit))
+        rows.append(
+            ErrorRate(apart, f"{len(sds)} systems, {seeds} seeds{odd}", wrong / trials, trials, limit)
+        )
     told, compared = told_apart(0, 1)
     sets = studies // 8
     alone = max(won_or_lost(rng, seeds, 0.0, sets) for seeds in (2, 3, 5))
     joint = max(won_or_lost(rng, seeds, pairs, sets) for seeds in (2, 3, 5) for pairs in (0.3, 1.0, 3.0))
     first = f"{told} of {compared} test sets"
     rows += [
-        Row("seed 0 against seed 1 of one system: won or lost", first, told / compared, compared),
-        Row("equal systems: one test set won or lost", "2 to 5 seeds a side", alone, sets),
-        Row(
+        ErrorRate("seed 0 against seed 1 of one system: won or lost", first, told / compared, compared),
+        ErrorRate("equal systems: one test set won or lost", "2 to 5 seeds a side", alone, sets),
+        ErrorRate(
             "the same over seeds and pairs jointly",
             "pairs vary by 0.3 to 3 seed sds",
             joint,
@@ -101,11 +107,11 @@ def rows_of_systems(studies: int) -> list[Row]:
     ]
     some = sum(_any_won(_equal(rng, 2, seeds)) for seeds in (3, 5) for _ in range(trials)) / (2 * trials)
     rows.append(
-        Row("`try`, equal methods: some test set of six won or lost", "3 and 5 seeds", some, 2 * trials)
+        ErrorRate("`try`, equal methods: some test set of six won or lost", "3 and 5 seeds", some, 2 * trials)
     )
     best = sum(_best_wins(_equal(rng, 19, 3)) for _ in range(trials)) / trials
     how = "19 equal systems, 3 seeds, six test sets"
-    return [*rows, Row("page Compare, best against all: some mean won or lost", how, best, trials)]
+    return [*rows, ErrorRate("page Compare, best against all: some mean won or lost", how, best, trials)]
 
 
 def _equal(rng: np.random.Generator, count: int, seeds: int) -> list[SystemScores]:
@@ -129,7 +135,7 @@ def _best_wins(systems: list[SystemScores]) -> bool:
     return any(one.mean is not None and one.mean.outcome in ("won", "lost") for one in found)
 
 
-def rows_of_claims(studies: int) -> list[Row]:
+def rows_of_claims(studies: int) -> list[ErrorRate]:
     """Returns the share of wrong answers among those of many pairs, with true differences among them."""
     rng = np.random.default_rng(7)
     pages = max(50, studies // 50)
@@ -146,7 +152,7 @@ def rows_of_claims(studies: int) -> list[Row]:
             shares.append(wrong.sum() / max(1, (signs != 0).sum()))
         kind = f"{true} differ by 2 sd" if true else "all equal"
         settings = f"40 pairs, 5 seeds a side, {kind}"
-        rows.append(Row("an answered claim is wrong", settings, float(np.mean(shares)), pages))
+        rows.append(ErrorRate("an answered claim is wrong", settings, float(np.mean(shares)), pages))
     return rows
 
 

@@ -10,14 +10,14 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from benchmarks.verdict_others import rows_of_others, rows_of_pages
-from benchmarks.verdict_studies import Row, rows_of_laws, rows_of_looks, useful
+from benchmarks.verdict_studies import ErrorRate, rows_of_laws, rows_of_looks, useful
 from benchmarks.verdict_systems import rows_of_claims, rows_of_intervals, rows_of_systems
 from harness.disk.files import write_text
 from harness.facts.number_tests import LOOKS
 from harness.report.formats.readmes import with_section
 
 DOCS = Path("docs/verdicts.md")
-STUDIES = 20_000
+STUDIES = 4_000
 PARTS = (
     rows_of_looks,
     rows_of_laws,
@@ -76,7 +76,7 @@ def main(studies: int = STUDIES) -> int:
     return 1 if broken else 0
 
 
-def line_of(row: Row) -> str:
+def line_of(row: ErrorRate) -> str:
     """Returns a row as a line of the table of promises."""
     limit = "none" if row.limit is None else f"{100 * row.limit:g} %"
     return (

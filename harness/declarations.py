@@ -74,7 +74,7 @@ def folder_in(*rooms: str) -> AfterValidator:
     return AfterValidator(check)
 
 
-class Declaration(BaseModel):
+class DeclaredModel(BaseModel):
     """A value of a declaration: strict types, no unknown keys, no nan, never changed after reading."""
 
     model_config = ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False)

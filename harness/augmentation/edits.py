@@ -31,37 +31,24 @@ STOP_WORDS = frozenset(_STOP_WORDS.split())
 
 
 def edit_text(text: str, view: Edit, rng: np.random.Generator, synonyms: Synonyms) -> str:
-    """Returns one text after the operation of a view; at least one word is kept.
-
-    The roundings of crop and remove and the uniform start of a crop are ours: SimCSE's paper states only the
-    share.
-    """
+    """Returns one text after the operation of a view; at least one word is kept."""
     words = (clean(text) if view.clean else text).split()
     if not words:
         return ""
-    count = len(words)
-    edits = max(view.at_least, int(view.share * count))
+    edits = max(view.at_least, int(view.share * len(words)))
     match view.kind:
         case "synonym":
             words = replace_by_synonyms(words, rng, edits=edits, synonyms=synonyms)
         case "insert":
             words = insert_synonyms(words, rng, edits=edits, synonyms=synonyms)
         case "swap":
-            for _ in range(edits if count > 1 else 0):
-                first, second = rng.choice(count, size=2, replace=False)
-                words[first], words[second] = words[second], words[first]
-        case "crop":
-            kept = max(1, count - round(view.share * count))
-            start = int(rng.integers(count - kept + 1))
-            words = words[start : start + kept]
-        case "remove":
-            removed = min(max(view.at_least, round(view.share * count)), count - 1)
-            gone = set(rng.permutation(count)[:removed].tolist())
-            words = [word for place, word in enumerate(words) if place not in gone]
+            words = swap_words(words, rng, edits=edits)
         case "delete":
-            draws = rng.random(count)
-            stay = [word for word, draw in zip(words, draws, strict=True) if draw >= view.share]
-            words = stay or [words[int(rng.integers(count))]]
+            words = delete_words(words, rng, probability=view.share)
+        case "crop":
+            words = crop_words(words, rng, share=view.share)
+        case "remove":
+            words = remove_words(words, rng, share=view.share, at_least=view.at_least)
     return " ".join(words)
 
 
@@ -106,3 +93,38 @@ def insert_synonyms(
                 edited.insert(int(rng.integers(len(edited))), known[int(rng.integers(len(known)))])
                 break
     return edited
+
+
+def swap_words(words: Sequence[str], rng: np.random.Generator, *, edits: int) -> list[str]:
+    """Returns the words after `edits` exchanges of two different positions."""
+    edited = list(words)
+    for _ in range(edits if len(words) > 1 else 0):
+        first, second = rng.choice(len(edited), size=2, replace=False)
+        edited[first], edited[second] = edited[second], edited[first]
+    return edited
+
+
+def delete_words(words: Sequence[str], rng: np.random.Generator, *, probability: float) -> list[str]:
+    """Returns the words that stay if each goes with `probability`; one random word if none would be left."""
+    kept = [word for word, draw in zip(words, rng.random(len(words)), strict=True) if draw >= probability]
+    return kept or [words[int(rng.integers(len(words)))]]
+
+
+def crop_words(words: Sequence[str], rng: np.random.Generator, *, share: float) -> list[str]:
+    """Returns n - round(share n) consecutive words of n, at least one, with a uniform start.
+
+    The rounding and the uniform start are ours: SimCSE's paper states only the share.
+    """
+    kept = max(1, len(words) - round(share * len(words)))
+    start = int(rng.integers(len(words) - kept + 1))
+    return list(words[start : start + kept])
+
+
+def remove_words(words: Sequence[str], rng: np.random.Generator, *, share: float, at_least: int) -> list[str]:
+    """Returns the words in order without round(share n) of them, at least `at_least`; one always stays.
+
+    The positions are distinct and uniform. The rounding is ours.
+    """
+    removed = min(max(at_least, round(share * len(words))), len(words) - 1)
+    gone = set(rng.permutation(len(words))[:removed].tolist())
+    return [word for place, word in enumerate(words) if place not in gone]

@@ -9,10 +9,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter
 
-from harness.declarations import Declaration, one_line
+from harness.declarations import DeclaredModel, one_line
 
 
-class _View(Declaration):
+class _View(DeclaredModel):
     column: int = Field(ge=0, description="augmented column: 0 the sentences of the origin, p its view p")
 
 

@@ -26,7 +26,7 @@ HOURS: dict[Device, str] = {"cuda": "GPU hours", "cpu": "core hours"}
 NOT_COUNTED = "not counted: classifiers of transfer tasks, the making of derived corpora, DVC's own work"
 
 
-class System(NamedTuple):
+class PlannedSystem(NamedTuple):
     """The runs of a plan that differ only in their seed."""
 
     id: str
@@ -45,7 +45,7 @@ ARGUMENTS = {
         "choices": ["portable", "native"],
         "help": "in place of the recipes' own; portable: the same bits on every x86-64 processor",
     },
-    "--gpu": {"metavar": "NAME", "help": "estimate GPU hours for this GPU: a10, a100, h100, l4, rtx4090"},
+    "--gpu": {"metavar": "NAME", "help": "estimate GPU hours for this GPU: a100, h100, rtx4090"},
     "--dry-run": {"action": "store_true", "help": "print what would run and write nothing"},
     "--power": {"type": float, "metavar": "P", "help": "with --delta: propose seeds that show it"},
     "--delta": {"type": float, "metavar": "POINTS", "help": "the difference to be seen, in points"},
@@ -125,7 +125,7 @@ def describe(params: Params, times: StepTimes | None = None) -> str:
     return "\n".join([*lines, *_totals(params, estimate, found), *missing])
 
 
-def systems(params: Params, estimate: Estimate) -> list[System]:
+def systems(params: Params, estimate: Estimate) -> list[PlannedSystem]:
     """Returns the systems of a plan in its order; the cost is that of all their seeds."""
     grouped: dict[tuple[str, str], dict[str, Run]] = {}
     for key, run in params.runs.items():
@@ -136,7 +136,7 @@ def systems(params: Params, estimate: Estimate) -> list[System]:
         one = estimate.run(run)
         cost = None if one is None else Cost(*(len(runs) * part for part in one))
         done = sum(is_done(key, run) for key, run in runs.items())
-        found.append(System(system, backbone, runs, done, estimate.steps(run), cost))
+        found.append(PlannedSystem(system, backbone, runs, done, estimate.steps(run), cost))
     return found
 
 
@@ -148,7 +148,7 @@ def is_done(key: str, run: Run) -> bool:
     return read_result(path).run.recipe == run.recipe_hash()
 
 
-def _totals(params: Params, estimate: Estimate, found: Sequence[System]) -> list[str]:
+def _totals(params: Params, estimate: Estimate, found: Sequence[PlannedSystem]) -> list[str]:
     fixed = [estimate.teachers() or Cost(), estimate.corpora(), estimate.data()]
     left = [Cost(*(part * (1 - s.done / len(s.runs)) for part in s.cost)) for s in found if s.cost]
     runs_left = [s.cost.cpu_hours / len(s.runs) for s in found if s.cost for _ in range(len(s.runs) - s.done)]

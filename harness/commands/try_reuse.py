@@ -73,7 +73,7 @@ def identity_differs(result: ResultFile, params: Params) -> str:
     return ""
 
 
-def why_not(result: ResultFile, params: Params) -> str:
+def reuse_blocker(result: ResultFile, params: Params) -> str:
     """Returns why a committed result is not what this code would compute here; empty if it is."""
     checks = (code_differs, data_differ, identity_differs)
     return next(filter(None, (check(result, params) for check in checks)), "")

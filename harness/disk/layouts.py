@@ -33,12 +33,13 @@ from methods.core.files import FILES
 class Layout(NamedTuple):
     """One kind of output folder.
 
-    marks: files that tell it from others, each with keys that the JSON object in it has (none: any bytes).
+    label: for messages. marker_files: files that identify it, each with the keys that its JSON object must
+    have (no keys: any bytes).
     names: patterns of the paths of all other files that it may hold, part by part: `*` does not cross a `/`.
     """
 
-    noun: str
-    marks: Mapping[str, tuple[str, ...]]
+    label: str
+    marker_files: Mapping[str, tuple[str, ...]]
     names: tuple[str, ...] = ()
 
 

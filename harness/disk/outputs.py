@@ -99,14 +99,14 @@ def _foreign_file(folder: Path, layout: Layout) -> str | None:
         name = path.relative_to(folder)
         if path.is_dir() and not path.is_symlink():
             continue
-        if not any(_fits(name, pattern) for pattern in (*layout.marks, *layout.names)):
+        if not any(_fits(name, pattern) for pattern in (*layout.marker_files, *layout.names)):
             return name.as_posix()
-    for mark, keys in layout.marks.items():
+    for mark, keys in layout.marker_files.items():
         if not (folder / mark).is_file():
             return f"no {mark}"
         if not _has_keys(folder / mark, keys):
             return f"{mark} of something else"
-    return None if layout.marks else "nothing tells who wrote it"
+    return None if layout.marker_files else "no file identifies its writer"
 
 
 def _fits(name: Path, pattern: str) -> bool:
@@ -160,17 +160,17 @@ def _check_replaceable(path: Path, output: Path, layout: Layout) -> None:
     }.items():
         if output == kept or output in kept.parents:
             what = name if output == kept else f"a folder that {name} is in"
-            raise InputError(f"{path}: is {what}, expected a folder for {layout.noun} alone; name a new one")
+            raise InputError(f"{path}: is {what}, expected a folder for {layout.label} alone; name a new one")
     if not output.is_dir():
         if os.path.lexists(output):
-            raise InputError(f"{path}: is a file, expected a folder for {layout.noun}; name a new one")
+            raise InputError(f"{path}: is a file, expected a folder for {layout.label}; name a new one")
         return
     if os.path.ismount(output):
         raise InputError(f"{path}: is a mount point, which cannot be replaced; name a new folder in it")
     found = _foreign_file(output, layout)
     if found is not None and any(output.iterdir()):
         raise InputError(
-            f"{path}: contains other files ({found}), expected a new folder or {layout.noun}; "
+            f"{path}: contains other files ({found}), expected a new folder or {layout.label}; "
             "name a new folder"
         )
 

@@ -14,7 +14,7 @@ from scipy import special
 
 from harness.facts import statistics
 from harness.facts.number_tests import LEVEL, LOOKS, TWO_SIDED_AT_A_LOOK, look_of
-from harness.facts.statistics import Comparison, Interval, student
+from harness.facts.statistics import Interval, WelchComparison, student
 
 Claimed = Literal["supported", "contradicted", "inconclusive"]
 RESAMPLES = 1000
@@ -102,7 +102,7 @@ class Pair(NamedTuple):
     margin: float = 0.0
 
 
-def claimed(found: Comparison | None, *, margin: float = 0.0) -> Claimed:
+def claimed(found: WelchComparison | None, *, margin: float = 0.0) -> Claimed:
     """Returns the answer of a comparison to the claim that the first is above the second.
 
     Supported or contradicted: the interval is wholly above or below 0; of a claim that both are the same
@@ -119,7 +119,7 @@ def claimed(found: Comparison | None, *, margin: float = 0.0) -> Claimed:
     return "supported" if found.low > 0 else "contradicted"
 
 
-def claimed_among_many(pairs: Sequence[Pair]) -> list[tuple[Comparison | None, Claimed]]:
+def claimed_among_many(pairs: Sequence[Pair]) -> list[tuple[WelchComparison | None, Claimed]]:
     """Returns Welch's tests of many pairs and what they say of their claims, with the false-discovery rate at
     LEVEL; the seeds up to the last common look count, before the first look there is no test.
 

@@ -21,7 +21,7 @@ class Share(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Place:
+class RunPercentile:
     """A reported single run among `runs` single runs of `sources`, each source of others counted once.
 
     share: of the draws below it; above: how many of the runs are above it.
@@ -33,7 +33,7 @@ class Place:
     sources: int
 
 
-def placed(runs: Mapping[str, Sequence[float]], reported: float, *, rounding: float = 0.0) -> Place:
+def placed(runs: Mapping[str, Sequence[float]], reported: float, *, rounding: float = 0.0) -> RunPercentile:
     """Returns where a reported single run lies among `runs`, the single runs of each source that has some.
 
     A source of others is one draw however many runs it has, for all of them are of one implementation; each
@@ -43,7 +43,7 @@ def placed(runs: Mapping[str, Sequence[float]], reported: float, *, rounding: fl
     draws += [values for source, values in runs.items() if source != OURS]
     above = sum(value > reported + rounding + 1e-9 for values in runs.values() for value in values)
     share = percentile(draws, reported, rounding=rounding)
-    return Place(share, above, sum(map(len, runs.values())), len(runs))
+    return RunPercentile(share, above, sum(map(len, runs.values())), len(runs))
 
 
 def percentile(draws: Sequence[Sequence[float]], reported: float, *, rounding: float = 0.0) -> Share:

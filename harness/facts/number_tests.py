@@ -77,15 +77,17 @@ def origin_of(seeds: int | None, picked: int | None = None) -> Origin:
 
 
 class PValues(NamedTuple):
-    """p-values without adjustment for looks. same: that the level is off (equivalence); off: that it is
-    within the margin; draw: that the reported number is a result of the method; plain: the same if our mean
+    """p-values without adjustment for looks, by the null hypotheses that they test.
+
+    same: that the level is off by more than the margin (equivalence test); level_differs: that it is within
+    the margin; replicates: that the reported number is a result of the method; plug_in: the same if our mean
     and sd were without error.
     """
 
     same: np.ndarray
-    off: np.ndarray
-    draw: np.ndarray
-    plain: np.ndarray
+    level_differs: np.ndarray
+    replicates: np.ndarray
+    plug_in: np.ndarray
 
 
 def look_of(seeds: int) -> int:
@@ -183,8 +185,8 @@ def p_values_of_sources(
     near = np.maximum(np.abs(difference) - rounding, 0) * -np.sign(difference)
     place, kind = near / np.maximum(np.sqrt(variance), 1e-12), Origin(1, origin.picked)
     return tests._replace(
-        draw=chance_beyond(place, len(counts), len(counts) - 1, kind),
-        plain=chance_beyond(place, ENDLESS, ENDLESS, kind),
+        replicates=chance_beyond(place, len(counts), len(counts) - 1, kind),
+        plug_in=chance_beyond(place, ENDLESS, ENDLESS, kind),
     )
 
 

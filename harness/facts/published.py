@@ -12,7 +12,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from harness.declarations import Declaration, Link, read_declaration
+from harness.declarations import DeclaredModel, Link, read_declaration
 from harness.errors import InputError, near_matches
 from harness.paths import PUBLISHED, declarations_of, declared
 
@@ -33,7 +33,7 @@ MANY_VALUES = 5
 """Values of a row that do not end in 0 by chance, so that fewer decimals were printed."""
 
 
-class Erratum(Declaration):
+class Erratum(DeclaredModel):
     """A reported number that contradicts the rest of its row.
 
     kind: `cell` if the right value is known: then we compare with it. `average` if the reported average is
@@ -47,7 +47,7 @@ class Erratum(Declaration):
     reason: str
 
 
-class PublishedRow(Declaration):
+class PublishedRow(DeclaredModel):
     """One reported row. `seeds` is the number behind each value, None if the paper does not say.
 
     picked: how many runs a value was chosen from on the development set, None if the paper does not say.
@@ -77,7 +77,7 @@ class PublishedRow(Declaration):
         return f"{self.system}{variant}{backbone}"
 
 
-class PublishedTable(Declaration):
+class PublishedTable(DeclaredModel):
     """One table or figure. Reported value = raw value x `scale`; `averages` names the columns that are means.
 
     origin: `paper`, or another publication of the authors.
@@ -188,7 +188,7 @@ def decimals_in(value: float) -> int:
     return max(0, -int(Decimal(repr(value)).normalize().as_tuple().exponent))
 
 
-class Statement(Declaration):
+class Statement(DeclaredModel):
     """A number from the running text."""
 
     key: str
@@ -199,7 +199,7 @@ class Statement(Declaration):
     note: str = ""
 
 
-class PublishedPaper(Declaration):
+class PublishedPaper(DeclaredModel):
     """All numbers of one paper; `short` is the name of its method. `works` resolves cited works.
 
     link: where the paper can be read; code: the authors' repository.

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from harness.declarations import Declaration, Name, TableKey, check_name, read_declaration
+from harness.declarations import DeclaredModel, Name, TableKey, check_name, read_declaration
 from harness.errors import InputError
 from harness.facts.published import Published, known_name
 from harness.paths import TABLES, declarations_of, declared
@@ -60,7 +60,7 @@ RunText = Annotated[str, AfterValidator(_check_run)]
 """`pcl@bert-base-uncased`, `pcl` or `@bert-base-uncased`."""
 
 
-class ColumnSpec(Declaration):
+class ColumnSpec(DeclaredModel):
     """One column: a score of a task, the mean of other columns, a setting of the runs' recipe, or (none of
     these) something only published.
 
@@ -97,14 +97,14 @@ class ColumnSpec(Declaration):
         return self
 
 
-class CellSpec(Declaration):
+class CellSpec(DeclaredModel):
     """Exceptions of one cell from its row and column."""
 
     run: RunText | None = None
     published: str | None = None
 
 
-class RowSpec(Declaration):
+class RowSpec(DeclaredModel):
     """One row; `cells` holds the exceptions by column key.
 
     run: the system and backbone that fill it, `pcl@bert-base-uncased`; a row without it is cited only.
@@ -129,7 +129,7 @@ class RowSpec(Declaration):
     no_verdict: str = ""
 
 
-class TableSpec(Declaration):
+class TableSpec(DeclaredModel):
     """One table or figure. `rows_from: runs` makes one row of every system that was run, in the runs' order.
 
     recipe: only the systems of this recipe are rows; not_recipe: all systems but those of this recipe.

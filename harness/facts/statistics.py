@@ -29,7 +29,7 @@ class KnownSd(NamedTuple):
     n: int
 
 
-class Comparison(NamedTuple):
+class WelchComparison(NamedTuple):
     """A comparison of two sets of seeds: difference of the means, its interval (95 % unless
     another confidence was asked for), two-sided p."""
 
@@ -86,7 +86,7 @@ def mean_interval(values: Sequence[float], confidence: float) -> Interval | None
 
 def compare_seeds(
     ours: Sequence[float], theirs: Sequence[float], *, confidence: float = 0.95
-) -> Comparison | None:
+) -> WelchComparison | None:
     """Returns Welch's test of two sets of independent seeds (unequal variances); None below two seeds a side,
     and where all seeds of a side have the same score, which is an error in the data.
     """
@@ -96,7 +96,7 @@ def compare_seeds(
 
     found = ttest_ind(ours, theirs, equal_var=False)
     interval = found.confidence_interval(confidence)
-    return Comparison(
+    return WelchComparison(
         mean(ours) - mean(theirs), float(interval.low), float(interval.high), float(found.pvalue)
     )
 

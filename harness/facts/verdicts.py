@@ -170,11 +170,11 @@ def answers_at_a_look(
     by mean and sd as they are, which few seeds do not widen. Not known: its p-values are nan.
     """
     side = np.where(np.asarray(difference) < 0, LEVELS.index("lower"), LEVELS.index("higher"))
-    off = np.where(found.off < level, side, LEVELS.index("not known"))
+    off = np.where(found.level_differs < level, side, LEVELS.index("not known"))
     where = np.where(found.same < level, LEVELS.index("within half a point"), off)
-    far = np.where(found.draw < draw_level, DRAWS.index("outside"), DRAWS.index("at the edge"))
-    drawn = np.where(found.plain >= LEVEL, DRAWS.index("inside"), far)
-    return where, np.where(np.isnan(found.draw), DRAWS.index("not known"), drawn)
+    far = np.where(found.replicates < draw_level, DRAWS.index("outside"), DRAWS.index("at the edge"))
+    drawn = np.where(found.plug_in >= LEVEL, DRAWS.index("inside"), far)
+    return where, np.where(np.isnan(found.replicates), DRAWS.index("not known"), drawn)
 
 
 def answers_by_sources(found: PValues, difference: object) -> tuple[np.ndarray, np.ndarray]:
@@ -235,7 +235,7 @@ def _judge_at(
     sd = statistics.sample_sd(used)
     found = p_values(difference, sd, count, origin=origin, known=known, rounding=rounding)
     level, draw = _named(answers_at_a_look(found, difference))
-    p = over_looks(float(max(found.off, found.draw)))
+    p = over_looks(float(max(found.level_differs, found.replicates)))
     return Judgement(word_of(level, draw), level, draw, difference, interval, count, p)
 
 
@@ -290,5 +290,9 @@ def by_others(
         difference, sd, counts, origin=origin, within=sources.within(), rounding=rounding
     )
     level, draw = _named(answers_by_sources(tests, difference))
-    p = 1.0 if draw == "not known" else float(max(tests.off, tests.draw * LEVEL / AMONG_SOURCES))
+    p = (
+        1.0
+        if draw == "not known"
+        else float(max(tests.level_differs, tests.replicates * LEVEL / AMONG_SOURCES))
+    )
     return OthersAnswer(others_word(level, draw), level, draw, difference, interval, count, min(1.0, p))

@@ -14,7 +14,7 @@ import yaml
 from pydantic import Field, field_validator, model_validator
 
 from harness.data.sources import ProviderName
-from harness.declarations import Declaration, Name, RelativePath, folder_in, read_declaration, validated
+from harness.declarations import DeclaredModel, Name, RelativePath, folder_in, read_declaration, validated
 from harness.disk.files import write_text
 from harness.errors import InputError, near_matches
 from harness.paths import ARTEFACTS, BACKBONES, CORPORA, PARAMS, TEACHERS, need_checkout
@@ -38,7 +38,7 @@ InputFolder = Annotated[str, folder_in("data", "backbones", "corpora")]
 SourceFolder = Annotated[str, folder_in("data")]
 
 
-class Run(Declaration):
+class Run(DeclaredModel):
     """One training run with everything resolved; paths are relative to the project root."""
 
     id: Name = Field(description="the system, equal over backbones and seeds")
@@ -118,7 +118,7 @@ class Run(Declaration):
         return entry
 
 
-class WordShape(Declaration):
+class WordShape(DeclaredModel):
     """The BERT that is built over word vectors."""
 
     vocabulary: int = Field(ge=1, description="the most frequent words that it keeps")
@@ -133,7 +133,7 @@ class WordShape(Declaration):
     seed: int = Field(ge=0, description="seed of the random weights")
 
 
-class Backbone(Declaration):
+class Backbone(DeclaredModel):
     """How backbones/NAME is made: a folder as it is, its first layers, or a BERT over its word vectors."""
 
     origin: OriginFolder
@@ -149,7 +149,7 @@ class Backbone(Declaration):
         return None if self.corpus == self.origin else Path(self.corpus)
 
 
-class Corpus(Declaration):
+class Corpus(DeclaredModel):
     """How corpora/NAME is made: augmentations of a corpus, each a view next to its sentences."""
 
     origin: CorpusFolder = Field(description="folder of the corpus that is augmented")
@@ -162,7 +162,7 @@ class Corpus(Declaration):
     views: list[dict[str, Any]] = Field(min_length=1, description="see harness/augmentation/views.py")
 
 
-class Teacher(Declaration):
+class Teacher(DeclaredModel):
     """Which encoder's vectors of which corpus teachers/NAME holds; `pooling` if its folder states none."""
 
     encoder: BackboneFolder
@@ -176,7 +176,7 @@ class Teacher(Declaration):
         return {"encoder": self.encoder, "corpus": self.corpus, "pooling": pooling}
 
 
-class Read(Declaration):
+class SourceLink(DeclaredModel):
     """One link of a chain over the sources that a reader reads: DVC takes no list of dependencies.
 
     The last link has the reader's name; its file has the hashes of all links.
@@ -186,22 +186,24 @@ class Read(Declaration):
     after: RelativePath = Field(description="file of the link before; at the first link the source again")
 
 
-class Source(Declaration):
+class SourceEntry(DeclaredModel):
     """The sha256 of a source's entry in the sources table, so that a changed entry fetches again."""
 
     entry: str
 
 
-class Params(Declaration):
+class Params(DeclaredModel):
     """The whole of params.yaml."""
 
     plan: list[str] = Field(min_length=1)
     providers: list[ProviderName]
-    sources: dict[Name, Source]
+    sources: dict[Name, SourceEntry]
     backbones: dict[Name, Backbone]
     corpora: dict[Name, Corpus]
     teachers: dict[Name, Teacher]
-    reads: dict[Name, Read] = Field(description="readers are selection-FORM and evaluation-FORM of text")
+    reads: dict[Name, SourceLink] = Field(
+        description="readers are selection-FORM and evaluation-FORM of text"
+    )
     runs: dict[Name, Run]
 
     @model_validator(mode="after")

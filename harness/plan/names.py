@@ -106,7 +106,7 @@ def _shown(systems: Mapping[str, System], table: TableSpec) -> dict[str, System]
     }
 
 
-class Change(NamedTuple):
+class AblationChange(NamedTuple):
     """One changed setting: `where` is its key in the recipe's entry, with the old and the new value."""
 
     step: str
@@ -120,7 +120,7 @@ class Change(NamedTuple):
         return f"{self.where}: {_word(self.declared)} → {_word(self.changed)}"
 
 
-def changes_of(entry: System | Run) -> list[Change]:
+def changes_of(entry: System | Run) -> list[AblationChange]:
     """Returns the applicable ablation steps of a declared system or of a run. Pooling has a step for each
     other average over layers, none for encoders without layers. Systems without training have no steps of
     training settings.
@@ -130,21 +130,25 @@ def changes_of(entry: System | Run) -> list[Change]:
     if entry.pooling is not None:
         for step, pooling in (("static-layer", "static-last-avg"), ("first-layer", "first-last-avg")):
             if entry.pooling != pooling:
-                changes.append(Change(step, "pooling", entry.pooling, pooling))
+                changes.append(AblationChange(step, "pooling", entry.pooling, pooling))
     if train.get("steps") != 0:
         decay, norm, every = train["weight_decay"], train["max_grad_norm"], train["eval_every"]
         precision = train["precision"]
         changes += [
-            Change("weight-decay", "train.weight_decay", decay, 0.0 if decay else 0.01),
-            Change("clipping", "train.max_grad_norm", norm, 1.0 if norm is None else None),
-            Change("precision", "train.precision", precision, "bf16" if precision == "fp32" else "fp32"),
-            Change("eval-interval", "train.eval_every", every, INTERVALS.get(every, 2 * every)),
-            Change("drop-last", "train.drop_last", train["drop_last"], not train["drop_last"]),
+            AblationChange("weight-decay", "train.weight_decay", decay, 0.0 if decay else 0.01),
+            AblationChange("clipping", "train.max_grad_norm", norm, 1.0 if norm is None else None),
+            AblationChange(
+                "precision", "train.precision", precision, "bf16" if precision == "fp32" else "fp32"
+            ),
+            AblationChange("eval-interval", "train.eval_every", every, INTERVALS.get(every, 2 * every)),
+            AblationChange("drop-last", "train.drop_last", train["drop_last"], not train["drop_last"]),
         ]
         if "max_length" in config:
             length = config["max_length"]
-            changes.append(Change("max-length", "config.max_length", length, LENGTHS.get(length, 32)))
-    changes.append(Change("text", "text", entry.text, "raw" if entry.text == "senteval" else "senteval"))
+            changes.append(AblationChange("max-length", "config.max_length", length, LENGTHS.get(length, 32)))
+    changes.append(
+        AblationChange("text", "text", entry.text, "raw" if entry.text == "senteval" else "senteval")
+    )
     return changes
 
 

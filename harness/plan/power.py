@@ -25,7 +25,7 @@ PRIOR_FREEDOM = 4
 """Degrees of freedom given to the pool of a backbone, next to a system's own seeds."""
 
 
-class Pool(NamedTuple):
+class PlannedSd(NamedTuple):
     """A standard deviation in points, and its source."""
 
     sd: float
@@ -48,7 +48,7 @@ def propose_seeds(params: Params, scores: Path, *, power: float, delta: float) -
         _line("system", "backbone", "planned", "needed", "sd of the mean correlation"),
     ]
     for (system, backbone), seeds in planned.items():
-        pool: Pool | None = Pool(0.0, "not trained")
+        pool: PlannedSd | None = PlannedSd(0.0, "not trained")
         if (system, backbone) in trained:
             same = [scores for (_, name), scores in own.items() if name == backbone]
             shared = pool_of(same, backbone_sd(ledger, backbone, "Avg"))
@@ -73,7 +73,7 @@ def seed_scores(results: Sequence[ResultFile]) -> dict[tuple[str, str], list[flo
     return found
 
 
-def shrunk(values: Sequence[float], pool: Pool | None) -> Pool | None:
+def shrunk(values: Sequence[float], pool: PlannedSd | None) -> PlannedSd | None:
     """Returns the sd of a system, shrunk towards the sd of its backbone by degrees of freedom.
 
     The pool counts as PRIOR_FREEDOM degrees of freedom, our n seeds as n - 1: variances are averaged with
@@ -87,10 +87,10 @@ def shrunk(values: Sequence[float], pool: Pool | None) -> Pool | None:
     basis = f"its own {sd:.2f} over {len(values)} seeds"
     if pool is not None:
         basis += f", shrunk to {pool.sd:.2f} {pool.source}"
-    return Pool(math.sqrt(variance), basis)
+    return PlannedSd(math.sqrt(variance), basis)
 
 
-def pool_of(groups: Iterable[Sequence[float]], study: KnownSd | None) -> Pool | None:
+def pool_of(groups: Iterable[Sequence[float]], study: KnownSd | None) -> PlannedSd | None:
     """Returns the sd between the seeds of a backbone, None if unknown.
 
     groups: the scores of each of its systems; their variances are averaged, weighted by n - 1. study: the sd
@@ -104,10 +104,10 @@ def pool_of(groups: Iterable[Sequence[float]], study: KnownSd | None) -> Pool | 
             squares += (len(values) - 1) * sd**2
             freedom += len(values) - 1
             seeds += len(values)
-    own = Pool(math.sqrt(squares / freedom), f"pooled over {seeds} of our seeds") if freedom else None
+    own = PlannedSd(math.sqrt(squares / freedom), f"pooled over {seeds} of our seeds") if freedom else None
     if study is None or (own is not None and (seeds >= statistics.SMALL_SAMPLE or own.sd >= study.sd)):
         return own
-    return Pool(study.sd, f"in a public study of {study.n} seeds")
+    return PlannedSd(study.sd, f"in a public study of {study.n} seeds")
 
 
 def _of_a_test_set(score: ScoreRecord) -> bool:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from harness.data.sources import PROVIDERS, ProviderName
-from harness.declarations import Declaration, Name, read_declaration, read_declarations, validated
+from harness.declarations import DeclaredModel, Name, read_declaration, read_declarations, validated
 from harness.errors import InputError, near_matches
 from harness.paths import RECIPES, declarations_of, declared
 from harness.plan.entries import WordShape
@@ -20,7 +20,7 @@ BACKBONES, CORPORA, BLOCKS = "backbones.yaml", "corpora.yaml", "blocks.yaml"
 Blocks = dict[Name, dict[str, Any]]
 
 
-class Parent(Declaration):
+class Parent(DeclaredModel):
     """Reference to a run's parent or start: a teacher's vectors, a run of the same seed, or a backbone.
 
     With `run`, `backbone` names another backbone than the run's own.
@@ -37,7 +37,7 @@ class Parent(Declaration):
         return self
 
 
-class System(Declaration):
+class System(DeclaredModel):
     """One system of a recipe with its blocks merged; its runs differ in backbone and seed.
 
     id: its name everywhere. variant: its label for a reader. preset: which of its recipe's presets it uses.
@@ -88,7 +88,7 @@ class System(Declaration):
         return [*self.seeds, *more][:wanted]
 
 
-class Taken(Declaration):
+class SelectedSystem(DeclaredModel):
     """A system of another recipe, on some of its backbones; seeds: how many, if not those of its recipe."""
 
     system: Name
@@ -96,7 +96,7 @@ class Taken(Declaration):
     seeds: int | None = Field(default=None, ge=1)
 
 
-class RecipeFile(Declaration):
+class RecipeFile(DeclaredModel):
     """A recipe as it is written: a run or a block starts from the blocks that it uses; its own keys win.
 
     One without runs of its own is a selection from the other recipes.
@@ -106,7 +106,7 @@ class RecipeFile(Declaration):
     presets: list[Name] = Field(default_factory=list)
     providers: list[ProviderName] = Field(default=list(PROVIDERS), min_length=1)
     groups: dict[Name, list[Name]] = Field(default_factory=dict)
-    takes: list[Taken] = Field(default_factory=list)
+    takes: list[SelectedSystem] = Field(default_factory=list)
     tasks: list[str] = Field(default_factory=list)
     blocks: Blocks = Field(default_factory=dict)
     runs: list[dict[str, Any]] = Field(default_factory=list)
@@ -130,13 +130,13 @@ class Recipe(RecipeFile):
     systems: dict[Name, System]
 
 
-class SharedBlocks(Declaration):
+class SharedBlocks(DeclaredModel):
     """The file blocks.yaml: blocks that every recipe may use."""
 
     blocks: Blocks
 
 
-class DeclaredBackbone(Declaration):
+class DeclaredBackbone(DeclaredModel):
     """A source as it is, the first layers of another backbone, or a BERT built over a source of word vectors.
 
     `centre` is the corpus whose mean word vector is subtracted. `pooling` if a teacher states none.
@@ -161,7 +161,7 @@ class DeclaredBackbone(Declaration):
         return self
 
 
-class DeclaredCorpus(Declaration):
+class DeclaredCorpus(DeclaredModel):
     """A derived corpus: an origin, its views, and the model, lexicon or second corpus that they use."""
 
     origin: Name

@@ -70,7 +70,7 @@ def resolve(
     _check_origins(known, cuts, derived)
 
     def runs_of(systems: Mapping[str, System]) -> dict[str, Run]:
-        runs = Runs(known, derived)
+        runs = RunCollector(known, derived)
         for system, entry in systems.items():
             for backbone in entry.backbones:
                 if backbones is None or backbone in backbones:
@@ -105,7 +105,7 @@ def _check_origins(
 
 
 @dataclass(frozen=True)
-class Runs:
+class RunCollector:
     """Collects resolved runs, each after the runs it needs. systems: all systems by id; derived: the corpora
     that recipes/ declares.
     """

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 from pydantic import Field
 
-from harness.declarations import Declaration, read_declaration
+from harness.declarations import DeclaredModel, Link, read_declaration
 from harness.errors import InputError, near_matches
 from harness.paths import STEP_TIMES, declared
 from harness.plan.entries import Run
@@ -35,7 +35,7 @@ Device = Literal["cpu", "cuda"]
 Precision = Literal["fp32", "bf16"]
 
 
-class Shape(Declaration):
+class Shape(DeclaredModel):
     """The sizes of a transformer; word vectors have only their vocabulary and no layers."""
 
     layers: int = Field(ge=0)
@@ -59,22 +59,24 @@ class Shape(Declaration):
         return 2.0 * sentences * length * self.layers * (weights + attention)
 
 
-class AssumedGpu(Declaration):
-    """A GPU that is assumed if none was measured: its data sheet and the share of its peak."""
+class AssumedGpu(DeclaredModel):
+    """A GPU that is assumed if none was measured: its peak rates, their source, and the share it reaches."""
 
     name: str
     operations_per_second: dict[Precision, float]
     share: dict[Precision, float]
+    source: Link | Literal[""] = ""
 
 
-class PublishedGpu(Declaration):
-    """A GPU with its published peak rates; not measured."""
+class PublishedGpu(DeclaredModel):
+    """A GPU with peak rates that a page states; nothing of it was measured here."""
 
     name: str
     operations_per_second: dict[Precision, float]
+    source: Link
 
 
-class StepTime(Declaration):
+class StepTime(DeclaredModel):
     """One measurement: seconds of one training step of a system, the mean of a few."""
 
     device: Device
@@ -96,7 +98,7 @@ class StepTime(Declaration):
         return (*where, self.backbone, self.batch, self.length, self.precision)
 
 
-class StatedTime(Declaration):
+class StatedTime(DeclaredModel):
     """GPU hours of one seed of a system that its authors state.
 
     note: the reason if our estimate differs by more than a factor of two.
@@ -137,7 +139,7 @@ class Cost(NamedTuple):
         return Cost(*map(sum, zip(Cost(), *costs, strict=True)))
 
 
-class StepTimes(Declaration):
+class StepTimes(DeclaredModel):
     """The file step-times.yaml."""
 
     shapes: dict[str, Shape]
@@ -191,7 +193,7 @@ class StepTimes(Declaration):
         return Rate(
             peak * share,
             f"an estimate, no GPU measured: {share:.0%} of the {peak / 1e12:g} TFLOP/s {precision} "
-            f"of one {self.gpu.name}",
+            f"of one {self.gpu.name}{f', as {self.gpu.source} states' if self.gpu.source else ''}",
         )
 
 

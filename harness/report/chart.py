@@ -80,9 +80,9 @@ SCALE = {
 COLOURS = {name: f"var(--{name}, {light})" for name, (light, _) in PALETTE.items()}
 
 _FALLBACK = re.compile(r"var\((--[\w-]+), #\w+\)")
-_LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
+_LONG_NUMBER = re.compile(r"-?\d+\.\d{2,}")
 GEOMETRY = ("d", "transform", "x", "x1", "x2", "y", "y1", "y2", "width", "height")
-"""Attributes whose numbers are pixels of a drawing: a hundredth is enough."""
+"""Attributes whose numbers are pixels of a drawing: a tenth is enough."""
 
 Row = Mapping[str, Any]
 
@@ -201,7 +201,7 @@ def _as_inline(svg: str, key: str, title: str, says: str, *, tips: bool) -> str:
             element.set("class", marks[0].removesuffix("_marks"))
         for name in GEOMETRY:
             if name in element.attrib:
-                element.set(name, _LONG_NUMBER.sub(_hundredth, element.attrib[name]))
+                element.set(name, _LONG_NUMBER.sub(_tenth, element.attrib[name]))
         for name in DROPPED:
             element.attrib.pop(name, None)
         for name, value in USUAL.items():
@@ -228,8 +228,8 @@ def _as_inline(svg: str, key: str, title: str, says: str, *, tips: bool) -> str:
     return ElementTree.tostring(root, encoding="unicode")
 
 
-def _hundredth(found: re.Match[str]) -> str:
-    return f"{float(found[0]):.2f}".rstrip("0").rstrip(".")
+def _tenth(found: re.Match[str]) -> str:
+    return f"{float(found[0]):.1f}".removesuffix(".0")
 
 
 def _unwrap(parent: ElementTree.Element) -> None:

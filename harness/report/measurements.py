@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness.declarations import Declaration, Name, read_record
+from harness.declarations import DeclaredModel, Name, read_record
 from harness.disk.records import read_object
 from harness.errors import InputError
 
@@ -20,7 +20,8 @@ HEADING = "## Goals and machines"
 INTRO = """Written by `make generated` from `reports/benchmarks.json`, medians over rounds. At least: how
 many times ours is as fast as the other tool. At most: what ours takes, in a unit or in times of the other.
 The last row is GFLOP/s of fp32 products by oneDNN, which our layers call, and by torch's default. The
-file has ranges, rounds and threads, and a profile for each missed goal."""
+file has ranges, rounds and threads, and a profile for a missed goal where one was made. Columns were measured
+at different times, each with the code of its day."""
 WORDS = {True: " met", False: " **missed**"}
 
 
@@ -31,7 +32,7 @@ def plain(number: float) -> str:
     return f"{number:.0f}" if abs(number) >= 100 else f"{number:.3g}"
 
 
-class MedianRange(Declaration):
+class MedianRange(DeclaredModel):
     """Median and range over the rounds."""
 
     median: float
@@ -44,7 +45,7 @@ class MedianRange(Declaration):
         return cls(median=statistics.median(values), low=min(values), high=max(values))
 
 
-class PeerCost(Declaration):
+class PeerCost(DeclaredModel):
     """What a user would otherwise run: its cost, and how many times ours it is within each round.
 
     target: the least ratio; None where the peer only gives scale. software: its packages, where they are not
@@ -58,7 +59,7 @@ class PeerCost(Declaration):
     software: str = ""
 
 
-class BenchmarkResult(Declaration):
+class BenchmarkResult(DeclaredModel):
     """One line of a benchmark.
 
     ours: cost in `unit`, lower is better. limit: the most that ours may cost. agreement: what was compared
@@ -97,7 +98,7 @@ class BenchmarkResult(Declaration):
         return [*lines, *(f"    {words}" for words in (self.agreement, self.note) if words)]
 
 
-class Benchmark(Declaration):
+class Benchmark(DeclaredModel):
     """The figures of one benchmark on one machine: with which packages, how often, and what came out."""
 
     name: str
@@ -108,7 +109,7 @@ class Benchmark(Declaration):
     results: tuple[BenchmarkResult, ...]
 
 
-class ProductRates(Declaration):
+class ProductRates(DeclaredModel):
     """GFLOP/s of products of two fp32 matrices of 1024 x 1024: by oneDNN, which our linear layers call, and
     by torch's own way, which on x86 processors is MKL.
     """
@@ -118,7 +119,7 @@ class ProductRates(Declaration):
     torch: MedianRange
 
 
-class Machine(Declaration):
+class Machine(DeclaredModel):
     """What was measured on one machine. It is the same again if processor, model, cores and device are.
 
     model: the processor's family and model, for a name may be shared by many; empty where none is known.
@@ -141,7 +142,7 @@ class Machine(Declaration):
         return f"{self.processor}{model}, {self.cores} cores{device}"
 
 
-class Measurements(Declaration):
+class Measurements(DeclaredModel):
     """The file that `python -m benchmarks` writes; digest: of all the rest, where it has one."""
 
     machines: tuple[Machine, ...]

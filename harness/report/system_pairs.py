@@ -72,7 +72,7 @@ NO_ITEMS = OverItems()
 
 
 @dataclass(frozen=True)
-class Difference:
+class PairedDifference:
     """Means over the paired seeds of both systems and first minus second, raw units.
 
     paired: how many seeds both have, each compared with its like; with none the means are over all seeds of
@@ -122,8 +122,8 @@ class SystemComparison:
 
     first: str
     second: str
-    tasks: Mapping[TaskName, Difference]
-    mean: Difference | None
+    tasks: Mapping[TaskName, PairedDifference]
+    mean: PairedDifference | None
 
     @property
     def tally(self) -> dict[Outcome, int]:
@@ -213,7 +213,7 @@ def _ranged(
     systems: Sequence[SystemScores],
     names: Sequence[TaskName],
     level: float,
-) -> Difference:
+) -> PairedDifference:
     """Returns a difference of means over tasks with Tukey's range of all systems that have them.
 
     Seeds are not paired; the standard deviation is pooled over the systems with random draws, and a system
@@ -233,7 +233,9 @@ def _ranged(
     interval = None if reach is None else Interval(middle - reach, middle + reach)
     exact = best.exact and other.exact
     paired = len(set(best.means(names)) & set(other.means(names)))
-    return Difference(statistics.mean(first), statistics.mean(second), middle, paired, interval, exact=exact)
+    return PairedDifference(
+        statistics.mean(first), statistics.mean(second), middle, paired, interval, exact=exact
+    )
 
 
 def simultaneous(tasks: int) -> float:
@@ -251,7 +253,7 @@ def difference_of(
     exact: tuple[bool, bool] = (False, False),
     over: OverItems = NO_ITEMS,
     confidence: float = CONFIDENCE,
-) -> Difference:
+) -> PairedDifference:
     """Returns first minus second over the seeds that both have; scores by seed, one at least, raw units.
 
     exact: whether a side is free of seeds; it then goes with every seed of the other.
@@ -264,12 +266,12 @@ def difference_of(
     shared = sorted(set(ours) & set(theirs))
     if not shared:
         means = [statistics.mean([*side.values()]) for side in (ours, theirs)]
-        return Difference(means[0], means[1], means[0] - means[1], 0, None, over)
+        return PairedDifference(means[0], means[1], means[0] - means[1], 0, None, over)
     differences = [ours[seed] - theirs[seed] for seed in shared]
     means = [statistics.mean([side[seed] for seed in shared]) for side in (ours, theirs)]
     middle = statistics.mean(differences)
     seeds = Interval(middle, middle) if all(exact) else mean_interval(differences, confidence)
-    return Difference(means[0], means[1], middle, len(shared), seeds, over, all(exact))
+    return PairedDifference(means[0], means[1], middle, len(shared), seeds, over, all(exact))
 
 
 def tally_in_words(tally: Mapping[Outcome, int], name: str) -> str:
@@ -286,7 +288,7 @@ def to_json(found: SystemComparison) -> dict[str, Any]:
     return {"first": found.first, "second": found.second, **counts, "mean": mean, "tasks": tasks}
 
 
-def _plain(one: Difference) -> dict[str, Any]:
+def _plain(one: PairedDifference) -> dict[str, Any]:
     return {
         "first": one.first,
         "second": one.second,

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.facts import statistics
-from harness.facts.draws import OURS, Place, placed
-from harness.facts.evidence.others import RELATIONS, Others, Pool, Relation, ReportedNumber
+from harness.facts.draws import OURS, RunPercentile, placed
+from harness.facts.evidence.others import RELATIONS, Others, Relation, ReportedNumber, StudyPool
 from harness.facts.settling import Plan, Price, counted, plan_for
 from harness.facts.statistics import KnownSd
 from harness.facts.verdicts import NOT_SETTLED, Judgement, OthersAnswer, Verdict, by_others
@@ -40,7 +40,7 @@ class Verification:
     values: tuple[float, ...]
     others: Others
     ours: Judgement | None
-    place: Place | None
+    percentile: RunPercentile | None
     by_others: OthersAnswer
     best_by_dev: float | None
     verdict: Verdict
@@ -71,7 +71,7 @@ def verify(
     recorded; in_order: how many of them come before the first that is missing, by default all. known: the
     standard deviation that a larger study of the system gives, n = 0 for a deterministic one. planned: the
     standard deviation to plan seeds by where nothing else is known; it decides no verdict. A number reported
-    as a mean of seeds is no single run and gets no `place`; one with a verdict by our runs gets no plan.
+    as a mean of seeds is no single run and gets no percentile; one with a verdict by our runs gets no plan.
     """
     ours = reported.judged(values, known, in_order) if values else None
     independent = others.independent
@@ -104,7 +104,7 @@ def verify(
         values=tuple(values),
         others=others,
         ours=ours,
-        place=placed(runs, reported.value, rounding=reported.rounding) if single and runs else None,
+        percentile=placed(runs, reported.value, rounding=reported.rounding) if single and runs else None,
         by_others=answer,
         best_by_dev=selected,
         verdict=answer.answer if ours is None else ours.verdict,
@@ -120,8 +120,8 @@ def to_json(found: Verification) -> dict[str, Any]:
         "verdict": found.verdict,
         "among_many": found.among_many,
         "ours": {"values": list(found.values), "judgement": _plain(found.ours)},
-        "place": _plain(found.place),
-        "best_by_dev": None if best is None else {"expected": best, "place": float(best < reported.value)},
+        "percentile": _plain(found.percentile),
+        "best_by_dev": None if best is None else {"expected": best, "below_reported": best < reported.value},
         "others": {
             "answer": _plain(found.by_others),
             **{kind: _pool_json(pool) for kind, pool in found.others.pools.items()},
@@ -140,7 +140,7 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _pool_json(pool: Pool) -> dict[str, Any]:
+def _pool_json(pool: StudyPool) -> dict[str, Any]:
     return {
         "runs": len(pool.values),
         "sources": dict(pool.sources),
@@ -182,7 +182,7 @@ def _answer_text(found: Verification) -> list[str]:
     answer = found.ours or found.by_others
     if answer.difference is None:
         return []
-    place = "" if found.place is None else f"; {place_words(found.place)}"
+    place = "" if found.percentile is None else f"; {place_words(found.percentile)}"
     assumed = ASSUMED if found.ours else ASSUMED_OTHERS
     drawn = draw_words(answer.draw, found.reported.stated)
     lines = [f"level      {level_words(answer)}", f"draw       {drawn}{place}"]
@@ -209,7 +209,7 @@ def _mean_text(values: Sequence[float]) -> str:
     return f"{statistics.mean(values):.2f}{'' if sd is None else f' +- {sd:.2f}'} ({len(values)})"
 
 
-def _pool_text(kind: Relation, pool: Pool) -> list[str]:
+def _pool_text(kind: Relation, pool: StudyPool) -> list[str]:
     if not pool.studies:
         return []
     shown = "" if pool.median is None else f", median of sources {pool.median:.2f}"

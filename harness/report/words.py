@@ -1,6 +1,6 @@
 """The sentences about a verdict, each computed from the objects that its cell is made of."""
 
-from harness.facts.draws import Place
+from harness.facts.draws import RunPercentile
 from harness.facts.number_tests import COLLAPSED, INTERVAL, LEVEL, MARGIN, Origin
 from harness.facts.settling import Plan, counted
 from harness.facts.verdicts import Draw, Judgement, Level, OthersAnswer
@@ -60,7 +60,7 @@ def draw_words(draw: Draw, origin: Origin | None = None) -> str:
     return DRAW_SAYS[draw].format(origin=give)
 
 
-def place_words(place: Place) -> str:
+def place_words(place: RunPercentile) -> str:
     """Returns where a reported value is among the single runs on record."""
     verb = "is" if place.above == 1 else "are"
     words = f"{place.above:,} of {counted(place.runs, 'single run')} {verb} above it"

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from pydantic import Field
 
-from harness.declarations import Declaration, read_declaration
+from harness.declarations import DeclaredModel, read_declaration
 from harness.errors import InputError
 from harness.results.schema import ResultFile, ScoreName
 from harness.results.store import read_result
@@ -24,7 +24,7 @@ Declared = Callable[[str], Mapping[str, object] | None]
 declares the run."""
 
 
-class Contributor(Declaration):
+class Contributor(DeclaredModel):
     """The file contributor.yaml. by: the contributor. link: address of the run or its author."""
 
     by: str = Field(min_length=1, max_length=80, pattern=r"^[^\x00-\x1f<>]+$")

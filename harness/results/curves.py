@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import Field
 
-from harness.declarations import Declaration, validated
+from harness.declarations import DeclaredModel, validated
 from harness.disk.records import read_object, rounded
 from harness.errors import InputError
 from harness.paths import REPORTS
@@ -22,7 +22,7 @@ POINTS = 500
 """Approximate number of points of a loss curve, which keeps files small."""
 
 
-class Evaluation(Declaration, extra="ignore"):
+class Evaluation(DeclaredModel, extra="ignore"):
     """One evaluation; `score` is STS-B dev Spearman in raw units. Other entries of the log are ignored."""
 
     step: Step

@@ -57,7 +57,7 @@ class Band(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Change:
+class ScoreChange:
     """One score of a run before and after, in points, None if a side lacks it; band: None if it has none.
 
     items: over how many the score is before and after, None where that is the same or a side lacks it.
@@ -113,7 +113,7 @@ def is_watched(name: ScoreName) -> bool:
     return name.metric in WATCHED and name.setting == "all"
 
 
-def changes_of(pairs: Sequence[Pair]) -> list[Change]:
+def changes_of(pairs: Sequence[Pair]) -> list[ScoreChange]:
     """Returns every score that is not identical, in the order of the runs and then of the names."""
     bands = bands_of(old for old, _ in pairs)
     found = []
@@ -127,9 +127,9 @@ def changes_of(pairs: Sequence[Pair]) -> list[Change]:
             answer = answer_of(name, one, two, band=band, other_weights=other_weights)
             items = (before[name].n, after[name].n) if name in before and name in after else (0, 0)
             if items[0] != items[1]:
-                found.append(Change(old.run.key, name, one, two, band, "moved", items))
+                found.append(ScoreChange(old.run.key, name, one, two, band, "moved", items))
             elif answer != "identical":
-                found.append(Change(old.run.key, name, one, two, band, answer))
+                found.append(ScoreChange(old.run.key, name, one, two, band, answer))
     return found
 
 
@@ -152,7 +152,7 @@ def answer_of(
     return "moved"
 
 
-def answers_of_runs(pairs: Sequence[Pair], changes: Iterable[Change]) -> dict[str, Answer]:
+def answers_of_runs(pairs: Sequence[Pair], changes: Iterable[ScoreChange]) -> dict[str, Answer]:
     """Returns the answer of every run by its key; changes: the changed scores of the pairs.
 
     A run whose scores are all equal with other weights or another selected step is equal to rounding.

@@ -8,8 +8,8 @@ from statistics import fmean, stdev
 
 from harness.results.moved import (
     Answer,
-    Change,
     Pair,
+    ScoreChange,
     System,
     answers_of_runs,
     changes_of,
@@ -46,7 +46,7 @@ class Reproduction:
 
     systems: Mapping[str, str]
     answers: Mapping[str, Answer]
-    changes: Sequence[Change]
+    changes: Sequence[ScoreChange]
     missing: Sequence[str]
     averages: Averages | None
     reasons: Sequence[str]

@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal, NamedTuple
 
 from pydantic import Field, model_validator
 
-from harness.declarations import Declaration, Name
+from harness.declarations import DeclaredModel, Name
 
 SCHEMA: Final = 1
 
@@ -28,7 +28,7 @@ Dev = Annotated[float, Field(ge=-1 - ROUNDING, le=1 + ROUNDING)]
 """A Spearman correlation on STS-B dev in raw units."""
 
 
-class RunRecord(Declaration):
+class RunRecord(DeclaredModel):
     """The run of the scores; `identity` is the fingerprint of everything that determines them."""
 
     key: Name
@@ -53,7 +53,7 @@ class ScoreName(NamedTuple):
         return f"{self.task} {self.metric} ({self.setting}, {self.selection})"
 
 
-class ScoreRecord(Declaration):
+class ScoreRecord(DeclaredModel):
     """One score in raw units; `selection` names the weights: `best-dev` or `last`."""
 
     task: str
@@ -76,7 +76,7 @@ class ScoreRecord(Declaration):
         return self
 
 
-class Selection(Declaration):
+class Selection(DeclaredModel):
     """Origin of the evaluated weights; scores are STS-B dev Spearman in raw units."""
 
     best_step: Step
@@ -86,7 +86,7 @@ class Selection(Declaration):
     initial_dev: Dev
 
 
-class Provenance(Declaration):
+class Provenance(DeclaredModel):
     """Dependencies of the numbers besides the recipe. It excludes clock time, host name and our commit: equal
     code in another commit has the same provenance.
     """
@@ -107,7 +107,7 @@ class Provenance(Declaration):
     text: Literal["senteval", "raw"]
 
 
-class ResultFile(Declaration):
+class ResultFile(DeclaredModel):
     """Content of reports/scores/RUN.json without its digest."""
 
     schema_: Literal[1] = Field(alias="schema")

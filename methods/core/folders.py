@@ -11,7 +11,7 @@ from torch import nn
 from methods.core.coupling_flow import CouplingFlow
 from methods.core.encoder import EVALUATION_LENGTH, SentenceEncoder
 from methods.core.errors import InputError, OtherWay
-from methods.core.known_settings import Settings, check_other_files, known_settings
+from methods.core.known_settings import KnownSettings, check_other_files, known_settings
 from methods.core.model_files import (
     MODULES,
     OWN_MODULES,
@@ -153,7 +153,7 @@ def weights_folder(folder: Path) -> Path:
     return folder_within(folder / MODULES, modules[0]["path"]) if modules else folder
 
 
-def known_settings_of(folder: Path) -> Settings:
+def known_settings_of(folder: Path) -> KnownSettings:
     """Returns the `known_settings` of a sentence-transformers folder; InputError for a plain one."""
     if not (folder / MODULES).is_file():
         raise InputError(
@@ -177,13 +177,13 @@ def cut_layers(encoder: SentenceEncoder | WordAverageEncoder, layers: int) -> Se
     return encoder
 
 
-def _own_settings(folder: Path, marker: dict[str, Any]) -> Settings:
+def _own_settings(folder: Path, marker: dict[str, Any]) -> KnownSettings:
     """Returns what a folder of ours states that sentence-transformers must not read."""
     modules = module_list(folder / OWN_MODULES)
     layers = [module for module in modules[2:] if not module["type"].endswith("Normalize")]
     if len(layers) > 1:
         raise InputError(f"{folder / OWN_MODULES}: {len(layers)} output layers, expected one")
-    return Settings(
+    return KnownSettings(
         weights=weights_folder(folder),
         pooling=str(marker.get("pooling")),
         length=None,

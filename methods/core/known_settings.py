@@ -104,7 +104,7 @@ MODULE: dict[str, Accepts] = {
 }
 
 
-class Settings(NamedTuple):
+class KnownSettings(NamedTuple):
     """What a folder of known settings states: see `SentenceEncoder` for what is made of it.
 
     weights: the folder of transformer and tokenizer. length: longest input in word pieces, None for the
@@ -118,7 +118,7 @@ class Settings(NamedTuple):
     normalize: bool
 
 
-def known_settings(folder: Path) -> Settings:
+def known_settings(folder: Path) -> KnownSettings:
     """Returns the settings of a sentence-transformers folder.
 
     Errors: OtherWay, which names the first module, key or value that is not computed here; InputError for a
@@ -142,7 +142,7 @@ def known_settings(folder: Path) -> Settings:
         _settings(places["Normalize"], NORMALIZE)
     if "Dense" in places:
         _settings(places["Dense"], DENSE)
-    return Settings(
+    return KnownSettings(
         weights=weights,
         pooling=_pooling(places["Pooling"]),
         length=_transformer(weights).get("max_seq_length"),

@@ -37,13 +37,19 @@ def build_optimizer(method: nn.Module, config: TrainConfig) -> AdamW:
     decayed: list[nn.Parameter] = []
     free: list[nn.Parameter] = []
     for name, value in method.named_parameters():
+        if not value.requires_grad:
+            continue
         part, _, kind = name.rpartition(".")
-        exempt = not config.decay_everything and (kind == "bias" or part in norms)
-        if value.requires_grad:
-            (free if exempt else decayed).append(value)
-    groups = [{"params": decayed, "decay": config.weight_decay}, {"params": free, "decay": 0.0}]
+        if (kind == "bias" or part in norms) and not config.decay_everything:
+            free.append(value)
+        else:
+            decayed.append(value)
+    groups = [
+        {"params": decayed, "decay": config.weight_decay, "decay_after": 0.0},
+        {"params": free, "decay": 0.0, "decay_after": 0.0},
+    ]
     return AdamW(
-        [{**group, "decay_after": 0.0} for group in groups if group["params"]],
+        [group for group in groups if group["params"]],
         lr=config.learning_rate,
         betas=config.betas,
         eps=config.epsilon,

@@ -35,6 +35,22 @@ def test_results_are_counted_by_kind_and_those_that_differ_are_named() -> None:
     assert "| Milan | 2 of 2 | 1 of 1 |" in text
 
 
+def test_records_of_earlier_code_are_told_apart_and_compared_with_each_other(tmp_path: Path) -> None:
+    file = tmp_path / "kept.json"
+    former = Found(HERE, "former code", file)
+    former.add(HERE, EQUAL)
+    former.add("Haswell", EQUAL)
+    former.add("Milan", EQUAL | {"operator exp": "another"})
+    known = Found(HERE, "code", file)
+    text = as_markdown(known)
+    assert f"| {HERE} | not run | not run |" in text
+    assert "No result of the present code is on record." in text
+    assert f"| Haswell | 2 of 2 | 1 of 1 |\n| Milan | 1 of 2 | 1 of 1 |\n| {HERE} | 2 of 2 | 1 of 1 |" in text
+    known.add(HERE, EQUAL)
+    known.add("Haswell", EQUAL)
+    assert list(known.earlier()) == ["Milan"]
+
+
 @pytest.mark.parametrize(("exp", "code"), [("b", 0), ("another", 1)])
 def test_this_machine_is_first_and_the_exit_code_says_whether_bits_differ(
     exp: str, code: int, monkeypatch: pytest.MonkeyPatch

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from benchmarks import BENCHMARKS, __main__, runner
-from benchmarks.runner import Disagreement, Runs, Taken, figure, keep, machine, run
+from benchmarks.runner import Disagreement, TimedResult, TimedRounds, figure, keep, machine, run
 from benchmarks.training import agree
 from harness.errors import InputError
 from harness.report.measurements import (
@@ -47,7 +47,7 @@ def spread(median: float, low: float, high: float) -> MedianRange:
 
 def test_ratios_are_taken_within_rounds_and_then_their_median() -> None:
     """Ours 1, 2, 4 s and theirs 2, 6, 4 s: ratios 2, 3, 1, median 2; that of the medians 4 / 2."""
-    runs = Runs({"ours": [1.0, 2.0, 4.0], "other": [2.0, 6.0, 4.0]}, {})
+    runs = TimedRounds({"ours": [1.0, 2.0, 4.0], "other": [2.0, 6.0, 4.0]}, {})
     result = runs.result("x", "ours", {"other": 2.5}, unit="s", software={"other": "other 1.0"})
     assert result.ours == spread(2.0, 1.0, 4.0)
     (peer,) = result.peers
@@ -58,7 +58,7 @@ def test_ratios_are_taken_within_rounds_and_then_their_median() -> None:
 
 
 def test_a_limit_and_every_target_must_hold() -> None:
-    runs = Runs({"ours": [1.0], "other": [2.0]}, {})
+    runs = TimedRounds({"ours": [1.0], "other": [2.0]}, {})
     for target, limit, met in ((1.5, 1000, True), (1.5, 999, False), (2.1, None, False), (2.0, None, True)):
         assert runs.result("x", "ours", {"other": target}, limit=limit).met is met
     assert runs.result("x", "ours", {"other": None}).met is None
@@ -70,7 +70,7 @@ def test_each_side_runs_once_untimed_and_every_second_round_in_reverse_order() -
     assert ran == ["a", "b", "a", "b", "b", "a", "a", "b"]
     assert [len(taken) for taken in runs.times.values()] == [3, 3]
     assert runs.values == {"a": None, "b": 8}
-    given = iter([Taken(1.0, "a"), Taken(2.5, "b")])  # a side that says what it took is believed
+    given = iter([TimedResult(1.0, "a"), TimedResult(2.5, "b")])  # a side that says what it took is believed
     assert run({"a": lambda: next(given)}, rounds=2, warm=False) == ({"a": [1.0, 2.5]}, {"a": "b"})
 
 

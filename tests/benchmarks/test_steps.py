@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 
 from benchmarks import steps
-from benchmarks.runner import Taken
+from benchmarks.runner import TimedResult
 from benchmarks.steps import seconds_of_a_step, with_batch
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
@@ -19,10 +19,10 @@ def test_the_first_step_does_not_count_and_each_trains_a_batch_of_the_run(
 ) -> None:
     seconds, batches = iter([9.0, 1.0, 3.0]), list[tuple[int, int]]()
 
-    def timed(step: partial[None], *_: object) -> Taken:
+    def timed(step: partial[None], *_: object) -> TimedResult:
         rows, number = step.args
         batches.append((len(rows), number))
-        return Taken(next(seconds))
+        return TimedResult(next(seconds))
 
     monkeypatch.setattr(steps, "timed", timed)
     (run,) = resolve(load_recipes(), ["baselines/simcse"], seeds=1).runs.values()
@@ -33,7 +33,7 @@ def test_the_first_step_does_not_count_and_each_trains_a_batch_of_the_run(
 def test_a_system_that_does_not_fit_a_backbone_has_a_line_and_the_others_are_measured(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(steps, "timed", lambda *_: Taken(0.5))
+    monkeypatch.setattr(steps, "timed", lambda *_: TimedResult(0.5))
     command = "steps --backbone bert-tiny --system pt-bert moco"
     monkeypatch.setattr("sys.argv", command.split())
     steps.main()

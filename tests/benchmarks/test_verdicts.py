@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.verdict_others import rows_of_others
-from benchmarks.verdict_studies import TRUTHS, Row, Studies, rows_of_looks, useful
+from benchmarks.verdict_studies import TRUTHS, ErrorRate, Studies, rows_of_looks, useful
 from benchmarks.verdict_systems import told_apart, won_or_lost
 from benchmarks.verdicts import DOCS
 from harness.facts.number_tests import LEVEL
@@ -62,9 +62,9 @@ def test_a_quick_run_is_as_useful_as_the_table_says() -> None:
 
 def test_a_promise_holds_up_to_three_standard_errors() -> None:
     """The error of 5 % in 400 studies is 1.1 %; of a rate that would be a half if it held, 2.5 %."""
-    assert [Row("x", "y", rate, 400).holds for rate in (0.082, 0.084)] == [True, False]
-    assert [Row("x", "y", rate, 400, chance=0.5).holds for rate in (0.124, 0.126)] == [True, False]
-    assert Row("x", "y", 0.9, 400, None).holds
+    assert [ErrorRate("x", "y", rate, 400).holds for rate in (0.082, 0.084)] == [True, False]
+    assert [ErrorRate("x", "y", rate, 400, chance=0.5).holds for rate in (0.124, 0.126)] == [True, False]
+    assert ErrorRate("x", "y", 0.9, 400, None).holds
 
 
 def test_the_variance_of_the_first_seeds_is_drawn_without_bias() -> None:

@@ -8,7 +8,7 @@ import pytest
 from pydantic import Field
 
 from harness.declarations import (
-    Declaration,
+    DeclaredModel,
     Name,
     read_declaration,
     read_declarations,
@@ -20,7 +20,7 @@ from harness.errors import InputError
 ROOT = Path(__file__).parents[2]
 
 
-class Toy(Declaration):
+class Toy(DeclaredModel):
     rate: float
     names: list[Name] = Field(default_factory=list)
     inner: dict[Name, float] = Field(default_factory=dict)

@@ -1,6 +1,7 @@
 """Who may import whom, read from the syntax trees; and what may not be loaded at start."""
 
 import ast
+import re
 import subprocess
 import sys
 from graphlib import TopologicalSorter
@@ -13,40 +14,25 @@ ROOT = Path(__file__).parents[2]
 EVERYBODY = {"harness.declarations", "harness.disk", "harness.errors", "harness.paths"}
 EVERYBODY |= {"methods.core.errors", "methods.core.files"}
 """What every room of the harness may import."""
-ROOMS = {
-    room: set(names.split())
-    for room, names in {
-        "methods/core": "",
-        "harness/disk": "",
-        "harness/data": "",
-        "harness/augmentation": "harness.data methods.core.model_files",
-        "harness/tasks": "harness.data",
-        "harness/results": "",
-        "harness/facts": "",
-        "harness/compute": "harness.augmentation harness.data harness.results.embeddings harness.tasks "
-        "methods.core",
-        "harness/report": "harness.facts harness.results",
-        "harness/plan": "harness.augmentation harness.data harness.facts harness.process harness.results "
-        "harness.tasks methods.core.pooling methods.core.train_config methods.registry",
-        "harness/assembly": "harness.facts harness.identity harness.plan "
-        "harness.report harness.results harness.tasks",
-        "harness/stages": "harness.assembly harness.augmentation harness.compute harness.data "
-        "harness.identity harness.plan harness.process harness.report harness.results harness.tasks "
-        "methods.core",
-        "harness/check": "harness.compute harness.data harness.plan harness.process harness.tasks "
-        "methods.core",
-        "harness/launch": "harness.cli harness.process",
-        "harness/commands": "harness.assembly harness.check harness.compute harness.data harness.facts "
-        "harness.identity harness.include harness.launch harness.plan harness.process harness.report "
-        "harness.results harness.stages harness.tasks methods.core methods.registry sentbench",
-        "sentbench": "harness.assembly harness.compute.encoders harness.data.hub_models harness.facts "
-        "harness.include harness.process harness.report harness.results harness.stages harness.tasks "
-        "methods.core",
-    }.items()
-}
-"""Room -> what of this repository it may import besides itself and, but for `methods/core`, EVERYBODY."""
 BELOW_DISK = {"harness.errors", "harness.paths", "methods.core.errors", "methods.core.files"}
 NO_TORCH = ("harness/data", "harness/results", "harness/facts", "harness/report", "harness/launch")
+
+
+def may_import() -> dict[str, set[str]]:
+    """Returns what each room may import besides itself and EVERYBODY: the table of ARCHITECTURE.md."""
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    table = re.findall(r"^\| [^|]+ \| `([\w/]+)` \| ([^|]+) \|$", text, re.MULTILINE)
+    return {room: {full_name(name) for name in re.findall(r"`([\w.]+)`", cell)} for room, cell in table}
+
+
+def full_name(name: str) -> str:
+    """Returns the module or package that the table names: `data` is `harness.data`."""
+    return name if name.startswith(("methods", "sentbench")) else f"harness.{name}"
+
+
+TABLE = may_import()
+ROOMS = {room: names for room, names in TABLE.items() if room not in ("methods/NAME", "harness/commands")}
+"""The rooms that may not import all: a method has its own test, and commands are above everything."""
 METHOD_PACKAGES = sorted(p for p in (ROOT / "methods").iterdir() if (p / "method.py").is_file())
 
 
@@ -121,7 +107,7 @@ def test_nothing_outside_of_the_tests_imports_them(room: str) -> None:
 
 def test_every_package_has_a_row() -> None:
     packages = {f"harness/{path.parent.name}" for path in (ROOT / "harness").glob("*/__init__.py")}
-    assert packages | {"sentbench", "methods/core"} == set(ROOMS)
+    assert packages | {"sentbench", "methods/core", "methods/NAME"} == set(TABLE)
 
 
 @pytest.mark.parametrize("room", NO_TORCH)

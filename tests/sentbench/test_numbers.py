@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import sentbench
-from harness.facts.evidence.ledger import Settings, Study, Summary, load_ledger
+from harness.facts.evidence.ledger import Study, StudySettings, Summary, load_ledger
 from harness.facts.published import load_published
 from harness.paths import LEADERBOARDS, PUBLISHED, declared
 from harness.results.store import COLUMNS
@@ -61,7 +61,7 @@ def test_a_study_keeps_its_source_its_settings_and_why_it_does_not_count() -> No
         system="simcse@bert-base-uncased",
         kind="quoted",
         source="some/code#8",
-        settings=Settings(seeds=[1, 42], batch=64),
+        settings=StudySettings(seeds=[1, 42], batch=64),
         scores={"Avg": [76.0, 75.5], "STS12": Summary(mean=68.0, n=2), "STS13": 80.0},
     )
     first, second, summary, single = rows_of_study(study, by="A lab")

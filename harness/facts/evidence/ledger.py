@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from harness.declarations import Declaration, list_declarations, read_declaration
+from harness.declarations import DeclaredModel, list_declarations, read_declaration
 from harness.errors import InputError
 from harness.facts.published import Published, known_name
 
@@ -30,7 +30,7 @@ Kind = Literal["re-run", "other-recipe", "checkpoint", "quoted"]
 difference, measured on released weights, or repeated from print (which is no evidence)."""
 
 
-class Summary(Declaration):
+class Summary(DeclaredModel):
     """Summary of several runs: mean, standard deviation, or lowest and highest value."""
 
     mean: float | None = Field(default=None, ge=0, le=100)
@@ -73,9 +73,13 @@ Score = Annotated[
 """A study's values of one column, in points: one run, runs in the order of their seeds, or a summary."""
 
 
-class Settings(Declaration):
+OF_SICK_R = ("SICKR", "Avg")
+"""Columns that the test set of SICK-R is part of."""
+
+
+class StudySettings(DeclaredModel):
     """Training and evaluation settings stated by a study; a missing field was not stated. sick_r_pairs: size
-    of its SICK-R test set if it differs from SentEval's 4,927 pairs.
+    of its SICK-R test set if it differs from SentEval's 4,927 pairs; OF_SICK_R then do not count.
     """
 
     code: Literal["official", "own", "port"] | None = None
@@ -90,7 +94,7 @@ class Settings(Declaration):
     sick_r_pairs: Literal[9927] | None = None
 
 
-class Reported(Declaration):
+class Reported(DeclaredModel):
     """Numbers that appear in leaderboards/published: they are read from there and not repeated.
 
     row: the published row, the study's system if empty. columns: columns by name, or for a column of the
@@ -103,7 +107,7 @@ class Reported(Declaration):
     seeds: int | None = Field(default=None, ge=2)
 
 
-class Study(Declaration):
+class Study(DeclaredModel):
     """Numbers that one group measured of one system, from one source.
 
     system: key of the published row (`system/variant@backbone`). source: `owner/repository`, a thread of it
@@ -119,7 +123,7 @@ class Study(Declaration):
     source: str = Field(pattern=r"^(arxiv:\d{4}\.\d{4,5}|[\w.-]+/[\w.-]+(#\d+)?)$")
     file: str = ""
     by: str = ""
-    settings: Settings = Settings()
+    settings: StudySettings = StudySettings()
     differs: str = ""
     scores: dict[str, Score] = Field(default_factory=dict)
     reported: Reported | None = None
@@ -149,6 +153,12 @@ class Study(Declaration):
         """Why the study is no evidence, empty if it counts."""
         return self.doubt or ("not converged" if self.unconverged else "quoted" * (self.kind == "quoted"))
 
+    def not_counted_in(self, column: str) -> str:
+        """Why its number in a column is no evidence, empty if it counts."""
+        pairs = self.settings.sick_r_pairs
+        other_set = pairs is not None and column in OF_SICK_R
+        return self.not_counted or (f"SICK-R of {pairs:,} pairs" if other_set else "")
+
     @property
     def link(self) -> str:
         """The address of the source."""
@@ -157,13 +167,13 @@ class Study(Declaration):
         return f"https://github.com/{self.source.replace('#', '/issues/')}"
 
 
-class StudyFile(Declaration):
+class StudyFile(DeclaredModel):
     """One file of studies."""
 
     studies: list[Study] = Field(min_length=1)
 
 
-class Group(Declaration):
+class Group(DeclaredModel):
     """A group that counts as one source: its papers and works in leaderboards/published, and its
     repositories."""
 
@@ -172,7 +182,7 @@ class Group(Declaration):
     sources: list[str] = Field(default_factory=list)
 
 
-class Scope(Declaration):
+class Scope(DeclaredModel):
     """scope.yaml. same: published rows that are another row's system; searched: systems looked for."""
 
     groups: dict[str, Group]

@@ -69,7 +69,7 @@ class ReportedNumber:
 
 
 @dataclass(frozen=True)
-class Pool:
+class StudyPool:
     """The counted studies of one relation and column.
 
     runs: single runs by who measured them; sources: one value for each who measured, the mean over the runs
@@ -103,7 +103,7 @@ class Pool:
 class Others:
     """Evidence on a reported number besides our runs; `searched` as in `Ledger.searched`."""
 
-    pools: Mapping[Relation, Pool]
+    pools: Mapping[Relation, StudyPool]
     uncounted: tuple[Study, ...]
     searched: bool
 
@@ -113,14 +113,14 @@ class Others:
         return tuple(study for pool in self.pools.values() for study in pool.studies)
 
     @property
-    def independent(self) -> Pool:
+    def independent(self) -> StudyPool:
         """Runs by others that follow the recipe."""
         return self.pools["independent"]
 
 
 def nothing_known() -> Others:
     """Returns the evidence of a number that no study could have measured."""
-    return Others(dict.fromkeys(RELATIONS, Pool((), {}, {})), (), searched=False)
+    return Others(dict.fromkeys(RELATIONS, StudyPool((), {}, {})), (), searched=False)
 
 
 def reported_number(
@@ -164,7 +164,7 @@ def others_of(ledger: Ledger, reported: ReportedNumber) -> Others:
     for study in ledger.of(reported.row):
         if reported.column not in study.scores or _is_the_report(ledger, study, reported):
             continue
-        if study.not_counted or reported.column in study.repeats:
+        if study.not_counted_in(reported.column) or reported.column in study.repeats:
             uncounted.append(study)
         else:
             counted[relation_of(ledger, study, reported)].append(study)
@@ -184,7 +184,7 @@ def relation_of(ledger: Ledger, study: Study, reported: ReportedNumber) -> Relat
     return "same authors" if ledger.measured_by(study) == reported.by else "independent"
 
 
-def pool(ledger: Ledger, studies: Iterable[Study], column: str) -> Pool:
+def pool(ledger: Ledger, studies: Iterable[Study], column: str) -> StudyPool:
     """Returns studies of one column together: single runs, and one value for each who measured."""
     chosen = tuple(studies)
     runs: dict[str, tuple[float, ...]] = {}
@@ -209,7 +209,7 @@ def pool(ledger: Ledger, studies: Iterable[Study], column: str) -> Pool:
         if by in ledger.scope.groups
     }
     counts = {by: sum(count for _, count in some) for by, some in parts.items()}
-    return Pool(chosen, runs, sources, competitors, counts)
+    return StudyPool(chosen, runs, sources, competitors, counts)
 
 
 def known_sd(ledger: Ledger, system: str, column: str) -> statistics.KnownSd | None:
@@ -235,7 +235,7 @@ def _largest_sd(studies: Iterable[Study], column: str) -> statistics.KnownSd | N
     lists = [
         runs_of(study.scores[column])
         for study in studies
-        if column in study.scores and study.kind == "re-run" and not study.not_counted
+        if column in study.scores and study.kind == "re-run" and not study.not_counted_in(column)
     ]
     largest = max(lists, key=len, default=[])
     sd = statistics.sample_sd(largest)

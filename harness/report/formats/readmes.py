@@ -7,7 +7,7 @@ from typing import Any
 
 from harness.errors import InputError
 from harness.report.formats.markdown import escape
-from harness.report.pages.audit import Difference, MethodAudit
+from harness.report.pages.audit import CodeDeviation, MethodAudit
 
 HEADING = "## Deviations"
 WIDTH = 118
@@ -55,7 +55,7 @@ def to_deviations(audit: MethodAudit) -> str:
     return "\n".join([HEADING, INTRO, "", *items]) + "\n"
 
 
-def to_sentences(difference: Difference) -> str:
+def to_sentences(difference: CodeDeviation) -> str:
     """Returns a difference as one paragraph: what paper and code do, what is done here, how to turn it."""
     parts = [
         f"{difference.about[0].upper()}{difference.about[1:]}",

@@ -7,7 +7,7 @@ from harness.facts import statistics
 from harness.facts.statistics import Interval
 from harness.report.formats.latex import escape
 from harness.report.formats.text import DASH, align
-from harness.report.system_pairs import HEADLINE, TOGETHER, Difference, SystemComparison, tally_in_words
+from harness.report.system_pairs import HEADLINE, TOGETHER, PairedDifference, SystemComparison, tally_in_words
 
 PLAIN = ("alignment", "uniformity", "anisotropy")
 """Metrics that papers print as they are; all others they print x 100."""
@@ -133,7 +133,7 @@ def differences_to_latex(found: SystemComparison) -> str:
     return "\n".join([rf"\begin{{tabular}}{{l{'c' * len(columns)}}}", *rules, r"\end{tabular}"]) + "\n"
 
 
-def _difference(one: Difference) -> list[str]:
+def _difference(one: PairedDifference) -> list[str]:
     values = [f"{100 * value:.2f}" for value in (one.first, one.second)]
     intervals = [signed_interval(interval) for interval in (one.seeds, *one.over)]
     return [*values, f"{100 * one.difference:+.2f}", *intervals, one.outcome]

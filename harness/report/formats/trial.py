@@ -7,7 +7,13 @@ from typing import NamedTuple
 from harness.facts.statistics import mean, sample_sd
 from harness.report.formats.scores import signed_interval
 from harness.report.formats.text import align
-from harness.report.system_pairs import TOGETHER, Difference, SystemComparison, SystemScores, tally_in_words
+from harness.report.system_pairs import (
+    TOGETHER,
+    PairedDifference,
+    SystemComparison,
+    SystemScores,
+    tally_in_words,
+)
 from harness.report.tables.rows import span_words
 
 
@@ -53,7 +59,11 @@ class Trial:
         return next(iter(self.systems))
 
 
-FOOT = f"scores x 100, mean ± standard deviation over seeds; paired differences, {TOGETHER}"
+FOOT = (
+    f"scores x 100, mean ± standard deviation over seeds; paired differences, {TOGETHER}; they hold for "
+    "settings fixed before: after a choice on dev by these seeds a difference is too favourable"
+)
+"""What the numbers are, and what their intervals hold for."""
 
 
 def to_text(trial: Trial) -> str:
@@ -121,5 +131,5 @@ def spread(values: Sequence[float]) -> str:
     return f"{100 * mean(values):.2f}" + (f" ± {100 * sd:.2f}" if sd is not None else "")
 
 
-def _difference(one: Difference) -> list[str]:
+def _difference(one: PairedDifference) -> list[str]:
     return [f"{100 * one.difference:+.2f}", signed_interval(one.seeds), one.outcome]

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from harness.facts import statistics
 from harness.facts.spec import MARK
-from harness.facts.statistics import Comparison
+from harness.facts.statistics import WelchComparison
 from harness.report.chart import Chart, Row, draw
 from harness.report.pages.content import Ablation, Report
 from harness.report.runs import selected_scores, slug
@@ -22,7 +22,7 @@ class Effect(NamedTuple):
     """
 
     change: float | None
-    interval: Comparison | None
+    interval: WelchComparison | None
     seeds: tuple[int, int]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import Field
 
-from harness.declarations import Declaration, read_declaration
+from harness.declarations import DeclaredModel, read_declaration
 from harness.facts import statistics
 from harness.facts.number_tests import LEVEL, MARGIN
 from harness.facts.verdicts import NOT_SETTLED, Verdict
@@ -50,7 +50,7 @@ SEVERAL = {"replicates": "replicate", "is": "are", "was": "were", "its": "their"
 """Words of it for several numbers."""
 
 
-class Number(Declaration):
+class Number(DeclaredModel):
     """One number in question: a cell. page: the paper on whose page it is answered too.
 
     control: a number that must replicate, which counts among no others.
@@ -64,7 +64,7 @@ class Number(Declaration):
     control: bool = False
 
 
-class _Numbers(Declaration):
+class _Numbers(DeclaredModel):
     numbers: list[Number] = Field(min_length=1)
 
 
@@ -158,8 +158,8 @@ def known_words(found: Verification) -> str:
         rivals = f", {len(others.competitors)} by authors of a competing method" if others.competitors else ""
         sources = counted(len(others.sources), "independent source")
         parts.append(f"median {others.median:.2f} of {sources}{rivals}")
-    if found.place is not None and found.place.runs > 1:
-        parts.append(place_words(found.place).replace(" %", "\N{NO-BREAK SPACE}%"))
+    if found.percentile is not None and found.percentile.runs > 1:
+        parts.append(place_words(found.percentile).replace(" %", "\N{NO-BREAK SPACE}%"))
     own = found.others.pools["same authors"].median
     if own is not None and not parts:
         parts.append(f"its authors again: {own:.2f}")
@@ -295,6 +295,6 @@ def both_answers(found: Verification) -> str:
         parts[1] = "too few single runs to tell whether the number is one of them"
     if found.among_many:
         parts.append(MANY)
-    if found.place is not None:
-        parts.append(place_words(found.place))
+    if found.percentile is not None:
+        parts.append(place_words(found.percentile))
     return "; ".join(parts)

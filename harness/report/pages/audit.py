@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import Field
 
-from harness.declarations import Declaration, list_declarations, read_declaration
+from harness.declarations import DeclaredModel, list_declarations, read_declaration
 from harness.report.pages.ablations import Effect, effect_of
 from harness.report.pages.content import Page, Report
 from harness.report.runs import RunDetail
@@ -15,7 +15,7 @@ from harness.report.runs import RunDetail
 SILENT = "not stated"
 
 
-class Difference(Declaration):
+class CodeDeviation(DeclaredModel):
     """One point on which paper, code and this project differ; texts may hold code between backticks.
 
     switch: names of the settings that turn it, joined by commas; choices: their values. variants: runs that
@@ -41,7 +41,7 @@ class Difference(Declaration):
         return [f"{name}: {self.choices}" if self.choices else name for name in names[:1]] + names[1:]
 
 
-class MethodAudit(Declaration):
+class MethodAudit(DeclaredModel):
     """The differences of one method, numbered from 1 in the order of the file.
 
     Recipes and code name a difference by its number, so a new one goes to the end. preset: the variant that
@@ -53,7 +53,7 @@ class MethodAudit(Declaration):
     title: str
     preset: str
     opposite: str = ""
-    differences: list[Difference] = Field(min_length=1)
+    differences: list[CodeDeviation] = Field(min_length=1)
 
 
 def load_audits(folder: Path) -> list[MethodAudit]:

@@ -116,9 +116,11 @@ def evidence_facts(found: Verification | None) -> Facts:
             number = counted(len(pool.sources), "source")
             label = {"independent": "Others", "same authors": "Its authors"}.get(kind, kind.capitalize())
             facts.append((label, f"{pool.median:.2f}, median of {number}{marked}"))
-    if found.place is not None:
-        low, high = (100 * end for end in found.place.share.interval)
-        facts.append(("As one run", f"{place_words(found.place)} (95 % interval {low:.0f} to {high:.0f} %)"))
+    if found.percentile is not None:
+        low, high = (100 * end for end in found.percentile.share.interval)
+        facts.append(
+            ("As one run", f"{place_words(found.percentile)} (95 % interval {low:.0f} to {high:.0f} %)")
+        )
     if found.plan is not None:
         says = "; ".join(filter(None, [next_look_words(found.plan), found.plan.cost]))
         facts.append(("Next look", says))

@@ -13,11 +13,11 @@ from typing import Any, Literal, TypeVar, get_args
 
 from pydantic import Field
 
-from harness.declarations import Declaration, list_declarations, read_declaration
+from harness.declarations import DeclaredModel, list_declarations, read_declaration
 from harness.errors import InputError, near_matches
 from harness.facts.comparisons import Claimed, Pair, claimed_among_many
 from harness.facts.number_tests import next_look
-from harness.facts.statistics import Comparison
+from harness.facts.statistics import WelchComparison
 from harness.report.chart import Chart, Row, draw
 from harness.report.pages.cells import cell_anchor
 from harness.report.pages.content import Paper, Report
@@ -31,14 +31,14 @@ FEW_PAIRS = 3
 """The most pairs of a claim that are drawn one by one."""
 
 
-class Rows(Declaration):
+class Rows(DeclaredModel):
     """One row of the claim's table that is said to be above each of others."""
 
     better: str
     worse: list[str] = Field(min_length=1)
 
 
-class Claim(Declaration):
+class Claim(DeclaredModel):
     """One claim of a paper: in every one of `columns`, the better row of each `rows` is above its worse ones.
 
     source: where the paper says it and what it says, in our words. against: the columns of the worse rows
@@ -57,7 +57,7 @@ class Claim(Declaration):
     note: str = ""
 
 
-class PaperClaims(Declaration):
+class PaperClaims(DeclaredModel):
     """The claims of one paper; `paper` is its key in the published numbers."""
 
     paper: str
@@ -85,7 +85,7 @@ class JudgedPair:
     reported: float | None
     reason: str
     compares: tuple[object, ...]
-    ours: Comparison | None = None
+    ours: WelchComparison | None = None
     claimed: Claimed = "inconclusive"
 
     @property

@@ -11,7 +11,7 @@ from harness.report.formats.text import task_title
 from harness.report.pages.content import Page, Report
 from harness.report.system_pairs import (
     OUTCOMES,
-    Difference,
+    PairedDifference,
     SystemComparison,
     SystemScores,
     TaskName,
@@ -77,7 +77,7 @@ def comparisons_of(systems: Mapping[str, SystemScores], titles: Mapping[TaskName
     }
 
 
-def written(one: Difference) -> list[int | None]:
+def written(one: PairedDifference) -> list[int | None]:
     """Returns a difference as a row of a comparison."""
     ends = [None, None] if one.seeds is None else [hundredths(end) for end in one.seeds]
     values = [hundredths(value) for value in (one.first, one.second, one.difference)]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from harness.declarations import LEADERBOARDS, Declaration, Link
+from harness.declarations import LEADERBOARDS, DeclaredModel, Link
 from harness.report.chart import Chart
 from harness.report.runs import RunDetail
 from harness.report.tables.model import Table
@@ -60,7 +60,7 @@ class Ablation:
     runs: tuple[str, ...] = ()
 
 
-class Site(Declaration):
+class Site(DeclaredModel):
     """The file site.yaml: public addresses of the project, empty where it has none."""
 
     repository: Link | Literal[""] = ""

@@ -22,7 +22,7 @@ class Reading(NamedTuple):
     sd: float | None
 
 
-class Protocol(NamedTuple):
+class ProtocolColumn(NamedTuple):
     """One way to score: a column of the page."""
 
     key: str
@@ -33,12 +33,12 @@ class Protocol(NamedTuple):
 JOINED = (("all", "all pairs"), ("mean", "mean"), ("wmean", "weighted mean"))
 """Aggregations of subset scores, with their names."""
 PROTOCOLS = (
-    *(Protocol(f"spearman/{way}", title, "Spearman, subsets joined by") for way, title in JOINED),
-    *(Protocol(f"pearson/{way}", title, "Pearson, subsets joined by") for way, title in JOINED),
-    Protocol("SICKR", "4,927", "SICK-R pairs"),
-    Protocol("SICKR-mteb", "9,927", "SICK-R pairs"),
-    Protocol("senteval", "tokenised", "STS-B text"),
-    Protocol("raw", "raw", "STS-B text"),
+    *(ProtocolColumn(f"spearman/{way}", title, "Spearman, subsets joined by") for way, title in JOINED),
+    *(ProtocolColumn(f"pearson/{way}", title, "Pearson, subsets joined by") for way, title in JOINED),
+    ProtocolColumn("SICKR", "4,927", "SICK-R pairs"),
+    ProtocolColumn("SICKR-mteb", "9,927", "SICK-R pairs"),
+    ProtocolColumn("senteval", "tokenised", "STS-B text"),
+    ProtocolColumn("raw", "raw", "STS-B text"),
 )
 
 Scores = dict[tuple[str, str, str], dict[int, float]]

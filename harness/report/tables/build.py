@@ -6,7 +6,7 @@ from dataclasses import replace
 from harness.facts.published import Published, PublishedRow
 from harness.facts.spec import ColumnSpec, RowSpec, RunChoice, TableSpec, system_label
 from harness.report.formats.text import TASKS
-from harness.report.tables.cells import Place, build_cell, published_row
+from harness.report.tables.cells import CellContext, build_cell, published_row
 from harness.report.tables.evidence import Evidence
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.report.tables.rows import TEACHERS, TRAINED, UNTRAINED, order_of, rank_rows
@@ -88,7 +88,7 @@ def _rows_from_runs(spec: TableSpec, evidence: Evidence) -> list[RowSpec]:
 
 
 def _build_row(spec: TableSpec, row: RowSpec, evidence: Evidence) -> TableRow:
-    cells = [build_cell(Place(spec, row, column, evidence)) for column in spec.columns]
+    cells = [build_cell(CellContext(spec, row, column, evidence)) for column in spec.columns]
     for index, column in enumerate(spec.columns):
         if column.mean_of and spec.statistic(row, column) in ("mean", "best-by-dev"):
             cells[index] = _with_rounded_mean(spec, column, cells, index)

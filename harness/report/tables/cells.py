@@ -28,7 +28,7 @@ EXACT = KnownSd(0.0, 0)
 
 
 @dataclass(frozen=True)
-class Place:
+class CellContext:
     """The place of a cell in its table, with what its value rests on."""
 
     spec: TableSpec
@@ -87,7 +87,7 @@ def published_row(spec: TableSpec, key: str | None, evidence: Evidence) -> Publi
     return evidence.published.row(spec.published, key)
 
 
-def build_cell(place: Place) -> Cell:
+def build_cell(place: CellContext) -> Cell:
     """Returns a cell; without runs it holds the published value and what is known of it.
 
     Errors: InputError if runs are ambiguous, or a setting that the cell shows is not known.
@@ -114,7 +114,7 @@ def build_cell(place: Place) -> Cell:
     return replace(_with_seeds(place, cell, seeds), best_by_dev=best.value * place.spec.scale)
 
 
-def _published_cell(place: Place) -> Cell:
+def _published_cell(place: CellContext) -> Cell:
     is_wanted = place.choice is not None and place.choice.system not in place.spec.unranked
     cell = Cell(wanted=is_wanted, no_verdict=place.no_verdict)
     line = place.published_row
@@ -132,13 +132,13 @@ def _with_runs(cell: Cell, seeds: Sequence[SeedScore]) -> Cell:
     return replace(cell, n=len(seeds), runs=tuple(seed.run.key for seed in seeds))
 
 
-def _with_seeds(place: Place, cell: Cell, seeds: Sequence[SeedScore]) -> Cell:
+def _with_seeds(place: CellContext, cell: Cell, seeds: Sequence[SeedScore]) -> Cell:
     values = tuple(seed.value * place.spec.scale for seed in seeds)
     mean, sd = statistics.mean(values), statistics.sample_sd(values)
     return replace(_with_runs(cell, seeds), value=mean, sd=sd, values=values)
 
 
-def _setting(place: Place, setting: str, choice: RunChoice) -> float:
+def _setting(place: CellContext, setting: str, choice: RunChoice) -> float:
     """Returns a number of a system's recipe. Errors: InputError if it has no such setting."""
     found: Any = place.evidence.settings.get(choice.system)
     for name in setting.split("."):
@@ -156,7 +156,7 @@ def _as_reported(cell: Cell, value: float) -> Cell:
     return replace(cell, value=value, as_reported=same)
 
 
-def _verification(place: Place, seeds: Sequence[SeedScore]) -> Verification | None:
+def _verification(place: CellContext, seeds: Sequence[SeedScore]) -> Verification | None:
     """Returns what is known of the reported number with our seeds, None if none is reported.
 
     Where it is not for our seeds to judge, what is known is that of others.

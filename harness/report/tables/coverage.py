@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from harness.declarations import Declaration, TableKey
+from harness.declarations import DeclaredModel, TableKey
 from harness.errors import InputError
 from harness.facts.published import Published, PublishedRow
 from harness.facts.spec import RowSpec, TableSpec
@@ -11,7 +11,7 @@ from harness.facts.spec import RowSpec, TableSpec
 NOT_RUN = "not-run.yaml"
 
 
-class NotRun(Declaration):
+class NotRun(DeclaredModel):
     """Reasons why rows have no run: of whole tables by key, else by `system` or `system/variant`."""
 
     tables: dict[TableKey, str]

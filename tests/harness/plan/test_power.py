@@ -7,7 +7,7 @@ import pytest
 
 from harness.facts.spec import load_specs
 from harness.facts.statistics import KnownSd
-from harness.plan.power import Pool, pool_of, propose_seeds, seed_scores, shrunk
+from harness.plan.power import PlannedSd, pool_of, propose_seeds, seed_scores, shrunk
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
 from harness.results.schema import ResultFile
@@ -20,7 +20,7 @@ RECORDED = ROOT / "tests/harness/report/recorded/scores"
 def test_the_pooled_sd_weights_variances_by_their_degrees_of_freedom() -> None:
     """Variances 4 (three seeds) and 1 (two seeds): (2 * 4 + 1 * 0.5) / 3; a single seed tells nothing."""
     found = pool_of([[70, 72, 74], [60, 61], [50]], None)
-    assert found == Pool(math.sqrt(8.5 / 3), "pooled over 5 of our seeds")
+    assert found == PlannedSd(math.sqrt(8.5 / 3), "pooled over 5 of our seeds")
     assert pool_of([[50], []], None) is None
 
 
@@ -58,7 +58,7 @@ def test_the_mean_correlation_is_that_of_the_selected_weights_on_test_sets(
 
 def test_the_sd_of_a_system_is_shrunk_to_its_backbone_by_degrees_of_freedom() -> None:
     """Own variance 4 with 2 degrees of freedom, the pool's 1 with 4: (2 * 4 + 4 * 1) / 6 = 2."""
-    pool = Pool(1.0, "of a study")
+    pool = PlannedSd(1.0, "of a study")
     found = shrunk([70, 72, 74], pool)
     assert found is not None
     assert found.sd == pytest.approx(math.sqrt(2))
@@ -72,10 +72,10 @@ def test_the_sd_of_a_system_is_shrunk_to_its_backbone_by_degrees_of_freedom() ->
 def test_a_study_of_many_seeds_is_a_floor_for_a_few_of_ours() -> None:
     """Three seeds with an sd of 2; ten that show less than the study speak for themselves."""
     few, many = [[70.0, 72.0, 74.0]], [[70.0, 72.0] * 5]
-    assert pool_of(few, KnownSd(2.5, 50)) == Pool(2.5, "in a public study of 50 seeds")
+    assert pool_of(few, KnownSd(2.5, 50)) == PlannedSd(2.5, "in a public study of 50 seeds")
     assert pool_of(few, KnownSd(1.0, 50)) == pool_of(few, None)
     assert pool_of(many, KnownSd(2.5, 50)) == pool_of(many, None)
-    assert pool_of([], KnownSd(2.5, 50)) == Pool(2.5, "in a public study of 50 seeds")
+    assert pool_of([], KnownSd(2.5, 50)) == PlannedSd(2.5, "in a public study of 50 seeds")
 
 
 def test_a_proposal_names_every_system_its_seeds_and_its_basis(

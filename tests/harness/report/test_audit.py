@@ -9,14 +9,16 @@ from harness.declarations import LEADERBOARDS
 from harness.plan.recipes import System, load_recipes
 from harness.report.formats.readmes import INTRO
 from harness.report.pages import audit as audit_page
-from harness.report.pages.audit import Difference, MethodAudit, load_audits, measure
+from harness.report.pages.audit import CodeDeviation, MethodAudit, load_audits, measure
 from harness.report.pages.content import Report
 from harness.report.runs import RunDetail
 from methods.registry import METHODS
 from tests.harness.report.made_results import result
 from tests.harness.report.shown import show
 
-DIFFERENCE = Difference(about="loss", paper="one", code="another", ours="both", variants=["paper", "third"])
+DIFFERENCE = CodeDeviation(
+    about="loss", paper="one", code="another", ours="both", variants=["paper", "third"]
+)
 AUDIT = MethodAudit(method="m", title="Method", preset="released", differences=[DIFFERENCE])
 
 

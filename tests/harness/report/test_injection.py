@@ -15,7 +15,7 @@ from harness.report.bibtex import paper_entry
 from harness.report.formats import latex, markdown, summary
 from harness.report.formats.readmes import to_deviations
 from harness.report.formats.text import to_terminal
-from harness.report.pages.audit import Difference, MethodAudit
+from harness.report.pages.audit import CodeDeviation, MethodAudit
 from harness.report.pages.content import Paper, Report, Site
 from harness.report.pages.render import render_pages
 from harness.report.tables.model import Cell, Column, Table, TableRow
@@ -93,7 +93,7 @@ def test_a_citation_and_a_readme_show_markup_as_text(text: str) -> None:
     assert not re.search(r"\\(input|end|write18)\b", found)
     plain = re.sub(r"\\textbackslash|\\textascii\w+|\\[{}]", "", found)
     assert plain.count("{") == plain.count("}")
-    difference = Difference(about=text, ours=text, paper=text)
+    difference = CodeDeviation(about=text, ours=text, paper=text)
     section = to_deviations(MethodAudit(method="a", title="a", preset="a", differences=[difference]))
     assert not re.search(r"<script|<img|\]\(javascript", section)
 

@@ -28,14 +28,14 @@ def test_the_interval_of_one_more_result_misses_it_at_its_level(seeds: int, aver
     study = Studies.normal(rng, 0.8, reported_numbers(rng, 0.8, STUDIES, origin))
     found = study.p_values(seeds, origin)
     for level in (LEVEL, AT_A_LOOK):
-        assert (found.draw < level).mean() == pytest.approx(level, abs=ERROR)
+        assert (found.replicates < level).mean() == pytest.approx(level, abs=ERROR)
 
 
 @pytest.mark.parametrize("origin", [Origin(1, 5), Origin(1, 10), Origin(3, 5)])
 def test_the_upper_end_for_a_choice_on_dev_misses_it_at_half_of_its_level(origin: Origin) -> None:
     rng = np.random.default_rng(7)
     study = Studies.normal(rng, 0.8, reported_numbers(rng, 0.8, STUDIES, origin))
-    missed = (study.p_values(5, origin).draw < LEVEL) & (study.differences(5) < 0)
+    missed = (study.p_values(5, origin).replicates < LEVEL) & (study.differences(5) < 0)
     assert missed.mean() == pytest.approx(LEVEL / 2, abs=ERROR)
 
 
@@ -44,7 +44,7 @@ def test_both_tests_of_the_level_err_at_their_level_on_the_margin(shift: float) 
     study = Studies.normal(np.random.default_rng(8), 0.1, np.full(STUDIES, shift))
     found = study.p_values(10, Origin())
     assert (found.same < LEVEL).mean() == pytest.approx(LEVEL, abs=ERROR)
-    assert (found.off < LEVEL).mean() == pytest.approx(LEVEL, abs=ERROR)
+    assert (found.level_differs < LEVEL).mean() == pytest.approx(LEVEL, abs=ERROR)
 
 
 def by_single_runs(runs: np.ndarray, reported: np.ndarray, origin: Origin) -> PValues:
@@ -59,9 +59,9 @@ def test_one_more_run_among_single_runs_of_sources_is_outside_at_its_level(count
     runs, reported = rng.normal(size=(count, STUDIES)), rng.normal(size=STUDIES)
     found = by_single_runs(runs, reported, Origin())
     for level in (LEVEL, AMONG_SOURCES):
-        assert (found.draw < level).mean() == pytest.approx(level, abs=ERROR)
+        assert (found.replicates < level).mean() == pytest.approx(level, abs=ERROR)
     exact = stats.t.sf(np.abs(found_statistic(runs, reported)), count - 1) * 2
-    assert found.draw == pytest.approx(exact, rel=1e-6)
+    assert found.replicates == pytest.approx(exact, rel=1e-6)
 
 
 def found_statistic(runs: np.ndarray, reported: np.ndarray) -> np.ndarray:
@@ -72,15 +72,15 @@ def found_statistic(runs: np.ndarray, reported: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("drawn", [Origin(), Origin(5), Origin(5, 5)])
 def test_means_of_several_runs_show_the_part_of_the_variance_that_their_sources_hide(drawn: Origin) -> None:
-    """Sources of ten runs that reproduce the same: at most the level, and four sds more are seen."""
-    rng, counts = np.random.default_rng(9), [10] * 8
-    means, within = rng.normal(0, 1 / 10**0.5, (8, STUDIES)), rng.chisquare(72, STUDIES) / 72
+    """Fifteen sources of ten runs that reproduce the same: at most the level, and four sds more are seen."""
+    rng, counts = np.random.default_rng(9), [10] * 15
+    means, within = rng.normal(0, 1 / 10**0.5, (15, STUDIES)), rng.chisquare(135, STUDIES) / 135
     reported = reported_numbers(rng, 1.0, STUDIES, drawn)
     rates = []
     for shift in (0.0, 4.0):
         away, sds = means.mean(axis=0) - reported - shift, means.std(axis=0, ddof=1)
         found = p_values_of_sources(away, sds, counts, origin=drawn, within=within)
-        rates.append((found.draw < AMONG_SOURCES).mean())
+        rates.append((found.replicates < AMONG_SOURCES).mean())
     assert rates[0] <= AMONG_SOURCES + ERROR
     assert rates[1] > 0.7
 

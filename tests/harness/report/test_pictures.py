@@ -84,7 +84,7 @@ def test_the_place_of_every_mark_of_the_first_picture_is_its_difference_from_the
         by_value = sorted(zip((row["value"] for row in points), (x for x, _ in drawn), strict=True))
         (low, left), (high, right) = by_value[0], by_value[-1]
         for value, x in by_value:
-            assert x == pytest.approx(left + (value - low) / (high - low) * (right - left), abs=0.02)
+            assert x == pytest.approx(left + (value - low) / (high - low) * (right - left), abs=0.11)
 
 
 def test_the_first_picture_names_every_number_with_its_verdict_and_links_to_its_row(forest: Chart) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 from harness.facts.statistics import Interval
 from harness.report.formats.markdown import annotation
 from harness.report.formats.scores import ScoreLine, average_of, differences_to_text, to_table
-from harness.report.system_pairs import Difference, OverItems, SystemComparison, TaskName
+from harness.report.system_pairs import OverItems, PairedDifference, SystemComparison, TaskName
 
 
 def line(task: str, value: float, **rest: Any) -> ScoreLine:
@@ -36,10 +36,10 @@ def test_a_table_has_heads_points_and_averages_and_hides_subsets_on_demand() -> 
 def test_differences_show_both_intervals_and_who_wins() -> None:
     name = TaskName("STSB", "spearman", "all", "senteval")
     tasks = {
-        name: Difference(0.8, 0.7, 0.1, 3, Interval(0.05, 0.15), OverItems(Interval(0.08, 0.12))),
-        name._replace(task="A"): Difference(0.5, 0.6, -0.1, 1, None, OverItems(Interval(-0.2, 0.01))),
+        name: PairedDifference(0.8, 0.7, 0.1, 3, Interval(0.05, 0.15), OverItems(Interval(0.08, 0.12))),
+        name._replace(task="A"): PairedDifference(0.5, 0.6, -0.1, 1, None, OverItems(Interval(-0.2, 0.01))),
     }
-    mean = Difference(0.65, 0.65, 0.0, 1, None)
+    mean = PairedDifference(0.65, 0.65, 0.0, 1, None)
     shown = differences_to_text(SystemComparison("x@b", "y@b", tasks, mean))
     heads, first, second, whole, _, outcome, _ = shown.splitlines()
     assert heads.split()[2:5] == ["x@b", "y@b", "difference"]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from harness.errors import InputError
-from harness.report.measurements import Measurements, goals, load_measurements
+from harness.report.measurements import Measurements, goals, load_measurements, to_speed_section
 
 
 def spread(median: float, low: float, high: float) -> dict[str, float]:
@@ -86,3 +86,12 @@ def test_goals_are_of_results_with_a_bound_and_a_share_of_a_peer_is_turned_over(
         ("a start", "at most 0.3 s", (0.2, True)),
         ("a step: products", "at most 1.25", (2.0, False)),
     ]
+
+
+def test_the_document_says_which_machine_met_a_goal_and_which_missed_it() -> None:
+    """1.5 times where at least 2 were asked for is missed, 2.5 is met, as is 0.2 s of at most 0.3."""
+    text = to_speed_section(Measurements.model_validate_json(json.dumps(two_machines())))
+    rows = {line.split(" | ")[0].strip("| "): line for line in text.splitlines() if line.startswith("| ")}
+    assert "| 1.5 **missed** |" in rows["a step: other tool"]
+    assert "| 2.5 met |" in rows["a step: other tool"]
+    assert "| 0.2 met | –" in rows["a start"]

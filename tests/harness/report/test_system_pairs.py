@@ -5,14 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy import stats
+from statsmodels.stats.multitest import multipletests
 
 from harness.facts.comparisons import critical_range
 from harness.facts.statistics import Interval
 from harness.report.pages.compare import compare_values
 from harness.report.pages.content import Report
 from harness.report.system_pairs import (
-    Difference,
     OverItems,
+    PairedDifference,
     SystemComparison,
     TaskName,
     compare_systems,
@@ -84,7 +85,7 @@ def test_the_intervals_of_tasks_are_those_of_scipys_paired_t_test_at_their_share
     ],
 )
 def test_an_interval_that_ends_at_zero_holds_it(interval: tuple[float, float], outcome: str) -> None:
-    assert Difference(0.5, 0.5, sum(interval) / 2, 3, Interval(*interval)).outcome == outcome
+    assert PairedDifference(0.5, 0.5, sum(interval) / 2, 3, Interval(*interval)).outcome == outcome
 
 
 def test_a_side_without_seeds_goes_with_every_seed_and_sides_exchanged_give_the_opposite() -> None:
@@ -133,9 +134,22 @@ AWAY, ZERO = Interval(0.05, 0.2), Interval(-0.01, 0.3)
 def test_trained_systems_are_told_apart_over_seeds_and_jointly(
     seeds: Interval | None, pairs: Interval | None, joint: Interval | None, outcome: str
 ) -> None:
-    found = Difference(0.6, 0.5, 0.1, 3, seeds, OverItems(pairs, joint))
+    found = PairedDifference(0.6, 0.5, 0.1, 3, seeds, OverItems(pairs, joint))
     assert found.outcome == outcome
     assert ("inconclusive over seeds" in found.reason) == (seeds is None)
+
+
+def test_test_sets_are_won_by_bonferronis_intervals_and_not_by_holms_steps() -> None:
+    """p is 0.007, 0.021 and 0.041 on three test sets: all are below Holm's levels, one below 0.05 / 3."""
+    noise = [-2e-3, -1e-3, 0.0, 1e-3, 2e-3]
+    shifts = {"STS12": 3.6e-3, "STS13": 2.6e-3, "STS14": 2.1e-3}
+    ours = [r for task, shift in shifts.items() for r in scored("a", [0.5 + shift + n for n in noise], task)]
+    theirs = [r for task in shifts for r in scored("b", [0.5] * 5, task)]
+    found = compared([*ours, *theirs])
+    p = [stats.ttest_1samp([shift + n for n in noise], 0).pvalue for shift in shifts.values()]
+    told = [one.outcome == "won" for one in found.tasks.values()]
+    assert told == multipletests(p, method="bonferroni")[0].tolist()
+    assert told != multipletests(p, method="holm")[0].tolist()
 
 
 def test_a_test_set_where_all_differences_are_zero_is_equal() -> None:

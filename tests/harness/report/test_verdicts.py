@@ -165,7 +165,7 @@ def test_the_level_is_that_of_one_sided_t_tests_of_scipy_and_the_equivalence_tes
         found = p_values(mean, sd, count, origin=ONE)
         assert float(found.same) == pytest.approx(equivalence)
         assert float(found.same) == pytest.approx(max(low, high))
-        assert float(found.off) == pytest.approx(min(1 - low, 1 - high))
+        assert float(found.level_differs) == pytest.approx(min(1 - low, 1 - high))
         level = judge(values.tolist(), 75.0, origin=FIVE_RUNS).level
         assert (level == "within half a point") == (equivalence < AT_A_LOOK)
         assert (level in ("lower", "higher")) == (min(1 - low, 1 - high) < AT_A_LOOK)

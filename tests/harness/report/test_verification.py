@@ -34,14 +34,14 @@ def simcse(ledger: Ledger, published: Published) -> tuple[ReportedNumber, Others
 def test_without_our_seeds_others_speak_and_the_plan_rests_on_their_difference(
     ledger: Ledger, simcse: tuple[ReportedNumber, Others]
 ) -> None:
-    """The level is off and the number inside: 6 of the runs are above it."""
+    """The level is off and the number inside: 5 of the runs are above it."""
     spread = known_sd(ledger, "simcse@bert-base-uncased", "Avg")
     assert spread is not None
     found = verify(*simcse, known=spread, price=Price("sentbench plan pcl/simcse", {"run": 0.5}, {}))
     assert found.verdict == "independent runs agree within run-to-run variation"
     assert (found.by_others.level, found.by_others.draw) == ("lower", "inside")
-    assert found.place is not None
-    assert (found.place.above, found.place.runs) == (6, 63)
+    assert found.percentile is not None
+    assert (found.percentile.above, found.percentile.runs) == (5, 61)
     assert found.ours is None
     assert found.plan is not None
     assert (found.plan.seeds, found.plan.more, found.plan.gpu_hours) == (5, 5, 0.5 * 5)
@@ -52,9 +52,12 @@ def test_our_seeds_join_the_draw_and_decide_the_verdict(simcse: tuple[ReportedNu
     """Ten seeds near 75.2 with an sd of 0.2; the best of ten on dev reaches some 0.6 more."""
     ours = [75.0, 75.4] * 5
     before, after = verify(*simcse, known=STUDY), verify(*simcse, values=ours, known=STUDY)
-    assert before.place is not None
-    assert after.place is not None
-    assert (after.place.runs, after.place.sources) == (before.place.runs + 10, before.place.sources + 1)
+    assert before.percentile is not None
+    assert after.percentile is not None
+    assert (after.percentile.runs, after.percentile.sources) == (
+        before.percentile.runs + 10,
+        before.percentile.sources + 1,
+    )
     assert after.verdict == "does not replicate (lower)"
     assert after.plan is None
 

@@ -30,7 +30,7 @@ from harness.report.formats.text import MARKS, MEANINGS, SETTING_MARKS
 from harness.report.pages.answers import conclusion
 from harness.report.pages.compare import compare_values
 from harness.report.pages.content import Report
-from harness.report.system_pairs import Difference, SystemComparison, TaskName, tally_in_words
+from harness.report.system_pairs import PairedDifference, SystemComparison, TaskName, tally_in_words
 from harness.report.tables.model import Table
 from harness.report.words import draw_words, level_words
 from tests.harness.report.made_results import result
@@ -194,10 +194,10 @@ def test_others_are_said_to_lie_on_their_side_of_the_number(reported: float, far
 
 AWAY, BACK, OVER, NONE = (Interval(*ends) for ends in ((0.01, 0.03), (-0.03, -0.01), (-0.01, 0.03), (0, 0)))
 OUTCOMES = {
-    "won": Difference(0.52, 0.50, 0.02, 3, AWAY),
-    "lost": Difference(0.50, 0.52, -0.02, 3, BACK),
-    "inconclusive": Difference(0.51, 0.50, 0.01, 3, OVER),
-    "equal": Difference(0.50, 0.50, 0.0, 3, NONE),
+    "won": PairedDifference(0.52, 0.50, 0.02, 3, AWAY),
+    "lost": PairedDifference(0.50, 0.52, -0.02, 3, BACK),
+    "inconclusive": PairedDifference(0.51, 0.50, 0.01, 3, OVER),
+    "equal": PairedDifference(0.50, 0.50, 0.0, 3, NONE),
 }
 """The first of two systems on four test sets, of three seeds in common."""
 

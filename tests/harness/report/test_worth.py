@@ -1,6 +1,6 @@
 """What a trial is worth: a method has to beat each of its controls with every seed."""
 
-from harness.report.formats.trial import Worth, worth_rows
+from harness.report.formats.trial import FOOT, Worth, worth_rows
 
 
 def test_a_control_is_beaten_if_it_is_below_the_score_of_every_seed() -> None:
@@ -11,3 +11,7 @@ def test_a_control_is_beaten_if_it_is_below_the_score_of_every_seed() -> None:
     assert [row[0] for row in rows] == ["STS-B dev", "mine", "negated", "permuted", "untrained"]
     assert [row[-1] for row in rows[2:]] == ["below every seed", "not below", "not below"]
     assert rows[1][1].startswith("60.00 ± ")
+
+
+def test_a_trial_says_what_holds_after_a_choice_on_dev() -> None:
+    assert "they hold for settings fixed before: after a choice on dev" in FOOT

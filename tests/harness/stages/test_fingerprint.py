@@ -9,7 +9,7 @@ import yaml
 from harness.disk.files import sha256_of_folder
 from harness.identity import STAGES, arithmetic_used, run_identity
 from harness.paths import DATA_HASHES
-from harness.plan.entries import Params, Read, read_params
+from harness.plan.entries import Params, SourceLink, read_params
 from harness.plan.inputs import _chain
 from harness.stages.fingerprint import write_code_fingerprints, write_data_fingerprint
 from methods.registry import METHODS
@@ -28,7 +28,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Params:
     for name in (*SOURCES, "wiki-small"):
         (tmp_path / "data" / name).mkdir(parents=True)
         (tmp_path / "data" / name / "file.txt").write_text(name)
-    links = {name: Read.model_validate(link) for name, link in _chain("evaluation-senteval", SOURCES)}
+    links = {name: SourceLink.model_validate(link) for name, link in _chain("evaluation-senteval", SOURCES)}
     return read_params(ROOT / "params.yaml").model_copy(update={"reads": links})
 
 
@@ -47,8 +47,8 @@ def test_the_last_link_of_a_chain_has_the_hashes_of_all_its_sources(project: Par
 
 def test_a_runs_identity_has_the_data_of_its_own_selection_and_no_other(project: Params) -> None:
     """The plan of another text form adds a reader; the run's own reader keeps its sources."""
-    links = {"selection-senteval": Read(source="data/stsb", after="data/stsb")}
-    links["selection-raw"] = Read(source="data/sickr", after="data/sickr")
+    links = {"selection-senteval": SourceLink(source="data/stsb", after="data/stsb")}
+    links["selection-raw"] = SourceLink(source="data/sickr", after="data/sickr")
     params, run = project.model_copy(update={"reads": links}), project.runs[RUN]
     Path(run.backbone).mkdir(parents=True)
     before = run_identity(params, run, "portable")
@@ -59,7 +59,7 @@ def test_a_runs_identity_has_the_data_of_its_own_selection_and_no_other(project:
 
 
 def test_an_identity_is_that_of_the_arithmetic_of_the_process(project: Params) -> None:
-    reads = {"selection-senteval": Read(source="data/stsb", after="data/stsb")}
+    reads = {"selection-senteval": SourceLink(source="data/stsb", after="data/stsb")}
     params, run = project.model_copy(update={"reads": reads}), project.runs[RUN]
     Path(run.backbone).mkdir(parents=True)
     identities = {arithmetic: run_identity(params, run, arithmetic) for arithmetic in ("portable", "native")}

@@ -12,7 +12,7 @@ from harness import identity
 from harness.augmentation.views import Copy, Edit, Fill, Generate
 from harness.data.sources import SOURCES, Provider, Source
 from harness.identity import corpus_identity, run_identity, vectors_identity
-from harness.plan.entries import Corpus, Params, Read, Run, read_params
+from harness.plan.entries import Corpus, Params, Run, SourceLink, read_params
 from harness.plan.inputs import _entry_hash
 from harness.plan.recipes import declared_systems, load_corpora, load_recipes
 from harness.stages.entries import entries_by_part
@@ -44,7 +44,7 @@ def params(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Params:
     monkeypatch.chdir(tmp_path)
     found = plan()
     links = {
-        f"selection-{form}": Read(source=f"data/of-{form}", after=f"data/of-{form}")
+        f"selection-{form}": SourceLink(source=f"data/of-{form}", after=f"data/of-{form}")
         for form in ("senteval", "raw")
     }
     for run in found.runs.values():

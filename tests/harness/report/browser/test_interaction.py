@@ -57,7 +57,7 @@ def test_a_cell_opens_by_keyboard_and_gives_the_focus_back(open_page: Open) -> N
     dialog = page.locator("#cell-dialog")
     assert dialog.is_visible()
     assert dialog.locator("h2").inner_text() == focused
-    assert "dvc repro evaluate@simcse-nt-xent-s1" in dialog.inner_text()
+    assert "dvc repro evaluate@RUN" in dialog.inner_text()
     assert dialog.locator("tbody tr:visible").count() == 3
     page.keyboard.press("Escape")
     assert not dialog.is_visible()

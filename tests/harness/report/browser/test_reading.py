@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.report.system_pairs import Difference, compare_systems, system_scores, tally_in_words
+from harness.report.system_pairs import PairedDifference, compare_systems, system_scores, tally_in_words
 from tests.harness.report.browser.conftest import Open, make_rivals, wait_until
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def test_two_systems_compare_on_the_page_as_they_do_in_python(open_page: Open) -
     assert page.locator("[name=second]").input_value() == "fixed@b"
 
 
-def row_of(one: Difference) -> list[str]:
+def row_of(one: PairedDifference) -> list[str]:
     """What a reader sees of a difference, in points."""
     interval = "–" if one.seeds is None else f"{100 * one.seeds.low:+.2f} to {100 * one.seeds.high:+.2f}"
     values = [f"{100 * value:.2f}" for value in (one.first, one.second)]

@@ -1,0 +1,118 @@
+"""Every number of a method's settings decides something: a loss, a gradient or an exported vector.
+
+A number that is read from nowhere, or that the code has as a constant, changes nothing.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import pytest
+import torch
+from pydantic import ValidationError
+
+from methods.core.errors import InputError
+from methods.registry import METHODS, load_method
+from tests.support import tiny
+from tests.support.samples import Ground, make, samples_of
+from tests.support.tiny import Sample
+
+pytestmark = pytest.mark.usefixtures("each_backbone_is_read_once")
+BATCH, RATE = 8, 0.05
+SHORTER, SMALLER = (6, 4, 2, 1, 0), (0.3, 0.05, 0.0)
+"""Values that are tried after near ones: texts have up to twelve pieces, the corpus few words."""
+
+
+def numbers_of(config: Mapping[str, Any], above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Yields the path of every number among settings and groups of settings."""
+    for name, value in config.items():
+        if isinstance(value, Mapping):
+            yield from numbers_of(value, (*above, name))
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            yield (*above, name)
+
+
+def with_number(config: Mapping[str, Any], path: tuple[str, ...], value: float) -> dict[str, Any]:
+    name, *rest = path
+    return {**config, name: with_number(config[name], tuple(rest), value) if rest else value}
+
+
+def others(value: float) -> list[float]:
+    """Returns other numbers of the same kind, near ones first."""
+    if isinstance(value, int):
+        return [other for other in (value + 1, value - 1, value // 2, *SHORTER) if other != value]
+    return [other for other in (0.8 * value, *SMALLER) if other != value]
+
+
+FIELDS = sorted(
+    {
+        (name, path)
+        for name in METHODS
+        for sample in samples_of(name)
+        for path in numbers_of(sample.config)
+        if sample.trained or path != ("max_length",)  # only trainings cut texts to it
+    }
+)
+
+
+@pytest.fixture(scope="module")
+def outcome(ground: Callable[[Sample], Ground]) -> Callable[[Sample], tuple[float, ...]]:
+    """Returns what two steps of a sample compute: losses, a vector before them and one after them."""
+    done: dict[str, tuple[float, ...]] = {}
+
+    def of(sample: Sample) -> tuple[float, ...]:
+        name = f"{sample.method} {sample.backbone} {sorted(sample.config.items(), key=str)}"
+        if name not in done:
+            done[name] = two_steps(sample, ground(sample))
+        return done[name]
+
+    return of
+
+
+def two_steps(sample: Sample, base: Ground) -> tuple[float, ...]:
+    method = make(sample, base).train()
+    rows = method.prepare(base.rows)
+    found = vector_of(method)
+    moving = [value for value in method.parameters() if value.requires_grad]
+    for step in range(2 if sample.trained else 0):
+        batch = tiny.collate(method, rows[BATCH * step : BATCH * (step + 1)], step=step)
+        torch.manual_seed(step)
+        loss = method.loss(batch).total
+        method.zero_grad()
+        loss.backward()
+        with torch.no_grad():
+            for value in moving:
+                if value.grad is not None:
+                    value.sub_(RATE * value.grad)
+        method.after_step(step)
+        found += [float(loss.detach())]
+    return (*found, *vector_of(method))
+
+
+def vector_of(method: Any) -> list[float]:
+    """Returns the exported vector of a text of twelve pieces."""
+    text = "the man runs under the tree and a cat sleeps"
+    return [float(number) for number in method.exported().encode([text])[0]]
+
+
+@pytest.mark.parametrize(
+    ("method", "path"), FIELDS, ids=lambda given: given if isinstance(given, str) else "/".join(given)
+)
+def test_a_number_of_the_settings_decides_something(
+    method: str, path: tuple[str, ...], outcome: Callable[[Sample], tuple[float, ...]]
+) -> None:
+    kind = load_method(method).Config
+    for sample in samples_of(method):
+        if path not in set(numbers_of(sample.config)):
+            continue
+        value: Any = sample.config
+        for name in path:
+            value = value[name]
+        for other in others(value):
+            config = with_number(sample.config, path, other)
+            try:
+                kind.model_validate(config)
+                if outcome(sample._replace(config=config)) != outcome(sample):
+                    return
+            except (ValidationError, InputError):
+                continue
+    pytest.fail(f"{'/'.join(path)} of {method} has no effect on any loss or vector: is it read?")
