@@ -56,7 +56,7 @@ class Shown(NamedTuple):
             words = {1: "higher", -1: "lower", 0: "no clear difference"}
             return words[signs[0]] if len(set(signs)) == 1 else "depends on the measure"
         if min(signs) < 0:
-            return "no, the opposite" if max(signs) <= 0 else "depends on the measure"
+            return f"no, the opposite on {-sum(signs)} of 3" if max(signs) <= 0 else "depends on the measure"
         return {3: "yes", 0: "no clear difference"}.get(sum(signs), f"on {sum(signs)} of 3 measures")
 
 
