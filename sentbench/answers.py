@@ -15,12 +15,14 @@ if TYPE_CHECKING:
 PROGRESS = ("progress", "show_progress_bar")
 """What the option is called that shows a bar: by this project's encoders, and by sentence-transformers."""
 
-FEWEST_BYTES = 1000
-"""Bytes of which it is told whether they are numbers or packed bits."""
+MOST_ROWS, FEWEST_BYTES = 512, 1000
+"""Rows that are looked at for packed bits, and the pairs of bytes that it takes to tell them."""
 
-OUTER, MOST_OUTER = 96, 0.1
-"""Distance from the middle of 8-bit integers, and the share beyond it that quantised numbers stay below: they
-lie around the middle of their range, and a quarter of all packed bytes lies outside."""
+LEAST_SPREAD, FEWEST_KINDS = 24, 128
+"""Standard deviation of a column, and different bytes, from which the last bits of numbers are even."""
+
+FLIPPED = 0.4
+"""Share of differing last bits below which bytes are packed bits; of numbers it is a half."""
 
 
 def function_of(model: Any, name: str, *, progress: bool = False) -> Callable[[Sequence[str]], np.ndarray]:
@@ -134,14 +136,11 @@ def _kind(answer: Any) -> str:
 
 
 def _check_bits(vectors: np.ndarray) -> None:
-    """Warns that bytes are scored as numbers. Errors: InputError if they spread as packed bits do."""
-    import numpy as np
-
-    middle, name, how = 128, "precision `ubinary`", "vectors"
+    """Warns that bytes are scored as numbers. Errors: InputError if they can only be packed bits."""
+    name, how = "precision `ubinary`", "vectors"
     if vectors.dtype.kind == "i":
-        middle, name, how = 0, "precision `binary`", "(vectors.astype(int) + 128).astype(np.uint8)"
-    outside = np.abs(vectors.astype(np.int16) - middle) > OUTER
-    if vectors.size >= FEWEST_BYTES and outside.mean() > MOST_OUTER:
+        name, how = "precision `binary`", "(vectors.astype(int) + 128).astype(np.uint8)"
+    if vectors.ndim == 2 and are_packed_bits(vectors):
         raise InputError(
             f"the model returned bytes that look like packed bits ({name}), whose cosines mean nothing; "
             f"expected numbers: np.unpackbits({how}, axis=1)"
@@ -150,3 +149,28 @@ def _check_bits(vectors: np.ndarray) -> None:
         "the model returned 8-bit integers, scored as numbers; bits packed in bytes need np.unpackbits first",
         stacklevel=2,
     )
+
+
+def are_packed_bits(vectors: np.ndarray) -> bool:
+    """Returns whether bytes [N, d] can only be eight dimensions each, and no quantised numbers.
+
+    Each row is compared with the row most like it in all but the last bits. Where two numbers of a wide
+    column differ at all, their last bits differ half the time. The last of packed bits is a dimension like
+    the others, so it mostly agrees in rows that are alike. Numbers of few kinds, or with little spread, are
+    told by that. Where rows are too few, or none are alike, the answer is False.
+    """
+    import numpy as np
+
+    some = np.ascontiguousarray(vectors[:MOST_ROWS])
+    wide = some.std(axis=0) > LEAST_SPREAD if len(some) else np.zeros(0, dtype=bool)
+    if wide.mean() < 0.5 or len(np.unique(some)) < FEWEST_KINDS:
+        return False
+    found = some.view(np.uint8)[:, wide]
+    signs = np.unpackbits(found & np.uint8(0xFE), axis=1).astype(np.float32) * 2 - 1
+    alike = signs @ signs.T
+    alike[alike == signs.shape[1]] = -np.inf  # the row itself, and its copies
+    others = found[alike.argmax(axis=1)]
+    compared = found >> 1 != others >> 1
+    flipped = ((found ^ others) & 1)[compared]
+    has_last_bits = 0 < (found & 1).mean() < 1
+    return bool(has_last_bits and len(flipped) >= FEWEST_BYTES and flipped.mean() < FLIPPED)

@@ -1,4 +1,4 @@
-"""`sentbench data`: fetch, check, lock or convert data.
+"""`sentbench data`: fetch, check or lock data.
 
 Example: `sentbench data fetch stsb minilm-l6`
 """
@@ -12,12 +12,11 @@ from harness.paths import DATA, PARAMS, data_roots, is_project
 ACTIONS = (
     "fetch: into the folder that SENTBENCH_DATA names, else into data, outside a project into the user's "
     "cache; in a project data/NAME, which the pipeline reads, is a copy where the variable names another "
-    "folder; check: what was fetched; lock: keep what a source was on the hub; convert: make safetensors of "
-    "weights that the hub has as a pickle only"
+    "folder; check: what was fetched; lock: keep what a source was on the hub"
 )
 CONTINUES = "the same command continues the download of a file of the hub"
 ARGUMENTS = {
-    "action": {"choices": ["fetch", "check", "lock", "convert"], "help": ACTIONS},
+    "action": {"choices": ["fetch", "check", "lock"], "help": ACTIONS},
     "names": {"nargs": "*", "metavar": "NAME", "help": "sources; default: those of params.yaml"},
     "--providers": {"help": "order of providers, for example embedded,mirror,hub"},
     "--revision": {"help": "another revision of the hub than the table names"},
@@ -50,13 +49,6 @@ def execute(arguments: argparse.Namespace) -> None:
 
         lock_sources({name: read_record(folder / name) for name in names})
         print(f"{LOCK.name}: {', '.join(names)}")
-    elif arguments.action == "convert":
-        from harness.compute.pickled import convert
-
-        if not arguments.names:
-            raise InputError("data convert: name at least one source")
-        for name in arguments.names:
-            print(convert(name, revision=arguments.revision))
     else:
         from harness.stages.data import fetch_sources
 

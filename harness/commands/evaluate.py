@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from harness.facts.statistics import Interval
     from harness.report.formats.scores import ScoreLine
 
+TEXT_NOTES = {"senteval": "SentEval's tokenised text", "raw": "raw text, as MTEB has it"}
 BM25 = "bm25"
 """The name that selects BM25 instead of an encoder's folder."""
 ARGUMENTS = {
@@ -45,6 +47,7 @@ ARGUMENTS = {
     "--text": TEXT,
     "--pooling": POOLING,
     "--device": DEVICE,
+    "--batch-size": {"type": int, "metavar": "N", "help": "texts of a batch (default: the encoder's own)"},
     "--interval": {"action": "store_true", "help": "bootstrap intervals of correlations over the pairs"},
     "--subsets": {"action": "store_true", "help": "also show the scores of subsets"},
     "--out": {"type": Path, "metavar": "FILE", "help": "also write the scores as JSON"},
@@ -61,7 +64,11 @@ def execute(arguments: argparse.Namespace) -> None:
     """Prints the scores of a folder, and writes them if requested."""
     compute_with(arguments.arithmetic or "native")
     output = check_file(arguments.out, keys=("model", "scores")) if arguments.out else None
-    lines, bounds = scores_of(arguments)
+    if arguments.batch_size is not None and arguments.batch_size < 1:
+        raise InputError(f"--batch-size {arguments.batch_size}: expected a whole number from 1")
+    if arguments.batch_size is not None and arguments.from_store:
+        raise InputError("--batch-size with --from-store: no text is encoded; drop one of the two")
+    lines, bounds, note = scores_of(arguments)
     found: dict[str, Any] = {"model": str(arguments.folder), "scores": [line.plain() for line in lines]}
     if arguments.interval:
         found["average_intervals"] = bounds
@@ -73,19 +80,18 @@ def execute(arguments: argparse.Namespace) -> None:
     from harness.report.formats.scores import to_table
     from harness.tasks.registry import SUITES
 
-    notes = {"senteval": "SentEval's tokenised text", "raw": "raw text, as MTEB has it"}
-    note = notes[arguments.text] if arguments.tasks or not arguments.pairs else ""
-    if arguments.pairs:
-        note = "; ".join(filter(None, [note, f"text of {', '.join(map(str, arguments.pairs))} as it is"]))
     suites = {**SUITES, "pairs": [file.stem for file in arguments.pairs]}
     print(to_table(lines, suites=suites, note=note, subsets=arguments.subsets, bounds_of=bounds), end="")
 
 
-def scores_of(arguments: argparse.Namespace) -> tuple[list[ScoreLine], dict[str, Interval]]:
-    """Returns the scores of a folder's encoder, or of stored vectors, and the intervals of averages."""
+def scores_of(arguments: argparse.Namespace) -> tuple[list[ScoreLine], dict[str, Interval], str]:
+    """Returns the scores of a folder's encoder, or of stored vectors, the intervals of averages, and a note.
+
+    The note says in which form the tasks' texts are.
+    """
     folder = arguments.folder
     if str(folder) == BM25 and not folder.exists():
-        return bm25_lines(arguments), {}
+        return bm25_lines(arguments), {}, TEXT_NOTES[arguments.text]
     if not arguments.from_store:
         folder = model_folder(folder)
         check_encoder_folder(folder)
@@ -98,14 +104,24 @@ def scores_of(arguments: argparse.Namespace) -> tuple[list[ScoreLine], dict[str,
     listed = "sts" if arguments.tasks is None and not own else arguments.tasks
     names = None if listed is None else name_list(listed)
     kept: dict[str, np.ndarray] = {}
-    options = {"pooling": arguments.pooling, "from_store": arguments.from_store, "device": arguments.device}
+    options = {name: getattr(arguments, name) for name in ("pooling", "from_store", "device", "batch_size")}
     with offline_first(names or ()):
         tasks: list[Task] = [*([] if names is None else tasks_named(names, text=arguments.text)), *own]
         check_names(tasks)
         with vectors_of(folder, tasks, **options) as encode:
             lines = score_lines(tasks, encode, intervals=arguments.interval, kept=kept)
     suites = {**SUITES, "pairs": [task.name for task in own]}
-    return lines, average_intervals(kept, {name: found for name, found in suites.items() if len(found) > 1})
+    bounds = average_intervals(kept, {name: found for name, found in suites.items() if len(found) > 1})
+    return lines, bounds, text_note(tasks, arguments.text)
+
+
+def text_note(tasks: Sequence[Task], text: str) -> str:
+    """Returns in which form the texts of tasks are: `text`, but a user's pairs as they are."""
+    from harness.tasks.own_pairs import is_own
+
+    own = [task.name for task in tasks if is_own(task)]
+    declared = TEXT_NOTES[text] if len(own) < len(tasks) else ""
+    return "; ".join(filter(None, [declared, f"text of {', '.join(own)} as it is" if own else ""]))
 
 
 def bm25_lines(arguments: argparse.Namespace) -> list[ScoreLine]:
@@ -113,7 +129,7 @@ def bm25_lines(arguments: argparse.Namespace) -> list[ScoreLine]:
 
     Errors: InputError for a task of another kind, and for an option of encoders.
     """
-    for name in ("interval", "from_store", "pooling", "arithmetic", "pairs"):
+    for name in ("interval", "from_store", "pooling", "arithmetic", "pairs", "batch_size"):
         if getattr(arguments, name):
             raise InputError(f"bm25 with --{name.replace('_', '-')}: only encoders take this option")
     from harness.report.formats.scores import ScoreLine

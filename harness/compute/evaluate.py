@@ -24,13 +24,16 @@ def embedded(
     folder: Path | None = None,
     cache: Path | None = None,
     identity: str = "",
+    batch_size: int | None = None,
 ) -> Iterator[EmbeddingStore]:
     """Yields a store with the vector of every text that the tasks need, each unique text encoded once.
 
     encoder: its folder. The store is in `folder`, which must be empty, or in a temporary folder (TMPDIR) that
     is removed at the end. `cache` keeps copies: a second evaluation of an encoder with the same identity (see
-    `harness.identity.vectors_identity`) loads no model.
+    `harness.identity.vectors_identity`) loads no model. batch_size: of the encoder's
+    `encode`, None for its default.
     """
+    options = {"progress": True} | ({} if batch_size is None else {"batch_size": batch_size})
 
     def load() -> Any:
         from harness.compute.encoders import read_encoder
@@ -45,9 +48,7 @@ def embedded(
         store = read_kept(kept, folder, texts) if kept else None
         if store is None:
             model = load() if model is None else model
-            store = EmbeddingStore.write(
-                folder, texts, partial(model.encode, progress=True), encoder=identity
-            )
+            store = EmbeddingStore.write(folder, texts, partial(model.encode, **options), encoder=identity)
             if kept:
                 keep(store, kept)
         model = None

@@ -10,7 +10,7 @@ from typing import Any
 
 from harness.data.conversions import CONVERSIONS
 from harness.data.lines import decoded_lines
-from harness.data.providers import PickleOnly, Unavailable, bring, mirror_folder
+from harness.data.providers import Unavailable, bring, mirror_folder
 from harness.data.sources import (
     INCLUDED,
     LOCKS,
@@ -185,20 +185,16 @@ def _is_whole(source: Source, folder: Path, revision: str | None) -> bool:
 
 def _fetch_from_first(source: Source, order: list[ProviderName], folder: Path, revision: str | None) -> None:
     reasons: list[str] = []
-    advice = OTHER_PROVIDERS
     for name in (INCLUDED, *order):
         if name not in source.providers:
             continue
         try:
             _fetch_from(name, source, folder, revision)
             return
-        except PickleOnly as error:
-            reasons.append(f"{name}: {error}")
-            advice = f"run `sentbench data convert {source.name}`, then fetch it"
         except Unavailable as error:
             reasons.append(f"{name}: {error}")
     found = "; ".join(reasons) or f"it exists in {', '.join(source.providers)} only"
-    raise NotFetched(f"source {source.name}: not in {', '.join(order)} ({found}); {advice}")
+    raise NotFetched(f"source {source.name}: not in {', '.join(order)} ({found}); {OTHER_PROVIDERS}")
 
 
 def _fetch_from(name: ProviderName, source: Source, folder: Path, revision: str | None) -> None:

@@ -61,10 +61,15 @@ def commit_of(repo: str, repo_type: str, revision: str, name: str, *, ask: bool 
     commit = str(what.metadata().commit_hash)
     if not COMMIT.fullmatch(commit):
         raise Unreachable(f"{what}: the answer names no commit (a proxy may remove it); {PIN}")
+    keep_commit(repo, repo_type, revision, commit)
+    return commit
+
+
+def keep_commit(repo: str, repo_type: str, revision: str, commit: str) -> None:
+    """Records the commit that a revision means now."""
     record = repository_folder(repo, repo_type, "refs") / revision
     discard(record)
     write_text(record, commit)
-    return commit
 
 
 def _known(what: HubFile, path: Path) -> Path | None:

@@ -1,13 +1,13 @@
 """A model of the Hugging Face hub by its name, as a folder: NAME/REPOSITORY, or with @REVISION behind it."""
 
-import json
 import os
 import re
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
+from typing import Any
 
-from harness.data.hub import WEIGHTS, commit_of, hub_file, repository_folder
-from harness.data.hub_requests import Absent, Unreachable
+from harness.data.hub import COMMIT, hub_file, keep_commit, known_commit, repository_folder
+from harness.data.hub_requests import PIN, HubFile, Unreachable
 from harness.data.sources import REVISION
 from harness.disk.files import write_record
 from harness.disk.records import read_object
@@ -17,13 +17,22 @@ from harness.paths import ARTEFACTS, BACKBONES, DATA
 NAME = re.compile(r"(?P<repo>[\w.-]{1,96}/[\w.-]{1,96})(@(?P<revision>.*))?")
 ROOMS = (DATA, BACKBONES, ARTEFACTS)
 """Folders of a plan, which need not exist yet."""
-CONFIG, MODULES = "config.json", "modules.json"
-TOKENIZER = (
-    *("tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json"),
-    *("vocab.txt", "vocab.json", "merges.txt", "sentencepiece.bpe.model", "spiece.model"),
+MARKS = ("config.json", "modules.json")
+"""Files of which a model has one in its first folder."""
+SAFE, PICKLES = ("*.safetensors",), ("pytorch_model*.bin", "*/pytorch_model*.bin")
+READ = ("*.json", "*.txt", "*.model", "*.jinja", *SAFE, *PICKLES)
+"""Patterns of the files that the libraries read: settings, tokenizers and weights."""
+NOT_READ = (
+    "onnx/*",
+    "openvino/*",
+    "coreml/*",
+    "*/onnx/*",
+    "*/openvino/*",
+    "runs/*",
+    "eval/*",
+    "checkpoint-*/*",
 )
-"""Files of a tokenizer, of which a model has some."""
-SETTINGS = ("sentence_bert_config.json", "config_sentence_transformers.json")
+"""The same model for other programs, and what is left of its training."""
 
 
 def model_folder(named: str | Path) -> Path:
@@ -40,19 +49,18 @@ def model_folder(named: str | Path) -> Path:
     if not re.fullmatch(REVISION, revision):  # it becomes part of a path of the cache
         raise InputError(f"{named}: expected a commit, a branch or a tag of the hub behind @; correct it")
     try:
-        return _fetched(repo, commit_of(repo, "model", revision, CONFIG))
+        return _fetched(repo, *_listed(repo, revision))
     except Unreachable as error:
         raise InputError(
             f"{named}: no such folder, and the hub does not give such a model: {error}"
         ) from None
 
 
-def _fetched(repo: str, commit: str) -> Path:
+def _fetched(repo: str, commit: str, names: list[str]) -> Path:
     """Returns a folder of links to the files of a model. Errors: Unreachable."""
-    folder = repository_folder(repo, "model", commit).parent / "as-folder" / commit
-    record = folder.with_name(f"{commit}.json")
-    for name, file in _files(repo, commit, record).items():
-        link = folder / name
+    folder = _record(repo, commit).with_suffix("")
+    for name in names:
+        file, link = hub_file(repo, "model", commit, name), folder / name
         link.parent.mkdir(parents=True, exist_ok=True)
         part = link.with_name(f".{link.name}.{os.getpid()}")
         part.unlink(missing_ok=True)
@@ -61,34 +69,43 @@ def _fetched(repo: str, commit: str) -> Path:
     return folder
 
 
-def _files(repo: str, commit: str, record: Path) -> dict[str, Path]:
-    """Returns the files of a model in the cache by their names.
+def _listed(repo: str, revision: str) -> tuple[str, list[str]]:
+    """Returns the commit that a revision of a model means and the files to read; the hub is asked once.
 
-    record: keeps which files the model has, so that the hub is not asked for others again.
+    Errors: Unreachable if the hub does not say, or the repository has no model.
     """
-    with suppress(InputError):
-        names = read_object(record, "files", again="")["files"]
-        return {str(name): hub_file(repo, "model", commit, str(name)) for name in names}
-    needed, optional = [CONFIG, WEIGHTS], [MODULES, *SETTINGS, *TOKENIZER]
-    with suppress(Absent):
-        for module in _modules(hub_file(repo, "model", commit, MODULES)):
-            needed.append(f"{module}/{CONFIG}")
-            optional.append(f"{module}/{WEIGHTS}")
-    found = {name: hub_file(repo, "model", commit, name) for name in needed}
-    for name in optional:
-        with suppress(Absent):
-            found[name] = hub_file(repo, "model", commit, name)
-    record.parent.mkdir(parents=True, exist_ok=True)
-    write_record(record, {"files": sorted(found)})
-    return found
+    commit = known_commit(repo, "model", revision)
+    if commit is not None:
+        with suppress(InputError):
+            return commit, read_object(_record(repo, commit), "files", again="")["files"]
+    from huggingface_hub import HfApi
+
+    what = HubFile(repo, "model", commit or revision, "the list of files")
+    api = HfApi(endpoint=os.environ.get("HF_ENDPOINT") or None)
+    info: Any = what.asked(lambda: api.model_info(repo, revision=what.revision))
+    commit, names = str(info.sha), wanted_files([file.rfilename for file in info.siblings or ()])
+    if not COMMIT.fullmatch(commit):
+        raise Unreachable(f"{what}: the answer names no commit; {PIN}")
+    if not set(names) & set(MARKS):
+        raise Unreachable(f"{what}: it has no {' or '.join(MARKS)}, expected one; name another model")
+    if commit != revision:
+        keep_commit(repo, "model", revision, commit)
+    _record(repo, commit).parent.mkdir(parents=True, exist_ok=True)
+    write_record(_record(repo, commit), {"files": names})
+    return commit, names
 
 
-def _modules(file: Path) -> list[str]:
-    """Returns the folders of modules that have one. Errors: InputError for a file that is no list of them."""
-    try:
-        listed = [str(entry["path"]) for entry in json.loads(file.read_text(encoding="utf-8"))]
-    except (ValueError, TypeError, KeyError, RecursionError):
-        raise InputError(f"{file}: expected the modules of a sentence-transformers model") from None
-    if any(PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts for path in listed):
-        raise InputError(f"{file}: a module lies outside the model's folder, expected folders inside it")
-    return [path for path in listed if path and not path.endswith("_Normalize")]
+def wanted_files(names: list[str]) -> list[str]:
+    """Returns which files of a repository a library reads, sorted: a pickle only where no safetensors is."""
+    from huggingface_hub.utils import filter_repo_objects
+
+    inside = [name for name in names if ".." not in PurePosixPath(name).parts and not name.startswith("/")]
+    found = set(filter_repo_objects(inside, allow_patterns=list(READ), ignore_patterns=list(NOT_READ)))
+    safe = {PurePosixPath(name).parent for name in filter_repo_objects(found, allow_patterns=list(SAFE))}
+    pickled = set(filter_repo_objects(found, allow_patterns=list(PICKLES)))
+    return sorted(name for name in found if name not in pickled or PurePosixPath(name).parent not in safe)
+
+
+def _record(repo: str, commit: str) -> Path:
+    """Returns the file that keeps which files of a model are read; their folder is next to it."""
+    return repository_folder(repo, "model", commit).parent / "as-folder" / f"{commit}.json"

@@ -5,7 +5,8 @@ system     files that a package of the operating system has installed; we never 
 mirror     the folder SENTBENCH_MIRROR, in the upstream layouts
 folder     a file of an included folder, copied from there
 hub        the Hugging Face hub at a pinned revision; or, without a network, the folder SENTBENCH_HUB with
-           copies of repositories as ORG/NAME/FILE, whose commit is unknown
+           copies of repositories as ORG/NAME/FILE, whose commit is unknown. Weights that are a pickle alone
+           become safetensors
 """
 
 import os
@@ -21,21 +22,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from harness.data.hub import PICKLED_WEIGHTS, WEIGHTS, commit_of, hub_file, repository_folder
-from harness.data.hub_requests import Absent, HubFile, Unreachable
+from harness.data.hub import PICKLED_WEIGHTS, WEIGHTS, commit_of, hub_file
+from harness.data.hub_requests import Absent, Unreachable
 from harness.data.sources import Provider, ProviderName
-from harness.disk.files import discard, sha256_of
-from harness.disk.records import read_object
+from harness.disk.files import discard
 from harness.errors import InputError
 from harness.paths import cache
 
 
 class Unavailable(Exception):
     """Raised if a provider does not have the files, so that the next provider is tried."""
-
-
-class PickleOnly(Unavailable):
-    """Raised for a repository with pickled weights only, without a complete conversion on this machine."""
 
 
 def bring(
@@ -126,7 +122,7 @@ def _bring_from_hub(
     local = os.environ.get("SENTBENCH_HUB")
     commit = None if local else _commit(provider, wanted[0], revision)
     if commit is None:
-        found = {path: Path(str(local), str(provider.repo), path) for path in wanted}
+        found = {path: _in_copy(Path(str(local), str(provider.repo)), provider, path) for path in wanted}
     else:
         found = {path: _on_hub(provider, commit, path) for path in wanted}
     if provider.archive is None:
@@ -155,44 +151,39 @@ def _commit(provider: Provider, name: str, revision: str | None) -> str:
 
 
 def _on_hub(provider: Provider, commit: str, path: str) -> Path:
-    """Returns a file of the hub, or the weights that `sentbench data convert` made from it."""
-    made = converted_weights(provider, commit)
-    try:
-        if path == below(provider, WEIGHTS) and is_converted(provider, commit):
-            return made
-        return hub_file(str(provider.repo), provider.repo_type, commit, path)
-    except Absent as error:
-        if path != below(provider, WEIGHTS):
-            raise Unavailable(str(error)) from None
-        pickle = below(provider, PICKLED_WEIGHTS)
+    """Returns a file of the hub, the pickle for weights that it has no other file of. Errors: Unavailable."""
+    reasons = []
+    for name in _names(provider, path):
         try:
-            HubFile(str(provider.repo), provider.repo_type, commit, pickle).metadata()
-        except Unreachable:
+            return hub_file(str(provider.repo), provider.repo_type, commit, name)
+        except Absent as error:
+            reasons.append(str(error))
+        except Unreachable as error:
             raise Unavailable(str(error)) from None
-        raise PickleOnly(f"{error}, but {pickle}") from None
-    except Unreachable as error:
-        raise Unavailable(str(error)) from None
+    raise Unavailable(reasons[0])
 
 
-def converted_weights(provider: Provider, commit: str) -> Path:
-    """Returns the path of the weights that `harness.compute.pickled` made; their record is next to them."""
-    folder = repository_folder(str(provider.repo), provider.repo_type, commit)
-    return folder / "converted" / provider.folder / WEIGHTS
+def _in_copy(repository: Path, provider: Provider, path: str) -> Path:
+    """Returns a file in a copy of a repository, as `_on_hub` does; one that is not there where none is."""
+    names = _names(provider, path)
+    return next((repository / name for name in names if (repository / name).is_file()), repository / path)
 
 
-def is_converted(provider: Provider, commit: str | None) -> bool:
-    """Returns whether this machine has safetensors of a pickle. Errors: PickleOnly if they are damaged."""
-    made = converted_weights(provider, str(commit))
-    record = made.with_suffix(".json")
-    if not os.path.lexists(record) and not os.path.lexists(made):
-        return False
-    try:
-        recorded = read_object(record, "sha256", again="")["sha256"]
-        if isinstance(recorded, dict) and made.is_file() and sha256_of(made) == recorded.get(WEIGHTS):
-            return True
-    except (InputError, OSError):
-        pass
-    raise PickleOnly(f"{made} is damaged")
+def _names(provider: Provider, path: str) -> list[str]:
+    pickled = path == below(provider, WEIGHTS)
+    return [path, below(provider, PICKLED_WEIGHTS)] if pickled else [path]
+
+
+def write_tensors_of(pickle: Path, target: Path) -> None:
+    """Writes the tensors of a pickle as safetensors; a process of its own reads it, with nothing else of it.
+
+    Errors: InputError for a pickle of anything but named tensors.
+    """
+    command = [sys.executable, "-P", "-m", "harness.compute.pickled", str(pickle), str(target)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        reason = (done.stderr.strip() or "no reason given").splitlines()[-1]
+        raise InputError(f"{pickle}: {reason}; expected tensors alone: pin a revision that has {WEIGHTS}")
 
 
 def below(provider: Provider, path: str) -> str:
@@ -201,14 +192,20 @@ def below(provider: Provider, path: str) -> str:
 
 
 def _take(found: Mapping[str, Path], folder: Path) -> None:
-    """Copies files to their paths below a folder; links would let changes reach a cache or a mirror."""
+    """Copies files to their paths below a folder; links would let changes reach a cache or a mirror.
+
+    A pickle in place of weights becomes safetensors.
+    """
     for file in found.values():
         if not file.is_file():
             raise Unavailable(f"{file} does not exist")
     for path, file in found.items():
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(file, target)
+        if target.name == WEIGHTS and file.name == PICKLED_WEIGHTS:
+            write_tensors_of(file, target)
+        else:
+            shutil.copyfile(file, target)
 
 
 def _write(content: IO[bytes], target: Path) -> None:

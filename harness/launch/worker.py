@@ -159,7 +159,7 @@ def run_in_process(command: str) -> int:
     except RestartNeeded as needed:
         sys.stdout.flush()
         python = sys.executable
-        os.execve(python, [python, "-m", "harness.cli", *sys.argv[1:]], needed.environment)
+        os.execve(python, [python, "-P", "-m", "harness.cli", *sys.argv[1:]], needed.environment)
     except SystemExit as end:  # of the parser of arguments
         return end.code if isinstance(end.code, int) else 1
 

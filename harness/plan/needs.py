@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.augmentation.views import SENTENCE_PIECES
-from harness.data.hub import WEIGHTS, known_commit
-from harness.data.providers import PickleOnly, below, converted_weights, is_converted
-from harness.data.sources import INCLUDED, SOURCES, Provider, Source
+from harness.data.sources import INCLUDED, SOURCES, Source
 from harness.paths import SOURCE_RECORD, data_roots
 from harness.plan.entries import Params
 from harness.plan.estimate import FLOAT_BYTES, Estimate, cores_here
@@ -45,7 +43,6 @@ def needs_of(params: Params, estimate: Estimate) -> list[Need]:
     return [
         *_packages(params),
         *_folders(params),
-        *_conversions(params),
         _disk(params, estimate),
         *_gpu(params, estimate),
     ]
@@ -85,26 +82,6 @@ def _folders(params: Params) -> Iterator[Need]:
             ]
             provide = "; or ".join(filter(None, ways))
             yield Need(f"{name}, not on the hub", place is not None, place or "not found", provide)
-
-
-def _conversions(params: Params) -> Iterator[Need]:
-    for name in params.sources:
-        provider = SOURCES[name].providers.get("hub")
-        if provider and provider.obtain and "hub" in params.providers:
-            place = _place_of(SOURCES[name]) or _weights_of(provider)
-            yield Need(f"{name}, a pickle on the hub", bool(place), place or "not converted", provider.obtain)
-
-
-def _weights_of(provider: Provider) -> str | None:
-    """Returns the path of a source's safetensors: in a local copy of the hub, or converted from a pickle."""
-    copy = Path(os.environ.get("SENTBENCH_HUB") or "", str(provider.repo), below(provider, WEIGHTS))
-    commit = known_commit(str(provider.repo), provider.repo_type, str(provider.revision))
-    try:
-        if commit and is_converted(provider, commit):
-            return str(converted_weights(provider, commit))
-    except PickleOnly:
-        return None
-    return str(copy) if copy.is_file() else None
 
 
 def _place_of(source: Source) -> str | None:

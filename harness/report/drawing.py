@@ -57,7 +57,7 @@ class _Pen:
     def __init__(self) -> None:
         paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
         self.process = subprocess.Popen(
-            [sys.executable, "-m", pen.__name__],
+            [sys.executable, "-P", "-m", pen.__name__],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

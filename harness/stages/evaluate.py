@@ -104,6 +104,7 @@ def vectors_of(
     pooling: str | None = None,
     from_store: bool = False,
     device: str = "auto",
+    batch_size: int | None = None,
 ) -> Iterator[Encode]:
     """Yields a function from texts to vectors of an encoder folder, with each text encoded once. With
     `from_store` the vectors are read from a folder or a run's store, and no model is loaded. Errors:
@@ -114,7 +115,8 @@ def vectors_of(
         check_plain(stored, again="evaluate the model again")
         yield EmbeddingStore.load(stored).encode
         return
-    with embedded(folder, tasks, device=resolve_device(device), pooling=pooling) as store:
+    place = resolve_device(device)
+    with embedded(folder, tasks, device=place, pooling=pooling, batch_size=batch_size) as store:
         yield store.encode
 
 
@@ -144,6 +146,7 @@ def embedded(
     pooling: str | None = None,
     store: Path | None = None,
     cache: Path | None = None,
+    batch_size: int | None = None,
 ) -> AbstractContextManager[EmbeddingStore]:
     """Returns the store of a folder's encoder with the vector of every text that the tasks need.
 
@@ -152,7 +155,14 @@ def embedded(
     quiet()
     identity = vectors_identity(folder, pooling=pooling, device=device) if cache else ""
     return compute.embedded(
-        folder, tasks, device=device, pooling=pooling, folder=store, cache=cache, identity=identity
+        folder,
+        tasks,
+        device=device,
+        pooling=pooling,
+        folder=store,
+        cache=cache,
+        identity=identity,
+        batch_size=batch_size,
     )
 
 

@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from harness.data.own_pairs import read_own_pairs, scored_pairs_of
+from harness.data.sources import SOURCE_ENDING
 from harness.errors import InputError
+from harness.tasks.interface import Task
 from harness.tasks.sts import StsTask
 
 
@@ -21,6 +23,11 @@ def own_pairs_task(pairs: str | Path | Iterable[Any], name: str | None = None) -
     else:
         found, name = scored_pairs_of(enumerated(pairs), name or "pairs"), name or "pairs"
     return StsTask(name, "", lambda folder: {"all": found}, folder=Path())
+
+
+def is_own(task: Task) -> bool:
+    """Returns whether a task is of a user's pairs, of a file or an included one: texts stay as they are."""
+    return task.source in ("", f"{task.name}{SOURCE_ENDING}")
 
 
 def enumerated(rows: Iterable[Any]) -> list[tuple[str, tuple[Any, Any, Any]]]:

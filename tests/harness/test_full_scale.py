@@ -70,9 +70,7 @@ def walk(plan: str) -> None:
     run(f"plan {plan} --seeds 1")
     params = read_params()
     for name in params.sources:
-        if main(["data", "fetch", name]) != 0:
-            run(f"data convert {name}")
-            run(f"data fetch {name}")
+        run(f"data fetch {name}")
     run("stage entries")
     run("stage fingerprint")
     for name in params.reads:
@@ -105,14 +103,8 @@ def test_every_full_scale_recipe_has_a_walk() -> None:
     }
 
 
-def test_a_checkpoint_with_a_pickle_alone_is_named_converted_and_trained(
-    hub: Hub, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_checkpoint_with_a_pickle_alone_is_fetched_and_trained(hub: Hub) -> None:
     walk("sct/sct-simcse --backbone bert-mini")
-    assert (
-        "but pytorch_model.bin); run `sentbench data convert bert-mini`, then fetch it"
-        in capsys.readouterr().err
-    )
     check_walked()
     assert hub.sent["senteval.tar"] == len(
         hub.repositories["datasets/princeton-nlp/datasets-for-simcse"].files["senteval.tar"]

@@ -6,12 +6,14 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import sentbench
 from harness.tasks.sts import spearman
+from methods.core.encoder import SentenceEncoder
 from tests.sentbench.test_encoders import folder, letters  # noqa: F401 - a fixture
 
 ROOT = Path(__file__).parents[2]
@@ -170,6 +172,44 @@ def test_a_batch_size_reaches_the_models_encode_and_changes_no_score() -> None:
     first, second = (sentbench.evaluate(Model(), task, batch_size=size) for size in (None, 7))
     assert sizes == [32, 7]
     assert first.equals(second)
+
+
+def test_the_command_has_a_batch_size_and_changes_no_score(
+    folder: Path,  # noqa: F811
+    file: Path,
+    printed: Callable[..., str],
+    refused: Callable[..., str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from methods.core.words import WordAverageEncoder
+
+    words = ["evaluate", str(folder), "--pairs", str(file), "--device", "cpu"]
+    expected, sizes = printed(*words), []
+    for kind in (SentenceEncoder, WordAverageEncoder):
+        plain = kind.encode
+
+        def seen(self: Any, texts: Any, *, plain: Any = plain, **options: Any) -> Any:
+            sizes.append(options.get("batch_size"))
+            return plain(self, texts, **options)
+
+        monkeypatch.setattr(kind, "encode", seen)
+    assert printed(*words, "--batch-size", "2") == expected
+    assert sizes[-1] == 2
+    assert "--batch-size 0: expected a whole number" in refused(*words, "--batch-size", "0")
+    assert "drop one" in refused(*words, "--batch-size", "2", "--from-store")
+
+
+def test_the_note_names_own_pairs_however_they_are_given() -> None:
+    from harness.commands.evaluate import text_note
+    from harness.tasks.sts import StsTask
+
+    included, given = StsTask("mine", "mine-pairs", dict), sentbench.pairs(ROWS, name="rows")
+    named = StsTask("STSB", "stsb", dict)
+    assert text_note([included], "senteval") == "text of mine as it is"
+    assert text_note([named], "senteval") == "SentEval's tokenised text"
+    assert (
+        text_note([named, included, given], "raw") == "raw text, as MTEB has it; text of mine, rows as it is"
+    )
 
 
 @pytest.mark.parametrize(

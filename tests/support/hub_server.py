@@ -212,6 +212,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._send_file(self.hub.repositories[name], file, body=body, redirected=True)
         elif path == "login":
             self._send(PAGE, "text/html")
+        elif path.startswith("api/models/"):
+            self._list(*path.removeprefix("api/models/").partition("/revision/")[::2])
         elif found:
             self._resolve(name, rest, body=body)
         else:
@@ -239,6 +241,21 @@ class _Handler(BaseHTTPRequestHandler):
             self._redirect(name, repository, file, fault)
         else:
             self._send_file(repository, file, body=body, redirected=False, fault=fault)
+
+    def _list(self, name: str, revision: str) -> None:
+        """Sends the commit of a model and the names of its files."""
+        repository = self.hub.repositories.get(name)
+        self._count("the list of files")
+        fault = self.hub.next_fault("the list of files", self.command)
+        if fault and self._refused_by(fault):
+            return
+        if repository is None:
+            self._refuse(404, "RepoNotFound", "Repository not found")
+        elif revision not in (repository.commit, *repository.names):
+            self._refuse(404, "RevisionNotFound", f"Invalid rev id: {revision}")
+        else:
+            files = [{"rfilename": file} for file in repository.files]
+            self._send_json({"id": name, "sha": repository.commit, "siblings": files})
 
     def _count(self, what: str) -> None:
         self.hub.requests[f"{self.command} {what}"] += 1

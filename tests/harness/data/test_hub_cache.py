@@ -41,13 +41,13 @@ def hub_provider(repo: str, **rest: str) -> dict[str, Any]:
 
 
 FILES = {"small": "hub/*/*/config.json", "large": "hub/*/*/model.safetensors"}
-CONVERTED = {"small": FILES["small"], "converted": "hub/*/*/converted/model.safetensors"}
+PICKLED = {"small": FILES["small"], "pickle": "hub/*/*/pytorch_model.bin"}
 PACKED = hub_provider("some/packed", archive="all.tar", folder="in")
 WHEELS = {"embedded": {"wheel": "tiny-words==1.0", "folder": "in"}}
 KINDS = {
     "model": Kind(hub_provider("some/model", repo_type="model"), MODEL, FILES),
     "named-model": Kind(hub_provider("some/model", repo_type="model", revision=NAME), MODEL, FILES),
-    "pickle": Kind(hub_provider("some/pickled", repo_type="model"), MODEL, CONVERTED),
+    "pickle": Kind(hub_provider("some/pickled", repo_type="model"), MODEL, PICKLED),
     "dataset": Kind(hub_provider("some/words"), {}, {"text": "hub/*/*/words.txt"}),
     "archive": Kind(PACKED, {}, {"tar": "hub/*/*/all.tar"}),
     "registry": Kind(WHEELS, {}, {"wheel": "wheels/*.whl"}),
@@ -57,7 +57,7 @@ KINDS = {
 def record_of(path: Path) -> Path:
     """Returns the file with the hash of a cached file."""
     hidden = path.with_name(f".{path.name}.etag")
-    return path.with_suffix(".json") if "converted" in path.parts else hidden if hidden.exists() else path
+    return hidden if hidden.exists() else path
 
 
 DAMAGES: dict[str, Callable[[Path], object]] = {
@@ -120,7 +120,6 @@ def content(kind: str) -> dict[str, bytes]:
 
 def fetch_first(kind: str) -> dict[str, bytes]:
     """Fills the cache and returns the files; data/NAME is gone afterwards, as before a stage runs again."""
-    assert kind != "pickle" or main(["data", "convert", kind]) == 0
     assert fetch(kind) == 0
     whole = content(kind)
     assert whole
@@ -165,7 +164,7 @@ def test_what_is_damaged_in_the_cache_is_fetched_again_or_is_one_line(
     if not network:
         cut_network(monkeypatch)
     code, lines = fetch(kind), capfd.readouterr().err.splitlines()
-    if network and file != "converted":
+    if network:
         assert (code, lines, content(kind)) == (0, [], whole)
         shutil.rmtree("data")
         cut_network(monkeypatch)
@@ -177,12 +176,6 @@ def test_what_is_damaged_in_the_cache_is_fetched_again_or_is_one_line(
         return
     assert (code, len(lines), content(kind)) == (2, 1, {})
     assert path.name in lines[0] or "pip download tiny-words==1.0" in lines[0]
-    if file == "converted":  # made again on request, of the pickle in the cache
-        assert f"`sentbench data convert {kind}`" in lines[0] or damage == "record deleted"
-        monkeypatch.setenv("HF_ENDPOINT", hub.url)
-        assert main(["data", "convert", kind]) == 0
-        assert fetch(kind) == 0
-        assert content(kind) == whole
 
 
 @pytest.mark.parametrize("text", ["0123", "f" * 40, None])

@@ -55,21 +55,55 @@ def test_a_folder_here_goes_first_and_a_name_of_another_form_is_a_folder(saved: 
     assert not server.requests
 
 
-@pytest.mark.parametrize(
-    ("file", "content", "told"),
-    [
-        ("config.json", None, r"^lab/odd: no such folder, and the hub .*config.json[^\n]*$"),
-        ("model.safetensors", None, r"^lab/odd: no such folder, and the hub .*model.safetensors[^\n]*$"),
-        ("modules.json", b"{}x", "modules.json: "),
-        ("modules.json", b"[3]", "modules.json: "),
-        ("modules.json", b'[{"path": "../up"}]', "modules.json: "),
-        ("modules.json", b'[{"path": "/etc"}]', "modules.json: "),
-    ],
-)
-def test_a_model_without_a_needed_file_or_with_modules_outside_its_folder_is_refused(
-    saved: Path, server: Hub, file: str, content: bytes | None, told: str
-) -> None:
-    files = {**folder_bytes(saved), file: content}
-    server.add("lab/odd", {name: given for name, given in files.items() if given is not None})
-    with pytest.raises(InputError, match=told):
+def test_every_file_that_the_libraries_read_is_fetched_and_no_other(saved: Path, server: Hub) -> None:
+    """Names of settings are not listed: an adapter, a template and a tokenizer of a module are files too."""
+    more = (
+        *("adapter_config.json", "processor_config.json", "chat_template.jinja", "sentencepiece.bpe.model"),
+        *("model-00001-of-00002.safetensors", "model.safetensors.index.json"),
+        *("2_Dense/pytorch_model.bin", "query_0_Transformer/tokenizer.json", "sentence_roberta_config.json"),
+    )
+    left = (
+        *("pytorch_model.bin", "tf_model.h5", "flax_model.msgpack", "onnx/model.onnx", "onnx/config.json"),
+        *("README.md", "modeling_own.py", "training_args.bin", "openvino/openvino_model.bin"),
+    )
+    kept = folder_bytes(saved)
+    server.add("lab/model", kept | {name: name.encode() for name in (*more, *left)})
+    assert folder_bytes(model_folder("lab/model")).keys() == kept.keys() - {"README.md"} | {*more}
+
+
+def test_a_pickle_is_fetched_where_no_other_weights_are(saved: Path, server: Hub) -> None:
+    files = folder_bytes(saved)
+    files["pytorch_model.bin"] = files.pop("model.safetensors")
+    server.add("lab/model", files)
+    assert "pytorch_model.bin" in folder_bytes(model_folder("lab/model"))
+
+
+def test_a_file_outside_its_folder_is_not_written(saved: Path, server: Hub) -> None:
+    server.add("lab/model", {**folder_bytes(saved), "../up.json": b"{}", "/tmp/up.json": b"{}"})
+    assert not [name for name in folder_bytes(model_folder("lab/model")) if "up.json" in name]
+
+
+def test_a_repository_that_has_no_model_is_one_line(saved: Path, server: Hub) -> None:
+    server.add("lab/odd", {"README.md": b"words", "2_Dense/config.json": b"{}"})
+    with pytest.raises(InputError, match=r"^lab/odd: no such folder, and the hub [^\n]*modules.json[^\n]*$"):
         model_folder("lab/odd")
+    with pytest.raises(InputError, match=r"no such repository[^\n]*$"):
+        model_folder("lab/none")
+    with pytest.raises(InputError, match=r"no such revision[^\n]*$"):
+        model_folder("lab/model@later")
+
+
+def test_modules_outside_the_folder_are_refused_as_of_any_folder(saved: Path, server: Hub) -> None:
+    server.add("lab/odd", {**folder_bytes(saved), "modules.json": b'[{"path": "../up", "type": "a.b"}]'})
+    with pytest.raises(InputError, match=r"modules\.json: "):
+        sentbench.load("lab/odd")
+
+
+@pytest.mark.parametrize("revision", ["..", "../../up", "a/../b", "", "refs/heads/x", "-x", "/etc"])
+def test_what_is_no_revision_of_the_hub_is_refused_before_it_becomes_a_path(
+    saved: Path, server: Hub, revision: str
+) -> None:
+    server.add("lab/model", folder_bytes(saved), names=("main", revision))
+    with pytest.raises(InputError, match=r"behind @"):
+        model_folder(f"lab/model@{revision}")
+    assert not server.requests

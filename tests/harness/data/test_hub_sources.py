@@ -1,4 +1,4 @@
-"""Sources of a hub: pinned, locked, unpacked from one archive, converted from pickles."""
+"""Sources of a hub: pinned, locked, unpacked from one archive, and the tensors of pickles."""
 
 import json
 import os
@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from harness.compute.pickled import convert
 from harness.data import download
 from harness.data.download import fetch, read_record
 from harness.data.sources import Lock, lock_sources
@@ -63,7 +62,7 @@ def test_a_locked_source_is_fetched_at_its_commit_with_its_hashes(
 MODEL = {"kind": "backbone", "text": None, "rows": {"config.json": None, "model.safetensors": None}}
 
 
-def test_pickled_weights_are_converted_on_request_and_then_fetched(server: Hub, declare: Declare) -> None:
+def test_of_pickled_weights_the_tensors_are_fetched(server: Hub, declare: Declare) -> None:
     """Two names of one tensor, as old checkpoints have them, become two tensors of their own."""
     import torch
     from safetensors.torch import load_file
@@ -72,22 +71,14 @@ def test_pickled_weights_are_converted_on_request_and_then_fetched(server: Hub, 
     state = {"bert.b": shared, "bert.a.gamma": shared[0], "bert.c": shared.T}
     server.add("some/model", {"config.json": b"{}", "pytorch_model.bin": pickled(state)}, commit=COMMIT)
     declare({"hub": {"repo": "some/model", "repo_type": "model", "revision": "main"}}, **MODEL)
-    with pytest.raises(
-        InputError, match=r"no such file .*but pytorch_model.bin.*`sentbench data convert tiny`"
-    ):
-        fetch("tiny", Path("data"))
-    made = convert("tiny")
     folder = fetch("tiny", Path("data"))
     found = load_file(folder / "model.safetensors")
     torch.testing.assert_close(found, state, rtol=0, atol=0)
-    hashed = json.loads(made.with_suffix(".json").read_text())["sha256"]
-    assert hashed.keys() == {"pytorch_model.bin", "model.safetensors"}
+    assert not (folder / "pytorch_model.bin").exists()
     assert read_record(folder)["revision"] == COMMIT
 
 
-def test_pickled_weights_in_a_folder_of_a_repository_are_converted_and_fetched(
-    server: Hub, declare: Declare
-) -> None:
+def test_of_pickled_weights_in_a_folder_the_tensors_are_fetched(server: Hub, declare: Declare) -> None:
     """As GloVe is on the hub: a module's folder, no config.json next to the pickle."""
     import torch
     from safetensors.numpy import load_file
@@ -103,7 +94,6 @@ def test_pickled_weights_in_a_folder_of_a_repository_are_converted_and_fetched(
     rows = {"vectors.safetensors": None, "vocab.txt": 2}
     hub = {**place, "make": "glove-module", "inputs": inputs}
     declare({"hub": hub}, kind="vectors", text=None, rows=rows)
-    convert("tiny")
     found = load_file(fetch("tiny", Path("data")) / "vectors.safetensors")["vectors"]
     assert found.tolist() == [[1, 0], [0, 1]]
 
@@ -117,9 +107,24 @@ class Evil:
 def test_a_pickle_of_anything_but_tensors_is_refused_and_not_opened(
     server: Hub, declare: Declare, place: Path, value: object
 ) -> None:
-    server.add("some/model", {"pytorch_model.bin": pickled(value)}, commit=COMMIT)
+    server.add("some/model", {"config.json": b"{}", "pytorch_model.bin": pickled(value)}, commit=COMMIT)
     declare({"hub": {"repo": "some/model", "repo_type": "model", "revision": "main"}}, **MODEL)
-    with pytest.raises(InputError, match=rf"model\.bin of some/model at {COMMIT}: .* tensors alone"):
-        convert("tiny")
+    with pytest.raises(InputError, match=rf"{COMMIT}/pytorch_model\.bin: .* tensors alone"):
+        fetch("tiny", Path("data"))
     assert not (place / "opened").exists()
     assert not list(place.rglob("model.safetensors"))
+
+
+def test_a_copy_of_the_hub_may_have_a_pickle_alone(
+    place: Path, declare: Declare, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+    from safetensors.torch import load_file
+
+    copy = place / "copy/some/model"
+    copy.mkdir(parents=True)
+    (copy / "config.json").write_text("{}")
+    (copy / "pytorch_model.bin").write_bytes(pickled({"a": torch.eye(2)}))
+    monkeypatch.setenv("SENTBENCH_HUB", str(place / "copy"))
+    declare({"hub": {"repo": "some/model", "repo_type": "model", "revision": "main"}}, **MODEL)
+    assert load_file(fetch("tiny", Path("data")) / "model.safetensors")["a"].tolist() == [[1, 0], [0, 1]]

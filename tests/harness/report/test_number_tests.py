@@ -72,9 +72,9 @@ def found_statistic(runs: np.ndarray, reported: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("drawn", [Origin(), Origin(5), Origin(5, 5)])
 def test_means_of_several_runs_show_the_part_of_the_variance_that_their_sources_hide(drawn: Origin) -> None:
-    """Sources of ten runs that reproduce the same: at most the level, and four sds more are seen."""
-    rng, counts = np.random.default_rng(9), [10] * 8
-    means, within = rng.normal(0, 1 / 10**0.5, (8, STUDIES)), rng.chisquare(72, STUDIES) / 72
+    """Fifteen sources of ten runs that reproduce the same: at most the level, and four sds more are seen."""
+    rng, counts = np.random.default_rng(9), [10] * 15
+    means, within = rng.normal(0, 1 / 10**0.5, (15, STUDIES)), rng.chisquare(135, STUDIES) / 135
     reported = reported_numbers(rng, 1.0, STUDIES, drawn)
     rates = []
     for shift in (0.0, 4.0):

@@ -68,6 +68,37 @@ def test_a_family_has_the_vectors_of_sentence_transformers(tmp_path: Path, famil
     assert_same(write_family(tmp_path / family, family), here=family in FAMILIES, texts=TEXTS)
 
 
+@pytest.mark.parametrize("side", ["left", "right"])
+@pytest.mark.parametrize("pooling", ["mean", "lasttoken"])
+def test_a_decoder_with_its_own_tokenizer_has_the_vectors_of_sentence_transformers(
+    tmp_path: Path, side: str, pooling: str
+) -> None:
+    """Attention is causal, padding on either side; the family's tokenizer reads byte pairs."""
+    from tokenizers.pre_tokenizers import ByteLevel
+    from transformers import Qwen2Tokenizer
+
+    folder = write_family(tmp_path / "qwen2", "qwen2")
+    (folder / "tokenizer.json").unlink()
+    letters = {letter: number for number, letter in enumerate(sorted(ByteLevel.alphabet())[:126])}
+    Qwen2Tokenizer(vocab=letters, merges=[], padding_side=side).save_pretrained(folder)
+    (folder / "1_Pooling/config.json").write_text(
+        json.dumps({"embedding_dimension": 16, "pooling_mode": pooling})
+    )
+    assert_same(folder, here=False, texts=TEXTS)
+
+
+def test_word_pieces_beside_a_family_of_byte_pairs_are_read_as_the_file_has_them(tmp_path: Path) -> None:
+    """transformers builds byte pairs from the words: the library's vectors are of single letters then."""
+    from tokenizers import Tokenizer
+
+    folder = write_family(tmp_path / "qwen2", "qwen2")
+    encoder, notes = read_any(folder)
+    file = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    assert encoder.token_ids(TEXTS) == [found.ids for found in file.encode_batch(TEXTS)]
+    assert any("tokenizer.json, which is used" in note for note in notes)
+    assert np.abs(encoder.encode(TEXTS) - theirs(folder, TEXTS)).max() > 0.01
+
+
 def libraries_families() -> list[str]:
     """Returns what transformers lists as masked models, and sentence-transformers as encoders."""
     from sentence_transformers.base.modules import transformer
