@@ -56,7 +56,7 @@ class Shown(NamedTuple):
             words = {1: "higher", -1: "lower", 0: "no clear difference"}
             return words[signs[0]] if len(set(signs)) == 1 else "depends on the measure"
         if min(signs) < 0:
-            return "no, the opposite" if max(signs) <= 0 else "depends on the measure"
+            return f"no, the opposite on {-sum(signs)} of 3" if max(signs) <= 0 else "depends on the measure"
         return {3: "yes", 0: "no clear difference"}.get(sum(signs), f"on {sum(signs)} of 3 measures")
 
 
@@ -121,8 +121,8 @@ FACTS = (
         SIMCSE,
         "Limkonchotiwat et al. 2022 (ConGen): a teacher helps small encoders",
     ),
-    Fact("PCL, SimCSE", Side("pcl-small"), SIMCSE, "its authors: higher"),
-    Fact("UNA, SimCSE", Side("una-small"), SIMCSE, "its authors: higher"),
+    Fact("PCL, SimCSE", Side("pcl-small"), SIMCSE, "PCL's paper: higher"),
+    Fact("UNA, SimCSE", Side("una-small"), SIMCSE, "UNA's paper: higher"),
     Fact("DiffCSE, SimCSE", Side("diffcse-small"), SIMCSE, "Chuang et al. 2022 (DiffCSE): higher"),
     Fact(
         "whitened, as they are (untrained)",

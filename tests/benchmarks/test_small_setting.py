@@ -81,7 +81,7 @@ def test_a_system_without_seeds_is_compared_with_every_seed_of_the_other() -> No
         ((UP, UP, UP), "yes"),
         ((UP, UP, OPEN), "on 2 of 3 measures"),
         ((OPEN, OPEN, OPEN), "no clear difference"),
-        ((DOWN, OPEN, DOWN), "no, the opposite"),
+        ((DOWN, OPEN, DOWN), "no, the opposite on 2 of 3"),
         ((UP, OPEN, DOWN), "depends on the measure"),
     ],
 )
