@@ -154,7 +154,7 @@ def columns_of(task: StsTask) -> tuple[list[str], list[str], np.ndarray]:
 
 
 def our_scores(model: SentenceEncoder, tasks: Sequence[StsTask], *, half: bool = False) -> list[float]:
-    """What selection does in training: unique texts once, batches of equal length, cosines in float64."""
+    """Selection in training: unique texts once, batches of equal length, cosines in float64."""
     with torch.autocast(model.device.type, torch.bfloat16, enabled=half):
         found = evaluate_tasks(list(tasks), model.encode)
     pooled = {

@@ -30,7 +30,7 @@ REPORT, KEPT = Path("reports/portability.md"), Path("reports/portability.json")
 EMULATOR = "qemu-x86_64"
 PROCESSORS = ("Haswell", "Skylake-Server", "EPYC-Milan")
 OPERATORS = "operators"
-"""What is computed besides runs, which are named by their keys."""
+"""Computations besides runs, which are named by their keys."""
 FEW = ("simcse-small__words-50d__s2", "diffcse-small__words-50d__s2", "sct-small__words-50d__s2")
 """Runs whose first losses the short form computes."""
 ROWS = 64
@@ -94,7 +94,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 class Found:
-    """What was computed so far, in memory and in a file.
+    """Results so far, in memory and in a file.
 
     here: this machine's processor. results: processor -> name of a result -> its hash and the code's.
     """

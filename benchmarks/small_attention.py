@@ -1,4 +1,4 @@
-"""How much [CLS] attends to a word, by how often the corpus has it, before and after training."""
+"""Attention of [CLS] to a word by the word's corpus frequency, before and after training."""
 
 import math
 import re

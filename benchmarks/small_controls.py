@@ -19,7 +19,7 @@ TEST = ("STSB", "STS12-part", "STS13-part", "STS14-part", "STS15-part", "STS16-p
 """STS-B test and the partial sets."""
 TITLES = {"dev": "STS-B dev", "test": "STS-B test", "parts": "partial sets"}
 INTRO = (
-    "Rows of the small table: the untrained encoder; SimCSE's loss with its sign turned round (`negated`); "
+    "Rows of the small table: the untrained encoder; the negated loss of SimCSE (`negated`); "
     "with another sentence's view as the positive (`permuted`); and without positives (`uniformity`, at "
     "SimCSE's own temperature of 0.05; 0.25, Wang and Isola's t of 2, is the weaker control on STS-B dev). "
     "Written by "

@@ -1,4 +1,4 @@
-"""What the small setting shows, for docs/small-setting.md: rates, facts of the literature, attention weights.
+"""Results of the small setting, for docs/small-setting.md: rates, facts of the literature, attention weights.
 
 `python -m benchmarks.small_setting` needs a reproduced checkout. It trains what the committed results do not
 have, keeps each training in `.cache/small-setting`, and writes three sections of the page and a figure. Rates
@@ -89,7 +89,7 @@ def attention_section(params: Params, _: int) -> str:
 
 Part = Callable[[Params, int], str]
 PARTS: dict[str, Part] = {"attention": attention_section, "facts": facts_section, "rates": rates_section}
-"""What the command writes, by name, in the order of its work."""
+"""Outputs of the command, by name, in the order of computation."""
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What models are called with and what they answer: it becomes one array, or one line says what it is."""
+"""Calls of models and their answers: an answer becomes one array, or an error of one line."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class Picture(str):
 
 @dataclass(frozen=True)
 class Comparison:
-    """What `compare` found; printed, it is a table. `found` has the differences as values."""
+    """Result of `compare`; printed, it is a table. `found` has the differences as values."""
 
     found: SystemComparison
 

@@ -1,1 +1,1 @@
-"""What every method is built from; imports nothing from the rest of this repository."""
+"""Building blocks of every method; imports no other package of this repository."""

@@ -1,4 +1,4 @@
-"""Which texts are encoded together: at evaluation every unique text once, in training groups of like length.
+"""Batching of texts: at evaluation every unique text once, in training groups of similar length.
 
 A loss still sees all rows of its batch at once, so the negatives of a contrastive loss stay what they were.
 Legend: N rows of a batch, L tokens, d width.

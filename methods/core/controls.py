@@ -1,6 +1,6 @@
 """Controls of an objective: trainings that a loss should beat if what it learns comes from its positives.
 
-A control is a setting of any method. `negated` is the loss with its sign turned round. `permuted` gives every
+A control is a setting of any method. `negated` is the negated loss. `permuted` gives every
 sentence the second view of another one, where the loss reads its two views from `vectors(batch)`.
 """
 
@@ -40,7 +40,7 @@ def become_control(method: Any, control: Control) -> None:
 
 
 class _Negated:
-    """A loss with its sign turned round; its parts are those of the loss."""
+    """A negated loss; its parts are those of the loss."""
 
     def __init__(self, loss: Any) -> None:
         self.loss = loss

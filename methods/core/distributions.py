@@ -33,7 +33,7 @@ TARGET_ROWS = 8
 
 
 class Match(NamedTuple):
-    """How far online distributions are from their targets, in nats, means over the batch.
+    """Distances of online distributions from their targets, in nats, means over the batch.
 
     cross_entropy: [] or [V], has the gradient. entropy: the target's own [], a constant.
     """

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 PART = ".part"
-"""How the name of a temporary file or folder ends; it starts with a dot."""
+"""Suffix of temporary files and folders; their names start with a dot."""
 DIGEST, FILES = "digest", "files"
 SETTLED = 1_000_000_000
 """Nanoseconds after which a file's times tell whether it was written again."""

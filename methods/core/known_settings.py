@@ -1,4 +1,4 @@
-"""Which settings of a sentence-transformers folder are computed here: each key with its known values.
+"""Supported settings of a sentence-transformers folder: each key with its known values.
 
 A folder with any other module, key or value goes through sentence-transformers itself. The lists follow what
 its release 6.2 reads; a test compares them with the keys of the installed release.
@@ -105,7 +105,7 @@ MODULE: dict[str, Accepts] = {
 
 
 class KnownSettings(NamedTuple):
-    """What a folder of known settings states: see `SentenceEncoder` for what is made of it.
+    """Settings of a folder; `SentenceEncoder` applies them.
 
     weights: the folder of transformer and tokenizer. length: longest input in word pieces, None for the
     tokenizer's. dense: the folder of the output layer.

@@ -18,7 +18,7 @@ from methods.core.types import TEXT, Batch, Column, Encoder, Loss, Row
 ParentKind = Literal["encoder", "teacher"]
 """A parent that reads texts, or a teacher's vectors of the corpus."""
 WordVectors = Literal["refused", "accepted", "needed"]
-"""Whether a method takes averages of word vectors for its encoder, or nothing else."""
+"""Whether a method accepts averages of word vectors as its encoder, or accepts only these."""
 
 
 class MethodConfig(Settings):
@@ -33,7 +33,7 @@ class MethodConfig(Settings):
 
     @property
     def parent_kind(self) -> ParentKind | None:
-        """What the run's parent must be, None where training reads no parent."""
+        """Required kind of the run's parent, None if training reads no parent."""
         return None
 
     @property

@@ -1,4 +1,4 @@
-"""Where a method's networks come from: fresh copies of the backbone, and frozen parents outside the tree.
+"""Sources of a method's networks: fresh copies of the backbone, and frozen parents outside the module tree.
 
 Legend: B rows, L tokens, V vocabulary.
 """

@@ -1,4 +1,4 @@
-"""How the token vectors of a backbone become one vector per sentence.
+"""Pooling: from the token vectors of a backbone to one vector per sentence.
 
 Two different averages are called "first-last" in the literature; the names here say which layers enter.
 `first-last-avg` takes the first transformer layer and the last (SimCSE's current code); `static-last-avg`

@@ -23,13 +23,13 @@ FLOW, FLOW_TYPE = "2_Flow", "sentbench.CouplingFlow"
 """Folder and type of an output layer that is an invertible map: a module of this project alone."""
 
 IDENTITY, TANH = "identity", "tanh"
-"""What may follow the output layer."""
+"""Kinds of modules that may follow the output layer."""
 
 ACTIVATIONS = {
     IDENTITY: "torch.nn.modules.linear.Identity",
     TANH: "torch.nn.modules.activation.Tanh",
 }
-"""What follows the output layer -> its class, as sentence-transformers names it."""
+"""Kind of module after the output layer -> its class in sentence-transformers."""
 
 _ST = "sentence_transformers.models."
 

@@ -63,7 +63,7 @@ class TeacherQueueConfig(MethodConfig):
 
 
 class TeacherQueueMethod(Method):
-    """What ConGen and CKD share: teacher vectors looked up by row, and the queue they move through.
+    """Shared parts of ConGen and CKD: teacher vectors looked up by row, and their queue.
 
     Trained: the student. A batch enters the queue after the optimiser's step, so that no loss compares with
     its own batch twice.

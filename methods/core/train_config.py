@@ -1,4 +1,4 @@
-"""How a run is trained: the settings that every method shares, and the steps and rates they lead to."""
+"""Training settings that every method shares, and the resulting steps and rates."""
 
 import math
 from typing import Annotated, Literal, NamedTuple, Self
@@ -48,7 +48,7 @@ Drop = Annotated[
 
 
 class TrainConfig(Settings):
-    """How a run is trained. Every number comes from its recipe; nothing is rescaled."""
+    """Training settings of a run. Every number comes from its recipe and is not rescaled."""
 
     steps: int | None = Field(
         ge=0, description="optimiser steps; null where `epochs` is given; 0 trains nothing"
@@ -126,7 +126,7 @@ class TrainConfig(Settings):
 
 
 class StepPlan(NamedTuple):
-    """Which rows form the batch of which step, for a run that states its steps or its epochs.
+    """Assignment of rows to the batches of steps, for a run that states its steps or its epochs.
 
     Steps count from 0 over all epochs.
     """

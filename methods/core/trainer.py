@@ -27,7 +27,7 @@ NO_SCORE = "no_score"
 
 @dataclass
 class TrainRecord:
-    """Where training stands and what it selected. `best_*` is over evaluations after at least one step.
+    """Progress of a training and its selection. `best_*` is over evaluations after at least one step.
 
     last: the last score that is defined. stopped: before all steps were done.
     candidate: which of the method's candidates was best at the last evaluation.

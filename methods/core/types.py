@@ -1,4 +1,4 @@
-"""What passes between corpus, method, trainer and evaluation, and how batches get to a device without a wait.
+"""Types shared by corpus, method, trainer and evaluation, and asynchronous transfer of batches to a device.
 
 Legend of shapes used throughout `methods`: B batch, L tokens, d width, K positives, M queue rows.
 """
@@ -21,7 +21,7 @@ MASK, HOST_MASK = "attention_mask", "host_mask"
 """The mask of tokens, and on other devices than the CPU its copy that stays on the host."""
 
 Batch = dict[str, Any]
-"""What one step reads, by names that the method gives: `Tokens`, a tensor, or a group of such."""
+"""Input of one step, by names that the method gives: `Tokens`, a tensor, or a group of these."""
 
 Column = int
 """Which text of a row: TEXT is the sentence itself, p its p-th augmentation, as in recipes/corpora.yaml."""
@@ -54,7 +54,7 @@ class Loss(NamedTuple):
 
 @runtime_checkable
 class Encoder(Protocol):
-    """What training yields and evaluation takes."""
+    """Interface of an encoder: training returns one, evaluation uses it."""
 
     @property
     def dim(self) -> int: ...

@@ -29,7 +29,7 @@ SPECIAL = (PAD, UNKNOWN, FIRST, LAST, "[MASK]")
 INITIAL_SD = 0.02
 """Standard deviation of the weights that are drawn, as BERT draws them."""
 Start = Literal["identity", "mean"]
-"""What a layer computes at first, up to its layer norms.
+"""Initial output of a layer, up to its layer norms.
 
 identity: the token itself, because the output weights of attention and feed-forward are zero; positions are
 drawn. mean: the token plus the mean of all tokens, because values and attention output are identities and

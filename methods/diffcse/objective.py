@@ -12,7 +12,7 @@ from methods.core.losses import info_nce, wide
 from methods.core.types import Loss
 
 CountedPositions = Literal["all", "real"]
-"""Which positions the detection loss averages over: all of a padded batch, or those that hold a token."""
+"""Positions over which the detection loss averages: all of a padded batch, or only tokens."""
 
 
 def replaced(rewritten: Tensor, original: Tensor, mask: Tensor) -> Tensor:

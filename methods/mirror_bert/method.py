@@ -14,7 +14,7 @@ from methods.core.types import Batch, Loss, Row, Tokens
 from methods.mirror_bert.config import MirrorBertConfig, SpanPlace
 
 LITERAL_MASK = "[MASK]"
-"""What the released code writes into every text, three ordinary pieces for a RoBERTa."""
+"""Mask text of the released code in every text, three ordinary tokens for a RoBERTa."""
 
 
 class MirrorBert(Method):

@@ -9,7 +9,7 @@ from methods.core.losses import unit, wide
 from methods.core.types import Loss
 
 Reduction = Literal["mean", "sum"]
-"""How the cosines of a batch become one number."""
+"""Aggregations of a batch's cosines to one number."""
 
 
 class Decorrelation(NamedTuple):

@@ -21,7 +21,7 @@ DOTTED_I = "\u0130"
 """The one letter that is longer in lower case, so that a word would no longer be found where it stands."""
 
 QUOTES = ('"', "``", "''")
-"""What a double quotation mark may look like in a text; the word tokenizer writes the latter two."""
+"""Forms of a double quotation mark in a text; the word tokenizer writes the latter two."""
 
 
 def lower(text: str) -> str:
