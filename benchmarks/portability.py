@@ -22,8 +22,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from harness.disk.files import write_json, write_text
 from harness.errors import InputError
+from harness.io.files import write_json, write_text
 from harness.process import compute_with, prepare
 
 REPORT, KEPT = Path("reports/portability.md"), Path("reports/portability.json")
@@ -246,7 +246,7 @@ def operators() -> dict[str, str]:
 
 def code_that_computes() -> str:
     """Returns the fingerprint of all code that trains or is in this benchmark."""
-    from harness.identity import METHODS, code_base, training_roots
+    from harness.stages.identity import METHODS, code_base, training_roots
 
     roots = [root for method in METHODS for root in training_roots(method)]
     return sha256(code_base().fingerprint(roots).encode() + Path(__file__).read_bytes())

@@ -25,7 +25,7 @@ from benchmarks import BENCHMARKS, stand_ins
 from harness.data.corpora import corpus_file, read_corpus
 from harness.data.download import folder_of
 from harness.data.sts import ScoredPair
-from harness.disk.files import write_record
+from harness.io.files import write_record
 from harness.process import quiet
 from harness.report.measurements import (
     Benchmark,

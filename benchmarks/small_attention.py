@@ -55,8 +55,10 @@ def mean_weights(folder: Path, texts: Sequence[str]) -> tuple[Counter[str], dict
     """Returns how often the texts have each word, and the word's mean weight in [CLS] of the first layer."""
     from transformers import AutoModel, AutoTokenizer
 
-    tokenizer: Any = AutoTokenizer.from_pretrained(folder)
-    model: Any = AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
+    tokenizer: Any = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
+    model: Any = AutoModel.from_pretrained(
+        folder, attn_implementation="eager", trust_remote_code=False
+    ).eval()
     counts, sums = np.zeros(len(tokenizer)), np.zeros(len(tokenizer))
     for start in range(0, len(texts), BATCH):
         batch = tokenizer(

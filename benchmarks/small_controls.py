@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from harness.errors import InputError
-from harness.facts.statistics import Interval, mean, mean_interval
-from harness.results.schema import ResultFile
+from harness.evidence.schema import ResultFile
+from harness.evidence.statistics import Interval, mean, mean_interval
 
 ENCODER, CONFIDENCE, WIDTH = "words-50d", 0.95, 118
 SIMCSE, UNTRAINED, WHITENED = "simcse-small", "pooled-cls-small", "whitening-small"

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from benchmarks.small_controls import CONFIDENCE, Scores
 from benchmarks.small_trainings import Trainings, of_system
-from harness.facts.statistics import Interval, mean, mean_interval
+from harness.evidence.statistics import Interval, mean, mean_interval
 
 MEASURES = ("dev", "test", "parts")
 

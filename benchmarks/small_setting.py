@@ -11,8 +11,8 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from harness.disk.files import write_text
 from harness.errors import InputError
+from harness.io.files import write_text
 from harness.plan.entries import Params, read_plan
 from harness.process import compute_with, prepare, quiet
 

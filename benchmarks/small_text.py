@@ -7,7 +7,7 @@ from pathlib import Path
 from benchmarks.small_attention import SENTENCES, Word, rank_correlation
 from benchmarks.small_controls import WIDTH
 from benchmarks.small_facts import MEASURES, Difference, Shown
-from harness.facts.statistics import mean
+from harness.evidence.statistics import mean
 
 SHOWN = "yes"
 

@@ -12,11 +12,11 @@ from benchmarks.small_controls import ENCODER, TEST, Scores, scores_from, scores
 from harness.compute.encoders import CheckedNetworks, read_encoder
 from harness.compute.rows import read_rows
 from harness.compute.train import build_trainer
-from harness.disk.files import write_text
-from harness.identity import arithmetic_used, code_base, evaluation_roots, run_identity
+from harness.evidence.store import read_results
+from harness.io.files import write_text
 from harness.paths import PIECES, SCORES, cache
 from harness.plan.entries import Params, Run
-from harness.results.store import read_results
+from harness.stages.identity import arithmetic_used, code_base, evaluation_roots, run_identity
 from harness.tasks.evaluation import evaluate_tasks
 from harness.tasks.registry import build_tasks
 

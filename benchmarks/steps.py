@@ -24,8 +24,8 @@ import yaml
 
 from benchmarks import stand_ins
 from benchmarks.runner import processor, timed
-from harness.disk.files import write_text
 from harness.errors import InputError
+from harness.io.files import write_text
 from harness.plan.entries import Params, Run
 from harness.plan.estimate import Estimate
 from harness.plan.recipes import load_recipes

@@ -15,8 +15,8 @@ from benchmarks.verdict_studies import (
     fifty_runs,
     reported_numbers,
 )
-from harness.facts.comparisons import surviving
-from harness.facts.number_tests import (
+from harness.evidence.comparisons import surviving
+from harness.evidence.number_tests import (
     AMONG_SOURCES,
     LEVEL,
     LOOKS,
@@ -26,7 +26,7 @@ from harness.facts.number_tests import (
     over_looks,
     p_values_of_sources,
 )
-from harness.facts.verdicts import LEVELS, answers_by_sources
+from harness.evidence.verdicts import LEVELS, answers_by_sources
 
 PAGE = 1_755
 """Published one-run numbers on the pages of the five papers, when the procedures were first tested."""

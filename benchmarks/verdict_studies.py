@@ -1,4 +1,4 @@
-"""Simulated studies of one reported number by our seeds: what the procedures of `harness.facts` get wrong,
+"""Simulated studies of one reported number by our seeds: what the procedures of `harness.evidence` get wrong,
 and how often they answer.
 
 A study draws our runs and a reported number, follows the rules, and counts.
@@ -12,8 +12,8 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from harness.facts.evidence.ledger import load_ledger, runs_of
-from harness.facts.number_tests import (
+from harness.evidence.ledger import load_ledger, runs_of
+from harness.evidence.number_tests import (
     DEV_CORRELATION,
     LEVEL,
     LOOKS,
@@ -25,8 +25,8 @@ from harness.facts.number_tests import (
     origin_of,
     p_values,
 )
-from harness.facts.published import load_published
-from harness.facts.verdicts import DRAWS, LEVELS, answers_at_a_look, judge
+from harness.evidence.published import load_published
+from harness.evidence.verdicts import DRAWS, LEVELS, answers_at_a_look, judge
 from harness.paths import LEADERBOARDS
 from harness.report.tables.evidence import SeedScore, in_declared_order
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from benchmarks.verdict_studies import OUTSIDE_OF_IT, ErrorRate, Studies, reported_numbers
-from harness.facts.comparisons import (
+from harness.evidence.comparisons import (
     RESAMPLES,
     Pair,
     claimed_among_many,
@@ -16,7 +16,8 @@ from harness.facts.comparisons import (
     rank_intervals,
     resampled_correlations,
 )
-from harness.facts.number_tests import LEVEL, LOOKS, Origin
+from harness.evidence.number_tests import LEVEL, LOOKS, Origin
+from harness.evidence.store import read_results
 from harness.paths import SCORES
 from harness.report.system_pairs import (
     NO_ITEMS,
@@ -28,7 +29,6 @@ from harness.report.system_pairs import (
     difference_of,
     system_scores,
 )
-from harness.results.store import read_results
 
 TASKS = [TaskName(str(number), "spearman", "all", "senteval") for number in range(6)]
 

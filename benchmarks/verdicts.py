@@ -2,7 +2,7 @@
 
 `python -m benchmarks.verdicts` writes both tables of docs/verdicts.md, on two processes and with fixed seeds.
 Numbers are in points: our seeds or others' runs, and a reported number of a known origin. They are judged by
-the functions of `harness.facts` that judge the tables.
+the functions of `harness.evidence` that judge the tables.
 """
 
 import sys
@@ -12,8 +12,8 @@ from pathlib import Path
 from benchmarks.verdict_others import rows_of_others, rows_of_pages
 from benchmarks.verdict_studies import ErrorRate, rows_of_laws, rows_of_looks, useful
 from benchmarks.verdict_systems import rows_of_claims, rows_of_intervals, rows_of_systems
-from harness.disk.files import write_text
-from harness.facts.number_tests import LOOKS
+from harness.evidence.number_tests import LOOKS
+from harness.io.files import write_text
 from harness.report.formats.readmes import with_section
 
 DOCS = Path("docs/verdicts.md")

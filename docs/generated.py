@@ -16,13 +16,13 @@ from benchmarks.small_controls import to_controls
 from benchmarks.small_setting import PAGE as SMALL_PAGE
 from docs import outputs
 from harness.commands.list import listing
-from harness.disk.files import write_text
 from harness.errors import InputError
+from harness.evidence.store import read_results
+from harness.io.files import write_text
 from harness.paths import AUDIT, LEADERBOARDS, MEASUREMENTS, SCORES, SOURCE_PAGE, SPEED_PAGE
 from harness.report.formats.readmes import INTRO, to_deviations, to_source_table, with_section
 from harness.report.measurements import load_measurements, to_speed_section
 from harness.report.pages.audit import load_audits
-from harness.results.store import read_results
 from methods.registry import METHODS
 
 README = "README.md"
@@ -30,9 +30,9 @@ SCHEMAS = LEADERBOARDS / "schemas"
 KINDS = {
     "recipe": "harness.plan.recipes:RecipeFile",
     "params": "harness.plan.entries:Params",
-    "table": "harness.facts.spec:TableSpec",
-    "published": "harness.facts.published:PublishedPaper",
-    "evidence": "harness.facts.evidence.ledger:StudyFile",
+    "table": "harness.evidence.spec:TableSpec",
+    "published": "harness.evidence.published:PublishedPaper",
+    "evidence": "harness.evidence.ledger:StudyFile",
     "claims": "harness.report.pages.claims:PaperClaims",
     "audit": "harness.report.pages.audit:MethodAudit",
 }

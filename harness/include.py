@@ -15,8 +15,8 @@ from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import methods
-from harness.declarations import check_name
 from harness.errors import REASONS, InputError, place_in
+from harness.io.declarations import check_name
 from harness.paths import FOLDERS, INCLUDE, MODULES, TASK_MODULES
 from harness.tasks import declared
 from methods.registry import METHODS, load_method

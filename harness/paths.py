@@ -123,7 +123,7 @@ def declarations_of(folder: Path) -> list[Path]:
 
     Errors: InputError if the first folder has none.
     """
-    from harness.declarations import list_declarations  # the list of tasks is made without pydantic
+    from harness.io.declarations import list_declarations  # the list of tasks is made without pydantic
 
     return [*list_declarations(folder), *own_files(folder.name, "*.yaml")]
 

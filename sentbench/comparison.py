@@ -23,8 +23,8 @@ from sentbench.encoders import (
 if TYPE_CHECKING:
     import pandas as pd
 
+    from harness.evidence.schema import ResultFile
     from harness.report.system_pairs import SystemComparison, SystemScores
-    from harness.results.schema import ResultFile
 
     Side = Model | Sequence[str | Path]
 
@@ -71,8 +71,8 @@ class Comparison:
 
         Errors: InputError if the extra `report` is not installed, or the file cannot be written.
         """
-        from harness.disk.files import write_text
-        from harness.disk.outputs import check_file
+        from harness.io.files import write_text
+        from harness.io.outputs import check_file
         from harness.report.pages.compare import differences_of
 
         path = None if file is None else check_file(Path(text_of(str(file), "file")))
@@ -112,7 +112,7 @@ def compare(
     Errors: those of `evaluate`; InputError for a model and results, for results of several systems, and for
     two sides without a common task.
     """
-    from harness.assembly.pairs import compare_models
+    from harness.report.assembly.pairs import compare_models
     from harness.report.system_pairs import compare_systems
 
     results = [results_at(side) for side in (first, second)]
@@ -143,7 +143,7 @@ def opened(model: Model, pooling: str | None) -> Model:
 
 def results_at(side: Any) -> list[ResultFile]:
     """Returns the result files that a path or a list of paths names, none for what is a model."""
-    from harness.results.store import read_results
+    from harness.evidence.store import read_results
 
     if isinstance(side, list | tuple):
         paths = [Path(text_of(str(path), "a result file")) for path in side]

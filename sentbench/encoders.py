@@ -110,7 +110,7 @@ def evaluate(
     """
     import pandas as pd
 
-    from harness.assembly.pairs import average_lines, score_lines
+    from harness.report.assembly.pairs import average_lines, score_lines
 
     if not isinstance(intervals, int):
         raise InputError(f"intervals is {shown(intervals)}, expected True or False")

@@ -11,7 +11,7 @@ from sentbench.encoders import folder_of, shown, text_of
 if TYPE_CHECKING:
     import pandas as pd
 
-    from harness.facts.evidence.ledger import Study
+    from harness.evidence.ledger import Study
     from harness.report.verification import Verification
 
 ABOUT_ROW = ("table", "row", "system", "variant", "backbone", "source", "work", "seeds")
@@ -30,8 +30,8 @@ def results(folder: str | Path | None = None) -> pd.DataFrame:
     text, value, n.
     Errors: InputError outside a checkout without a folder, or for a damaged file.
     """
+    from harness.evidence.store import read_scores
     from harness.paths import SCORES, need_checkout
-    from harness.results.store import read_scores
 
     if folder is None:
         need_checkout("the table of results")
@@ -48,7 +48,7 @@ def published(table: str | None = None) -> pd.DataFrame:
     """
     import pandas as pd
 
-    from harness.facts.published import known_name, load_published
+    from harness.evidence.published import known_name, load_published
     from harness.paths import PUBLISHED, declared
 
     wanted = None if table is None else text_of(table, "table")
@@ -74,8 +74,8 @@ def evidence(system: str | None = None) -> pd.DataFrame:
     """
     import pandas as pd
 
-    from harness.facts.evidence.ledger import load_ledger
-    from harness.facts.published import known_name, load_published
+    from harness.evidence.ledger import load_ledger
+    from harness.evidence.published import known_name, load_published
     from harness.paths import LEADERBOARDS, PUBLISHED, declared
 
     wanted = None if system is None else text_of(system, "system")
@@ -94,7 +94,7 @@ def evidence(system: str | None = None) -> pd.DataFrame:
 
 def rows_of_study(study: Study, *, by: str) -> list[dict[str, object]]:
     """Returns a row for each run that a study reports, or for a summary of runs; keys of EVIDENCE_COLUMNS."""
-    from harness.facts.evidence.ledger import Summary
+    from harness.evidence.ledger import Summary
 
     settings = study.settings
     about = {
@@ -123,7 +123,7 @@ def verify(table: str, row: str, column: str) -> list[Verification]:
     words. Our seeds are those of the current checkout; there are none elsewhere.
     Errors: InputError with near matches for an unknown table, row or column, or a cell without a number.
     """
-    from harness.assembly.tables import verifications
+    from harness.report.assembly.tables import verifications
 
     return verifications(text_of(table, "table"), text_of(row, "row"), text_of(column, "column"))
 

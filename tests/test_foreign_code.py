@@ -82,7 +82,7 @@ def test_code_does_not_run_where_the_check_is_left_out(
         monkeypatch.setattr(module, "check_model_folder", lambda folder: None)
     add_code(folder / "config.json", model_type)
     add_code(folder / file, model_type)
-    from harness.augmentation.models import load_tokenizer
+    from harness.data.augmentation.models import load_tokenizer
 
     calls: list[Any] = [
         lambda: load_encoder(folder, pooling="mean"),

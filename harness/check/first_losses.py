@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import yaml
 from pydantic import Field, TypeAdapter
 
-from harness.declarations import Name, one_line, read_mapping
-from harness.disk.files import write_text
-from harness.disk.layouts import check_inputs
-from harness.disk.records import rounded
 from harness.errors import InputError
+from harness.io.declarations import Name, one_line, read_mapping
+from harness.io.files import write_text
+from harness.io.layouts import check_inputs
+from harness.io.records import rounded
 from harness.paths import ARTEFACTS
 from harness.plan.entries import Params
 from harness.process import in_effect, quiet

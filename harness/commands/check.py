@@ -1,7 +1,7 @@
 """`sentbench check`: compare first losses and results with the committed ones.
 
 First losses name the runs whose training a change of the code changes, in seconds a run and without the
-training. Runs that pass them must have identical results, by the rule of harness/results/moved.py.
+training. Runs that pass them must have identical results, by the rule of harness/evidence/moved.py.
 
 Example: `sentbench check --format github`
 """
@@ -13,20 +13,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from harness.assembly.tables import contributed_results
 from harness.check.first_losses import is_exact, measure_runs, measured_runs, read_losses, write_losses
 from harness.commands import FORMAT, JSON, format_of
-from harness.disk.outputs import check_file
 from harness.errors import InputError
+from harness.evidence.history import changed_files, committed_results, results_of
+from harness.evidence.moved import Answer, answer_of_losses, title_of
+from harness.evidence.reproduction import Reproduction, compare_with_committed, explained
+from harness.evidence.schema import ResultFile
+from harness.evidence.store import read_results
+from harness.io.outputs import check_file
 from harness.paths import EMBEDDINGS, FIRST_LOSSES, REPORTS, SCORES, need_checkout
 from harness.plan.entries import Params, read_params
 from harness.plan.stale import warn_if_stale
+from harness.report.assembly.tables import contributed_results
 from harness.report.formats.markdown import annotation
-from harness.results.history import changed_files, committed_results, results_of
-from harness.results.moved import Answer, answer_of_losses, title_of
-from harness.results.reproduction import Reproduction, compare_with_committed, explained
-from harness.results.schema import ResultFile
-from harness.results.store import read_results
 
 PARTS = ("contributed", "losses", "scoring", "results")
 ARGUMENTS = {

@@ -3,7 +3,7 @@
 Example: `sentbench compare simcse-small pcl-small --no-pairs`
 
 Systems and result files are compared over their seeds, models over the pairs of test sets, with intervals.
-Two states are git revisions or folders of scores; harness/results/moved.py says whether a score moved.
+Two states are git revisions or folders of scores; harness/evidence/moved.py says whether a score moved.
 """
 
 import argparse
@@ -14,10 +14,10 @@ from typing import Any, Literal
 
 from harness.commands import FORMAT, JSON, POOLING, format_of, name_list
 from harness.errors import InputError
+from harness.evidence.history import is_revision, results_of
 from harness.process import compute_with
 from harness.report.formats.markdown import Level, annotation
 from harness.report.moves import Move, compare, machine_changes, summary, to_json, to_pull_request
-from harness.results.history import is_revision, results_of
 
 Kind = Literal["system", "model", "results", "state"]
 FAILS = ("nothing", "down", "moved", "gone")
@@ -76,7 +76,7 @@ def execute(arguments: argparse.Namespace) -> int:
     from harness.report.system_pairs import to_json as differences_to_json
 
     if kind == "system":
-        from harness.commands.compare_systems import compare_named
+        from harness.report.assembly.systems import compare_named
 
         tasks = None if arguments.tasks is None else name_list(arguments.tasks)
         found = compare_named(names, tasks=tasks, pairs=not arguments.no_pairs)

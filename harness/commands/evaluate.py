@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 from harness.commands import JSON, POOLING, TEXT, check_encoder_folder, name_list
 from harness.data.hub_models import model_folder
-from harness.disk.files import write_json
-from harness.disk.outputs import check_file
 from harness.errors import InputError
+from harness.io.files import write_json
+from harness.io.outputs import check_file
 from harness.process import DEVICE, compute_with
 from harness.tasks.interface import Task, check_names
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from harness.facts.statistics import Interval
+    from harness.evidence.statistics import Interval
     from harness.report.formats.scores import ScoreLine
 
 TEXT_NOTES = {"senteval": "SentEval's tokenised text", "raw": "raw text, as MTEB has it"}
@@ -95,7 +95,7 @@ def scores_of(arguments: argparse.Namespace) -> tuple[list[ScoreLine], dict[str,
     if not arguments.from_store:
         folder = model_folder(folder)
         check_encoder_folder(folder)
-    from harness.assembly.pairs import average_intervals, score_lines
+    from harness.report.assembly.pairs import average_intervals, score_lines
     from harness.stages.evaluate import offline_first, tasks_named, vectors_of
     from harness.tasks.own_pairs import own_pairs_task
     from harness.tasks.registry import SUITES

@@ -62,7 +62,7 @@ def listing(what: str, *, coverage: bool = False) -> list[dict[str, Any]]:
         return [_source(source) for source in SOURCES.values()]
     if what == "runs":
         return _runs()
-    from harness.facts.spec import load_specs
+    from harness.evidence.spec import load_specs
 
     specs = load_specs(declared(TABLES))
     return [{"name": key, "kind": spec.kind, "title": spec.title} for key, spec in sorted(specs.items())]
@@ -84,9 +84,9 @@ def _runs() -> list[dict[str, Any]]:
 
 
 def _coverage() -> list[dict[str, Any]]:
-    from harness.declarations import read_declaration
-    from harness.facts.published import load_published
-    from harness.facts.spec import load_specs
+    from harness.evidence.published import load_published
+    from harness.evidence.spec import load_specs
+    from harness.io.declarations import read_declaration
     from harness.report.tables.coverage import NOT_RUN, NotRun, coverage_of
 
     specs, published = load_specs(declared(TABLES)), load_published(declared(PUBLISHED))

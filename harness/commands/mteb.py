@@ -23,10 +23,10 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 from harness.commands import JSON, POOLING, check_encoder_folder, name_list
-from harness.disk.files import sha256_of
-from harness.disk.outputs import check_addition
-from harness.disk.records import read_object
 from harness.errors import InputError
+from harness.io.files import sha256_of
+from harness.io.outputs import check_addition
+from harness.io.records import read_object
 from harness.paths import RUN_RECORD, cache
 from harness.process import DEVICE, compute_with, quiet, resolve_device
 

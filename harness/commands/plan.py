@@ -8,9 +8,10 @@ import os
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from harness.disk.records import check_plain
 from harness.errors import InputError
-from harness.facts.spec import load_specs
+from harness.evidence.spec import load_specs
+from harness.evidence.store import read_result
+from harness.io.records import check_plain
 from harness.paths import PARAMS, SCORES, need_checkout
 from harness.plan.checks import check_runs
 from harness.plan.entries import Params, Run, write_params
@@ -20,7 +21,6 @@ from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
 from harness.plan.stale import warn_if_stale
 from harness.plan.step_times import Cost, Device, StepTimes, read_step_times
-from harness.results.store import read_result
 
 HOURS: dict[Device, str] = {"cuda": "GPU hours", "cpu": "core hours"}
 NOT_COUNTED = "not counted: classifiers of transfer tasks, the making of derived corpora, DVC's own work"

@@ -20,17 +20,17 @@ from harness.commands.publish_files import (
     write_mteb,
 )
 from harness.data.sources import SOURCES
-from harness.disk.layouts import PUBLISHED, read_artefact
-from harness.disk.locks import alone
-from harness.disk.outputs import check_folder, new_folder, room_of
 from harness.errors import InputError, near_matches
+from harness.evidence.history import git_state
+from harness.evidence.schema import ResultFile
+from harness.evidence.store import read_result
+from harness.io.layouts import PUBLISHED, read_artefact
+from harness.io.locks import alone
+from harness.io.outputs import check_folder, new_folder, room_of
 from harness.paths import ARTEFACTS, BACKBONES, LAST_WEIGHTS, RUN_LOG, SCORES
 from harness.plan.entries import Params, Run, read_params
 from harness.process import quiet
 from harness.report.formats.card import licence_of, median_seed, render_card
-from harness.results.history import git_state
-from harness.results.schema import ResultFile
-from harness.results.store import read_result
 
 LEFT_OUT = shutil.ignore_patterns(LAST_WEIGHTS, RUN_LOG)
 ARGUMENTS = {

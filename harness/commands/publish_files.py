@@ -7,14 +7,14 @@ from typing import Any
 import yaml
 
 from harness.data.sources import SOURCES
-from harness.disk.files import disk_errors, write_text
-from harness.disk.records import FILES, read_object, write_manifest
 from harness.errors import InputError
-from harness.facts import statistics
-from harness.facts.published import load_published
+from harness.evidence import statistics
+from harness.evidence.published import load_published
+from harness.evidence.schema import ResultFile
+from harness.io.files import disk_errors, write_text
+from harness.io.records import FILES, read_object, write_manifest
 from harness.paths import PUBLISHED, RUN_RECORD, declared
 from harness.report.formats.templates import fill
-from harness.results.schema import ResultFile
 
 WEIGHTS = "model.safetensors"
 HUB_RESULTS = Path(".eval_results")

@@ -5,9 +5,9 @@ Example: `sentbench report --strict`
 
 import argparse
 
-from harness.assembly.tables import build_one_table
-from harness.disk.locks import alone
+from harness.io.locks import alone
 from harness.plan.entries import read_plan
+from harness.report.assembly.tables import build_one_table
 from harness.report.formats.text import to_terminal
 from harness.stages.report import report
 

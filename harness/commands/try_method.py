@@ -21,10 +21,10 @@ import yaml
 from harness.commands import name_list
 from harness.commands.plan import describe
 from harness.commands.try_reuse import committed, differs_here
-from harness.disk.files import write_text
-from harness.disk.locks import alone
 from harness.errors import InputError, near_matches
 from harness.include import include_method
+from harness.io.files import write_text
+from harness.io.locks import alone
 from harness.paths import RECIPES, SCORES
 from harness.plan.checks import check_runs
 from harness.plan.power import propose_seeds

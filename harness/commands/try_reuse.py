@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from harness.disk.files import sha256_of_folder
-from harness.identity import arithmetic_used, library_versions, run_code, run_identity
+from harness.evidence.schema import ResultFile
+from harness.evidence.store import read_results
+from harness.io.files import sha256_of_folder
 from harness.paths import INSTALLED, SCORES
 from harness.plan.entries import Params
-from harness.results.schema import ResultFile
-from harness.results.store import read_results
+from harness.stages.identity import arithmetic_used, library_versions, run_code, run_identity
 from harness.tasks.registry import build_tasks
 
 Committed = dict[str, list[ResultFile]]

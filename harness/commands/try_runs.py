@@ -16,11 +16,12 @@ from harness.commands.try_reuse import Committed, code_differs, data_differ, ide
 from harness.compute.encoders import CheckedNetworks
 from harness.compute.rows import read_rows
 from harness.data.download import folder_of
-from harness.disk.layouts import read_artefact
 from harness.errors import InputError
-from harness.facts.comparisons import rank_intervals
-from harness.facts.statistics import mean
-from harness.identity import arithmetic_used, run_identity
+from harness.evidence.comparisons import rank_intervals
+from harness.evidence.schema import ResultFile
+from harness.evidence.statistics import mean
+from harness.evidence.store import read_result
+from harness.io.layouts import read_artefact
 from harness.launch.progress import duration
 from harness.paths import ARTEFACTS, BACKBONES, CORPORA, DATA, RUN_LOG, SCORES, TEACHERS
 from harness.plan.checks import check_runs
@@ -32,11 +33,10 @@ from harness.plan.step_times import BASELINE, read_step_times
 from harness.process import quiet
 from harness.report.formats.trial import Ranked, Trial, Worth, spread
 from harness.report.system_pairs import compare_systems, system_scores
-from harness.results.schema import ResultFile
-from harness.results.store import read_result
 from harness.stages.backbone import make_backbone
 from harness.stages.corpus import derive
 from harness.stages.evaluate import evaluate_run
+from harness.stages.identity import arithmetic_used, run_identity
 from harness.stages.teacher import teach
 from harness.stages.train import train
 from methods.core.method import Method

@@ -6,9 +6,9 @@ Example: `sentbench verify una/table1 "BERT-base UNA" Avg`
 import argparse
 import json
 
-from harness.assembly.tables import verifications
 from harness.errors import InputError
-from harness.facts.settling import counted
+from harness.evidence.settling import counted
+from harness.report.assembly.tables import verifications
 from harness.report.verification import Verification, to_json, to_text
 
 ARGUMENTS = {

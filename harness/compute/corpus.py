@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from harness.augmentation.augmenters import build_augmenter, column_of, read_columns
-from harness.augmentation.records import augment_all, count_outcomes
-from harness.augmentation.views import Copy, Generate, View
+from harness.data.augmentation.augmenters import build_augmenter, column_of, read_columns
+from harness.data.augmentation.records import augment_all, count_outcomes
+from harness.data.augmentation.views import Copy, Generate, View
 from harness.data.corpora import evenly_spaced
 
 

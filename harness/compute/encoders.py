@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from harness.disk.records import check_plain
 from harness.errors import InputError
+from harness.io.records import check_plain
 from methods.core.model_files import in_one_line
 from methods.core.networks import Networks
 from methods.core.reading import read_any

@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from harness.disk.records import rounded
-from harness.results.embeddings import EmbeddingStore, keep, kept_name, read_kept
+from harness.io.embeddings import EmbeddingStore, keep, kept_name, read_kept
+from harness.io.records import rounded
 from harness.tasks.evaluation import unique_texts
 from harness.tasks.interface import Task
 
@@ -30,7 +30,7 @@ def embedded(
 
     encoder: its folder. The store is in `folder`, which must be empty, or in a temporary folder (TMPDIR) that
     is removed at the end. `cache` keeps copies: a second evaluation of an encoder with the same identity (see
-    `harness.identity.vectors_identity`) loads no model. batch_size: of the encoder's
+    `harness.stages.identity.vectors_identity`) loads no model. batch_size: of the encoder's
     `encode`, None for its default.
     """
     options = {"progress": True} | ({} if batch_size is None else {"batch_size": batch_size})

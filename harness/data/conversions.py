@@ -16,8 +16,8 @@ import numpy as np
 from harness.data.lines import tab_separated
 from harness.data.sources import Conversion
 from harness.data.sts import INPUT, read_sick, read_stsb
-from harness.disk.files import disk_errors
 from harness.errors import InputError
+from harness.io.files import disk_errors
 
 VECTORS, VOCABULARY, TEXTS = "vectors.safetensors", "vocab.txt", "texts.txt"
 PADDING = "PADDING_TOKEN"

@@ -21,12 +21,12 @@ from harness.data.sources import (
     Source,
     source_named,
 )
-from harness.disk.files import sha256_of, sha256_of_folder, write_json
-from harness.disk.layouts import Layout
-from harness.disk.locks import alone
-from harness.disk.outputs import check_folder, new_folder, room_of
-from harness.disk.records import read_manifest, read_object
 from harness.errors import InputError, near_matches
+from harness.io.files import sha256_of, sha256_of_folder, write_json
+from harness.io.layouts import Layout
+from harness.io.locks import alone
+from harness.io.outputs import check_folder, new_folder, room_of
+from harness.io.records import read_manifest, read_object
 from harness.paths import SOURCE_RECORD, data_roots
 
 REMEDY: dict[ProviderName, str] = {

@@ -15,9 +15,9 @@ from urllib.parse import urlsplit
 from tqdm import tqdm
 
 from harness.data.hub_requests import CONTINUE_COMMAND, ETAG, PIN, HubFile, Unreachable, size_of
-from harness.disk.files import discard, sha256_of, write_text
-from harness.disk.locks import alone
 from harness.errors import InputError
+from harness.io.files import discard, sha256_of, write_text
+from harness.io.locks import alone
 from harness.paths import cache
 
 COMMIT = re.compile(r"[0-9a-f]{40}")

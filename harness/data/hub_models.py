@@ -9,9 +9,9 @@ from typing import Any
 from harness.data.hub import COMMIT, hub_file, keep_commit, known_commit, repository_folder
 from harness.data.hub_requests import PIN, HubFile, Unreachable
 from harness.data.sources import REVISION
-from harness.disk.files import write_record
-from harness.disk.records import read_object
 from harness.errors import InputError
+from harness.io.files import write_record
+from harness.io.records import read_object
 from harness.paths import ARTEFACTS, BACKBONES, DATA
 
 NAME = re.compile(r"(?P<repo>[\w.-]{1,96}/[\w.-]{1,96})(@(?P<revision>.*))?")

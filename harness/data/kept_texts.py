@@ -5,9 +5,9 @@ import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from harness.disk.files import write_record
-from harness.disk.records import read_object
 from harness.errors import InputError
+from harness.io.files import write_record
+from harness.io.records import read_object
 from harness.paths import made_texts
 
 TEXTS = "texts"

@@ -25,8 +25,8 @@ from typing import IO
 from harness.data.hub import PICKLED_WEIGHTS, WEIGHTS, commit_of, hub_file
 from harness.data.hub_requests import Absent, Unreachable
 from harness.data.sources import Provider, ProviderName
-from harness.disk.files import discard
 from harness.errors import InputError
+from harness.io.files import discard
 from harness.paths import cache
 
 

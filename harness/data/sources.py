@@ -11,9 +11,16 @@ from typing import Any, Literal, Self, get_args
 import yaml
 from pydantic import Field, model_validator
 
-from harness.declarations import DeclaredModel, Name, RelativePath, read_declarations, read_mapping, validated
-from harness.disk.files import write_text
 from harness.errors import InputError, near_matches
+from harness.io.declarations import (
+    DeclaredModel,
+    Name,
+    RelativePath,
+    read_declarations,
+    read_mapping,
+    validated,
+)
+from harness.io.files import write_text
 
 Kind = Literal[
     "backbone", "vectors", "corpus", "augmenter", "lexicon", "sts", "classification", "nli", "reranking"

@@ -20,8 +20,8 @@ from typing import Any
 import submitit
 from submitit.slurm.slurm import SlurmInfoWatcher
 
-from harness.disk.files import write_json
 from harness.errors import InputError
+from harness.io.files import write_json
 from harness.launch.worker import Ended, Job, run_commands
 from harness.paths import cache
 from harness.process import worker_environment

@@ -16,8 +16,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from harness.disk.files import atomic_path, discard_parts
 from harness.errors import InputError
+from harness.io.files import atomic_path, discard_parts
 from harness.launch.worker import Job
 from harness.paths import cache
 

@@ -14,9 +14,9 @@ import yaml
 from pydantic import Field, field_validator, model_validator
 
 from harness.data.sources import ProviderName
-from harness.declarations import DeclaredModel, Name, RelativePath, folder_in, read_declaration, validated
-from harness.disk.files import write_text
 from harness.errors import InputError, near_matches
+from harness.io.declarations import DeclaredModel, Name, RelativePath, folder_in, read_declaration, validated
+from harness.io.files import write_text
 from harness.paths import ARTEFACTS, BACKBONES, CORPORA, PARAMS, TEACHERS, need_checkout
 from harness.process import Arithmetic
 
@@ -159,7 +159,7 @@ class Corpus(DeclaredModel):
     seed: int = Field(ge=0)
     rows: int | None = Field(ge=1, description="this many rows, evenly spread over the origin; null: all")
     arithmetic: Arithmetic = "native"
-    views: list[dict[str, Any]] = Field(min_length=1, description="see harness/augmentation/views.py")
+    views: list[dict[str, Any]] = Field(min_length=1, description="see harness/data/augmentation/views.py")
 
 
 class Teacher(DeclaredModel):

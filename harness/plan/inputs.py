@@ -137,7 +137,7 @@ def add_corpus(
 
     arithmetic: of the run that reads it; a corpus that any portable run reads is portable.
     """
-    from harness.augmentation.views import needs_tool, read_views
+    from harness.data.augmentation.views import needs_tool, read_views
 
     name = Path(path).name
     added = corpora.get(name, {}).get("arithmetic")

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from harness.errors import InputError, near_matches
-from harness.facts.spec import MARK, TableSpec
+from harness.evidence.spec import MARK, TableSpec
 from harness.plan.entries import Run
 from harness.plan.recipes import Recipe, System, declared_systems
 

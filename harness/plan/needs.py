@@ -7,7 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.augmentation.views import SENTENCE_PIECES
+from harness.data.augmentation.views import SENTENCE_PIECES
 from harness.data.sources import INCLUDED, SOURCES, Source
 from harness.paths import SOURCE_RECORD, data_roots
 from harness.plan.entries import Params

@@ -8,17 +8,17 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.facts import statistics
-from harness.facts.comparisons import look_that_shows
-from harness.facts.evidence.ledger import load_ledger
-from harness.facts.evidence.others import backbone_sd
-from harness.facts.number_tests import LOOKS
-from harness.facts.published import load_published
-from harness.facts.statistics import KnownSd
+from harness.evidence import statistics
+from harness.evidence.comparisons import look_that_shows
+from harness.evidence.ledger import load_ledger
+from harness.evidence.number_tests import LOOKS
+from harness.evidence.others import backbone_sd
+from harness.evidence.published import load_published
+from harness.evidence.schema import ResultFile, ScoreRecord
+from harness.evidence.statistics import KnownSd
+from harness.evidence.store import read_results
 from harness.paths import LEADERBOARDS, declared
 from harness.plan.entries import Params
-from harness.results.schema import ResultFile, ScoreRecord
-from harness.results.store import read_results
 
 DEV = "STSB-dev"
 PRIOR_FREEDOM = 4

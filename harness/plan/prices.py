@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from harness.facts.settling import Price
+from harness.evidence.settling import Price
 from harness.paths import ARTEFACTS, CORPORA, TEACHERS
 from harness.plan import estimate
 from harness.plan.entries import Params

@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from harness.data.sources import PROVIDERS, ProviderName
-from harness.declarations import DeclaredModel, Name, read_declaration, read_declarations, validated
 from harness.errors import InputError, near_matches
+from harness.io.declarations import DeclaredModel, Name, read_declaration, read_declarations, validated
 from harness.paths import RECIPES, declarations_of, declared
 from harness.plan.entries import WordShape
 from harness.process import Arithmetic

@@ -8,9 +8,9 @@ from typing import Any
 
 from harness import paths
 from harness.data.sources import PROVIDERS
-from harness.declarations import validated
 from harness.errors import InputError, near_matches
-from harness.facts.spec import TableSpec
+from harness.evidence.spec import TableSpec
+from harness.io.declarations import validated
 from harness.paths import ARTEFACTS, RECIPES, TEACHERS
 from harness.plan.entries import Params, Run, check_chains
 from harness.plan.inputs import corpus_folder, narrowed, with_needs

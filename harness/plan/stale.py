@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import InputError
-from harness.facts.spec import load_specs
+from harness.evidence.spec import load_specs
 from harness.paths import PARAMS
 from harness.plan.entries import Params, read_params, written_digest
 from harness.plan.recipes import Recipe, load_recipes

@@ -13,8 +13,8 @@ from typing import Literal, NamedTuple
 
 from pydantic import Field
 
-from harness.declarations import DeclaredModel, Link, read_declaration
 from harness.errors import InputError, near_matches
+from harness.io.declarations import DeclaredModel, Link, read_declaration
 from harness.paths import STEP_TIMES, declared
 from harness.plan.entries import Run
 

@@ -15,8 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from harness.disk.yaml_files import read_yaml
 from harness.errors import InputError
+from harness.io.yaml_files import read_yaml
 from harness.report.drawing import svg_of
 from harness.report.formats.templates import TEMPLATES
 

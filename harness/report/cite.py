@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.facts import statistics
-from harness.facts.evidence.others import ReportedNumber
-from harness.facts.number_tests import LOOKS
-from harness.facts.settling import counted
-from harness.facts.statistics import Interval, mean_interval
-from harness.facts.verdicts import FEW_SOURCES, Judgement, Verdict
+from harness.evidence import statistics
+from harness.evidence.number_tests import LOOKS
+from harness.evidence.others import ReportedNumber
+from harness.evidence.settling import counted
+from harness.evidence.statistics import Interval, mean_interval
+from harness.evidence.verdicts import FEW_SOURCES, Judgement, Verdict
 
 AGREE: tuple[Verdict, ...] = ("replicates", "independent runs agree")
 """Verdicts by which the reported number stays."""

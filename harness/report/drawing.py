@@ -18,8 +18,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from harness.disk.files import write_text
 from harness.errors import InputError
+from harness.io.files import write_text
 from harness.paths import cache
 from harness.report import pen
 

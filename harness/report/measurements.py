@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness.declarations import DeclaredModel, Name, read_record
-from harness.disk.records import read_object
 from harness.errors import InputError
+from harness.io.declarations import DeclaredModel, Name, read_record
+from harness.io.records import read_object
 
 AGAIN = "measure again by `python -m benchmarks`"
 

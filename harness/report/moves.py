@@ -6,10 +6,10 @@ from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import Any, Literal, NamedTuple
 
+from harness.evidence.moved import Answer, Band, answer_of, band_of, worst
+from harness.evidence.schema import ResultFile, ScoreName
 from harness.report.formats.markdown import escape
 from harness.report.system_pairs import HEADLINE
-from harness.results.moved import Answer, Band, answer_of, band_of, worst
-from harness.results.schema import ResultFile, ScoreName
 
 Outcome = Answer | Literal["added", "removed"]
 

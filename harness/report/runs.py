@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.results.curves import Evaluation, read_curve
-from harness.results.schema import ResultFile, RunRecord, ScoreRecord
+from harness.evidence.curves import Evaluation, read_curve
+from harness.evidence.schema import ResultFile, RunRecord, ScoreRecord
 
 
 def slug(text: str) -> str:

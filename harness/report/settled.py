@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from harness.facts.verdicts import BY_OURS, NOT_SETTLED
+from harness.evidence.verdicts import BY_OURS, NOT_SETTLED
 from harness.report.tables.model import Table
 from harness.report.verification import Verification, counted
 

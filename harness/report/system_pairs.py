@@ -15,11 +15,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, get_args
 
-from harness.facts import statistics
-from harness.facts.comparisons import critical_range, pooled_variance
-from harness.facts.number_tests import LEVEL
-from harness.facts.statistics import Interval, mean_interval
-from harness.results.schema import ResultFile
+from harness.evidence import statistics
+from harness.evidence.comparisons import critical_range, pooled_variance
+from harness.evidence.number_tests import LEVEL
+from harness.evidence.schema import ResultFile
+from harness.evidence.statistics import Interval, mean_interval
 
 Outcome = Literal["won", "lost", "inconclusive", "equal"]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.facts import statistics
-from harness.facts.draws import OURS, RunPercentile, placed
-from harness.facts.evidence.others import RELATIONS, Others, Relation, ReportedNumber, StudyPool
-from harness.facts.settling import Plan, Price, counted, plan_for
-from harness.facts.statistics import KnownSd
-from harness.facts.verdicts import NOT_SETTLED, Judgement, OthersAnswer, Verdict, by_others
+from harness.evidence import statistics
+from harness.evidence.draws import OURS, RunPercentile, placed
+from harness.evidence.others import RELATIONS, Others, Relation, ReportedNumber, StudyPool
+from harness.evidence.settling import Plan, Price, counted, plan_for
+from harness.evidence.statistics import KnownSd
+from harness.evidence.verdicts import NOT_SETTLED, Judgement, OthersAnswer, Verdict, by_others
 from harness.report.cite import Citation, citation_of
 from harness.report.words import (
     ASSUMED,

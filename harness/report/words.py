@@ -1,9 +1,9 @@
 """The sentences about a verdict, each computed from the objects that its cell is made of."""
 
-from harness.facts.draws import RunPercentile
-from harness.facts.number_tests import COLLAPSED, INTERVAL, LEVEL, MARGIN, Origin
-from harness.facts.settling import Plan, counted
-from harness.facts.verdicts import Draw, Judgement, Level, OthersAnswer
+from harness.evidence.draws import RunPercentile
+from harness.evidence.number_tests import COLLAPSED, INTERVAL, LEVEL, MARGIN, Origin
+from harness.evidence.settling import Plan, counted
+from harness.evidence.verdicts import Draw, Judgement, Level, OthersAnswer
 
 OUR_MEAN, THEIR_MEAN = "our mean", "the mean of independent sources"
 WITHIN = "half a point" if MARGIN == 0.5 else f"{MARGIN:g} points"

@@ -6,11 +6,11 @@ Example: `sentbench stage backbone minilm-l2`
 import argparse
 from pathlib import Path
 
-from harness.disk.files import disk_errors
-from harness.disk.layouts import BACKBONE, check_inputs
-from harness.disk.outputs import check_folder, new_folder, room_of
-from harness.disk.records import write_manifest
 from harness.errors import InputError
+from harness.io.files import disk_errors
+from harness.io.layouts import BACKBONE, check_inputs
+from harness.io.outputs import check_folder, new_folder, room_of
+from harness.io.records import write_manifest
 from harness.paths import BACKBONE_RECORD, BACKBONES
 from harness.plan.entries import Params, read_plan
 from harness.process import quiet

@@ -9,16 +9,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.augmentation.views import View, needs_tool, read_views
-from harness.disk.files import sha256_of_folder
-from harness.disk.layouts import CORPUS, check_inputs
-from harness.disk.outputs import check_folder, new_folder, room_of
-from harness.disk.records import check_plain, read_object, write_manifest
+from harness.data.augmentation.views import View, needs_tool, read_views
 from harness.errors import InputError, near_matches
-from harness.identity import corpus_identity
+from harness.io.files import sha256_of_folder
+from harness.io.layouts import CORPUS, check_inputs
+from harness.io.outputs import check_folder, new_folder, room_of
+from harness.io.records import check_plain, read_object, write_manifest
 from harness.paths import CORPORA, CORPUS_RECORD, CORPUS_RESUME, CORPUS_ROWS
 from harness.plan.entries import Corpus, Params, read_params
 from harness.process import DEVICE, compute_with, device_for, quiet, resolve_device
+from harness.stages.identity import corpus_identity
 
 CONTINUES = "the same command continues where it stopped"
 ARGUMENTS = {"name": {"help": "an entry of `corpora` in params.yaml"}, "--device": DEVICE}

@@ -11,9 +11,9 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from harness.disk import layouts
-from harness.disk.files import write_json
-from harness.disk.outputs import new_folder
+from harness.io import layouts
+from harness.io.files import write_json
+from harness.io.outputs import new_folder
 from harness.paths import ENTRIES
 from harness.plan.entries import Params, read_params
 

@@ -15,13 +15,16 @@ from typing import Any
 from harness.compute import evaluate as compute
 from harness.compute.evaluate import evaluations
 from harness.data.download import NotFetched
-from harness.disk.files import sha256_of, sha256_of_folder, write_record
-from harness.disk.layouts import STORE, read_artefact
-from harness.disk.locks import alone
-from harness.disk.outputs import check_file, check_folder, new_outputs
-from harness.disk.records import check_plain
 from harness.errors import InputError
-from harness.identity import run_code, vectors_identity
+from harness.evidence.curves import EVALUATIONS, LOSSES, losses_of
+from harness.evidence.schema import SCHEMA, Provenance, ResultFile, RunRecord, ScoreRecord, Selection
+from harness.evidence.store import write_result
+from harness.io.embeddings import EmbeddingStore
+from harness.io.files import sha256_of, sha256_of_folder, write_record
+from harness.io.layouts import STORE, read_artefact
+from harness.io.locks import alone
+from harness.io.outputs import check_file, check_folder, new_outputs
+from harness.io.records import check_plain
 from harness.paths import (
     ARTEFACTS,
     COSTS,
@@ -35,10 +38,7 @@ from harness.paths import (
 )
 from harness.plan.entries import Params, read_plan
 from harness.process import DEVICE, compute_on, quiet, resolve_device
-from harness.results.curves import EVALUATIONS, LOSSES, losses_of
-from harness.results.embeddings import EmbeddingStore
-from harness.results.schema import SCHEMA, Provenance, ResultFile, RunRecord, ScoreRecord, Selection
-from harness.results.store import write_result
+from harness.stages.identity import run_code, vectors_identity
 from harness.tasks.evaluation import evaluate_stored
 from harness.tasks.interface import Encode, Task
 from harness.tasks.registry import build_tasks

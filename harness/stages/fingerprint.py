@@ -8,12 +8,12 @@ If the bytes are unchanged, no dependent stage runs again.
 import argparse
 from pathlib import Path
 
-from harness.disk.files import sha256_of_folder, write_text
-from harness.disk.layouts import check_inputs
 from harness.errors import InputError, near_matches
-from harness.identity import code_base, fingerprints
+from harness.io.files import sha256_of_folder, write_text
+from harness.io.layouts import check_inputs
 from harness.paths import DATA_HASHES, FINGERPRINTS
 from harness.plan.entries import Params, read_plan
+from harness.stages.identity import code_base, fingerprints
 
 ARGUMENTS = {"--data": {"metavar": "NAME", "help": "the sources of this entry of `reads`, not the code"}}
 

@@ -4,21 +4,21 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
-from harness.assembly.content import report_content
-from harness.assembly.tables import build_tables, contributed_results, evidence_of
-from harness.disk import layouts
-from harness.disk.outputs import check_folder, new_outputs
-from harness.disk.records import check_plain, read_object
 from harness.errors import InputError
+from harness.evidence.schema import ResultFile
+from harness.evidence.store import read_results
+from harness.io import layouts
+from harness.io.outputs import check_folder, new_outputs
+from harness.io.records import check_plain, read_object
 from harness.paths import ARTEFACTS, REPORTS, RUN_RECORD, SCORES
 from harness.plan.entries import Params
+from harness.report.assembly.content import report_content
+from harness.report.assembly.tables import build_tables, contributed_results, evidence_of
 from harness.report.formats.summary import metrics_files, text_files
 from harness.report.pages.render import render_pages
 from harness.report.pages.search import SEARCH
 from harness.report.settled import settled_lines
 from harness.report.tables.leaderboard import missing_cells, tables_of_plan
-from harness.results.schema import ResultFile
-from harness.results.store import read_results
 
 OUTPUTS = {
     REPORTS / "index.html": None,

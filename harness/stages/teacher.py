@@ -7,9 +7,9 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from harness.disk.files import sha256_of_folder
-from harness.disk.layouts import TEACHER, check_inputs
-from harness.disk.outputs import check_folder, new_folder
+from harness.io.files import sha256_of_folder
+from harness.io.layouts import TEACHER, check_inputs
+from harness.io.outputs import check_folder, new_folder
 from harness.paths import TEACHERS
 from harness.plan.entries import Params, read_plan
 from harness.process import DEVICE, compute_on, quiet

@@ -14,16 +14,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.disk.files import disk_errors, write_record
-from harness.disk.layouts import ARTEFACT
-from harness.disk.locks import alone
-from harness.disk.outputs import check_file, check_folder, new_outputs, room_of
-from harness.disk.records import write_manifest
-from harness.identity import (
-    arithmetic_used,
-    library_versions,
-    run_identity,
-)
+from harness.io.files import disk_errors, write_record
+from harness.io.layouts import ARTEFACT
+from harness.io.locks import alone
+from harness.io.outputs import check_file, check_folder, new_outputs, room_of
+from harness.io.records import write_manifest
 from harness.paths import COSTS, LAST_WEIGHTS, PIECES, RESUME, RUN_LOG, RUN_RECORD
 from harness.plan.entries import Params, Run, read_plan
 from harness.process import (
@@ -32,6 +27,11 @@ from harness.process import (
     give_back_freed_memory,
     gpu_versions,
     quiet,
+)
+from harness.stages.identity import (
+    arithmetic_used,
+    library_versions,
+    run_identity,
 )
 from methods.core.errors import NotFiniteError
 

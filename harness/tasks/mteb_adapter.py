@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from harness.data.sts import read_pairs_jsonl
-from harness.disk.files import sha256_of
 from harness.errors import InputError, near_matches
+from harness.io.files import sha256_of
 from harness.tasks.sts import unit_rows
 
 LOCAL = "local"

@@ -23,9 +23,9 @@ from benchmarks.small_setting import PAGE, RATES
 from benchmarks.small_text import to_attention, to_facts, to_rates
 from benchmarks.small_trainings import TEST, Trainings, of_system
 from harness.errors import InputError
-from harness.facts.statistics import Interval
+from harness.evidence.schema import ResultFile
+from harness.evidence.statistics import Interval
 from harness.plan.entries import Params, read_params
-from harness.results.schema import ResultFile
 from tests.benchmarks.words import word_backbone
 
 ROOT = Path(__file__).parents[2]

@@ -11,7 +11,7 @@ from benchmarks.verdict_others import rows_of_others
 from benchmarks.verdict_studies import TRUTHS, ErrorRate, Studies, rows_of_looks, useful
 from benchmarks.verdict_systems import told_apart, won_or_lost
 from benchmarks.verdicts import DOCS
-from harness.facts.number_tests import LEVEL
+from harness.evidence.number_tests import LEVEL
 
 ROOT = Path(__file__).parents[2]
 QUICK = 2_000

@@ -177,7 +177,5 @@ def _params(folder: Path) -> dict[str, Any]:
 
 def interrupt(command: list[str]) -> None:
     """Runs a command that fails when its result is to take its place, and so leaves the state of its work."""
-    with patch(
-        "harness.disk.outputs.exchange", side_effect=OSError(errno.EROFS, "Read-only file system", "x")
-    ):
+    with patch("harness.io.outputs.exchange", side_effect=OSError(errno.EROFS, "Read-only file system", "x")):
         assert main(command) == 2

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import yaml
 
-from harness.disk.files import sha256_of
+from harness.io.files import sha256_of
 from tests.support import tiny
 from tests.support.leaderboards import write_leaderboards
 from tests.support.sources import made_up_source

@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from harness.data.sts import ScoredPair, read_pairs_jsonl, read_senteval_sts, read_sick, read_stsb
-from harness.disk.layouts import ARTEFACT
-from harness.disk.outputs import check_addition, check_file, check_folder, new_folder
 from harness.errors import InputError
+from harness.io.layouts import ARTEFACT
+from harness.io.outputs import check_addition, check_file, check_folder, new_folder
 from tests.faults.trees import tree
 
 MANY = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -8,9 +8,9 @@ import yaml
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from harness.declarations import check_name, check_relative_path, check_table_key, folder_in
-from harness.disk.yaml_files import read_yaml
 from harness.errors import InputError
+from harness.io.declarations import check_name, check_relative_path, check_table_key, folder_in
+from harness.io.yaml_files import read_yaml
 
 MANY = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 TEXT = st.text(

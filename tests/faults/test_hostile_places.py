@@ -15,9 +15,9 @@ from harness.data import hub
 from harness.data.hub_models import model_folder
 from harness.data.hub_requests import HubFile, Unreachable
 from harness.data.providers import Unavailable, wheel_file
-from harness.disk.layouts import Layout
-from harness.disk.outputs import new_folder
 from harness.errors import InputError
+from harness.io.layouts import Layout
+from harness.io.outputs import new_folder
 from tests.support import tiny
 
 ROOT = Path(__file__).parents[2]

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from harness.disk import outputs
-from harness.disk.outputs import Layout, check_folder, clear_leftovers, new_outputs
+from harness.io import outputs
+from harness.io.outputs import Layout, check_folder, clear_leftovers, new_outputs
 from tests.faults.refusals import Refusal, refusing
 from tests.faults.trees import tree
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
-from harness.disk.files import write_record
-from harness.results import store
+from harness.evidence import store
+from harness.io.files import write_record
 from tests.faults.small_project import ROOT
 
 SHARES = {

@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
-from harness.disk.layouts import TABLES, Layout
-from harness.disk.outputs import (
+from harness.errors import InputError
+from harness.io.layouts import TABLES, Layout
+from harness.io.outputs import (
     check_addition,
     check_file,
     check_folder,
     new_folder,
     new_outputs,
 )
-from harness.errors import InputError
 from tests.faults.refusals import REMOVALS, Refusal, error, refusing
 from tests.faults.trees import tree
 

@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from tests.faults.corruptions import SHAPES, flip, truncate
-from tests.harness.test_yaml_files import bomb, chain
+from tests.harness.io.test_yaml_files import bomb, chain
 
 TEXTS: dict[str, Callable[[str], str]] = {
     "byte order mark": lambda text: "\ufeff" + text,

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 import yaml
 
+from harness.evidence.curves import LOSSES, POINTS, losses_of
+from harness.evidence.store import read_results
 from harness.report.formats.summary import flat_metrics, metrics_files
-from harness.results.curves import LOSSES, POINTS, losses_of
-from harness.results.store import read_results
 from tests.support.git import commit
 
 ROOT = Path(__file__).parents[2]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from harness.disk.fingerprint import CodeBase
+from harness.io.fingerprint import CodeBase
 from tests.faults.small_project import write_project, write_source_record
 from tests.harness.commands.test_try import SAME
 
@@ -147,7 +147,7 @@ def test_an_entry_point_names_a_method_and_its_package_is_part_of_the_identity(t
     (info / "entry_points.txt").write_text("[sentbench.methods]\nmycse = mypackage.mycse\n")
     program = (
         "from harness.include import include_all\ninclude_all([])\n"
-        "from harness.identity import code_base, training_roots\n"
+        "from harness.stages.identity import code_base, training_roots\n"
         "print([path.name for path in code_base().closure(training_roots('mycse'))])\n"
     )
     environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path / 'site'}"}

@@ -20,7 +20,7 @@ from harness.process import prepare
 prepare()  # before NumPy and torch load
 
 from harness.compute.rows import read_rows  # noqa: E402
-from harness.disk.files import write_text  # noqa: E402
+from harness.io.files import write_text  # noqa: E402
 from harness.paths import CORPUS_ROWS, RUN_LOG  # noqa: E402
 from harness.plan.entries import Run  # noqa: E402
 from harness.plan.recipes import System, declared_systems, load_recipes, merge  # noqa: E402

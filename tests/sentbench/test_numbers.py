@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 import sentbench
-from harness.facts.evidence.ledger import Study, StudySettings, Summary, load_ledger
-from harness.facts.published import load_published
+from harness.evidence.ledger import Study, StudySettings, Summary, load_ledger
+from harness.evidence.published import load_published
+from harness.evidence.store import COLUMNS
 from harness.paths import LEADERBOARDS, PUBLISHED, declared
-from harness.results.store import COLUMNS
 from sentbench.numbers import EVIDENCE_COLUMNS, PUBLISHED_COLUMNS, rows_of_study
 
 ROOT = Path(__file__).parents[2]

@@ -66,8 +66,8 @@ def test_an_average_is_that_of_rounded_scores_and_its_interval_that_of_means_of_
     (average,) = frame[frame["setting"] == "average"].to_dict("records")
     assert (average["task"], average["metric"], average["n"]) == ("Avg. pairs", "spearman", 2)
     assert 100 * average["value"] == pytest.approx((100 * single["value"]).round(2).mean())
-    from harness.assembly.pairs import _draws
-    from harness.facts.comparisons import percentile_interval
+    from harness.evidence.comparisons import percentile_interval
+    from harness.report.assembly.pairs import _draws
 
     draws = [_draws(task, [letters])[0] for task in tasks]
     interval = percentile_interval((draws[0] + draws[1]) / 2)

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.errors import InputError
-from harness.facts import statistics
+from harness.evidence import statistics
+from harness.evidence.schema import ResultFile
 from harness.report.formats.markdown import escape, escape_code
 from harness.report.formats.scores import SUBSET
 from harness.report.formats.templates import fill
 from harness.report.runs import selected_scores
-from harness.results.schema import ResultFile
 
 HUB_LICENCES = ("apache-2.0", "mit", "bsd-3-clause", "cc-by-4.0", "cc-by-sa-3.0", "cc-by-sa-4.0", "cc0-1.0")
 """Licences that the hub knows by name; any other is `other` with its name next to it."""

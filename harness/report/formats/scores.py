@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from harness.facts import statistics
-from harness.facts.statistics import Interval
+from harness.evidence import statistics
+from harness.evidence.statistics import Interval
 from harness.report.formats.latex import escape
 from harness.report.formats.text import DASH, align
 from harness.report.system_pairs import HEADLINE, TOGETHER, PairedDifference, SystemComparison, tally_in_words

@@ -10,15 +10,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
-from harness.disk.layouts import KEPT_TABLES
-from harness.facts.statistics import mean
+from harness.evidence.schema import ResultFile
+from harness.evidence.statistics import mean
+from harness.io.layouts import KEPT_TABLES
 from harness.report.formats.latex import to_latex
 from harness.report.formats.markdown import escape, to_markdown
 from harness.report.runs import selected_scores
 from harness.report.system_pairs import HEADLINE
 from harness.report.tables.leaderboard import STS
 from harness.report.tables.model import Cell, Column, Table, TableRow
-from harness.results.schema import ResultFile
 
 ALL_RESULTS = "tables/results.csv"
 """Every cell of every table, as seen from the report's folder."""

@@ -7,9 +7,9 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.declarations import LEADERBOARDS
-from harness.disk.records import check_plain
 from harness.errors import InputError
+from harness.io.declarations import LEADERBOARDS
+from harness.io.records import check_plain
 
 if TYPE_CHECKING:
     from jinja2 import Environment

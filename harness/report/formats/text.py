@@ -5,8 +5,8 @@ import re
 from collections.abc import Callable
 from itertools import zip_longest
 
-from harness.facts.number_tests import MARGIN
-from harness.facts.verdicts import Verdict
+from harness.evidence.number_tests import MARGIN
+from harness.evidence.verdicts import Verdict
 from harness.report.tables.model import Cell, Column, Table, TableRow
 
 MARKS: dict[Verdict, str] = {

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from harness.facts.statistics import mean, sample_sd
+from harness.evidence.statistics import mean, sample_sd
 from harness.report.formats.scores import signed_interval
 from harness.report.formats.text import align
 from harness.report.system_pairs import (

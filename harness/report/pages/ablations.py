@@ -4,14 +4,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from harness.facts import statistics
-from harness.facts.spec import MARK
-from harness.facts.statistics import WelchComparison
+from harness.evidence import statistics
+from harness.evidence.schema import ResultFile
+from harness.evidence.spec import MARK
+from harness.evidence.statistics import WelchComparison
 from harness.report.chart import Chart, Row, draw
 from harness.report.pages.content import Ablation, Report
 from harness.report.runs import selected_scores, slug
 from harness.report.tables.model import Table
-from harness.results.schema import ResultFile
 
 
 class Effect(NamedTuple):

@@ -7,10 +7,10 @@ from typing import Any
 
 from pydantic import Field
 
-from harness.declarations import DeclaredModel, read_declaration
-from harness.facts import statistics
-from harness.facts.number_tests import LEVEL, MARGIN
-from harness.facts.verdicts import NOT_SETTLED, Verdict
+from harness.evidence import statistics
+from harness.evidence.number_tests import LEVEL, MARGIN
+from harness.evidence.verdicts import NOT_SETTLED, Verdict
+from harness.io.declarations import DeclaredModel, read_declaration
 from harness.report.chart import Chart, Row, colour_of, draw
 from harness.report.formats.text import MARKS
 from harness.report.pages.cells import verdict_counts

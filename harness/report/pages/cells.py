@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 
-from harness.facts.verdicts import VERDICTS, Verdict
+from harness.evidence.verdicts import VERDICTS, Verdict
 from harness.report.formats.text import (
     MARKS,
     SETTING_MARKS,

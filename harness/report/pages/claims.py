@@ -13,11 +13,11 @@ from typing import Any, Literal, TypeVar, get_args
 
 from pydantic import Field
 
-from harness.declarations import DeclaredModel, list_declarations, read_declaration
 from harness.errors import InputError, near_matches
-from harness.facts.comparisons import Claimed, Pair, claimed_among_many
-from harness.facts.number_tests import next_look
-from harness.facts.statistics import WelchComparison
+from harness.evidence.comparisons import Claimed, Pair, claimed_among_many
+from harness.evidence.number_tests import next_look
+from harness.evidence.statistics import WelchComparison
+from harness.io.declarations import DeclaredModel, list_declarations, read_declaration
 from harness.report.chart import Chart, Row, draw
 from harness.report.pages.cells import cell_anchor
 from harness.report.pages.content import Paper, Report

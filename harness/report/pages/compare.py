@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from itertools import combinations
 from typing import Any
 
-from harness.facts import statistics
+from harness.evidence import statistics
 from harness.report.chart import Chart, Row, draw
 from harness.report.formats.text import task_title
 from harness.report.pages.content import Page, Report

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from harness.declarations import LEADERBOARDS, DeclaredModel, Link
+from harness.evidence.contributed import Contributed
+from harness.evidence.schema import ResultFile
+from harness.io.declarations import LEADERBOARDS, DeclaredModel, Link
 from harness.report.chart import Chart
 from harness.report.runs import RunDetail
 from harness.report.tables.model import Table
-from harness.results.contributed import Contributed
-from harness.results.schema import ResultFile
 
 MAIN = "index.html"
 RUNS = "pages/small.html"

@@ -4,7 +4,8 @@ import statistics
 from collections.abc import Sequence
 from typing import Any
 
-from harness.facts.spec import system_label
+from harness.evidence.schema import ResultFile
+from harness.evidence.spec import system_label
 from harness.report.chart import Chart, Row, draw
 from harness.report.figures import learning_curves
 from harness.report.formats.summary import flat_metrics
@@ -12,7 +13,6 @@ from harness.report.pages.answers import answer_values
 from harness.report.pages.content import MAIN, RUNS, Page, Report
 from harness.report.runs import selected_scores, slug
 from harness.report.tables.model import Table
-from harness.results.schema import ResultFile
 
 MANY = 40
 """The most runs whose records appear on the overview, next to the cells that they fill."""

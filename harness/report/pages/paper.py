@@ -6,8 +6,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from harness.facts.published import Published
-from harness.facts.verdicts import VERDICTS
+from harness.evidence.published import Published
+from harness.evidence.verdicts import VERDICTS
 from harness.report.bibtex import paper_entry
 from harness.report.chart import Chart, Row, draw
 from harness.report.figures import KINDS, cell_rows, chart_of, compared, learning_curves

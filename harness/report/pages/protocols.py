@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from harness.facts import statistics
-from harness.facts.spec import MARK
+from harness.evidence import statistics
+from harness.evidence.schema import RunRecord
+from harness.evidence.spec import MARK
 from harness.report.pages.content import Report
 from harness.report.runs import selected_scores
-from harness.results.schema import RunRecord
 
 OTHER_TEXT = f"{MARK}text"
 """Ends the id of the run that differs from a declared one in its text form alone."""

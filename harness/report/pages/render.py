@@ -14,8 +14,8 @@ from jinja2 import Environment
 from markupsafe import Markup, escape
 
 import harness.report.pages as room
-from harness.facts.number_tests import MARGIN
-from harness.facts.verdicts import FAILED
+from harness.evidence.number_tests import MARGIN
+from harness.evidence.verdicts import FAILED
 from harness.report.bibtex import report_entry
 from harness.report.chart import Chart, css_variables
 from harness.report.formats.summary import ALL_RESULTS, path_of

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from harness.facts.published import Published, PublishedRow
-from harness.facts.spec import ColumnSpec, RowSpec, RunChoice, TableSpec, system_label
+from harness.evidence.published import Published, PublishedRow
+from harness.evidence.spec import ColumnSpec, RowSpec, RunChoice, TableSpec, system_label
 from harness.report.formats.text import TASKS
 from harness.report.tables.cells import CellContext, build_cell, published_row
 from harness.report.tables.evidence import Evidence

@@ -7,18 +7,18 @@ from functools import cached_property
 from typing import Any
 
 from harness.errors import InputError
-from harness.facts import statistics
-from harness.facts.evidence.others import (
+from harness.evidence import statistics
+from harness.evidence.others import (
     ReportedNumber,
     backbone_sd,
     known_sd,
     others_of,
     reported_number,
 )
-from harness.facts.published import PublishedRow
-from harness.facts.settling import Plan
-from harness.facts.spec import ColumnSpec, RowSpec, RunChoice, TableSpec
-from harness.facts.statistics import KnownSd
+from harness.evidence.published import PublishedRow
+from harness.evidence.settling import Plan
+from harness.evidence.spec import ColumnSpec, RowSpec, RunChoice, TableSpec
+from harness.evidence.statistics import KnownSd
 from harness.report.tables.evidence import Evidence, SeedScore, in_declared_order, seeds_of
 from harness.report.tables.model import Cell
 from harness.report.verification import Verification, verify

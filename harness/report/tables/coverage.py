@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from harness.declarations import DeclaredModel, TableKey
 from harness.errors import InputError
-from harness.facts.published import Published, PublishedRow
-from harness.facts.spec import RowSpec, TableSpec
+from harness.evidence.published import Published, PublishedRow
+from harness.evidence.spec import RowSpec, TableSpec
+from harness.io.declarations import DeclaredModel, TableKey
 
 NOT_RUN = "not-run.yaml"
 

@@ -8,12 +8,12 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from harness.errors import InputError
-from harness.facts import statistics
-from harness.facts.evidence.ledger import Ledger
-from harness.facts.published import Published
-from harness.facts.settling import Price
-from harness.facts.spec import ColumnSpec, RunChoice, TableSpec
-from harness.results.schema import ResultFile, RunRecord
+from harness.evidence import statistics
+from harness.evidence.ledger import Ledger
+from harness.evidence.published import Published
+from harness.evidence.schema import ResultFile, RunRecord
+from harness.evidence.settling import Price
+from harness.evidence.spec import ColumnSpec, RunChoice, TableSpec
 
 
 class SeedScore(NamedTuple):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from harness.errors import InputError, near_matches
-from harness.facts.verdicts import Verdict
+from harness.evidence.verdicts import Verdict
 from harness.report.verification import Verification
 
 
@@ -14,7 +14,7 @@ class Cell:
     """One cell of a table. `value`, `sd` and `published` are in the table's display scale.
 
     value: mean over our seeds, None if nothing was run; sd: sample standard deviation, None below two seeds.
-    verdict: what is known of the published value (harness/facts/verdicts.py decides), None where none is;
+    verdict: what is known of the published value (harness/evidence/verdicts.py decides), None where none is;
     evidence: what that rests on, in points, where it rests on scores.
     wanted: a run of ours is meant to fill the cell; without it the published value is cited only. An unranked
     system may fill some columns alone.

@@ -5,10 +5,10 @@ page hold together.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from harness.facts.comparisons import rank_intervals, surviving
-from harness.facts.number_tests import LEVEL
-from harness.facts.spec import ColumnSpec, RowSpec, TableSpec
-from harness.facts.verdicts import FAILED, TAKEN_BACK
+from harness.evidence.comparisons import rank_intervals, surviving
+from harness.evidence.number_tests import LEVEL
+from harness.evidence.spec import ColumnSpec, RowSpec, TableSpec
+from harness.evidence.verdicts import FAILED, TAKEN_BACK
 from harness.report.tables.model import Cell, Table, TableRow, verifications
 from harness.report.verification import Verification
 

@@ -10,8 +10,8 @@ import pytest
 
 from harness.check.first_losses import read_losses
 from harness.cli import main
-from harness.disk.files import write_record
-from harness.disk.records import read_object
+from harness.io.files import write_record
+from harness.io.records import read_object
 from harness.paths import FIRST_LOSSES, SCORES
 from harness.plan.entries import read_params
 from harness.report.formats.markdown import annotation

@@ -22,8 +22,8 @@ from harness.check.first_losses import (
     write_losses,
 )
 from harness.compute.rows import read_rows
-from harness.disk.records import rounded
 from harness.errors import InputError
+from harness.io.records import rounded
 from harness.plan.entries import Params, read_params
 from methods.core.networks import Networks
 from methods.core.resume import LOG

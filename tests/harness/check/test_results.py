@@ -13,8 +13,8 @@ import pytest
 import yaml
 
 from harness.cli import main
-from harness.results.schema import ResultFile
-from harness.results.store import write_result
+from harness.evidence.schema import ResultFile
+from harness.evidence.store import write_result
 from tests.support.git import commit, git
 from tests.support.results import SCORE, raw_result
 

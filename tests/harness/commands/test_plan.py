@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.commands.plan import describe, is_done
-from harness.facts.spec import load_specs
+from harness.evidence.spec import load_specs
 from harness.plan.entries import read_params
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve

@@ -13,10 +13,10 @@ import methods
 from harness import paths
 from harness.check.laws import LAWS, check_laws
 from harness.cli import main
+from harness.evidence.schema import ResultFile
 from harness.include import include_method
 from harness.plan.entries import Params
 from harness.plan.recipes import DeclaredBackbone, Recipe, load_backbones, load_recipes
-from harness.results.schema import ResultFile
 from methods.core.method import Method
 from methods.core.networks import Networks
 from methods.core.train_config import TrainConfig

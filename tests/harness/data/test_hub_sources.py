@@ -10,8 +10,8 @@ import pytest
 from harness.data import download
 from harness.data.download import fetch, read_record
 from harness.data.sources import Lock, lock_sources
-from harness.declarations import read_declarations
 from harness.errors import InputError
+from harness.io.declarations import read_declarations
 from harness.paths import cache
 from tests.harness.data.small_sources import TEXT, Declare
 from tests.support.checkpoints import pickled

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from harness.disk.files import write_json
+from harness.io.files import write_json
 from harness.plan.entries import Params, read_params
 from harness.plan.estimate import CONTEXT, Estimate, hours_at_once, packing
 from harness.plan.recipes import Parent, load_recipes

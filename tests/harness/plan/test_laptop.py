@@ -10,7 +10,7 @@ import methods
 from harness import paths
 from harness.cli import main
 from harness.errors import InputError
-from harness.facts.spec import load_specs
+from harness.evidence.spec import load_specs
 from harness.plan.estimate import Estimate, hours_at_once
 from harness.plan.inputs import narrowed
 from harness.plan.names import limited_tasks, select

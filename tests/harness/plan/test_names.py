@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from harness.data.sources import ProviderName
-from harness.declarations import check_name
 from harness.errors import InputError
-from harness.facts.spec import TableSpec
+from harness.evidence.spec import TableSpec
+from harness.io.declarations import check_name
 from harness.plan.checks import check_runs
 from harness.plan.names import MARK, ablation_systems, changes_of, select
 from harness.plan.recipes import Recipe, System, declared_systems, load_recipes, merge

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from harness.facts.spec import load_specs
-from harness.facts.statistics import KnownSd
+from harness.evidence.schema import ResultFile
+from harness.evidence.spec import load_specs
+from harness.evidence.statistics import KnownSd
+from harness.evidence.store import read_results
 from harness.plan.power import PlannedSd, pool_of, propose_seeds, seed_scores, shrunk
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
-from harness.results.schema import ResultFile
-from harness.results.store import read_results
 
 ROOT = Path(__file__).parents[3]
 RECORDED = ROOT / "tests/harness/report/recorded/scores"

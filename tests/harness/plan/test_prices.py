@@ -5,13 +5,13 @@ import re
 
 import pytest
 
-from harness.assembly.tables import evidence_of
 from harness.commands.plan import describe
-from harness.facts.settling import Price, format_hours
-from harness.facts.spec import load_specs
+from harness.evidence.settling import Price, format_hours
+from harness.evidence.spec import load_specs
 from harness.plan.prices import seed_prices
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
+from harness.report.assembly.tables import evidence_of
 from harness.report.verification import verify
 from tests.harness.report.test_verification import alone
 

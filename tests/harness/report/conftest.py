@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from harness.declarations import LEADERBOARDS
-from harness.facts.evidence.ledger import Ledger, Scope, load_ledger
-from harness.facts.published import Published, load_published
-from harness.facts.spec import TableSpec, load_specs
+from harness.evidence.ledger import Ledger, Scope, load_ledger
+from harness.evidence.published import Published, load_published
+from harness.evidence.schema import ResultFile
+from harness.evidence.spec import TableSpec, load_specs
+from harness.evidence.store import read_results
+from harness.io.declarations import LEADERBOARDS
 from harness.plan.recipes import declared_systems, load_recipes
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.model import Table
-from harness.results.schema import ResultFile
-from harness.results.store import read_results
 from tests.harness.report.made_results import result
 
 NO_STUDIES = Ledger((), Scope(groups={}, same={}, searched=[]))

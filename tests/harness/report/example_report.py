@@ -5,13 +5,13 @@ import random
 import statistics
 from dataclasses import replace
 
+from harness.evidence.curves import Evaluation
+from harness.evidence.schema import Selection
 from harness.report.chart import draw
 from harness.report.figures import KINDS, cell_rows
 from harness.report.pages.content import Paper, Report
 from harness.report.runs import RunDetail
 from harness.report.tables.model import Cell, Column, Table, TableRow
-from harness.results.curves import Evaluation
-from harness.results.schema import Selection
 from tests.harness.report.made_results import result
 
 TASKS = ("STS12", "STS13", "STS14", "STS15", "STS16", "STSB", "SICKR", "Avg")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from harness.results.schema import ResultFile
+from harness.evidence.schema import ResultFile
 from tests.support.results import NAME, raw_result
 
 

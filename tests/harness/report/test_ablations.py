@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
+from harness.evidence.schema import ResultFile
 from harness.report.pages import ablations, small
 from harness.report.pages.ablations import MeasuredAblation, effect_of, effects_of, gap_of, measure_ablation
 from harness.report.pages.content import Ablation, Report
 from harness.report.tables.model import Cell, Column, Table, TableRow
-from harness.results.schema import ResultFile
 from tests.harness.report.made_results import result
 from tests.harness.report.shown import show
 

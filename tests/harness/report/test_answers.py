@@ -6,11 +6,11 @@ from collections import Counter
 
 import pytest
 
-from harness.declarations import LEADERBOARDS
-from harness.facts.evidence.ledger import Ledger
-from harness.facts.published import Published
-from harness.facts.settling import Price
-from harness.facts.spec import TableSpec
+from harness.evidence.ledger import Ledger
+from harness.evidence.published import Published
+from harness.evidence.settling import Price
+from harness.evidence.spec import TableSpec
+from harness.io.declarations import LEADERBOARDS
 from harness.plan.recipes import declared_systems, load_recipes
 from harness.report.pages import evidence
 from harness.report.pages.answers import answer_values, answers_of, load_numbers

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from harness.declarations import LEADERBOARDS
+from harness.io.declarations import LEADERBOARDS
 from harness.plan.recipes import System, load_recipes
 from harness.report.formats.readmes import INTRO
 from harness.report.pages import audit as audit_page

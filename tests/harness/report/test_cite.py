@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from harness.facts.evidence.others import ReportedNumber, nothing_known
-from harness.facts.published import Published
-from harness.facts.statistics import KnownSd
+from harness.evidence.others import ReportedNumber, nothing_known
+from harness.evidence.published import Published
+from harness.evidence.statistics import KnownSd
 from harness.report.cite import Citation
 from harness.report.verification import Verification, to_text, verify
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.declarations import LEADERBOARDS
 from harness.errors import InputError
-from harness.facts.published import Published
-from harness.facts.spec import TableSpec
+from harness.evidence.published import Published
+from harness.evidence.spec import TableSpec
+from harness.io.declarations import LEADERBOARDS
 from harness.plan.names import FULL_SCALE
 from harness.plan.recipes import load_recipes
 from harness.report.pages.claims import (

@@ -5,10 +5,10 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.declarations import LEADERBOARDS, read_declaration
 from harness.errors import InputError
-from harness.facts.published import Published
-from harness.facts.spec import TableSpec
+from harness.evidence.published import Published
+from harness.evidence.spec import TableSpec
+from harness.io.declarations import LEADERBOARDS, read_declaration
 from harness.report.tables.coverage import NOT_RUN, NotRun, coverage_of, has_run
 
 NONE = NotRun(tables={}, systems={})

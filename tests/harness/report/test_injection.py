@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.declarations import read_declaration, read_record
 from harness.errors import InputError
-from harness.facts.published import PublishedPaper
+from harness.evidence.published import PublishedPaper
+from harness.evidence.schema import ResultFile
+from harness.io.declarations import read_declaration, read_record
 from harness.report.bibtex import paper_entry
 from harness.report.formats import latex, markdown, summary
 from harness.report.formats.readmes import to_deviations
@@ -19,7 +20,6 @@ from harness.report.pages.audit import CodeDeviation, MethodAudit
 from harness.report.pages.content import Paper, Report, Site
 from harness.report.pages.render import render_pages
 from harness.report.tables.model import Cell, Column, Table, TableRow
-from harness.results.schema import ResultFile
 from tests.harness.report.shown import ParsedPage
 
 MARKUP = (

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import pytest
 
+from harness.evidence.schema import ResultFile
 from harness.report.moves import compare, summary, to_pull_request
-from harness.results.schema import ResultFile
 from tests.harness.report.made_results import result
 
 

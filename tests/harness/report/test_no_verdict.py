@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from harness.facts.spec import CellSpec, TableSpec
+from harness.evidence.spec import CellSpec, TableSpec
 from harness.plan.recipes import declared_systems, load_corpora, load_recipes
 from harness.plan.resolve import resolve
 from harness.report.tables.model import Cell, Table, TableRow

@@ -11,7 +11,8 @@ from itertools import product
 import pytest
 
 from harness.errors import InputError
-from harness.facts.evidence.others import ReportedNumber, nothing_known
+from harness.evidence.curves import Evaluation
+from harness.evidence.others import ReportedNumber, nothing_known
 from harness.report.chart import PALETTE, Chart
 from harness.report.figures import chart_of, curve_rows, learning_curves
 from harness.report.pages.answers import Answer, conclusion, forest_of
@@ -21,7 +22,6 @@ from harness.report.pages.paper import others_values
 from harness.report.runs import RunDetail
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.report.verification import verify
-from harness.results.curves import Evaluation
 from tests.harness.report.made_results import result
 
 pytest.importorskip("vl_convert", reason="pictures need the extra `report`")

@@ -2,10 +2,10 @@
 
 import pytest
 
+from harness.evidence.schema import ResultFile
 from harness.report.pages import small
 from harness.report.pages.content import Report
 from harness.report.pages.protocols import ProtocolRow, Reading, protocol_values
-from harness.results.schema import ResultFile
 from tests.harness.report.made_results import result
 from tests.harness.report.shown import show
 

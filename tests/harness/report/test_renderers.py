@@ -27,9 +27,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.declarations import read_declaration
-from harness.facts.published import load_published
-from harness.facts.spec import TableSpec
+from harness.evidence.published import load_published
+from harness.evidence.schema import ResultFile
+from harness.evidence.spec import TableSpec
+from harness.io.declarations import read_declaration
 from harness.report.formats import latex, markdown
 from harness.report.formats.latex import to_latex
 from harness.report.formats.markdown import to_markdown
@@ -39,7 +40,6 @@ from harness.report.pages.paper import own_numbers
 from harness.report.runs import RunDetail
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.model import Table
-from harness.results.schema import ResultFile
 from tests.harness.report.conftest import NO_STUDIES
 from tests.harness.report.shown import facts_of, show_paper
 

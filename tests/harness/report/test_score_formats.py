@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from harness.facts.statistics import Interval
+from harness.evidence.statistics import Interval
 from harness.report.formats.markdown import annotation
 from harness.report.formats.scores import ScoreLine, average_of, differences_to_text, to_table
 from harness.report.system_pairs import OverItems, PairedDifference, SystemComparison, TaskName

@@ -2,7 +2,7 @@
 
 import pytest
 
-from harness.results.schema import ResultFile
+from harness.evidence.schema import ResultFile
 from harness.stages.report import score_problems
 
 KEYS = ["simcse-1", "simcse-2", "simcse-3", "whitening-1"]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from harness.facts.evidence.others import nothing_known
+from harness.evidence.others import nothing_known
 from harness.report import words
 from harness.report.pages import answers
 from harness.report.pages.answers import Answer, both_answers, conclusion

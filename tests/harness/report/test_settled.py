@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from harness.facts.settling import Price
-from harness.facts.statistics import KnownSd
+from harness.evidence.settling import Price
+from harness.evidence.statistics import KnownSd
 from harness.report.settled import settled_lines
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.report.verification import verify

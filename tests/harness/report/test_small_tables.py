@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.facts.published import Published
-from harness.facts.spec import TableSpec
+from harness.evidence.published import Published
+from harness.evidence.spec import TableSpec
+from harness.evidence.store import read_results
 from harness.plan.names import recipes_of
 from harness.plan.recipes import load_recipes
 from harness.report.formats.latex import to_latex
@@ -17,7 +18,6 @@ from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.leaderboard import notes_of
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.report.tables.rows import TRAINED, UNTRAINED
-from harness.results.store import read_results
 from tests.harness.report.conftest import NO_STUDIES
 from tests.harness.report.shown import show_index
 

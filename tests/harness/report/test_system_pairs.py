@@ -7,8 +7,9 @@ import pytest
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from harness.facts.comparisons import critical_range
-from harness.facts.statistics import Interval
+from harness.evidence.comparisons import critical_range
+from harness.evidence.schema import ResultFile
+from harness.evidence.statistics import Interval
 from harness.report.pages.compare import compare_values
 from harness.report.pages.content import Report
 from harness.report.system_pairs import (
@@ -20,7 +21,6 @@ from harness.report.system_pairs import (
     difference_of,
     system_scores,
 )
-from harness.results.schema import ResultFile
 from tests.harness.report.made_results import result
 
 FIRST = {0: 0.71, 1: 0.73, 2: 0.75}

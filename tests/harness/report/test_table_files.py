@@ -3,7 +3,7 @@
 import csv
 import io
 
-from harness.facts.spec import ColumnSpec, TableSpec
+from harness.evidence.spec import ColumnSpec, TableSpec
 from harness.report.formats.summary import to_csv
 from harness.report.pages.cells import anchors_of
 from harness.report.tables.model import Cell, Column, Table, TableRow

@@ -2,8 +2,9 @@
 
 import pytest
 
-from harness.facts.evidence.ledger import Ledger
-from harness.facts.evidence.others import (
+from harness.evidence.ledger import Ledger
+from harness.evidence.number_tests import MARGIN, Origin
+from harness.evidence.others import (
     Others,
     ReportedNumber,
     known_sd,
@@ -11,11 +12,10 @@ from harness.facts.evidence.others import (
     others_of,
     reported_number,
 )
-from harness.facts.number_tests import MARGIN, Origin
-from harness.facts.published import Published
-from harness.facts.settling import Price, error_at, plan_for, settles
-from harness.facts.statistics import KnownSd
-from harness.facts.verdicts import judge
+from harness.evidence.published import Published
+from harness.evidence.settling import Price, error_at, plan_for, settles
+from harness.evidence.statistics import KnownSd
+from harness.evidence.verdicts import judge
 from harness.report.verification import to_text, verify
 from harness.report.words import next_look_words
 

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from harness.facts.number_tests import Origin
-from harness.facts.statistics import Interval
-from harness.facts.verdicts import (
+from harness.evidence.number_tests import Origin
+from harness.evidence.statistics import Interval
+from harness.evidence.verdicts import (
     DRAWS,
     FAILED,
     LEVELS,

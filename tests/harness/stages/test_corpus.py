@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
-from harness.augmentation import records
 from harness.compute.rows import read_rows
+from harness.data.augmentation import records
 from harness.data.corpora import corpus_file, evenly_spaced, read_corpus
 from harness.errors import InputError
 from harness.paths import CORPUS_RESUME
@@ -17,8 +17,8 @@ from harness.plan.entries import Params
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
 from harness.stages import corpus as stage
-from tests.harness.augmentation.test_generation import SETTINGS as GENERATE
-from tests.harness.augmentation.tiny_models import write_marian
+from tests.harness.data.augmentation.test_generation import SETTINGS as GENERATE
+from tests.harness.data.augmentation.tiny_models import write_marian
 from tests.support import tiny
 
 ROOT = Path(__file__).parents[3]
@@ -142,7 +142,7 @@ def test_a_killed_stage_continues_to_the_same_bytes(place: Path, monkeypatch: py
     whole = {path.name: path.read_bytes() for path in Path("corpora/forth").iterdir()}
     assert not any(CORPUS_RESUME.iterdir()), "nothing is left behind by a whole run"
     shutil.rmtree("corpora")
-    from harness.augmentation.models import Generator
+    from harness.data.augmentation.models import Generator
 
     real, asked = Generator.__call__, []
 

@@ -12,8 +12,8 @@ import pytest
 
 from harness.compute.encoders import TRIAL
 from harness.data.sources import SOURCES
+from harness.io import embeddings
 from harness.paths import VECTORS
-from harness.results import embeddings
 from harness.stages.evaluate import OFFLINE, embedded, evaluate_run
 from harness.tasks.evaluation import evaluate_stored, evaluate_tasks, unique_texts
 from harness.tasks.registry import build_tasks

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 import yaml
 
-from harness.disk.files import sha256_of_folder
-from harness.identity import STAGES, arithmetic_used, run_identity
+from harness.io.files import sha256_of_folder
 from harness.paths import DATA_HASHES
 from harness.plan.entries import Params, SourceLink, read_params
 from harness.plan.inputs import _chain
 from harness.stages.fingerprint import write_code_fingerprints, write_data_fingerprint
+from harness.stages.identity import STAGES, arithmetic_used, run_identity
 from methods.registry import METHODS
 
 ROOT = Path(__file__).parents[3]

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from harness import identity
-from harness.augmentation.views import Copy, Edit, Fill, Generate
+from harness.data.augmentation.views import Copy, Edit, Fill, Generate
 from harness.data.sources import SOURCES, Provider, Source
-from harness.identity import corpus_identity, run_identity, vectors_identity
 from harness.plan.entries import Corpus, Params, Run, SourceLink, read_params
 from harness.plan.inputs import _entry_hash
 from harness.plan.recipes import declared_systems, load_corpora, load_recipes
+from harness.stages import identity
 from harness.stages.entries import entries_by_part
+from harness.stages.identity import corpus_identity, run_identity, vectors_identity
 from methods.registry import METHODS
 
 ROOT = Path(__file__).parents[3]

@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from harness.cli import main
-from harness.disk.files import write_record
-from harness.disk.records import read_object
+from harness.io.files import write_record
+from harness.io.records import read_object
 from harness.report.formats import summary
 from harness.report.tables import build
 from tests.support.leaderboards import write_leaderboards

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
+from harness.evidence.store import read_result, write_result
 from harness.plan.entries import read_params
-from harness.results.store import read_result, write_result
 from tests.support.leaderboards import write_leaderboards
 
 ROOT = Path(__file__).parents[3]

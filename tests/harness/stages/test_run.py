@@ -11,10 +11,10 @@ import pytest
 import torch
 
 from harness.compute.rows import read_rows
+from harness.evidence.store import read_result
+from harness.io.embeddings import EmbeddingStore
 from harness.paths import EMBEDDINGS
 from harness.plan.entries import Params, read_params
-from harness.results.embeddings import EmbeddingStore
-from harness.results.store import read_result
 from harness.stages.evaluate import evaluate_run
 from harness.stages.train import build_trainer, train
 from harness.tasks.registry import build_tasks

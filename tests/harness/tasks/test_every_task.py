@@ -15,7 +15,7 @@ import pytest
 
 from harness.check.sanity import constant, problems_of, random
 from harness.errors import InputError
-from harness.facts.spec import load_specs
+from harness.evidence.spec import load_specs
 from harness.tasks.geometry import POSITIVES, BatchCosines, GeometryTask
 from harness.tasks.interface import Encode, Score
 from harness.tasks.registry import TASKS, build_tasks

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from harness.declarations import LEADERBOARDS
+from harness.evidence.schema import ResultFile
+from harness.io.declarations import LEADERBOARDS
 from harness.report.pages import audit, compare, small
 from harness.report.pages.content import Ablation, Report
-from harness.results.schema import ResultFile
 from tests.harness.report.example_report import make_report
 from tests.harness.report.made_results import result
 from tests.harness.report.shown import show, show_index, show_paper

@@ -1,0 +1,231 @@
+"""Comparisons of systems: ranks, claims, false-discovery control, and the bootstrap over pairs of a test set.
+
+The pairs are drawn again with replacement; systems are compared on the same draws, so that the difficulty of
+a set of pairs does not count as a difference (Efron and Tibshirani 1993, chapters 8 and 13).
+"""
+
+import math
+from collections.abc import Sequence
+from functools import cache
+from typing import Literal, NamedTuple
+
+import numpy as np
+from scipy import special
+
+from harness.evidence import statistics
+from harness.evidence.number_tests import LEVEL, LOOKS, TWO_SIDED_AT_A_LOOK, look_of
+from harness.evidence.statistics import Interval, WelchComparison, student
+
+Claimed = Literal["supported", "contradicted", "inconclusive"]
+RESAMPLES = 1000
+"""Draws behind an interval: its ends then move by about a twentieth of its width with another seed."""
+CONFIDENCE = 0.95
+
+
+def surviving(p: Sequence[float]) -> list[bool]:
+    """Returns which "does not replicate" hold at the false-discovery rate LEVEL (Benjamini-Hochberg)."""
+    if not p:
+        return []
+    from scipy.stats import false_discovery_control  # takes a second to import
+
+    return [bool(one <= LEVEL) for one in false_discovery_control(p)]
+
+
+def rank_intervals(
+    groups: Sequence[Sequence[float]], exact: Sequence[bool], *, lower_is_better: bool = False
+) -> list[tuple[int, int]]:
+    """Returns the range of possible ranks of each system, 1 the best. A system may be the best unless another
+    one is shown to be better. Two systems are told apart by Tukey's range at LEVEL, so the ranks of all
+    systems hold together. Of two systems without random draws the difference is exact.
+    """
+    means, apart = told_apart(groups, exact)
+    above = apart & (means[:, None] > means)  # [i, j]: i is shown to be above j
+    better, worse = above.sum(axis=0), above.sum(axis=1)
+    if lower_is_better:
+        better, worse = worse, better
+    return [(1 + int(above), len(groups) - int(below)) for above, below in zip(better, worse, strict=True)]
+
+
+def told_apart(groups: Sequence[Sequence[float]], exact: Sequence[bool]) -> tuple[np.ndarray, np.ndarray]:
+    """Returns means [N], and which pairs of systems differ by more than Tukey's range [N, N].
+
+    exact: a system without random draws, which has no error. The standard deviation is pooled over the seeds
+    of all others, also for a system with one seed (Kramer 1956 for unequal numbers); without two seeds of
+    any, only exact systems are told apart. Two systems that vary more than the pool are held to their own
+    variance, and a pair of which both have seeds must also differ by Welch's test at LEVEL, which has no p
+    where a side has no variance of its own.
+    """
+    means, sizes = np.array([[statistics.mean(group), len(group)] for group in groups]).T
+    size, fixed = np.abs(means[:, None] - means), np.array(exact, dtype=bool)
+    both_fixed = fixed[:, None] & fixed
+    varying = [group for group, still in zip(groups, exact, strict=True) if not still]
+    pooled, freedom = pooled_variance(varying)
+    if not freedom:
+        return means, both_fixed & (size > 1e-9)
+    sds = np.where(fixed, 0.0, [statistics.sample_sd(group) or 0.0 for group in groups])
+    parts, own = np.where(fixed, 0.0, 1 / sizes), sds**2 / sizes
+    p = _welch(means, sds, np.where(fixed, np.maximum(sizes, 2), sizes))
+    error = np.sqrt(np.maximum(pooled * (parts[:, None] + parts), own[:, None] + own) / 2)
+    apart = ~(p >= LEVEL) & (size > critical_range(len(groups), freedom) * error)
+    return means, np.where(both_fixed, size > 1e-9, apart)
+
+
+def _welch(means: np.ndarray, sds: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Returns the p-values of Welch's test of each pair [N, N], nan where a side of one seed takes part."""
+    from scipy.stats import ttest_ind_from_stats  # takes a second to import
+
+    one = means[:, None], sds[:, None], sizes[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(ttest_ind_from_stats(*one, means, sds, sizes, False).pvalue)
+
+
+def pooled_variance(groups: Sequence[Sequence[float]]) -> tuple[float, int]:
+    """Returns the variance within groups, with its degrees of freedom; 0 if no group has two values."""
+    freedom = sum(len(group) - 1 for group in groups)
+    squares = math.fsum((len(group) - 1) * (statistics.sample_sd(group) or 0.0) ** 2 for group in groups)
+    return (squares / freedom, freedom) if freedom else (0.0, 0)
+
+
+@cache
+def critical_range(groups: int, freedom: int, level: float = LEVEL) -> float:
+    """Returns the range of so many means, in standard errors, that is exceeded with probability `level`."""
+    from scipy.stats import studentized_range  # takes seconds to import
+
+    return float(studentized_range.ppf(1 - level, groups, freedom))
+
+
+class Pair(NamedTuple):
+    """Scores of two systems, the first said to be above; with a margin, said to be the same within it."""
+
+    ours: Sequence[float]
+    theirs: Sequence[float]
+    margin: float = 0.0
+
+
+def claimed(found: WelchComparison | None, *, margin: float = 0.0) -> Claimed:
+    """Returns the answer of a comparison to the claim that the first is above the second.
+
+    Supported or contradicted: the interval is wholly above or below 0; of a claim that both are the same
+    within a margin that is not 0, wholly inside or outside of it.
+    """
+    if found is None:
+        return "inconclusive"
+    if margin:
+        if -margin <= found.low and found.high <= margin:
+            return "supported"
+        return "contradicted" if found.low > margin or found.high < -margin else "inconclusive"
+    if found.low <= 0 <= found.high:
+        return "inconclusive"
+    return "supported" if found.low > 0 else "contradicted"
+
+
+def claimed_among_many(pairs: Sequence[Pair]) -> list[tuple[WelchComparison | None, Claimed]]:
+    """Returns Welch's tests of many pairs and what they say of their claims, with the false-discovery rate at
+    LEVEL; the seeds up to the last common look count, before the first look there is no test.
+
+    Benjamini-Hochberg, through intervals: of the pairs that reached a look the largest share is answered
+    whose answers all hold at the level of a look times that share, and the intervals have that level
+    (Benjamini and Yekutieli 2005).
+    """
+    share = 1.0
+    looks = [look_of(min(len(pair.ours), len(pair.theirs))) for pair in pairs]
+    while True:
+        found = [
+            statistics.compare_seeds(
+                pair.ours[:look], pair.theirs[:look], confidence=1 - share * TWO_SIDED_AT_A_LOOK
+            )
+            for pair, look in zip(pairs, looks, strict=True)
+        ]
+        answers = [claimed(one, margin=pair.margin) for one, pair in zip(found, pairs, strict=True)]
+        answered = sum(answer != "inconclusive" for answer in answers)
+        tested = sum(one is not None for one in found)
+        if not answered or answered >= share * tested:
+            return list(zip(found, answers, strict=True))
+        share = answered / tested
+
+
+def look_that_shows(difference: float, sd: float, target: float) -> int | None:
+    """Returns the first look at which one claim of a true difference is answered with probability `target`,
+    by the test of `claimed_among_many`; None where no look is enough. sd: between the seeds of either side.
+    """
+    return next(
+        (look for look in LOOKS if statistics.power(difference, sd, look, TWO_SIDED_AT_A_LOOK) >= target),
+        None,
+    )
+
+
+def resampled_correlations(
+    gold: np.ndarray,
+    similarities: Sequence[np.ndarray],
+    *,
+    ranked: bool,
+    stream: Sequence[int],
+    resamples: int = RESAMPLES,
+) -> np.ndarray:
+    """Returns the correlation of each system's similarities with the gold scores in each draw of the pairs.
+
+    ranked: Spearman's correlation, tied values sharing their mean rank; else Pearson's. stream: what keys the
+    random numbers, for example a seed and the bytes of a task's name; equal streams give equal draws.
+    Shapes: gold [N], similarities S times [N]; returns [S, resamples]. nan where a draw has one value alone.
+    Errors: ValueError if the lengths differ.
+    """
+    if any(len(values) != len(gold) for values in similarities):
+        raise ValueError(
+            f"{[len(values) for values in similarities]} similarities for {len(gold)} gold scores"
+        )
+    columns = [_Column(np.asarray(values), ranked=ranked) for values in (gold, *similarities)]
+    draw = np.random.default_rng(list(stream))
+    found = np.empty((len(similarities), resamples))
+    for number in range(resamples):
+        counts = np.bincount(draw.integers(len(gold), size=len(gold)), minlength=len(gold)).astype(float)
+        centred = [column.centred(counts) for column in columns]
+        lengths = [float(counts @ values**2) for values in centred]
+        for system, (values, length) in enumerate(zip(centred[1:], lengths[1:], strict=True)):
+            spread = np.sqrt(lengths[0] * length)
+            found[system, number] = float(counts @ (centred[0] * values)) / spread if spread > 0 else np.nan
+    return found
+
+
+class _Column:
+    """One list of values, sorted once, of which any draw is centred without sorting again."""
+
+    def __init__(self, values: np.ndarray, *, ranked: bool) -> None:
+        self.values, self.ranked = values.astype(float), ranked
+        distinct, self.groups = np.unique(values, return_inverse=True)
+        self.distinct = len(distinct)
+
+    def centred(self, counts: np.ndarray) -> np.ndarray:
+        """Returns the values, or their ranks in the draw, minus their mean in the draw; [N]."""
+        values = self.values
+        if self.ranked:
+            sizes = np.bincount(self.groups, weights=counts, minlength=self.distinct)
+            values = (np.cumsum(sizes) - sizes / 2 + 0.5)[self.groups]
+        return np.asarray(values - counts @ values / counts.sum())
+
+
+def multibootstrap(
+    differences: np.ndarray, *, stream: Sequence[int], confidence: float = CONFIDENCE
+) -> np.ndarray:
+    """Returns the mean difference in each draw of both seeds and pairs; [resamples].
+
+    differences: of each paired seed in each draw of the pairs, [seeds, resamples]; all seeds
+    have the same pairs. Source: Sellam et al. 2022 (MultiBERTs), section 3. It needs two seeds. Drawing few
+    seeds again shows too little of their variance: their part of a draw is stretched to Student's quantile
+    of an interval with this confidence.
+    """
+    seeds, resamples = differences.shape
+    drawn = np.random.default_rng([*stream, seeds]).integers(seeds, size=(seeds, resamples))
+    middle = differences.mean(axis=0)
+    by_seeds = differences[drawn, np.arange(resamples)].mean(axis=0) - middle
+    normal = special.ndtri((1 + confidence) / 2)
+    stretch = np.sqrt(seeds / (seeds - 1)) * student(seeds - 1, confidence) / normal
+    return np.asarray(middle + stretch * by_seeds)
+
+
+def percentile_interval(draws: np.ndarray, confidence: float = CONFIDENCE) -> Interval | None:
+    """Returns the middle part of the draws that are defined; None where fewer than half of them are."""
+    known = draws[np.isfinite(draws)]
+    if 2 * len(known) < len(draws):
+        return None
+    low, high = np.quantile(known, [(1 - confidence) / 2, (1 + confidence) / 2])
+    return Interval(float(low), float(high))

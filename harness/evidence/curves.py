@@ -1,0 +1,58 @@
+"""The curves of a training: its evaluations, reports/curves/RUN.json, and losses, reports/losses/RUN.json."""
+
+import json
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from harness.errors import InputError
+from harness.evidence.schema import Dev, Step
+from harness.io.declarations import DeclaredModel, validated
+from harness.io.records import read_object, rounded
+from harness.paths import REPORTS
+
+EVALUATIONS = "evaluations"
+"""Entry of the file: its evaluations in the order of their steps."""
+
+LOSSES = REPORTS / "losses"
+"""One file for each run, which only `dvc plots` reads."""
+POINTS = 500
+"""Approximate number of points of a loss curve, which keeps files small."""
+
+
+class Evaluation(DeclaredModel, extra="ignore"):
+    """One evaluation; `score` is STS-B dev Spearman in raw units. Other entries of the log are ignored."""
+
+    step: Step
+    score: Dev
+    alignment: float | None = Field(default=None, ge=0, le=4)
+    uniformity: float | None = Field(default=None, ge=-8, le=0)
+
+
+def read_curve(path: Path, *, again: str) -> list[Evaluation]:
+    """Returns the evaluations in a file, in the order of their steps.
+
+    Errors: InputError, which ends with `again`, if the file is damaged, has no evaluations, or has steps out
+    of order.
+    """
+    entries = read_object(path, EVALUATIONS, again=again)[EVALUATIONS]
+    if not isinstance(entries, list):
+        raise InputError(f"{path}: no evaluations with step and score; {again}")
+    found = [validated(Evaluation, entry, where=f"{path}: evaluation {n}") for n, entry in enumerate(entries)]
+    for one, other in pairwise(found):
+        if other.step < one.step:
+            raise InputError(f"{path}: step {other.step} comes after step {one.step}; {again}")
+    return found
+
+
+def losses_of(log: Path) -> list[dict[str, Any]]:
+    """Returns step, loss and learning rate of a training log, rounded, of at most POINTS steps.
+
+    A log without steps gives one entry without a loss, because DVC cannot draw an empty list.
+    """
+    lines = log.read_text(encoding="utf-8").splitlines()
+    steps = [entry for line in lines if "loss" in (entry := rounded(json.loads(line)))]
+    found = [{name: entry.get(name) for name in ("step", "loss", "learning_rate")} for entry in steps]
+    return found[:: -(-len(found) // POINTS) or 1] or [{"step": 0, "loss": None}]

@@ -1,0 +1,99 @@
+"""Queries of git: scores of a revision, changes since, and the commit of the code."""
+
+import io
+import subprocess
+import tempfile
+import zipfile
+from pathlib import Path
+
+from harness.errors import InputError
+from harness.evidence.schema import ResultFile
+from harness.evidence.store import read_results
+from harness.io.records import check_plain
+from harness.paths import COMMITTED, EMBEDDINGS, PARAMS, RECIPES, SCORES
+
+LOCKS = ("requirements.lock", "requirements-torch.lock")
+DETERMINES = ("methods", "harness", RECIPES.as_posix(), PARAMS.as_posix(), *LOCKS)
+"""Paths that determine numbers: code, recipes, the plan and the pinned libraries."""
+
+
+def results_of(name: str) -> list[ResultFile]:
+    """Returns the result files of a folder or, if there is no such folder, of a git revision.
+
+    Errors: InputError if `name` is neither, or has no scores.
+    """
+    scores = Path(name)
+    check_plain(scores, again="delete it and evaluate the run again", pattern="*.json")
+    results = read_results(scores.glob("*.json")) if scores.is_dir() else _of_revision(name)
+    if not results:
+        raise InputError(f"{name}: no result files (*.json)")
+    return results
+
+
+def committed_results() -> tuple[list[ResultFile], str]:
+    """Returns the committed results and "", or an empty list and the reason why there are none. Without git:
+    the copy that `make reproduce` keeps, before a first run the files of reports/scores.
+    """
+    if is_revision("HEAD"):
+        try:
+            return _of_revision("HEAD"), ""
+        except InputError:
+            return [], "this folder has no git commit with results"
+    if COMMITTED.is_dir():
+        return read_results(COMMITTED.glob("*.json")), ""
+    if EMBEDDINGS.is_dir():  # a run has replaced results
+        refusal = git_refusal() or "this folder has no commit"
+        return [], f"{refusal}, and `make reproduce` has kept no copy of the committed results"
+    return read_results(SCORES.glob("*.json")), ""
+
+
+def changed_files(*names: str) -> list[str]:
+    """Returns the files of the current folder below these names that `git restore` would put back, sorted."""
+    listed = _git("diff", "--name-only", "--relative", "-z", "--", *names)
+    return sorted(filter(None, (listed or b"").decode("utf-8", "surrogateescape").split("\0")))
+
+
+def git_state() -> tuple[str, bool]:
+    """Returns the commit and whether files of DETERMINES differ from it; ("unknown", True) without git."""
+    commit = _git("rev-parse", "HEAD")
+    if commit is None:
+        return "unknown", True
+    changed = _git("status", "--porcelain", "--untracked-files=no", "--", *DETERMINES)
+    return commit.decode().strip(), bool(changed)
+
+
+def is_revision(name: str) -> bool:
+    """Returns whether the repository has a revision of this name."""
+    return bool(name) and not name.startswith("-") and _git("rev-parse", f"{name}^{{tree}}") is not None
+
+
+def _of_revision(revision: str) -> list[ResultFile]:
+    if not is_revision(revision):
+        if refusal := git_refusal():
+            raise InputError(f"{revision!r} is not a folder; git: {refusal}")
+        raise InputError(
+            f"{revision!r} is neither a folder of scores nor a git revision, for example HEAD~1 or {SCORES}"
+        )
+    packed = _git("archive", "--format=zip", revision, SCORES.as_posix())
+    if packed is None:
+        raise InputError(f"revision {revision!r} has no {SCORES}")
+    with tempfile.TemporaryDirectory() as there, zipfile.ZipFile(io.BytesIO(packed)) as archive:
+        archive.extractall(there)
+        return read_results((Path(there) / SCORES).glob("*.json"))
+
+
+def git_refusal() -> str:
+    """Returns the reason if git is missing or refuses the current folder, otherwise an empty text."""
+    try:
+        done = subprocess.run(["git", "rev-parse", "--git-dir"], capture_output=True, text=True, check=False)
+    except OSError as error:
+        return f"git cannot be started ({error.strerror}); install it, or put it on the PATH"
+    told = [line.strip() for line in done.stderr.splitlines() if line.strip()]
+    return "; ".join(told) if done.returncode else ""
+
+
+def _git(*arguments: str) -> bytes | None:
+    try:
+        return subprocess.run(["git", *arguments], capture_output=True, check=True).stdout
+    except (OSError, subprocess.CalledProcessError):
+        return None

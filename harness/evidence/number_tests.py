@@ -1,0 +1,220 @@
+"""The tests of one reported number, for one study or many: is the level the same, and is the number a draw?
+
+*Level*: is the method's mean within MARGIN of the reported number? Two one-sided t tests say that it is, one
+that it is not. *Draw*: could the reported number be a result of this method, one run or a mean or the best of
+several on the development set? This is a prediction interval.
+
+Seeds may be added until a question is answered: looks are declared, after 5, 10, 20 and 40 seeds, and each
+has the same level AT_A_LOOK, by which all looks together keep LEVEL (Pocock 1977).
+
+Numbers are in points (raw scores times 100) throughout.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import special
+
+from harness.evidence import statistics
+from harness.evidence.statistics import KnownSd
+
+MARGIN = 0.5
+"""Points within which two scores count as the same."""
+
+LEVEL = 0.05
+"""Probability of a wrong answer that is allowed over all looks together."""
+
+LOOKS = (5, 10, 20, 40)
+"""Numbers of seeds at which a verdict is given; runs in between wait for the next look."""
+
+AT_A_LOOK = 0.016
+"""Level of a one-sided test at one look: LEVEL over all looks, by simulated t tests (docs/verdicts.md)."""
+
+TWO_SIDED_AT_A_LOOK = 0.015
+"""The same of a two-sided test, as of two systems."""
+
+INTERVAL = 1 - 2 * AT_A_LOOK
+"""Confidence of the interval of a difference that two one-sided tests at a look are read off."""
+
+MOST_PICKED = 10
+"""Assumed number of runs from which a number was chosen on dev if not stated: the most that is plausible."""
+
+DEV_CORRELATION = 0.73
+"""Between development and test scores of one system's seeds; by the ledger's fifty seeds on BERT-base."""
+
+ENDLESS = 10**9
+"""Seeds after which a mean and a standard deviation have no error left."""
+
+COLLAPSED = 0.01
+"""Share of studies without a collapsed run in which one is named, at most."""
+
+AMONG_SOURCES = 0.03
+"""Level of the draw among others' sources: below LEVEL, by which honest numbers keep LEVEL also where runs
+are left-skewed, as the ledger's fifty seeds on BERT-large are (docs/verdicts.md)."""
+
+LEAST_DROP = 4 * MARGIN
+"""Points below its siblings from which a run may have collapsed."""
+
+
+class Origin(NamedTuple):
+    """How a reported number came about: the mean of `averaged` runs, each the best on dev of `picked`."""
+
+    averaged: int = 1
+    picked: int = 1
+
+
+def origin_of(seeds: int | None, picked: int | None = None) -> Origin:
+    """Returns the origin of a number of `seeds` runs, each chosen from `picked`; None: not stated.
+
+    A choice that a paper does not tell counts for a number without seeds alone; stated runs are taken as they
+    are.
+    """
+    if picked is not None:
+        return Origin(seeds or 1, picked)
+    return Origin(1, MOST_PICKED) if seeds is None else Origin(seeds)
+
+
+class PValues(NamedTuple):
+    """p-values without adjustment for looks, by the null hypotheses that they test.
+
+    same: that the level is off by more than the margin (equivalence test); level_differs: that it is within
+    the margin; replicates: that the reported number is a result of the method; plug_in: the same if our mean
+    and sd were without error.
+    """
+
+    same: np.ndarray
+    level_differs: np.ndarray
+    replicates: np.ndarray
+    plug_in: np.ndarray
+
+
+def look_of(seeds: int) -> int:
+    """Returns the last look that a number of seeds has reached, 0 before the first."""
+    return max((look for look in LOOKS if look <= seeds), default=0)
+
+
+def next_look(seeds: int) -> int | None:
+    """Returns the next look, None after the last."""
+    return min((look for look in LOOKS if look > seeds), default=None)
+
+
+def over_looks(p: float) -> float:
+    """Returns a p-value at one look as one over all looks: at most LEVEL where it is below AT_A_LOOK.
+
+    Bonferroni's bound below; of a rejected test the level that the looks keep together.
+    """
+    bound = len(LOOKS) * p
+    return min(bound, LEVEL) if p < AT_A_LOOK else min(1.0, bound)
+
+
+def p_values(
+    difference: Any,
+    sd: Any,
+    seeds: int,
+    *,
+    origin: Origin,
+    known: KnownSd | None = None,
+    rounding: float = 0.0,
+) -> PValues:
+    """Returns the p-values of the tests at one look, for one study or an array of them.
+
+    difference: our mean minus the reported number; sd: our sample standard deviation; both of any shape.
+    Below `SMALL_SAMPLE` seeds the larger of two p-values counts, by our sd and by that of a larger study. The
+    reported number may be off by `rounding` in the direction that is unfavourable to the test.
+    """
+    laws = [(np.maximum(sd, 1e-12), seeds - 1)] if seeds > 1 else []
+    if known is not None and seeds < statistics.SMALL_SAMPLE:
+        laws.append((np.asarray(known.sd), known.n - 1))
+    size = np.abs(difference)
+    found = []
+    for spread, freedom in laws:
+        error = spread / np.sqrt(seeds)
+        near = np.maximum(size - rounding, 0) * -np.sign(difference)
+        found.append(
+            (
+                special.stdtr(freedom, -(MARGIN - rounding - size) / error),
+                special.stdtr(freedom, -(size - MARGIN - rounding) / error),
+                chance_beyond(near / spread, seeds, freedom, origin),
+                chance_beyond(near / spread, ENDLESS, ENDLESS, origin),
+            )
+        )
+    return PValues(*(np.max(part, axis=0) for part in zip(*found, strict=True)))
+
+
+def chance_beyond(place: Any, seeds: int, freedom: int, origin: Origin) -> Any:
+    """Returns the two-sided p-value of a reported number `place` standard deviations above our mean.
+
+    Choosing on dev moves a number up, so its lower end is that of one run.
+    """
+    root = np.sqrt(1 / origin.averaged + 1 / seeds)
+    below, above = special.stdtr(freedom, place / root), special.stdtr(freedom, -place / root)
+    if origin.picked > 1:
+        pivots = _picked_pivots(seeds, freedom, origin)
+        above = 1 - np.searchsorted(pivots, place) / len(pivots)
+    return np.minimum(1.0, 2 * np.minimum(below, above))
+
+
+def p_values_of_sources(
+    difference: Any,
+    sd: Any,
+    counts: Sequence[int],
+    *,
+    origin: Origin,
+    within: Any = None,
+    rounding: float = 0.0,
+) -> PValues:
+    """Returns the p-values of the tests by the means of sources, for one study or an array of them.
+
+    difference: mean of the sources minus the reported number; sd: between the sources' means; both of any
+    shape. counts: runs behind each source. within: variance between the runs of a source, of the same shape,
+    None if it is not known.
+
+    The level is that of the sources' mean. For the draw, the reported number is one more result of one more
+    source: its variance is that between the means plus the part of the variance within a source that means of
+    several runs do not show; nan where that part is not known. Degrees of freedom: sources - 1, independent
+    of the number of runs. A mean of bests counts as one best, because averaging does not undo the choice.
+    """
+    tests = p_values(difference, sd, len(counts), origin=Origin(), rounding=rounding)
+    averaged = 1 if origin.picked > 1 else origin.averaged
+    hidden = 1 / averaged - statistics.mean([1 / count for count in counts])
+    variance = np.asarray(sd, dtype=float) ** 2
+    if hidden > 1e-9:
+        variance = variance + hidden * (np.nan if within is None else np.asarray(within))
+    near = np.maximum(np.abs(difference) - rounding, 0) * -np.sign(difference)
+    place, kind = near / np.maximum(np.sqrt(variance), 1e-12), Origin(1, origin.picked)
+    return tests._replace(
+        replicates=chance_beyond(place, len(counts), len(counts) - 1, kind),
+        plug_in=chance_beyond(place, ENDLESS, ENDLESS, kind),
+    )
+
+
+@cache
+def _picked_pivots(seeds: int, freedom: int, origin: Origin, size: int = 400_000) -> np.ndarray:
+    """Returns sorted draws of (mean of bests on dev - our mean) / our sd, for normal scores; [size]."""
+    rng = np.random.default_rng([seeds, freedom, *origin])
+    test = np.zeros(size)
+    for _ in range(origin.averaged):
+        best = special.ndtri(rng.random(size) ** (1 / origin.picked))
+        test += DEV_CORRELATION * best + np.sqrt(1 - DEV_CORRELATION**2) * rng.normal(size=size)
+    spread = np.sqrt(rng.chisquare(freedom, size) / freedom)
+    return np.sort((test / origin.averaged - rng.normal(size=size) / np.sqrt(seeds)) / spread)
+
+
+def collapsed_runs(values: Sequence[float]) -> list[float]:
+    """Returns the runs that lie far below their siblings, lowest first: at most a third of all.
+
+    A run has collapsed if it is LEAST_DROP below the mean of the runs above it, and one more run of their
+    normal law would be so low in less than COLLAPSED / n of all cases; those below it have too (Grubbs 1950,
+    from the inside outwards).
+    """
+    ordered = sorted(values)
+    for count in range(len(ordered) // 3, 0, -1):
+        rest, drop = ordered[count:], statistics.mean(ordered[count:]) - ordered[count - 1]
+        spread = (statistics.sample_sd(rest) or 0.0) * np.sqrt(1 + 1 / len(rest))
+        if drop >= LEAST_DROP and special.stdtr(len(rest) - 1, -drop / max(spread, 1e-12)) < (
+            COLLAPSED / len(ordered)
+        ):
+            return ordered[:count]
+    return []

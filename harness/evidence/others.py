@@ -1,0 +1,259 @@
+"""Independent evidence on one published number, separate by kind."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Literal
+
+from harness.evidence import statistics
+from harness.evidence.ledger import COLUMNS, Ledger, Study, Summary, runs_of
+from harness.evidence.number_tests import Origin, origin_of
+from harness.evidence.published import Published
+from harness.evidence.verdicts import Judgement, Sources, judge
+
+Relation = Literal["independent", "same authors", "checkpoint", "other recipe"]
+"""How a study stands to a reported number: others trained the system by its recipe, those who reported it
+measured it once more, released weights were scored, or somebody trained it by another recipe. Never
+pooled."""
+
+RELATIONS: tuple[Relation, ...] = ("independent", "same authors", "checkpoint", "other recipe")
+SEVEN = 7
+"""Test sets in the `Avg` of a study; an average of others is another quantity."""
+
+
+@dataclass(frozen=True)
+class ReportedNumber:
+    """One published number in points.
+
+    by: who stands behind it; source: the paper, or the work that it quotes, in words. seeds: runs behind it,
+    picked: runs it was chosen from, None if not stated; rounding: half a reported digit.
+    system: its row's system and backbone under their first name, by which tables that quote it agree.
+    measurable: whether a study can have measured the same. That is not so where the metric is another one,
+    or `Avg` is not the mean of the seven sets.
+    """
+
+    table: str
+    row: str
+    column: str
+    value: float
+    by: str
+    seeds: int | None
+    rounding: float
+    system: str = ""
+    picked: int | None = None
+    source: str = ""
+    measurable: bool = True
+
+    @property
+    def origin(self) -> Origin:
+        """How the number came about, for the prediction interval."""
+        return origin_of(self.seeds, self.picked)
+
+    @property
+    def stated(self) -> Origin:
+        """The stated number of runs, otherwise one: for texts."""
+        return Origin(self.seeds or 1, self.picked or 1)
+
+    def judged(
+        self, values: Sequence[float], known: statistics.KnownSd | None, in_order: int | None = None
+    ) -> Judgement:
+        """Returns the judgement of seeds on the number; arguments as of `judge`."""
+        return judge(
+            values, self.value, origin=self.origin, known=known, rounding=self.rounding, in_order=in_order
+        )
+
+    @property
+    def fact(self) -> tuple[str, str, float]:
+        """Key of the reported number, equal in all tables that quote it."""
+        return self.system or self.row, self.column, round(self.value, 4)
+
+
+@dataclass(frozen=True)
+class StudyPool:
+    """The counted studies of one relation and column.
+
+    runs: single runs by who measured them; sources: one value for each who measured, the mean over the runs
+    behind it (a range counts once, as its middle); counts: how many runs these are, by default one.
+    competitors: the studies by authors of another method in the tables, by source.
+    """
+
+    studies: tuple[Study, ...]
+    runs: Mapping[str, tuple[float, ...]]
+    sources: Mapping[str, float]
+    competitors: Mapping[str, tuple[Study, ...]] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def as_sources(self) -> Sources:
+        """The sources as `by_others` takes them."""
+        return Sources(self.sources, {name: self.counts.get(name, 1) for name in self.sources}, self.runs)
+
+    @property
+    def median(self) -> float | None:
+        """The median of the sources, None without one."""
+        return median(self.sources.values()) if self.sources else None
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """All single runs."""
+        return tuple(value for values in self.runs.values() for value in values)
+
+
+@dataclass(frozen=True)
+class Others:
+    """Evidence on a reported number besides our runs; `searched` as in `Ledger.searched`."""
+
+    pools: Mapping[Relation, StudyPool]
+    uncounted: tuple[Study, ...]
+    searched: bool
+
+    @property
+    def studies(self) -> tuple[Study, ...]:
+        """Those that count, of every relation."""
+        return tuple(study for pool in self.pools.values() for study in pool.studies)
+
+    @property
+    def independent(self) -> StudyPool:
+        """Runs by others that follow the recipe."""
+        return self.pools["independent"]
+
+
+def nothing_known() -> Others:
+    """Returns the evidence of a number that no study could have measured."""
+    return Others(dict.fromkeys(RELATIONS, StudyPool((), {}, {})), (), searched=False)
+
+
+def reported_number(
+    published: Published, ledger: Ledger, *, table: str, row: str, column: str
+) -> ReportedNumber | None:
+    """Returns a published cell of any metric in points, None for an empty cell. Errors: InputError for an
+    unknown table or row.
+    """
+    found, line = published.table(table), published.row(table, row)
+    value = found.compared(line, column) if column in found.columns else None
+    if value is None:
+        return None
+    points = 100 / found.scale
+    return ReportedNumber(
+        table=table,
+        row=row,
+        column=column,
+        value=round(value * points, 4),
+        by=ledger.reported_by(table.split("/")[0], line.work),
+        seeds=line.seeds,
+        rounding=0.5 * 10.0 ** -found.decimals_of(line) * points,
+        system=ledger.plain(row),
+        picked=line.picked,
+        source=published.source(table, line),
+        measurable=(
+            found.metric in (COLUMNS.get(column), "mixed")
+            and column in COLUMNS
+            and (column != "Avg" or len(found.averages.get("Avg", range(SEVEN))) == SEVEN)
+        ),
+    )
+
+
+def others_of(ledger: Ledger, reported: ReportedNumber) -> Others:
+    """Returns the ledger's evidence on a reported number; the reported value itself, quotations, doubtful
+    numbers and runs that had not converged are excluded.
+    """
+    if not reported.measurable:
+        return nothing_known()
+    counted: dict[Relation, list[Study]] = {relation: [] for relation in RELATIONS}
+    uncounted = []
+    for study in ledger.of(reported.row):
+        if reported.column not in study.scores or _is_the_report(ledger, study, reported):
+            continue
+        if study.not_counted_in(reported.column) or reported.column in study.repeats:
+            uncounted.append(study)
+        else:
+            counted[relation_of(ledger, study, reported)].append(study)
+    return Others(
+        {relation: pool(ledger, studies, reported.column) for relation, studies in counted.items()},
+        tuple(uncounted),
+        ledger.searched(reported.row),
+    )
+
+
+def relation_of(ledger: Ledger, study: Study, reported: ReportedNumber) -> Relation:
+    """Returns how a study stands to a reported number."""
+    if study.kind == "checkpoint":
+        return "checkpoint"
+    if study.kind == "other-recipe":
+        return "other recipe"
+    return "same authors" if ledger.measured_by(study) == reported.by else "independent"
+
+
+def pool(ledger: Ledger, studies: Iterable[Study], column: str) -> StudyPool:
+    """Returns studies of one column together: single runs, and one value for each who measured."""
+    chosen = tuple(studies)
+    runs: dict[str, tuple[float, ...]] = {}
+    parts: dict[str, list[tuple[float, int]]] = {}
+    for study in chosen:
+        by, score = ledger.measured_by(study), study.scores[column]
+        values = runs_of(score)
+        if values:
+            runs[by] = runs.get(by, ()) + tuple(values)
+        weighted = [(value, 1) for value in values]
+        if isinstance(score, Summary) and score.middle is not None:
+            weighted.append((score.middle, score.n or 1))
+        if weighted:
+            parts.setdefault(by, []).extend(weighted)
+    sources = {
+        by: sum(value * count for value, count in some) / sum(count for _, count in some)
+        for by, some in parts.items()
+    }
+    competitors = {
+        by: tuple(study for study in chosen if ledger.measured_by(study) == by)
+        for by in sources
+        if by in ledger.scope.groups
+    }
+    counts = {by: sum(count for _, count in some) for by, some in parts.items()}
+    return StudyPool(chosen, runs, sources, competitors, counts)
+
+
+def known_sd(ledger: Ledger, system: str, column: str) -> statistics.KnownSd | None:
+    """Returns the standard deviation between the seeds of a system as its largest study by others shows it.
+
+    Only a study of `SMALL_SAMPLE` seeds or more counts, and only one that is not marked as unconverged.
+    """
+    return _largest_sd(ledger.of(system), column)
+
+
+def backbone_sd(ledger: Ledger, backbone: str, column: str) -> statistics.KnownSd | None:
+    """Returns the standard deviation of the largest study of any system on a backbone, as `known_sd` counts
+    them.
+
+    It is used only to plan seeds of a system with few runs, never to judge another system's scores.
+    """
+    return _largest_sd(
+        [study for study in ledger.studies if study.system.partition("@")[2] == backbone], column
+    )
+
+
+def _largest_sd(studies: Iterable[Study], column: str) -> statistics.KnownSd | None:
+    lists = [
+        runs_of(study.scores[column])
+        for study in studies
+        if column in study.scores and study.kind == "re-run" and not study.not_counted_in(column)
+    ]
+    largest = max(lists, key=len, default=[])
+    sd = statistics.sample_sd(largest)
+    if sd is None or len(largest) < statistics.SMALL_SAMPLE:
+        return None
+    return statistics.KnownSd(sd, len(largest))
+
+
+def _is_the_report(ledger: Ledger, study: Study, reported: ReportedNumber) -> bool:
+    """Returns whether a study is the reported number itself: its cell, or its authors' same single run."""
+    own = study.reported
+    if own is not None and own.table == reported.table and (own.row or study.system) == reported.row:
+        return isinstance(own.columns, list)
+    score = study.scores[reported.column]
+    value = score.mean if isinstance(score, Summary) else score
+    return (
+        study.kind == "re-run"
+        and ledger.measured_by(study) == reported.by
+        and isinstance(value, float)
+        and abs(value - reported.value) <= reported.rounding
+    )

@@ -1,0 +1,212 @@
+"""Comparison of a plan's results with the committed ones, in one line and in details."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean, stdev
+
+from harness.evidence.moved import (
+    Answer,
+    Pair,
+    ScoreChange,
+    System,
+    answers_of_runs,
+    changes_of,
+    is_watched,
+    system_of,
+)
+from harness.evidence.schema import ResultFile, ScoreName
+
+SHOWN = 10
+"""Number of moved scores and missing runs that are listed without `--details`."""
+
+
+@dataclass(frozen=True)
+class Averages:
+    """Means over seeds of the watched scores, in points; the largest difference and its score. equal: number
+    of means equal to the reported digit. spread: the standard deviation over the committed seeds at the
+    largest difference, None for one seed.
+    """
+
+    number: int
+    equal: int
+    largest: float
+    where: str
+    spread: float | None
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """The runs of a plan that have a committed result, compared with it.
+
+    answers: of each run evaluated here. missing: the other runs. systems: system of each run, by its key.
+    reasons: why runs are not identical. averages: None if all are identical.
+    """
+
+    systems: Mapping[str, str]
+    answers: Mapping[str, Answer]
+    changes: Sequence[ScoreChange]
+    missing: Sequence[str]
+    averages: Averages | None
+    reasons: Sequence[str]
+
+    @property
+    def identical(self) -> int:
+        """Number of bit-identical runs."""
+        return sum(answer == "identical" for answer in self.answers.values())
+
+    @property
+    def moved(self) -> list[str]:
+        """The systems with a score that moved."""
+        return sorted({self.systems[key] for key, answer in self.answers.items() if answer == "moved"})
+
+    @property
+    def agrees(self) -> bool:
+        """Whether every committed run was evaluated here and no score moved."""
+        return not self.moved and not self.missing
+
+    @property
+    def headline(self) -> str:
+        """The answer in one line."""
+        runs, systems = len(self.systems), len(set(self.systems.values()))
+        if len(self.missing) == runs:
+            return f"not reproduced: none of {runs} runs was evaluated here; run `make reproduce`"
+        bits = f"{self.identical} of {runs} runs bit-identical"
+        if self.agrees:
+            return f"reproduced: all {systems} systems agree with the committed results; {bits}"
+        parts = []
+        if self.moved:
+            verb = "does" if len(self.moved) == 1 else "do"
+            parts.append(
+                f"{len(self.moved)} of {systems} systems {verb} not agree with the committed results"
+            )
+        if self.missing:
+            parts.append(f"{len(self.missing)} of {runs} runs not evaluated here")
+        return f"not reproduced: {'; '.join([*parts, bits])}"
+
+
+def compare_with_committed(
+    committed: Mapping[str, ResultFile], here: Mapping[str, ResultFile], *, machine: str
+) -> Reproduction:
+    """Compares results with committed ones, both by the key of their run.
+
+    machine: the architecture of this machine, as `platform.machine` names it.
+    """
+    pairs = [(old, here[key]) for key, old in committed.items() if key in here]
+    changes = changes_of(pairs)
+    answers = answers_of_runs(pairs, changes)
+    other = [pair for pair in pairs if answers[pair[0].run.key] != "identical"]
+    return Reproduction(
+        systems={key: "@".join(system_of(result)) for key, result in committed.items()},
+        answers=answers,
+        changes=changes,
+        missing=[key for key in committed if key not in here],
+        averages=averages_of(pairs) if other else None,
+        reasons=reasons_of(other, machine) if other else [],
+    )
+
+
+def averages_of(pairs: Sequence[Pair]) -> Averages | None:
+    """Compares the means over seeds with the committed ones; None without a common score."""
+    before, after = (watched_points(side) for side in zip(*pairs, strict=True))
+    shared = [key for key in before if key in after]
+    if not shared:
+        return None
+    moves = {key: abs(fmean(after[key]) - fmean(before[key])) for key in shared}
+    system, name = where = max(moves, key=lambda key: moves[key])
+    return Averages(
+        number=len(shared),
+        equal=sum(f"{fmean(before[key]):.2f}" == f"{fmean(after[key]):.2f}" for key in shared),
+        largest=moves[where],
+        where=f"{'@'.join(system)} {name.task}",
+        spread=stdev(before[where]) if len(before[where]) > 1 else None,
+    )
+
+
+def watched_points(results: Iterable[ResultFile]) -> dict[tuple[System, ScoreName], list[float]]:
+    """Returns the watched scores in points of the seeds of each system."""
+    found: dict[tuple[System, ScoreName], list[float]] = {}
+    for result in results:
+        for score in result.scores:
+            if is_watched(score.name):
+                found.setdefault((system_of(result), score.name), []).append(100 * score.value)
+    return found
+
+
+def reasons_of(pairs: Iterable[Pair], machine: str) -> list[str]:
+    """Returns the reasons for other digits, from the provenance of the runs."""
+    found: dict[str, None] = {}
+    for old, new in pairs:
+        before, after = old.provenance, new.provenance
+        for name in ("arithmetic", "device", "precision", "text"):
+            one, two = getattr(before, name), getattr(after, name)
+            if one and two and one != two:
+                found[f"{name} is {two} here, {one} in the committed results"] = None
+        for name, one in before.versions.items():
+            if after.versions.get(name) != one:
+                found[f"{name} is {after.versions.get(name, 'missing')} here, {one} committed"] = None
+        if before.data_sha256 != after.data_sha256:
+            found["the data differ from the committed ones"] = None
+        if before.code_sha256 != after.code_sha256:
+            found["the code differs from the committed one"] = None
+        if old.run.recipe != new.run.recipe:
+            found["the settings of the plan differ from the committed ones"] = None
+    if machine not in ("x86_64", "AMD64"):
+        found[f"this machine is {machine}: results are bit-identical on x86-64 only"] = None
+    if found:
+        return list(found)
+    return [
+        "not recorded: code, data and packages are equal, so the processor or the number of threads differs"
+    ]
+
+
+def explained(found: Reproduction, changed: Sequence[str], *, details: bool) -> list[str]:
+    """Returns the lines after the answer. changed: committed files that differ from the commit, by path."""
+    lines = [*missing_lines(found, details=details)]
+    if found.moved:
+        lines.append(f"systems that do not agree: {', '.join(found.moved)}")
+    moved = [str(change) for change in found.changes if change.answer == "moved"]
+    if not details:
+        lines += moved[:SHOWN]
+        if len(moved) > SHOWN:
+            lines.append(f"and {len(moved) - SHOWN} more scores that do not agree")
+    if found.averages is not None:
+        lines.append(averages_line(found.averages))
+    if found.reasons:
+        lines.append(f"reason: {'; '.join(found.reasons)}")
+    if changed:
+        lines.append(changed_line(changed))
+    if details:
+        lines += [f"{change.answer}: {change}" for change in found.changes]
+    elif found.changes:
+        lines.append(f"scores with other digits: {len(found.changes)}; `--details` lists them")
+    return [f"  {line}" for line in lines]
+
+
+def missing_lines(found: Reproduction, *, details: bool) -> list[str]:
+    """Returns a line about runs that were not evaluated, no line if all or none were evaluated."""
+    if not 0 < len(found.missing) < len(found.systems):
+        return []
+    shown = found.missing if details else found.missing[:SHOWN]
+    more = len(found.missing) - len(shown)
+    return [f"not evaluated here: {', '.join(shown)}" + (f" and {more} more" if more else "")]
+
+
+def averages_line(over: Averages) -> str:
+    """Returns a line with the number of equal averages over seeds and the largest difference."""
+    spread = ""
+    if over.spread is not None:
+        spread = f", where the standard deviation over seeds is {over.spread:.2f}"
+    return (
+        f"{over.equal} of {over.number} averages over seeds are equal to the reported digit; the largest "
+        f"difference is {over.largest:.2f} points ({over.where}){spread}"
+    )
+
+
+def changed_line(changed: Sequence[str]) -> str:
+    """Returns lines about changed committed files, by folder, and the command that restores them."""
+    folders = Counter(Path(name).parent.as_posix() if "/" in name else name for name in changed)
+    counts = [name if name in changed else f"{number} in {name}" for name, number in folders.items()]
+    tops = dict.fromkeys(name.split("/")[0] for name in changed)
+    return f"changed files: {', '.join(counts)}; `git restore {' '.join(tops)}` restores them"

@@ -1,0 +1,137 @@
+"""The next look at a reported number: its seeds, their cost, and the means that would settle the level."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from harness.evidence import statistics
+from harness.evidence.number_tests import INTERVAL, LOOKS, MARGIN, next_look
+from harness.evidence.others import ReportedNumber
+from harness.evidence.statistics import SMALL_SAMPLE, KnownSd
+
+
+class Price(NamedTuple):
+    """Cost of a system's seeds. command: plans its runs, without the number of seeds. each: hours per seed by
+    item, including parents; shared: hours of items that all seeds share; nan if unknown. corpora: derived
+    corpora, whose creation the hours exclude.
+    """
+
+    command: str
+    each: Mapping[str, float]
+    shared: Mapping[str, float]
+    corpora: str = ""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether all hours are known."""
+        return not math.isnan(sum(self.each.values()) + sum(self.shared.values()))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The next look at a number, and its cost. seeds: total, more: still to run, both None if more seeds are
+    of no use. why: the reason if they are None, otherwise the means that settle the level at that look, and
+    the assumed standard deviation. gpu_hours: of the seeds still to run and their inputs, None if unknown.
+    command: plans and runs them. corpora: derived corpora to make, which the hours exclude.
+    """
+
+    seeds: int | None = None
+    more: int | None = None
+    gpu_hours: float | None = None
+    command: str = ""
+    why: str = ""
+    corpora: str = ""
+
+    @property
+    def cost(self) -> str:
+        """The seeds still to run with their hours, in words; empty if none are known."""
+        if self.more is None:
+            return ""
+        hours = "" if self.gpu_hours is None else f", {format_hours(self.gpu_hours)}"
+        made = f" and the making of {self.corpora}" if self.corpora else ""
+        return f"{counted(self.more, 'seed')}{hours}{made}"
+
+
+def format_hours(hours: float) -> str:
+    """Returns GPU hours as `sentbench plan` prints them."""
+    number = f"{hours:,.0f}" if hours >= 100 else f"{hours:.2g}" if hours < 10 else f"{hours:.1f}"
+    return f"{number} GPU hours"
+
+
+def counted(number: int, what: str) -> str:
+    """Returns a count with its noun, in the plural unless the count is one."""
+    return f"{number:,} {what}" + ("" if number == 1 else "s")
+
+
+def plan_for(
+    reported: ReportedNumber,
+    values: Sequence[float],
+    *,
+    others: float | None,
+    known: KnownSd | None,
+    planned: KnownSd | None,
+    price: Price | None,
+    in_order: int | None = None,
+) -> Plan:
+    """Returns the next look at a reported number with our `values`, in points: the next of the declared ones.
+
+    others: mean of independent runs minus the number, None if not known. known, planned, in_order: as of
+    `verify`. price: None for a system that no recipe declares. No look is advised if none is likely to settle
+    the level (`settles`).
+    """
+    if known is not None and known.n == 0:
+        reason = "no seed changes its score"
+        return Plan(why=reason) if values else replace(_costed(1, 0, price), why=reason)
+    ready = len(values) if in_order is None else in_order
+    look = next_look(ready)
+    if look is None:
+        return Plan(why=f"no verdict after {LOOKS[-1]} seeds, and no further look is planned")
+    sd, basis = _assumed_sd(values, known, planned)
+    if sd is None:
+        return replace(_costed(look, ready, price), why="no standard deviation is known before two seeds")
+    guess = statistics.mean(values) - reported.value if values else others
+    if not any(settles(guess, sd, later) for later in LOOKS if later >= look):
+        mean = "" if guess is None else f" and a mean {abs(guess):.2f} off"
+        return Plan(why=f"cannot be settled by {LOOKS[-1]} seeds: sd {sd:.2f} {basis}{mean}")
+    error = error_at(look, sd)
+    near = f"within {MARGIN - error:.2f} or " if error < MARGIN else ""
+    why = f"a verdict if our mean is then {near}more than {MARGIN + error:.2f} off; sd {sd:.2f} {basis}"
+    return replace(_costed(look, ready, price), why=why)
+
+
+def _assumed_sd(
+    values: Sequence[float], known: KnownSd | None, planned: KnownSd | None
+) -> tuple[float | None, str]:
+    """Returns the standard deviation that a plan assumes, with its source: our seeds; a larger study of the
+    system while few seeds show less; with fewer than two seeds and no such study, another system.
+    """
+    own = statistics.sample_sd(values)
+    if known is not None and known.n > 1 and (own is None or (len(values) < SMALL_SAMPLE and known.sd > own)):
+        return known.sd, f"by a study of {known.n} seeds"
+    if own is not None:
+        return own, f"of our {len(values)} seeds"
+    if planned is not None:
+        return planned.sd, "of another system on this backbone"
+    return None, ""
+
+
+def error_at(look: int, sd: float) -> float:
+    """Returns half the width of the interval of a mean at a look, for this sample standard deviation."""
+    return statistics.student(look - 1, INTERVAL) * sd / math.sqrt(look)
+
+
+def settles(difference: float | None, sd: float, look: int) -> bool:
+    """Returns whether a look settles the level of a mean that is `difference` off with probability one half
+    or more. None: unknown difference, taken as 0.
+    """
+    return abs(abs(difference or 0.0) - MARGIN) >= error_at(look, sd)
+
+
+def _costed(seeds: int, run: int, price: Price | None) -> Plan:
+    more = max(1, seeds - run)
+    if price is None:
+        return Plan(run + more, more)
+    hours = more * sum(price.each.values()) + (0.0 if run else sum(price.shared.values()))
+    command = f"{price.command} --seeds {run + more} && dvc repro"
+    return Plan(run + more, more, None if math.isnan(hours) else hours, command, corpora=price.corpora)

@@ -1,0 +1,283 @@
+"""Table specs: a table's rows and columns, which runs fill its cells, what the paper reported there."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, model_validator
+
+from harness.errors import InputError
+from harness.evidence.published import Published, known_name
+from harness.io.declarations import DeclaredModel, Name, TableKey, check_name, read_declaration
+from harness.paths import TABLES, declarations_of, declared
+
+Statistic = Literal["mean", "sd", "best-by-dev", "pairs"]
+"""Statistic of a cell: mean or sd over seeds, the seed best on dev, or the size of the test set."""
+MARK = "-ablation-"
+"""Joins a declared system and the name of an ablation's step in the step's id."""
+
+
+@dataclass(frozen=True)
+class RunChoice:
+    """The runs of a system on one backbone: those of the seeds given, or all."""
+
+    system: str
+    backbone: str
+    seeds: tuple[int, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.system}@{self.backbone}"
+
+
+def system_label(method: str, variant: str, backbone: str) -> str:
+    """Returns the display name of a system on a backbone."""
+    return f"{method}/{variant}@{backbone}"
+
+
+def split_run(text: str) -> tuple[str | None, str | None]:
+    """Returns the system and the backbone of `system@backbone`; either may be left out.
+
+    Errors: ValueError if the text names neither or is no name.
+    """
+    system, _, backbone = text.partition("@")
+    for name in (system, backbone):
+        if name:
+            check_name(name)
+    if not system and not backbone:
+        raise ValueError("expected SYSTEM@BACKBONE, SYSTEM or @BACKBONE")
+    return system or None, backbone or None
+
+
+def _check_run(text: str) -> str:
+    split_run(text)
+    return text
+
+
+RunText = Annotated[str, AfterValidator(_check_run)]
+"""`pcl@bert-base-uncased`, `pcl` or `@bert-base-uncased`."""
+
+
+class ColumnSpec(DeclaredModel):
+    """One column: a score of a task, the mean of other columns, a setting of the runs' recipe, or (none of
+    these) something only published.
+
+    metric, setting: which score of `task`, as the result files name it; always of the weights best on dev and
+    of SentEval's text. recipe: the setting, `train.learning_rate` or `config.queue_size`, which is known
+    without a run.
+    published: the published table's column, if it has another name. run: what a row leaves out, `@backbone`;
+    seeds: the seeds that the column shows, whatever the row says.
+    better: which way ranks go, `none` if the column has no winner. unit: `scaled` by the table's scale, or
+    `plain` numbers shown with `decimals` of their own. no_verdict: as of a row.
+    """
+
+    key: str
+    title: str = ""
+    task: str | None = None
+    metric: str = "spearman"
+    setting: str = "all"
+    mean_of: list[str] = Field(default_factory=list)
+    recipe: str | None = None
+    published: str | None = None
+    run: RunText | None = None
+    seeds: list[int] = Field(default_factory=list)
+    statistic: Statistic | None = None
+    better: Literal["higher", "lower", "none"] = "higher"
+    unit: Literal["scaled", "plain"] = "scaled"
+    mark: str = ""
+    no_verdict: str = ""
+
+    @model_validator(mode="after")
+    def check(self) -> ColumnSpec:
+        """A column is a task's, a mean or a setting, not several of them."""
+        if sum(map(bool, (self.task, self.mean_of, self.recipe))) > 1:
+            raise ValueError(f"column {self.key} names several of task, mean_of and recipe, expected one")
+        return self
+
+
+class CellSpec(DeclaredModel):
+    """Exceptions of one cell from its row and column."""
+
+    run: RunText | None = None
+    published: str | None = None
+
+
+class RowSpec(DeclaredModel):
+    """One row; `cells` holds the exceptions by column key.
+
+    run: the system and backbone that fill it, `pcl@bert-base-uncased`; a row without it is cited only.
+    seeds: the seeds that its cells show, all if none are given.
+    published: key of the published row, `system/variant@backbone`. deterministic: no seed changes the score.
+    competes: takes part in the ranks of its group. x: position on a figure's axis.
+    no_verdict: why runs of ours do not judge the reported numbers where that is not the recipe's reason: they
+    were measured otherwise than their neighbours; what others found is shown.
+    """
+
+    title: str
+    group: str = ""
+    run: RunText | None = None
+    seeds: list[int] = Field(default_factory=list)
+    published: str | None = None
+    cells: dict[str, CellSpec] = Field(default_factory=dict)
+    statistic: Statistic = "mean"
+    deterministic: bool = False
+    competes: bool = True
+    x: float | None = None
+    note: str = ""
+    no_verdict: str = ""
+
+
+class TableSpec(DeclaredModel):
+    """One table or figure. `rows_from: runs` makes one row of every system that was run, in the runs' order.
+
+    recipe: only the systems of this recipe are rows; not_recipe: all systems but those of this recipe.
+    key: `paper/table2`, or one name. published: key of the published table the row references are in.
+    parts: columns that feed a mean and are not shown.
+    order_by: the column by which rows that come from the runs stand, best first.
+    compete: rows are ranked within their group or over the whole table; a system in `unranked` takes no part.
+    logs: the quantities of the training logs that a figure draws over steps; its columns then are the curves'
+    values at the selected checkpoint.
+    """
+
+    key: TableKey
+    title: str
+    kind: Literal["table", "figure"] = "table"
+    published: str | None = None
+    scale: float = Field(default=100.0, gt=0)
+    decimals: int = Field(default=2, ge=0)
+    compete: Literal["group", "table", "none"] = "group"
+    columns: list[ColumnSpec]
+    parts: list[ColumnSpec] = Field(default_factory=list)
+    rows: list[RowSpec] = Field(default_factory=list)
+    rows_from: Literal["spec", "runs"] = "spec"
+    recipe: Name | None = None
+    not_recipe: Name | None = None
+    unranked: list[str] = Field(default_factory=list)
+    order_by: str = ""
+    x_title: str = ""
+    logs: list[str] = Field(default_factory=list)
+    protocol: str = ""
+    notes: list[str] = Field(default_factory=list)
+
+    @model_validator(mode="after")
+    def check(self) -> TableSpec:
+        """Checks that a column gives only what a row leaves out, and that `order_by` is a column."""
+        if self.order_by and self.order_by not in [column.key for column in self.columns]:
+            raise ValueError(f"order_by {self.order_by!r} is no column, expected the key of one")
+        for row in self.rows:
+            for column in self.columns:
+                if row.run and column.run:
+                    pairs = zip(split_run(row.run), split_run(column.run), strict=True)
+                    if any(one and other for one, other in pairs):
+                        raise ValueError(
+                            f"row {row.title!r} has run {row.run} and column {column.key} {column.run}, "
+                            "expected the column to give what the row leaves out"
+                        )
+        return self
+
+    def lists(self, recipe: str | None) -> bool:
+        """Returns whether a table of runs lists the systems of a recipe; None: no recipe declares them."""
+        return self.recipe in (None, recipe) and (self.not_recipe is None or self.not_recipe != recipe)
+
+    def column(self, key: str) -> ColumnSpec:
+        """Returns one column; an unknown key is an error with near matches."""
+        columns = {column.key: column for column in [*self.columns, *self.parts]}
+        return columns[known_name(key, columns, f"column of table {self.key}")]
+
+    def choice(self, row: RowSpec, column: ColumnSpec) -> RunChoice | None:
+        """Returns the runs that fill a cell, None for a cell without runs; its choice overrides its row's.
+
+        Errors: InputError if nothing names the system or the backbone.
+        """
+        own = row.cells.get(column.key, CellSpec()).run
+        if not (column.task or column.mean_of or column.recipe) or (row.run is None and own is None):
+            return None
+        given = [split_run(text) for text in (own, row.run, column.run) if text]
+        system = next((part for part, _ in given if part), None)
+        backbone = next((part for _, part in given if part), None)
+        if system is None or backbone is None:
+            raise InputError(
+                f"table {self.key}, row {row.title!r}, column {column.key}: run has no "
+                f"{'backbone' if system else 'system'}, expected both; write `run: SYSTEM@BACKBONE`"
+            )
+        return RunChoice(system, backbone, tuple(column.seeds or row.seeds))
+
+    def statistic(self, row: RowSpec, column: ColumnSpec) -> Statistic:
+        """Returns the statistic of a cell: the column's choice, otherwise the row's."""
+        return column.statistic or row.statistic
+
+    def choices(self) -> Iterator[RunChoice]:
+        """Yields what fills the cells of the table, each once, for a plan that wants to fill it.
+
+        A column of settings is filled without a run.
+        """
+        columns = [column for column in self.columns if column.recipe is None]
+        cells = (self.choice(row, column) for row in self.rows for column in columns)
+        yield from dict.fromkeys(choice for choice in cells if choice is not None)
+
+    def tasks(self) -> set[str]:
+        """Returns the tasks of its columns, and of those that feed their means."""
+        return {column.task for column in (*self.columns, *self.parts) if column.task}
+
+
+def load_specs(folder: Path = TABLES) -> dict[str, TableSpec]:
+    """Returns the table specs of a folder by key; two specs with one key are an error."""
+    specs: dict[str, TableSpec] = {}
+    for path in declarations_of(declared(folder)):
+        spec = read_declaration(path, TableSpec)
+        if spec.key in specs:
+            raise InputError(
+                f"{path}: table {spec.key!r} is declared twice, expected once; rename one of them"
+            )
+        specs[spec.key] = spec
+    return specs
+
+
+def check_spec(
+    spec: TableSpec, published: Published, *, tasks: Collection[str], systems: Mapping[str, Collection[str]]
+) -> None:
+    """Raises InputError with near matches if a spec names something that does not exist.
+
+    systems: the backbones of every declared system, by id.
+    """
+    columns = [*spec.columns, *spec.parts]
+    keys = [column.key for column in columns]
+    for column in columns:
+        if keys.count(column.key) > 1:
+            raise InputError(
+                f"table {spec.key}: column {column.key!r} appears twice, expected once; rename one"
+            )
+        if column.task is not None:
+            known_name(column.task.partition(":")[0], tasks, f"task in table {spec.key}")
+        for part in column.mean_of:
+            spec.column(part)
+    for row in spec.rows:
+        for key in row.cells:
+            spec.column(key)
+        _check_published(spec, row, published)
+    for choice in spec.choices():
+        known_name(choice.system, systems, f"run in table {spec.key}")
+        known_name(
+            choice.backbone, systems[choice.system], f"backbone of {choice.system} in table {spec.key}"
+        )
+
+
+def _check_published(spec: TableSpec, row: RowSpec, published: Published) -> None:
+    if row.published is None:
+        return
+    if spec.published is None:
+        raise InputError(f"table {spec.key}: row {row.title!r} names a published row; add `published` on top")
+    table = published.table(spec.published)
+    published.row(spec.published, row.published)
+    if table.scale != spec.scale:
+        raise InputError(
+            f"table {spec.key} has scale {spec.scale}, {spec.published} prints {table.scale}; align"
+        )
+    for column in spec.columns:
+        cell = row.cells.get(column.key)
+        if cell is not None and cell.published is not None:
+            published.row(spec.published, cell.published)
+        if column.published is not None:
+            known_name(column.published, table.columns, f"column of {spec.published}")

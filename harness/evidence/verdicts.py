@@ -1,0 +1,298 @@
+"""Verdicts of runs on a reported number, as two answers and one word, for tables, pages and commands.
+
+The *level* says where the mean of the runs lies, the *draw* whether the reported number is one of what single
+runs give. Both are asked of our seeds and of others' runs alike (`number_tests` has the tests), and one word
+follows from both (`OURS`, `OTHERS`). No verdict is left between two thresholds: a level that is known has a
+word whatever the draw is.
+
+Numbers are in points (raw scores times 100) throughout.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
+
+import numpy as np
+
+from harness.evidence import statistics
+from harness.evidence.number_tests import (
+    AMONG_SOURCES,
+    AT_A_LOOK,
+    INTERVAL,
+    LEVEL,
+    LOOKS,
+    MARGIN,
+    Origin,
+    PValues,
+    collapsed_runs,
+    look_of,
+    over_looks,
+    p_values,
+    p_values_of_sources,
+)
+from harness.evidence.statistics import Interval, KnownSd, half_width
+
+FEW_SOURCES = 3
+"""Number of sources required to settle a number by others' runs: one implementation can be wrong in all of
+its seeds."""
+
+Level = Literal["within half a point", "lower", "higher", "not known"]
+"""Position of the runs' mean: within MARGIN of the reported number, off by more, or unknown."""
+
+Draw = Literal["inside", "at the edge", "outside", "not known"]
+"""Where the reported number is among what single runs give: inside of their 95 % range by mean and standard
+deviation as they are, outside of the prediction interval that counts the error of both, or between the two.
+"""
+
+LEVELS: tuple[Level, ...] = get_args(Level)
+DRAWS: tuple[Draw, ...] = get_args(Draw)
+
+ByOurs = Literal[
+    "replicates",
+    "replicates within run-to-run variation",
+    "borderline (lower)",
+    "borderline (higher)",
+    "does not replicate (lower)",
+    "does not replicate (higher)",
+    "inconclusive",
+]
+"""By seeds of ours. Lower: our scores are lower than the reported number."""
+
+ByOthers = Literal[
+    "independent runs agree",
+    "independent runs agree within run-to-run variation",
+    "independent mean is lower",
+    "independent mean is higher",
+    "independent runs score lower",
+    "independent runs score higher",
+    "independent evidence is inconclusive",
+    "authors only",
+    "no independent result",
+]
+"""Verdicts without our runs. Authors only: others' runs were looked for and not found, or its authors
+measured it a second time."""
+
+Verdict = ByOurs | ByOthers
+"""The one scale of the site: a word of `ByOurs` for a cell with seeds of ours, of `ByOthers` without."""
+
+VERDICTS: tuple[Verdict, ...] = (*get_args(ByOurs), *get_args(ByOthers))
+BY_OURS: tuple[ByOurs, ...] = get_args(ByOurs)
+BY_OTHERS: tuple[ByOthers, ...] = get_args(ByOthers)
+FAILED: tuple[Verdict, ...] = (*BY_OURS[4:6], *BY_OTHERS[4:6])
+"""Both answers are off."""
+
+NOT_SETTLED: tuple[Verdict, ...] = ("inconclusive", "independent evidence is inconclusive")
+TAKEN_BACK: dict[Verdict, Verdict] = dict(
+    zip(FAILED, (*BY_OURS[2:4], *BY_OTHERS[2:4]), strict=True),
+)
+"""Verdict that replaces one of FAILED after correction for many numbers: the level alone."""
+
+
+def word_of(level: Level, draw: Draw) -> ByOurs:
+    """Returns the verdict by our seeds that follows from both answers."""
+    if level == "not known":
+        return "inconclusive"
+    if level == "within half a point":
+        return "replicates"
+    if draw == "inside":
+        return "replicates within run-to-run variation"
+    if draw == "outside":
+        return "does not replicate (lower)" if level == "lower" else "does not replicate (higher)"
+    return "borderline (lower)" if level == "lower" else "borderline (higher)"
+
+
+def others_word(level: Level, draw: Draw) -> ByOthers:
+    """Returns the verdict by others' runs that follows from both answers."""
+    return BY_OTHERS[BY_OURS.index(word_of(level, draw))]
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Judgement of our seeds. difference: our mean minus the reported number; interval: of that difference
+    with confidence INTERVAL, None where the standard deviation is not known. seeds: how many were used, those
+    of the last look. p: of "does not replicate", adjusted for looks; 1 where no verdict is due. collapsed:
+    runs far below their siblings; without: what the rest says, None where no run collapsed. fault: an error
+    in the data for which no verdict is given.
+    """
+
+    verdict: ByOurs
+    level: Level
+    draw: Draw
+    difference: float
+    interval: Interval | None
+    seeds: int
+    p: float = 1.0
+    collapsed: tuple[float, ...] = ()
+    without: "Judgement | None" = None
+    fault: str = ""
+
+
+@dataclass(frozen=True)
+class OthersAnswer:
+    """Judgement of others' runs. difference: mean of the sources minus the reported number, with its interval
+    of confidence 1 - 2 LEVEL. p: of both answers being off; 1 where one of them is not known.
+    """
+
+    answer: ByOthers
+    level: Level
+    draw: Draw
+    difference: float | None
+    interval: Interval | None
+    sources: int
+    p: float = 1.0
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Independent sources of one number: the mean of each, how many runs are behind it, and its single runs
+    where they are known.
+    """
+
+    means: Mapping[str, float]
+    counts: Mapping[str, int]
+    runs: Mapping[str, Sequence[float]]
+
+    def within(self) -> float | None:
+        """Returns the pooled variance between the runs of a source; None if no source has two runs."""
+        lists = [values for values in self.runs.values() if len(values) > 1]
+        squares = [(len(values) - 1) * (statistics.sample_sd(values) or 0.0) ** 2 for values in lists]
+        return math.fsum(squares) / sum(len(values) - 1 for values in lists) if lists else None
+
+
+def answers_at_a_look(
+    found: PValues, difference: object, level: float = AT_A_LOOK, draw_level: float = AT_A_LOOK
+) -> tuple[np.ndarray, np.ndarray]:
+    """Returns the answers as positions in LEVELS and in DRAWS, for one study or many.
+
+    Within half a point: equivalence is shown. Lower, higher: that it is off by more is; all at `level`.
+    Outside: the number is outside of the prediction interval at `draw_level`. Inside: within the 95 % range
+    by mean and sd as they are, which few seeds do not widen. Not known: its p-values are nan.
+    """
+    side = np.where(np.asarray(difference) < 0, LEVELS.index("lower"), LEVELS.index("higher"))
+    off = np.where(found.level_differs < level, side, LEVELS.index("not known"))
+    where = np.where(found.same < level, LEVELS.index("within half a point"), off)
+    far = np.where(found.replicates < draw_level, DRAWS.index("outside"), DRAWS.index("at the edge"))
+    drawn = np.where(found.plug_in >= LEVEL, DRAWS.index("inside"), far)
+    return where, np.where(np.isnan(found.replicates), DRAWS.index("not known"), drawn)
+
+
+def answers_by_sources(found: PValues, difference: object) -> tuple[np.ndarray, np.ndarray]:
+    """Returns the answers by the p-values of sources, as `answers_at_a_look` does."""
+    return answers_at_a_look(found, difference, LEVEL, AMONG_SOURCES)
+
+
+def judge(
+    values: Sequence[float],
+    reported: float,
+    *,
+    origin: Origin,
+    known: KnownSd | None = None,
+    rounding: float = 0.0,
+    in_order: int | None = None,
+) -> Judgement:
+    """Returns our seeds' judgement on a reported number; the seeds up to the last look count, in their order.
+
+    known: the standard deviation of a larger study, n = 0 for a deterministic system, of which one run is
+    enough. in_order: how many of the values are the first declared seeds without a gap, by default all; a
+    look waits for the seeds that are missing.
+    Errors: ValueError without values.
+    """
+    if not values:
+        raise ValueError("no values, expected at least one")
+    if known is not None and known.n == 0:
+        return _judge_exact(statistics.mean(values) - reported, len(values), rounding)
+    look = look_of(len(values) if in_order is None else in_order)
+    used = values[: look or len(values)]
+    found = _judge_at(used, reported, bool(look), origin=origin, known=known, rounding=rounding)
+    apart = collapsed_runs(used) if look else []
+    if not apart:
+        return found
+    rest = [value for value in used if value > apart[-1]]
+    without = _judge_at(rest, reported, True, origin=origin, known=known, rounding=rounding)
+    return replace(found, collapsed=tuple(apart), without=without)
+
+
+def _judge_at(
+    used: Sequence[float],
+    reported: float,
+    due: bool,
+    *,
+    origin: Origin,
+    known: KnownSd | None,
+    rounding: float,
+) -> Judgement:
+    """Returns the joint judgement of values; no verdict unless one is due."""
+    difference, count = statistics.mean(used) - reported, len(used)
+    half = half_width(used, known=known, confidence=INTERVAL)
+    interval = None if half is None else Interval(difference - half - rounding, difference + half + rounding)
+    fault = ""
+    if count >= LOOKS[0] and len(set(used)) == 1:
+        fault = f"{count} seeds have the same score, {used[0]:.4f}: an error in the data"
+        interval = None
+    if fault or not due or interval is None:
+        return Judgement("inconclusive", "not known", "not known", difference, interval, count, fault=fault)
+    sd = statistics.sample_sd(used)
+    found = p_values(difference, sd, count, origin=origin, known=known, rounding=rounding)
+    level, draw = _named(answers_at_a_look(found, difference))
+    p = over_looks(float(max(found.level_differs, found.replicates)))
+    return Judgement(word_of(level, draw), level, draw, difference, interval, count, p)
+
+
+def _named(answers: tuple[np.ndarray, np.ndarray]) -> tuple[Level, Draw]:
+    return LEVELS[int(answers[0])], DRAWS[int(answers[1])]
+
+
+def _judge_exact(difference: float, seeds: int, rounding: float) -> Judgement:
+    """Returns the judgement of a system whose score no seed changes: the difference is what it is.
+
+    Its single runs are all the same, so the number is inside where the level is, and outside where it is not.
+    The last bits of sums are left out.
+    """
+    low, high, reach = difference - rounding, difference + rounding, MARGIN + 1e-9
+    level: Level = "lower" if high < -reach else "higher" if low > reach else "not known"
+    if -reach <= low and high <= reach:
+        level = "within half a point"
+    draw: Draw = "not known" if level == "not known" else "inside"
+    draw = "outside" if level in ("lower", "higher") else draw
+    p = 0.0 if draw == "outside" else 1.0
+    return Judgement(word_of(level, draw), level, draw, difference, Interval(low, high), seeds, p)
+
+
+def by_others(
+    sources: Sources,
+    reported: float,
+    *,
+    origin: Origin,
+    same_authors: bool,
+    searched: bool,
+    rounding: float = 0.0,
+) -> OthersAnswer:
+    """Returns the judgement of independent re-runs; each source counts once, whatever its number of runs.
+
+    Level: Student's 90 % interval of the mean of FEW_SOURCES or more against the margin. Draw: whether the
+    number is one more result of one more source (`p_values_of_sources`). One or two sources are inconclusive.
+    Without any: authors only if they measured it a second time (`same_authors`) or re-runs were looked for
+    (`searched`).
+    """
+    values = list(sources.means.values())
+    if not values:
+        alone: ByOthers = "authors only" if same_authors or searched else "no independent result"
+        return OthersAnswer(alone, "not known", "not known", None, None, 0)
+    difference, count = statistics.mean(values) - reported, len(values)
+    half, sd = half_width(values, known=None, confidence=1 - 2 * LEVEL), statistics.sample_sd(values)
+    if count < FEW_SOURCES or half is None:
+        open_answer: ByOthers = "independent evidence is inconclusive"
+        return OthersAnswer(open_answer, "not known", "not known", difference, None, count)
+    interval = Interval(difference - half - rounding, difference + half + rounding)
+    counts = [sources.counts[name] for name in sources.means]
+    tests = p_values_of_sources(
+        difference, sd, counts, origin=origin, within=sources.within(), rounding=rounding
+    )
+    level, draw = _named(answers_by_sources(tests, difference))
+    p = (
+        1.0
+        if draw == "not known"
+        else float(max(tests.level_differs, tests.replicates * LEVEL / AMONG_SOURCES))
+    )
+    return OthersAnswer(others_word(level, draw), level, draw, difference, interval, count, min(1.0, p))

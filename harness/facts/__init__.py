@@ -1,1 +1,0 @@
-"""Published numbers, independent evidence, statistics and rules of verdicts, for plan and report."""

@@ -1,1 +1,0 @@
-"""Independent measurements of the tables' systems."""

@@ -1,0 +1,192 @@
+"""Read a declaration: one YAML file becomes one strict value, or an error of one line.
+
+Every name of a declaration that becomes part of a path, and every link, has a type of this module: a path
+stays inside the project, and a link runs no script.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Any, TypeVar
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, TypeAdapter, ValidationError
+
+from harness.errors import CONTROL, InputError
+from harness.io.yaml_files import read_yaml
+
+LEADERBOARDS = Path(__file__).resolve().parents[2] / "leaderboards"
+"""The folder of published numbers, table specs and templates of this checkout."""
+
+LONGEST_NAME = 160
+"""Characters of a name: a file system takes 255 bytes, and stages append suffixes."""
+
+
+def check_name(name: str) -> str:
+    """Returns the name if it may be part of a path; ValueError otherwise."""
+    if not re.fullmatch(r"[a-z0-9][a-z0-9_-]*", name) or len(name) > LONGEST_NAME:
+        raise ValueError(
+            f"expected a name of lower-case letters, digits, - and _, at most {LONGEST_NAME} characters long"
+        )
+    return name
+
+
+def check_table_key(key: str) -> str:
+    """Returns the key of a table, `paper/table2` or one name; ValueError if it is neither."""
+    if key.count("/") > 1:
+        raise ValueError("expected one name, or two with / between them")
+    for part in key.split("/"):
+        check_name(part)
+    return key
+
+
+def check_relative_path(path: str) -> str:
+    """Returns a path that stays below its folder; ValueError for any other."""
+    if not path or PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts or "\0" in path:
+        raise ValueError("expected a relative path without ..")
+    return path
+
+
+def check_link(address: str) -> str:
+    """Returns an address of the web that may appear in a page; ValueError for any other scheme or form."""
+    if not re.fullmatch(r"https://[\w.-]+(:\d+)?(/[\w./~%#?&=+,;:@!()-]*)?", address, flags=re.ASCII):
+        raise ValueError("expected an address that begins with https:// and has no quotes or spaces")
+    return address
+
+
+Name = Annotated[str, AfterValidator(check_name)]
+TableKey = Annotated[str, AfterValidator(check_table_key)]
+RelativePath = Annotated[str, AfterValidator(check_relative_path)]
+Link = Annotated[str, AfterValidator(check_link)]
+
+
+def folder_in(*rooms: str) -> AfterValidator:
+    """Returns the check of a folder ROOM/NAME, in one of these rooms of the project."""
+
+    def check(path: str) -> str:
+        room, _, name = path.partition("/")
+        if room not in rooms:
+            raise ValueError(f"expected a folder {' or '.join(f'{room}/NAME' for room in rooms)}")
+        check_name(name)
+        return path
+
+    return AfterValidator(check)
+
+
+class DeclaredModel(BaseModel):
+    """A value of a declaration: strict types, no unknown keys, no nan, never changed after reading."""
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+Declared = TypeVar("Declared", bound=BaseModel)
+
+
+def read_declaration(path: Path, kind: type[Declared]) -> Declared:
+    """Returns the file as a value of `kind`.
+
+    Errors: InputError with the file, the key in it and the expected value.
+    """
+    return validated(kind, read_mapping(path), where=str(path))
+
+
+def read_declarations(path: Path, kind: type[Declared]) -> dict[str, Declared]:
+    """Returns a file of several values by name, in its order. Errors: as of `read_declaration`."""
+    with one_line(str(path)):
+        return TypeAdapter(dict[Name, kind]).validate_python(read_mapping(path))  # type: ignore[valid-type]
+
+
+def read_record(path: Path, kind: type[Declared]) -> Declared:
+    """Returns a JSON file as a value of `kind`. Errors: InputError in one line if it is not one."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path}: byte {error.start} is not UTF-8, expected JSON in UTF-8") from None
+    with one_line(str(path)):
+        found = kind.model_validate_json(text)
+    check_texts(json.loads(text), where=str(path))
+    return found
+
+
+def validated(kind: type[Declared], raw: Any, *, where: str) -> Declared:
+    """Returns `raw` as a value of `kind`; InputError in one line that begins with `where`."""
+    check_texts(raw, where=where)
+    with one_line(where):
+        return kind.model_validate(raw)
+
+
+def check_texts(raw: Any, *, where: str) -> None:
+    """Raises InputError, which begins with `where`, if a text in nested values has a control character."""
+    if isinstance(raw, str) and not raw.isprintable():
+        control = CONTROL.search(raw)
+        if control:
+            raise InputError(f"{where}: character {control[0]!a} is not allowed in a text")
+    elif isinstance(raw, dict):
+        for key, value in raw.items():
+            check_texts(key, where=where)
+            check_texts(value, where=where)
+    elif isinstance(raw, list | tuple):
+        for value in raw:
+            check_texts(value, where=where)
+
+
+@contextmanager
+def one_line(where: str) -> Iterator[None]:
+    """Turns the problems of a validation into an InputError of one line about the first of them."""
+    try:
+        yield
+    except ValidationError as error:
+        raise InputError(f"{where}: {first_problem(error)}") from None
+
+
+def first_problem(error: ValidationError) -> str:
+    """Returns the first problem of a validation as one line: key, value, expected value, advice."""
+    problem = error.errors()[0]
+    parts = [str(part) for part in problem["loc"]]
+    place, found = ".".join(parts) or "its content", problem.get("input")
+    message = problem["msg"].removeprefix("Value error, ")
+    message = f"{message[:1].lower()}{message[1:]}"
+    if parts[-1:] == ["[key]"]:
+        return f"key {_shown(found)} of {'.'.join(parts[:-2]) or 'the file'}: {message}; rename it"
+    if problem["type"] == "extra_forbidden":
+        return f"unknown key {place}, expected only known keys; remove it or correct its spelling"
+    if problem["type"] == "value_error" and not parts:
+        return f"{message}; correct it"
+    if problem["type"] == "missing":
+        return f"key {place} is missing, expected it; add it"
+    hint = "write 3.0e-5, YAML reads 3e-5 as text" if _is_number(found) else "correct it"
+    return f"{place} is {_shown(found)}: {message}; {hint}"
+
+
+def read_mapping(path: Path) -> dict[str, Any]:
+    """Returns a YAML file whose top level is a mapping. Errors: as of `read_yaml`, or another top level."""
+    raw = read_yaml(path)
+    if not isinstance(raw, dict):
+        raise InputError(
+            f"{path}: its top level is {_shown(raw)}, expected keys with values; correct the file"
+        )
+    return raw
+
+
+def list_declarations(folder: Path) -> list[Path]:
+    """Returns the YAML files of a folder by name; a folder without any is an error."""
+    paths = sorted(folder.glob("*.yaml"))
+    if not paths:
+        raise InputError(f"{folder} has no *.yaml file, expected declarations; name the folder that has them")
+    return paths
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return isinstance(value, str)
+
+
+def _shown(value: Any) -> str:
+    try:
+        return json.dumps(value, default=str, skipkeys=True)[:80]
+    except ValueError:  # a number with more digits than Python prints
+        return f"a {type(value).__name__} that is too long to print"

@@ -1,0 +1,170 @@
+"""Scored pairs of sentences: an encoder's cosines, and intervals of its correlations over the pairs."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from harness.evidence.comparisons import (
+    CONFIDENCE,
+    multibootstrap,
+    percentile_interval,
+    resampled_correlations,
+)
+from harness.evidence.schema import ResultFile
+from harness.evidence.statistics import Interval
+from harness.paths import SOURCE_RECORD, data_roots
+from harness.report.formats.scores import ScoreLine, average_of
+from harness.report.system_pairs import (
+    OverItems,
+    SystemComparison,
+    SystemScores,
+    TaskName,
+    compare_systems,
+    headlines,
+    simultaneous,
+)
+from harness.tasks.evaluation import evaluate_stored
+from harness.tasks.interface import Encode, Task
+from harness.tasks.registry import build_tasks
+from harness.tasks.sts import StsTask, cosines_of_pairs
+
+SEED = 0
+
+
+def score_lines(
+    tasks: Sequence[Task],
+    encode: Encode,
+    *,
+    intervals: bool = False,
+    kept: dict[str, np.ndarray] | None = None,
+) -> list[ScoreLine]:
+    """Returns the scores of all tasks in raw units; with `intervals` correlations over all pairs have one.
+
+    The interval of a task does not depend on the other tasks. kept: filled with Spearman's correlation in
+    each draw of the pairs by task, for `average_intervals`.
+    """
+    known: dict[tuple[str, str, str], Interval | None] = {}
+    for task in scored_pairs(tasks) if intervals else ():
+        for metric in ("spearman", "pearson"):
+            draws = _draws(task, [encode], ranked=metric == "spearman")
+            known[task.name, metric, "all"] = percentile_interval(draws[0])
+            if kept is not None and metric == "spearman":
+                kept[task.name] = draws[0]
+    return [
+        ScoreLine(**score._asdict(), interval=known.get((score.task, score.metric, score.setting)))
+        for score in evaluate_stored(tasks, encode)
+    ]
+
+
+def average_intervals(
+    kept: Mapping[str, np.ndarray], suites: Mapping[str, Sequence[str]]
+) -> dict[str, Interval]:
+    """Returns the 95 % interval of the mean correlation of each suite whose tasks all have draws.
+
+    kept: as `score_lines` fills it. The pairs of each task are drawn independently of the others'.
+    """
+    found = {}
+    for suite, names in suites.items():
+        if all(name in kept for name in names):
+            interval = percentile_interval(np.mean([kept[name] for name in names], axis=0))
+            found.update({suite: interval} if interval else {})
+    return found
+
+
+def average_lines(
+    lines: Sequence[ScoreLine], kept: Mapping[str, np.ndarray], suites: Mapping[str, Sequence[str]]
+) -> list[ScoreLine]:
+    """Returns a line of setting `average` for each suite of several tasks that all have a score.
+
+    Its value is the mean of the scores rounded to 0.01 points, its n the number of tasks.
+    """
+    bounds, found = average_intervals(kept, suites), []
+    for suite, names in suites.items():
+        average = average_of(names, lines)
+        if average is not None:
+            metric, setting, points = average
+            interval = bounds.get(suite) if (metric, setting) == ("spearman", "all") else None
+            found.append(ScoreLine(f"Avg. {suite}", metric, "average", points / 100, len(names), interval))
+    return found
+
+
+def difference_interval(
+    task: StsTask,
+    first: Sequence[Encode],
+    second: Sequence[Encode],
+    *,
+    paired: Sequence[tuple[int, int]] = (),
+    confidence: float = CONFIDENCE,
+) -> OverItems:
+    """Returns the bootstrap intervals of the difference in Spearman's correlation of two systems on one task.
+
+    first, second: the encoders of each system's seeds; the mean over seeds is compared, on the same draws.
+    paired: positions of the encoders that share a seed; with two of them the joint interval is known.
+    """
+    draws = _draws(task, [*first, *second])
+    ours, theirs = draws[: len(first)], draws[len(first) :]
+    joint = None
+    if len(paired) > 1:
+        differences = np.stack([ours[one] - theirs[other] for one, other in paired])
+        drawn = multibootstrap(differences, stream=stream_of(task), confidence=confidence)
+        joint = percentile_interval(drawn, confidence)
+    return OverItems(percentile_interval(ours.mean(axis=0) - theirs.mean(axis=0), confidence), joint)
+
+
+def compare_models(
+    names: tuple[str, str], encoders: tuple[Encode, Encode], tasks: Sequence[Task], *, text: str
+) -> SystemComparison:
+    """Returns the differences of two encoders, with bootstrap intervals over the pairs of each STS set.
+
+    The intervals of the tasks are simultaneous; the interval of the mean, which needs pairs of every task, is
+    separate.
+    """
+    ours, theirs = (
+        SystemScores(name, name, tasks={key: {0: value} for key, value in headlines(scores, text)})
+        for name, scores in zip(names, (evaluate_stored(tasks, one) for one in encoders), strict=True)
+    )
+    draws = {task.name: np.subtract(*_draws(task, encoders)) for task in scored_pairs(tasks)}
+    shared = [name for name in ours.tasks if name in theirs.tasks]
+    confidence = simultaneous(len(shared))
+    pairs = {
+        name: OverItems(percentile_interval(draws[name.task], confidence))
+        for name in shared
+        if name.task in draws and name.metric == "spearman"
+    }
+    mean = percentile_interval(np.mean([draws[name.task] for name in pairs], axis=0)) if pairs else None
+    over = OverItems(mean if len(pairs) == len(shared) else None)
+    return compare_systems(ours, theirs, pairs=pairs, over=over)
+
+
+def _draws(task: StsTask, encoders: Sequence[Encode], *, ranked: bool = True) -> np.ndarray:
+    """Returns the correlation of each encoder in each draw of the pairs; [encoders, resamples]."""
+    gold = np.array([pair.score for pair in task.pairs])
+    cosines = [cosines_of_pairs(encode, task.pairs, task.name) for encode in encoders]
+    return resampled_correlations(gold, cosines, ranked=ranked, stream=stream_of(task))
+
+
+def comparable_pairs(
+    first: Sequence[ResultFile], second: Sequence[ResultFile]
+) -> Iterator[tuple[TaskName, StsTask]]:
+    """Yields the tasks of scored pairs that both systems have a score of and whose data are already
+    fetched."""
+    ours, theirs = (
+        {name for result in side for name, _ in headlines(result.scores, result.provenance.text)}
+        for side in (first, second)
+    )
+    for name in sorted(ours & theirs):
+        if name.metric != "spearman":
+            continue
+        for task in scored_pairs(build_tasks([name.task], text=name.text)):
+            if any((root / task.source / SOURCE_RECORD).is_file() for root in data_roots()):
+                yield name, task
+
+
+def scored_pairs(tasks: Iterable[Task]) -> list[StsTask]:
+    """Returns the tasks that are correlations over pairs of sentences."""
+    return [task for task in tasks if isinstance(task, StsTask)]
+
+
+def stream_of(task: StsTask) -> list[int]:
+    """Returns the key of the random draws of a task."""
+    return [SEED, *task.name.encode()]

@@ -1,0 +1,125 @@
+"""Two systems by name, which `sentbench compare` compares over their seeds and the pairs of test sets."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from harness.errors import InputError, near_matches
+from harness.io.records import check_plain
+from harness.paths import EMBEDDINGS, SCORES, STORE_RECORD, need_checkout
+
+if TYPE_CHECKING:
+    from harness.evidence.schema import ResultFile, RunRecord, ScoreRecord
+    from harness.report.system_pairs import OverItems, SystemComparison, TaskName
+
+
+def compare_named(
+    names: tuple[str, str], *, tasks: Sequence[str] | None = None, pairs: bool = True
+) -> SystemComparison:
+    """Returns the differences of two systems, SYSTEM or SYSTEM@BACKBONE, or of two runs by their keys.
+
+    tasks: names of tasks and suites; None: all common ones. pairs: whether to compute intervals over pairs.
+    Errors: InputError for an unknown name, the same one twice, or no test set in common.
+    """
+    from harness.report.system_pairs import compare_systems, system_scores
+
+    need_checkout("comparing systems by name")
+    results = recorded(names)
+    first, second = (results_named(name, results) for name in names)
+    if first == second:
+        run = first[0].run
+        raise InputError(f"{run.id}@{run.backbone} on both sides, expected two systems")
+    if tasks is not None:
+        first, second = (only_tasks(side, tasks) for side in (first, second))
+    intervals = pair_intervals(first, second) if pairs else {}
+    ((ours,), (theirs,)) = (system_scores(side).values() for side in (first, second))
+    found = compare_systems(ours, theirs, pairs=intervals)
+    if not found.tasks:
+        raise InputError(
+            f"{ours.key} and {theirs.key} have no test set in common; evaluate both on the same tasks"
+        )
+    return found
+
+
+def recorded(names: Collection[str]) -> list[ResultFile]:
+    """Returns the results of these systems and runs. Errors: InputError if no result is recorded."""
+    from harness.evidence.store import read_results
+
+    systems = {name.partition("@")[0] for name in names}
+
+    def kept(run: RunRecord, score: ScoreRecord) -> bool:
+        return run.key in names or run.id in systems
+
+    check_plain(SCORES, again="run `dvc repro` again", pattern="*.json")
+    results = read_results(SCORES.glob("*.json"), kept=kept)
+    if not results:
+        raise InputError(f"{SCORES}: no result files; run `dvc repro`, or name a folder")
+    return results
+
+
+def results_named(name: str, results: Sequence[ResultFile]) -> list[ResultFile]:
+    """Returns the results of a run, or of all seeds of a system on one backbone.
+
+    Errors: InputError for an unknown name, and for a system with results on several backbones if the name has
+    no backbone.
+    """
+    system, _, backbone = name.partition("@")
+    found = [
+        result
+        for result in results
+        if result.run.key == name or (result.run.id == system and backbone in ("", result.run.backbone))
+    ]
+    backbones = sorted({result.run.backbone for result in found})
+    if len(backbones) > 1:
+        raise InputError(
+            f"{name} has results on {', '.join(backbones)}, expected one; write {name}@{backbones[0]}"
+        )
+    if not found:
+        known = sorted({key for result in results for key in (result.run.id, result.run.key)})
+        raise InputError(f"{name!r} has no results{near_matches(name, known)}")
+    return found
+
+
+def only_tasks(results: Sequence[ResultFile], names: Sequence[str]) -> list[ResultFile]:
+    """Returns the results with only the scores of these tasks and suites; InputError for an empty list."""
+    from harness.stages.evaluate import tasks_named
+
+    wanted = {task.name for task in tasks_named(names, text=results[0].provenance.text)}
+    return [
+        result.model_copy(update={"scores": [score for score in result.scores if score.task in wanted]})
+        for result in results
+    ]
+
+
+def pair_intervals(first: Sequence[ResultFile], second: Sequence[ResultFile]) -> Mapping[TaskName, OverItems]:
+    """Returns the intervals over pairs of each task for which all these runs have stored vectors. Nothing is
+    fetched: tasks without local data are left out. Vectors are of the selected weights.
+    """
+    stores = [EMBEDDINGS / result.run.key for result in (*first, *second)]
+    if not all((store / STORE_RECORD).is_file() for store in stores):
+        return {}
+    from harness.io.embeddings import EmbeddingStore
+    from harness.report.assembly.pairs import comparable_pairs, difference_interval
+    from harness.report.system_pairs import simultaneous
+
+    encoders = [EmbeddingStore.load(store).encode for store in stores]
+    ours, theirs, paired = encoders[: len(first)], encoders[len(first) :], paired_runs(first, second)
+    tasks = list(comparable_pairs(first, second))
+    together = simultaneous(len(tasks))
+    return {
+        name: difference_interval(task, ours, theirs, paired=paired, confidence=together)
+        for name, task in tasks
+    }
+
+
+def paired_runs(first: Sequence[ResultFile], second: Sequence[ResultFile]) -> list[tuple[int, int]]:
+    """Returns the positions of the runs that share a seed; a system without training is paired with every
+    seed."""
+    exact = [all(result.selection.last_step == 0 for result in side) for side in (first, second)]
+    return [
+        (i, j)
+        for i, one in enumerate(first[:1] if exact[0] else first)
+        for j, other in enumerate(second[:1] if exact[1] else second)
+        if one.run.seed == other.run.seed or any(exact)
+    ]

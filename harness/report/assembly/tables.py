@@ -1,0 +1,136 @@
+"""The declared tables, filled with results of ours and of others, published numbers and prices of seeds."""
+
+from collections.abc import Collection, Mapping
+
+from harness.errors import InputError
+from harness.evidence.contributed import Contributed, check_contributed
+from harness.evidence.ledger import load_ledger
+from harness.evidence.number_tests import LOOKS
+from harness.evidence.published import Published, known_name, load_published
+from harness.evidence.schema import ResultFile
+from harness.evidence.spec import RunChoice, TableSpec, check_spec, load_specs, system_label
+from harness.evidence.store import read_results
+from harness.evidence.verdicts import FAILED
+from harness.paths import CONTRIBUTED, LEADERBOARDS, SCORES, declared
+from harness.plan.entries import Params
+from harness.plan.names import recipes_of
+from harness.plan.prices import seed_prices
+from harness.plan.recipes import Recipe, declared_systems, load_recipes
+from harness.plan.resolve import KnownRuns
+from harness.report.tables.build import Evidence, build_table
+from harness.report.tables.leaderboard import SMALL, has_values
+from harness.report.tables.model import Table, find_cells, matching, names_of
+from harness.report.tables.rows import control, page_of
+from harness.report.verification import Verification
+
+Recipes = Mapping[str, Recipe]
+
+
+def evidence_of(
+    results: list[ResultFile],
+    params: Params | None = None,
+    *,
+    priced: Collection[str] | None = None,
+    published: Published | None = None,
+    recipes: Recipes | None = None,
+) -> Evidence:
+    """Returns the inputs of tables: scores, published numbers, independent results, the plan's systems in its
+    order (without a plan the systems of the scores), and the cost of seeds. priced: the systems whose seeds
+    get a price; default: all. published, recipes: pass them if they are already read.
+    """
+    published, recipes = published or load_published(), recipes or load_recipes()
+    systems = declared_systems(recipes)
+    planned = params.runs.values() if params else ()
+    return Evidence(
+        results=results,
+        published=published,
+        ledger=load_ledger(declared(LEADERBOARDS / "evidence"), published),
+        systems={
+            RunChoice(run.id, run.backbone_name): system_label(run.method, run.variant, run.backbone_name)
+            for run in planned
+        },
+        prices=seed_prices(recipes, "cuda", priced),
+        recipes=recipes_of((run.id for run in (*planned, *(result.run for result in results))), recipes),
+        settings={
+            key: system.model_dump(include={"config", "train", "no_verdict"})
+            for key, system in systems.items()
+        },
+        seeds={key: system.first_seeds(LOOKS[-1]) for key, system in systems.items()},
+    )
+
+
+def contributed_results(ours: Collection[ResultFile]) -> tuple[list[Contributed], list[str]]:
+    """Returns the results that others contributed, and one line for each refused one. ours: our results; a
+    contributed result may not be a copy of them.
+    """
+    if not CONTRIBUTED.is_dir():
+        return [], []
+    return check_contributed(CONTRIBUTED, ours=ours, declared=KnownRuns(load_recipes()).record)
+
+
+def checked_specs(published: Published, recipes: Recipes) -> dict[str, TableSpec]:
+    """Returns every declared table by key. Errors: InputError if a table names an unknown system, row or
+    column."""
+    from harness.tasks.registry import TASKS
+
+    specs = load_specs()
+    backbones = {key: system.backbones for key, system in declared_systems(recipes).items()}
+    for spec in specs.values():
+        check_spec(spec, published, tasks=list(TASKS), systems=backbones)
+    return specs
+
+
+def build_tables(evidence: Evidence) -> dict[str, Table]:
+    """Returns every declared table by key, the small leaderboard first; tables of runs only if filled. The
+    small leaderboard is included also if its runs are planned and have no score.
+    """
+    specs = checked_specs(evidence.published, load_recipes())
+    ordered = sorted(specs.values(), key=lambda spec: (spec.key != SMALL, spec.key))
+    tables = control({spec.key: build_table(spec, evidence) for spec in ordered})
+    return {
+        key: table
+        for key, table in tables.items()
+        if specs[key].rows_from != "runs" or has_values(table) or (key == SMALL and table.rows)
+    }
+
+
+def build_one_table(key: str, row: str = "") -> Table:
+    """Returns one declared table with all scores on record and the verdicts of its page. row: only the rows
+    of this name, if their verdicts do not depend on other rows. Errors: InputError for an unknown table.
+    """
+    published, recipes = load_published(), load_recipes()
+    specs = checked_specs(published, recipes)
+    wanted = page_of(known_name(key, specs, "table"))
+    page = {name: spec for name, spec in specs.items() if page_of(name) == wanted}
+    systems = {choice.system for spec in page.values() for choice in spec.choices()}
+    tasks = {task for spec in page.values() for task in spec.tasks()}
+    of_runs = specs[key].rows_from == "runs"
+    results = read_results(
+        SCORES.glob("*.json"),
+        kept=lambda run, score: score.task in tasks and (of_runs or run.id in systems),
+    )
+    priced = None if of_runs else systems
+    evidence = evidence_of(results, priced=priced, published=published, recipes=recipes)
+    table = build_table(with_rows(specs[key], row), evidence)
+    if not any(cell.verdict in FAILED for _, _, cell in table.cells()):
+        return table  # the false-discovery control of the page has no verdict to withdraw
+    return control({name: build_table(spec, evidence) for name, spec in page.items()})[key]
+
+
+def with_rows(spec: TableSpec, name: str) -> TableSpec:
+    """Returns a spec with only its rows of a name; with all rows if it has no row of that name."""
+    rows = [names_of(row.published or row.title, row.title, row.group) for row in spec.rows]
+    found = matching(name, rows)
+    return spec.model_copy(update={"rows": [spec.rows[index] for index in found]}) if found else spec
+
+
+def verifications(table: str, row: str, column: str) -> list[Verification]:
+    """Returns the verification of a reported number in every row of this name.
+
+    Errors: InputError for an unknown table, row or column, or a cell without a reported score.
+    """
+    cells = find_cells(build_one_table(table, row), row, column)
+    known = [cell.evidence for _, cell in cells if cell.evidence is not None]
+    if not known:
+        raise InputError(f"{table} has no reported score in column {column} of {row!r}")
+    return known

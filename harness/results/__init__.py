@@ -1,1 +1,0 @@
-"""Result files: schema, store and provenance."""

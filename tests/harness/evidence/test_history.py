@@ -1,0 +1,56 @@
+"""Scores of a git revision, and what is said where git tells nothing."""
+
+from pathlib import Path
+
+import pytest
+
+from harness.errors import InputError
+from harness.evidence.history import git_refusal, git_state, results_of
+from tests.support.git import commit
+
+REFUSAL = "fatal: detected dubious ownership in repository at '/work'"
+
+
+@pytest.fixture
+def stub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The only folder on the PATH, and a git repository as the current one."""
+    commit_here = tmp_path / "code"
+    commit_here.mkdir()
+    (commit_here / "file").write_text("text\n")
+    commit(commit_here, "first")
+    monkeypatch.chdir(commit_here)
+    (tmp_path / "bin").mkdir()
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    return tmp_path / "bin" / "git"
+
+
+def test_a_missing_git_is_named(stub: Path) -> None:
+    assert not stub.exists()
+    with pytest.raises(InputError, match=r"'HEAD' is not a folder.*git cannot be started"):
+        results_of("HEAD")
+    assert git_state() == ("unknown", True)
+
+
+def test_the_words_of_a_git_that_refuses_are_shown(stub: Path) -> None:
+    stub.write_text(f'#!/bin/sh\necho "{REFUSAL}" >&2\nexit 128\n')
+    stub.chmod(0o755)
+    with pytest.raises(InputError, match="git: " + REFUSAL):
+        results_of("HEAD")
+    assert git_state() == ("unknown", True)
+
+
+def test_a_folder_outside_of_git_is_told_as_that(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    assert "not a git repository" in git_refusal()
+
+
+def test_a_repository_without_the_revision_is_no_refusal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("text\n")
+    commit(tmp_path, "first")
+    monkeypatch.chdir(tmp_path)
+    assert git_refusal() == ""
+    with pytest.raises(InputError, match="neither a folder of scores nor a git revision"):
+        results_of("no-such-revision")

@@ -1,0 +1,169 @@
+"""The store of embeddings: bytes, precision, memory, what is refused, and copies that outlive a store."""
+
+import os
+import tracemalloc
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+
+from harness.errors import InputError
+from harness.io import embeddings
+from harness.io.embeddings import EmbeddingStore, keep, kept_name, read_kept
+from harness.io.outputs import room_of
+from methods.core import encoder
+
+TEXTS = ["a dog", "zwei H\u00fcnde", "line\nbreak", "\u2028 separator"]
+VECTORS = np.arange(12, dtype=np.float32).reshape(4, 3) / 8
+
+
+def store(folder: Path, **options: str) -> EmbeddingStore:
+    return EmbeddingStore.write(folder, TEXTS, lambda _: VECTORS, **{"encoder": "ours", **options})
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_a_shard_holds_as_many_texts_as_an_encoder_sorts_together() -> None:
+    """Else the cut would change an encoder's batches, and with them the last digits of vectors."""
+    assert embeddings.SHARD_TEXTS == encoder.SHARD
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_store_of_many_shards_equals_a_dictionary_in_memory(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fifteen shards of 7 texts, asked for texts drawn with repeats."""
+    monkeypatch.setattr(embeddings, "SHARD_TEXTS", 7)
+    rng = np.random.default_rng(seed)
+    memory = {f"text {n}": rng.normal(size=5).astype(np.float16) for n in rng.permutation(100)}
+
+    def encode(texts: Sequence[str]) -> np.ndarray:
+        return np.stack([memory[text] for text in texts])
+
+    written = EmbeddingStore.write(tmp_path / "s", list(memory), encode, encoder="ours")
+    assert len(list((tmp_path / "s").glob("*.npy"))) == 15
+    asked = [f"text {n}" for n in rng.integers(100, size=300)]
+    for reader in (written, EmbeddingStore.load(tmp_path / "s")):
+        np.testing.assert_array_equal(reader.encode(asked), encode(asked))
+
+
+def test_equal_stores_have_equal_bytes_whatever_the_order_of_their_texts(tmp_path: Path) -> None:
+    store(tmp_path / "a")
+    EmbeddingStore.write(tmp_path / "b", TEXTS[::-1], lambda _: VECTORS[::-1], encoder="ours")
+    assert contents(tmp_path / "a") == contents(tmp_path / "b")
+    assert sorted(Path(name).suffix for name in contents(tmp_path / "a")) == [".json", ".npy"]
+
+
+def test_a_digest_is_the_same_on_every_machine() -> None:
+    """BLAKE2b-128 of the empty message, as `b2sum -l 128 /dev/null` prints it."""
+    (digest,) = embeddings.digests_of([""])
+    assert digest.hex() == "cae66941d9efbd404e4d88758ea67670"
+
+
+@pytest.mark.parametrize(("shard_texts", "least", "most"), [(500, 0, 20e6), (20_000, 41e6, 1e9)])
+def test_memory_grows_with_a_shard_and_not_with_the_vectors(
+    shard_texts: int, least: float, most: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """20,000 vectors of width 1024 take 41 MB in half precision, a shard of 500 and its fp32 form 3 MB."""
+    monkeypatch.setattr(embeddings, "SHARD_TEXTS", shard_texts)
+    texts = [str(number) for number in range(20_000)]
+
+    def encode(some: Sequence[str]) -> np.ndarray:
+        return np.full((len(some), 1024), int(some[-1]) / 1024, dtype=np.float32)
+
+    tracemalloc.start()
+    kept = EmbeddingStore.write(tmp_path / "s", texts, encode, encoder="ours")
+    for start in range(0, len(texts), 500):
+        kept.encode(texts[start : start + 500])
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert least < peak < most
+
+
+def test_scores_from_half_precision_are_equal_to_a_thousandth_of_a_point(tmp_path: Path) -> None:
+    """A narrow cone, as an untrained encoder has it, is the hard case: cosines near 1."""
+    rng = np.random.default_rng(0)
+    vectors = (rng.normal(size=384) + 0.3 * rng.normal(size=(6000, 384))).astype(np.float32)
+    texts = [str(number) for number in range(6000)]
+    kept = EmbeddingStore.write(tmp_path / "s", texts, lambda _: vectors, encoder="ours").encode(texts)
+    assert kept.dtype == np.float16
+
+    def cosines(rows: np.ndarray) -> np.ndarray:
+        wide = rows.astype(np.float64)
+        wide /= np.linalg.norm(wide, axis=1, keepdims=True)
+        return (wide[:3000] * wide[3000:]).sum(axis=1)
+
+    gold = cosines(vectors) + 0.001 * rng.normal(size=3000)
+    exact, stored = (100 * spearmanr(gold, cosines(rows)).statistic for rows in (vectors, kept))
+    assert exact != stored
+    assert stored == pytest.approx(exact, abs=1e-3)
+
+
+def test_a_text_that_is_not_kept_asks_for_the_model(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"1 of 2 texts .* 'a cat'.*with the model"):
+        store(tmp_path / "s").encode(["a dog", "a cat"])
+
+
+BAD = {
+    "texts occur twice": (["a", "a"], np.ones((2, 3))),
+    "expected \\[2, d\\]": (["a", "b"], np.ones((3, 3))),
+    "not finite in float16": (["a"], np.array([[1, 1e6, 1]])),
+    "not finite": (["a", "b"], np.array([[1, 1, 1], [1, np.nan, 1]])),
+}
+
+
+@pytest.mark.parametrize("said", BAD)
+def test_what_cannot_be_kept_is_refused(said: str, tmp_path: Path) -> None:
+    texts, vectors = BAD[said]
+    with pytest.raises(InputError, match=said):
+        EmbeddingStore.write(tmp_path / "s", texts, lambda _: vectors, encoder="ours")
+
+
+@pytest.mark.parametrize("how", ["whole", "turned", "lost"])
+def test_a_copy_has_the_same_bytes_and_a_damaged_one_is_removed_and_named(
+    how: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept = tmp_path / "kept/one"
+    keep(store(tmp_path / "written"), kept)
+    (shard,) = kept.glob("*.npy")
+    if how == "turned":
+        shard.write_bytes(shard.read_bytes()[:-1] + b"?")
+    elif how == "lost":
+        shard.unlink()
+    again = read_kept(kept, tmp_path / "again", TEXTS)
+    if how == "whole":
+        assert again is not None
+        assert contents(again.folder) == contents(tmp_path / "written")
+        assert read_kept(tmp_path / "kept/two", tmp_path / "other", TEXTS) is None
+    else:
+        assert again is None
+        assert capsys.readouterr().err == f"{kept}: damaged; its vectors were computed again\n"
+        assert not kept.exists()
+
+
+def test_another_encoder_and_another_order_of_texts_have_another_name() -> None:
+    assert len({kept_name("one", TEXTS), kept_name("two", TEXTS), kept_name("one", TEXTS[::-1])}) == 3
+
+
+def test_what_was_not_used_for_the_longest_time_goes_first(tmp_path: Path) -> None:
+    """Room for two stores: the one that was read stays, the other goes when a third comes."""
+    written, kept = store(tmp_path / "written"), tmp_path / "kept"
+    room = 2 * room_of(written.folder)
+    for name in ("a", "b"):
+        keep(written, kept / name, room=room)
+        os.utime(kept / name, (1, 1))
+    assert read_kept(kept / "a", tmp_path / "again", TEXTS) is not None
+    keep(written, kept / "c", room=room)
+    assert sorted(path.name for path in kept.iterdir()) == ["a", "c"]
+    keep(written, kept / "d", room=room // 2 - 1)
+    assert sorted(path.name for path in kept.iterdir()) == ["a", "c"], "larger than the room"
+
+
+def test_a_copy_that_cannot_be_written_ends_no_evaluation(tmp_path: Path) -> None:
+    (tmp_path / "kept").write_text("mine", encoding="utf-8")
+    keep(store(tmp_path / "written"), tmp_path / "kept/one")
+    assert (tmp_path / "kept").read_text(encoding="utf-8") == "mine"

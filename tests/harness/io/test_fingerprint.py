@@ -1,0 +1,118 @@
+"""A fingerprint covers what a module imports, however it imports it, and no way of writing it down."""
+
+from pathlib import Path
+
+import pytest
+
+from harness.errors import InputError
+from harness.io.fingerprint import CodeBase
+
+CODE = '"""What it is."""\n\nRATE = 0.1\n\n\ndef double(x):\n    """Twice."""\n    return 2 * x\n'
+
+TREE = {
+    "own/__init__.py": "",
+    "own/start.py": "import json\nfrom own.room import part\nfrom own.room.lazy import late\n",
+    "own/room/__init__.py": "from .init import LIMIT\n",
+    "own/room/init.py": "LIMIT = 1\n",
+    "own/room/part.py": "from . import beside as b\nfrom ..top import v, other\n",
+    "own/room/beside.py": "import own.deep.inner\n",
+    "own/room/lazy.py": "def late():\n    if True:\n        from own.late import work\n        work()\n",
+    "own/late.py": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from own.types_only import T\n",
+    "own/top.py": "try:\n    import own.first as v\nexcept OSError:\n    import own.second as v\nother = 1\n",
+    "own/first.py": "import own.start\nv = 1\n",
+    "own/second.py": "v = 2\n",
+    "own/deep/__init__.py": "",
+    "own/deep/inner.py": "from own.border import bring\nfrom own.bordering import x\n",
+    "own/border.py": "from own.behind import everything\n",
+    "own/behind.py": "",
+    "own/bordering.py": "x = 1\n",
+    "own/types_only.py": "from own.never import T\n",
+    "own/never.py": "",
+    "own/room/unused.py": "",
+    "json.py": "",
+}
+"""From `start` on, modules are imported as a name of a package, in a function, by a relative name, with dots,
+under `try`, in a circle, for type checkers alone, and across a border."""
+IMPORTED = {
+    "own/__init__.py", "own/start.py", "own/room/__init__.py", "own/room/init.py", "own/room/part.py",
+    "own/room/beside.py", "own/room/lazy.py", "own/late.py", "own/top.py", "own/first.py", "own/second.py",
+    "own/deep/__init__.py", "own/deep/inner.py", "own/bordering.py",
+}  # fmt: skip
+
+
+def write(folder: Path, tree: dict[str, str]) -> CodeBase:
+    for name, text in tree.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return CodeBase(folder, ["own"], borders=["own.border"])
+
+
+def mark(folder: Path, tree: dict[str, str]) -> str:
+    return write(folder, tree).fingerprint(["own.start"])
+
+
+def of_one(folder: Path, code: str) -> str:
+    return mark(folder, {"own/start.py": code})
+
+
+@pytest.mark.parametrize(
+    "edited",
+    [
+        "# a comment\n" + CODE,
+        CODE.replace("What it is", "Something else"),
+        CODE.replace('    """Twice."""\n', ""),
+        CODE.replace("RATE = 0.1\n", 'RATE = 0.1\n"""Text under a constant."""\n'),
+        CODE.replace("2 * x", "2*x  # twice"),
+        CODE.replace("\n\n\n", "\n\n\n\n\n"),
+        CODE + "if TYPE_CHECKING:\n    from typing import Any\n",
+        CODE + "if typing.TYPE_CHECKING:\n    from typing import Any\n",
+    ],
+)
+def test_writing_differently_keeps_the_fingerprint(tmp_path: Path, edited: str) -> None:
+    assert of_one(tmp_path, edited) == of_one(tmp_path, CODE)
+
+
+@pytest.mark.parametrize(
+    "edited",
+    [
+        CODE.replace("0.1", "0.2"),
+        CODE.replace("2 * x", "x * 2"),
+        CODE.replace("double", "twice"),
+        CODE + "x = 'text'\n",
+        CODE + "if TYPE_CHECKING:\n    pass\nelse:\n    x = 1\n",
+        CODE + "if not TYPE_CHECKING:\n    x = 1\n",
+    ],
+)
+def test_saying_something_else_changes_it(tmp_path: Path, edited: str) -> None:
+    assert of_one(tmp_path, edited) != of_one(tmp_path, CODE)
+
+
+def test_the_closure_is_what_python_would_run(tmp_path: Path) -> None:
+    files = write(tmp_path, TREE).closure(["own.start"])
+    assert [path.relative_to(tmp_path).as_posix() for path in files] == sorted(IMPORTED)
+
+
+@pytest.mark.parametrize("name", sorted(TREE))
+def test_a_changed_module_changes_what_imports_it_and_nothing_else(tmp_path: Path, name: str) -> None:
+    before = mark(tmp_path, TREE)
+    after = mark(tmp_path, {**TREE, name: TREE[name] + "changed = 1\n"})
+    assert (after != before) is (name in IMPORTED)
+
+
+def test_a_renamed_module_changes_it_and_a_readme_does_not(tmp_path: Path) -> None:
+    before = mark(tmp_path / "a", TREE)
+    assert mark(tmp_path / "a", {"own/README.md": "words"}) == before
+    tree = {"own/1st.py" if name == "own/first.py" else name: text for name, text in TREE.items()}
+    with pytest.raises(InputError, match=r"own/top\.py names module own\.first.*correct the name"):
+        mark(tmp_path / "b", tree)
+    assert mark(tmp_path / "b", {**tree, "own/first/__init__.py": TREE["own/first.py"]}) != before
+
+
+def test_the_order_of_files_and_roots_and_the_place_of_the_tree_do_not_count(tmp_path: Path) -> None:
+    """The second tree is made in another order, elsewhere, and its modules are met in another order."""
+    roots = ["own.start", "own.never", "own.behind"]
+    expected = write(tmp_path / "a", TREE).fingerprint(roots)
+    other = write(tmp_path / "other" / "place", dict(reversed(TREE.items())))
+    other.fingerprint(["own.second", "own.deep.inner", "own.room.lazy"])
+    assert other.fingerprint(roots[::-1]) == expected

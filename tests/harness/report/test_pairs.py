@@ -1,0 +1,66 @@
+"""Intervals of scores over the pairs of a test set: whose pairs, whose draws, and what is told of them."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from harness.data.sts import ScoredPair
+from harness.evidence.comparisons import multibootstrap, percentile_interval, resampled_correlations
+from harness.report.assembly.pairs import difference_interval, score_lines
+from harness.tasks.sts import StsTask
+
+PAIRS = [ScoredPair(f"a{n}", f"b{n}", float(n % 6)) for n in range(60)]
+
+
+def task(folder: Path, name: str = "T") -> StsTask:
+    return StsTask(name, "stsb", lambda _: {"x": PAIRS[:30], "y": PAIRS[30:]}, folder=folder)
+
+
+class Made:
+    """Vectors whose cosine follows the gold scores, with noise that a seed draws."""
+
+    def __init__(self, seed: int) -> None:
+        draw = np.random.default_rng(seed)
+        self.cosines = np.array([pair.score for pair in PAIRS]) / 10 + 0.15 * draw.normal(size=60)
+
+    def __call__(self, texts: Sequence[str]) -> np.ndarray:
+        angles = [0.0 if text[0] == "a" else np.arccos(self.cosines[int(text[1:])]) for text in texts]
+        return np.stack([np.cos(angles), np.sin(angles)], axis=1)
+
+
+def test_each_task_has_draws_of_its_own_whatever_else_is_asked_for(tmp_path: Path) -> None:
+    """Equal pairs under two names: two tasks' intervals are no copies of one another."""
+    one, other = task(tmp_path, "one"), task(tmp_path, "other")
+    both = score_lines([one, other], Made(0), intervals=True)
+    known = {(line.task, line.metric): line.interval for line in both if line.interval}
+    for metric in ("spearman", "pearson"):
+        assert known["one", metric] != known["other", metric]
+    assert score_lines([other], Made(0), intervals=True) == [line for line in both if line.task == "other"]
+
+
+def test_the_interval_of_a_difference_is_that_of_the_means_on_the_same_draws(tmp_path: Path) -> None:
+    """Two seeds a side; the joint interval is over the seeds that both have, each with its like."""
+    ours, theirs = [Made(0), Made(1)], [Made(2), Made(3)]
+    gold, stream = np.array([pair.score for pair in PAIRS]), [0, *b"T"]
+    cosines = [one.cosines for one in (*ours, *theirs)]
+    draws = resampled_correlations(gold, cosines, ranked=True, stream=stream)
+    found = difference_interval(task(tmp_path), ours, theirs, paired=[(0, 1), (1, 0)])
+    assert found.pairs == pytest.approx(percentile_interval((draws[0] + draws[1] - draws[2] - draws[3]) / 2))
+    paired = np.stack([draws[0] - draws[3], draws[1] - draws[2]])
+    assert found.joint == pytest.approx(percentile_interval(multibootstrap(paired, stream=stream)))
+    assert difference_interval(task(tmp_path), ours, theirs, paired=[(0, 0)]).joint is None
+
+
+def test_a_score_over_all_pairs_alone_has_an_interval_and_lies_in_it(tmp_path: Path) -> None:
+    lines = score_lines([task(tmp_path)], Made(0), intervals=True)
+    assert {line.setting for line in lines} > {"all"}
+    gold, cosines = np.array([pair.score for pair in PAIRS]), [Made(0).cosines]
+    (draws,) = resampled_correlations(gold, cosines, ranked=True, stream=[0, *b"T"])
+    (ranked,) = [line for line in lines if (line.metric, line.setting) == ("spearman", "all")]
+    assert ranked.interval == pytest.approx(percentile_interval(draws))
+    for line in lines:
+        assert (line.interval is not None) == (line.setting == "all")
+        assert line.interval is None or line.interval[0] <= line.value <= line.interval[1]
+    assert [line.interval for line in score_lines([task(tmp_path)], Made(0))] == [None] * len(lines)

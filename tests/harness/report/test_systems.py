@@ -1,0 +1,95 @@
+"""`sentbench compare` of two systems, on recorded scores, with vectors and pairs that the test stores."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from harness.check.sanity import oracle, random
+from harness.evidence.schema import ResultFile
+from harness.io.embeddings import EmbeddingStore
+from harness.report.assembly.systems import paired_runs
+from harness.tasks.evaluation import unique_texts
+from harness.tasks.registry import build_tasks
+from harness.tasks.sts import StsTask
+from tests.faults.small_project import write_stsb
+from tests.support.results import copy_recorded, raw_result
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A checkout with the recorded scores: three seeds of SimCSE and one run of whitening."""
+    (tmp_path / "params.yaml").write_text((ROOT / "params.yaml").read_text())
+    copy_recorded(tmp_path / "reports/scores")
+    monkeypatch.delenv("SENTBENCH_DATA", raising=False)
+    monkeypatch.setenv("SENTBENCH_PROVIDERS", "embedded")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_two_systems_are_compared_task_by_task(project: Path, printed: Callable[..., str]) -> None:
+    shown = printed("compare", "simcse", "whitening")
+    told = json.loads(printed("compare", "simcse", "whitening", "--json"))
+    assert told["tasks"]
+    assert told["won"] + told["lost"] + told["inconclusive"] + told["equal"] == len(told["tasks"])
+    assert all(task["paired_seeds"] == 1 and task["over_pairs"] is None for task in told["tasks"])
+    for task in told["tasks"]:
+        assert f"{100 * task['difference']:+.2f}" in shown
+
+
+def test_stored_vectors_give_the_interval_over_pairs_with_its_sign(
+    project: Path, printed: Callable[..., str]
+) -> None:
+    """SimCSE's vectors have the gold scores as cosines, those of whitening are random."""
+    write_stsb(project / "data/stsb")
+    (task,) = build_tasks(["STSB"], text="senteval")
+    assert isinstance(task, StsTask)
+    for path in Path("reports/scores").glob("*.json"):
+        key = json.loads(path.read_text())["run"]["key"]
+        encode = oracle(task.pairs) if key.startswith("simcse") else random(0)
+        EmbeddingStore.write(
+            Path("embeddings") / key, unique_texts([task]), encode, encoder=key, precision="float32"
+        )
+    options = ["--json", "--tasks", "STSB"]
+    (found,) = json.loads(printed("compare", "simcse", "whitening", *options))["tasks"]
+    low, high = found["over_pairs"]
+    assert 0 < low < high <= 2
+    (turned,) = json.loads(printed("compare", "whitening", "simcse", *options))["tasks"]
+    assert turned["over_pairs"] == pytest.approx([-high, -low])
+    (bare,) = json.loads(printed("compare", "simcse", "whitening", *options, "--no-pairs"))["tasks"]
+    assert bare["over_pairs"] is None
+    assert bare["difference"] == found["difference"]
+
+
+def test_runs_of_a_seed_are_paired_and_a_system_without_training_goes_with_every_seed() -> None:
+    """Seeds 0, 1, 2 against 2, 0, 5; an untrained system counts once, whatever seeds it has."""
+
+    def runs(*seeds: int, last_step: int = 40) -> list[ResultFile]:
+        found = [raw_result(f"a__b__s{seed}", seed=seed) for seed in seeds]
+        for result in found:
+            result["selection"] |= {"last_step": last_step}
+        return [ResultFile.model_validate(result) for result in found]
+
+    ours, untrained = runs(0, 1, 2), runs(7, 8, last_step=0)
+    assert paired_runs(ours, runs(2, 0, 5)) == [(0, 1), (2, 0)]
+    assert paired_runs(ours, untrained) == [(0, 0), (1, 0), (2, 0)]
+    assert paired_runs(untrained, ours) == [(0, 0), (0, 1), (0, 2)]
+    assert paired_runs(untrained, untrained) == [(0, 0)]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["simsce", "whitening"], "did you mean simcse"),
+        (["simcse", "simcse"], "on both sides"),
+        (["simcse", "whitening", "--tasks", "MR"], "no test set in common"),
+        (["simcse@bert", "whitening"], "has no results"),
+    ],
+)
+def test_wrong_names_are_one_line(
+    project: Path, refused: Callable[..., str], words: list[str], message: str
+) -> None:
+    assert message in refused("compare", *words)
