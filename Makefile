@@ -35,7 +35,7 @@ help:
 	@echo "make test-mirror the tests that need SENTBENCH_MIRROR"
 	@echo "make test-gpu    the laws of every method on this machine's GPU"
 	@echo "make check       compare losses and scores with the committed ones"
-	@echo "make generated   write all generated text: tables, schemas, outputs shown in documents"
+	@echo "make generated   write all generated text: tables, schemas, outputs shown in documents, the report's pages"
 	@echo "make docs        the documentation as a site, in docs/_build; every internal link is checked"
 	@echo "make pictures    pictures of the report's pages for the documents, in docs/pictures (needs Chromium)"
 	@echo "make sbom        packages of the environment with licences, as CycloneDX, in .cache/sbom.json"
@@ -86,6 +86,8 @@ check: $(READY)
 generated: $(READY)
 	@python -m docs.generated
 	@python -m tests.regression.reference --missing
+	@# the report has the documents as pages
+	@sentbench report
 
 docs: $(READY)
 	@"$(BIN)/python" -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable ".[docs]"

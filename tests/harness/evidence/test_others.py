@@ -111,6 +111,13 @@ def test_independence_is_relative_to_who_reported(ledger: Ledger, published: Pub
     assert "dclr" not in own.independent.runs
 
 
+def test_a_second_measurement_by_its_authors_is_not_independent(ledger: Ledger, published: Published) -> None:
+    """PCL prints 78.14 as a mean of five and 78.42 as a single run: each repeats the other."""
+    _, others = known(ledger, published, "pcl/table2", "pcl@bert-base-uncased")
+    assert [study.scores["Avg"] for study in others.pools["same authors"].studies] == [78.42]
+    assert "pcl" not in others.independent.sources
+
+
 def test_a_print_is_no_evidence_for_itself(ledger: Ledger, published: Published) -> None:
     """DCLR prints 74.99 for SimCSE: one source of the cited number, none of its own cell."""
     reported, own = known(ledger, published, "dclr/table1", "simcse@bert-base-uncased")

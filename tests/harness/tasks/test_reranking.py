@@ -156,6 +156,15 @@ def test_the_order_of_ties_of_scidocs_is_that_of_trec_eval(seed: int, tmp_path: 
     )
 
 
+def test_every_grade_above_zero_of_scidocs_is_relevant(tmp_path: Path) -> None:
+    judged = {"a": 0, "b": 1, "c": 2, "d": 3}
+    corpus = {key: {"title": f"title {key}"} for key in ("q", *judged)}
+    parts = {name: {"q": judged} for name in SCIDOCS_SUBTASKS}
+    (tmp_path / "data.json").write_text(json.dumps({"corpus": corpus, "test": parts}))
+    (asked,) = read_scidocs(tmp_path)["cite"]
+    assert (asked.relevant, asked.positives) == ((False, True, True, True), 3)
+
+
 def test_a_constant_encoder_scores_bm25_under_the_protocol_of_askubuntu_and_chance_in_expectation(
     tmp_path: Path,
 ) -> None:
