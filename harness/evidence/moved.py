@@ -38,7 +38,7 @@ CONTINUOUS = ("spearman", "pearson", "anisotropy", "alignment", "uniformity")
 WATCHED = ("spearman", "accuracy", "map")
 """Metrics that have bands, over all items of a task."""
 LOSS_ROUNDING = 1e-3
-"""Relative tolerance of first losses between arithmetics."""
+"""Relative tolerance of first losses between two kinds of arithmetic."""
 Pair = tuple[ResultFile, ResultFile]
 """The former result of a run, and the present one."""
 System = tuple[str, str]

@@ -36,7 +36,7 @@ def rounded(value: Any) -> Any:
 def read_object(path: Path, *keys: str, again: str) -> dict[str, Any]:
     """Returns the JSON object in a file without its checksum; it must have these keys.
 
-    Errors: InputError in one line that ends with `again`, the advice to write the file anew; also if the
+    Errors: InputError in one line that ends with `again`, the advice how to write the file again; also if the
     checksum differs. An object without a checksum is accepted.
     """
     if not path.is_file():
