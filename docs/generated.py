@@ -46,8 +46,9 @@ def generated() -> dict[Path, str]:
     if measured is not None:
         section = to_speed_section(measured)
         pages[SPEED_PAGE] = with_section(page_text(SPEED_PAGE), section, where=str(SPEED_PAGE))
-    controls = to_controls(read_results(SCORES.glob("*.json")))
-    pages[SMALL_PAGE] = with_section(page_text(SMALL_PAGE), controls, where=str(SMALL_PAGE))
+    results = read_results(SCORES.glob("*.json"))
+    if results:
+        pages[SMALL_PAGE] = with_section(page_text(SMALL_PAGE), to_controls(results), where=str(SMALL_PAGE))
     return pages | {SCHEMAS / f"{kind}.json": schema_text(kind) for kind in KINDS}
 
 

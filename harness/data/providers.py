@@ -151,16 +151,19 @@ def _commit(provider: Provider, name: str, revision: str | None) -> str:
 
 
 def _on_hub(provider: Provider, commit: str, path: str) -> Path:
-    """Returns a file of the hub, the pickle for weights that it has no other file of. Errors: Unavailable."""
-    reasons = []
+    """Returns a file of the hub, the pickle for weights that it has no other file of.
+
+    Without a network a cached pickle is enough, too. Errors: Unavailable.
+    """
+    absent, unreachable = [], []
     for name in _names(provider, path):
         try:
             return hub_file(str(provider.repo), provider.repo_type, commit, name)
         except Absent as error:
-            reasons.append(str(error))
+            absent.append(str(error))
         except Unreachable as error:
-            raise Unavailable(str(error)) from None
-    raise Unavailable(reasons[0])
+            unreachable.append(str(error))
+    raise Unavailable("; ".join(unreachable) or absent[0])
 
 
 def _in_copy(repository: Path, provider: Provider, path: str) -> Path:

@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from harness.report.pages.content import Page, Report
 
+DOCUMENTS = Path("docs")
 README = "README.md"
 DIRECTIVES = re.compile(r"^```\{.*?^```\n?", re.MULTILINE | re.DOTALL)
 """What only the documentation's site shows: its menus, and references made of docstrings."""
@@ -68,6 +69,7 @@ def to_html(text: str, path: Path, known: Mapping[str, str]) -> Markup:
     html = parser.renderer.render(tokens, parser.options, {})
     box = '<div class="scroller" tabindex="0" role="region" aria-label="Table">'
     html = html.replace("<table", f"{box}<table").replace("</table>", "</table></div>")
+    html = html.replace("\n\n", "\n&#10;")  # a page is written without blank lines; those of code are kept
     return Markup(html.replace("<pre>", '<pre tabindex="0">').replace("<th>", '<th scope="col">'))
 
 

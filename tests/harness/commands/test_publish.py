@@ -121,10 +121,10 @@ def test_scores_on_sentevals_text_give_no_mteb_file_and_the_card_says_why(projec
 
 def test_wrong_requests_are_one_line(project: Path, refused: Callable[..., str]) -> None:
     assert "2 systems" in refused("publish", "simcse-small", "moco-small", "--out", "card")
-    assert "no scores" in refused("publish", "moco-small", "--out", "card")
+    assert "missing scores" in refused("publish", "moco-small", "--out", "card")
     Path("taken").mkdir()
     Path("taken/README.md").write_text("mine")
-    assert "something else" in refused("publish", KEYS[0], "--out", "taken")
+    assert "other files" in refused("publish", KEYS[0], "--out", "taken")
     assert Path("taken/README.md").read_text() == "mine"
     (project / "artefacts" / KEYS[0] / "modules.json").unlink()
     assert "no modules.json" in refused("publish", KEYS[0], "--out", "card")
