@@ -15,7 +15,7 @@ author = "the sentbench contributors"
 version = release = __version__
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
 myst_heading_anchors = 3
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "examples/**/README.md"]  # a README of an example is a template's, not a page
 default_role = "code"
 autodoc_typehints = "none"
 html_theme = "furo"
@@ -31,4 +31,6 @@ def command_page() -> str:
     return "\n".join(parts)
 
 
-Path(__file__).with_name("commands.md").write_text(command_page(), encoding="utf-8")
+reference = Path(__file__).with_name("reference")  # not beside the documents, which are pages of the report too
+reference.mkdir(exist_ok=True)
+(reference / "commands.md").write_text(command_page(), encoding="utf-8")
