@@ -48,7 +48,6 @@ BACKBONE_RECORD = "backbone.json"
 CORPUS_RECORD, CORPUS_ROWS = "corpus.json", "corpus.tsv"
 TEACHER_RECORD = "teacher.json"
 RUN_RECORD, RUN_LOG, LAST_WEIGHTS = "run.json", "train.jsonl", "last"
-STORE_RECORD = "meta.json"
 
 _CACHE = Path(".cache")
 PIECES = _CACHE / "pieces"
@@ -66,6 +65,11 @@ MODULES: dict[str, Path] = {}
 """Module or package -> its path without the ending; the identity of a run covers what it imports of them."""
 TASK_MODULES: list[str] = []
 """Modules of installed packages that declare TASKS."""
+
+
+def stored_vectors(key: str) -> Path:
+    """Returns the file with the vectors of a run."""
+    return EMBEDDINGS / f"{key}.safetensors"
 
 
 def is_project(folder: Path = Path()) -> bool:

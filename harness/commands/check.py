@@ -22,7 +22,7 @@ from harness.evidence.reproduction import Reproduction, compare_with_committed, 
 from harness.evidence.schema import ResultFile
 from harness.evidence.store import read_results
 from harness.io.outputs import check_file
-from harness.paths import EMBEDDINGS, FIRST_LOSSES, REPORTS, SCORES, need_checkout
+from harness.paths import FIRST_LOSSES, REPORTS, SCORES, need_checkout, stored_vectors
 from harness.plan.entries import Params, read_params
 from harness.plan.stale import warn_if_stale
 from harness.report.assembly.tables import contributed_results
@@ -152,7 +152,7 @@ def check_results(
     evaluated = {
         key: here[key]
         for key in params.runs
-        if key in here and (against is not None or (EMBEDDINGS / key).is_dir())
+        if key in here and (against is not None or stored_vectors(key).is_file())
     }
     compared = compare_with_committed(former, evaluated, machine=platform.machine())
     if is_exact():

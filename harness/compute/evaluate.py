@@ -2,7 +2,7 @@
 
 import json
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -14,41 +14,40 @@ from harness.tasks.evaluation import unique_texts
 from harness.tasks.interface import Task
 
 
+def load_artefact(folder: Path, device: str) -> Any:
+    """Returns the encoder of an artefact, or of its `last/`, on a device. Errors: as of `load_encoder`."""
+    from methods.core.folders import cut_as_stated, load_encoder
+
+    return cut_as_stated(load_encoder(folder)).to(device)
+
+
 @contextmanager
 def embedded(
-    encoder: Path,
+    load: Callable[[], Any],
     tasks: Sequence[Task],
     *,
-    device: str,
-    pooling: str | None = None,
-    folder: Path | None = None,
+    path: Path | None = None,
     cache: Path | None = None,
     identity: str = "",
     batch_size: int | None = None,
 ) -> Iterator[EmbeddingStore]:
     """Yields a store with the vector of every text that the tasks need, each unique text encoded once.
 
-    encoder: its folder. The store is in `folder`, which must be empty, or in a temporary folder (TMPDIR) that
-    is removed at the end. `cache` keeps copies: a second evaluation of an encoder with the same identity (see
-    `harness.stages.identity.vectors_identity`) loads no model. batch_size: of the encoder's
-    `encode`, None for its default.
+    load: returns the encoder. The store is the file `path`, or a temporary file (TMPDIR) that is removed at
+    the end. `cache` keeps copies: a second evaluation of an encoder with the same identity (see
+    `harness.stages.identity.vectors_identity`) loads no model. batch_size: of the encoder's `encode`, None
+    for its default.
     """
     options = {"progress": True} | ({} if batch_size is None else {"batch_size": batch_size})
-
-    def load() -> Any:
-        from harness.compute.encoders import read_encoder
-
-        return read_encoder(encoder, pooling=pooling).to(device)
-
     model = None if cache else load()  # a wrong folder is refused before data is read
     texts = unique_texts(tasks)
     with tempfile.TemporaryDirectory(prefix="sentbench-") as scratch:
-        folder = folder or Path(scratch, "store")
+        path = path or Path(scratch, "store")
         kept = cache / kept_name(identity, texts) if cache else None
-        store = read_kept(kept, folder, texts) if kept else None
+        store = read_kept(kept, path, texts, encoder=identity) if kept else None
         if store is None:
             model = load() if model is None else model
-            store = EmbeddingStore.write(folder, texts, partial(model.encode, **options), encoder=identity)
+            store = EmbeddingStore.write(path, texts, partial(model.encode, **options), encoder=identity)
             if kept:
                 keep(store, kept)
         model = None

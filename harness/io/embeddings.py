@@ -1,8 +1,9 @@
 """Vectors of one encoder for every evaluation text, stored so that any protocol can be computed later.
 
-A folder contains meta.json, which names the encoder, and shards, in which a 16-byte digest identifies a text;
-two of a million texts share one with a probability below 10^-26. Only digests are kept in memory; vectors
-stay on disk, and a reader gets the rows it asks for. A store is written once and never changed.
+A store is one safetensors file, written once and never changed: `digests` [U, 16] identifies the texts in
+sorted order, and `vectors` [U, d] has a row for each. Two of a million texts share a digest with a
+probability below 10^-26. The header states the encoder and the file's checksum. Only digests are kept in
+memory; vectors stay on disk, and a reader gets the rows it asks for.
 
 A copy outlives the outputs of stages, which the pipeline removes before the stage runs again. Its key is the
 encoder with all texts that were encoded together, in their order: in another batch the last bits of a vector
@@ -20,207 +21,213 @@ import json
 import os
 import shutil
 import sys
-import tempfile
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
-from tokenize import TokenError
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-from numpy.lib.format import open_memmap
 
 from harness.errors import InputError
-from harness.io.files import discard, sha256_of, write_json
+from harness.io.files import atomic_path, discard
 from harness.io.outputs import LEAST_ROOM, check_addition, room_of
-from harness.io.records import read_object
-from harness.paths import STORE_RECORD
 
-FORMAT = 2
-SHARD_TEXTS = 65_536
-"""Texts of one shard: as many as an encoder tokenises and sorts together, so that sharding changes no
-vector."""
+FORMAT = "vectors of format 3"
+METADATA = "__metadata__"
+"""Where a safetensors header has entries of its writer."""
+ENDING = ".safetensors"
+CHUNK = 65_536
+"""Texts encoded at a time: as many as an encoder tokenises and sorts together, so that no vector changes."""
 WIDEST = 1024
 """Width of the widest encoder of the recipes: an estimate before the first vector is computed."""
 ROOM = 4 << 30
 """Limit in bytes of all kept copies; the least recently used are removed first."""
 DIGEST_BYTES = 16
-UNREADABLE = (
-    *(ValueError, EOFError, KeyError, TypeError, OverflowError),
-    *(RecursionError, MemoryError, SyntaxError, TokenError),
-)
-"""Errors of numpy about a file that is not an array."""
-PRECISIONS = ("float16", "float32")
+HALF = np.dtype("<f2")
+OPEN = "0" * 64
+"""Stands for the checksum in the bytes that are hashed."""
+LONGEST_HEADER = 1 << 16
+AGAIN = "evaluate the model again"
 _ROWS = 4096
 """Rows that are rounded, checked and written at a time."""
-AGAIN = "evaluate the model again"
+_HASHED = 1 << 20
+"""Bytes that are hashed at a time."""
 
 
 class EmbeddingStore:
     """Vectors [U, d] of unique texts on disk; made by `write`, read by `load`.
 
-    A shard is one .npy file of records (digest, vector), sorted by digest; its name is PREFIX-SHA256 of its
-    bytes. It is memory-mapped only while rows are read, so that its pages do not stay in the process.
+    The file is memory-mapped only while rows are read, so that its pages do not stay in the process.
     """
 
-    def __init__(self, folder: Path, shards: Sequence[Path]) -> None:
-        self.folder, self._shards = folder, shards
-        self._digests = [np.ascontiguousarray(_records(shard)["digest"]) for shard in shards]
+    def __init__(self, path: Path) -> None:
+        header, self._start = _header(path)
+        self.path, self.encoder = path, header[METADATA]["encoder"]
+        self._shape = tuple(header["vectors"]["shape"])
+        self._digests = np.fromfile(path, f"S{DIGEST_BYTES}", self._shape[0], offset=self._start)
 
     @classmethod
     def write(
         cls,
-        folder: Path,
+        path: Path,
         texts: Sequence[str],
         encode: Callable[[Sequence[str]], np.ndarray],
         *,
         encoder: str,
-        precision: str = "float16",
     ) -> EmbeddingStore:
-        """Returns the store of unique texts, written into a new folder shard by shard.
+        """Returns the store of unique texts, written to a file as they are encoded.
 
         encoder: identity of everything that determines its vectors. Errors: InputError if the disk has no
-        room for the vectors, before any text is encoded; if they are not one finite row of the same width for
-        each text; if a text occurs twice, or a number is out of the range of the precision.
+        room for the vectors or a text occurs twice, before any text is encoded; if the vectors are not one
+        row of the same width for each text, finite in half precision.
         """
-        text_bytes = DIGEST_BYTES + WIDEST * np.dtype(precision).itemsize
-        check_addition(folder, room=LEAST_ROOM + text_bytes * len(texts))
-        meta = {"format": FORMAT, "encoder": encoder, "precision": precision}
-        write_json(folder / STORE_RECORD, meta)
-        shards: list[Path] = []
-        for start in range(0, len(texts), SHARD_TEXTS):
-            some = texts[start : start + SHARD_TEXTS]
+        check_addition(path.parent, room=LEAST_ROOM + (DIGEST_BYTES + WIDEST * HALF.itemsize) * len(texts))
+        digests = digests_of(texts)
+        order = np.argsort(digests, kind="stable")
+        twice = int((digests[order[1:]] == digests[order[:-1]]).sum())
+        if twice or not texts:
+            raise InputError(f"{twice} texts occur twice, expected unique texts" if twice else "no texts")
+        row_of = np.empty(len(texts), dtype=np.int64)
+        row_of[order] = np.arange(len(texts))
+        for start in range(0, len(texts), CHUNK):
+            some = texts[start : start + CHUNK]
             vectors = encode(some)
-            width = _width(shards[0]) if shards else vectors.shape[-1]
+            if start == 0:
+                _write_header(path, digests[order], vectors.shape[-1], encoder=encoder)
+                store = cls(path)
+            width = store._shape[1]
             if not vectors.size or vectors.shape != (len(some), width):
                 raise InputError(
                     f"vectors of shape {list(vectors.shape)} for {len(some)} texts: expected [{len(some)}, "
-                    f"{width if shards else 'd'}]; check what the encoder returns"
+                    f"{width if start else 'd'}]; check what the encoder returns"
                 )
-            shards.append(_write_shard(folder, _prefix(meta), some, vectors, precision))
+            store._write_rows(row_of[start : start + CHUNK], vectors)
             del vectors  # before the next are computed
-        return cls(folder, shards)
+        _write_checksum(path)
+        return store
 
     @classmethod
-    def load(cls, folder: Path) -> EmbeddingStore:
-        """Returns the store of a folder, to read from.
+    def load(cls, path: Path) -> EmbeddingStore:
+        """Returns the store in a file, to read from.
 
-        Errors: InputError if a file is missing, damaged or of an unknown format.
+        Errors: InputError if the file is missing, damaged or of an unknown format.
         """
-        meta = read_object(folder / STORE_RECORD, again=AGAIN)
-        if meta.get("format") != FORMAT:
-            raise InputError(f"{folder / STORE_RECORD}: not a store of format {FORMAT}; {AGAIN}")
-        shards = sorted(folder.glob(f"{_prefix(meta)}-*.npy"))
-        for shard in shards:
-            _check_shard(shard)
-        if len({_width(shard) for shard in shards}) > 1:
-            raise InputError(f"{folder}: vectors of different widths; {AGAIN}")
-        return cls(folder, shards)
+        if not path.is_file():
+            raise InputError(f"{path}: no such file, expected stored vectors; {AGAIN}")
+        stated = _header(path)[0][METADATA]
+        if stated.get("format") != FORMAT:
+            raise InputError(f"{path}: not {FORMAT}; {AGAIN}")
+        if stated.get("sha256") != _checksum(path):
+            raise InputError(f"{path}: checksum mismatch; {AGAIN}")
+        return cls(path)
 
     def missing(self, texts: Sequence[str]) -> list[str]:
         """Returns the texts that are not in the store, in their order."""
-        shard, _ = self._find(texts)
-        return [texts[int(index)] for index in np.flatnonzero(shard < 0)]
+        return [texts[int(index)] for index in np.flatnonzero(self._rows(texts) < 0)]
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
-        """Returns the stored vectors of `texts` [N, d], in the stored precision.
+        """Returns the stored vectors of `texts` [N, d], in half precision.
 
         Errors: InputError at the first text that is not in the store.
         """
-        shard, row = self._find(texts)
-        absent = np.flatnonzero(shard < 0)
-        if len(absent) or not self._shards:
-            first = f", the first is {texts[absent[0]]!r}" if len(absent) else ""
+        rows = self._rows(texts)
+        absent = np.flatnonzero(rows < 0)
+        if len(absent):
             raise InputError(
-                f"{len(absent)} of {len(texts)} texts are not in the store{first}; it has the texts of "
-                f"other tasks or another text form, so evaluate with the model"
+                f"{len(absent)} of {len(texts)} texts are not in the store, the first is "
+                f"{texts[absent[0]]!r}; it has the texts of other tasks or another text form, so evaluate "
+                f"with the model"
             )
-        like = _records(self._shards[0])["vector"]
-        found = np.empty((len(texts), like.shape[1]), dtype=like.dtype)
-        for number in np.unique(shard):
-            here = np.flatnonzero(shard == number)
-            found[here] = _records(self._shards[number])["vector"][row[here]]
-        return found
+        return np.asarray(self._vectors("r")[rows])
 
-    def _find(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Returns for each text the number of its shard (-1: missing) and its row in the shard; each [N]."""
+    def _rows(self, texts: Sequence[str]) -> np.ndarray:
+        """Returns the row of each text [N], -1 for one that is missing."""
         wanted = digests_of(texts)
-        shard, row = np.full(len(texts), -1, dtype=np.int32), np.zeros(len(texts), dtype=np.int32)
-        for number, keys in enumerate(self._digests):
-            left = np.flatnonzero(shard < 0)
-            nearest = np.minimum(np.searchsorted(keys, wanted[left]), len(keys) - 1)
-            hit = keys[nearest] == wanted[left]
-            shard[left[hit]], row[left[hit]] = number, nearest[hit]
-        return shard, row
+        nearest = np.minimum(np.searchsorted(self._digests, wanted), len(self._digests) - 1)
+        return np.where(self._digests[nearest] == wanted, nearest, -1)
+
+    def _vectors(self, mode: Literal["r", "r+"]) -> np.ndarray:
+        return np.memmap(self.path, HALF, mode, self._start + self._digests.nbytes, self._shape)
+
+    def _write_rows(self, rows: np.ndarray, vectors: np.ndarray) -> None:
+        stored = self._vectors("r+")
+        for start in range(0, len(rows), _ROWS):
+            stored[rows[start : start + _ROWS]] = _rounded(vectors[start : start + _ROWS])
 
 
-def _write_shard(
-    folder: Path, prefix: str, texts: Collection[str], vectors: np.ndarray, precision: str
-) -> Path:
-    """Writes and returns the shard of unique texts and their rounded vectors, atomically."""
-    keys = digests_of(texts)
-    order = np.argsort(keys, kind="stable")
-    twice = int((keys[order[1:]] == keys[order[:-1]]).sum())
-    if twice:
-        raise InputError(f"{twice} texts occur twice, expected unique texts")
-    record = np.dtype([("digest", keys.dtype), ("vector", precision, (vectors.shape[1],))])
-    part = folder / f"{prefix}.part"
-    records = open_memmap(part, mode="w+", dtype=record, shape=(len(keys),))
-    for start in range(0, len(keys), _ROWS):
-        some = order[start : start + _ROWS]
-        records["digest"][start : start + _ROWS] = keys[some]
-        records["vector"][start : start + _ROWS] = _rounded(vectors[some], precision)
-    records.flush()
-    del records
-    return part.rename(folder / f"{prefix}-{sha256_of(part)}.npy")
+def _write_header(path: Path, digests: np.ndarray, width: int, *, encoder: str) -> None:
+    """Writes a store of these sorted digests [U] whose vectors are zero and whose checksum is left open."""
+    end = digests.nbytes + len(digests) * width * HALF.itemsize
+    header = {
+        METADATA: {"encoder": encoder, "format": FORMAT, "sha256": OPEN},
+        "digests": {
+            "dtype": "U8",
+            "shape": [len(digests), DIGEST_BYTES],
+            "data_offsets": [0, digests.nbytes],
+        },
+        "vectors": {"dtype": "F16", "shape": [len(digests), width], "data_offsets": [digests.nbytes, end]},
+    }
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)  # the tables start at a multiple of 8 bytes
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("wb") as file:
+        file.write(len(text).to_bytes(8, "little") + text + digests.tobytes())
+        file.truncate(8 + len(text) + end)
 
 
-def _check_shard(path: Path) -> None:
-    """Raises InputError unless a shard matches the hash in its name and has sorted records."""
-    if path.stem.rpartition("-")[2] != sha256_of(path):
-        raise InputError(f"{path}: checksum mismatch; {AGAIN}")
+def _header(path: Path) -> tuple[dict[str, Any], int]:
+    """Returns the header of a store, and the byte at which its tables start; InputError if it has none."""
+    with path.open("rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        text = file.read(min(length, LONGEST_HEADER))
     try:
-        records = _records(path)
-        kind = records.dtype
-        whole = kind.names == ("digest", "vector") and kind["digest"] == f"S{DIGEST_BYTES}"
-        whole = whole and len(kind["vector"].shape) == 1 and kind["vector"].base.name in PRECISIONS
-        whole = whole and records.ndim == 1 and len(records) > 0
-        is_ours = whole and bool((records["digest"][1:] > records["digest"][:-1]).all())
-    except UNREADABLE as error:
-        reason = " ".join(str(error).split())[:80]
-        raise InputError(f"{path}: not an array of vectors ({reason}); {AGAIN}") from None
-    if not is_ours:
-        raise InputError(f"{path}: not an array of texts' digests and vectors; {AGAIN}")
+        header = json.loads(text)
+        if not all(isinstance(value, str) for value in header[METADATA].values()):
+            raise TypeError(METADATA)
+        return header, 8 + length
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise InputError(f"{path}: not {FORMAT}; {AGAIN}") from None
 
 
-def _records(shard: Path) -> np.ndarray:
-    records: np.ndarray = np.load(shard, mmap_mode="r", allow_pickle=False)
-    return records
+def _checksum(path: Path) -> str:
+    """Returns the sha256 of a store's bytes, in which OPEN is put for the checksum that it states."""
+    header, start = _header(path)
+    with path.open("rb") as file:
+        head = file.read(start).replace(header[METADATA]["sha256"].encode(), OPEN.encode())
+        digest = hashlib.sha256(head)
+        while block := file.read(_HASHED):
+            digest.update(block)
+    return digest.hexdigest()
 
 
-def _width(shard: Path) -> int:
-    return int(_records(shard).dtype["vector"].shape[0])
+def _write_checksum(path: Path) -> None:
+    found = _checksum(path).encode()
+    with path.open("r+b") as file:
+        place = file.read(LONGEST_HEADER).index(OPEN.encode())
+        file.seek(place)
+        file.write(found)
 
 
 def kept_name(encoder: str, texts: Sequence[str]) -> str:
-    """Returns 32 digits for an encoder and the texts that it encoded together, in their order."""
-    return hashlib.sha256(encoder.encode() + digests_of(texts).tobytes()).hexdigest()[:32]
+    """Returns the file name for an encoder and the texts that it encoded together, in their order."""
+    return hashlib.sha256(encoder.encode() + digests_of(texts).tobytes()).hexdigest()[:32] + ENDING
 
 
-def read_kept(kept: Path, folder: Path, texts: Sequence[str]) -> EmbeddingStore | None:
-    """Copies the cached store of these texts to `folder` and returns it, None if there is none. A damaged
-    store is reported on standard error and removed.
+def read_kept(kept: Path, path: Path, texts: Sequence[str], *, encoder: str) -> EmbeddingStore | None:
+    """Copies the cached store of an encoder and these texts to `path` and returns it, None if there is none.
+    A damaged store, or another encoder's, is reported on standard error and removed.
     """
-    if not kept.is_dir():
+    if not kept.is_file():
         return None
     try:
-        if EmbeddingStore.load(kept).missing(texts):
-            raise InputError(f"{kept}: lacks vectors")
-        shutil.copytree(kept, folder, dirs_exist_ok=True)
+        shutil.copyfile(kept, path)
         os.utime(kept)
-        return EmbeddingStore.load(folder)
+        store = EmbeddingStore.load(path)
+        if store.encoder != encoder or store.missing(texts):
+            raise InputError(f"{kept}: other vectors")
+        return store
     except OSError:  # evicted by another process
         return None
     except InputError:
@@ -234,23 +241,17 @@ def keep(store: EmbeddingStore, kept: Path, *, room: int = ROOM) -> None:
 
     A failed copy is not an error: the vectors are in their store, and will be computed again later.
     """
-    size = room_of(store.folder)
+    size = room_of(store.path)
     with suppress(OSError):
         kept.parent.mkdir(parents=True, exist_ok=True)
         if size > room or 2 * size >= shutil.disk_usage(kept.parent).free:
             return
-        with tempfile.TemporaryDirectory(dir=kept.parent) as part:
-            shutil.copytree(store.folder, Path(part, kept.name))
-            os.replace(Path(part, kept.name), kept)
+        with atomic_path(kept) as part:
+            shutil.copyfile(store.path, part)
         for path in sorted(kept.parent.iterdir(), key=lambda path: path.stat().st_mtime_ns, reverse=True):
             room -= room_of(path)
             if room < 0:
                 discard(path)
-
-
-def _prefix(meta: dict[str, Any]) -> str:
-    """Returns the prefix of a store's shard names, unique to its encoder."""
-    return hashlib.sha256(json.dumps(meta, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def digests_of(texts: Collection[str]) -> np.ndarray:
@@ -266,12 +267,12 @@ def _digests_of(texts: tuple[str, ...]) -> np.ndarray:
     return found
 
 
-def _rounded(vectors: np.ndarray, precision: str) -> np.ndarray:
+def _rounded(vectors: np.ndarray) -> np.ndarray:
     with np.errstate(over="ignore"):
-        rounded = vectors.astype(precision)
+        rounded = vectors.astype(HALF)
     if not np.isfinite(rounded).all():
         raise InputError(
-            f"the vectors are not finite in {precision}, expected numbers within +-"
-            f"{np.finfo(precision).max:g}; check the encoder, or keep float32"
+            "the vectors are not finite in half precision, expected numbers within "
+            f"+-{np.finfo(HALF).max:g}; check the encoder"
         )
     return rounded

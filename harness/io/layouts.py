@@ -23,7 +23,6 @@ from harness.paths import (
     RUN_LOG,
     RUN_RECORD,
     SOURCE_RECORD,
-    STORE_RECORD,
     TEACHER_RECORD,
     TEACHERS,
 )
@@ -117,7 +116,6 @@ TEACHER = Layout(
     "a teacher's vectors", {TEACHER_RECORD: ("rows", "views", "dim"), "texts.npy": (), "vectors.npy": ()}
 )
 ENTRIES = Layout("the entries of a plan", {"plan.json": ()}, ("*/*.json",))
-STORE = Layout("stored vectors", {STORE_RECORD: ("format", "precision")}, ("*-*.npy",))
 KEPT_TABLES = ("small", "small-*", "runs-*", "public-*", "*-table*", "*-fig*", "own-*")
 TABLES = Layout(
     "the tables of a report",

@@ -8,12 +8,12 @@ It also provides the vectors of any other folder.
 import argparse
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from harness.compute import evaluate as compute
-from harness.compute.evaluate import evaluations
 from harness.data.download import NotFetched
 from harness.errors import InputError
 from harness.evidence.curves import EVALUATIONS, LOSSES, losses_of
@@ -21,20 +21,18 @@ from harness.evidence.schema import SCHEMA, Provenance, ResultFile, RunRecord, S
 from harness.evidence.store import write_result
 from harness.io.embeddings import EmbeddingStore
 from harness.io.files import sha256_of, sha256_of_folder, write_record
-from harness.io.layouts import STORE, read_artefact
+from harness.io.layouts import read_artefact
 from harness.io.locks import alone
-from harness.io.outputs import check_file, check_folder, new_outputs
-from harness.io.records import check_plain
+from harness.io.outputs import check_file, new_outputs
 from harness.paths import (
     ARTEFACTS,
     COSTS,
     CURVES,
-    EMBEDDINGS,
     LAST_WEIGHTS,
     RUN_LOG,
     SCORES,
-    STORE_RECORD,
     VECTORS,
+    stored_vectors,
 )
 from harness.plan.entries import Params, read_plan
 from harness.process import DEVICE, compute_on, quiet, resolve_device
@@ -61,7 +59,7 @@ def execute(arguments: argparse.Namespace) -> None:
 
 
 def evaluate_run(params: Params, key: str, folder: Path, *, device: str) -> Path:
-    """Evaluates run `key` on its tasks: reports/{scores,curves,losses}/KEY.json and embeddings/KEY.
+    """Evaluates run `key` on its tasks: reports/{scores,curves,losses}/KEY.json and the stored vectors.
 
     device: `cpu` or `cuda`, of a process that computes with the run's arithmetic (see `compute_on`).
     """
@@ -69,31 +67,34 @@ def evaluate_run(params: Params, key: str, folder: Path, *, device: str) -> Path
     if about["key"] != key:
         raise InputError(f"{folder}: holds run {about['key']!r}, expected {key!r}; train it again")
     started = time.monotonic()
+    quiet()
     tasks = build_tasks(run.tasks, text=run.text)
-    outputs = [
-        SCORES / f"{key}.json",
-        CURVES / f"{key}.json",
-        COSTS / f"{key}.evaluate.json",
-        LOSSES / f"{key}.json",
-    ]
+    record = f"{key}.json"
+    scores, curves, losses = SCORES / record, CURVES / record, LOSSES / record
+    costs, vectors = COSTS / f"{key}.evaluate.json", stored_vectors(key)
+    outputs = (scores, curves, losses, costs, vectors)
     for path in outputs:
         check_file(path)
-    check_folder(EMBEDDINGS / key, STORE)
-    scores: list[ScoreRecord] = []
-    with new_outputs({**dict.fromkeys(outputs), EMBEDDINGS / key: STORE}) as parts:
+    found: list[ScoreRecord] = []
+    with new_outputs(dict.fromkeys(outputs)) as new:
         for selection, weights in _weights(run.weights, folder):
-            best = selection == "best-dev" or run.weights == "last"
-            place = parts[EMBEDDINGS / key] if best else None
-            with embedded(weights, tasks, device=device, store=place, cache=VECTORS) as store:
-                scores += [
+            selected = selection == "best-dev" or run.weights == "last"
+            with compute.embedded(
+                partial(compute.load_artefact, weights, device),
+                tasks,
+                path=new[vectors] if selected else None,
+                cache=VECTORS,
+                identity=vectors_identity(weights, device=device),
+            ) as store:
+                found += [
                     ScoreRecord(selection=selection, **score._asdict())
                     for score in evaluate_stored(tasks, store.encode)
                 ]
-        write_result(parts[outputs[0]], _result(folder, about, tasks, scores))
-        write_record(parts[outputs[1]], {EVALUATIONS: evaluations(folder / RUN_LOG)})
-        write_record(parts[outputs[2]], {"evaluate_seconds": round(time.monotonic() - started, 1)})
-        write_record(parts[outputs[3]], {"losses": losses_of(folder / RUN_LOG)})
-    return outputs[0]
+        write_result(new[scores], _result(folder, about, tasks, found))
+        write_record(new[curves], {EVALUATIONS: compute.evaluations(folder / RUN_LOG)})
+        write_record(new[costs], {"evaluate_seconds": round(time.monotonic() - started, 1)})
+        write_record(new[losses], {"losses": losses_of(folder / RUN_LOG)})
+    return scores
 
 
 @contextmanager
@@ -107,16 +108,20 @@ def vectors_of(
     batch_size: int | None = None,
 ) -> Iterator[Encode]:
     """Yields a function from texts to vectors of an encoder folder, with each text encoded once. With
-    `from_store` the vectors are read from a folder or a run's store, and no model is loaded. Errors:
+    `from_store` the vectors are read from a file or a run's store, and no model is loaded. Errors:
     InputError if the folder has no encoder, or the store lacks a text.
     """
     if from_store:
-        stored = folder if (folder / STORE_RECORD).is_file() else EMBEDDINGS / folder.name
-        check_plain(stored, again="evaluate the model again")
+        stored = folder if folder.is_file() else stored_vectors(folder.name)
         yield EmbeddingStore.load(stored).encode
         return
+    from harness.compute.encoders import read_encoder
+
+    quiet()
     place = resolve_device(device)
-    with embedded(folder, tasks, device=place, pooling=pooling, batch_size=batch_size) as store:
+    with compute.embedded(
+        lambda: read_encoder(folder, pooling=pooling).to(place), tasks, batch_size=batch_size
+    ) as store:
         yield store.encode
 
 
@@ -136,34 +141,6 @@ def offline_first(names: Sequence[str]) -> Iterator[None]:
         if set(names) <= set(OFFLINE.split(",")):
             raise
         raise NotFetched(f"the tasks {OFFLINE} need neither hub nor mirror; {error}") from None
-
-
-def embedded(
-    folder: Path,
-    tasks: Sequence[Task],
-    *,
-    device: str,
-    pooling: str | None = None,
-    store: Path | None = None,
-    cache: Path | None = None,
-    batch_size: int | None = None,
-) -> AbstractContextManager[EmbeddingStore]:
-    """Returns the store of a folder's encoder with the vector of every text that the tasks need.
-
-    It is in `store`, an empty folder, or in a temporary one; `cache` has the stores of earlier evaluations.
-    """
-    quiet()
-    identity = vectors_identity(folder, pooling=pooling, device=device) if cache else ""
-    return compute.embedded(
-        folder,
-        tasks,
-        device=device,
-        pooling=pooling,
-        folder=store,
-        cache=cache,
-        identity=identity,
-        batch_size=batch_size,
-    )
 
 
 def encoder_hash(folder: Path) -> str:

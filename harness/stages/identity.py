@@ -41,7 +41,7 @@ STAGES: dict[str, tuple[str, ...]] = {
 REPORT, PAGES = "harness.stages.report", "harness.report.pages"
 """The stage of the report, and the package of its pages."""
 ENCODER = ("methods.core.folders",)
-"""The module that reads any encoder's folder, and so imports all code from texts to vectors."""
+"""The module that reads an artefact's encoder, and so imports all code from texts to vectors."""
 WRITTEN_BESIDE = (LAST_WEIGHTS, RUN_RECORD, RUN_LOG)
 """Files that training writes next to an encoder and that do not affect its vectors."""
 LIBRARIES = ("torch", "transformers", "tokenizers", "numpy", "scipy")
@@ -133,8 +133,8 @@ def corpus_identity(entry: Corpus, device: str) -> str:
     )
 
 
-def vectors_identity(folder: Path, *, pooling: str | None, device: str) -> str:
-    """Returns the sha256 of all that determines an encoder's vectors: its files, the code, the libraries.
+def vectors_identity(folder: Path, *, device: str) -> str:
+    """Returns the sha256 of all that determines an artefact's vectors: its files, the code, the libraries.
 
     Weights below `last/` and the records of training do not count.
     """
@@ -149,7 +149,6 @@ def vectors_identity(folder: Path, *, pooling: str | None, device: str) -> str:
             },
             "code": code_base().fingerprint(ENCODER),
             "versions": library_versions(),
-            "pooling": pooling,
             "device": device,
             "arithmetic": in_effect(),
         }

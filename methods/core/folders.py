@@ -4,7 +4,7 @@
 """
 
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from torch import nn
 
@@ -35,6 +35,10 @@ BYTE_PAIRS = "vocab.json and merges.txt"
 TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", BYTE_PAIRS)
 """Files that a tokenizer is made from; the first that a folder has counts."""
 
+ANY_LENGTH = 2**30
+"""Word pieces where nothing bounds an input."""
+
+Encoder = TypeVar("Encoder", bound=SentenceEncoder | WordAverageEncoder)
 _HAS_POOLER = ("bert", "roberta", "xlm-roberta", "mpnet", "camembert")
 
 
@@ -100,7 +104,7 @@ def load_encoder(
 
     It is computed here, in fp32. `pooling` given for a folder that states its own replaces it and drops the
     folder's output layers: what a training starts from. `stated_length` is the longest input in word pieces
-    that the folder states; it is used where `methods.core.reading` reads the folder.
+    that the folder states; `cut_as_stated` uses it.
     Errors: InputError if the folder is none of these, or a plain HF folder comes without `pooling`; OtherWay
     if its settings are not known to be computed here.
     """
@@ -128,6 +132,17 @@ def load_encoder(
     encoder.normalize = settings.normalize
     if settings.dense is not None:
         _add_output_layer(encoder, settings.dense)
+    return encoder
+
+
+def cut_as_stated(encoder: Encoder) -> Encoder:
+    """Returns the encoder, which now cuts texts at the length that its folder states, or at its positions.
+
+    A training cuts at the length of its run instead.
+    """
+    if isinstance(encoder, SentenceEncoder):
+        stated, positions = encoder.stated_length or ANY_LENGTH, encoder.position_limit
+        encoder.tokenizer.model_max_length = min(stated, positions or EVALUATION_LENGTH, ANY_LENGTH)
     return encoder
 
 

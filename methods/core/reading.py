@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import torch
 from safetensors import safe_open
 
-from methods.core.encoder import EVALUATION_LENGTH, SentenceEncoder, evaluating
+from methods.core.encoder import SentenceEncoder, evaluating
 from methods.core.errors import InputError, OtherWay, near_matches
-from methods.core.folders import load_encoder, read_marker, weights_folder
+from methods.core.folders import cut_as_stated, load_encoder, read_marker, weights_folder
 from methods.core.heads import take_pooler
 from methods.core.known_settings import check_other_files, known_settings, stated_pooling
 from methods.core.library import LibraryEncoder, library_encoder
@@ -33,8 +33,6 @@ from methods.core.types import MASK
 from methods.core.words import VECTORS, WordAverageEncoder
 
 CONFIG = "config.json"
-ANY_LENGTH = 2**30
-"""Word pieces where nothing bounds an input."""
 
 DTYPES = {"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16"}
 """What safetensors calls a type -> what torch does."""
@@ -114,7 +112,7 @@ def _computed_here(folder: Path, pooling: str | None) -> SentenceEncoder | WordA
     modular = (folder / MODULES).is_file()
     plain = not modular and TRANSFORMER not in marker
     if plain and (pooling is None or (folder / VECTORS).is_file()):
-        return _as_stated(load_encoder(folder), folder)
+        return cut_as_stated(load_encoder(folder))
     if modular:
         known_settings(folder)
     if TRANSFORMER not in marker and pooling in (None, *PORTABLE):
@@ -126,18 +124,10 @@ def _computed_here(folder: Path, pooling: str | None) -> SentenceEncoder | WordA
     else:
         encoder = load_encoder(folder)
         encoder.pooling = pooling or encoder.pooling
-    _as_stated(encoder, folder)
+    cut_as_stated(encoder)
     if TRANSFORMER not in marker and pooling in (None, *PORTABLE):
         check_reading(encoder, weights_folder(folder))
         _check_vectors(encoder, weights_folder(folder))
-    return encoder
-
-
-def _as_stated(encoder: Any, folder: Path) -> Any:
-    """Returns the encoder, which cuts texts at the length that its folder states."""
-    if isinstance(encoder, SentenceEncoder):
-        stated, positions = encoder.stated_length or ANY_LENGTH, encoder.position_limit
-        encoder.tokenizer.model_max_length = min(stated, positions or EVALUATION_LENGTH, ANY_LENGTH)
     return encoder
 
 

@@ -81,11 +81,11 @@ READERS = {
         DERIVE, (".cache/resume/corpora/*/1/*.json",), True, interrupted=True
     ),
     "stored vectors": Reader(
-        ["evaluate", f"embeddings/{RUN}", "--from-store", *STSB],
-        below(f"embeddings/{RUN}", "meta.json", "*.npy"),
+        ["evaluate", f"embeddings/{RUN}.safetensors", "--from-store", *STSB],
+        (f"embeddings/{RUN}.safetensors",),
         True,
     ),
-    "stored vectors, completed": Reader(EVALUATE, below(f"embeddings/{RUN}", "meta.json", "*.npy"), True),
+    "stored vectors, completed": Reader(EVALUATE, (f"embeddings/{RUN}.safetensors",), True),
     "resume state": Reader(
         train(RUN, "--resume"),
         below(".cache/resume/*", "state.json", "state-?.pt", "train.jsonl", f"best-*/{WEIGHTS}"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from harness.errors import InputError, near_matches
 from harness.io.records import check_plain
-from harness.paths import EMBEDDINGS, SCORES, STORE_RECORD, need_checkout
+from harness.paths import SCORES, need_checkout, stored_vectors
 
 if TYPE_CHECKING:
     from harness.evidence.schema import ResultFile, RunRecord, ScoreRecord
@@ -96,8 +96,8 @@ def pair_intervals(first: Sequence[ResultFile], second: Sequence[ResultFile]) ->
     """Returns the intervals over pairs of each task for which all these runs have stored vectors. Nothing is
     fetched: tasks without local data are left out. Vectors are of the selected weights.
     """
-    stores = [EMBEDDINGS / result.run.key for result in (*first, *second)]
-    if not all((store / STORE_RECORD).is_file() for store in stores):
+    stores = [stored_vectors(result.run.key) for result in (*first, *second)]
+    if not all(store.is_file() for store in stores):
         return {}
     from harness.io.embeddings import EmbeddingStore
     from harness.report.assembly.pairs import comparable_pairs, difference_interval

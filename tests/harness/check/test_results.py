@@ -15,6 +15,7 @@ import yaml
 from harness.cli import main
 from harness.evidence.schema import ResultFile
 from harness.evidence.store import write_result
+from harness.paths import stored_vectors
 from tests.support.git import commit, git
 from tests.support.results import SCORE, raw_result
 
@@ -38,12 +39,13 @@ def content(key: str) -> dict[str, Any]:
 
 
 def evaluate(key: str, *changes: Change) -> None:
-    """Writes a result as the stage `evaluate` does: the scores, and a folder of vectors."""
+    """Writes a result as the stage `evaluate` does: the scores, and a file of vectors."""
     made = content(key)
     for change in changes:
         change(made)
     write_result(Path(f"reports/scores/{key}.json"), ResultFile.model_validate(made))
-    Path("embeddings", key).mkdir(parents=True, exist_ok=True)
+    stored_vectors(key).parent.mkdir(exist_ok=True)
+    stored_vectors(key).touch()
 
 
 def score(points: float, metric: str = "spearman") -> Change:
@@ -174,7 +176,7 @@ def test_a_score_that_is_gone_does_not_agree(capsys: pytest.CaptureFixture[str])
 def test_a_run_that_was_not_evaluated_here_is_named(capsys: pytest.CaptureFixture[str], path: str) -> None:
     """Committed scores lie in every fresh clone: only the vectors show that an evaluation took place."""
     if path == "embeddings":
-        Path(path, TRAINED[1]).rmdir()
+        stored_vectors(TRAINED[1]).unlink()
     else:
         Path(path, f"{TRAINED[1]}.json").unlink()
         git(Path(), "add", ".")
@@ -196,7 +198,7 @@ def test_runs_of_another_plan_do_not_count(capsys: pytest.CaptureFixture[str]) -
     evaluate("simcse-small__words-50d__s3", score(10))
     assert shown(capsys, "--details") == EQUAL
     commit(Path(), "more seeds")
-    shutil.rmtree("embeddings/simcse-small__words-50d__s3")
+    stored_vectors("simcse-small__words-50d__s3").unlink()
     assert shown(capsys) == EQUAL
 
 

@@ -3,10 +3,12 @@
 import os
 import tracemalloc
 from collections.abc import Sequence
+from hashlib import blake2b
 from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors.numpy import load_file, save_file
 from scipy.stats import spearmanr
 
 from harness.errors import InputError
@@ -16,36 +18,35 @@ from harness.io.outputs import room_of
 from methods.core import encoder
 
 TEXTS = ["a dog", "zwei H\u00fcnde", "line\nbreak", "\u2028 separator"]
+NAMES = ("digests", "vectors")
 VECTORS = np.arange(12, dtype=np.float32).reshape(4, 3) / 8
 
 
-def store(folder: Path, **options: str) -> EmbeddingStore:
-    return EmbeddingStore.write(folder, TEXTS, lambda _: VECTORS, **{"encoder": "ours", **options})
+def store(path: Path) -> EmbeddingStore:
+    return EmbeddingStore.write(path, TEXTS, lambda _: VECTORS, encoder="ours")
 
 
-def contents(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
-
-
-def test_a_shard_holds_as_many_texts_as_an_encoder_sorts_together() -> None:
-    """Else the cut would change an encoder's batches, and with them the last digits of vectors."""
-    assert embeddings.SHARD_TEXTS == encoder.SHARD
+def test_as_many_texts_are_encoded_at_a_time_as_an_encoder_sorts_together() -> None:
+    """Otherwise the cut would change an encoder's batches, and with them the last digits of vectors."""
+    assert embeddings.CHUNK == encoder.SHARD
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_store_of_many_shards_equals_a_dictionary_in_memory(
+def test_a_store_written_in_many_parts_equals_a_dictionary_in_memory(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Fifteen shards of 7 texts, asked for texts drawn with repeats."""
-    monkeypatch.setattr(embeddings, "SHARD_TEXTS", 7)
+    """Fifteen parts of 7 texts, asked for texts drawn with repeats."""
+    monkeypatch.setattr(embeddings, "CHUNK", 7)
+    asked_of: list[int] = []
     rng = np.random.default_rng(seed)
     memory = {f"text {n}": rng.normal(size=5).astype(np.float16) for n in rng.permutation(100)}
 
     def encode(texts: Sequence[str]) -> np.ndarray:
+        asked_of.append(len(texts))
         return np.stack([memory[text] for text in texts])
 
     written = EmbeddingStore.write(tmp_path / "s", list(memory), encode, encoder="ours")
-    assert len(list((tmp_path / "s").glob("*.npy"))) == 15
+    assert asked_of == [7] * 14 + [2]
     asked = [f"text {n}" for n in rng.integers(100, size=300)]
     for reader in (written, EmbeddingStore.load(tmp_path / "s")):
         np.testing.assert_array_equal(reader.encode(asked), encode(asked))
@@ -54,8 +55,18 @@ def test_a_store_of_many_shards_equals_a_dictionary_in_memory(
 def test_equal_stores_have_equal_bytes_whatever_the_order_of_their_texts(tmp_path: Path) -> None:
     store(tmp_path / "a")
     EmbeddingStore.write(tmp_path / "b", TEXTS[::-1], lambda _: VECTORS[::-1], encoder="ours")
-    assert contents(tmp_path / "a") == contents(tmp_path / "b")
-    assert sorted(Path(name).suffix for name in contents(tmp_path / "a")) == [".json", ".npy"]
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_safetensors_reads_a_store(tmp_path: Path) -> None:
+    """The library checks the header against the file's size; rows are in the order of the digests."""
+    store(tmp_path / "s")
+    tables = load_file(tmp_path / "s")
+    digests = {row.tobytes(): vector for row, vector in zip(*map(tables.get, NAMES), strict=True)}
+    for text, vector in zip(TEXTS, VECTORS, strict=True):
+        expected = blake2b(text.encode(), digest_size=16).digest()
+        np.testing.assert_array_equal(digests[expected], vector.astype(np.float16))
+    assert sorted(digests) == list(digests)
 
 
 def test_a_digest_is_the_same_on_every_machine() -> None:
@@ -64,12 +75,12 @@ def test_a_digest_is_the_same_on_every_machine() -> None:
     assert digest.hex() == "cae66941d9efbd404e4d88758ea67670"
 
 
-@pytest.mark.parametrize(("shard_texts", "least", "most"), [(500, 0, 20e6), (20_000, 41e6, 1e9)])
-def test_memory_grows_with_a_shard_and_not_with_the_vectors(
-    shard_texts: int, least: float, most: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("chunk", "least", "most"), [(500, 0, 20e6), (20_000, 41e6, 1e9)])
+def test_memory_grows_with_the_texts_encoded_at_a_time_and_not_with_the_vectors(
+    chunk: int, least: float, most: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """20,000 vectors of width 1024 take 41 MB in half precision, a shard of 500 and its fp32 form 3 MB."""
-    monkeypatch.setattr(embeddings, "SHARD_TEXTS", shard_texts)
+    """20,000 vectors of width 1024 take 41 MB in half precision, 500 and their fp32 form 3 MB."""
+    monkeypatch.setattr(embeddings, "CHUNK", chunk)
     texts = [str(number) for number in range(20_000)]
 
     def encode(some: Sequence[str]) -> np.ndarray:
@@ -111,7 +122,7 @@ def test_a_text_that_is_not_kept_asks_for_the_model(tmp_path: Path) -> None:
 BAD = {
     "texts occur twice": (["a", "a"], np.ones((2, 3))),
     "expected \\[2, d\\]": (["a", "b"], np.ones((3, 3))),
-    "not finite in float16": (["a"], np.array([[1, 1e6, 1]])),
+    "not finite in half precision": (["a"], np.array([[1, 1e6, 1]])),
     "not finite": (["a", "b"], np.array([[1, 1, 1], [1, np.nan, 1]])),
 }
 
@@ -123,22 +134,37 @@ def test_what_cannot_be_kept_is_refused(said: str, tmp_path: Path) -> None:
         EmbeddingStore.write(tmp_path / "s", texts, lambda _: vectors, encoder="ours")
 
 
-@pytest.mark.parametrize("how", ["whole", "turned", "lost"])
+@pytest.mark.parametrize("kind", ["empty", "text", "folder", "weights"])
+def test_a_file_without_vectors_is_refused(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "other"
+    if kind == "weights":
+        save_file({"weight": np.ones(3)}, path)
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        path.write_text({"empty": "", "text": "sentence1\tsentence2"}[kind])
+    with pytest.raises(InputError, match=f"{path}: (not vectors|no such file).*evaluate the model again"):
+        EmbeddingStore.load(path)
+
+
+@pytest.mark.parametrize("how", ["whole", "turned", "cut", "of another"])
 def test_a_copy_has_the_same_bytes_and_a_damaged_one_is_removed_and_named(
     how: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     kept = tmp_path / "kept/one"
     keep(store(tmp_path / "written"), kept)
-    (shard,) = kept.glob("*.npy")
+    whole = kept.read_bytes()
     if how == "turned":
-        shard.write_bytes(shard.read_bytes()[:-1] + b"?")
-    elif how == "lost":
-        shard.unlink()
-    again = read_kept(kept, tmp_path / "again", TEXTS)
+        kept.write_bytes(whole[:-1] + b"?")
+    elif how == "cut":
+        kept.write_bytes(whole[:-2])
+    elif how == "of another":
+        EmbeddingStore.write(kept, TEXTS, lambda _: VECTORS, encoder="other")
+    again = read_kept(kept, tmp_path / "again", TEXTS, encoder="ours")
     if how == "whole":
         assert again is not None
-        assert contents(again.folder) == contents(tmp_path / "written")
-        assert read_kept(tmp_path / "kept/two", tmp_path / "other", TEXTS) is None
+        assert again.path.read_bytes() == whole
+        assert read_kept(tmp_path / "kept/two", tmp_path / "other", TEXTS, encoder="ours") is None
     else:
         assert again is None
         assert capsys.readouterr().err == f"{kept}: damaged; its vectors were computed again\n"
@@ -152,11 +178,11 @@ def test_another_encoder_and_another_order_of_texts_have_another_name() -> None:
 def test_what_was_not_used_for_the_longest_time_goes_first(tmp_path: Path) -> None:
     """Room for two stores: the one that was read stays, the other goes when a third comes."""
     written, kept = store(tmp_path / "written"), tmp_path / "kept"
-    room = 2 * room_of(written.folder)
+    room = 2 * room_of(written.path)
     for name in ("a", "b"):
         keep(written, kept / name, room=room)
         os.utime(kept / name, (1, 1))
-    assert read_kept(kept / "a", tmp_path / "again", TEXTS) is not None
+    assert read_kept(kept / "a", tmp_path / "again", TEXTS, encoder="ours") is not None
     keep(written, kept / "c", room=room)
     assert sorted(path.name for path in kept.iterdir()) == ["a", "c"]
     keep(written, kept / "d", room=room // 2 - 1)

@@ -9,6 +9,7 @@ import pytest
 from harness.check.sanity import oracle, random
 from harness.evidence.schema import ResultFile
 from harness.io.embeddings import EmbeddingStore
+from harness.paths import stored_vectors
 from harness.report.assembly.systems import paired_runs
 from harness.tasks.evaluation import unique_texts
 from harness.tasks.registry import build_tasks
@@ -50,9 +51,7 @@ def test_stored_vectors_give_the_interval_over_pairs_with_its_sign(
     for path in Path("reports/scores").glob("*.json"):
         key = json.loads(path.read_text())["run"]["key"]
         encode = oracle(task.pairs) if key.startswith("simcse") else random(0)
-        EmbeddingStore.write(
-            Path("embeddings") / key, unique_texts([task]), encode, encoder=key, precision="float32"
-        )
+        EmbeddingStore.write(stored_vectors(key), unique_texts([task]), encode, encoder=key)
     options = ["--json", "--tasks", "STSB"]
     (found,) = json.loads(printed("compare", "simcse", "whitening", *options))["tasks"]
     low, high = found["over_pairs"]

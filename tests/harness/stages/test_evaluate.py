@@ -3,6 +3,7 @@
 import json
 import shutil
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,10 +12,13 @@ import numpy as np
 import pytest
 
 from harness.compute.encoders import TRIAL
+from harness.compute.evaluate import embedded, load_artefact
 from harness.data.sources import SOURCES
 from harness.io import embeddings
-from harness.paths import VECTORS
-from harness.stages.evaluate import OFFLINE, embedded, evaluate_run
+from harness.io.files import sha256_of
+from harness.paths import VECTORS, stored_vectors
+from harness.stages.evaluate import OFFLINE, evaluate_run
+from harness.stages.identity import vectors_identity
 from harness.tasks.evaluation import evaluate_stored, evaluate_tasks, unique_texts
 from harness.tasks.registry import build_tasks
 from methods.core.encoder import SentenceEncoder
@@ -109,10 +113,10 @@ def checkpoint(folder: Path, *, seed: int = 0) -> Path:
 def test_stored_vectors_give_the_scores_of_vectors_in_memory(
     workplace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Rounded to half precision in memory; on disk in shards of five texts, read task by task."""
+    """Rounded to half precision in memory; on disk five texts at a time, read task by task."""
     folder, tasks = checkpoint(workplace / "model"), build_tasks(["STSB", "TRECQA"], text="senteval")
     model = load_encoder(folder)
-    monkeypatch.setattr(embeddings, "SHARD_TEXTS", 5)
+    monkeypatch.setattr(embeddings, "CHUNK", 5)
     model_in_fives = {
         text: vector
         for start in range(0, len(unique_texts(tasks)), 5)
@@ -120,9 +124,9 @@ def test_stored_vectors_give_the_scores_of_vectors_in_memory(
         for text, vector in zip(some, model.encode(some).astype(np.float16), strict=True)
     }
     expected = evaluate_tasks(tasks, lambda texts: np.stack([model_in_fives[text] for text in texts]))
-    with embedded(folder, tasks, device="cpu") as store:
+    with embedded(partial(load_artefact, folder, "cpu"), tasks) as store:
         assert evaluate_stored(tasks, store.encode) == expected
-        place = store.folder
+        place = store.path
     assert not place.exists()
 
 
@@ -141,13 +145,14 @@ def test_a_task_reads_its_own_vectors_only(workplace: Path) -> None:
 def test_a_second_evaluation_of_an_unchanged_checkpoint_encodes_nothing(
     workplace: Path, encoded: list[str]
 ) -> None:
-    """A further task or another pooling of the same weights encodes all."""
+    """A further task encodes all texts, and so do other weights."""
     (first, second), cache = build_tasks(["STSB", "TRECQA"], text="senteval"), workplace / "kept"
     folder = checkpoint(workplace / "model")
 
-    def evaluated(tasks: Sequence[Any], pooling: str | None = None) -> list[str]:
+    def evaluated(tasks: Sequence[Any]) -> list[str]:
         encoded.clear()
-        with embedded(folder, tasks, device="cpu", pooling=pooling, cache=cache) as store:
+        load, identity = partial(load_artefact, folder, "cpu"), vectors_identity(folder, device="cpu")
+        with embedded(load, tasks, cache=cache, identity=identity) as store:
             evaluate_stored(tasks, store.encode)
         return list(encoded)
 
@@ -155,7 +160,8 @@ def test_a_second_evaluation_of_an_unchanged_checkpoint_encodes_nothing(
     assert evaluated([first]) == []
     assert evaluated([second, first]) == unique_texts([second, first])
     assert evaluated([second, first]) == []
-    assert evaluated([first], pooling="cls") == unique_texts([first])
+    checkpoint(folder, seed=1)
+    assert evaluated([first]) == unique_texts([first])
 
 
 def run_of(folder: Path) -> Any:
@@ -184,11 +190,11 @@ def test_a_run_whose_outputs_the_pipeline_deleted_is_evaluated_again_without_its
     run = plan.run("made-up")
     run.weights = "both"
 
-    def evaluated() -> tuple[bytes, dict[str, bytes]]:
+    def evaluated() -> tuple[str, str]:
         encoded.clear()
         shutil.rmtree("embeddings", ignore_errors=True)
-        scores = evaluate_run(plan, "made-up", folder, device="cpu").read_bytes()
-        return scores, {path.name: path.read_bytes() for path in Path("embeddings/made-up").iterdir()}
+        scores = evaluate_run(plan, "made-up", folder, device="cpu").read_text()
+        return scores, sha256_of(stored_vectors("made-up"))
 
     texts = unique_texts(build_tasks(["STSB"], text="senteval"))
     once = evaluated()
@@ -198,12 +204,12 @@ def test_a_run_whose_outputs_the_pipeline_deleted_is_evaluated_again_without_its
     stored = values(printed("evaluate", "made-up", "--tasks", "STSB", "--from-store", "--json"))
     kept = [score["value"] for score in json.loads(once[0])["scores"] if score["selection"] == "best-dev"]
     assert list(stored.values()) == pytest.approx(kept, rel=1e-9)
-    first, second = sorted(VECTORS.glob("*/*.npy"))
+    first, second = sorted(VECTORS.iterdir())
     first.write_bytes(second.read_bytes())
     assert evaluated() == once
     assert encoded == texts
     told = [line for line in capsys.readouterr().err.splitlines() if "damaged" in line]
-    assert told == [f"{first.parent}: damaged; its vectors were computed again"]
+    assert told == [f"{first}: damaged; its vectors were computed again"]
     run.tasks = ["STSB", "TRECQA"]
     evaluated()
     assert encoded == 2 * unique_texts(build_tasks(run.tasks, text="senteval"))

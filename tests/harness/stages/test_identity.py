@@ -48,7 +48,8 @@ MODULES = {
     "harness/compute/backbone": "backbone",
     "harness/compute/teacher": "teacher",
     "harness/compute/corpus": "corpus",
-    "harness/compute/encoders": "evaluate/*",
+    "harness/compute/encoders": "",  # reads the folders that people bring; a run's are our own
+    "methods/core/reading": "",
     "harness/evidence/store": "evaluate/*",
     "harness/evidence/contributed": "",
     "harness/tasks/selection": "train/*",

@@ -13,7 +13,7 @@ import torch
 from harness.compute.rows import read_rows
 from harness.evidence.store import read_result
 from harness.io.embeddings import EmbeddingStore
-from harness.paths import EMBEDDINGS
+from harness.paths import stored_vectors
 from harness.plan.entries import Params, read_params
 from harness.stages.evaluate import evaluate_run
 from harness.stages.train import build_trainer, train
@@ -109,7 +109,7 @@ def test_scores_and_kept_vectors_are_those_of_the_weights_they_are_called_after(
             selection.best_dev if name == "best-dev" else selection.last_dev, abs=2e-3
         )
     texts = [*dict.fromkeys(build_tasks(["STSB"], text="senteval")[0].texts())]
-    vectors = EmbeddingStore.load(EMBEDDINGS / "run").encode(texts)
+    vectors = EmbeddingStore.load(stored_vectors("run")).encode(texts)
     np.testing.assert_allclose(vectors, load_encoder(kept).encode(texts), atol=2e-2)
     other = places["last" if kept == folder else "best-dev"]
     if other.is_dir():
@@ -131,7 +131,7 @@ def test_selection_and_evaluation_read_the_text_form_of_the_run(text: str, form:
     assert not {RAW, TOKENISED} - {form} & set(asked)
     train(params, "run", Path("artefacts/run"), device="cpu", resume=False)
     evaluate_run(params, "run", Path("artefacts/run"), device="cpu")
-    store = EmbeddingStore.load(EMBEDDINGS / "run")
+    store = EmbeddingStore.load(stored_vectors("run"))
     assert [store.missing([one]) == [] for one in (RAW, TOKENISED)] == [
         one == form for one in (RAW, TOKENISED)
     ]
@@ -152,7 +152,7 @@ def test_selection_reads_dev_and_a_task_its_own_split_alone(project: Path) -> No
     train(params, "run", Path("artefacts/run"), device="cpu", resume=False)
     for task, split in {"STSB": "test", "STSB-dev": "dev"}.items():
         evaluate_run(planned(text="raw", tasks=[task]), "run", Path("artefacts/run"), device="cpu")
-        store = EmbeddingStore.load(EMBEDDINGS / "run")
+        store = EmbeddingStore.load(stored_vectors("run"))
         stored = {text for texts in TEXTS.values() for text in texts if not store.missing([text])}
         assert stored == set(TEXTS[split])
 
