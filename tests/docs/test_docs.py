@@ -207,7 +207,8 @@ def test_the_documents_build_as_pages_without_a_warning(tmp_path: Path) -> None:
     words = ["-m", "sphinx", "-q", "-W", "-n", "-b", "html", "docs", str(tmp_path)]
     done = subprocess.run([sys.executable, *words], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert "usage: sentbench evaluate" in (tmp_path / "reference" / "commands.html").read_text(encoding="utf-8")
+    commands = (tmp_path / "reference/commands.html").read_text(encoding="utf-8")
+    assert "usage: sentbench evaluate" in commands
     assert "Returns the scores of a model" in (tmp_path / "api.html").read_text(encoding="utf-8")
     assert len(list((tmp_path / "decisions").glob("2*.html"))) >= 6
 
