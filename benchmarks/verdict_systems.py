@@ -45,7 +45,7 @@ def rows_of_intervals(studies: int) -> list[ErrorRate]:
     rows.append(
         ErrorRate("95 % interval of one more run misses it", f"{how}; {OUTSIDE_OF_IT}", rate, studies, None)
     )
-    trials, missed, true = max(60, studies // 50), 0, 0.8
+    trials, missed, true = max(60, studies // 2), 0, 0.8
     spearman = 6 / math.pi * math.asin(true / 2)
     for number in range(trials):
         gold, noise = rng.normal(size=(2, 500))
