@@ -22,7 +22,7 @@ from torch.autograd import profiler
 from torch.profiler import record_function
 
 from benchmarks import BENCHMARKS, stand_ins
-from harness.data.corpora import corpus_file, read_corpus
+from harness.data.corpora import read_corpus
 from harness.data.download import folder_of
 from harness.data.sts import ScoredPair
 from harness.io.files import write_record
@@ -183,7 +183,7 @@ def sentences(count: int, short: bool) -> list[str]:
     """Returns so many sentences in an order drawn once."""
     texts = [row.text for row in stand_ins.rows(count)]
     if not short:
-        texts = [text for text, _ in read_corpus(corpus_file(folder_of("wiki-small")))]
+        texts = [row.text for row in read_corpus(folder_of("wiki-small"))]
     return [texts[place] for place in np.random.default_rng(0).permutation(len(texts))[:count]]
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from benchmarks.small_trainings import Trainings
-from harness.compute.rows import read_rows
+from harness.data.corpora import read_corpus
 from harness.plan.entries import Run
 from harness.report.drawing import svg_of
 
@@ -40,7 +40,7 @@ class Word(NamedTuple):
 
 def weights_of_words(trainings: Trainings, run: Run) -> list[Word]:
     """Returns the words of the corpus, the most frequent first, with the weights before and after a run."""
-    texts = [row.text for row in read_rows(Path(run.corpus))][:SENTENCES]
+    texts = [row.text for row in read_corpus(Path(run.corpus))][:SENTENCES]
     with TemporaryDirectory(prefix="sentbench-") as scratch:
         trained = Path(scratch, "trained")
         trainings.encoder(run, trained)

@@ -10,8 +10,8 @@ from typing import Any
 
 from benchmarks.small_controls import ENCODER, TEST, Scores, scores_from, scores_of
 from harness.compute.encoders import CheckedNetworks, read_encoder
-from harness.compute.rows import read_rows
 from harness.compute.train import build_trainer
+from harness.data.corpora import read_corpus
 from harness.evidence.store import read_results
 from harness.io.files import write_text
 from harness.paths import PIECES, SCORES, cache
@@ -19,6 +19,7 @@ from harness.plan.entries import Params, Run
 from harness.stages.identity import arithmetic_used, code_base, evaluation_roots, run_identity
 from harness.tasks.evaluation import evaluate_tasks
 from harness.tasks.registry import build_tasks
+from methods.core.streams import subset
 
 SPEARMAN = ("spearman", "all")
 
@@ -101,5 +102,5 @@ class Trainings:
             device="cpu",
             report=lambda step, total, entry: None,
         )
-        trainer.fit(read_rows(Path(run.corpus), share=run.corpus_share, seed=run.seed))
+        trainer.fit(subset(read_corpus(Path(run.corpus)), run.corpus_share, seed=run.seed))
         return trainer

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from methods.core.types import Row
+from methods.core.rows import Row
 
 WORDS = [
     "a", "the", "man", "woman", "child", "dog", "cat", "horse", "is", "was", "runs", "sits", "eats",

@@ -43,9 +43,10 @@ from methods.core import streams
 from methods.core.method import Method
 from methods.core.networks import Networks
 from methods.core.optimizer import AdamW, build_optimizer
+from methods.core.rows import Row
 from methods.core.teachers import write_teacher
 from methods.core.trainer import TrainConfig
-from methods.core.types import Row, to_device
+from methods.core.types import to_device
 
 ROWS = 512
 TEACHER_DIM = 1024

@@ -26,8 +26,8 @@ from methods.core import streams
 from methods.core.encoder import SentenceEncoder
 from methods.core.losses import info_nce
 from methods.core.networks import Networks
+from methods.core.rows import Row
 from methods.core.trainer import TrainConfig, Trainer
-from methods.core.types import Row
 from methods.simcse.config import SimCSEConfig
 from methods.simcse.method import SimCSE
 

@@ -71,10 +71,10 @@ def measure_run(params: Params, key: str, most_rows: int = ROWS) -> list[float]:
     """
     import torch
 
-    from harness.compute.rows import read_rows
+    from harness.data.corpora import read_corpus
     from methods.core.networks import Networks
     from methods.core.resume import LOG
-    from methods.core.streams import INITIALISE, torch_seed
+    from methods.core.streams import INITIALISE, subset, torch_seed
     from methods.core.trainer import Trainer
 
     quiet()
@@ -83,7 +83,7 @@ def measure_run(params: Params, key: str, most_rows: int = ROWS) -> list[float]:
     trained = run.parent_folder is not None and run.parent_folder.parent == ARTEFACTS
     networks = Networks(backbone, pooling=run.pooling, parent=backbone if trained else run.parent_folder)
     method, config, settings = run.read_settings()
-    rows = read_rows(Path(run.corpus), share=run.corpus_share, seed=run.seed)[:most_rows]
+    rows = subset(read_corpus(Path(run.corpus)), run.corpus_share, seed=run.seed)[:most_rows]
     torch.manual_seed(torch_seed(run.seed, INITIALISE))
     built = method(small_config(config, most_rows), networks)
     with tempfile.TemporaryDirectory(prefix="sentbench-") as state:

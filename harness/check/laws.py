@@ -18,9 +18,10 @@ from harness.errors import InputError, place_in
 from methods.core import streams
 from methods.core.folders import load_encoder
 from methods.core.method import Method
+from methods.core.rows import Row
 from methods.core.train_config import TrainConfig
 from methods.core.trainer import Trainer
-from methods.core.types import Encoder, Loss, Row
+from methods.core.types import Encoder, Loss
 
 SEED, STEPS, STOP = 3, 4, 2
 ROWS, BATCH = 64, 8

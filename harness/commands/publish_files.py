@@ -11,8 +11,8 @@ from harness.errors import InputError
 from harness.evidence import statistics
 from harness.evidence.published import load_published
 from harness.evidence.schema import ResultFile
-from harness.io.files import disk_errors, write_text
-from harness.io.records import FILES, read_object, write_manifest
+from harness.io.files import disk_errors, write_manifest, write_text
+from harness.io.records import FILES, read_object
 from harness.paths import PUBLISHED, RUN_RECORD, declared
 from harness.report.formats.templates import fill
 

@@ -14,7 +14,7 @@ from harness.check.laws import SEED, Law, check_laws
 from harness.commands.try_controls import controls_of, worth_of
 from harness.commands.try_reuse import Committed, code_differs, data_differ, identity_differs, reuse_blocker
 from harness.compute.encoders import CheckedNetworks
-from harness.compute.rows import read_rows
+from harness.data.corpora import read_corpus
 from harness.data.download import folder_of
 from harness.errors import InputError
 from harness.evidence.comparisons import rank_intervals
@@ -151,7 +151,7 @@ class Session:
             built: Method = method(config, networks)
             return built
 
-        return check_laws(build, read_rows(Path(run.corpus)), settings, self.file)
+        return check_laws(build, read_corpus(Path(run.corpus)), settings, self.file)
 
     def run(self) -> Trial:
         """Trains and evaluates what is not done yet, and returns the comparison."""

@@ -20,7 +20,7 @@ def write_backbone(
     corpus whose mean word vector is subtracted. Errors: InputError if `origin` has no word vectors, cannot be
     cut or does not fit the shape.
     """
-    from harness.compute.rows import read_rows
+    from harness.data.corpora import read_corpus
     from methods.core.folders import cut_layers, load_encoder
     from methods.core.saving import save_backbone, save_encoder
     from methods.core.words import centred, load_word_average, word_transformer
@@ -28,7 +28,7 @@ def write_backbone(
     if shape is not None:
         words = load_word_average(origin)
         if centre is not None:
-            texts = (row.text for row in read_rows(centre))
+            texts = (row.text for row in read_corpus(centre))
             words = centred(words, texts, vocabulary=shape["vocabulary"])
         save_encoder(word_transformer(words, **shape), folder)
     elif layers is not None:

@@ -1,4 +1,4 @@
-"""The training of one run from its values; its rows are read by `harness.compute.rows`."""
+"""The training of one run from its values; its rows are read by `harness.data.corpora`."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path

@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from harness.data.lines import decoded_lines
 from harness.errors import InputError
+from methods.core.rows import Row
 
 One = TypeVar("One")
 
@@ -26,29 +27,31 @@ def corpus_file(corpus: Path) -> Path:
     return files[0]
 
 
-def read_corpus(path: Path) -> list[tuple[str, tuple[str, ...]]]:
-    """Returns (sentence, paraphrases) of every line that is not blank, in the order of the file.
+def read_corpus(corpus: Path) -> list[Row]:
+    """Returns a row for every line that is not blank, in the order of the file.
 
-    A name that ends in .tsv means sentence TAB paraphrase [TAB paraphrase...], the same number on every line;
-    any other name means one sentence a line and no paraphrases.
-    Errors: InputError for an empty corpus, a line that is not UTF-8 or one with a missing or empty column.
+    corpus: as of `corpus_file`. A file name that ends in .tsv means sentence TAB paraphrase [TAB
+    paraphrase...], the same number on every line; any other means one sentence a line and no paraphrases.
+    Errors: as of `corpus_file`; InputError for an empty corpus, a line that is not UTF-8 or one with a
+    missing or empty column.
     """
+    path = corpus_file(corpus)
     with_paraphrases = path.suffix == ".tsv"
-    rows: list[tuple[str, tuple[str, ...]]] = []
+    rows: list[Row] = []
     for number, line in decoded_lines(path):
         if not line.strip():
             continue
         if with_paraphrases:
             sentence, *others = (field.strip() for field in line.split("\t"))
-            expected = len(rows[0][1]) if rows else max(1, len(others))
+            expected = len(rows[0].augmentations) if rows else max(1, len(others))
             if len(others) != expected or not all((sentence, *others)):
                 raise InputError(
                     f"{path}: line {number} has {sum(map(bool, others))} paraphrases, expected a sentence "
                     f"and {expected} after tabs; fix or remove the line"
                 )
-            rows.append((sentence, tuple(others)))
+            rows.append(Row(len(rows), sentence, tuple(others)))
         else:
-            rows.append((line.strip(), ()))
+            rows.append(Row(len(rows), line.strip()))
     if not rows:
         raise InputError(f"{path}: empty corpus, expected at least one sentence; fetch or write it again")
     return rows

@@ -9,9 +9,25 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from methods.core.files import atomic_path, discard, make_readable, sha256_of, write_json, write_record
+from methods.core.files import (
+    atomic_path,
+    discard,
+    make_readable,
+    sha256_of,
+    write_json,
+    write_manifest,
+    write_record,
+)
 
-__all__ = ["atomic_path", "discard", "make_readable", "sha256_of", "write_json", "write_record"]
+__all__ = [
+    "atomic_path",
+    "discard",
+    "make_readable",
+    "sha256_of",
+    "write_json",
+    "write_manifest",
+    "write_record",
+]
 
 
 def discard_parts(path: Path) -> None:

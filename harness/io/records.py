@@ -1,4 +1,4 @@
-"""Read and write records: JSON objects with their own checksum and checksums of the files next to them."""
+"""Read records: JSON objects with their own checksum and checksums of the files next to them."""
 
 import json
 import os
@@ -11,9 +11,7 @@ from methods.core.files import (
     DIGEST,
     FILES,
     changed_file,
-    file_hashes,
     has_own_digest,
-    write_record,
 )
 
 FILE_ENDINGS = frozenset(
@@ -53,12 +51,6 @@ def read_object(path: Path, *keys: str, again: str) -> dict[str, Any]:
     if DIGEST in found and not has_own_digest(found):
         raise InputError(f"{path}: checksum mismatch, the file is damaged; {again}")
     return {key: value for key, value in found.items() if key != DIGEST}
-
-
-def write_manifest(path: Path, record: Mapping[str, Any]) -> None:
-    """Writes a JSON object with its checksum and the checksum of every file next to it and below."""
-    path.unlink(missing_ok=True)
-    write_record(path, {**record, FILES: file_hashes(path.parent)})
 
 
 def read_manifest(path: Path, *keys: str, again: str) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from pydantic import Field, field_validator, model_validator
 
 from harness.data.sources import ProviderName
 from harness.errors import InputError, near_matches
-from harness.io.declarations import DeclaredModel, Name, RelativePath, folder_in, read_declaration, validated
+from harness.io.declarations import DeclaredModel, Name, RelativePath, folder_in, one_line, read_declaration
 from harness.io.files import write_text
 from harness.paths import ARTEFACTS, BACKBONES, CORPORA, PARAMS, TEACHERS, need_checkout
 from harness.process import Arithmetic
@@ -95,8 +95,8 @@ class Run(DeclaredModel):
 
         method = load_method(self.method)
         where = f"run {self.id} seed {self.seed}"
-        config = validated(method.Config, self.config, where=where)
-        return method, config, validated(TrainConfig, self.train, where=where)
+        with one_line(where):  # texts were checked when the plan was read
+            return method, method.Config.model_validate(self.config), TrainConfig.model_validate(self.train)
 
     def recipe_hash(self) -> str:
         """Returns the sha256 of the entry without seeds (its own and its parents'): equal over a system's

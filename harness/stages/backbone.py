@@ -7,10 +7,9 @@ import argparse
 from pathlib import Path
 
 from harness.errors import InputError
-from harness.io.files import disk_errors
+from harness.io.files import disk_errors, write_manifest
 from harness.io.layouts import BACKBONE, check_inputs
 from harness.io.outputs import check_folder, new_folder, room_of
-from harness.io.records import write_manifest
 from harness.paths import BACKBONE_RECORD, BACKBONES
 from harness.plan.entries import Params, read_plan
 from harness.process import quiet

@@ -11,10 +11,10 @@ from typing import Any
 
 from harness.data.augmentation.views import View, needs_tool, read_views
 from harness.errors import InputError, near_matches
-from harness.io.files import sha256_of_folder
+from harness.io.files import sha256_of_folder, write_manifest
 from harness.io.layouts import CORPUS, check_inputs
 from harness.io.outputs import check_folder, new_folder, room_of
-from harness.io.records import check_plain, read_object, write_manifest
+from harness.io.records import check_plain, read_object
 from harness.paths import CORPORA, CORPUS_RECORD, CORPUS_RESUME, CORPUS_ROWS
 from harness.plan.entries import Corpus, Params, read_params
 from harness.process import DEVICE, compute_with, device_for, quiet, resolve_device

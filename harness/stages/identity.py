@@ -30,7 +30,7 @@ PACKAGES = ("harness", "methods")
 BORDERS = ("harness.data.download", "harness.data.kept_texts", "harness.data.sources")
 """Modules that choose and fetch data. They are not followed: fetched bytes are hashed themselves, and
 derived texts are cached by everything that determines them."""
-TRAIN = ("harness.compute.rows", "harness.compute.train")
+TRAIN = ("harness.data.corpora", "harness.compute.train")
 EVALUATE = ("harness.compute.evaluate", "harness.evidence.store")
 STAGES: dict[str, tuple[str, ...]] = {
     "backbone": ("harness.compute.backbone",),

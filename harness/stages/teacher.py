@@ -27,7 +27,7 @@ def teach(params: Params, name: str, *, device: str = "auto") -> Path:
     entry, folder = params.teacher(name), TEACHERS / name
     device = compute_on(entry.arithmetic, device)
     from harness.compute.encoders import read_encoder
-    from harness.compute.teacher import read_rows, write_vectors
+    from harness.compute.teacher import read_corpus, write_vectors
 
     check_folder(folder, TEACHER)
     check_inputs(entry.encoder, entry.corpus)
@@ -36,7 +36,7 @@ def teach(params: Params, name: str, *, device: str = "auto") -> Path:
         "encoder_sha256": sha256_of_folder(Path(entry.encoder)),
         "corpus_sha256": sha256_of_folder(Path(entry.corpus)),
     }
-    rows = read_rows(Path(entry.corpus))
+    rows = read_corpus(Path(entry.corpus))
     quiet()
     encoder: Any = read_encoder(Path(entry.encoder), pooling=entry.pooling)
     texts = sum(len(row.columns) for row in rows)

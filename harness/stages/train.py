@@ -14,11 +14,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from harness.io.files import disk_errors, write_record
+from harness.io.files import disk_errors, write_manifest, write_record
 from harness.io.layouts import ARTEFACT
 from harness.io.locks import alone
 from harness.io.outputs import check_file, check_folder, new_outputs, room_of
-from harness.io.records import write_manifest
 from harness.paths import COSTS, LAST_WEIGHTS, PIECES, RESUME, RUN_LOG, RUN_RECORD
 from harness.plan.entries import Params, Run, read_plan
 from harness.process import (
@@ -70,13 +69,14 @@ def train(params: Params, key: str, folder: Path, *, device: str, resume: bool) 
     identity = run_identity(params, run, arithmetic_used(device))
     state = RESUME / identity
     with alone(f"training {identity}"), disk_errors(state):
-        from harness.compute.rows import read_rows
+        from harness.data.corpora import read_corpus
+        from methods.core.streams import subset
 
         if not resume:
             shutil.rmtree(state, ignore_errors=True)
         new, started = not state.exists(), time.monotonic()
         trainer = build_trainer(run, settings, state, device=device)
-        rows = read_rows(Path(run.corpus), share=run.corpus_share, seed=run.seed)
+        rows = subset(read_corpus(Path(run.corpus)), run.corpus_share, seed=run.seed)
         try:
             trainer.fit(rows)
         except NotFiniteError:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from harness.data.corpora import corpus_file, evenly_spaced, read_corpus
+from harness.data.corpora import evenly_spaced, read_corpus
 from harness.data.download import folder_of
 from harness.data.sts import ScoredPair
 from harness.errors import InputError
@@ -154,8 +154,8 @@ class BatchCosines:
         self.name, self.source, self.folder = name, source, folder
 
     def texts(self) -> Iterable[str]:
-        rows = read_corpus(corpus_file(self.folder or folder_of(self.source)))
-        distinct = list(dict.fromkeys(text for text, _ in rows))
+        rows = read_corpus(self.folder or folder_of(self.source))
+        distinct = list(dict.fromkeys(row.text for row in rows))
         return evenly_spaced(distinct, SENTENCES)
 
     def evaluate(self, encode: Encode) -> list[Score]:

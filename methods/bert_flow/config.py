@@ -7,7 +7,7 @@ from pydantic import Field
 
 from methods.core.coupling_flow import Permutation
 from methods.core.method import MethodConfig
-from methods.core.types import FIRST_AUGMENTATION, TEXT, Column
+from methods.core.rows import FIRST_AUGMENTATION, TEXT, Column
 
 
 class BertFlowConfig(MethodConfig):

@@ -10,7 +10,8 @@ from methods.bert_flow.config import BertFlowConfig
 from methods.core.coupling_flow import CouplingFlow, FlowSettings
 from methods.core.method import Method
 from methods.core.networks import Networks
-from methods.core.types import Batch, Loss, Row
+from methods.core.rows import Row
+from methods.core.types import Batch, Loss
 
 
 class BertFlow(Method):

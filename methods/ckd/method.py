@@ -16,10 +16,11 @@ from methods.core.errors import InputError
 from methods.core.heads import take_pooler
 from methods.core.losses import unit
 from methods.core.networks import Frozen, Networks
+from methods.core.rows import Row
 from methods.core.saving import TANH
 from methods.core.teacher_queue import TeacherQueueMethod
 from methods.core.teachers import add_mapping
-from methods.core.types import Batch, Loss, Row
+from methods.core.types import Batch, Loss
 
 
 class CKD(TeacherQueueMethod):

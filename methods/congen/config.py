@@ -5,8 +5,8 @@ from typing import Literal
 
 from pydantic import Field
 
+from methods.core.rows import Column
 from methods.core.teacher_queue import TeacherQueueConfig
-from methods.core.types import Column
 
 
 class ConGenConfig(TeacherQueueConfig):

@@ -10,8 +10,9 @@ from methods.congen.config import ConGenConfig
 from methods.core.batching import encode_in_groups, pad_in_groups
 from methods.core.distributions import Match, match_distributions
 from methods.core.losses import unit
+from methods.core.rows import Row
 from methods.core.teacher_queue import TeacherQueueMethod
-from methods.core.types import Batch, Loss, Row
+from methods.core.types import Batch, Loss
 
 
 class ConGen(TeacherQueueMethod):

@@ -18,7 +18,8 @@ from methods.core.encoder import SentenceEncoder
 from methods.core.losses import cosine_similarities
 from methods.core.method import Method
 from methods.core.networks import Networks
-from methods.core.types import Batch, Encoder, Loss, Row
+from methods.core.rows import Row
+from methods.core.types import Batch, Encoder, Loss
 
 
 class ConSERT(Method):

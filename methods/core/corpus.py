@@ -16,7 +16,7 @@ from filelock import FileLock
 from methods.core.encoder import SentenceEncoder
 from methods.core.errors import InputError
 from methods.core.files import FILES, atomic_path, changed_file, read_whole, sha256_of, write_record
-from methods.core.types import TEXT, Column, Row
+from methods.core.rows import TEXT, Column, Row
 
 CHUNK = 10_000
 """Texts that are tokenised or hashed at once."""

@@ -84,6 +84,12 @@ def file_hashes(folder: Path) -> dict[str, str]:
     return {path.relative_to(folder).as_posix(): sha256_of(path) for path in files}
 
 
+def write_manifest(path: Path, record: Mapping[str, Any]) -> None:
+    """Writes a JSON object with its checksum and the checksum of every file next to it and below."""
+    path.unlink(missing_ok=True)
+    write_record(path, {**record, FILES: file_hashes(path.parent)})
+
+
 def read_whole(path: Path) -> dict[str, Any] | None:
     """Returns a record with its checksum; None unless it is there and is what was written."""
     try:

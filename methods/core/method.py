@@ -12,8 +12,9 @@ from methods.core.corpus import TokenizedCorpus
 from methods.core.encoder import SentenceEncoder
 from methods.core.errors import InputError
 from methods.core.networks import Networks
+from methods.core.rows import TEXT, Column, Row
 from methods.core.train_config import Settings
-from methods.core.types import TEXT, Batch, Column, Encoder, Loss, Row
+from methods.core.types import Batch, Encoder, Loss
 
 ParentKind = Literal["encoder", "teacher"]
 """A parent that reads texts, or a teacher's vectors of the corpus."""

@@ -4,10 +4,14 @@ A run that stops at any step thus goes on to the same numbers, and evaluation ca
 """
 
 import hashlib
+from collections.abc import Sequence
+from typing import TypeVar
 
 import numpy as np
 
 ORDER, COLLATE, STEP, INITIALISE, SUBSET = "order", "collate", "step", "initialise", "subset"
+
+One = TypeVar("One")
 
 
 def generator(seed: int, stream: str, step: int = 0) -> np.random.Generator:
@@ -26,10 +30,12 @@ def row_order(seed: int, epoch: int, rows: int) -> np.ndarray:
     return generator(seed, ORDER, epoch).permutation(rows)
 
 
-def subset(seed: int, rows: int, share: float) -> np.ndarray:
-    """Returns the sorted places of a random share of the rows; a smaller share is part of a larger one."""
-    chosen = generator(seed, SUBSET).permutation(rows)[: max(1, round(rows * share))]
-    return np.sort(chosen)
+def subset(rows: Sequence[One], share: float, *, seed: int) -> list[One]:
+    """Returns a random share of the rows, in their order; a smaller share is part of a larger one."""
+    if share == 1.0:
+        return list(rows)
+    chosen = generator(seed, SUBSET).permutation(len(rows))[: max(1, round(len(rows) * share))]
+    return [rows[index] for index in np.sort(chosen)]
 
 
 def _number(stream: str) -> int:

@@ -18,8 +18,9 @@ from methods.core.losses import unit
 from methods.core.method import Method, MethodConfig, ParentKind
 from methods.core.networks import Networks
 from methods.core.queues import VectorQueue
+from methods.core.rows import Column, Row
 from methods.core.teachers import TeacherMapping, TeacherVectors, add_mapping
-from methods.core.types import Batch, Column, Row
+from methods.core.types import Batch
 
 HELD_OUT = "queue"
 

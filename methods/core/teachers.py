@@ -17,8 +17,8 @@ from torch import Tensor, nn
 from methods.core.encoder import SentenceEncoder
 from methods.core.errors import InputError
 from methods.core.files import FILES, file_hashes, write_record
+from methods.core.rows import Column, Row
 from methods.core.saving import IDENTITY, TANH
-from methods.core.types import Column, Row
 
 TeacherMapping = Literal["none", "linear", "tanh"]
 """none: widths must agree; linear: one dense layer; tanh: a dense layer followed by tanh."""

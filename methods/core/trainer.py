@@ -17,9 +17,10 @@ from methods.core.memory import out_of_memory
 from methods.core.method import Method
 from methods.core.optimizer import AdamW, build_optimizer, set_rate
 from methods.core.resume import TrainingFolder
+from methods.core.rows import Row
 from methods.core.step_line import GRAD_NORM, StepLine
 from methods.core.train_config import StepPlan, TrainConfig
-from methods.core.types import Batch, Encoder, Row, to_device
+from methods.core.types import Batch, Encoder, to_device
 
 NO_SCORE = "no_score"
 """Entry of the log's line on a collapsed encoder: why it has no dev score."""

@@ -23,27 +23,6 @@ MASK, HOST_MASK = "attention_mask", "host_mask"
 Batch = dict[str, Any]
 """Input of one step, by names that the method gives: `Tokens`, a tensor, or a group of these."""
 
-Column = int
-"""Which text of a row: TEXT is the sentence itself, p its p-th augmentation, as in recipes/corpora.yaml."""
-
-TEXT, FIRST_AUGMENTATION = 0, 1
-
-
-class Row(NamedTuple):
-    """One training example: a sentence and what augmentation made of it.
-
-    `index` is the row's number in the whole corpus and the key of everything that is kept per row.
-    """
-
-    index: int  # type: ignore[assignment]  # hides tuple.index, which no one calls on a row
-    text: str
-    augmentations: tuple[str, ...] = ()
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """All texts of the row, by column."""
-        return (self.text, *self.augmentations)
-
 
 class Loss(NamedTuple):
     """A scalar fp32 `total` with a graph, and detached scalars for the log."""

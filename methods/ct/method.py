@@ -11,7 +11,8 @@ from methods.core.dropout import set_dropout
 from methods.core.errors import InputError
 from methods.core.method import Method
 from methods.core.networks import Networks
-from methods.core.types import Batch, Encoder, Loss, Row
+from methods.core.rows import Row
+from methods.core.types import Batch, Encoder, Loss
 from methods.ct import objective
 from methods.ct.config import CTConfig, NegativePairs
 

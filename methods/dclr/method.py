@@ -11,8 +11,9 @@ from methods.core.heads import TanhHead, pooler_head
 from methods.core.losses import cosine_similarities
 from methods.core.method import Method
 from methods.core.networks import Frozen, Networks
+from methods.core.rows import Row
 from methods.core.token_edits import shuffle_inside
-from methods.core.types import HOST_MASK, MASK, Batch, Loss, Row, Tokens, doubled
+from methods.core.types import HOST_MASK, MASK, Batch, Loss, Tokens, doubled
 from methods.dclr import objective
 from methods.dclr.config import DCLRConfig
 

@@ -14,7 +14,8 @@ from methods.core.heads import BatchNormHead, TanhHead
 from methods.core.losses import info_nce
 from methods.core.method import Method
 from methods.core.networks import Frozen, Networks
-from methods.core.types import Batch, Loss, Row, Tokens, doubled
+from methods.core.rows import Row
+from methods.core.types import Batch, Loss, Tokens, doubled
 from methods.diffcse import objective
 from methods.diffcse.config import DiffCSEConfig
 

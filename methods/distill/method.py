@@ -8,8 +8,9 @@ import torch
 from methods.core.losses import unit_squared_error
 from methods.core.method import Method
 from methods.core.networks import Networks
+from methods.core.rows import FIRST_AUGMENTATION, TEXT, Row
 from methods.core.teachers import add_mapping
-from methods.core.types import FIRST_AUGMENTATION, TEXT, Batch, Loss, Row
+from methods.core.types import Batch, Loss
 from methods.distill.config import DistillConfig
 
 

@@ -10,7 +10,8 @@ from methods.core.dropout import add_drop_head, set_dropout
 from methods.core.losses import nt_xent
 from methods.core.method import Method
 from methods.core.networks import Networks
-from methods.core.types import Batch, Loss, Row, Tokens
+from methods.core.rows import Row
+from methods.core.types import Batch, Loss, Tokens
 from methods.mirror_bert.config import MirrorBertConfig, SpanPlace
 
 LITERAL_MASK = "[MASK]"

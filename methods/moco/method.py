@@ -16,8 +16,9 @@ from methods.core.corpus import TokenizedCorpus
 from methods.core.errors import InputError
 from methods.core.momentum import MomentumContrast
 from methods.core.networks import Networks
+from methods.core.rows import TEXT, Row
 from methods.core.token_edits import TokenEdit, duplicate_in_place, hidden_positions, reorder_after_first
-from methods.core.types import TEXT, Batch, Loss, Row, Tokens
+from methods.core.types import Batch, Loss, Tokens
 from methods.moco.config import MoCoConfig
 
 ORDER = ("ARG0", "PRED", "ARGM-NEG", "ARG1")

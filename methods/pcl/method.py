@@ -14,6 +14,7 @@ from methods.core.errors import InputError
 from methods.core.heads import TanhHead, pooler_head
 from methods.core.method import Method
 from methods.core.networks import Frozen, Networks
+from methods.core.rows import Row
 from methods.core.token_edits import (
     TokenEdit,
     by_words,
@@ -22,7 +23,7 @@ from methods.core.token_edits import (
     repeat_inside,
     shuffle_inside,
 )
-from methods.core.types import Batch, Loss, Row
+from methods.core.types import Batch, Loss
 from methods.pcl import objective
 from methods.pcl.config import PCLConfig
 

@@ -7,9 +7,9 @@ from pydantic import Field, model_validator
 
 from methods.core.errors import InputError
 from methods.core.method import MethodConfig, ParentKind
+from methods.core.rows import Column
 from methods.core.teachers import TeacherMapping
 from methods.core.train_config import Settings
-from methods.core.types import Column
 
 
 class SelfSupervision(Settings):

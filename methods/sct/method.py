@@ -19,8 +19,9 @@ from methods.core.method import Method
 from methods.core.momentum import ema_update
 from methods.core.networks import Networks
 from methods.core.queues import VectorQueue
+from methods.core.rows import Row
 from methods.core.teachers import TeacherVectors, add_mapping
-from methods.core.types import Batch, Loss, Row
+from methods.core.types import Batch, Loss
 from methods.sct.config import Distillation, SCTConfig, SelfSupervision
 from methods.sct.objective import CrossView, cross_view_loss
 

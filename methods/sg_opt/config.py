@@ -6,7 +6,7 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from methods.core.method import MethodConfig
-from methods.core.types import FIRST_AUGMENTATION, TEXT, Column
+from methods.core.rows import FIRST_AUGMENTATION, TEXT, Column
 from methods.sg_opt.objective import Normaliser, OtherLayers
 
 Objective = Literal["sg-opt", "opt2", "opt1", "sg", "back-translation"]

@@ -13,7 +13,8 @@ from methods.core.heads import INITIAL_SD
 from methods.core.method import Method
 from methods.core.networks import Frozen, Networks
 from methods.core.pooling import EVERY_LAYER
-from methods.core.types import Batch, Loss, Row, Tokens
+from methods.core.rows import Row
+from methods.core.types import Batch, Loss, Tokens
 from methods.sg_opt import objective
 from methods.sg_opt.config import SGOptConfig
 

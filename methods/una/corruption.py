@@ -10,7 +10,7 @@ from itertools import chain, pairwise
 import numpy as np
 
 from methods.core.corpus import positions_by_index
-from methods.core.types import Row
+from methods.core.rows import Row
 from methods.una.config import UNAConfig
 from methods.una.terms import Positions, Ranking, count_terms, matched, take
 

@@ -14,7 +14,8 @@ from methods.core.heads import training_head
 from methods.core.losses import cosine_similarities, nt_xent
 from methods.core.method import Method
 from methods.core.networks import Networks
-from methods.core.types import Batch, Loss, Row
+from methods.core.rows import Row
+from methods.core.types import Batch, Loss
 from methods.una.config import UNAConfig
 from methods.una.corruption import Negatives
 

@@ -9,7 +9,7 @@ from torch import nn
 from methods.core.errors import InputError
 from methods.core.method import Method
 from methods.core.networks import Networks
-from methods.core.types import Row
+from methods.core.rows import Row
 from methods.whitening.config import WhiteningConfig
 
 RELATIVE_FLOOR = 1e-6

@@ -20,7 +20,8 @@ from harness.tasks.sts import StsTask
 from methods.core.errors import InputError
 from methods.core.folders import load_encoder
 from methods.core.method import Method
-from methods.core.types import Batch, Loss, Row
+from methods.core.rows import Row
+from methods.core.types import Batch, Loss
 from methods.registry import METHODS
 from methods.simcse.method import SimCSE
 from tests.harness.tasks.layouts import LAYOUTS, declared_task

@@ -12,8 +12,9 @@ import torch
 
 from methods.core.folders import load_encoder
 from methods.core.method import Method
+from methods.core.rows import Row
 from methods.core.trainer import Trainer
-from methods.core.types import Row, to_device
+from methods.core.types import to_device
 from methods.registry import METHODS
 from tests.support import tiny
 from tests.support.samples import Ground, folder_bytes, make, samples_of

@@ -14,7 +14,8 @@ import pytest
 from harness.cli import main, parser_of
 from harness.include import include_method
 from methods.core.networks import Networks
-from methods.core.types import Batch, Row
+from methods.core.rows import Row
+from methods.core.types import Batch
 from methods.registry import METHODS, load_method
 from tests.harness.commands.test_try import empty, laws_of, nothing_is_left_included  # noqa: F401 - fixtures
 from tests.support import tiny

@@ -19,13 +19,14 @@ from harness.process import prepare
 
 prepare()  # before NumPy and torch load
 
-from harness.compute.rows import read_rows  # noqa: E402
+from harness.data.corpora import read_corpus  # noqa: E402
 from harness.io.files import write_text  # noqa: E402
 from harness.paths import CORPUS_ROWS, RUN_LOG  # noqa: E402
 from harness.plan.entries import Run  # noqa: E402
 from harness.plan.recipes import System, declared_systems, load_recipes, merge  # noqa: E402
 from harness.stages.train import build_trainer  # noqa: E402
 from methods.core.folders import load_encoder  # noqa: E402
+from methods.core.streams import subset  # noqa: E402
 from methods.registry import METHODS, load_method  # noqa: E402
 from tests.faults.small_project import write_stsb  # noqa: E402
 from tests.support import tiny  # noqa: E402
@@ -245,7 +246,7 @@ def write_project(folder: Path) -> None:
 def measure(run: Run, state: Path) -> dict[str, list[float]]:
     """Returns what a run logs, by name, and numbers of its best and last encoder; in the project's folder."""
     trainer = build_trainer(run, run.read_settings(), state, device="cpu")
-    record = trainer.fit(read_rows(Path(run.corpus), share=run.corpus_share, seed=run.seed))
+    record = trainer.fit(subset(read_corpus(Path(run.corpus)), run.corpus_share, seed=run.seed))
     found: dict[str, list[float]] = {"best_step": [float(record.best_step)]}
     for line in (state / RUN_LOG).read_text(encoding="utf-8").splitlines():
         for name, value in json.loads(line).items():

@@ -14,8 +14,9 @@ from torch.nn import functional
 from harness.process import make_gpu_deterministic
 from methods.core.method import Method
 from methods.core.optimizer import build_optimizer, set_rate
+from methods.core.rows import Row
 from methods.core.train_config import TrainConfig
-from methods.core.types import Row, to_device
+from methods.core.types import to_device
 from tests.support import tiny
 from tests.support.samples import Ground, folder_bytes, make
 from tests.support.simulated_device import DEVICE, on_host, simulated_device

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import torch
 
 from methods.core.method import Method
-from methods.core.types import Row
+from methods.core.rows import Row
 from methods.core.words import WordAverageEncoder
 from methods.registry import METHODS
 from tests.support import tiny

@@ -16,9 +16,10 @@ from methods.core import streams
 from methods.core.encoder import SentenceEncoder
 from methods.core.method import Method
 from methods.core.networks import Networks
+from methods.core.rows import Row
 from methods.core.teachers import write_teacher
 from methods.core.trainer import TrainConfig, Trainer
-from methods.core.types import Batch, Encoder, Row
+from methods.core.types import Batch, Encoder
 
 
 class Sample(NamedTuple):

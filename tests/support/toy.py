@@ -10,9 +10,10 @@ import torch
 from torch import nn
 
 from methods.core.method import Method, MethodConfig
+from methods.core.rows import Row
 from methods.core.train_config import TrainConfig
 from methods.core.trainer import Trainer
-from methods.core.types import Batch, Loss, Row
+from methods.core.types import Batch, Loss
 from tests.support import tiny
 
 ROWS = [Row(index, f"row {index}") for index in range(4)]

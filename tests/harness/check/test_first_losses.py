@@ -21,13 +21,13 @@ from harness.check.first_losses import (
     small_config,
     write_losses,
 )
-from harness.compute.rows import read_rows
+from harness.data.corpora import read_corpus
 from harness.errors import InputError
 from harness.io.records import rounded
 from harness.plan.entries import Params, read_params
 from methods.core.networks import Networks
 from methods.core.resume import LOG
-from methods.core.streams import INITIALISE, torch_seed
+from methods.core.streams import INITIALISE, subset, torch_seed
 from methods.core.trainer import Trainer
 from tests.faults.small_project import RUN, write_project
 
@@ -90,7 +90,7 @@ def test_the_seed_of_a_run_draws_its_head_its_share_of_the_rows_and_its_batches(
     torch.manual_seed(torch_seed(seed, INITIALISE))
     built = method(config, Networks(Path(run.backbone), pooling=run.pooling, parent=None))
     trainer = Trainer(built, settings, seed, evaluate, tmp_path)
-    trainer.fit(read_rows(Path(run.corpus), share=0.5, seed=seed))
+    trainer.fit(subset(read_corpus(Path(run.corpus)), 0.5, seed=seed))
     entries = [json.loads(line) for line in (tmp_path / LOG).read_text().splitlines()]
     expected = [rounded(entry["loss"]) for entry in entries if "evaluation" not in entry]
     assert measure_run(planned, RUN) == expected

@@ -23,6 +23,7 @@ from harness.data.conversions import (
 from harness.data.corpora import read_corpus
 from harness.data.sources import SOURCES
 from harness.errors import InputError
+from methods.core.rows import Row
 
 VECTORS = np.array([[1, 2], [3, 4], [5, 6]], dtype=np.float32)
 WORDS = ["the", "of", "é"]
@@ -98,8 +99,8 @@ def test_premise_and_entailed_hypothesis_become_a_corpus_with_paraphrases(
     )
     entailed_pairs(inputs, tmp_path)
     assert read_corpus(tmp_path / "nli.tsv") == [
-        ("A man, who ran.", ("A man ran.",)),
-        ('One "b".', ("Two.",)),
+        Row(0, "A man, who ran.", ("A man ran.",)),
+        Row(1, 'One "b".', ("Two.",)),
     ]
 
 
@@ -108,7 +109,7 @@ def test_dump_becomes_a_corpus(inputs: Path, tmp_path: Path) -> None:
     xml = f"<m xmlns='x'><page><ns>0</ns><revision><text>{text}</text></revision></page></m>"
     (inputs / "wiki.bz2").write_bytes(bz2.compress(xml.encode()))
     wikipedia_dump(inputs, tmp_path)
-    assert read_corpus(tmp_path / "wiki.txt") == [(text, ())]
+    assert read_corpus(tmp_path / "wiki.txt") == [Row(0, text)]
 
 
 def test_both_sentences_of_every_pair_become_a_line_scored_or_not(inputs: Path, tmp_path: Path) -> None:

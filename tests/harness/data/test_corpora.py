@@ -6,18 +6,23 @@ import pytest
 
 from harness.data.corpora import corpus_file, read_corpus
 from harness.errors import InputError
+from methods.core.rows import Row
 
 
 def test_one_sentence_a_line_without_blank_lines(tmp_path: Path) -> None:
     path = tmp_path / "wiki.txt"
     path.write_bytes("A tab\tstays.\r\n\n  Blanks around go. \nÉ\u2028same line".encode())
-    assert read_corpus(path) == [("A tab\tstays.", ()), ("Blanks around go.", ()), ("É\u2028same line", ())]
+    assert read_corpus(path) == [
+        Row(0, "A tab\tstays."),
+        Row(1, "Blanks around go."),
+        Row(2, "É\u2028same line"),
+    ]
 
 
 def test_paraphrases_follow_after_tabs(tmp_path: Path) -> None:
     path = tmp_path / "views.tsv"
     path.write_text("a\tb\tc\n\nd\te \tf\n", encoding="utf-8")
-    assert read_corpus(path) == [("a", ("b", "c")), ("d", ("e", "f"))]
+    assert read_corpus(path) == [Row(0, "a", ("b", "c")), Row(1, "d", ("e", "f"))]
 
 
 @pytest.mark.parametrize(
@@ -45,6 +50,7 @@ def test_file_of_a_fetched_corpus_is_its_only_text_file(tmp_path: Path) -> None:
     (tmp_path / "source.json").write_text("{}")
     (tmp_path / "wiki.txt").write_text("a\n")
     assert corpus_file(tmp_path) == tmp_path / "wiki.txt"
+    assert read_corpus(tmp_path) == [Row(0, "a")]
     (tmp_path / "more.tsv").write_text("a\tb\n")
     with pytest.raises(InputError, match=r"text files more\.tsv, wiki\.txt, expected one"):
         corpus_file(tmp_path)

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from harness.errors import InputError
+from harness.io.files import write_manifest
 from harness.io.layouts import check_inputs
-from harness.io.records import read_manifest, read_object, write_manifest
+from harness.io.records import read_manifest, read_object
 from methods.core.files import write_record
 
 

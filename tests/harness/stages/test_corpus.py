@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
-from harness.compute.rows import read_rows
 from harness.data.augmentation import records
-from harness.data.corpora import corpus_file, evenly_spaced, read_corpus
+from harness.data.corpora import evenly_spaced, read_corpus
 from harness.errors import InputError
 from harness.paths import CORPUS_RESUME
 from harness.plan.entries import Params
@@ -112,17 +111,17 @@ def test_a_bad_declaration_is_one_line(tmp_path: Path, entry: dict[str, Any], me
 def test_views_stand_beside_the_sentences_of_the_origin_in_their_order(place: Path) -> None:
     params = resolved(place, "both")
     derive(params)
-    origin = [text for text, _ in read_corpus(place / "data/wiki-small/wiki.txt")]
-    columns = {name: read_corpus(corpus_file(Path("corpora") / name)) for name in params.corpora}
+    origin = [row.text for row in read_corpus(place / "data/wiki-small/wiki.txt")]
+    columns = {name: read_corpus(Path("corpora") / name) for name in params.corpora}
     for rows in columns.values():
-        assert [text for text, _ in rows] == origin
+        assert [row.text for row in rows] == origin
     for back, words, both in zip(columns["back"], columns["words"], columns["both"], strict=True):
-        assert both[1] == (back[1][0], words[1][1])
-    translated = [views[0] for _, views in columns["forth"]]
-    returned = [views[0] for _, views in columns["back"]]
+        assert both.augmentations == (back.augmentations[0], words.augmentations[1])
+    translated = [row.augmentations[0] for row in columns["forth"]]
+    returned = [row.augmentations[0] for row in columns["back"]]
     assert translated != returned
     assert sum(a != b for a, b in zip(origin, returned, strict=True)) > 10
-    rows = read_rows(Path("corpora/both"))
+    rows = read_corpus(Path("corpora/both"))
     assert (rows[3].index, rows[3].text, len(rows[3].augmentations)) == (3, origin[3], 2)
 
 
@@ -132,7 +131,9 @@ def test_the_record_beside_the_rows_counts_what_became_of_them(place: Path) -> N
     assert (record["rows"], record["tool"], record["seed"]) == (20, "data/bert-base-uncased", 0)
     assert [sum(view["outcomes"].values()) for view in record["views"]] == [20, 20]
     rows = read_corpus(Path("corpora/masked/corpus.tsv"))
-    assert sum(views[0] != views[1] for _, views in rows) > 10, "the two draws are independent"
+    assert sum(row.augmentations[0] != row.augmentations[1] for row in rows) > 10, (
+        "the two draws are independent"
+    )
 
 
 def test_a_killed_stage_continues_to_the_same_bytes(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,7 +43,7 @@ MODULES = {
     "methods/core/trainer": "train/*",
     "methods/core/queues": "train/moco train/pt-bert train/ckd train/congen train/sct",
     "harness/compute/train": "train/*",
-    "harness/compute/rows": "train/* teacher backbone",
+    "harness/data/corpora": "train/* teacher backbone corpus evaluate/geometry",
     "harness/compute/evaluate": "evaluate/*",
     "harness/compute/backbone": "backbone",
     "harness/compute/teacher": "teacher",

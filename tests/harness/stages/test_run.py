@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from harness.compute.rows import read_rows
+from harness.data.corpora import read_corpus
 from harness.evidence.store import read_result
 from harness.io.embeddings import EmbeddingStore
 from harness.paths import stored_vectors
@@ -19,9 +19,9 @@ from harness.stages.evaluate import evaluate_run
 from harness.stages.train import build_trainer, train
 from harness.tasks.registry import build_tasks
 from methods.core.folders import load_encoder
+from methods.core.rows import Row
 from methods.core.streams import INITIALISE, row_order, subset, torch_seed
 from methods.core.trainer import Trainer
-from methods.core.types import Row
 from tests.support import tiny
 
 ROOT = Path(__file__).parents[3]
@@ -175,11 +175,11 @@ def test_a_seed_decides_the_first_weights_the_share_and_the_order_of_rows(
         assert torch.equal(value, expected[name]), name
     assert trainer.seed == seed
     train(params, "run", Path("artefacts/run"), device="cpu", resume=False)
-    chosen = subset(seed, 24, 0.5)
+    chosen = subset(range(24), 0.5, seed=seed)
     assert [row.index for row in given[0]] == list(chosen)
-    assert given[0] == [read_rows(Path(run.corpus))[index] for index in chosen]
+    assert given[0] == [read_corpus(Path(run.corpus))[index] for index in chosen]
     assert json.loads(Path("artefacts/run/run.json").read_text())["rows"] == 12
-    assert list(subset(0, 24, 0.5)) != list(subset(1, 24, 0.5))
+    assert subset(range(24), 0.5, seed=0) != subset(range(24), 0.5, seed=1)
     assert list(row_order(0, 0, 12)) != list(row_order(1, 0, 12))
 
 

@@ -13,7 +13,7 @@ from methods.ckd.method import contrastive_distillation
 from methods.core.errors import InputError
 from methods.core.folders import load_encoder
 from methods.core.losses import unit
-from methods.core.types import Row
+from methods.core.rows import Row
 from tests.methods.ckd.sample import ORIGINAL, RELEASED, SAMPLES
 from tests.support import tiny
 from tests.support.tiny import collate

@@ -13,9 +13,9 @@ from methods.congen.method import distribution_distillation
 from methods.core.distributions import Match
 from methods.core.errors import InputError
 from methods.core.losses import unit
+from methods.core.rows import Row
 from methods.core.teacher_queue import hold_out
 from methods.core.teachers import write_teacher
-from methods.core.types import Row
 from tests.methods.congen.sample import SAMPLES
 from tests.support import tiny
 from tests.support.tiny import collate

@@ -7,7 +7,7 @@ import pytest
 
 from methods.core.corpus import CHUNK, Pieces, TokenizedCorpus, pieces_of, positions_by_index, texts_of
 from methods.core.encoder import SentenceEncoder
-from methods.core.types import FIRST_AUGMENTATION, TEXT, Row
+from methods.core.rows import FIRST_AUGMENTATION, TEXT, Row
 from tests.support import tiny
 
 TEXTS = ["the man runs", "", "a cat sleeps under the old tree near the river", "the man runs"]

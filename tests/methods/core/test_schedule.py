@@ -59,7 +59,7 @@ def test_streams_differ_by_seed_name_and_step_and_repeat_otherwise() -> None:
 
 
 def test_smaller_shares_of_one_seed_are_nested() -> None:
-    small, large = subset(0, 1000, 0.03), subset(0, 1000, 0.3)
+    small, large = (subset(range(1000), share, seed=0) for share in (0.03, 0.3))
     assert (len(small), len(large)) == (30, 300)
     assert set(small) <= set(large)
-    assert set(small) != set(subset(1, 1000, 0.03))
+    assert set(small) != set(subset(range(1000), 0.03, seed=1))

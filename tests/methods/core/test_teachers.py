@@ -10,8 +10,8 @@ import pytest
 from methods.core import teachers
 from methods.core.errors import InputError
 from methods.core.networks import Networks
+from methods.core.rows import Row
 from methods.core.teachers import TeacherVectors, write_teacher
-from methods.core.types import Row
 from tests.support import tiny
 
 ROWS = tiny.rows(12, augmentations=1)

@@ -10,8 +10,9 @@ import pytest
 
 from methods.core.errors import NoScoreError, NotFiniteError
 from methods.core.method import Method
+from methods.core.rows import Row
 from methods.core.trainer import TrainConfig, Trainer
-from methods.core.types import Batch, Encoder, Row
+from methods.core.types import Batch, Encoder
 from tests.methods.simcse.sample import SAMPLES
 from tests.support import tiny
 

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from methods.core.errors import InputError
+from methods.core.rows import Row
 from methods.core.teachers import write_teacher
-from methods.core.types import Row
 from tests.methods.distill.sample import SAMPLES
 from tests.support import tiny
 

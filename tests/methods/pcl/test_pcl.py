@@ -16,7 +16,8 @@ from torch import Tensor
 from methods.core.batching import encode_in_groups, pad_in_groups
 from methods.core.errors import InputError
 from methods.core.folders import load_backbone
-from methods.core.types import Batch, Row
+from methods.core.rows import Row
+from methods.core.types import Batch
 from methods.pcl.method import PCL, continuing_pieces, edit_words
 from tests.methods.pcl.sample import PAPER, PLAIN_PEER, RELEASED, SAMPLES
 from tests.support import tiny

@@ -11,7 +11,7 @@ from torch import Tensor
 from methods.core.errors import InputError
 from methods.core.losses import info_nce
 from methods.core.pooling import masked_mean
-from methods.core.types import Row
+from methods.core.rows import Row
 from methods.sg_opt import objective
 from methods.sg_opt.objective import (
     anchored_contrast,

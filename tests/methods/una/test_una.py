@@ -9,7 +9,8 @@ import pytest
 import torch
 
 from methods.core.losses import nt_xent
-from methods.core.types import Batch, Row
+from methods.core.rows import Row
+from methods.core.types import Batch
 from methods.una.method import column_loss, pair_loss
 from tests.methods.una.reference import slow_column, slow_pair
 from tests.methods.una.sample import PARAPHRASE, RELEASED, SAMPLES
