@@ -1,8 +1,9 @@
 """`python -m benchmarks.portability`: are portable results the same bits on other processors?
 
 Computes operators and first losses here and under an emulator of other x86-64 processors (Debian's
-package qemu-user), in processes of their own. reports/portability.json keeps the hash of every result, and
-reports/portability.md shows how many are equal. The emulator reports another vendor, instruction set and
+package qemu-user), in processes of their own. reports/portability.json keeps the hash of every result and
+names the machine that the others are compared with; reports/portability.md shows how many are equal, and
+`make generated` writes it again if the code changed. The emulator reports another vendor, instruction set and
 caches, and knows no AVX-512; it is 10 to 30 times slower than the machine, so the whole takes hours and
 `--short` some minutes. A run that was stopped goes on. This machine always computes with today's code; other
 processors compute again what differs from it, if the code changed. It needs the small plan's data, backbones
@@ -96,7 +97,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 class Found:
     """Results so far, in memory and in a file.
 
-    here: this machine's processor. results: processor -> name of a result -> its hash and the code's.
+    here: the processor that the others are compared with. results: processor -> name of a result -> its hash
+    and the code's.
     """
 
     def __init__(self, here: str, code: str, file: Path | None) -> None:
@@ -104,7 +106,7 @@ class Found:
         self._file, self._lock = file, Lock()
         self._results: dict[str, dict[str, list[str]]] = {}
         if file is not None and file.is_file():
-            self._results = json.loads(file.read_text(encoding="utf-8"))
+            self._results = json.loads(file.read_text(encoding="utf-8"))["results"]
 
     def add(self, processor: str, some: Mapping[str, str]) -> None:
         """Adds results of today's code and writes all."""
@@ -112,7 +114,7 @@ class Found:
             known = self._results.setdefault(processor, {})
             known |= {name: [digest, self.code] for name, digest in some.items()}
             if self._file is not None:
-                write_json(self._file, self._results)
+                write_json(self._file, {"reference": self.here, "results": self._results})
 
     def results(self, processor: str) -> dict[str, str]:
         """Returns name -> hash of what is known: today's code computed it, or this machine has the same."""
@@ -266,6 +268,12 @@ def differing(found: Found) -> list[str]:
         for name, digest in found.results(processor).items()
         if ours.get(name) != digest
     ]
+
+
+def recorded() -> Found:
+    """Returns the results on record, compared with the machine that the record names, for today's code."""
+    reference = json.loads(KEPT.read_text(encoding="utf-8"))["reference"]
+    return Found(reference, code_that_computes(), KEPT)
 
 
 def as_markdown(found: Found) -> str:

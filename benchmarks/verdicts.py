@@ -1,22 +1,26 @@
 """Error rates and usefulness of the verdicts: simulations of every promise of docs/verdicts.md.
 
-`python -m benchmarks.verdicts` writes both tables of docs/verdicts.md, on two processes and with fixed seeds.
+`python -m benchmarks.verdicts` simulates on two processes and with fixed seeds. It writes docs/verdicts.json,
+and from it both tables of docs/verdicts.md, as `make generated` does.
 Numbers are in points: our seeds or others' runs, and a reported number of a known origin. They are judged by
 the functions of `harness.evidence` that judge the tables.
 """
 
 import sys
+from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from typing import Any
 
 from benchmarks.verdict_others import rows_of_others, rows_of_pages
-from benchmarks.verdict_studies import ErrorRate, rows_of_laws, rows_of_looks, useful
+from benchmarks.verdict_studies import rows_of_laws, rows_of_looks, useful
 from benchmarks.verdict_systems import rows_of_claims, rows_of_intervals, rows_of_systems
 from harness.evidence.number_tests import LOOKS
-from harness.io.files import write_text
+from harness.io.files import write_json, write_text
+from harness.io.records import read_object, rounded
 from harness.report.formats.readmes import with_section
 
-DOCS = Path("docs/verdicts.md")
+DOCS, RATES = Path("docs/verdicts.md"), Path("docs/verdicts.json")
 STUDIES = 4_000
 PARTS = (
     rows_of_looks,
@@ -29,10 +33,10 @@ PARTS = (
 )
 PROCESSES = 2
 
-PROMISES = f"""\
+PROMISES = """\
 ## Simulated error rates
 
-`python -m benchmarks.verdicts` simulates what may go wrong and writes this table: {STUDIES:,} studies a \
+`python -m benchmarks.verdicts` simulates what may go wrong and writes this table: {studies:,} studies a \
 setting, fewer
 where one takes long, with fixed seeds. Each rate is the worst over the settings of its line. A rate above \
 its promise by
@@ -43,22 +47,22 @@ verdict promises; `verify` and the legend of every page name these assumptions n
 | what may go wrong | studied with | promised | simulated | standard error |
 | --- | --- | --: | --: | --: |
 """
-USEFULNESS = f"""\
+USEFULNESS = """\
 ## Usefulness
 
-The share of {STUDIES:,} studies with the right answer on the level up to each look. The reported number is \
+The share of {studies:,} studies with the right answer on the level up to each look. The reported number is \
 fixed; "off 0"
 means that it equals the method's mean. The same command writes this table. A constant level of 1.70 % \
 would find one or
 two per cent more and break the promise: t tests at these four looks then err in 5.3 %.
 
-| truth | {" | ".join(f"{look} seeds" for look in LOOKS)} |
-| --- | {" | ".join("--:" for _ in LOOKS)} |
+| truth | {looks} |
+| --- | {dashes} |
 """
 
 
 def main(studies: int = STUDIES) -> int:
-    """Writes the tables; returns 1 if a promise is broken."""
+    """Writes the rates and their tables; returns 1 if a promise is broken."""
     with ProcessPoolExecutor(PROCESSES) as pool:
         parts = [pool.submit(part, studies) for part in PARTS]
         truths = pool.submit(useful, studies)
@@ -66,22 +70,40 @@ def main(studies: int = STUDIES) -> int:
     broken = [row for row in rows if not row.holds]
     for row in broken:
         print(f"broken: {row.promise} ({row.settings}): {row.rate:.1%}, promised {row.limit:.0%}")
-    useful_lines = "".join(
-        f"| sd {sd:g}, off {shift:g} | {' | '.join(f'{100 * share:.0f} %' for share in shares)} |\n"
-        for sd, shift, shares in truths.result()
-    )
-    page = DOCS.read_text(encoding="utf-8")
-    page = with_section(page, PROMISES + "".join(map(line_of, rows)), where=str(DOCS))
-    write_text(DOCS, with_section(page, USEFULNESS + useful_lines, where=str(DOCS)))
+    measured = {
+        "studies": studies,
+        "rates": [
+            {"promise": row.promise, "settings": row.settings, "limit": row.limit}
+            | {"rate": row.rate, "error": row.error}
+            for row in rows
+        ],
+        "useful": [{"sd": sd, "off": shift, "shares": shares} for sd, shift, shares in truths.result()],
+    }
+    write_json(RATES, rounded(measured))
+    write_text(DOCS, with_tables(DOCS.read_text(encoding="utf-8")))
     return 1 if broken else 0
 
 
-def line_of(row: ErrorRate) -> str:
-    """Returns a row as a line of the table of promises."""
-    limit = "none" if row.limit is None else f"{100 * row.limit:g} %"
-    return (
-        f"| {row.promise} | {row.settings} | {limit} | {100 * row.rate:.1f} % | {100 * row.error:.1f} % |\n"
-    )
+def with_tables(page: str) -> str:
+    """Returns the page with the tables of the rates on record. Errors: InputError if there are none."""
+    measured = read_object(RATES, "studies", "rates", "useful", again="run `python -m benchmarks.verdicts`")
+    looks = " | ".join(f"{look} seeds" for look in LOOKS)
+    promises = PROMISES.format(studies=measured["studies"]) + "".join(map(_rate_line, measured["rates"]))
+    useful = USEFULNESS.format(
+        studies=measured["studies"], looks=looks, dashes=" | ".join("--:" for _ in LOOKS)
+    ) + "".join(map(_useful_line, measured["useful"]))
+    return with_section(with_section(page, promises, where=str(DOCS)), useful, where=str(DOCS))
+
+
+def _rate_line(row: Mapping[str, Any]) -> str:
+    limit = "none" if row["limit"] is None else f"{100 * row['limit']:g} %"
+    rates = f"{limit} | {100 * row['rate']:.1f} % | {100 * row['error']:.1f} %"
+    return f"| {row['promise']} | {row['settings']} | {rates} |\n"
+
+
+def _useful_line(row: Mapping[str, Any]) -> str:
+    shares = " | ".join(f"{100 * share:.0f} %" for share in row["shares"])
+    return f"| sd {row['sd']:g}, off {row['off']:g} | {shares} |\n"
 
 
 if __name__ == "__main__":

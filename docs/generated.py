@@ -1,8 +1,8 @@
 """All generated text of the project: `make generated` writes it, `python -m docs.generated --check` compares.
 
 It is the table of data sources, the deviations in the READMEs of methods, the table of docs/speed.md, the
-controls of docs/small-setting.md, the JSON schemas of declared files, and the outputs of commands that
-documents show.
+controls of docs/small-setting.md, the error rates of docs/verdicts.md, reports/portability.md, the JSON
+schemas of declared files, and the outputs of commands that documents show.
 """
 
 import argparse
@@ -12,6 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from benchmarks import portability, verdicts
 from benchmarks.small_controls import to_controls
 from benchmarks.small_setting import PAGE as SMALL_PAGE
 from docs import outputs
@@ -49,6 +50,8 @@ def generated() -> dict[Path, str]:
     results = read_results(SCORES.glob("*.json"))
     if results:
         pages[SMALL_PAGE] = with_section(page_text(SMALL_PAGE), to_controls(results), where=str(SMALL_PAGE))
+    pages[verdicts.DOCS] = verdicts.with_tables(page_text(verdicts.DOCS))
+    pages[portability.REPORT] = portability.as_markdown(portability.recorded())
     return pages | {SCHEMAS / f"{kind}.json": schema_text(kind) for kind in KINDS}
 
 

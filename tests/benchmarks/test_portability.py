@@ -51,6 +51,19 @@ def test_records_of_earlier_code_are_told_apart_and_compared_with_each_other(tmp
     assert list(known.earlier()) == ["Milan"]
 
 
+def test_the_record_names_the_machine_that_others_are_compared_with(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The text that is made of the record alone is the one that was written with it."""
+    monkeypatch.setattr(portability, "code_that_computes", lambda: "code")
+    portability.KEPT.parent.mkdir()
+    measured = Found(HERE, "code", portability.KEPT)
+    for processor, results in {"Milan": EQUAL | {"operator exp": "another"}, HERE: EQUAL}.items():
+        measured.add(processor, results)
+    assert as_markdown(portability.recorded()) == as_markdown(measured)
+    assert differing(portability.recorded()) == ["Milan: operator exp differs"]
+
+
 @pytest.mark.parametrize(("exp", "code"), [("b", 0), ("another", 1)])
 def test_this_machine_is_first_and_the_exit_code_says_whether_bits_differ(
     exp: str, code: int, monkeypatch: pytest.MonkeyPatch

@@ -2,11 +2,13 @@
 
 import math
 import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from benchmarks import verdicts
 from benchmarks.verdict_others import rows_of_others
 from benchmarks.verdict_studies import TRUTHS, ErrorRate, Studies, rows_of_looks, useful
 from benchmarks.verdict_systems import told_apart, won_or_lost
@@ -47,6 +49,24 @@ def test_a_quick_run_gives_the_rates_of_the_table(committed: Lines) -> None:
         error = 100 * math.sqrt(max(rate, 1) / 100 / (QUICK // 4))
         assert 100 * one.rate == pytest.approx(rate, abs=4 * error), one
         assert one.holds
+
+
+def test_the_command_writes_rates_and_the_tables_that_show_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One rate of 1 in 8, whose standard error is sqrt(0.05 * 0.95 / 19) = 0.05, and one truth."""
+    row = ErrorRate("one honest run", "made up", 0.125, 19)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(verdicts, "ProcessPoolExecutor", lambda _: ThreadPoolExecutor(1))
+    monkeypatch.setattr(verdicts, "PARTS", (lambda studies: [row],))
+    monkeypatch.setattr(verdicts, "useful", lambda studies: [(0.5, 1, [0.25, 0.5, 0.75, 1])])
+    DOCS.parent.mkdir()
+    DOCS.write_text("## Simulated error rates\n## Usefulness\n## After\n", encoding="utf-8")
+    assert verdicts.main(8) == 0
+    text = DOCS.read_text(encoding="utf-8")
+    assert "| one honest run | made up | 5 % | 12.5 % | 5.0 % |" in text
+    assert "| sd 0.5, off 1 | 25 % | 50 % | 75 % | 100 % |" in text
+    assert "The share of 8 studies" in text
 
 
 def test_a_quick_run_is_as_useful_as_the_table_says() -> None:
