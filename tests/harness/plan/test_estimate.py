@@ -1,5 +1,6 @@
 """Sizes, operations, hours and shares of a GPU worked by hand; a measured GPU replaces the assumed one."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,7 @@ import pytest
 
 from harness.io.files import write_json
 from harness.plan.entries import Params, read_params
-from harness.plan.estimate import CONTEXT, Estimate, hours_at_once, packing
+from harness.plan.estimate import CONTEXT, Estimate, cores_here, hours_at_once, packing
 from harness.plan.recipes import Parent, load_recipes
 from harness.plan.resolve import resolve
 from harness.plan.step_times import (
@@ -223,3 +224,13 @@ def test_side_by_side_takes_the_sum_over_the_slots_or_the_longest() -> None:
     assert hours_at_once([1.0] * 6, 2) == 3
     assert hours_at_once([3.0, 1.0, 1.0], 2) == 3
     assert hours_at_once([], 2) == 0
+
+
+def test_the_cores_are_those_that_this_process_may_use_and_not_all_of_the_machine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A container or a job of Slurm gives a process some of the machine's cores."""
+    monkeypatch.setattr(os, "cpu_count", lambda: 64)
+    for usable in ({3}, {0, 5, 9}):
+        monkeypatch.setattr(os, "sched_getaffinity", lambda process, usable=usable: usable)
+        assert cores_here() == len(usable)
