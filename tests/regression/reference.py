@@ -140,10 +140,10 @@ def presets() -> dict[tuple[str, str, str], str]:
 def settings_of(run: Run) -> set[tuple[str, str, object]]:
     """Returns method or "", field and value of all settings; a number is 0, 0.5, 1 or another one."""
     plain = {"pooling": run.pooling, "weights": run.weights, "text": run.text, "share": run.corpus_share}
-    found = {("", name, _kind(value)) for name, value in plain.items()}
-    found |= {("", name, _kind(value)) for name, one in _flat(run.train) for value in _each(one)}
+    found = {("", name, kind_of(value)) for name, value in plain.items()}
+    found |= {("", name, kind_of(value)) for name, one in _flat(run.train) for value in _each(one)}
     return found | {
-        (run.method, name, _kind(value)) for name, one in _flat(run.config) for value in _each(one)
+        (run.method, name, kind_of(value)) for name, one in _flat(run.config) for value in _each(one)
     }
 
 
@@ -158,9 +158,10 @@ def _each(value: Any) -> Sequence[Any]:
     return value if isinstance(value, list | tuple) else [value]
 
 
-def _kind(value: Any) -> object:
+def kind_of(value: Any) -> object:
+    """Returns what tells a value from others: a number is 0, 0.5, 1 or another one."""
     if isinstance(value, list | tuple):
-        return tuple(map(_kind, value))
+        return tuple(map(kind_of, value))
     number = isinstance(value, int | float) and not isinstance(value, bool)
     return value if not number else f"number {value:g}" if value in (0, 0.5, 1) else "another number"
 
