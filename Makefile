@@ -27,11 +27,12 @@ CHROMIUM ?= chromium
 PICTURES := answers=index.html leaderboard=index.html\#table-small paper=papers/pcl.html\#table-pcl-table2 \
 	claims=papers/pcl.html\#claims compare=pages/compare.html\#pick audit=pages/methods.html\#audit-simcse protocols=pages/small.html\#protocols
 
-.PHONY: help reproduce test test-mirror test-gpu check generated docs pictures sbom lock bench bench-short clean
+.PHONY: help reproduce test test-slow test-mirror test-gpu check generated docs pictures sbom lock bench bench-short clean
 
 help:
 	@echo "make reproduce   small plan from package-registry data to reports/index.html"
 	@echo "make test        lint, spelling and terms, types and the default tests (CPU, offline)"
+	@echo "make test-slow   the tests that make test leaves out for their time"
 	@echo "make test-mirror the tests that need SENTBENCH_MIRROR"
 	@echo "make test-gpu    the laws of every method on this machine's GPU"
 	@echo "make check       compare losses and scores with the committed ones"
@@ -72,6 +73,11 @@ test: $(READY)
 	@python -m pytest -m "not slow and not mirror and not cluster and not gpu" -n 2 --dist worksteal --junitxml=.cache/tests.xml
 	@echo "test results: $(CURDIR)/.cache/tests.xml"
 
+test-slow: $(READY)
+	@mkdir -p .cache
+	@python -m pytest -m "slow and not mirror and not cluster and not gpu" -n 2 --dist worksteal --junitxml=.cache/tests-slow.xml
+	@echo "test results: $(CURDIR)/.cache/tests-slow.xml"
+
 test-mirror: $(READY)
 	@mkdir -p .cache
 	@python -m pytest -m "mirror and not slow" -n 2 --dist worksteal --junitxml=.cache/tests-mirror.xml
@@ -86,6 +92,7 @@ check: $(READY)
 generated: $(READY)
 	@python -m docs.generated
 	@python -m tests.regression.reference --missing
+	@python -m tests.regression.pairs --missing
 	@# the report has the documents as pages; the pipeline is told of them
 	@sentbench report
 	@dvc commit --quiet --force report || echo "the next make reproduce brings dvc.lock up to date"

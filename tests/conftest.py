@@ -7,9 +7,12 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
+from harness.io import declarations
 from harness.process import in_effect, prepare
+from tests.support.yaml_files import remembering
 
 prepare()  # before NumPy and torch load
+declarations.read_yaml = remembering(declarations.read_yaml)
 
 
 def pytest_configure() -> None:

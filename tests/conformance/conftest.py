@@ -1,15 +1,11 @@
 """What every test of the methods' samples is built on, and where it computes."""
 
 from collections.abc import Callable, Iterator
-from copy import deepcopy
-from pathlib import Path
-from typing import Any
 
 import pytest
-import torch
 
 from harness.process import make_gpu_deterministic
-from methods.core import folders
+from tests.support.networks import each_network_is_built_once
 from tests.support.samples import Ground, Grounds
 from tests.support.tiny import Sample
 
@@ -30,18 +26,6 @@ def device(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="module")
 def each_backbone_is_read_once() -> Iterator[None]:
-    """Networks of the tiny backbones are copies of one that was read; folders that a test saves are read."""
-    read, networks = folders.read_model, dict[tuple[Path, str], torch.nn.Module]()
-
-    def copied(kind: Any, folder: Path, *, config: Any, **options: Any) -> torch.nn.Module:
-        if "ground" not in str(folder):
-            return read(kind, folder, config=config, **options)
-        name = folder, f"{config.to_json_string()} {options}"
-        if name not in networks:
-            with torch.random.fork_rng(devices=[]):
-                networks[name] = read(kind, folder, config=config, **options)
-        return deepcopy(networks[name])
-
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(folders, "read_model", copied)
+    """Folders that a test saves are read by the library."""
+    with each_network_is_built_once(lambda folder: "ground" in str(folder)):
         yield

@@ -31,6 +31,7 @@ from tests.support.samples import Ground, make, samples_of
 from tests.support.simulated_device import TwoDevicesError
 from tests.support.tiny import Sample
 
+pytestmark = pytest.mark.usefixtures("each_backbone_is_read_once")
 WAITS_OF_A_STEP = 1
 APART = {"fp32": 1e-4, "bf16": 0.3}
 """How far a loss may be from the CPU's, in shares of it."""
@@ -44,7 +45,7 @@ NONDETERMINISTIC = (
 """How the names of operators begin that have no deterministic form on a GPU, as torch documents them."""
 
 COMPARED = [
-    pytest.param(sample, id=f"{name}-{sample.label}", marks=[] if number < 2 else [pytest.mark.slow])
+    pytest.param(sample, id=f"{name}-{sample.label}", marks=[] if number == 0 else [pytest.mark.slow])
     for name in METHODS
     for number, sample in enumerate(samples_of(name))
     if sample.trained

@@ -11,12 +11,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import yaml
 
 import sentbench
 from docs import outputs
 from harness.cli import command_in, parser_of
 from tests.faults.small_project import write_stsb
+from tests.support.yaml_files import load_yaml
 
 ROOT = Path(__file__).parents[2]
 GENERATED = "reference"
@@ -157,7 +157,7 @@ def test_the_notebook_runs_from_top_to_bottom_in_an_empty_folder(
 def test_the_workflow_of_the_page_on_ci_runs_commands_that_are_there() -> None:
     page = (ROOT / "docs/ci.md").read_text(encoding="utf-8")
     (text,) = re.findall(r"^```yaml\n(.+?)^```$", page, flags=re.M | re.S)
-    (job,) = yaml.safe_load(text)["jobs"].values()
+    (job,) = load_yaml(text)["jobs"].values()
     runs = [shlex.split(step["run"]) for step in job["steps"] if "run" in step]
     made = (ROOT / "Makefile").read_text(encoding="utf-8")
     called = []
@@ -214,7 +214,7 @@ def test_the_documents_build_as_pages_without_a_warning(tmp_path: Path) -> None:
 
 
 def test_the_citation_and_the_changelog_are_of_this_version() -> None:
-    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    citation = load_yaml((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert {"cff-version", "message", "title", "authors"} <= set(citation)
     assert citation["version"] == sentbench.__version__
     assert f"\n## {sentbench.__version__}\n" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")

@@ -6,12 +6,12 @@ import sys
 from pathlib import Path
 
 import pytest
-import yaml
 
 from docs import generated, outputs
 from docs.generated import KINDS, SCHEMAS, schema_text
 from harness.report.measurements import Measurements, to_speed_section
 from tests.harness.report.test_speed import two_machines
+from tests.support.yaml_files import load_yaml
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = {
@@ -97,5 +97,5 @@ def test_every_file_of_a_kind_names_its_schema_and_has_its_keys(kind: str) -> No
         head, _, named = path.read_text().partition("\n")[0].partition("$schema=")
         assert head == "# yaml-language-server: "
         assert (path.parent / named).resolve() == ROOT / SCHEMAS / f"{kind}.json"
-        keys = set(yaml.safe_load(path.read_text()))
+        keys = set(load_yaml(path.read_text()))
         assert set(schema.get("required", ())) <= keys <= set(schema["properties"])

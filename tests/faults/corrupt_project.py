@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
-import yaml
-
 from harness.cli import main
 from tests.faults.small_project import (
     EVALUATE,
@@ -20,6 +18,7 @@ from tests.faults.small_project import (
     write_project,
     write_source_record,
 )
+from tests.support.yaml_files import dump_yaml, load_yaml
 
 STUDENT = "distill-small__minilm-l2__s0"
 VIEWS = "sct-small__minilm-l2__s0"
@@ -135,7 +134,7 @@ def write_everything(folder: Path) -> Path:
     (folder / "data/tiny/words.txt").write_text("one\ntwo\nthree\n")
     for name in ("words", "model", "tiny"):
         write_source_record(folder / "data" / name)
-    (folder / "params.yaml").write_text(yaml.safe_dump(_params(folder), sort_keys=False))
+    (folder / "params.yaml").write_text(dump_yaml(_params(folder), sort_keys=False))
     with chdir(folder):
         made = [["stage", "teach", TEACHER], DERIVE, ["stage", "backbone", "first"], ["stage", "entries"]]
         for command in (TRAIN, EVALUATE, *made):
@@ -147,9 +146,9 @@ def write_everything(folder: Path) -> Path:
 
 
 def _params(folder: Path) -> dict[str, Any]:
-    plan = yaml.safe_load((ROOT / "params.yaml").read_text())
+    plan = load_yaml((ROOT / "params.yaml").read_text())
     planned = plan["runs"]
-    params: dict[str, Any] = yaml.safe_load((folder / "params.yaml").read_text())
+    params: dict[str, Any] = load_yaml((folder / "params.yaml").read_text())
     runs = params["runs"]
     runs[RUN]["weights"] = "both"
     short = {name: runs[RUN][name] for name in ("corpus", "tasks", "weights", "train")}

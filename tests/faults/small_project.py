@@ -1,15 +1,17 @@
 """A project of one run of a tiny encoder: what every command that writes can be tried on in a second."""
 
+import copy
 import json
 import shutil
+from functools import cache
 from pathlib import Path
-
-import yaml
+from typing import Any
 
 from harness.io.files import sha256_of
 from tests.support import tiny
 from tests.support.leaderboards import write_leaderboards
 from tests.support.sources import made_up_source
+from tests.support.yaml_files import dump_yaml, load_yaml
 
 ROOT = Path(__file__).parents[2]
 PLANNED, RUN = "simcse-small__words-50d__s0", "simcse-small__minilm-l2__s0"
@@ -40,15 +42,21 @@ def write_project(folder: Path) -> Path:
     (folder / "data/words").mkdir()
     (folder / "data/words/words.txt").write_text("".join(f"{row.text}\n" for row in tiny.rows()))
     tiny.write_backbone(folder / "backbones/minilm-l2")
-    params = yaml.safe_load((ROOT / "params.yaml").read_text())
+    params = copy.deepcopy(_plan_of_one_run())
     run = params["runs"][PLANNED] | {"backbone": "backbones/minilm-l2"}
     run |= {"corpus": "data/words", "parent": "data/words", "tasks": ["STSB"], "weights": "best-dev"}
     run["train"] |= {"steps": 2, "batch_size": 8, "eval_every": 1, "save_every": 1}
     params |= {"runs": {RUN: run}, "sources": {}, "corpora": {}, "teachers": {}}
     source = "data/minilm-l6"
     params["backbones"] = {"minilm-l2": {"origin": source, "corpus": source, "layers": None}}
-    (folder / "params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
+    (folder / "params.yaml").write_text(dump_yaml(params, sort_keys=False))
     return folder
+
+
+@cache
+def _plan_of_one_run() -> dict[str, Any]:
+    params: dict[str, Any] = load_yaml((ROOT / "params.yaml").read_text())
+    return params | {"runs": {PLANNED: params["runs"][PLANNED]}}
 
 
 def write_stsb(folder: Path) -> None:

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 import torch
-import yaml
 from safetensors.torch import load_file, save_file
 
 from harness.cli import main
@@ -17,6 +16,7 @@ from methods.simcse.method import SimCSE
 from tests.faults.small_project import RUN, train, write_project
 from tests.faults.trees import tree_but
 from tests.support.toy import ROWS, toy_trainer
+from tests.support.yaml_files import dump_yaml, load_yaml
 
 FLOATS = {"1e300": 1e300, "1e-300": 1e-300, "inf": float("inf"), "nan": float("nan"), "-1": -1.0}
 WHOLE = {"10**20": 10**20, "-1": -1, "zero": 0}
@@ -50,9 +50,9 @@ def left(project: Path) -> dict[str, Any]:
 def train_with(project: Path, block: str, **settings: Any) -> dict[str, Any]:
     """Writes settings into the plan's run, trains it and returns what was there before."""
     path = project / "params.yaml"
-    params = yaml.safe_load(path.read_text())
+    params = load_yaml(path.read_text())
     params["runs"][RUN][block] |= settings
-    path.write_text(yaml.safe_dump(params))
+    path.write_text(dump_yaml(params))
     before = left(project)
     assert main(train(RUN)) == 2
     return before

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from harness.errors import InputError
 from harness.io.declarations import check_name, check_relative_path, check_table_key, folder_in
 from harness.io.yaml_files import read_yaml
+from tests.support.yaml_files import dump_yaml
 
 MANY = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 TEXT = st.text(
@@ -26,7 +27,7 @@ MAPPING = st.dictionaries(TEXT, VALUE, min_size=1, max_size=4)
 CONTENT = st.one_of(
     st.binary(max_size=80),
     st.text(st.sampled_from("ab:-[]{}&*!|>'\"#%@,?\n \t01.~"), max_size=60).map(str.encode),
-    MAPPING.map(lambda value: yaml.safe_dump(value, allow_unicode=True).encode()),
+    MAPPING.map(lambda value: dump_yaml(value, allow_unicode=True).encode()),
 )
 
 
@@ -61,8 +62,8 @@ def test_a_key_that_stands_twice_is_refused_at_any_depth(
 ) -> None:
     """The first key of the mapping is written once more behind the others, whatever they hold."""
     key, *_ = value
-    one = yaml.safe_dump({key: 0}, allow_unicode=True)
-    lines = (yaml.safe_dump(value, allow_unicode=True, sort_keys=False) + one).splitlines(True)
+    one = dump_yaml({key: 0}, allow_unicode=True)
+    lines = (dump_yaml(value, allow_unicode=True, sort_keys=False) + one).splitlines(True)
     for level in range(depth):
         lines = [f"level{level}:\n", *(f"  {line}" for line in lines)]
     if in_list:

@@ -67,11 +67,10 @@ def test_a_declared_file_that_is_damaged_in_any_way_is_one_line(
 ) -> None:
     """Of the kinds of damage one in `every` is tried."""
     wrong, tried = [], 0
-    for number, kind in enumerate(damaged(project / name)):
-        if number % every == len(name) % every:
-            tried += 1
-            problem = ending_of(FILES[name], capsys, accepted=(0, 1)).problem
-            wrong += [f"{name}, {kind}: {problem}"] if problem else []
-            os.chdir(project)
+    for kind in damaged(project / name, every=every, start=len(name) % every):
+        tried += 1
+        problem = ending_of(FILES[name], capsys, accepted=(0, 1)).problem
+        wrong += [f"{name}, {kind}: {problem}"] if problem else []
+        os.chdir(project)
     assert tried >= 40 // every
     assert not wrong, "\n".join(wrong)

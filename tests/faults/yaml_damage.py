@@ -2,13 +2,14 @@
 
 import copy
 from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from tests.faults.corruptions import SHAPES, flip, truncate
 from tests.harness.io.test_yaml_files import bomb, chain
+from tests.support.yaml_files import dump_yaml, load_yaml
 
 TEXTS: dict[str, Callable[[str], str]] = {
     "byte order mark": lambda text: "\ufeff" + text,
@@ -40,34 +41,50 @@ VALUES: dict[str, Any] = {
 }
 
 
-def damaged(path: Path) -> Iterator[str]:
-    """Does one kind of damage after the other to a file, and yields its name while it has it."""
+def damaged(path: Path, *, every: int = 1, start: int = 0) -> Iterator[str]:
+    """Does one kind of damage after the other to a file, and yields its name while it has it.
+
+    every, start: of all kinds that which has the number `start`, and each `every`-th after it.
+    """
     original = path.read_bytes()
-    text = original.decode()
-    for name, damage in {**SHAPES, "truncated": truncate, "bit 0": flip(0), "bit 1": flip(1)}.items():
+    for name, damage in islice(kinds_of_damage(original.decode()), start, None, every):
         damage(path)
         yield name
         path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink()
         path.write_bytes(original)
+
+
+def kinds_of_damage(text: str) -> Iterator[tuple[str, Callable[[Path], object]]]:
+    """Yields the name of each kind of damage of a YAML text, and what does it to a file of that text."""
+    yield from {**SHAPES, "truncated": truncate, "bit 0": flip(0), "bit 1": flip(1)}.items()
     for name, change in TEXTS.items():
-        path.write_text(change(text), encoding="utf-8", newline="")
-        yield name
-    for name, content in changed(yaml.safe_load(text)):
-        path.write_text(yaml.safe_dump(content, sort_keys=False, allow_unicode=True), encoding="utf-8")
-        yield name
-    path.write_bytes(original)
+        yield name, partial(_write, make=partial(change, text))
+    content = load_yaml(text)
+    for name, place, value in changes(content):
+        yield name, partial(_write, make=partial(_changed, content, place, value))
 
 
-def changed(content: Any) -> Iterator[tuple[str, Any]]:
-    """Yields what a file says with one change at each level: a value of each type, a key lost, a key more."""
+def _write(path: Path, make: Callable[[], str]) -> None:
+    path.write_text(make(), encoding="utf-8", newline="")
+
+
+def _changed(content: Any, place: tuple[Any, ...], value: Any) -> str:
+    return dump_yaml(replaced(content, place, value), sort_keys=False, allow_unicode=True)
+
+
+def changes(content: Any) -> Iterator[tuple[str, tuple[Any, ...], Any]]:
+    """Yields one change at each level, as a name, a place and what is there afterwards.
+
+    A value of each type, a key lost, a key more.
+    """
     for level, place in enumerate(places(content)):
         for name, value in VALUES.items():
-            yield f"{name} at {'.'.join(map(str, place))}", replaced(content, place, value)
+            yield f"{name} at {'.'.join(map(str, place))}", place, value
         holder = at(content, place[:-1])
         if isinstance(holder, dict):
             without = {key: value for key, value in holder.items() if key != place[-1]}
             for name, found in (("lost", without), ("unknown", {**holder, f"unknown{level}": 1})):
-                yield f"{name} {place[-1]}", replaced(content, place[:-1], found)
+                yield f"{name} {place[-1]}", place[:-1], found
 
 
 def places(content: Any) -> Iterator[tuple[Any, ...]]:

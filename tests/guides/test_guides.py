@@ -44,29 +44,50 @@ def steps_of(guide: str, name: str) -> str:
     return "\n".join(lines).replace("NAME", name).replace("Name", name.capitalize())
 
 
-def test_a_method_is_four_files_and_a_recipe_and_the_rest_is_generated(checkout: Checkout) -> None:
+FILES = {
+    "methods/toyone/method.py",
+    "methods/toyone/README.md",
+    "tests/methods/toyone/sample.py",
+    "tests/methods/toyone/test_toyone.py",
+}
+
+
+@pytest.fixture
+def with_toyone(checkout: Checkout) -> Checkout:
+    """A checkout in which the guide's commands have copied the template as the method toyone."""
     subprocess.run(["bash", "-ec", steps_of("Add a method", "toyone")], cwd=checkout.folder, check=True)
-    files = {
-        "methods/toyone/method.py",
-        "methods/toyone/README.md",
-        "tests/methods/toyone/sample.py",
-        "tests/methods/toyone/test_toyone.py",
-    }
-    assert checkout.touched() == files
+    return checkout
+
+
+def with_recipe_and_tests(checkout: Checkout) -> None:
+    """Writes the recipe, and something in place of the template's tests that fail."""
+    written = checkout.folder / "tests/methods/toyone/test_toyone.py"
+    checkout.write({str(written): re.sub(r"pytest.fail.*", "pass", written.read_text())})
+    checkout.write({"recipes/toy.yaml": RECIPE})
+
+
+def test_a_method_is_four_files_and_a_recipe(with_toyone: Checkout) -> None:
+    checkout = with_toyone
+    assert checkout.touched() == FILES
     for words in (["check"], ["format", "--check"]):
         lint = ["ruff", *words, "--no-cache", "methods/toyone", "tests/methods/toyone"]
         assert subprocess.run(lint, cwd=checkout.folder, capture_output=True).returncode == 0
     with pytest.raises(AssertionError, match=r"^FFF "):
         checkout.pytest("tests/methods/toyone")
-    written = checkout.folder / "tests/methods/toyone/test_toyone.py"
-    checkout.write({str(written): re.sub(r"pytest.fail.*", "pass", written.read_text())})
-    checkout.write({"recipes/toy.yaml": RECIPE})
+    with_recipe_and_tests(checkout)
     assert "toyone" in checkout.sentbench("list", "methods").split()
     assert "toyone-tiny" in checkout.sentbench("plan", "toy", "--dry-run")
 
+
+@pytest.mark.slow
+def test_the_template_passes_the_tests_of_every_method_and_the_rest_is_generated(
+    with_toyone: Checkout,
+) -> None:
+    checkout = with_toyone
+    with_recipe_and_tests(checkout)
     checkout.run("-m", "tests.regression.reference", "--missing", PYTHONHASHSEED="0")
     generated = {"tests/regression/reference.json"}
-    assert checkout.touched() == {*files, *generated, "recipes/toy.yaml"}
+    assert checkout.touched() == {*FILES, *generated, "recipes/toy.yaml"}
     checkout.pytest(*EVERY_METHOD, "-k", "toyone or every_method_of or every_import", "-m", "not slow")
     assert checkout.run("-c", "from docs.generated import stale; print(stale())").strip() == "{}"
 

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from harness.evidence.curves import LOSSES, POINTS, losses_of
 from harness.evidence.store import read_results
 from harness.report.formats.summary import flat_metrics, metrics_files
 from tests.support.git import commit
+from tests.support.yaml_files import dump_yaml, load_yaml
 
 ROOT = Path(__file__).parents[2]
 SYSTEM = "simcse-small__words-50d"
@@ -32,9 +32,9 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patched:
         patched.chdir(folder)
         shutil.copy(ROOT / "dvc.yaml", "dvc.yaml")
-        plan = yaml.safe_load((ROOT / "params.yaml").read_text())
+        plan = load_yaml((ROOT / "params.yaml").read_text())
         plan["runs"] = {key: run for key, run in plan["runs"].items() if key.startswith(SYSTEM)}
-        Path("params.yaml").write_text(yaml.safe_dump(plan))
+        Path("params.yaml").write_text(dump_yaml(plan))
         for path in (METRICS, Path("reports/scores"), Path("reports/curves"), LOSSES, Path(".dvc")):
             path.mkdir(parents=True)
         shutil.copy(ROOT / ".dvc/config", ".dvc/config")

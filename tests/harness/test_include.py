@@ -7,11 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
-import yaml
 
 from harness.io.fingerprint import CodeBase
 from tests.faults.small_project import write_project, write_source_record
 from tests.harness.commands.test_try import SAME
+from tests.support.yaml_files import dump_yaml, load_yaml
 
 ROOT = Path(__file__).parents[2]
 HELPER = "def half(value):\n    return value / 2\n"
@@ -60,12 +60,12 @@ protocol: "None."
 
 def recipe() -> str:
     """Returns a recipe of four steps."""
-    small = yaml.safe_load((ROOT / "params.yaml").read_text())["runs"]["simcse-small__words-50d__s0"]
+    small = load_yaml((ROOT / "params.yaml").read_text())["runs"]["simcse-small__words-50d__s0"]
     train = small["train"] | {"steps": 2, "batch_size": 8, "eval_every": 1, "save_every": 1}
     run = {"id": "mycse-own", "method": "mycse", "variant": "own", "backbones": ["minilm-l2"], "seeds": [0]}
     run |= {"pooling": "mean", "corpus": "own-words", "weights": "best-dev", "tasks": ["LENGTHS", "STSB"]}
     run |= {"config": {"max_length": 32}, "train": train, "arithmetic": "portable"}
-    return yaml.safe_dump({"name": "mine", "providers": ["embedded"], "runs": [run]})
+    return dump_yaml({"name": "mine", "providers": ["embedded"], "runs": [run]})
 
 
 @pytest.fixture

@@ -8,7 +8,8 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
-import yaml
+
+from tests.support.yaml_files import load_yaml
 
 ROOT = Path(__file__).parents[2]
 EVERYBODY = {"harness.errors", "harness.io", "harness.paths"}
@@ -141,6 +142,6 @@ def test_light_commands_load_nothing_heavy(words: str) -> None:
 
 
 def test_every_stage_of_the_pipeline_is_a_file_of_its_name() -> None:
-    stages = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]
+    stages = load_yaml((ROOT / "dvc.yaml").read_text())["stages"]
     files = {path.stem for path in (ROOT / "harness/stages").glob("*.py")}
     assert {name.removesuffix("-data") for name in stages} <= files

@@ -1,7 +1,7 @@
 """Every configuration of the recipes trains as it did: losses, rates, development scores, kept weights."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from tests.regression.reference import (
     presets,
     write_project,
 )
+from tests.support.networks import each_network_is_built_once
 
 NEAR, AGAIN = 1e-4, "after a wanted change: python -m tests.regression.reference"
 
@@ -27,6 +28,12 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("reference") / "project"
     write_project(folder)
     return folder
+
+
+@pytest.fixture(scope="module", autouse=True)
+def networks() -> Iterator[None]:
+    with each_network_is_built_once():
+        yield
 
 
 @pytest.fixture

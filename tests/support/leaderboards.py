@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-import yaml
+from tests.support.yaml_files import dump_yaml, load_yaml
 
 ROOT = Path(__file__).parents[2]
 KEPT = {
@@ -21,11 +21,11 @@ def write_leaderboards(folder: Path) -> Path:
         return {name for name in names if kept is not None and Path(name).stem not in kept}
 
     shutil.copytree(ROOT / "leaderboards", folder, ignore=left_out)
-    answers = yaml.safe_load((folder / "answers.yaml").read_text())
+    answers = load_yaml((folder / "answers.yaml").read_text())
     numbers = [number for number in answers["numbers"] if number["table"].replace("/", "-") in KEPT["tables"]]
-    (folder / "answers.yaml").write_text(yaml.safe_dump({"numbers": numbers}, sort_keys=False))
+    (folder / "answers.yaml").write_text(dump_yaml({"numbers": numbers}, sort_keys=False))
     for path in (folder / "claims").iterdir():
-        declared = yaml.safe_load(path.read_text())
+        declared = load_yaml(path.read_text())
         kept = [claim for claim in declared["claims"] if claim["table"].replace("/", "-") in KEPT["tables"]]
-        path.write_text(yaml.safe_dump({**declared, "claims": kept}, sort_keys=False))
+        path.write_text(dump_yaml({**declared, "claims": kept}, sort_keys=False))
     return folder

@@ -237,8 +237,9 @@ def _is_mask(value: Any) -> bool:
 
 def _line() -> str:
     """Returns the innermost line of this project's code that led here, as `module.py:line`."""
-    for frame in reversed(traceback.extract_stack()):
+    for frame, number in traceback.walk_stack(None):
+        name = frame.f_code.co_filename
         for room in ("/methods/", "/harness/"):
-            if room in frame.filename and "/tests/" not in frame.filename:
-                return f"{room[1:]}{frame.filename.rpartition(room)[2]}:{frame.lineno}"
+            if room in name and "/tests/" not in name:
+                return f"{room[1:]}{name.rpartition(room)[2]}:{number}"
     return "torch"

@@ -1,17 +1,21 @@
 """A two-layer BERT of width 16 with a real word-piece tokenizer, and everything a few-step run needs."""
 
+import atexit
+import shutil
+import tempfile
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
+from benchmarks import stand_ins
 from benchmarks.stand_ins import SPECIAL as SPECIAL
 from benchmarks.stand_ins import TRAIN as TRAIN
 from benchmarks.stand_ins import WORDS as WORDS
 from benchmarks.stand_ins import rows as rows
-from benchmarks.stand_ins import write_backbone as write_backbone
 from methods.core import streams
 from methods.core.encoder import SentenceEncoder
 from methods.core.method import Method
@@ -39,6 +43,24 @@ class Sample(NamedTuple):
     export_tolerance: float = 1e-5
     portable: bool = True
     zero_gradients: tuple[str, ...] = ()
+
+
+def write_backbone(folder: Path, **settings: Any) -> Path:
+    """Writes a backbone as benchmarks.stand_ins does; those of one process with equal settings are copies.
+
+    torch draws afterwards what it draws after the first.
+    """
+    made, state = _written(tuple(sorted(settings.items())))
+    shutil.copytree(made, folder, dirs_exist_ok=True)
+    torch.set_rng_state(state)
+    return folder
+
+
+@cache
+def _written(settings: tuple[tuple[str, Any], ...]) -> tuple[Path, torch.Tensor]:
+    top = Path(tempfile.mkdtemp(prefix="sentbench-tests-"))
+    atexit.register(shutil.rmtree, top, ignore_errors=True)
+    return stand_ins.write_backbone(top / "backbone", **dict(settings)), torch.get_rng_state()
 
 
 def stsb(texts: int = 16) -> str:

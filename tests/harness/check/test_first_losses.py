@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 import torch
-import yaml
 
 from harness.check.first_losses import (
     QUEUE,
@@ -30,6 +29,7 @@ from methods.core.resume import LOG
 from methods.core.streams import INITIALISE, subset, torch_seed
 from methods.core.trainer import Trainer
 from tests.faults.small_project import RUN, write_project
+from tests.support.yaml_files import load_yaml
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +120,7 @@ def test_the_file_has_a_line_for_each_run_and_a_damaged_one_is_refused(tmp_path:
     assert read_losses(path) == known
     comment, *lines = path.read_text().splitlines()
     assert comment.startswith("# ")
-    assert [yaml.safe_load(line) for line in lines] == [{key: losses} for key, losses in known.items()]
+    assert [load_yaml(line) for line in lines] == [{key: losses} for key, losses in known.items()]
     path.write_text("a__b__s0: [1.0, 2.0]\n")
     with pytest.raises(InputError, match="a__b__s0"):
         read_losses(path)

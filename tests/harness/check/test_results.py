@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from harness.cli import main
 from harness.evidence.schema import ResultFile
@@ -18,6 +17,7 @@ from harness.evidence.store import write_result
 from harness.paths import stored_vectors
 from tests.support.git import commit, git
 from tests.support.results import SCORE, raw_result
+from tests.support.yaml_files import dump_yaml, load_yaml
 
 ROOT = Path(__file__).parents[3]
 TRAINED = [f"simcse-small__words-50d__s{seed}" for seed in range(3)]
@@ -74,10 +74,10 @@ def project(committed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 def committed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A checkout with two systems, four runs, whose results are committed and were made again, all equal."""
     folder = tmp_path_factory.mktemp("committed")
-    params = yaml.safe_load((ROOT / "params.yaml").read_text())
+    params = load_yaml((ROOT / "params.yaml").read_text())
     params["runs"] = {key: params["runs"][key] for key in (*TRAINED, UNTRAINED)}
     with chdir(folder):
-        Path("params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
+        Path("params.yaml").write_text(dump_yaml(params, sort_keys=False))
         Path("dvc.lock").write_text("schema: '2.0'\n")
         Path(".gitignore").write_text("embeddings\n")
         for key in params["runs"]:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import yaml
 
 from harness.cli import main
 from harness.commands.publish_files import complete_weights, reported_values
@@ -15,6 +14,7 @@ from harness.errors import InputError
 from harness.stages.evaluate import encoder_hash
 from tests.support import hub_server, tiny
 from tests.support.results import raw_result
+from tests.support.yaml_files import dump_yaml, load_yaml
 
 ROOT = Path(__file__).parents[3]
 KEYS = [f"simcse-small__words-50d__s{seed}" for seed in range(3)]
@@ -41,10 +41,10 @@ def write_scores(key: str, seed: int, folder: Path, *, text: str = "raw") -> Non
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The committed plan with three seeds of simcse-small, and their artefacts and scores."""
     monkeypatch.chdir(tmp_path)
-    params = yaml.safe_load((ROOT / "params.yaml").read_text())
+    params = load_yaml((ROOT / "params.yaml").read_text())
     runs = params["runs"].items()
     params["runs"] = {key: run for key, run in runs if key in KEYS or run["id"] != "simcse-small"}
-    Path("params.yaml").write_text(yaml.safe_dump(params, sort_keys=False))
+    Path("params.yaml").write_text(dump_yaml(params, sort_keys=False))
     Path("leaderboards").symlink_to(ROOT / "leaderboards")
     for seed, key in enumerate(KEYS):
         backbone = tiny.write_backbone(tmp_path / f"bert-{seed}", seed=seed)
@@ -75,7 +75,7 @@ def test_the_card_states_the_distribution_over_seeds_and_how_to_rebuild(project:
     assert "| STSB | spearman | all | 51.00 | 1.00 | 3 | 50.00, 51.00, 52.00 | 100 |" in card
     assert "the seed with the median development score (80.00), not the best one" in card
     assert f"dvc repro evaluate@{KEYS[0]} evaluate@{KEYS[1]} evaluate@{KEYS[2]}" in card
-    head = yaml.safe_load(card.split("---")[1])
+    head = load_yaml(card.split("---")[1])
     assert head["license"] == "other", "that of the word vectors is none that the hub lists"
     assert head["library_name"] == "sentence-transformers"
 
@@ -136,7 +136,7 @@ def test_publishing_one_run_again_replaces_the_folder_and_has_no_spread(project:
     assert main(["publish", KEYS[1], "--out", "card", "--licence", "Our own"]) == 0
     card = Path("card/README.md").read_text()
     assert "| STSB | spearman | all | 51.00 | – | 1 | 51.00 | 100 |" in card
-    head = yaml.safe_load(card.split("---")[1])
+    head = load_yaml(card.split("---")[1])
     assert (head["license"], head["license_name"]) == ("other", "Our own")
 
 
@@ -203,7 +203,7 @@ def test_metadata_state_the_published_weights_the_spread_and_the_data(
     spread = {"seeds": 3, "mean_over_seeds": 51.0, "sd_over_seeds": 1.0}
     assert found.metric_args == {**spread, "reported_by_paper": 53.5}
     (path,) = Path("card/.eval_results").iterdir()
-    (entry,) = parse_eval_result_entries(yaml.safe_load(path.read_text()))
+    (entry,) = parse_eval_result_entries(load_yaml(path.read_text()))
     stated = (entry.dataset_id, entry.value, entry.dataset_revision)
     assert stated == ("mteb/stsbenchmark-sts", 52.0, revision)
 

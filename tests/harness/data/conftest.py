@@ -1,11 +1,16 @@
 """Small sources in every provider, built in a temporary folder that is also the working folder."""
 
+import runpy
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from harness.data import providers
 from harness.data.sources import SOURCES, Source
 from tests.harness.data.small_sources import TEXT, Declare
 from tests.support.hub_server import Hub, reached
@@ -49,3 +54,30 @@ def server(place: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     """A hub that is reached, with an empty cache."""
     with reached(monkeypatch, place / "client") as hub:
         yield hub
+
+
+PICKLED = "harness.compute.pickled"
+
+
+@pytest.fixture
+def pickles_read_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The module that reads pickles runs in the process of the tests, where torch is loaded.
+
+    test_hub_sources.py has tests of the process of its own.
+    """
+    start = subprocess.run
+
+    def run(command: list[str], **options: Any) -> subprocess.CompletedProcess[str]:
+        if PICKLED not in command:
+            return start(command, **options)
+        assert options["capture_output"]
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(sys, "argv", command[command.index(PICKLED) :])
+            patched.delitem(sys.modules, PICKLED, raising=False)
+            try:
+                runpy.run_module(PICKLED, run_name="__main__")
+            except SystemExit as ended:
+                return subprocess.CompletedProcess(command, 1, "", f"{ended.code}\n")
+        return subprocess.CompletedProcess(command, 0, "", "")
+
+    monkeypatch.setattr(providers, "subprocess", SimpleNamespace(run=run))

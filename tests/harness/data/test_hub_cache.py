@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-import yaml
 
 from harness.cli import main
 from harness.data.sources import PROVIDERS, SOURCES
@@ -23,7 +22,9 @@ from tests.harness.data.test_shared_folder import PLAN
 from tests.support.checkpoints import pickled
 from tests.support.hub_server import Fault, Hub, no_pauses
 from tests.support.sources import made_up_source, packed
+from tests.support.yaml_files import dump_yaml
 
+pytestmark = pytest.mark.usefixtures("pickles_read_here")
 WEIGHTS = random.Random(0).randbytes(9000)
 NAME = "refs/pr/4"
 
@@ -94,7 +95,7 @@ def hub(server: Hub, place: Path, monkeypatch: pytest.MonkeyPatch) -> Hub:
     """A hub and a registry that have a source of each kind."""
     import torch
 
-    Path("params.yaml").write_text(yaml.safe_dump(PLAN | {"providers": list(PROVIDERS)}))
+    Path("params.yaml").write_text(dump_yaml(PLAN | {"providers": list(PROVIDERS)}))
     monkeypatch.setenv("PIP_FIND_LINKS", str(place / "registry"))
     write_wheel(place / "registry" / WHEEL, {"in/words.txt": TEXT})
     for name, kind in KINDS.items():

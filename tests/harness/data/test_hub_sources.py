@@ -78,6 +78,7 @@ def test_of_pickled_weights_the_tensors_are_fetched(server: Hub, declare: Declar
     assert read_record(folder)["revision"] == COMMIT
 
 
+@pytest.mark.usefixtures("pickles_read_here")
 def test_of_pickled_weights_in_a_folder_the_tensors_are_fetched(server: Hub, declare: Declare) -> None:
     """As GloVe is on the hub: a module's folder, no config.json next to the pickle."""
     import torch
@@ -105,8 +106,11 @@ class Evil:
 
 @pytest.mark.parametrize("value", [Evil(), {"a": Evil()}, {"a": [1, 2]}], ids=["object", "inside", "list"])
 def test_a_pickle_of_anything_but_tensors_is_refused_and_not_opened(
-    server: Hub, declare: Declare, place: Path, value: object
+    server: Hub, declare: Declare, place: Path, value: object, request: pytest.FixtureRequest
 ) -> None:
+    """The first in a process of its own, as commands read a pickle; the others in that of the tests."""
+    if not isinstance(value, Evil):
+        request.getfixturevalue("pickles_read_here")
     server.add("some/model", {"config.json": b"{}", "pytorch_model.bin": pickled(value)}, commit=COMMIT)
     declare({"hub": {"repo": "some/model", "repo_type": "model", "revision": "main"}}, **MODEL)
     with pytest.raises(InputError, match=rf"{COMMIT}/pytorch_model\.bin: .* tensors alone"):
@@ -115,6 +119,7 @@ def test_a_pickle_of_anything_but_tensors_is_refused_and_not_opened(
     assert not list(place.rglob("model.safetensors"))
 
 
+@pytest.mark.usefixtures("pickles_read_here")
 def test_a_copy_of_the_hub_may_have_a_pickle_alone(
     place: Path, declare: Declare, monkeypatch: pytest.MonkeyPatch
 ) -> None:

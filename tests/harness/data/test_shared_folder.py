@@ -5,13 +5,13 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-import yaml
 
 from harness.cli import main
 from harness.data.download import copy_fetched, fetch
 from harness.errors import InputError
 from harness.paths import cache
 from tests.harness.data.small_sources import TEXT, Declare
+from tests.support.yaml_files import dump_yaml
 
 PLAN = {
     **{part: {} for part in ("backbones", "corpora", "teachers", "reads", "runs")},
@@ -27,7 +27,7 @@ def shared(mirrored: Path, declare: Declare, place: Path, monkeypatch: pytest.Mo
     declare({"mirror": {"folder": "words"}})
     project = place / "project"
     project.mkdir()
-    (project / "params.yaml").write_text(yaml.safe_dump(PLAN))
+    (project / "params.yaml").write_text(dump_yaml(PLAN))
     monkeypatch.chdir(project)
     monkeypatch.setenv("SENTBENCH_DATA", str(place / "shared"))
     return place / "shared"

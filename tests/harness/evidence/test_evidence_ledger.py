@@ -4,12 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from harness.errors import InputError
 from harness.evidence import statistics
 from harness.evidence.ledger import Ledger, Score, Summary, load_ledger, runs_of
 from harness.evidence.published import Published
+from tests.support.yaml_files import dump_yaml
 
 SETS = ("STS12", "STS13", "STS14", "STS15", "STS16", "STSB", "SICKR")
 
@@ -48,8 +48,8 @@ SCOPE: dict[str, Any] = {"groups": {}, "same": {}, "searched": []}
 
 
 def write(folder: Path, studies: list[dict[str, Any]], scope: dict[str, Any] = SCOPE) -> Path:
-    (folder / "studies.yaml").write_text(yaml.safe_dump({"studies": studies}), encoding="utf-8")
-    (folder / "scope.yaml").write_text(yaml.safe_dump(scope), encoding="utf-8")
+    (folder / "studies.yaml").write_text(dump_yaml({"studies": studies}), encoding="utf-8")
+    (folder / "scope.yaml").write_text(dump_yaml(scope), encoding="utf-8")
     return folder
 
 

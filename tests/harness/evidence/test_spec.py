@@ -4,13 +4,13 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-import yaml
 
 from harness.errors import InputError
 from harness.evidence.published import Published
 from harness.evidence.spec import RunChoice, TableSpec, check_spec, load_specs
 from harness.plan.recipes import declared_systems, load_recipes
 from harness.tasks.registry import TASKS
+from tests.support.yaml_files import dump_yaml
 
 SYSTEMS = {key: system.backbones for key, system in declared_systems(load_recipes()).items()}
 TOY = {
@@ -103,7 +103,7 @@ def test_a_wrong_name_gives_one_line(spec: TableSpec, complaint: str, published:
 
 def test_a_wrong_spec_file_gives_one_line(tmp_path: Path) -> None:
     toy = {**TOY, "rows": [{"title": "PCL", "run": "../x@b"}]}
-    (tmp_path / "toy.yaml").write_text(yaml.safe_dump(toy), encoding="utf-8")
+    (tmp_path / "toy.yaml").write_text(dump_yaml(toy), encoding="utf-8")
     with pytest.raises(InputError, match=r"toy\.yaml: ") as caught:
         load_specs(tmp_path)
     assert "expected a name of lower-case letters" in str(caught.value)

@@ -7,7 +7,6 @@ from typing import Any
 
 import dvc.lock
 import pytest
-import yaml
 
 from harness.cli import main
 from harness.commands import launch
@@ -20,6 +19,7 @@ from tests.harness.launch.toy_pipeline import (
     wait_until_gone,
     write_pipeline,
 )
+from tests.support.yaml_files import load_yaml
 
 Toy = Callable[[dict[str, Any]], Path]
 FAN = {
@@ -116,7 +116,7 @@ def test_scores_outside_the_cache_are_restored_because_they_are_plots(toy: Toy) 
     assert main(["launch"]) == 0
     assert sorted(runs(Path())) == ["plain", "plain", "scored"]
     assert Path("scored.txt").read_text() == "words\n"
-    evaluate = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]["evaluate"]["do"]
+    evaluate = load_yaml((ROOT / "dvc.yaml").read_text())["stages"]["evaluate"]["do"]
     assert "reports/scores/${key}.json" in {next(iter(out)) for out in evaluate["plots"]}
 
 

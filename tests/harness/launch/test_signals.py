@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import yaml
 
 from tests.harness.launch.toy_pipeline import (
     ROOT,
@@ -18,6 +17,7 @@ from tests.harness.launch.toy_pipeline import (
     wait_until_gone,
     write_pipeline,
 )
+from tests.support.yaml_files import load_yaml
 
 OURS = """
 import os
@@ -127,5 +127,5 @@ def test_a_signal_at_any_time_leaves_what_the_next_launch_goes_on_from(
     assert again.communicate(timeout=120)[1].rstrip().endswith("done") or again.returncode == 0
     serial = write_pipeline(tmp_path / "serial", stages)
     repro(serial)
-    found = [yaml.safe_load((place / "dvc.lock").read_text()) for place in (folder, serial)]
+    found = [load_yaml((place / "dvc.lock").read_text()) for place in (folder, serial)]
     assert found[0] == found[1]

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-import yaml
+
+from tests.support.yaml_files import dump_yaml
 
 ROOT = Path(__file__).parents[3]
 RUNS = "runs.txt"
@@ -45,7 +46,7 @@ def write_pipeline(folder: Path, stages: Mapping[str, Any]) -> Path:
     (folder / ".dvc/config").write_text("[core]\n    analytics = false\n    no_scm = true\n")
     (folder / "params.yaml").write_text("plan:\n- toy\n")
     (folder / "source.txt").write_text("words\n")
-    (folder / "dvc.yaml").write_text(yaml.safe_dump({"stages": dict(stages)}, sort_keys=False))
+    (folder / "dvc.yaml").write_text(dump_yaml({"stages": dict(stages)}, sort_keys=False))
     return folder
 
 

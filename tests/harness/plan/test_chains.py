@@ -5,15 +5,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from harness.errors import InputError
 from harness.plan.entries import LONGEST_CHAIN, read_params
 from harness.plan.recipes import Parent, Recipe, load_recipes
 from harness.plan.resolve import resolve
+from tests.support.yaml_files import dump_yaml, load_yaml
 
 ROOT = Path(__file__).parents[3]
-PARAMS = yaml.safe_load((ROOT / "params.yaml").read_text())
+PARAMS = load_yaml((ROOT / "params.yaml").read_text())
 RUN, OTHER = "simcse-small__words-50d__s0", "simcse-small__words-50d__s1"
 CYCLES: dict[str, tuple[tuple[str, str, str, str], ...]] = {
     "reads": (("reads", "evaluation-senteval", "after", ".fingerprints/data/evaluation-senteval.txt"),),
@@ -31,7 +31,7 @@ CYCLES: dict[str, tuple[tuple[str, str, str, str], ...]] = {
 
 def written(folder: Path, params: dict[str, Any]) -> Path:
     path = folder / "params.yaml"
-    path.write_text(yaml.safe_dump(params, sort_keys=False))
+    path.write_text(dump_yaml(params, sort_keys=False))
     return path
 
 
@@ -110,7 +110,7 @@ def declared(kind: str, folder: Path) -> dict[str, Recipe]:
     if kind == "runs":
         return {"small": recipes["small"].model_copy(update={"systems": chain})}
     with (folder / f"{kind}.yaml").open("a") as file:
-        yaml.safe_dump(chain, file)
+        file.write(dump_yaml(chain))
     return recipes
 
 

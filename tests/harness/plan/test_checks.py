@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from harness.errors import InputError
 from harness.plan.checks import check_runs
@@ -15,9 +14,10 @@ from methods.core.method import ParentKind
 from methods.core.networks import Networks
 from methods.registry import METHODS
 from tests.support.samples import Grounds, make, samples_of
+from tests.support.yaml_files import dump_yaml, load_yaml
 
 ROOT = Path(__file__).parents[3]
-SMALL = yaml.safe_load((ROOT / "params.yaml").read_text())["runs"]
+SMALL = load_yaml((ROOT / "params.yaml").read_text())["runs"]
 ENTRIES = {
     "simcse": SMALL["simcse-small__words-50d__s0"],
     "distill": SMALL["distill-small__words-50d__s0"],
@@ -40,7 +40,7 @@ def system(of: str, **changes: Any) -> dict[str, Any]:
 def plan(folder: Path, *systems: dict[str, Any], providers: tuple[str, ...] = ("embedded",)) -> set[str]:
     """Resolves and checks a recipe of these systems; returns the systems of the plan."""
     recipe = {"name": "paper", "providers": list(providers), "runs": list(systems)}
-    (folder / "paper.yaml").write_text(yaml.safe_dump(recipe))
+    (folder / "paper.yaml").write_text(dump_yaml(recipe))
     found = resolve(load_recipes(folder), ["paper/a"], folder=ROOT / "recipes")
     check_runs(found)
     return {run.id for run in found.runs.values()}

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import yaml
 
 import methods
 from harness import paths
@@ -18,6 +17,7 @@ from harness.plan.recipes import Recipe, load_recipes
 from harness.plan.resolve import resolve
 from harness.plan.step_times import StepTimes, read_step_times
 from harness.tasks.registry import SELECTION, members
+from tests.support.yaml_files import dump_yaml
 
 NIGHT, CORES, THREADS = 12.0, 8, 2
 """`sentbench launch --jobs 4`: two threads a run, for one thread of CT takes longer than a night."""
@@ -114,7 +114,7 @@ def test_a_wrong_selection_is_one_line(
     content: dict[str, object], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "recipes").mkdir()
-    (tmp_path / "recipes/mine.yaml").write_text(yaml.safe_dump(content))
+    (tmp_path / "recipes/mine.yaml").write_text(dump_yaml(content))
     assert main(["--include", str(tmp_path), "plan", "mine", "--dry-run"]) == 2
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 1
@@ -125,7 +125,7 @@ def test_a_selection_of_ones_own_is_a_plan(tmp_path: Path, capsys: pytest.Captur
     taken = [{"system": "glove", "backbones": ["glove-6b-300d"]}]
     (tmp_path / "recipes").mkdir()
     content = {"name": "mine", "takes": taken, "tasks": ["STSB"]}
-    (tmp_path / "recipes/mine.yaml").write_text(yaml.safe_dump(content))
+    (tmp_path / "recipes/mine.yaml").write_text(dump_yaml(content))
     assert main(["--include", str(tmp_path), "plan", "mine", "--dry-run"]) == 0
     told = capsys.readouterr().out
     assert "glove                        glove-6b-300d           1 " in told

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from harness.errors import InputError
 from harness.plan.checks import check_runs
@@ -13,6 +12,7 @@ from harness.plan.entries import Params, read_params
 from harness.plan.names import select
 from harness.plan.recipes import Recipe, load_recipes
 from harness.plan.resolve import resolve
+from tests.support.yaml_files import dump_yaml
 
 ROOT = Path(__file__).parents[3]
 TRAIN = {"steps": 10, "batch_size": 4, "save_every": 5}
@@ -47,7 +47,7 @@ def recipe(**changes: Any) -> dict[str, Any]:
 
 def write(folder: Path, *recipes: dict[str, Any]) -> dict[str, Recipe]:
     for entry in recipes:
-        (folder / f"{entry['name']}.yaml").write_text(yaml.safe_dump(entry))
+        (folder / f"{entry['name']}.yaml").write_text(dump_yaml(entry))
     return load_recipes(folder)
 
 
@@ -71,7 +71,7 @@ def test_a_system_expands_over_backbones_and_seeds(tmp_path: Path) -> None:
 def test_a_block_uses_others_and_blocks_yaml_has_those_of_all_recipes(tmp_path: Path) -> None:
     """The shared block gives a batch of 8, the block that uses it a rate, the run its own schedule."""
     shared = {"blocks": {"shared": {"train": {**TRAIN, "batch_size": 8}}}}
-    (tmp_path / "blocks.yaml").write_text(yaml.safe_dump(shared))
+    (tmp_path / "blocks.yaml").write_text(dump_yaml(shared))
     entry = recipe()
     del entry["blocks"]["base"]["train"]
     entry["blocks"]["base"] |= {"use": ["shared"], "train": {"learning_rate": 0.5}}
@@ -175,7 +175,7 @@ def test_bad_declarations_are_refused_in_one_line(tmp_path: Path, change: Any, m
 def test_two_recipes_share_no_name_and_no_run_id(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="run id 'a' is also in"):
         write(tmp_path, recipe(), recipe(name="second"))
-    (tmp_path / "second.yaml").write_text(yaml.safe_dump(recipe()))
+    (tmp_path / "second.yaml").write_text(dump_yaml(recipe()))
     with pytest.raises(InputError, match=r"second\.yaml: another recipe is called 'paper'"):
         load_recipes(tmp_path)
 

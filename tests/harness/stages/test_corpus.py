@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from harness.data.augmentation import records
 from harness.data.corpora import evenly_spaced, read_corpus
@@ -19,6 +18,7 @@ from harness.stages import corpus as stage
 from tests.harness.data.augmentation.test_generation import SETTINGS as GENERATE
 from tests.harness.data.augmentation.tiny_models import write_marian
 from tests.support import tiny
+from tests.support.yaml_files import dump_yaml
 
 ROOT = Path(__file__).parents[3]
 EDIT = {"column": 0, "share": 0.3, "at_least": 1, "clean": False}
@@ -53,8 +53,8 @@ def resolved(folder: Path, corpus: str, **changes: Any) -> Params:
     recipes = folder / "recipes"
     recipes.mkdir(exist_ok=True)
     shutil.copy(ROOT / "recipes/backbones.yaml", recipes)
-    (recipes / "corpora.yaml").write_text(yaml.safe_dump({**DECLARED, **changes}))
-    (recipes / "one.yaml").write_text(yaml.safe_dump({"name": "one", "runs": [run]}))
+    (recipes / "corpora.yaml").write_text(dump_yaml({**DECLARED, **changes}))
+    (recipes / "one.yaml").write_text(dump_yaml({"name": "one", "runs": [run]}))
     return resolve(load_recipes(recipes), ["one"], folder=recipes)
 
 

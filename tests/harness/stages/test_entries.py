@@ -3,11 +3,10 @@
 import json
 from pathlib import Path
 
-import yaml
-
 from harness.paths import ENTRIES
 from harness.plan.entries import Params, read_params
 from harness.stages.entries import entries_by_part, write_entries
+from tests.support.yaml_files import load_yaml
 
 ROOT = Path(__file__).parents[3]
 KEY = "simcse-small__words-50d__s0"
@@ -40,7 +39,7 @@ def test_a_run_that_is_gone_leaves_no_file(tmp_path: Path) -> None:
 
 
 def test_every_stage_over_entries_depends_on_the_file_of_its_entry() -> None:
-    stages = yaml.safe_load((ROOT / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
+    stages = load_yaml((ROOT / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
     over = {name: stage for name, stage in stages.items() if "foreach" in stage}
     parts = {name: stage["foreach"].strip("${}") for name, stage in over.items()} | {"evaluate": "evaluation"}
     assert len(parts) == 7

@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from harness.io.files import sha256_of_folder
 from harness.paths import DATA_HASHES
@@ -13,9 +12,10 @@ from harness.plan.inputs import _chain
 from harness.stages.fingerprint import write_code_fingerprints, write_data_fingerprint
 from harness.stages.identity import STAGES, arithmetic_used, run_identity
 from methods.registry import METHODS
+from tests.support.yaml_files import load_yaml
 
 ROOT = Path(__file__).parents[3]
-PIPELINE = yaml.safe_load((ROOT / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
+PIPELINE = load_yaml((ROOT / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
 SOURCES = ["sickr", "sts12", "stsb"]
 LINKS = ["evaluation-senteval-1", "evaluation-senteval-2", "evaluation-senteval"]
 RUN = "simcse-small__words-50d__s0"

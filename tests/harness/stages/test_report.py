@@ -7,7 +7,6 @@ from contextlib import chdir
 from pathlib import Path
 
 import pytest
-import yaml
 
 from harness.cli import main
 from harness.io.files import write_record
@@ -15,6 +14,7 @@ from harness.io.records import read_object
 from harness.report.formats import summary
 from harness.report.tables import build
 from tests.support.leaderboards import write_leaderboards
+from tests.support.yaml_files import load_yaml
 
 ROOT = Path(__file__).parents[3]
 PAPERS = ("dclr", "pcl", "ptbert", "sct", "una")
@@ -50,7 +50,7 @@ def test_the_stage_writes_all_that_the_pipeline_declares_which_leaves_the_former
     built: Path,
 ) -> None:
     """DVC deletes the outputs of a stage before it runs, unless they persist; a failed report has none."""
-    outs = yaml.safe_load((ROOT / "dvc.yaml").read_text())["stages"]["report"]["outs"]
+    outs = load_yaml((ROOT / "dvc.yaml").read_text())["stages"]["report"]["outs"]
     assert all([*out.values()] == [{"cache": False, "persist": True}] for out in outs)
     assert sorted(path.stem for path in (built / "papers").iterdir()) == list(PAPERS)
     written = {path.name for path in built.iterdir()} - {"scores", "curves"}

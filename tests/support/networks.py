@@ -1,0 +1,59 @@
+"""Networks of tiny folders without the time that a library takes for each of them."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from methods.core import folders
+from methods.core.model_files import WEIGHTS
+
+
+@contextmanager
+def each_network_is_built_once(of: Callable[[Path], bool] = lambda folder: True) -> Iterator[None]:
+    """Of some folders, networks are copies of the first one of their settings, with the folder's weights.
+
+    The first one is the library's; so is one whose weights have other names. Draws at random are those of
+    a training in which nothing is read.
+    """
+    read, built = folders.read_model, dict[str, torch.nn.Module]()
+
+    def copied(kind: Any, folder: Path, *, config: Any, **options: Any) -> torch.nn.Module:
+        if not of(folder):
+            return read(kind, folder, config=config, **options)
+        weights, name = load_file(folder / WEIGHTS), f"{kind} {config.to_json_string()} {options}"
+        if name not in built or not built[name].state_dict().keys() <= weights.keys():
+            with torch.random.fork_rng(devices=[]):
+                network = read(kind, folder, config=config, **options)
+            if not network.state_dict().keys() <= weights.keys():
+                return network
+            built[name] = network
+        network = _copy_of(built[name])
+        network.load_state_dict({key: weights[key] for key in network.state_dict()})
+        return network
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(folders, "read_model", copied)
+        yield
+
+
+def _copy_of(network: torch.nn.Module) -> torch.nn.Module:
+    """Returns a network with tensors, registers and parts of its own and the same configuration.
+
+    A deep copy takes as long as the library does for a network.
+    """
+    made = network.__class__.__new__(network.__class__)
+    for name, value in vars(network).items():
+        vars(made)[name] = value.copy() if isinstance(value, dict | list | set) else value
+    for name, value in network._parameters.items():
+        if value is not None:
+            made._parameters[name] = torch.nn.Parameter(value.detach().clone(), value.requires_grad)
+    for name, value in network._buffers.items():
+        made._buffers[name] = None if value is None else value.clone()
+    for name, part in network._modules.items():
+        made._modules[name] = None if part is None else _copy_of(part)
+    return made
