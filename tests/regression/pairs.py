@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from harness.compute.rows import read_rows
 from pydantic import ValidationError
 
-from harness.compute.rows import read_rows
 from harness.io.files import write_text
 from methods.core.errors import InputError
 from methods.registry import METHODS, load_method

@@ -51,7 +51,7 @@ def write_backbone(folder: Path, **settings: Any) -> Path:
     torch draws afterwards what it draws after the first.
     """
     made, state = _written(tuple(sorted(settings.items())))
-    shutil.copytree(made, folder, dirs_exist_ok=True)
+    shutil.copytree(made, folder, dirs_exist_ok=True, copy_function=shutil.copyfile)
     torch.set_rng_state(state)
     return folder
 
