@@ -33,7 +33,7 @@ def include_all(folders: Iterable[str]) -> None:
     """
     named = [*filter(None, os.environ.get(INCLUDE, "").split(os.pathsep)), *folders]
     wanted = list(dict.fromkeys(Path(name).resolve() for name in named))
-    for point in (point for group in GROUPS for point in entry_points(group=group)):
+    for point in _entry_points(tuple(sys.path)):
         _include_entry(point)
     for folder in wanted:
         include(folder)
@@ -135,6 +135,12 @@ def _add_helpers(folder: Path, *, omit: Iterable[str]) -> None:
             MODULES[name] = folder / name
     if str(folder) not in sys.path:
         sys.path.append(str(folder))
+
+
+@cache
+def _entry_points(places: tuple[str, ...]) -> list[EntryPoint]:
+    """Returns the entry points of the packages in these places, which is `sys.path`."""
+    return [point for group in GROUPS for point in entry_points(group=group)]
 
 
 @cache

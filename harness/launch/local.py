@@ -34,7 +34,7 @@ class LocalExecutor:
         self.slots = slots
         self._gpus = gpus
         self._context = multiprocessing.get_context("forkserver")
-        self._context.set_forkserver_preload([*preloaded, run_work.__module__])
+        self._context.set_forkserver_preload([run_work.__module__, *preloaded])
         self._running: dict[str, BaseProcess] = {}
         self._seats: dict[str, int] = {}
         self._lost: list[Ended] = []

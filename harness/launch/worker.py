@@ -1,7 +1,7 @@
 """Interface of scheduler and executors, and the process in which the commands of one stage run.
 
 Their output goes to the stage's log. With executor `local` the process is forked from a server that has
-imported torch and transformers, and ends with the scheduler. A command of this project runs in this process,
+imported what stages need, and ends with the scheduler. A command of this project runs in this process,
 which the kernel kills when its server ends, and the server ends with the scheduler; any other command is a
 child that this process watches.
 """
@@ -40,10 +40,12 @@ PRELOADED = [
     "transformers.models.auto.tokenization_auto",
     "transformers.models.bert.modeling_bert",
     "transformers.models.bert.tokenization_bert",
-    "pydantic",
-    "scipy.stats",
+    "harness.commands.preloaded",
 ]
-"""Modules that the server imports; each stage imports the project's modules itself."""
+"""Modules that the server imports; the last imports what the stages of this project need."""
+PACKAGES = ("harness", "methods", "sentbench")
+STARTED = time.time_ns()
+"""When this process, or the server that it was forked from, began to load the project's modules."""
 WITHOUT_NETWORK = frozenset({"entries", "data", "fingerprint", "fingerprint-data", "report"})
 """Stages of dvc.yaml that run no network and need no GPU."""
 
@@ -147,14 +149,18 @@ def run_work(job: Job, device: str) -> None:
 
 
 def run_in_process(command: str) -> int:
-    """Runs a command of this project and returns its exit code; for native arithmetic it replaces this
-    process."""
+    """Runs a command of this project and returns its exit code.
+
+    A new process replaces this one for native arithmetic, and if code that is loaded was edited.
+    """
     from harness.cli import main
     from harness.process import RestartNeeded, allow_restart
 
     allow_restart()
     sys.argv = shlex.split(command)
     try:
+        if edited_since(STARTED):
+            raise RestartNeeded(os.environ)
         return main(sys.argv[1:])
     except RestartNeeded as needed:
         sys.stdout.flush()
@@ -162,6 +168,19 @@ def run_in_process(command: str) -> int:
         os.execve(python, [python, "-P", "-m", "harness.cli", *sys.argv[1:]], needed.environment)
     except SystemExit as end:  # of the parser of arguments
         return end.code if isinstance(end.code, int) else 1
+
+
+def edited_since(moment: int) -> bool:
+    """Returns whether the file of a loaded module of this project has changed, or is gone, since a moment.
+
+    moment: in nanoseconds, as of `time.time_ns`.
+    """
+    ours = [module for name, module in sys.modules.items() if name.partition(".")[0] in PACKAGES]
+    files = [file for module in ours if (file := getattr(module, "__file__", None))]
+    try:
+        return any(os.stat(file).st_mtime_ns > moment for file in files)
+    except FileNotFoundError:
+        return True
 
 
 def words_of(command: str) -> list[str] | None:

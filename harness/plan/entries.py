@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Collection, Mapping
+from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -296,6 +297,12 @@ def read_params(path: Path = PARAMS) -> Params:
     if not path.is_file():
         need_checkout("reading the plan")
         raise InputError(f"{path}: no such file; write the plan with `sentbench plan small`")
+    return _params(path, path.read_bytes())
+
+
+@lru_cache(maxsize=1)
+def _params(path: Path, content: bytes) -> Params:
+    """Returns the plan of a file with this content, which a process parses once."""
     return read_declaration(path, Params)
 
 

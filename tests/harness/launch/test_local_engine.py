@@ -8,14 +8,16 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from multiprocessing import forkserver
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
-from harness.launch import local
+from harness.commands.launch_server import IMPORTED
+from harness.launch import local, worker
 from harness.launch.local import LocalExecutor, server_for, visible_gpus
-from harness.launch.worker import PRELOADED, Ended, Job, is_ours
+from harness.launch.worker import PRELOADED, Ended, Job, edited_since, is_ours
 from harness.process import PASSIVE, PORTABLE, REPLACED, set_native
-from tests.harness.launch.toy_pipeline import wait_until_gone
+from tests.harness.launch.toy_pipeline import ROOT, wait_until_gone
 
 
 @pytest.fixture
@@ -128,10 +130,66 @@ def test_a_worker_forked_portably_is_replaced_by_a_native_process(tmp_path: Path
     assert output(tmp_path)[-1].startswith("sentbench: nowhere: no such folder")
 
 
-@pytest.mark.parametrize("name", PRELOADED)
+@pytest.mark.parametrize("name", [*PRELOADED, *IMPORTED])
 def test_what_the_server_imports_is_there(name: str) -> None:
-    """The server passes over a module that it cannot import."""
+    """The server passes over what it cannot import."""
     assert find_spec(name)
+
+
+FORKED = """
+import os, sys, threading
+from importlib import import_module
+from harness.process import set_portable
+set_portable(os.environ)
+from harness.launch.worker import PRELOADED, run_in_process
+for name in PRELOADED:
+    import_module(name)
+import torch
+tasks = len(os.listdir("/proc/self/task"))
+assert not torch.cuda.is_initialized()
+before = set(sys.modules)
+code = run_in_process("sentbench stage entries")
+ours = [name for name in set(sys.modules) - before if name.startswith(("harness.", "methods."))]
+print(code, tasks, threading.active_count(), ours)
+"""
+
+
+def test_the_server_has_one_thread_no_gpu_and_every_module_of_the_project_that_a_stage_needs(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "params.yaml").write_bytes((ROOT / "params.yaml").read_bytes())
+    settings = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-c", FORKED]
+    done = subprocess.run(command, cwd=tmp_path, env=settings, capture_output=True, text=True, timeout=300)
+    assert done.stdout.splitlines()[-1:] == ["0 1 1 []"], done.stderr
+
+
+def test_a_stage_whose_loaded_code_was_edited_starts_as_a_new_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its fingerprint is of the files as they are, so it must not compute with what was loaded before."""
+    file = tmp_path / "toy.py"
+    file.write_text("SIZE = 1")
+    toy = ModuleType("harness.toy")
+    toy.__file__ = str(file)
+    now = file.stat().st_mtime_ns
+    assert not edited_since(now)
+    monkeypatch.setitem(sys.modules, toy.__name__, toy)
+    assert not edited_since(now)
+    os.utime(file, ns=(now, now + 1))
+    assert edited_since(now)
+    assert not edited_since(now + 1)
+
+    def replaced(program: str, words: list[str], environment: dict[str, str]) -> None:
+        raise SystemExit(" ".join(words[1:]))
+
+    monkeypatch.setattr(worker, "STARTED", now)
+    monkeypatch.setattr(worker.os, "execve", replaced)
+    monkeypatch.setattr(sys, "argv", sys.argv)
+    with pytest.raises(SystemExit, match=r"-P -m harness\.cli list methods"):
+        worker.run_in_process("sentbench list methods")
+    file.unlink()
+    assert edited_since(now + 1)
 
 
 def test_each_slot_has_a_gpu_and_stages_without_a_network_have_none(tmp_path: Path) -> None:

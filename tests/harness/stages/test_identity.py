@@ -74,6 +74,7 @@ NOT_REPORT = (
 
 BY_NAME = {
     "harness/cli": "finds commands, which decide no number",
+    "harness/commands/launch_server": "imports stages for a launch, each of which has its own fingerprint",
     "harness/include": "imports a method of one's own: harness.paths.MODULES, which closures follow",
     "harness/report/pages/render": "finds pages: harness.stages.identity.PAGES",
     "harness/tasks/registry": "finds tasks: harness.stages.identity.evaluation_roots",

@@ -1,0 +1,55 @@
+"""What a launch loads once for all its stages, in the server that forks them (`harness.commands.preloaded`).
+
+A stage that is forked then imports nothing, finds the code of all modules parsed and the plan read. What is
+kept is kept by the content of files, which every stage reads itself: an edit counts, and a stage whose code
+was edited starts as a new process (`harness.launch.worker`). Nothing here starts a thread or a GPU.
+"""
+
+from contextlib import suppress
+from importlib import import_module
+
+from harness.include import include_all
+
+STAGES = ("backbone", "corpus", "data", "entries", "evaluate", "fingerprint", "teacher", "train")
+COMPUTE = ("backbone", "encoders", "evaluate", "teacher", "train")
+IMPORTED = (
+    *(f"harness.stages.{name}" for name in STAGES),
+    *(f"harness.compute.{name}" for name in COMPUTE),
+    *("harness.cli", "harness.tasks.registry", "numpy", "scipy.stats"),
+)
+"""Modules that stages import when they need them."""
+
+
+def load() -> None:
+    """Imports what the stages of the plan import, and reads and parses what all of them would.
+
+    An error, such as a module that does not compile, is left to the stage that meets it and reports it.
+    """
+    with suppress(Exception):
+        include_all([])
+        for name in IMPORTED:
+            import_module(name)
+        prepare_models()
+        parse_plan()
+
+
+def prepare_models() -> None:
+    """Compiles the patterns by which transformers renames weights: a thousand, at the first model read."""
+    from transformers.conversion_mapping import get_checkpoint_conversion_mapping
+
+    get_checkpoint_conversion_mapping("bert")
+
+
+def parse_plan() -> None:
+    """Reads the plan, hashes the code of its stages and imports its methods and tasks."""
+    from harness.plan.entries import read_params
+    from harness.stages.fingerprint import code_fingerprints
+    from harness.tasks.registry import build_tasks
+    from methods.registry import load_method
+
+    params = read_params()
+    code_fingerprints(params)
+    for method in {run.method for run in params.runs.values()}:
+        load_method(method)
+    for tasks, text in {(tuple(run.tasks), run.text) for run in params.runs.values()}:
+        build_tasks(tasks, text=text)
