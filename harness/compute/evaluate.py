@@ -14,11 +14,16 @@ from harness.tasks.evaluation import unique_texts
 from harness.tasks.interface import Task
 
 
-def load_artefact(folder: Path, device: str) -> Any:
-    """Returns the encoder of an artefact, or of its `last/`, on a device. Errors: as of `load_encoder`."""
+def load_artefact(folder: Path, device: str, *, pieces: Path | None = None) -> Any:
+    """Returns the encoder of an artefact, or of its `last/`, on a device. Errors: as of `load_encoder`.
+
+    pieces: folder where the texts that it tokenises are kept for the encoders of other runs, None for none.
+    """
     from methods.core.folders import cut_as_stated, load_encoder
 
-    return cut_as_stated(load_encoder(folder)).to(device)
+    encoder: Any = cut_as_stated(load_encoder(folder)).to(device)
+    encoder.piece_folder = pieces
+    return encoder
 
 
 @contextmanager

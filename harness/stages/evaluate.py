@@ -29,6 +29,7 @@ from harness.paths import (
     COSTS,
     CURVES,
     LAST_WEIGHTS,
+    PIECES,
     RUN_LOG,
     SCORES,
     VECTORS,
@@ -80,7 +81,7 @@ def evaluate_run(params: Params, key: str, folder: Path, *, device: str) -> Path
         for selection, weights in _weights(run.weights, folder):
             selected = selection == "best-dev" or run.weights == "last"
             with compute.embedded(
-                partial(compute.load_artefact, weights, device),
+                partial(compute.load_artefact, weights, device, pieces=PIECES),
                 tasks,
                 path=new[vectors] if selected else None,
                 cache=VECTORS,

@@ -6,14 +6,16 @@ memory-mapped: runs at the same time share it.
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import chain
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 import tokenizers
 from filelock import FileLock
 
-from methods.core.encoder import SentenceEncoder
 from methods.core.errors import InputError
 from methods.core.files import FILES, atomic_path, changed_file, read_whole, sha256_of, write_record
 from methods.core.rows import TEXT, Column, Row
@@ -22,12 +24,24 @@ CHUNK = 10_000
 """Texts that are tokenised or hashed at once."""
 
 
+class Tokenizing(Protocol):
+    """What tokenises: a SentenceEncoder."""
+
+    piece_folder: Path | None
+
+    def token_ids(self, texts: Sequence[str], *, max_length: int | None = None) -> list[list[int]]:
+        """Returns the word pieces of each text."""
+
+    def tokenizer_state(self, max_length: int) -> str:
+        """Returns all that decides what `token_ids` gives for a text."""
+
+
 class TokenizedCorpus:
     """The word pieces of some columns of every row, kept as `pieces_of` does."""
 
     def __init__(
         self,
-        encoder: SentenceEncoder,
+        encoder: Tokenizing,
         rows: Sequence[Row],
         *,
         max_length: int,
@@ -78,38 +92,50 @@ class Pieces:
         return self.flat[self.ends[position] : self.ends[position + 1]]
 
 
-def pieces_of(encoder: SentenceEncoder, texts: Sequence[str], max_length: int) -> Pieces:
+def pieces_of(encoder: Tokenizing, texts: Sequence[str], max_length: int) -> Pieces:
     """Returns the word pieces of each text, truncated to `max_length`.
 
-    They are kept in `encoder.piece_folder` where it names a folder; a damaged file is replaced. Two processes
-    that want the same make them once.
+    They are kept in `encoder.piece_folder` where it names a folder.
     """
     if encoder.piece_folder is None:
         return Pieces(_made(encoder, texts, max_length), len(texts))
-    place = encoder.piece_folder / f"{_key(encoder, texts, max_length)}.npy"
+    made = partial(_made, encoder, texts, max_length)
+    return Pieces(kept_array(encoder.piece_folder, _key(encoder, texts, max_length), made), len(texts))
+
+
+def kept_array(folder: Path, key: str, make: Callable[[], np.ndarray]) -> np.ndarray:
+    """Returns the int32 array of the file KEY.npy, a read-only map of it; made if it is missing or damaged.
+
+    key: a hash of all that decides the array. Two processes that want the same make it once.
+    """
+    place = folder / f"{key}.npy"
     place.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(place.with_suffix(".lock")):
         record = read_whole(place.with_suffix(".json"))
         if record is None or changed_file(place.parent, record[FILES]):
-            _write(place, _made(encoder, texts, max_length))
-    whole = np.load(place, mmap_mode="r").view(np.ndarray)  # slices of a memmap are slower
-    return Pieces(whole, len(texts))
+            _write(place, make())
+    return np.load(place, mmap_mode="r").view(np.ndarray)  # slices of a memmap are slower
 
 
-def _made(encoder: SentenceEncoder, texts: Sequence[str], max_length: int) -> np.ndarray:
+def _made(encoder: Tokenizing, texts: Sequence[str], max_length: int) -> np.ndarray:
     """Returns the lengths of all texts and after them their pieces; int32."""
     pieces: list[np.ndarray] = []
     lengths: list[int] = []
     for start in range(0, len(texts), CHUNK):
         ids = encoder.token_ids(texts[start : start + CHUNK], max_length=max_length)
         lengths.extend(len(row) for row in ids)
-        pieces.append(np.fromiter((piece for row in ids for piece in row), dtype=np.int32))
+        pieces.append(np.fromiter(chain.from_iterable(ids), dtype=np.int32))
     return np.concatenate([np.array(lengths, dtype=np.int32), *pieces])
 
 
-def _key(encoder: SentenceEncoder, texts: Sequence[str], max_length: int) -> str:
+def _key(encoder: Tokenizing, texts: Sequence[str], max_length: int) -> str:
     """Returns the hash of all that decides the pieces."""
-    digest = hashlib.sha256(f"{tokenizers.__version__}\n{encoder.tokenizer_state(max_length)}\n".encode())
+    return key_of(texts, f"{tokenizers.__version__}\n{encoder.tokenizer_state(max_length)}\n")
+
+
+def key_of(texts: Sequence[str], made_by: str) -> str:
+    """Returns a hash of texts, of their borders, and of what is made of them by `made_by`."""
+    digest = hashlib.sha256(made_by.encode())
     digest.update(np.array([len(text) for text in texts], dtype=np.int64).tobytes())
     for start in range(0, len(texts), CHUNK):
         digest.update("".join(texts[start : start + CHUNK]).encode(errors="surrogatepass"))

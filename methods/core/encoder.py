@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from tqdm import tqdm
 
 from methods.core.batching import plan_batches, unique
+from methods.core.corpus import Pieces, pieces_of
 from methods.core.coupling_flow import CouplingFlow
 from methods.core.errors import InputError
 from methods.core.fast.linear import reordered
@@ -120,7 +121,8 @@ class SentenceEncoder(nn.Module):
         self.activation = IDENTITY
         self.normalize = False
         self.stated_length: int | None = None  # longest input in word pieces of the folder it was read from
-        self.piece_folder: Path | None = None  # where tokenised corpora are kept; none are where it is None
+        self.piece_folder: Path | None = None  # where tokenised texts are kept; none are where it is None
+        self._last_pieces: tuple[int, Sequence[str], Pieces] | None = None
         self._tokenizers: dict[int, Tokenizer] = {}
         self._spare: bool | None = None
 
@@ -238,7 +240,8 @@ class SentenceEncoder(nn.Module):
             tqdm(total=len(distinct), unit=" texts", disable=None if progress else True) as bar,
         ):
             for start in range(0, len(distinct), SHARD):
-                ids = self.token_ids(distinct[start : start + SHARD])
+                some = distinct[start : start + SHARD]
+                ids = self._pieces_of(some) if len(some) > batch_size else self.token_ids(some)
                 lengths = np.array([len(row) for row in ids])
                 batches = plan_batches(lengths, token_budget=budget)
                 parts = [[ids[index] for index in batch] for batch in batches]
@@ -251,7 +254,20 @@ class SentenceEncoder(nn.Module):
         """Writes a folder that sentence-transformers, AutoModel and `load_encoder` read alike."""
         save_encoder(self, directory)
 
-    def _encode_ids(self, ids: list[list[int]]) -> np.ndarray:
+    def _pieces_of(self, texts: Sequence[str]) -> list[list[int]] | list[np.ndarray]:
+        """Returns what `token_ids` does; the same texts as in the last call are not tokenised again.
+
+        Where `piece_folder` names a folder, they are kept there too.
+        """
+        limit = self.input_limit
+        if self._has_spare_pieces():  # each encoder refuses the pieces that it has no vector of
+            return self.token_ids(texts)
+        if self._last_pieces is None or self._last_pieces[:2] != (limit, texts):
+            self._last_pieces = limit, texts, pieces_of(self, texts, limit)
+        pieces = self._last_pieces[2]
+        return [pieces.ids(position) for position in range(len(texts))]
+
+    def _encode_ids(self, ids: Sequence[Sequence[int] | np.ndarray]) -> np.ndarray:
         tokens = self.pad(ids)
         if len(ids[0]) == len(ids[-1]):  # sorted by length: nothing is padded, so nothing is masked
             tokens.pop(MASK)

@@ -1,6 +1,7 @@
 """A tokenised corpus: every column of every row; kept by content, never read for anything else."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -42,6 +43,35 @@ def test_kept_pieces_are_those_of_the_tokenizer_and_are_made_once(
     assert first.flat.dtype == second.flat.dtype == np.int32
     assert not second.flat.flags.writeable  # a map of the file, not a copy
     assert len(kept(encoder)) == 1
+
+
+def test_encoded_texts_are_tokenised_once_in_a_process_and_once_for_all_processes(
+    backbone: Path, encoder: SentenceEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Vectors are those of tokenising each time; another length or another text is tokenised again."""
+    expected = tiny.sentence_encoder(backbone).encode(TEXTS, batch_size=1)
+    other = tiny.sentence_encoder(backbone)
+    other.piece_folder = encoder.piece_folder
+    tokenised: list[list[str]] = []
+    for one in (encoder, other):
+        ids_of = one.token_ids
+
+        def noted(texts: list[str], *, ids_of: Any = ids_of, **options: Any) -> Any:
+            tokenised.append(list(texts))
+            return ids_of(texts, **options)
+
+        monkeypatch.setattr(one, "token_ids", noted)
+    distinct = list(dict.fromkeys(TEXTS))
+    for one in (encoder, encoder, other):
+        assert np.array_equal(one.encode(TEXTS, batch_size=1), expected)
+    assert tokenised == [distinct]
+    assert len(kept(encoder)) == 1
+    encoder.tokenizer.model_max_length = 4
+    assert not np.array_equal(encoder.encode(TEXTS, batch_size=1), expected)
+    other.encode([*TEXTS, "a river"], batch_size=1)
+    assert tokenised == [distinct, distinct, [*distinct, "a river"]]
+    encoder.encode(["a red dog"])  # too few to keep
+    assert len(kept(encoder)) == 3
 
 
 def test_whatever_decides_the_pieces_is_part_of_their_name(encoder: SentenceEncoder) -> None:
