@@ -6,6 +6,7 @@ the given generator alone. A sentence may have no word; every other array is [t]
 
 from collections.abc import Sequence
 from itertools import chain, pairwise
+from pathlib import Path
 
 import numpy as np
 
@@ -144,15 +145,17 @@ def _drawn(ranking: Ranking, targets: np.ndarray, low: np.ndarray, high: np.ndar
 class Negatives:
     """Writes a corrupted copy of any row of the corpus it was built on."""
 
-    def __init__(self, rows: Sequence[Row], config: UNAConfig) -> None:
+    def __init__(self, rows: Sequence[Row], config: UNAConfig, folder: Path | None = None) -> None:
+        """folder: where the words of a corpus are kept for other runs; None for nowhere."""
         self.config = config
         further = (
             chain.from_iterable(row.augmentations for row in rows)
             if config.statistics == "corpus-and-paraphrases"
             else ()
         )
+        texts = [*(row.text for row in rows), *further]
         self.ranking, self.sentences = count_terms(
-            chain((row.text for row in rows), further), sentences=len(rows), unit=config.unit
+            texts, sentences=len(rows), unit=config.unit, folder=folder
         )
         self.documents = positions_by_index(rows)
 

@@ -35,7 +35,7 @@ class UNA(Method):
         """Tokenises sentences and positives, and counts the corpus' terms unless no step needs them."""
         rows = super().prepare(rows)
         if self.config.period > 0:
-            self.negatives = Negatives(rows, self.config)
+            self.negatives = Negatives(rows, self.config, self.encoder.piece_folder)
         return rows
 
     def collate(self, rows: Sequence[Row], *, step: int, rng: np.random.Generator) -> Batch:

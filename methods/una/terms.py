@@ -7,12 +7,17 @@ rank. Scores are not kept but computed for a batch, from ranks and how often a s
 """
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from methods.core.corpus import kept_array, key_of
 from methods.core.errors import InputError
+from methods.core.files import sha256_of
 
 CHUNK = 1_000
 """Documents whose words are counted at once; bounds the temporary arrays."""
@@ -110,20 +115,55 @@ class Positions(NamedTuple):
     ends: np.ndarray
 
 
-def count_terms(texts: Iterable[str], *, sentences: int, unit: str) -> tuple[Ranking, Sentences]:
-    """Returns the terms of a corpus by their largest TF-IDF, and the words of its first `sentences` texts.
+class Words(NamedTuple):
+    """The words of N texts: distinct terms [V] by first appearance, flat [T] their numbers, ends [N + 1]."""
 
-    A text without any word is an empty document.
-    Source: UNA section 2; tf = ln(1 + count / length), idf = ln(N / documents with the term), unsmoothed.
-    Errors: InputError if every TF-IDF is 0 or there is one term only: nothing to choose by, or from.
-    """
+    terms: list[str]
+    flat: np.ndarray
+    ends: np.ndarray
+
+
+def words_of(texts: Sequence[str], folder: Path | None = None) -> Words:
+    """Returns the words of each text; they are kept in `folder` for other runs, unless it is None."""
+    if folder is None:
+        return _unpacked(_split(texts))
+    made_by = f"words {version('nltk')} {sha256_of(Path(__file__))}"
+    return _unpacked(kept_array(folder, key_of(texts, made_by), partial(_split, texts)))
+
+
+def _split(texts: Sequence[str]) -> np.ndarray:
+    """Returns one int32 array: N, T, the bytes of all terms with line breaks, and as much of each of them."""
     number: dict[str, int] = {}
-    numbers, lengths = array("i"), array("i", [0])
+    numbers, lengths = array("i"), array("i")
     for text in texts:
         tokens = words(text)
         numbers.extend([number.setdefault(token, len(number)) for token in tokens])
         lengths.append(len(tokens))
-    flat, ends, size = np.asarray(numbers), np.cumsum(lengths), len(number)
+    written = "\n".join(number).encode(errors="surrogatepass")
+    head = array("i", [len(lengths), len(numbers), len(written)])
+    padded = np.frombuffer(written.ljust(-(-len(written) // 4) * 4, b"\0"), dtype=np.int32)
+    return np.concatenate([np.asarray(head), np.asarray(lengths), np.asarray(numbers), padded])
+
+
+def _unpacked(whole: np.ndarray) -> Words:
+    count, total, size = whole[:3].tolist()
+    lengths, flat, padded = np.split(whole[3:], [count, count + total])
+    written = padded.tobytes()[:size].decode(errors="surrogatepass")
+    ends = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+    return Words(written.split("\n") if size else [], flat, ends)
+
+
+def count_terms(
+    texts: Sequence[str], *, sentences: int, unit: str, folder: Path | None = None
+) -> tuple[Ranking, Sentences]:
+    """Returns the terms of a corpus by their largest TF-IDF, and the words of its first `sentences` texts.
+
+    A text without any word is an empty document. folder: as of `words_of`.
+    Source: UNA section 2; tf = ln(1 + count / length), idf = ln(N / documents with the term), unsmoothed.
+    Errors: InputError if every TF-IDF is 0 or there is one term only: nothing to choose by, or from.
+    """
+    found, flat, ends = words_of(texts, folder)
+    size = len(found)
     counts, frequency = _occurrences(flat, ends, size)
     idf = np.log((len(ends) - 1) / np.maximum(frequency, 1))
     relevance = np.zeros(size)
@@ -138,8 +178,8 @@ def count_terms(texts: Iterable[str], *, sentences: int, unit: str) -> tuple[Ran
     order = np.argsort(-relevance, kind="stable").astype(np.int32)
     rank = np.empty(size, dtype=np.int32)
     rank[order] = np.arange(size, dtype=np.int32)
-    terms, mass = list(number), np.concatenate([[0.0], np.cumsum(relevance[order])])
-    ranking = Ranking([terms[place] for place in order.tolist()], relevance[order], idf[order], mass)
+    mass = np.concatenate([[0.0], np.cumsum(relevance[order])])
+    ranking = Ranking([found[place] for place in order.tolist()], relevance[order], idf[order], mass)
     ends = ends[: sentences + 1]
     return ranking, Sentences(rank[flat[: ends[-1]]], counts[: ends[-1]].copy(), ends, ranking.idf, unit)
 

@@ -1,12 +1,24 @@
 """TF-IDF, ranks and scores: a corpus worked by hand, slow loops, and the words of a sentence."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from methods.core.errors import InputError
 from methods.una import terms
 from methods.una.corruption import probabilities
-from methods.una.terms import Positions, Ranking, Sentences, count_terms, in_case_of, matched, take, words
+from methods.una.terms import (
+    Positions,
+    Ranking,
+    Sentences,
+    count_terms,
+    in_case_of,
+    matched,
+    take,
+    words,
+    words_of,
+)
 from tests.methods.una.reference import SlowTerms
 
 TOY = ["the cat sat on the mat", "the dog sat", "a cat ran", "the dog ran fast"]
@@ -42,6 +54,24 @@ def test_the_toy_corpus_has_its_worked_statistics() -> None:
     idf = [1.386294] * 4 + [0.693147] * 4 + [0.287682]
     np.testing.assert_allclose(ranking.idf, idf, atol=1e-6)
     np.testing.assert_allclose(np.diff(ranking.mass), ranking.relevance, atol=1e-15)
+
+
+def test_words_are_split_once_for_all_runs_on_a_corpus(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Kept statistics are those of splitting; a text without words, letters of four bytes and no text too."""
+    texts = [*TOY, "", "\U0001f600 caf\u00e9 \udc80 the"]
+    expected = count_terms(texts, sentences=5, unit="type")
+    for _ in range(2):
+        for found, wanted in zip(
+            count_terms(texts, sentences=5, unit="type", folder=tmp_path), expected, strict=True
+        ):
+            for part, other in zip(found, wanted, strict=True):
+                assert np.array_equal(part, other)
+        monkeypatch.setattr(terms, "words", None)
+    with pytest.raises(TypeError):
+        words_of([*texts, "x"], tmp_path)
+    assert [len(part) for part in words_of([])] == [0, 0, 1]
 
 
 @pytest.mark.parametrize(
