@@ -1,8 +1,10 @@
 """Sources of a method's networks: fresh copies of the backbone, and frozen parents outside the module tree.
 
-Legend: B rows, L tokens, V vocabulary.
+Legend: B rows, L tokens, P places, V vocabulary.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -12,6 +14,7 @@ from torch import Tensor, nn
 
 from methods.core.encoder import SentenceEncoder
 from methods.core.errors import InputError
+from methods.core.fast.linear import product
 from methods.core.folders import load_backbone, load_encoder, load_tokenizer
 from methods.core.model_files import read_model
 from methods.core.teachers import TeacherVectors
@@ -59,12 +62,36 @@ class MaskedModel(nn.Module):
             )
 
     def forward(self, tokens: Tokens) -> Tensor:
-        """Returns the scores of all pieces at all positions; [B, L] tokens to [B, L, V]."""
+        """Returns the scores of all pieces at some positions; no other position is scored.
+
+        Shapes: [B, L] tokens, and `places` [P], positions counted row after row; returns [P, V].
+        """
         network: Any = self.network
-        found = network(**library_inputs(network, tokens))
+        inputs = library_inputs(network, tokens)
+        places = inputs.pop("places")
         if self.output == "own":
-            return found.logits
-        return found.last_hidden_state @ network.get_input_embeddings().weight.T
+            with states_at(network.base_model, places):
+                return network(**inputs).logits[0]
+        states = network(**inputs).last_hidden_state.flatten(0, 1).index_select(0, places)
+        return product(states, network.get_input_embeddings().weight)
+
+
+@contextmanager
+def states_at(transformer: nn.Module, places: Tensor) -> Iterator[None]:
+    """Makes a transformer's last states [B, L, d] those of P places alone, [1, P, d], within the context.
+
+    An output layer on top, which works position by position, then computes these alone.
+    """
+
+    def chosen(module: nn.Module, inputs: Any, output: Any) -> Any:
+        output["last_hidden_state"] = output["last_hidden_state"].flatten(0, 1)[None, places]
+        return output
+
+    handle = transformer.register_forward_hook(chosen)
+    try:
+        yield
+    finally:
+        handle.remove()
 
 
 @dataclass

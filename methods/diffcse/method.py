@@ -1,4 +1,4 @@
-"""DiffCSE (Chuang et al. 2022); Legend: B sentences, R = 2B or B rewrites, L tokens, d width, V pieces."""
+"""DiffCSE (Chuang et al. 2022); Legend: B sentences, R = 2B or B rewrites, L tokens, P places, d width."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -52,7 +52,8 @@ class DiffCSE(Method):
     def collate(self, rows: Sequence[Row], *, step: int, rng: np.random.Generator) -> Batch:
         """Returns the tokens `anchor` [B, L] and R copies: `corrupted` ids and `chosen` places [R, L].
 
-        The copies of a sentence are corrupted independently; copy 1 of all sentences comes first.
+        The copies of a sentence are corrupted independently; copy 1 of all sentences comes first. `places`:
+        by the first row of each block of ROWS_AT_ONCE, which of its positions are written [P].
         """
         ids = self.token_ids(rows)
         batch: Batch = {"anchor": self.encoder.pad(ids)}
@@ -74,7 +75,22 @@ class DiffCSE(Method):
         batch["chosen"] = torch.zeros_like(batch["corrupted"], dtype=torch.bool)
         for number, (_, chosen) in enumerate(edits):
             batch["chosen"][number, : len(chosen)] = torch.from_numpy(chosen)
+        batch["places"] = self.places(batch)
         return batch
+
+    def places(self, batch: Batch) -> dict[int, Tensor]:
+        """Returns the positions that the generator writes [P], by the first row of their block.
+
+        Never the first token. With `rewrite_places: masked` they are the chosen ones, otherwise all tokens.
+        """
+        if self.config.rewrite_places == "masked":
+            written = batch["chosen"].clone()
+        else:
+            mask = batch["anchor"]["attention_mask"].bool()
+            written = mask.repeat(len(batch["chosen"]) // len(mask), 1)
+        written[:, 0] = False
+        starts = range(0, len(written), ROWS_AT_ONCE)
+        return {at: written[at : at + ROWS_AT_ONCE].flatten().nonzero().squeeze(1) for at in starts}
 
     def loss(self, batch: Batch) -> Loss:
         """Returns the contrast of B sentences and, unless its weight is 0, replaced-token detection."""
@@ -106,22 +122,19 @@ class DiffCSE(Method):
     def rewrites(self, batch: Batch, original: Tokens) -> Tensor:
         """Returns what the generator makes of the corrupted copies, the first token always the original's.
 
-        With `rewrite_places: masked` positions that were not chosen keep their token too.
+        Positions that it does not write keep their token, and so does padding.
         Source: DiffCSE's code, where the generator writes all positions.
-        Shapes: the batch's copies and chosen places, and their originals [R, L]; returns ids [R, L] without a
-        graph.
+        Shapes: the batch's copies and places, and their originals [R, L]; returns ids [R, L] without a graph.
         """
         assert self.generator is not None
         tokens = {**original, "input_ids": batch["corrupted"]}
-        blocks = (
-            {name: tensor[start : start + ROWS_AT_ONCE] for name, tensor in tokens.items()}
-            for start in range(0, len(batch["corrupted"]), ROWS_AT_ONCE)
-        )
+        written = original["input_ids"].clone()
         sample = self.config.generator_output == "sample"
-        written = torch.cat([pieces(self.generator(block), sample=sample) for block in blocks])
-        if self.config.rewrite_places == "masked":
-            written = torch.where(batch["chosen"], written, original["input_ids"])
-        written[:, 0] = original["input_ids"][:, 0]
+        for start, places in batch["places"].items():
+            if len(places):
+                block = {name: tensor[start : start + ROWS_AT_ONCE] for name, tensor in tokens.items()}
+                scores = self.generator({**block, "places": places})  # [P, V]
+                written[start : start + ROWS_AT_ONCE].view(-1)[places] = pieces(scores, sample=sample)
         return written
 
 
@@ -178,7 +191,7 @@ def corrupt(
 
 
 def pieces(scores: Tensor, *, sample: bool) -> Tensor:
-    """Returns one piece of every position: the most probable, or one drawn; [R, L, V] to [R, L].
+    """Returns one piece of every position: the most probable, or one drawn; [P, V] to [P].
 
     Of waiting times with rates p_i the first is the i-th with probability p_i: a draw without a wait for the
     GPU, which torch's own makes to check the probabilities. The draws are the same.

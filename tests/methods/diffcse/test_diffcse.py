@@ -112,13 +112,47 @@ def test_the_first_token_stays_and_with_masked_places_all_that_was_not_chosen(
     folders: dict[str, Path],
 ) -> None:
     everywhere, chosen_only = made(folders), made(folders, rewrite_places="masked")
-    batch = batch_of(everywhere)
-    original = originals(batch, 12)
     for method in (everywhere, chosen_only):
+        batch = batch_of(method)
+        original = originals(batch, 12)
         written = method.rewrites(batch, original)
         assert torch.equal(written[:, 0], original["input_ids"][:, 0])
         kept = (written == original["input_ids"])[~batch["chosen"] & original["attention_mask"].bool()]
         assert bool(kept.all()) == (method is chosen_only)
+
+
+@pytest.mark.parametrize("layer", ["own", "word-embeddings"])
+@pytest.mark.parametrize("places", ["masked", "all"])
+def test_scores_and_draws_are_those_of_a_generator_that_scores_every_position(
+    folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch, layer: str, places: str
+) -> None:
+    """The slow form scores all positions of all rows and takes what is written; the noise is the same."""
+    monkeypatch.setattr("methods.diffcse.method.ROWS_AT_ONCE", 5)  # 12 rows: two whole blocks and a part
+    changes = {"generator_layer": layer, "rewrite_places": places}
+    method = made(folders, generator_output="sample", generator_dropout=False, **changes)
+    batch = batch_of(method)
+    original = originals(batch, 12)
+    assert list(batch["places"]) == [0, 5, 10]
+    network = method.generator.module.network
+    inputs = {"input_ids": batch["corrupted"], "attention_mask": original["attention_mask"]}
+    with torch.no_grad():
+        if layer == "own":
+            every = network(**inputs).logits
+        else:
+            every = network(**inputs).last_hidden_state @ network.get_input_embeddings().weight.T
+    wanted = batch["chosen"] if places == "masked" else original["attention_mask"].bool()
+    slow = original["input_ids"].clone()
+    torch.manual_seed(3)
+    for start in (0, 5, 10):
+        rows = {name: tensor[start : start + 5] for name, tensor in inputs.items()}
+        scores = method.generator({**rows, "places": batch["places"][start]})
+        picked = wanted[start : start + 5].clone()
+        picked[:, 0] = False
+        torch.testing.assert_close(scores.softmax(-1), every[start : start + 5][picked].softmax(-1))
+        slow[start : start + 5][picked] = pieces(every[start : start + 5][picked], sample=True)
+    torch.manual_seed(3)
+    assert torch.equal(method.rewrites(batch, original), slow)
+    assert not torch.equal(slow, original["input_ids"])
 
 
 def test_one_view_halves_what_is_rewritten(folders: dict[str, Path]) -> None:
@@ -127,7 +161,7 @@ def test_one_view_halves_what_is_rewritten(folders: dict[str, Path]) -> None:
 
 
 def test_drawn_pieces_follow_the_scores_and_the_best_one_is_the_best() -> None:
-    scores = torch.tensor([0.1, 0.7, 0.2]).log().expand(50, 200, 3)
+    scores = torch.tensor([0.1, 0.7, 0.2]).log().expand(10_000, 3)
     torch.manual_seed(0)
     shares = torch.bincount(pieces(scores, sample=True).flatten(), minlength=3) / 10_000
     torch.testing.assert_close(shares, torch.tensor([0.1, 0.7, 0.2]), rtol=0, atol=0.02)
