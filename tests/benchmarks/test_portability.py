@@ -87,6 +87,7 @@ def test_this_machine_is_first_and_the_exit_code_says_whether_bits_differ(
     assert ("Haswell: operator exp differs" in portability.REPORT.read_text()) == bool(code)
 
 
+@pytest.mark.slow
 def test_another_processor_is_emulated_and_this_one_is_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

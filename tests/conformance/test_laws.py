@@ -28,8 +28,8 @@ FIRST = {sample.method: sample.label for sample in reversed(SAMPLES)}
 
 
 def marks_of(number: int, sample: Sample) -> list[pytest.MarkDecorator]:
-    """Whole trainings: by default for the first sample of each method and every third of the others."""
-    return [] if FIRST[sample.method] == sample.label or number % 3 == 0 else [pytest.mark.slow]
+    """Whole trainings: by default for the first sample of each method and every sixth of the others."""
+    return [] if FIRST[sample.method] == sample.label or number % 6 == 0 else [pytest.mark.slow]
 
 
 def name_of(sample: Sample) -> str:

@@ -201,6 +201,7 @@ def test_the_lines_that_send_a_training_log_to_tensorboard_send_every_number_of_
     assert sent == [("score", 0.5, 0), ("loss", 2.0, 1), (f"board/{log}", 0.0, -1)]
 
 
+@pytest.mark.slow
 def test_the_documents_build_as_pages_without_a_warning(tmp_path: Path) -> None:
     pytest.importorskip("sphinx", reason="the extra `docs` is not installed")
     pytest.importorskip("furo", reason="the extra `docs` is not installed")

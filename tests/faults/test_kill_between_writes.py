@@ -125,11 +125,11 @@ def ending(trainer: Trainer) -> dict[str, Any]:
 
 @pytest.mark.parametrize("torn", [False, True], ids=["whole", "torn"])
 @pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("every", [15, pytest.param(1, marks=pytest.mark.slow)])
 def test_a_kill_before_any_file_operation_changes_no_byte(
     every: int, name: str, torn: bool, tmp_path: Path
 ) -> None:
-    """In the default run every fifth operation, others where what was written before is cut."""
+    """In the default run every fifteenth operation, others where what was written before is cut."""
     case = CASES[name]
     whole = run(tmp_path / "whole", case)
     assert whole is not None
