@@ -38,8 +38,11 @@ MORE: dict[str, dict[str, Any]] = {
 """Other values that a tiny model of a family needs."""
 
 
-def write_family(folder: Path, model_type: str, *, pooling: str = "mean") -> Path:
-    """Writes a tiny random model of a family with the word pieces of `tests.support.tiny`, mean pooled."""
+def write_family(folder: Path, model_type: str, *, pooling: str = "mean", **others: Any) -> Path:
+    """Writes a tiny random model of a family with the word pieces of `tests.support.tiny`, mean pooled.
+
+    others: other values of its configuration; those that the family does not have are left out.
+    """
     from transformers import AutoModel
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
@@ -48,7 +51,7 @@ def write_family(folder: Path, model_type: str, *, pooling: str = "mean") -> Pat
         (folder / name).unlink()
     kind: Any = CONFIG_MAPPING[model_type]
     plain = kind()
-    known = {**SIZES, **MORE.get(model_type, {})}
+    known = {**SIZES, **MORE.get(model_type, {}), **others}
     sizes = {key: known[key] for key in known if hasattr(plain, key) and known[key] is not None}
     config = kind(**{**sizes, "vocab_size": 128, "pad_token_id": 0})
     torch.manual_seed(0)

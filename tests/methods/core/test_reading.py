@@ -61,11 +61,37 @@ TEXT_ENCODERS = (
     *("roberta", "t5", "xlm-roberta"),
 )
 """Families of the default run; a slow test tries every one in the libraries' lists."""
+COMPUTED_HERE = {"bert", "roberta", "xlm-roberta"}
 
 
 @pytest.mark.parametrize("family", TEXT_ENCODERS)
 def test_a_family_has_the_vectors_of_sentence_transformers(tmp_path: Path, family: str) -> None:
-    assert_same(write_family(tmp_path / family, family), here=family in FAMILIES, texts=TEXTS)
+    assert_same(write_family(tmp_path / family, family), here=family in COMPUTED_HERE, texts=TEXTS)
+
+
+UNUSUAL = {
+    "embedding_size": 8,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 4,
+    "intermediate_size": 40,
+    "layer_norm_eps": 0.1,
+    "hidden_act": "relu",
+    "type_vocab_size": 3,
+    "initializer_range": 0.5,
+}
+"""Values by which families of one kind of layer differ: none is that of another size or of a default."""
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_family_that_is_computed_here_has_the_librarys_vectors_at_unequal_sizes(
+    tmp_path: Path, family: str
+) -> None:
+    assert_same(write_family(tmp_path / family, family, **UNUSUAL), here=True, texts=TEXTS)
+
+
+def test_the_families_that_are_computed_here_are_among_those_of_the_libraries() -> None:
+    assert set(FAMILIES) == COMPUTED_HERE
+    assert {*libraries_families()} & {*TEXT_ENCODERS} >= COMPUTED_HERE
 
 
 @pytest.mark.parametrize("side", ["left", "right"])
