@@ -1,4 +1,4 @@
-"""The methods of this benchmark: `core` is what they share, `registry` has them by name.
+"""Methods of the benchmark: `core` has their shared code, `registry` finds them by name.
 
-Empty of code, so that a new method in the registry is no change of the others: importing one runs this file.
+Without code, because importing any method runs this file: a new method must not change the others.
 """

@@ -1,6 +1,6 @@
-"""The methods of this benchmark by name: every package of `methods` with a file method.py.
+"""Methods of the benchmark by name: every package of `methods` with a file method.py.
 
-A package is named as its method, with `_` for `-`. Importing this module loads nothing heavy.
+A package has the name of its method, with `_` for `-`. Importing this module loads no heavy library.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ METHODS: dict[str, str] = {
     for path in sorted(Path(__file__).parent.glob("*/method.py"))
     if path.parent.name != "core"
 }
-"""Name of a method -> the module of its class."""
+"""Name of a method -> module of its class."""
 
 
 def load_method(name: str) -> type[Method]:
-    """Returns the class of a method: the one that its module defines, by the names of its bases.
+    """Returns the class of a method, recognised in its module by the names of its bases.
 
-    Errors: InputError if the name is not in METHODS, TypeError if the module defines none or several.
+    Errors: InputError if the name is not in METHODS, TypeError unless the module defines exactly one.
     """
     if name not in METHODS:
         raise InputError(

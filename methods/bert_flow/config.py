@@ -1,4 +1,4 @@
-"""Settings of BERT-flow, one switch for every point in which paper, released code and its port differ."""
+"""Settings of BERT-flow, one switch for every difference between paper, released code and its port."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -20,13 +20,14 @@ class BertFlowConfig(MethodConfig):
         description="reversal of the channels (released code), or random (paper)"
     )
     sides: Literal["pairs", "sentences"] = Field(
-        description="a row is both sentences of a pair, whose means are added (released code), or one"
+        description="a row is both sentences of a pair, whose means are added (released code), or a single "
+        "sentence"
     )
     encoder_dropout: bool = Field(
         description="dropout of the fixed encoder is active while fitting (released)"
     )
     start_sentences: int = Field(
-        ge=2, description="first sentences of the corpus, by which the scalings are set before training"
+        ge=2, description="number of sentences from which the scalings are initialised"
     )
 
     @property

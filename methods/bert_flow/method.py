@@ -15,7 +15,7 @@ from methods.core.types import Batch, Loss
 
 
 class BertFlow(Method):
-    """A flow fitted to a fixed encoder's vectors by maximum likelihood, and exported as its last layer."""
+    """A flow fitted to a frozen encoder's vectors by maximum likelihood, exported as its last layer."""
 
     Config = BertFlowConfig
     config: BertFlowConfig
@@ -35,7 +35,7 @@ class BertFlow(Method):
         return flow
 
     def prepare(self, rows: Sequence[Row]) -> Sequence[Row]:
-        """Sets the flow's scalings by the first sentences of the corpus, read without dropout."""
+        """Initialises the scalings from the first sentences of the corpus, encoded without dropout."""
         flow, self.encoder.output = self.flow, None
         first = self.encoder.encode([row.text for row in rows[: self.config.start_sentences]])
         self.encoder.output = flow
@@ -43,7 +43,7 @@ class BertFlow(Method):
         return super().prepare(rows)
 
     def loss(self, batch: Batch) -> Loss:
-        """Returns the mean bits per dimension of B sentences, or the sum of both sides' means of B pairs."""
+        """Returns the mean bits per dimension of B sentences, or the sum over both sides of B pairs."""
         with torch.no_grad():
             vectors = self.encoder(batch["anchor"])  # [B or 2B, d]
         log_determinant = self.flow.log_determinant()
@@ -60,7 +60,7 @@ def log_normal(latent: Tensor) -> Tensor:
 def bits_per_dimension(latent: Tensor, log_determinant: Tensor) -> Tensor:
     """Returns -(log N(z; 0, I) + log |det dz/du|) / (d ln 2) of each vector; [B].
 
-    Source: BERT-flow's eq. 3 in the unit of its released code.
+    Source: BERT-flow's eq. 3 in bits per dimension, as in its released code.
     Shapes: latent [B, d], log_determinant a scalar or [B].
     Facts: 0.5 log2(2 pi e) = 2.04710 in expectation for z normal and a determinant of 1.
     """

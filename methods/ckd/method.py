@@ -24,7 +24,7 @@ from methods.core.types import Batch, Loss
 
 
 class CKD(TeacherQueueMethod):
-    """Each student vector picks its own teacher vector among those of the batch and of a queue."""
+    """Contrasts each student vector with the teacher vectors of the batch and of a queue."""
 
     Config = CKDConfig
     config: CKDConfig
@@ -37,7 +37,7 @@ class CKD(TeacherQueueMethod):
         self.teacher_corpus: TokenizedCorpus | None = None
 
     def find_teacher(self, networks: Networks) -> int:
-        """Returns t; a teacher that reads batches is loaded here and stays outside the module tree."""
+        """Returns t; loads a teacher `network`, which stays outside the module tree."""
         if self.config.teacher == "vectors":
             return super().find_teacher(networks)
         teacher = networks.parent_encoder("ckd", pooling=self.config.teacher_pooling)
@@ -45,7 +45,7 @@ class CKD(TeacherQueueMethod):
         return teacher.dim
 
     def map_student(self, networks: Networks) -> None:
-        """Makes the student; a layer that is not exported is next to the encoder, not in it."""
+        """Builds the student; a layer that is not exported is kept outside the encoder."""
         if self.config.student_vector == "pooler":
             self.encoder = pooler_encoder(networks)
         self.projection: nn.Module = nn.Identity()
@@ -56,7 +56,7 @@ class CKD(TeacherQueueMethod):
             self.projection = nn.Sequential(layer, nn.Tanh()) if self.config.mapping == "tanh" else layer
 
     def open_teacher(self, rows: Sequence[Row]) -> None:
-        """Opens the teacher's vectors, or tokenises the corpus as a teacher that reads batches does."""
+        """Opens the teacher's vectors, or tokenises the corpus for a teacher `network`."""
         if self.network is None:
             super().open_teacher(rows)
         else:
@@ -68,7 +68,7 @@ class CKD(TeacherQueueMethod):
             )
 
     def collate(self, rows: Sequence[Row], *, step: int, rng: np.random.Generator) -> Batch:
-        """Returns the student's tokens and the teacher's: its vectors, or tokens of its own tokenizer."""
+        """Returns the student's tokens, and the teacher's vectors or tokens."""
         if self.network is None or self.teacher_corpus is None:
             return super().collate(rows, step=step, rng=rng)
         own = [self.teacher_corpus.ids(row, self.config.teacher_view) for row in rows]
@@ -78,17 +78,17 @@ class CKD(TeacherQueueMethod):
         }
 
     def scale(self) -> Tensor | float:
-        """Returns 1 / tau: a number, or the exponential of a trained one."""
+        """Returns 1 / tau: a constant, or the exponential of a trained parameter."""
         return 1.0 / self.config.temperature if self.log_scale is None else self.log_scale.exp()
 
     def read_teacher(self, taught: Any) -> Tensor:
-        """Returns the batch's teacher vectors, as they came or from the teacher's own tokens; [B, t]."""
+        """Returns the batch's teacher vectors, stored or computed from the teacher's tokens; [B, t]."""
         if self.network is None:
             return taught
         return self.network.module.finish(self.network(taught))  # type: ignore[operator]
 
     def loss(self, batch: Batch) -> Loss:
-        """Returns the contrastive loss; logs how many vectors each student chose from, and 1 / tau."""
+        """Returns the contrastive loss; logs the number of candidates and 1 / tau."""
         students = self.projection(self.encoder.finish(self.encoder(batch["anchor"])))  # [B, t]
         teachers = unit(self.read_teacher(batch["teacher"]))  # [B, t]
         earlier = self.earlier(teachers)  # [M, t]
@@ -100,15 +100,13 @@ class CKD(TeacherQueueMethod):
 
 
 def pooler_encoder(networks: Networks) -> SentenceEncoder:
-    """Returns the student with the pre-trained pooler of its checkpoint as exported layer.
+    """Returns the student with the pre-trained pooler of its checkpoint as its output layer.
 
-    Errors: InputError if the run pools anything but the first token, which is what a pooler reads.
+    Errors: InputError unless the run pools the first token, the input of a pooler.
     """
     encoder = networks.new_encoder(hf_pooler=True)
     if encoder.pooling != "cls":
-        raise InputError(
-            f"student_vector pooler with pooling {encoder.pooling}, expected cls; fix the recipe"
-        )
+        raise InputError(f"student_vector pooler with pooling {encoder.pooling}: set `pooling: cls`")
     encoder.output = take_pooler(encoder)
     encoder.activation = TANH
     return encoder
@@ -119,13 +117,13 @@ def contrastive_distillation(
 ) -> Tensor:
     """Returns the mean cross-entropy of picking each student's own teacher vector by scaled cosine.
 
-    Source: Wu et al. 2021 (arXiv 2112.05638): the choices are the teacher's vectors of the batch, the
-    sentence's own among them, and a bank of earlier ones.
+    Source: Wu et al. 2021 (arXiv 2112.05638): the candidates are the teacher's vectors of the batch, the
+    sentence's own included, and a bank of earlier ones.
     Shapes: students [B, t], teachers [B, t] and queue [M, t] of unit rows; returns a scalar in nats.
-    Gradients: to `students` and, where it is a tensor, to `scale`; teachers and queue are constants.
+    Gradients: to `students` and, if it is a tensor, to `scale`; teachers and queue are constants.
     Facts: log(B + M) when all cosines are equal; the order of the queue's rows does not matter.
     """
-    # the scale appears on the student's side, through which its gradient comes
+    # the scale multiplies the student, so it gets its gradient
     with torch.autocast(students.device.type, enabled=False):
         scaled = unit(students) * scale
     return pick_among_keys(scaled, [queue, teachers] if len(queue) else [teachers], temperature=1.0)

@@ -1,1 +1,1 @@
-"""ConGen: a student whose two views must show the teacher's similarity distribution over a queue."""
+"""ConGen: two views of a student reproduce the teacher's similarity distribution over a queue."""

@@ -16,13 +16,13 @@ from methods.core.types import Batch, Loss
 
 
 class ConGen(TeacherQueueMethod):
-    """Both views of the student reproduce how the teacher's vector compares with a queue of its others."""
+    """Fits both views of the student to the teacher's similarity distribution over a queue."""
 
     Config = ConGenConfig
     config: ConGenConfig
 
     def collate(self, rows: Sequence[Row], *, step: int, rng: np.random.Generator) -> Batch:
-        """Returns the tokens of all first views, then all second ones, and the teacher's vectors [B, t]."""
+        """Returns the tokens of all first views, then all second views, and the teacher's vectors [B, t]."""
         views = pad_in_groups(self.encoder, self.token_ids(rows))
         return {"views": views, "teacher": self.taught(rows)}
 
@@ -59,14 +59,13 @@ def distribution_distillation(
     teacher_temperature: float,
     student_temperature: float,
 ) -> Match:
-    """Returns how far each student view's similarity distribution is from the teacher's, per view.
+    """Returns the distance of each student view's similarity distribution from the teacher's.
 
-    Source: Limkonchotiwat et al. 2022 (Findings of EMNLP), equations 1 to 3; the released code has
-    cross-entropy. Distributions are over the queue and the batch's teacher vectors, the row's own among them.
+    Source: Limkonchotiwat et al. 2022 (Findings of EMNLP), equations 1 to 3; the released code uses
+    cross-entropy. Distributions are over the queue and the batch's teacher vectors, the row's own included.
     Shapes: students [V, B, t], teachers [B, t] and queue [M, t] of unit rows; cross_entropy [V], entropy [].
     Gradients: to `students`; teachers and queue are constants.
-    Facts: never below the entropy; equal to it where a student's rows are the teacher's and the temperatures
-    agree.
+    Facts: never below the entropy; equal to it if a student's rows and temperature equal the teacher's.
     """
     with torch.autocast(students.device.type, enabled=False):
         directions = unit(students)

@@ -1,1 +1,1 @@
-"""ConSERT: two views of a sentence that differ by an edit at the embedding layer."""
+"""ConSERT: contrast of two views of a sentence, augmented at the embedding layer."""

@@ -1,4 +1,4 @@
-"""Settings of ConSERT, one switch for every point in which paper and released code differ."""
+"""Settings of ConSERT, one switch for every difference between paper and released code."""
 
 from typing import Literal
 
@@ -17,23 +17,23 @@ class ConSERTConfig(MethodConfig):
     contrast_weight: float = Field(
         gt=0, description="of the sum of both sides' losses: 0.15 (released code); 0.5 is the paper's mean"
     )
-    first_view: View = Field(description="what is done to a sentence for its first view")
-    second_view: View = Field(description="and for its second")
-    token_rate: float = Field(ge=0, lt=1, description="share of the tokens that a token cutoff zeroes")
-    feature_rate: float = Field(ge=0, lt=1, description="share of the features that a feature cutoff zeroes")
-    element_rate: float = Field(ge=0, lt=1, description="share of the numbers that the dropout view zeroes")
+    first_view: View = Field(description="augmentation of the first view")
+    second_view: View = Field(description="augmentation of the second view")
+    token_rate: float = Field(ge=0, lt=1, description="share of tokens zeroed by a token cutoff")
+    feature_rate: float = Field(ge=0, lt=1, description="share of features zeroed by a feature cutoff")
+    element_rate: float = Field(ge=0, lt=1, description="share of numbers zeroed by the dropout view")
     element_dropout: ElementForm = Field(
-        description="an exact number of them, without rescaling (released code), or each by a draw of its own"
+        description="an exact number without rescaling (released code), or independent draws"
     )
     cut_at: Literal["after-layernorm", "word-embeddings"] = Field(
         description="the embedding layer's output (released code), or the word embeddings below it"
     )
     positions: Literal["backbone", "from-zero"] = Field(
-        description="where shuffled positions start; from 0 is the released code's slip with RoBERTa"
+        description="first shuffled position; 0 is a bug of the released code with RoBERTa"
     )
     dropout: float | None = Field(
         ge=0, lt=1, description="hidden and attention dropout; null: the backbone's"
     )
     training_pooling: Literal["mean", "cls"] = Field(
-        description="pooling of training and selection; the run's own pooling is that of the exported encoder"
+        description="pooling of training and selection; the exported encoder has the run's pooling"
     )

@@ -1,7 +1,7 @@
 """ConSERT (Yan et al. 2021), unsupervised.
 
-Legend: B batch, L tokens, d width; n is a sentence's number of tokens, special ones included. Counts of what
-an edit zeroes are whole parts, as in the released code; DCLR's cutoffs count otherwise.
+Legend: B batch, L tokens, d width; n is a sentence's number of tokens, special tokens included. Zeroed counts
+are rounded down, as in the released code; DCLR's cutoffs round differently.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from methods.core.types import Batch, Encoder, Loss
 
 
 class ConSERT(Method):
-    """Two views of a sentence, edited at the embedding layer, are each other's positives."""
+    """Contrasts two views of a sentence that are augmented at the embedding layer."""
 
     Config = ConSERTConfig
     config: ConSERTConfig
@@ -32,13 +32,13 @@ class ConSERT(Method):
         super().__init__(config, networks)
         if config.dropout is not None:
             set_dropout(self.encoder, config.dropout)
-            stated: Any = self.encoder.backbone.config  # which the exported folder has too
+            stated: Any = self.encoder.backbone.config  # exported
             stated.hidden_dropout_prob = stated.attention_probs_dropout_prob = config.dropout
         self.exported_pooling = self.encoder.pooling
         self.encoder.pooling = config.training_pooling
 
     def collate(self, rows: Sequence[Row], *, step: int, rng: np.random.Generator) -> Batch:
-        """Returns `pair`, the tokens twice [2B, L], and where the views need them:
+        """Returns `pair`, the tokens twice [2B, L], and, if the views need them:
 
         `positions` [2B, L], and `factors` for the embedding layer, which broadcast to [2B, L, d].
         """
@@ -72,11 +72,11 @@ class ConSERT(Method):
         return first, second
 
     def watched(self) -> Sequence[Encoder]:
-        """Returns the encoder with the pooling of training, by whose dev score weights are selected."""
+        """Returns the encoder with the pooling of training, whose dev score selects the weights."""
         return (self.encoder,)
 
     def exported(self) -> Encoder:
-        """Returns the encoder with the run's own pooling: ConSERT reports the mean of the last two layers."""
+        """Returns the encoder with the run's pooling: ConSERT reports the mean of the last two layers."""
         return SentenceEncoder(self.encoder.backbone, self.encoder.tokenizer, pooling=self.exported_pooling)
 
     def _positions(self, view: View, lengths: list[int], rng: np.random.Generator) -> Tensor:
@@ -101,10 +101,7 @@ class ConSERT(Method):
 
 
 def shuffled_positions(lengths: Sequence[int], *, first: int, rng: np.random.Generator) -> Tensor:
-    """Returns position ids [B, L] from `first` on, those of the n real tokens in uniformly random order.
-
-    Padding keeps its place.
-    """
+    """Returns position ids [B, L] from `first` on, with the real tokens in random order."""
     positions = plain_positions(len(lengths), max(lengths), first=first)
     for row, length in enumerate(lengths):
         positions[row, :length] = torch.from_numpy(rng.permutation(length)) + first
@@ -112,7 +109,7 @@ def shuffled_positions(lengths: Sequence[int], *, first: int, rng: np.random.Gen
 
 
 def plain_positions(rows: int, columns: int, *, first: int) -> Tensor:
-    """Returns position ids [B, L] in their order, from `first` on."""
+    """Returns position ids [B, L] in order, from `first` on."""
     return (torch.arange(columns) + first).repeat(rows, 1)
 
 
@@ -125,7 +122,7 @@ def token_cutoff(lengths: Sequence[int], *, rate: float, rng: np.random.Generato
 
 
 def feature_cutoff(rows: int, width: int, *, rate: float, rng: np.random.Generator) -> Tensor:
-    """Returns factors [B, 1, d], 0 for int(d rate) distinct features, another choice for each sentence."""
+    """Returns factors [B, 1, d], 0 for int(d rate) distinct features, drawn per sentence."""
     factors = torch.ones(rows, 1, width)
     for row in range(rows):
         factors[row, 0, rng.permutation(width)[: int(width * rate)]] = 0.0
@@ -137,8 +134,8 @@ def element_cutoff(
 ) -> Tensor:
     """Returns factors [B, L, d] for the numbers of each sentence's real tokens.
 
-    `exact-count` zeroes int(n d rate) distinct ones and leaves the others as they are; `bernoulli` is
-    dropout: each goes with probability `rate`, the others are divided by 1 - rate.
+    `exact-count` zeroes int(n d rate) distinct numbers without rescaling; `bernoulli` is dropout: each number
+    is zeroed with probability `rate`, the others are divided by 1 - rate.
     """
     factors = torch.ones(len(lengths), max(lengths), width)
     for row, length in enumerate(lengths):
@@ -152,10 +149,10 @@ def element_cutoff(
 
 
 def one_side(anchors: Tensor, others: Tensor, *, temperature: float) -> Tensor:
-    """Returns the mean cross-entropy of the anchors of one view: own other view against 2B - 1 vectors.
+    """Returns the mean cross-entropy of the anchors of one view, each with its positive among 2B - 1 vectors.
 
-    Row i has the cosines with all B vectors of the other view, of which i is the positive, and with the B - 1
-    other vectors of its own view, over the temperature.
+    Row i has the cosines with the B vectors of the other view, where i is the positive, and with the other B
+    - 1 vectors of the same view, over the temperature.
     Shapes: anchors [B, d], others [B, d]; returns a scalar.
     Facts: log(2B - 1) when all vectors are equal; 0 for B = 1.
     """

@@ -1,6 +1,7 @@
 """Batching of texts: at evaluation every unique text once, in training groups of similar length.
 
-A loss still sees all rows of its batch at once, so the negatives of a contrastive loss stay what they were.
+A loss still sees all rows of its batch at once, so grouping does not change the negatives of a contrastive
+loss.
 Legend: N rows of a batch, L tokens, d width.
 """
 
@@ -15,17 +16,17 @@ from torch.utils.checkpoint import checkpoint
 from methods.core.types import MASK, Batch, Tokens
 
 MAX_PADDING = 0.02
-"""Share of padded positions allowed in one batch; time is computed tokens, padding included."""
+"""Allowed share of padded positions in a batch; the computing time includes padding."""
 
 FULL_ENOUGH = 1 / 8
-"""Share of the budget from which on a batch ends where lengths change: without padding nothing is masked and
-no token moved, and beyond that size a smaller batch costs next to nothing."""
+"""Share of the budget above which a batch ends at a change of length. Rows of equal length need no mask and
+no packing, and at that size a smaller batch costs almost nothing."""
 
 LENGTH_GROUPS = 4
-"""Groups a batch is encoded in; more save little padding and cost launches."""
+"""Number of groups of a batch; more groups save little padding and cost launches."""
 
 ROWS = "rows"
-"""The entry of a grouped batch that says where each row stands among the groups' rows; [N] int64."""
+"""Key of a grouped batch: the position of each row among the rows of all groups; [N] int64."""
 
 
 def unique(texts: Sequence[str]) -> tuple[list[str], np.ndarray]:
@@ -41,7 +42,8 @@ def plan_batches(
     """Returns index arrays that partition the sequences, longest first.
 
     A batch holds at most `token_budget` positions (a longer sequence appears alone) and at most the share
-    `max_padding` of them is padding. It ends where lengths change once it fills FULL_ENOUGH of the budget.
+    `max_padding` of them is padding. Once it fills FULL_ENOUGH of the budget, it ends at the next change of
+    length.
     Shapes: lengths [N] in tokens, each at least 1; the arrays together hold 0..N-1 once.
     """
     order = np.argsort(-lengths, kind="stable")
@@ -62,11 +64,11 @@ def plan_batches(
 
 
 def pad_in_groups(encoder: Any, ids: Sequence[np.ndarray], *, masked: bool = True) -> Batch:
-    """Returns the rows as token blocks of like length from `encoder.pad`, and `rows` to restore their order.
+    """Returns the rows as token blocks of similar length, and `rows` to restore their order.
 
     With `masked` each block is as long as its longest row, and carries a mask only if its rows differ in
-    length. Without it no block has a mask, so padding is read as text and every block keeps the length of the
-    longest row of all: the length is then part of what is computed.
+    length. Without `masked` no block has a mask, so padding is read as text; every block is then padded to
+    the longest row of the batch, because the length changes the result.
     """
     lengths = np.array([len(row) for row in ids])
     order = np.argsort(-lengths, kind="stable") if masked else np.arange(len(ids))
@@ -84,10 +86,10 @@ def pad_in_groups(encoder: Any, ids: Sequence[np.ndarray], *, masked: bool = Tru
 
 
 def encode_in_groups(encode: Callable[[Tokens], Tensor], batch: Batch, *, recompute: bool = False) -> Tensor:
-    """Returns the vectors of all rows in their own order, one pass a group; [N, d].
+    """Returns the vectors of all rows in their original order, with one pass per group; [N, d].
 
-    With `recompute` a group's activations are dropped after the forward pass and computed again, under the
-    same random state, when its gradient is due: equal numbers, memory of one group, one more forward pass.
+    With `recompute` the activations of a group are dropped after the forward pass and recomputed under the
+    same random state for its gradient: same values, memory of one group, one more forward pass.
     """
     blocks = [tokens for name, tokens in batch.items() if name != ROWS]
     if recompute:

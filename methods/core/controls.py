@@ -1,7 +1,7 @@
-"""Controls of an objective: trainings that a loss should beat if what it learns comes from its positives.
+"""Controls of an objective: trainings that a loss should beat if it learns from its positives.
 
-A control is a setting of any method. `negated` is the negated loss. `permuted` gives every
-sentence the second view of another one, where the loss reads its two views from `vectors(batch)`.
+A control is a setting of any method. `negated` is the negated loss. `permuted` gives every sentence the
+second view of another one, where the loss reads its two views from `vectors(batch)`.
 """
 
 from typing import Any, Literal
@@ -15,15 +15,15 @@ Control = Literal["negated", "permuted"]
 
 
 def has_views(method: type) -> bool:
-    """Returns whether a method's class defines `vectors`, from which `permuted` is derived."""
+    """Returns whether the class of a method defines `vectors`, which `permuted` needs."""
     return callable(getattr(method, "vectors", None))
 
 
 def become_control(method: Any, control: Control) -> None:
-    """Makes a `Method` its own control.
+    """Turns a `Method` into its control.
 
-    Errors: InputError for `permuted` where the method has no `vectors`, or, at the first loss, where they
-    are not two tensors [B, d] or the loss does not read them.
+    Errors: InputError for `permuted` if the method has no `vectors` or, at the first loss, if they are not
+    two tensors [B, d] or the loss does not read them.
     """
     if control == "negated":
         method.loss = _Negated(method.loss)
@@ -40,7 +40,7 @@ def become_control(method: Any, control: Control) -> None:
 
 
 class _Negated:
-    """A negated loss; its parts are those of the loss."""
+    """A negated loss; its parts stay as they are."""
 
     def __init__(self, loss: Any) -> None:
         self.loss = loss
@@ -68,7 +68,7 @@ class _Permuted:
 
 
 class _Reads:
-    """A loss, refused where it does not read its views: it would be no control but the method again."""
+    """A loss that is refused if it does not read its views: the control would equal the method."""
 
     def __init__(self, loss: Any, views: _Permuted) -> None:
         self.loss, self.views = loss, views
@@ -78,6 +78,6 @@ class _Reads:
         found: Loss = self.loss(batch)
         if not self.views.read:
             raise InputError(
-                f"{self.views.name}: control permuted, and `loss` does not read `vectors`; leave it out"
+                f"{self.views.name}: control permuted needs a `loss` that reads `vectors`; leave it out"
             )
         return found

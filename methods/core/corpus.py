@@ -1,8 +1,7 @@
-"""A tokenised corpus: each text becomes word pieces once, before step 0, and never again.
+"""A tokenised corpus: every text is tokenised once, before step 0.
 
-Word pieces are kept on disk under what they are made of: a file is named by a hash of the texts, of the
-tokenizer with its truncation, and of the version of its library, so it is never out of date. It is
-memory-mapped: runs at the same time share it.
+Tokens are cached on disk. A file is named by a hash of the texts, the tokenizer with its truncation, and the
+version of its library, so it is never out of date. It is memory-mapped, so concurrent runs share it.
 """
 
 import hashlib
@@ -21,7 +20,7 @@ from methods.core.files import FILES, atomic_path, changed_file, read_whole, sha
 from methods.core.rows import TEXT, Column, Row
 
 CHUNK = 10_000
-"""Texts that are tokenised or hashed at once."""
+"""Number of texts that are tokenised or hashed at once."""
 
 
 class Tokenizing(Protocol):
@@ -37,7 +36,7 @@ class Tokenizing(Protocol):
 
 
 class TokenizedCorpus:
-    """The word pieces of some columns of every row, kept as `pieces_of` does."""
+    """The tokens of some columns of every row, cached by `pieces_of`."""
 
     def __init__(
         self,
@@ -59,7 +58,7 @@ class TokenizedCorpus:
 
 
 def positions_by_index(rows: Sequence[Row]) -> np.ndarray:
-    """Returns where the row of each index stands among `rows`, -1 for an index that is not there."""
+    """Returns the position of each row index among `rows`, -1 for a missing index."""
     indices = [row.index for row in rows]
     positions = np.full(max(indices, default=-1) + 1, -1, dtype=np.int64)
     positions[indices] = np.arange(len(rows))
@@ -80,7 +79,7 @@ def texts_of(rows: Sequence[Row], column: Column) -> list[str]:
 class Pieces:
     """The word pieces of N texts: flat int32 [pieces], ends int64 [N + 1] with 0 first.
 
-    whole: the lengths of all texts and after them their pieces, int32; this is what a file holds.
+    whole: the content of a file: the lengths of all texts, then their pieces, int32.
     """
 
     def __init__(self, whole: np.ndarray, count: int) -> None:
@@ -143,7 +142,7 @@ def key_of(texts: Sequence[str], made_by: str) -> str:
 
 
 def _write(place: Path, whole: np.ndarray) -> None:
-    """Writes the bytes of `np.save`, which hides that the last of them did not fit on a full disk."""
+    """Writes the bytes of `np.save`, which itself does not report a full disk at the last bytes."""
     with atomic_path(place) as part, part.open("wb") as file:
         np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(whole))
         file.write(whole.data)

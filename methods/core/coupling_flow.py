@@ -1,7 +1,7 @@
 """An invertible map with additive couplings and a constant determinant: an output layer of an encoder.
 
-Source: Glow with vectors as images of one pixel, as the released code of BERT-flow has it. Legend: B vectors,
-d their width.
+Source: Glow on images of one pixel, as in the released code of BERT-flow.
+Legend: B vectors, d their width.
 """
 
 from pathlib import Path
@@ -17,9 +17,9 @@ from methods.core.losses import wide
 from methods.core.model_files import in_one_line, read_json, read_tensors
 
 SCALE_FACTOR = 3.0
-"""Scales are stored divided by it."""
+"""Divisor of stored scales."""
 INITIAL_SD = 0.05
-"""Standard deviation of the new weights of a coupling's inner layers; its last layer starts at zero."""
+"""Standard deviation of the initial weights of a coupling's inner layers; its last layer starts at zero."""
 
 SMALLEST_DEVIATION = 1e-6
 SETTINGS, WEIGHTS = "config.json", "model.safetensors"
@@ -28,19 +28,21 @@ Permutation = Literal["reversal", "random"]
 
 
 class FlowSettings(BaseModel):
-    """The sizes of a flow; its folder keeps them next to the weights."""
+    """The sizes of a flow, stored next to its weights."""
 
     model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
 
     width: int = Field(ge=2, description="d, of the vectors")
-    levels: int = Field(ge=1, le=60, description="M, after each but the last half of the channels is done")
+    levels: int = Field(
+        ge=1, le=60, description="M; after each level but the last, half of the channels is final"
+    )
     depth: int = Field(ge=1, description="steps of each level")
     hidden: int = Field(ge=1, description="width of the couplings' inner layers")
-    permutation: Permutation = Field(description="of the channels between scaling and coupling")
+    permutation: Permutation = Field(description="order of the channels between scaling and coupling")
 
 
 class Scaling(nn.Module):
-    """x to exp(3 s) (x + b), each channel for itself; [B, d] to [B, d]."""
+    """x to exp(3 s) (x + b), per channel; [B, d] to [B, d]."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -52,14 +54,14 @@ class Scaling(nn.Module):
 
     @torch.no_grad()
     def fit(self, vectors: Tensor) -> None:
-        """Sets both so that `vectors` come out with mean 0 and variance 1."""
+        """Sets s and b so that the outputs of `vectors` have mean 0 and variance 1."""
         deviation = vectors.std(dim=0, correction=0)
         self.bias.copy_(-vectors.mean(dim=0))
         self.scale.copy_(-(deviation + SMALLEST_DEVIATION).log() / SCALE_FACTOR)
 
 
 class Coupling(nn.Module):
-    """Adds to the second half of the channels a function of the first; the determinant is 1."""
+    """Adds a function of the first half of the channels to the second half; the determinant is 1."""
 
     def __init__(self, width: int, hidden: int) -> None:
         super().__init__()
@@ -100,9 +102,9 @@ class Step(nn.Module):
 
 
 class CouplingFlow(nn.Module):
-    """The whole map, u to z = [second halves of the levels in their order; what the last level leaves].
+    """The whole map, u to z = [second halves of the levels in order; the first half of the last level].
 
-    Computed in fp32 or wider, also under autocast. `out_features` is the width, which is kept.
+    Computed in fp32 or wider, also under autocast. The width stays the same and is also `out_features`.
     Shapes: [B, d] to [B, d].
     Errors: InputError if the width cannot be halved at every level.
     """
@@ -111,8 +113,8 @@ class CouplingFlow(nn.Module):
         super().__init__()
         if settings.width % 2**settings.levels:
             raise InputError(
-                f"a flow of {settings.levels} levels on vectors of width {settings.width}; expected a width "
-                f"that {2**settings.levels} divides; take fewer levels"
+                f"a flow of {settings.levels} levels on vectors of width {settings.width}: expected a "
+                f"width divisible by {2**settings.levels} divides; take fewer levels"
             )
         self.settings = settings
         self.out_features = settings.width
@@ -135,7 +137,7 @@ class CouplingFlow(nn.Module):
 
     @torch.no_grad()
     def fit(self, vectors: Tensor) -> Tensor:
-        """Sets every scaling, in order, by these vectors; returns them mapped, with mean 0 and variance 1."""
+        """Fits every scaling in order to these vectors; returns their outputs, with mean 0 and variance 1."""
         scalings = [part for part in self.modules() if isinstance(part, Scaling)]
         hooks = [
             part.register_forward_pre_hook(lambda scaling, given: scaling.fit(*given)) for part in scalings
@@ -162,7 +164,7 @@ class CouplingFlow(nn.Module):
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Returns the flow of a folder that `save` wrote. Errors: InputError if it holds none."""
+        """Returns the flow in a folder that `save` wrote. Errors: InputError if there is none."""
         tensors = read_tensors(folder / WEIGHTS)
         with in_one_line(folder, "a flow"):
             flow = cls(FlowSettings.model_validate(read_json(folder / SETTINGS)))

@@ -1,9 +1,9 @@
 """Losses between similarity distributions over a queue and the present batch, in bounded memory.
 
 A vector's similarity distribution is the softmax of its dot products with all keys over a temperature.
-The keys come as blocks, the queue's rows as they lie in their buffer and the batch's own vectors last, and
-are never copied or joined. Rows are processed in chunks, and the gradient is formed with the value: of all
-scores only the gradient [B, d] outlives a chunk. Vectors are used as they are: give unit vectors for cosines.
+The keys are blocks: first the queue's rows in their buffer, last the vectors of the batch. They are never
+copied or joined. Rows are processed in chunks, and the gradient is computed with the value, so only the
+gradient [B, d] outlives a chunk. Vectors are not normalised: pass unit vectors for cosines.
 
 Legend: V sets of online vectors, B batch, d width, N keys in all blocks together, c rows of a chunk.
 """
@@ -19,23 +19,23 @@ from methods.core.fast.linear import fits_onednn, product
 from methods.core.losses import wide
 
 SCRATCH = 3 * 2**22
-"""Scores held at once, all buffers of a chunk together: 48 MiB in fp32; oneDNN copies one buffer more."""
+"""Most scores in memory, in all buffers of a chunk: 48 MiB in fp32; oneDNN copies one more buffer."""
 
 FEWEST_ROWS = 64
-"""Rows of a chunk, where the batch has them, however large their scores: oneDNN packs all keys again for each
-chunk, so sums of keys for 32 rows ran at two thirds of the rate of those for 64."""
+"""Fewest rows of a chunk, if the batch is large enough: oneDNN packs all keys again for each chunk, so chunks
+of 32 rows ran at two thirds of the rate of chunks of 64."""
 
 PIECE = 4096
-"""Keys whose scores oneDNN returns at once; it cannot write them in place, so each is copied."""
+"""Number of keys per product; oneDNN cannot write scores in place, so each is copied."""
 
 TARGET_ROWS = 8
-"""Rows whose target distribution is formed next to their scores before it takes their place."""
+"""Number of rows whose target distribution is computed out of place."""
 
 
 class Match(NamedTuple):
-    """Distances of online distributions from their targets, in nats, means over the batch.
+    """Distances of online distributions from their targets, in nats, averaged over the batch.
 
-    cross_entropy: [] or [V], has the gradient. entropy: the target's own [], a constant.
+    cross_entropy: [] or [V], differentiable. entropy: of the target, [], a constant.
     """
 
     cross_entropy: Tensor
@@ -55,12 +55,12 @@ def match_distributions(
     online_temperature: float,
     reference_temperature: float,
 ) -> Match:
-    """Returns how far the distributions of `online` are from those of `reference`, over the same keys.
+    """Returns the distances of the distributions of `online` from `reference`'s, over the same keys.
 
     Source: SCT eq. 2, ConGen eq. 3. With p the target and q the online distribution of a row, the gradient is
     (q - p) keys / (B online_temperature).
     Shapes: online [B, d] or [V, B, d] (V vectors for each target), reference [B, d], each block [N_i, d].
-    Gradients: reach `online` alone; everything else must be constant. Put the batch's own keys last.
+    Gradients: only for `online`; everything else must be constant. Put the keys of the batch last.
     Facts: KL is 0 with zero gradient for equal vectors and temperatures; tends to InfoNCE as the reference
     temperature goes to 0 and each reference is its own nearest key.
     Errors: ValueError if a constant requires a gradient.
@@ -82,7 +82,7 @@ def pick_among_keys(online: Tensor, keys: Sequence[Tensor], *, temperature: floa
 
     InfoNCE with all other keys, queue included, as negatives; the target distribution is one-hot.
     Shapes: online [B, d], each block [N_i, d], the last one at least B rows; returns a scalar in nats.
-    Gradients: reach `online` alone; keys must be constant.
+    Gradients: only for `online`; keys must be constant.
     Errors: ValueError if a key requires a gradient.
     """
     _check_constant(keys)
@@ -94,7 +94,7 @@ def pick_among_keys(online: Tensor, keys: Sequence[Tensor], *, temperature: floa
 
 
 class _Formed(torch.autograd.Function):
-    """Values [..., B] of vectors [..., B, d] whose gradient was formed together with them."""
+    """Values [..., B] of vectors [..., B, d] with a gradient that was computed together with them."""
 
     @staticmethod
     def forward(ctx: Any, vectors: Tensor, values: Tensor, gradient: Tensor) -> Tensor:
@@ -149,7 +149,7 @@ def _picked(online: Tensor, keys: list[Tensor]) -> tuple[Tensor, Tensor]:
 
 
 def _chunks(batch: int, per_row: int) -> list[slice]:
-    """Returns the rows of each chunk: as few chunks as the scratch allows, of about equal size."""
+    """Returns the rows of each chunk: as few chunks as memory allows, of about equal size."""
     held = max(SCRATCH, FEWEST_ROWS * per_row)
     number = -(-batch // max(1, held // per_row))
     step = -(-batch // number)
@@ -180,7 +180,7 @@ def _against(weights: Tensor, blocks: Sequence[Tensor]) -> Tensor:
 
 
 def _target(logits: Tensor) -> tuple[Tensor, Tensor]:
-    """Leaves in `logits` [c, N] their distribution; returns its heaviest column [c, 1] and entropy [c]."""
+    """Replaces `logits` [c, N] by their distribution; returns its largest column [c, 1] and entropy [c]."""
     own, entropy = _shift(logits), logits.new_empty(len(logits))
     for some, of_some in zip(logits.split(TARGET_ROWS), entropy.split(TARGET_ROWS), strict=True):
         shares = some.exp()
@@ -192,7 +192,7 @@ def _target(logits: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _miss(logits: Tensor, shares: Tensor) -> Tensor:
-    """Returns the cross-entropy of `logits` against the target `shares` [c] and leaves p - q in `logits`."""
+    """Returns the cross-entropy of `logits` against the target `shares` [c]; replaces `logits` by p - q."""
     _shift(logits)
     expected = torch.linalg.vecdot(shares, logits)
     total = logits.exp_().sum(dim=1, keepdim=True)
@@ -201,16 +201,16 @@ def _miss(logits: Tensor, shares: Tensor) -> Tensor:
 
 
 def _shift(logits: Tensor) -> Tensor:
-    """Subtracts each row's maximum in place and returns its column, [c, 1]."""
+    """Subtracts the maximum of each row in place and returns its column, [c, 1]."""
     top, column = logits.max(dim=1, keepdim=True)
     logits.sub_(top)
     return column
 
 
 def _balanced(differences: Tensor, own: Tensor) -> Tensor:
-    """Returns p - q with the entry of the heaviest key set from the others, in place: each row sums to 0.
+    """Returns p - q with the entry of the largest key computed from the others, in place: each row sums to 0.
 
-    Where nearly all mass is on one key, the plain difference of two numbers close to 1 has few digits left.
+    If nearly all mass is on one key, the plain difference of two numbers close to 1 loses most digits.
     """
     differences.scatter_(1, own, 0.0)
     return differences.scatter_(1, own, -differences.sum(dim=1, keepdim=True))
@@ -218,4 +218,4 @@ def _balanced(differences: Tensor, own: Tensor) -> Tensor:
 
 def _check_constant(constants: Sequence[Tensor]) -> None:
     if any(tensor.requires_grad for tensor in constants):
-        raise ValueError("a reference or key requires a gradient, expected constants: compute them without")
+        raise ValueError("references and keys must be constants: compute them without a gradient")

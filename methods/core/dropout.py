@@ -1,8 +1,8 @@
-"""Dropout of a network: its rates, masks drawn four elements at a time on a CPU, and dropout of whole heads.
+"""Dropout rates of a network, fast dropout masks on a CPU, and dropout of whole attention heads.
 
-Drawing takes an eighth of the time of torch's own, as measured on an Intel Xeon. Each element gets 16 bits of
-torch's generator, so that a rate is met to the next multiple of 2**-16, and what is kept is divided by the
-share that is kept in truth: the expectation is exact.
+Masks are drawn four elements at a time, in an eighth of the time of torch's own dropout (measured on an Intel
+Xeon). Each element gets 16 bits of torch's generator, so a rate is rounded to a multiple of 2**-16; kept
+elements are divided by the rounded share, so the expectation is exact.
 Legend: B rows, H heads, L tokens, d width.
 """
 
@@ -19,13 +19,13 @@ from methods.core.errors import InputError
 from methods.core.types import ARCHITECTURES, moved
 
 LEVELS = 2**16
-"""Values of the bits that one element gets."""
+"""Number of values of the bits of an element."""
 
 DROP_HEAD = "drop_head"
-"""Name of a part of an attention that drops whole heads of what was read, where one was added."""
+"""Name of the submodule of an attention layer that drops whole heads."""
 
 WhenNoHeadIsLeft = Literal["redraw", "nan"]
-"""A row that lost all its heads is drawn again, or divided by its 0 heads as in Mirror-BERT's code."""
+"""A row that loses all its heads is drawn again, or divided by its 0 heads as in Mirror-BERT's code."""
 
 
 def set_dropout(module: nn.Module, rate: float) -> None:
@@ -37,7 +37,7 @@ def set_dropout(module: nn.Module, rate: float) -> None:
 
 @contextmanager
 def dropout_rate(module: nn.Module, rate: float) -> Iterator[None]:
-    """Sets the rate of every dropout layer and gives each its own back after; gradients may come later."""
+    """Sets the rate of every dropout layer and restores the previous rates; backward may run later."""
     rates = {part: part.p for part in module.modules() if isinstance(part, nn.Dropout)}
     set_dropout(module, rate)
     try:
@@ -55,7 +55,7 @@ def dropout(part: nn.Dropout, inputs: Tensor) -> Tensor:
 def dropped(inputs: Tensor, rate: float) -> Tensor:
     """Returns the inputs with a share `rate` of the elements zero and the others scaled up.
 
-    On other devices, and for rates that round to none or all, the draws are torch's own.
+    On other devices, and for rates that round to 0 or 1, torch draws the mask.
     """
     level = round(rate * LEVELS)
     if inputs.device.type != "cpu" or not 0 < level < LEVELS:
@@ -89,11 +89,12 @@ class _Dropped(torch.autograd.Function):
 
 
 class DropHead(nn.Module):
-    """Drops each head of each row with chance `rate`; the heads that are kept make up for the others.
+    """Drops each head of each row with probability `rate` and scales up the other heads.
 
-    One draw holds for all tokens of a row. With k of H heads kept, these are multiplied by H / k.
-    Active in training mode only.
-    Source: Mirror-BERT's code. Shapes: [B, H, L, d / H] to the same.
+    One draw holds for all tokens of a row. With k of H heads kept, they are multiplied by H / k. Active in
+    training mode only.
+    Source: Mirror-BERT's code.
+    Shapes: [B, H, L, d / H] to the same.
     """
 
     def __init__(self, rate: float, *, when_none: WhenNoHeadIsLeft) -> None:
@@ -103,7 +104,7 @@ class DropHead(nn.Module):
     def forward(self, heads: Tensor) -> Tensor:
         if not self.training or self.rate == 0:
             return heads
-        kept = torch.rand(heads.shape[:2]) >= self.rate  # on the CPU, which has to see whether a row lost all
+        kept = torch.rand(heads.shape[:2]) >= self.rate  # on the CPU, which checks for rows without any head
         while self.when_none == "redraw" and bool((lost := ~kept.any(dim=1)).any()):
             kept[lost] = torch.rand(int(lost.sum()), kept.shape[1]) >= self.rate
         scale = kept * (kept.shape[1] / kept.sum(dim=1, keepdim=True))  # [B, H]
@@ -113,8 +114,8 @@ class DropHead(nn.Module):
 def add_drop_head(backbone: nn.Module, rate: float, *, when_none: WhenNoHeadIsLeft) -> None:
     """Adds a DropHead to the self-attention of every layer, between the heads and the output projection.
 
-    It has no weights, so what is saved of the backbone stays the same.
-    Errors: InputError if the backbone is no BERT or RoBERTa.
+    It has no weights, so the saved backbone stays the same.
+    Errors: InputError unless the backbone is a BERT or RoBERTa.
     """
     if type(backbone).__name__ not in ARCHITECTURES:
         raise InputError(
@@ -129,7 +130,7 @@ def add_drop_head(backbone: nn.Module, rate: float, *, when_none: WhenNoHeadIsLe
 
 
 def _on_joined_heads(attention: Any, inputs: Any, given: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-    """Applies the DropHead where the library computes the attention: on heads joined to [B, L, d]."""
+    """Applies the DropHead to the joined heads [B, L, d] that the library's attention returns."""
     joined, *others = given
     heads = joined.unflatten(-1, (attention.num_attention_heads, -1)).transpose(1, 2)
     return getattr(attention, DROP_HEAD)(heads).transpose(1, 2).flatten(2), *others

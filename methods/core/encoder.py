@@ -1,4 +1,4 @@
-"""A backbone with pooling and an optional output layer: what is trained, evaluated and published."""
+"""The encoder that is trained, evaluated and published: backbone, pooling and optional output layer."""
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -23,25 +23,25 @@ from methods.core.saving import IDENTITY, TANH, save_encoder
 from methods.core.types import ARCHITECTURES, MASK, Tokens, library_inputs, to_device
 
 EVALUATION_LENGTH = 512
-"""Longest input at evaluation in word pieces; training truncates earlier, evaluation must not."""
+"""Longest input at evaluation in tokens; only training truncates earlier."""
 
 TOKENS_PER_TEXT = 32
 """Budget of one encoding batch: batch_size texts of this many tokens."""
 
 SHARD = 65_536
-"""Texts that are tokenised and sorted together; the STS sets fit in one."""
+"""Number of texts that are tokenised and sorted together; the STS sets fit into one shard."""
 
 TOKENIZED_TOGETHER = 8192
-"""Texts that are tokenised at once: an encoding holds far more than its ids."""
+"""Number of texts that are tokenised at once: an encoding uses far more memory than its ids."""
 
 PACKED_INPUTS = {"inputs_embeds", "position_ids", "embedding_factors"}
-"""What may be next to tokens where padding is not computed."""
+"""Inputs that the packed computation accepts besides tokens."""
 
 COUNTS_FROM_PADDING = ("roberta", "xlm-roberta", "camembert", "mpnet")
 """Architectures whose first position is padding_idx + 1."""
 
 MOST_AT_ONCE = 8
-"""Batches side by side, because each has its own activations in memory; further threads help inside."""
+"""Most batches in parallel, because each keeps activations in memory; further threads work inside a batch."""
 
 Item = TypeVar("Item")
 Made = TypeVar("Made")
@@ -49,7 +49,7 @@ Made = TypeVar("Made")
 
 @contextmanager
 def evaluating(module: nn.Module) -> Iterator[None]:
-    """Puts `module` into eval mode without gradients and restores the mode of every submodule after."""
+    """Puts `module` into eval mode without gradients and restores the mode of every submodule afterwards."""
     modes = {part: part.training for part in module.modules()}
     module.eval()
     try:
@@ -62,7 +62,7 @@ def evaluating(module: nn.Module) -> Iterator[None]:
 
 @contextmanager
 def multiplied(backbone: nn.Module, factors: Tensor | None) -> Iterator[None]:
-    """Multiplies the output of the backbone's embedding layer with `factors` while the context lasts."""
+    """Multiplies the output of the backbone's embedding layer by `factors` inside the context."""
     if factors is None:
         yield
         return
@@ -75,12 +75,12 @@ def multiplied(backbone: nn.Module, factors: Tensor | None) -> Iterator[None]:
 
 
 def side_by_side(work: Callable[[Item], Made], items: Sequence[Item]) -> Iterator[Made]:
-    """Yields what `work` makes of each item on a CPU, in their order, with torch's threads shared out evenly.
+    """Yields the result of `work` for each item on a CPU, in order, with torch's threads divided evenly.
 
-    All threads on one batch meet after each operation, so each waits for the slowest; with a batch of its
-    own, a core that another process shares does fewer and holds up none. Values are those of one thread.
-    Autocast of the calling thread, and whether it keeps gradients, hold in all of them.
-    Errors: the first that `work` raises; items that have not begun are left out then.
+    Threads that share a batch synchronise after each operation, so all wait for the slowest; with a batch per
+    thread, a busy core delays only its own batch. Values equal a computation on one thread. All threads use
+    the calling thread's autocast and gradient mode.
+    Errors: the first that `work` raises; items that have not begun are then skipped.
     """
     threads = torch.get_num_threads()
     workers = min(threads, len(items), MOST_AT_ONCE)
@@ -100,13 +100,13 @@ def side_by_side(work: Callable[[Item], Made], items: Sequence[Item]) -> Iterato
         with ThreadPoolExecutor(workers, initializer=begin) as pool:
             yield from pool.map(work, items)
     finally:
-        torch.set_num_threads(threads)  # a worker's number is also that of threads that begin later
+        torch.set_num_threads(threads)  # the number set in a worker also applies to threads started later
 
 
 class SentenceEncoder(nn.Module):
     """Maps texts to vectors: tokenizer, transformer, pooling, optional output layer, optional normalisation.
 
-    activation: what follows the output layer, IDENTITY or TANH.
+    activation: after the output layer, IDENTITY or TANH.
     Shapes: B texts, L tokens, d backbone width; `forward` returns [B, d], `encode` returns [N, dim].
     """
 
@@ -115,7 +115,7 @@ class SentenceEncoder(nn.Module):
     ) -> None:
         super().__init__()
         self.backbone = backbone
-        self.tokenizer = tokenizer  # never called, so that it is saved as it was loaded
+        self.tokenizer = tokenizer  # never called, so it is saved as it was loaded
         self.pooling = check_pooling(pooling)
         self.output: nn.Linear | CouplingFlow | None = output
         self.activation = IDENTITY
@@ -138,7 +138,7 @@ class SentenceEncoder(nn.Module):
 
     @property
     def first_position(self) -> int:
-        """Number of a sentence's first position."""
+        """Index of a sentence's first position."""
         config: Any = self.backbone.config
         return config.pad_token_id + 1 if config.model_type in COUNTS_FROM_PADDING else 0
 
@@ -148,22 +148,22 @@ class SentenceEncoder(nn.Module):
 
     @property
     def position_limit(self) -> int | None:
-        """How many positions the transformer has, None where that is not bounded."""
+        """Number of positions of the transformer, None if it is not bounded."""
         config: Any = self.backbone.config
         positions = getattr(config, "max_position_embeddings", None)
         return int(positions) - self.first_position if positions else None
 
     @property
     def input_limit(self) -> int:
-        """Longest input in word pieces at evaluation: the tokenizer's, and no more than positions."""
+        """Longest input in tokens at evaluation: the tokenizer's, but at most the number of positions."""
         stated = int(self.tokenizer.model_max_length)
         return min(stated, self.position_limit or EVALUATION_LENGTH)
 
     def token_ids(self, texts: Sequence[str], *, max_length: int | None = None) -> list[list[int]]:
         """Returns the word-piece ids of each text with special tokens, cut at max_length or input_limit.
 
-        A text without any is one padding token, so that it has a vector whatever else is encoded.
-        Errors: InputError for a text with a word piece that the transformer has no vector of.
+        A text without tokens becomes one padding token, so its vector does not depend on other texts.
+        Errors: InputError for a text with a token that has no vector in the transformer.
         """
         tokenizer = self._truncating(self.input_limit if max_length is None else max_length)
         ids: list[list[int]] = []
@@ -175,7 +175,7 @@ class SentenceEncoder(nn.Module):
         return ids
 
     def tokenizer_state(self, max_length: int) -> str:
-        """Returns all that decides what `token_ids` gives for a text: the tokenizer with its truncation."""
+        """Returns everything that determines the result of `token_ids`: the tokenizer with its truncation."""
         return str(self._truncating(max_length).to_str())
 
     def pad(self, ids: Sequence[Sequence[int] | np.ndarray]) -> Tokens:
@@ -196,7 +196,7 @@ class SentenceEncoder(nn.Module):
         """Returns the states [B, L, d] that the pooling needs: all, embedding layer first, or the last alone.
 
         `embeddings` replaces inputs (`inputs_embeds`, `position_ids`), or is `embedding_factors`, which
-        broadcasts to [B, L, d] and multiplies what the embedding layer gives after its norm and dropout.
+        broadcasts to [B, L, d] and multiplies the output of the embedding layer, after norm and dropout.
         """
         inputs = {**library_inputs(self.backbone, tokens), **embeddings}
         factors = inputs.pop("embedding_factors", None)
@@ -208,9 +208,9 @@ class SentenceEncoder(nn.Module):
         return tuple(output.hidden_states) if every else (output.last_hidden_state,)
 
     def forward(self, tokens: Tokens, **embeddings: Tensor) -> Tensor:
-        """Returns pooled vectors [B, d] before the output layer: what training objectives see.
+        """Returns pooled vectors [B, d] before the output layer, the input of training objectives.
 
-        Padding is not computed where the backbone's layers are known (methods/core/fast).
+        Padding is skipped if the backbone's layers are known (methods/core/fast).
         """
         if can_pack(self.backbone, tokens) and set(embeddings) <= PACKED_INPUTS:
             return pooled_vectors(self.backbone, tokens, self.pooling, **embeddings)
@@ -227,7 +227,7 @@ class SentenceEncoder(nn.Module):
         """Returns [N, dim] fp32: each unique text is computed once, in eval mode, longest first.
 
         A batch holds at most `batch_size` times 32 positions. Texts are tokenised and sorted in shards, so
-        that besides texts and vectors the memory needed hardly grows with N.
+        memory hardly grows with N, except for texts and vectors.
         """
         distinct, inverse = unique(texts)
         vectors = np.empty((len(distinct), self.dim), dtype=np.float32)
@@ -269,7 +269,7 @@ class SentenceEncoder(nn.Module):
 
     def _encode_ids(self, ids: Sequence[Sequence[int] | np.ndarray]) -> np.ndarray:
         tokens = self.pad(ids)
-        if len(ids[0]) == len(ids[-1]):  # sorted by length: nothing is padded, so nothing is masked
+        if len(ids[0]) == len(ids[-1]):  # equal lengths: no padding, so no mask is needed
             tokens.pop(MASK)
         return self.finish(self(to_device(tokens, self.device)).float()).cpu().numpy()
 
@@ -282,7 +282,7 @@ class SentenceEncoder(nn.Module):
         return self._tokenizers[max_length]
 
     def _has_spare_pieces(self) -> bool:
-        """Returns whether the tokenizer has more word pieces than the transformer has vectors."""
+        """Returns whether the tokenizer has more tokens than the transformer has vectors."""
         if self._spare is None:
             network: Any = self.backbone
             vectors = network.get_input_embeddings().num_embeddings

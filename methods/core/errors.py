@@ -1,4 +1,4 @@
-"""The one error that stands for bad input, as opposed to a bug."""
+"""Errors for bad input, as opposed to bugs."""
 
 
 class InputError(ValueError):
@@ -9,11 +9,11 @@ class InputError(ValueError):
 
 
 class NotFiniteError(InputError):
-    """Raised where a training's loss or all of its dev scores are no numbers: it goes the same way again."""
+    """Raised if the loss or all dev scores of a training are not finite: resuming would fail again."""
 
 
 class NoScoreError(InputError):
-    """Raised where vectors have no score: they are not finite, or all cosines are equal."""
+    """Raised if vectors have no score because they are not finite or all cosines are equal."""
 
 
 def near_matches(wrong: str, known: list[str]) -> str:
@@ -25,7 +25,7 @@ def near_matches(wrong: str, known: list[str]) -> str:
 
 
 class OtherWay(InputError):
-    """A folder that is not known to give the same vectors here; sentence-transformers may compute it.
+    """Raised for a folder that may give other vectors here than in sentence-transformers.
 
     The message says which setting, as a line about the folder.
     """

@@ -1,7 +1,7 @@
-"""Files that are written whole or not at all, and the one format of their checksums.
+"""Atomic writes of files, and records with checksums.
 
-A checksum is in a JSON object: `digest` is the sha256 of its other entries, and `files`, where there are
-any, has the sha256 of each file by its path below the object's folder.
+A checksum is in a JSON object: `digest` is the sha256 of its other entries, and the optional `files` maps
+each path below the object's folder to a sha256.
 """
 
 import hashlib
@@ -19,9 +19,9 @@ PART = ".part"
 """Suffix of temporary files and folders; their names start with a dot."""
 DIGEST, FILES = "digest", "files"
 SETTLED = 1_000_000_000
-"""Nanoseconds after which a file's times tell whether it was written again."""
+"""Age in nanoseconds above which a file's times show whether it was written again."""
 _HASHES: dict[tuple[int, ...], str] = {}
-"""State of a file -> the sha256 of its bytes."""
+"""Cache: state of a file -> sha256 of its bytes."""
 
 
 @contextmanager
@@ -40,14 +40,14 @@ def atomic_path(path: Path) -> Iterator[Path]:
 
 
 def make_readable(folder: Path) -> None:
-    """Lets everybody read the files of a folder; libraries write weights for their owner alone."""
+    """Makes the files of a folder readable for all users; libraries write weights for their owner only."""
     for path in folder.rglob("*"):
         if path.is_file() and not path.is_symlink():
             path.chmod(0o644)
 
 
 def discard(path: Path) -> None:
-    """Removes a temporary file or folder; one that cannot be removed stays, without an error."""
+    """Removes a temporary file or folder; ignores errors."""
     if path.is_dir():
         shutil.rmtree(path, ignore_errors=True)
     elif path.exists():
@@ -56,7 +56,7 @@ def discard(path: Path) -> None:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Writes `value` as JSON with sorted keys, atomically; nan and infinity are refused."""
+    """Writes `value` as JSON with sorted keys, atomically; refuses nan and infinity."""
     text = json.dumps(value, indent=1, sort_keys=True, allow_nan=False, ensure_ascii=False)
     with atomic_path(path) as part:
         part.write_text(text + "\n", encoding="utf-8")
@@ -68,13 +68,13 @@ def write_record(path: Path, record: Mapping[str, Any]) -> None:
 
 
 def with_digest(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns a record with its checksum, so that a reader notices a changed character."""
+    """Returns a record with its checksum, so a reader notices any change."""
     rest = {key: value for key, value in record.items() if key != DIGEST}
     return {**rest, DIGEST: hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()}
 
 
 def has_own_digest(record: Mapping[str, Any]) -> bool:
-    """Returns whether a record has a checksum and is what was written."""
+    """Returns whether a record has a checksum that matches its content."""
     return DIGEST in record and with_digest(record)[DIGEST] == record[DIGEST]
 
 
@@ -91,7 +91,7 @@ def write_manifest(path: Path, record: Mapping[str, Any]) -> None:
 
 
 def read_whole(path: Path) -> dict[str, Any] | None:
-    """Returns a record with its checksum; None unless it is there and is what was written."""
+    """Returns a record with its checksum; None if it is missing or damaged."""
     try:
         record = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
     except (ValueError, RecursionError):
@@ -100,15 +100,15 @@ def read_whole(path: Path) -> dict[str, Any] | None:
 
 
 def changed_file(folder: Path, hashes: Mapping[str, str]) -> Path | None:
-    """Returns the first file that is missing or has another sha256 than this; None if there is none."""
+    """Returns the first file that is missing or has a different sha256; None if all match."""
     paths = {folder / name: sha256 for name, sha256 in hashes.items()}
     return next((p for p, sha256 in paths.items() if not p.is_file() or sha256_of(p) != sha256), None)
 
 
 def sha256_of(path: Path) -> str:
-    """Returns the sha256 of a file's bytes; a file is read again only if the system says that it changed.
+    """Returns the sha256 of a file; rereads the file only if its status changed.
 
-    What was written in the last second is read each time: the clock may not tell two such writes apart.
+    A file written within the last second is always reread, because two such writes may have equal times.
     """
     with path.open("rb") as file:
         state = _state(file.fileno())

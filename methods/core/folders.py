@@ -1,6 +1,6 @@
-"""Encoders computed here, read from folders: ours, sentence-transformers' of known settings, and plain ones.
+"""Loading of supported encoder folders: this project's, sentence-transformers' and plain ones.
 
-`methods.core.reading` reads any other folder too, through sentence-transformers.
+`methods.core.reading` loads any other folder through sentence-transformers.
 """
 
 from pathlib import Path
@@ -33,10 +33,10 @@ from methods.core.words import VOCABULARY, WordAverageEncoder, linear_of, load_w
 
 BYTE_PAIRS = "vocab.json and merges.txt"
 TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", BYTE_PAIRS)
-"""Files that a tokenizer is made from; the first that a folder has counts."""
+"""Files that a tokenizer is built from; the first one in a folder counts."""
 
 ANY_LENGTH = 2**30
-"""Word pieces where nothing bounds an input."""
+"""Longest input in tokens if nothing bounds it."""
 
 Encoder = TypeVar("Encoder", bound=SentenceEncoder | WordAverageEncoder)
 _HAS_POOLER = ("bert", "roberta", "xlm-roberta", "mpnet", "camembert")
@@ -46,7 +46,7 @@ def load_backbone(folder: Path, *, hf_pooler: bool = False) -> nn.Module:
     """Returns the transformer of a folder in fp32 and eval mode.
 
     `hf_pooler` keeps the pre-trained pooler. Attention is computed as the library chooses for the family.
-    Errors: InputError if the folder has no model or brings code, or its weights lack some of the network's.
+    Errors: InputError if the folder has no model, contains code or lacks weights.
     """
     from transformers import AutoModel
 
@@ -62,10 +62,12 @@ def load_backbone(folder: Path, *, hf_pooler: bool = False) -> nn.Module:
 
 
 def load_tokenizer(folder: Path) -> Any:
-    """Returns the fast tokenizer of a folder with no truncation or padding settings of its own.
+    """Returns the fast tokenizer of a folder without its truncation and padding settings.
 
-    One without a padding token pads with another: padding is masked, so that no vector depends on it.
-    Errors: InputError if the folder has none of TOKENIZER_FILES, a word is repeated, or no token can pad.
+    A tokenizer without a padding token pads with another token: padding is masked, so no vector depends on
+    it.
+    Errors: InputError if the folder has none of TOKENIZER_FILES, a word is repeated, or no token can be used
+    as padding.
     """
     from transformers import AddedToken
 
@@ -77,18 +79,16 @@ def load_tokenizer(folder: Path) -> Any:
             f"{folder}: no tokenizer.json, expected the tokenizer next to the model "
             f"({', or '.join(TOKENIZER_FILES)}); add it"
         )
-    # RoBERTa's mask takes in the space before it; the one that transformers 5 makes does not.
+    # RoBERTa's mask includes the space before it; transformers 5 builds one that does not.
     mask = {"mask_token": AddedToken("<mask>", lstrip=True)} if present[0] == BYTE_PAIRS else {}
     if present[0] == VOCABULARY:
         read_words(folder / VOCABULARY)
     tokenizer = as_in_file(read_tokenizer(folder, **mask), folder)
     if not hasattr(tokenizer, "backend_tokenizer"):
-        raise InputError(
-            f"{folder}: {type(tokenizer).__name__} is no fast tokenizer, expected tokenizer.json"
-        )
+        raise InputError(f"{folder}: {type(tokenizer).__name__} is not a fast tokenizer; add tokenizer.json")
     known = tokenizer.get_vocab()
     if len(set(known.values())) < len(known):
-        raise InputError(f"{folder}: two words of the tokenizer have one id, expected an id each")
+        raise InputError(f"{folder}: two words of the tokenizer have the same id")
     tokenizer.backend_tokenizer.no_truncation()
     tokenizer.backend_tokenizer.no_padding()
     tokenizer.stated_length = tokenizer.model_max_length
@@ -100,13 +100,13 @@ def load_tokenizer(folder: Path) -> Any:
 def load_encoder(
     folder: Path, *, pooling: str | None = None, hf_pooler: bool = False
 ) -> SentenceEncoder | WordAverageEncoder:
-    """Returns the encoder of a folder: ours, a sentence-transformers one, or a plain HF one with `pooling`.
+    """Returns the encoder of a folder: ours, sentence-transformers', or a plain one with `pooling`.
 
-    It is computed here, in fp32. `pooling` given for a folder that states its own replaces it and drops the
-    folder's output layers: what a training starts from. `stated_length` is the longest input in word pieces
-    that the folder states; `cut_as_stated` uses it.
-    Errors: InputError if the folder is none of these, or a plain HF folder comes without `pooling`; OtherWay
-    if its settings are not known to be computed here.
+    It is computed here, in fp32. `pooling` replaces the pooling that a folder states and drops the folder's
+    output layers, as for the start of a training. `stated_length` is the longest input in word pieces that
+    the folder states; `cut_as_stated` uses it.
+    Errors: InputError for any other folder, or for a plain one without `pooling`; OtherWay if its settings
+    are not supported here.
     """
     folder = Path(folder)
     if not folder.is_dir():
@@ -136,9 +136,9 @@ def load_encoder(
 
 
 def cut_as_stated(encoder: Encoder) -> Encoder:
-    """Returns the encoder, which now cuts texts at the length that its folder states, or at its positions.
+    """Returns the encoder with truncation at the length that its folder states, or at its positions.
 
-    A training cuts at the length of its run instead.
+    A training truncates at the length of its run instead.
     """
     if isinstance(encoder, SentenceEncoder):
         stated, positions = encoder.stated_length or ANY_LENGTH, encoder.position_limit
@@ -147,7 +147,7 @@ def cut_as_stated(encoder: Encoder) -> Encoder:
 
 
 def read_marker(folder: Path) -> dict[str, Any]:
-    """Returns what a folder of ours says about itself, nothing for others; InputError for a damaged one."""
+    """Returns the marker of a folder of this project, {} for others; InputError if it is damaged."""
     marker: dict[str, Any] = read_json(folder / MARKER) if (folder / MARKER).is_file() else {}
     if marker and marker.get("kind") != "word-average" and marker.get("format") != FORMAT:
         raise InputError(
@@ -160,7 +160,7 @@ def read_marker(folder: Path) -> dict[str, Any]:
 
 
 def weights_folder(folder: Path) -> Path:
-    """Returns where the transformer and tokenizer of a folder are, whatever kind of folder it is."""
+    """Returns the folder of the transformer and tokenizer, for any kind of encoder folder."""
     marker = read_marker(folder)
     if TRANSFORMER in marker:
         return folder_within(folder / MARKER, marker[TRANSFORMER])
@@ -171,14 +171,12 @@ def weights_folder(folder: Path) -> Path:
 def known_settings_of(folder: Path) -> KnownSettings:
     """Returns the `known_settings` of a sentence-transformers folder; InputError for a plain one."""
     if not (folder / MODULES).is_file():
-        raise InputError(
-            f"{folder}: the folder does not say how it pools, expected {MODULES}; give --pooling"
-        )
+        raise InputError(f"{folder}: no {MODULES} that states the pooling; give --pooling")
     return known_settings(folder)
 
 
 def cut_layers(encoder: SentenceEncoder | WordAverageEncoder, layers: int) -> SentenceEncoder:
-    """Cuts the encoder to its first `layers` layers, in place. Errors: InputError if it has not as many."""
+    """Cuts the encoder to its first `layers` layers, in place. Errors: InputError if it has fewer."""
     backbone = getattr(encoder, "backbone", None)
     stack = getattr(getattr(backbone, "encoder", None), "layer", None)
     if not isinstance(encoder, SentenceEncoder) or not isinstance(stack, nn.ModuleList):
@@ -193,7 +191,7 @@ def cut_layers(encoder: SentenceEncoder | WordAverageEncoder, layers: int) -> Se
 
 
 def _own_settings(folder: Path, marker: dict[str, Any]) -> KnownSettings:
-    """Returns what a folder of ours states that sentence-transformers must not read."""
+    """Returns the settings of this project's folder that are hidden from sentence-transformers."""
     modules = module_list(folder / OWN_MODULES)
     layers = [module for module in modules[2:] if not module["type"].endswith("Normalize")]
     if len(layers) > 1:

@@ -1,4 +1,4 @@
-"""Layers that appear on the pooled vector during training and are dropped at export."""
+"""Training heads: layers on the pooled vector that are dropped at export."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -12,16 +12,16 @@ from methods.core.errors import InputError
 from methods.core.fast.linear import linear
 
 INITIAL_SD = 0.02
-"""Standard deviation of new weights, as BERT initialises its own."""
+"""Standard deviation of initial weights, as in BERT."""
 
 TrainingHead = Annotated[
     Literal["mlp", "none"], Field(description="dense layer with tanh during training; never exported")
 ]
-"""The setting of methods that train with the head of SimCSE, or without any."""
+"""Setting of methods that train with the head of SimCSE or without a head."""
 
 
 class TanhHead(nn.Module):
-    """One dense layer with tanh, new weights: the head of SimCSE's training. Shapes: [B, d] to [B, d]."""
+    """A newly initialised dense layer with tanh, the training head of SimCSE. Shapes: [B, d] to [B, d]."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -36,8 +36,8 @@ class TanhHead(nn.Module):
 class BatchNormHead(nn.Sequential):
     """Dense layers, each followed by batch norm, with ReLU between them; the last norm has no scale or shift.
 
-    widths: of the input and of every layer, [d, ..., D]. Only the first layer may have a bias. A head of
-    training: its statistics are always those of the batch.
+    widths: of the input and of every layer, [d, ..., D]. Only the first layer may have a bias. It always uses
+    the statistics of the batch.
     Source: the projectors of DiffCSE ([d, 2d, d], no bias) and of SCD ([d, D, D, D], one bias) in their code.
     Shapes: [B, d] to [B, D]; every column of the result has mean 0 and variance v / (v + eps) over the batch.
     Errors: InputError for a batch of one row, which has no variance.
@@ -58,7 +58,7 @@ class BatchNormHead(nn.Sequential):
     def forward(self, pooled: Tensor) -> Tensor:
         if len(pooled) < 2:
             raise InputError(
-                "a batch norm of 1 vector, expected at least 2; take a larger batch, or drop an "
+                "batch norm needs at least 2 vectors; use a larger batch, or drop an "
                 "epoch's last batch with `drop_last: true`"
             )
         layer: Any
@@ -68,12 +68,12 @@ class BatchNormHead(nn.Sequential):
 
 
 def training_head(kind: TrainingHead, width: int) -> nn.Module:
-    """Returns the head that a config asks for; [B, d] to [B, d]."""
+    """Returns the training head of a kind; [B, d] to [B, d]."""
     return TanhHead(width) if kind == "mlp" else nn.Identity()
 
 
 def take_pooler(encoder: SentenceEncoder) -> nn.Linear:
-    """Returns the dense layer of the backbone's own pooler (`hf_pooler`), which the backbone loses."""
+    """Removes the backbone's pooler (`hf_pooler`) and returns its dense layer."""
     backbone: Any = encoder.backbone
     dense: nn.Linear = backbone.pooler.dense
     backbone.pooler = None
@@ -81,7 +81,7 @@ def take_pooler(encoder: SentenceEncoder) -> nn.Linear:
 
 
 def pooler_head(encoder: SentenceEncoder) -> TanhHead:
-    """Returns the backbone's own pooler as a head; it is not exported with the backbone any more."""
+    """Returns the backbone's pooler as a training head; it is no longer exported with the backbone."""
     head = TanhHead(encoder.width)
     head.dense = take_pooler(encoder)
     return head

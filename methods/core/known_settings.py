@@ -1,7 +1,7 @@
-"""Supported settings of a sentence-transformers folder: each key with its known values.
+"""Supported settings of a sentence-transformers folder: each key with its accepted values.
 
-A folder with any other module, key or value goes through sentence-transformers itself. The lists follow what
-its release 6.2 reads; a test compares them with the keys of the installed release.
+A folder with any other module, key or value is computed by sentence-transformers. The lists follow its
+release 6.2; a test compares them with the keys of the installed release.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,16 +19,16 @@ TRANSFORMER_FILES = tuple(
     f"sentence_{name}_config.json"
     for name in ("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet")
 )
-"""Settings of the first module; the first file that has any counts."""
+"""Files with the settings of the first module; the first one that exists counts."""
 
 OTHER_FILES = ("adapter_config.json", "processor_config.json", "preprocessor_config.json")
-"""Files next to the weights of which one makes another network, or another reader of texts."""
+"""Files next to the weights that change the network or the tokenisation."""
 
 KINDS = ("Transformer", "Pooling", "Dense", "Normalize")
-"""Classes of modules that are computed here, in this order."""
+"""Supported module classes, in the order of a folder."""
 
 POOLINGS = {"cls": "cls", "mean": "mean", "cls_token": "cls", "mean_tokens": "mean"}
-"""A pooling's name in a folder -> here."""
+"""Name of a pooling in a folder -> its name here."""
 
 SENTENCE = "sentence_embedding"
 TEXT_ALONE = {"text": {"method": "forward", "method_output_name": "last_hidden_state"}}
@@ -72,7 +72,7 @@ POOLING: dict[str, Accepts] = {
     **dict.fromkeys([f"pooling_mode_{name}" for name in POOLINGS if "_" in name], _of(bool)),
     **dict.fromkeys([f"pooling_mode_{name}" for name in ("max_tokens", "mean_sqrt_len_tokens")], _is(False)),
     **dict.fromkeys([f"pooling_mode_{name}" for name in ("weightedmean_tokens", "lasttoken")], _is(False)),
-    "include_prompt": _of(bool),  # a prompt that is the default is not computed here
+    "include_prompt": _of(bool),  # a default prompt is not supported here
 }
 DENSE: dict[str, Accepts] = {
     **dict.fromkeys(("in_features", "out_features"), _of(int)),
@@ -89,9 +89,9 @@ NORMALIZE: dict[str, Accepts] = {
 MODEL: dict[str, Accepts] = {
     "__version__": _anything,
     "model_type": _is("SentenceTransformer"),
-    "prompts": _anything,  # those that are the default of no text
+    "prompts": _anything,  # prompts that are not a default
     "default_prompt_name": _is(None),
-    "similarity_fn_name": _anything,  # our scores name their own
+    "similarity_fn_name": _anything,  # evaluations choose their own similarity
     "truncate_dim": _is(None),
     "requirements": _nothing,
 }
@@ -121,8 +121,8 @@ class KnownSettings(NamedTuple):
 def known_settings(folder: Path) -> KnownSettings:
     """Returns the settings of a sentence-transformers folder.
 
-    Errors: OtherWay, which names the first module, key or value that is not computed here; InputError for a
-    file that is not JSON or a module of another package.
+    Errors: OtherWay, which names the first unsupported module, key or value; InputError for a file that is
+    not JSON or a module of another package.
     """
     modules = module_list(folder / MODULES)
     for module in modules:
@@ -152,7 +152,7 @@ def known_settings(folder: Path) -> KnownSettings:
 
 
 def stated_pooling(folder: Path) -> str | None:
-    """Returns the pooling that a sentence-transformers folder states, None without one or with several."""
+    """Returns the pooling that a sentence-transformers folder states; None if it states none or several."""
     for module in module_list(folder / MODULES):
         if module["type"].endswith("Pooling"):
             path = folder_within(folder / MODULES, module["path"]) / "config.json"
@@ -162,7 +162,7 @@ def stated_pooling(folder: Path) -> str | None:
 
 
 def check_other_files(weights: Path) -> None:
-    """Raises OtherWay if a folder of weights has a file that changes the network or the reader of texts."""
+    """Raises OtherWay if a folder of weights has a file that changes the network or the tokenisation."""
     for name in OTHER_FILES:
         if (weights / name).is_file():
             raise OtherWay(f"{weights}: has {name}")
@@ -186,7 +186,7 @@ def _pooling(place: Path) -> str:
 
 
 def _modes(config: Mapping[str, Any]) -> list[str]:
-    """Returns the poolings that are switched on, under their names here; `mean` where nothing says."""
+    """Returns the active poolings under their names here; `mean` by default."""
     prefix = "pooling_mode_"
     if "pooling_mode" in config:
         stated = config["pooling_mode"]

@@ -1,7 +1,7 @@
-"""Encoders that sentence-transformers computes: every folder that it reads and that is not computed here.
+"""Encoders computed by sentence-transformers, for folders that are not supported by `methods.core.folders`.
 
-Foreign code is not run, and of pickles nothing but tensors is read. The library starts weights that a file
-lacks at random; here they are an error.
+Foreign code is not run, and only tensors are read from pickles. The library initialises missing weights at
+random; here they are an error.
 """
 
 from collections.abc import Sequence
@@ -27,10 +27,10 @@ from methods.core.pooling import PORTABLE
 from methods.core.tokenizer_files import as_in_file, pad_with_another
 
 BATCH_SIZE = 32
-"""Texts of a batch: what the library takes where a caller names none."""
+"""Default batch size of the library."""
 
 NOT_READ = ("position_ids", "embed_positions", "pooler.")
-"""Parts of names of weights that are computed, or that no token's vector depends on."""
+"""Parts of the names of weights that are computed or do not change token vectors."""
 
 LOCAL = {"local_files_only": True, "trust_remote_code": False}
 LISTED = (
@@ -40,7 +40,7 @@ LISTED = (
     "sentence_transformers.base.modules.transformer.Transformer",
     "sentence_transformers.sentence_transformer.modules.Transformer",
 )
-"""Names under which folders list the library's transformer."""
+"""Names of the library's transformer module in folders."""
 
 
 class LibraryEncoder:
@@ -62,7 +62,7 @@ class LibraryEncoder:
 
     @property
     def instead(self) -> str | None:
-        """What a line says of a tokenizer that was not built as its file has it; None if it was."""
+        """Note about a tokenizer that differs from its file at first; None otherwise."""
         return getattr(self.model.tokenizer, "instead", None)
 
     def to(self, device: str | torch.device) -> "LibraryEncoder":
@@ -94,7 +94,7 @@ class LibraryEncoder:
 def library_encoder(folder: Path, *, pooling: str | None = None) -> LibraryEncoder:
     """Returns the encoder of a folder as sentence-transformers reads it.
 
-    pooling: of a plain folder; of others it replaces the stated one; the caller has checked that it may.
+    pooling: required for a plain folder; for others it replaces the stated one, after a check by the caller.
     Errors: InputError if the library cannot read the folder, a weight is missing, or the folder is of another
     kind of model.
     """
@@ -142,11 +142,11 @@ def _plain(folder: Path, pooling: str) -> Any:
 
 
 def check_named(pooling: str, folder: Path) -> None:
-    """Raises InputError for a pooling that sentence-transformers has not."""
+    """Raises InputError for a pooling that sentence-transformers does not have."""
     if pooling not in PORTABLE:
         raise InputError(
-            f"{folder}: pooling {pooling} is computed for BERT, RoBERTa and XLM-RoBERTa alone, and this "
-            f"folder is read through sentence-transformers; expected {' or '.join(PORTABLE)}"
+            f"{folder}: pooling {pooling} is only available for BERT, RoBERTa and XLM-RoBERTa; use "
+            f"{' or '.join(PORTABLE)}"
         )
 
 
@@ -160,7 +160,7 @@ def _replace_pooling(model: Any, pooling: str, folder: Path) -> None:
 
 @cache
 def _checked_transformer() -> Any:
-    """Returns the library's transformer; its weights and tokenizer are compared with the folder's files."""
+    """Returns the library's transformer after checking its weights and tokenizer against the files."""
     from sentence_transformers.base.modules import Transformer
 
     class CheckedTransformer(Transformer):

@@ -1,4 +1,4 @@
-"""Objectives that several methods share, as pure functions; always computed in fp32 or wider.
+"""Shared objectives as pure functions, computed in fp32 or wider.
 
 Legend: B batch, M further negatives, d width. Similarity is the cosine, temperature divides it.
 """
@@ -31,7 +31,7 @@ def info_nce(
 ) -> Tensor:
     """Returns the mean cross-entropy of picking each anchor's own positive by cosine similarity.
 
-    Source: SimCSE eq. 1; MoCo eq. 1 where `negatives` is a queue.
+    Source: SimCSE eq. 1; MoCo eq. 1 if `negatives` is a queue.
     Shapes: anchors [B, d], positives [B, d], negatives [M, d] or None; returns a scalar in nats.
     Gradients: flow to every argument that requires them.
     Facts: log(B + M) when all vectors are equal; tends to 0 with the temperature if each positive is nearest.
@@ -59,8 +59,8 @@ def nt_xent(anchors: Tensor, positives: Tensor, *, temperature: float) -> Tensor
 def uniformity(vectors: Tensor, *, temperature: float) -> Tensor:
     """Returns the log of the mean of exp((cos - 1) / temperature) over all pairs of distinct rows.
 
-    Source: Wang and Isola 2020 (arXiv 2005.10242), whose t is 1 / (2 temperature). At the temperature of
-    `info_nce` it is what that loss does with negatives, without any positive.
+    Source: Wang and Isola 2020 (arXiv 2005.10242), whose t is 1 / (2 temperature). At equal temperature it
+    corresponds to the negatives of `info_nce` without positives.
     Shapes: vectors [B, d], B > 1; returns a scalar in nats.
     Facts: 0 when all rows are equal, its largest value; -1 / temperature for rows at right angles.
     """

@@ -1,4 +1,4 @@
-"""The line that a user gets where a training does not fit its GPU."""
+"""The error message of a training that does not fit its GPU."""
 
 from typing import Any
 
@@ -6,14 +6,14 @@ from methods.core.errors import InputError
 
 
 def out_of_memory(step: int, batch_size: int, config: Any) -> InputError:
-    """Returns the error of a training that ran out of memory, with the settings that decide its need.
+    """Returns the error of a training that ran out of memory, with the settings that determine its memory.
 
-    step: the one that failed. config: of the method, with `max_length` in tokens and, where it can drop
-    activations and compute them again, the switch `recompute`.
+    step: the step that failed. config: of the method, with `max_length` in tokens and, if the method can
+    recompute activations, the switch `recompute`.
     """
     remedy = "use a GPU with more memory"
     if getattr(config, "recompute", None) is False:
-        remedy = f"set `recompute: true` (equal numbers, more time), or {remedy}"
+        remedy = f"set `recompute: true` (same numbers, more time), or {remedy}"
     return InputError(
         f"step {step}: out of GPU memory with batch {batch_size} and length {config.max_length}; {remedy}"
     )

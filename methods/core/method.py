@@ -1,4 +1,4 @@
-"""The base of every method: what it is built from, what it does at each point of training, what it yields."""
+"""Base class of every method: its settings, its hooks in the training loop, and the encoder it exports."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar, Literal, Self
@@ -17,18 +17,18 @@ from methods.core.train_config import Settings
 from methods.core.types import Batch, Encoder, Loss
 
 ParentKind = Literal["encoder", "teacher"]
-"""A parent that reads texts, or a teacher's vectors of the corpus."""
+"""Kinds of parents: an encoder, or a teacher's vectors of the corpus."""
 WordVectors = Literal["refused", "accepted", "needed"]
-"""Whether a method accepts averages of word vectors as its encoder, or accepts only these."""
+"""Whether a method accepts or requires averages of word vectors as its encoder."""
 
 
 class MethodConfig(Settings):
-    """Settings of one run of a method. Numbers come from a recipe: no field but the control has a default."""
+    """Settings of one run of a method. Numbers come from a recipe: only `control` has a default."""
 
     max_length: int = Field(ge=3, description="training truncation in word pieces, special tokens included")
     control: Control | None = Field(
         None,
-        description="negated: the loss with its sign turned round; permuted: every sentence has the second "
+        description="negated: the loss times -1; permuted: every sentence has the second "
         "view of another; null: the method itself",
     )
 
@@ -39,7 +39,7 @@ class MethodConfig(Settings):
 
     @property
     def columns(self) -> Sequence[Column]:
-        """Which texts of a row are tokenised; the highest says how many augmentations a corpus must have."""
+        """Tokenised text fields of a row; the highest is the number of augmentations that a corpus needs."""
         return (TEXT,)
 
 
@@ -47,9 +47,9 @@ class Method(nn.Module):
     """A training objective around an encoder. Trained parameters are those with `requires_grad`.
 
     The trainer calls, in this order: `prepare` once; then for every step `collate` (in a prefetch thread),
-    `loss`, the optimiser, `after_step`; at an evaluation `watched`, and `candidates` for what is kept.
-    Steps count from 0 to `total_steps` - 1, in `collate` and in `after_step`, over all epochs; a run that is
-    continued goes on counting. `loss` is told of its step by what `collate` puts into the batch.
+    `loss`, the optimiser, `after_step`; at an evaluation `watched`, and `candidates` for the encoder that is
+    kept. Steps count from 0 to `total_steps` - 1 over all epochs, in `collate` and in `after_step`; a resumed
+    run continues the count. If `loss` needs the step, `collate` puts it into the batch.
     """
 
     Config: ClassVar[type[MethodConfig]] = MethodConfig
@@ -69,7 +69,7 @@ class Method(nn.Module):
     def prepare(self, rows: Sequence[Row]) -> Sequence[Row]:
         """Returns the rows to train on, with the corpus tokenised if the method is trained.
 
-        A method that overrides it calls this one; it may fill registered buffers, never create them (law 4).
+        An override calls this method; it may fill registered buffers but not create them (law 4).
         """
         if self.is_trained():
             self.corpus = TokenizedCorpus(
@@ -80,32 +80,32 @@ class Method(nn.Module):
     def collate(self, rows: Sequence[Row], *, step: int, rng: np.random.Generator) -> Batch:
         """Returns the batch as CPU tensors, here `anchor`; a pure function of its arguments (law 1).
 
-        step: from 0. Numbers stay as they are; `loss` gets them with the tensors.
+        step: from 0. Numbers are passed to `loss` unchanged.
         """
         return {"anchor": self.encoder.pad(self.token_ids(rows))}
 
     def loss(self, batch: Batch) -> Loss:
         """Returns the loss of one batch; may push to queues kept in registered buffers."""
-        raise InputError(f"{type(self).__name__} is not trained, expected no step; set `steps: 0`")
+        raise InputError(f"{type(self).__name__} is not trained; set `steps: 0`")
 
     @classmethod
     def is_trained(cls) -> bool:
-        """Returns whether the method has a loss; runs of one without have zero steps."""
+        """Returns whether the method has a loss; runs without a loss have zero steps."""
         return cls.loss is not Method.loss
 
     def after_step(self, step: int) -> None:
-        """Runs after the optimiser's step `step`, from 0; here exponential moving averages are taken."""
+        """Runs after the optimiser's step `step`, from 0; moving averages are updated here."""
 
     def exported(self) -> Encoder:
         """Returns the encoder that is evaluated and published: by default without any training head."""
         return self.encoder
 
     def candidates(self) -> Sequence[Encoder]:
-        """Returns the encoders of which the best on dev is evaluated and published: by default one."""
+        """Returns the candidates, by default one; the best on dev is evaluated and published."""
         return (self.exported(),)
 
     def watched(self) -> Sequence[Encoder]:
-        """Returns the encoders whose dev scores select, one for each candidate: by default the candidates."""
+        """Returns the encoders that are scored on dev, one for each candidate: by default the candidates."""
         return self.candidates()
 
     def token_ids(self, rows: Sequence[Row]) -> list[np.ndarray]:
@@ -114,7 +114,7 @@ class Method(nn.Module):
         return [self.corpus.ids(row, column) for column in self.columns for row in rows]
 
     def train(self, mode: bool = True) -> Self:
-        """Sets the mode of everything but the submodules that state theirs in `fixed_modes`."""
+        """Sets the mode of all submodules except those in `fixed_modes`."""
         super().train(mode)
         for name, active in self.fixed_modes.items():
             self.get_submodule(name).train(active)

@@ -1,7 +1,6 @@
-"""The files of a model's folder: what would run foreign code is refused, and what libraries say is one line.
+"""Safe reading of model folders: foreign code is refused, and library errors become one line.
 
-A setting that transformers or sentence-transformers read is theirs to judge; nothing here guesses what a
-configuration may claim.
+The validity of settings is left to transformers and sentence-transformers.
 """
 
 from __future__ import annotations
@@ -20,22 +19,22 @@ if TYPE_CHECKING:
 
 WEIGHTS, PICKLED = "model.safetensors", "pytorch_model.bin"
 STORED = (WEIGHTS, f"{WEIGHTS}.index.json", PICKLED, f"{PICKLED}.index.json")
-"""Files of weights that transformers reads, the first that is there counts."""
+"""Weight files that transformers reads; the first one that exists counts."""
 
 MODULES, OWN_MODULES = "modules.json", "sentbench-modules.json"
-"""List of the folder's modules: as sentence-transformers reads it, and where it must not."""
+"""File with the list of modules: as sentence-transformers reads it, and hidden from it."""
 
 MODULE_PACKAGES = ("sentence_transformers", "sentbench")
-"""Packages whose classes a list of modules may name."""
+"""Packages allowed in a list of modules."""
 
 SETTINGS = ("config.json", "sentence_*_config.json")
-"""Files whose entries reach a network's constructor."""
+"""Files whose entries are passed to a network's constructor."""
 
 LAYER = re.compile(r"(^|\.)(layers?|h|blocks?)\.\d+\.")
-"""Name of a weight of a layer; heads that another task needs may be left unused, layers may not."""
+"""Pattern of layer weights; unused heads of other tasks are allowed, unused layers are not."""
 
 REMOTE_CODE = "trust_remote_code"
-"""Option of the libraries that their errors name where a folder brings Python code."""
+"""Library option named in their errors about folders with Python code."""
 
 
 def check_model_folder(folder: Path) -> None:
@@ -49,7 +48,8 @@ def check_model_folder(folder: Path) -> None:
 
 
 def read_json(path: Path, kind: type = dict) -> Any:
-    """Returns the JSON object, or value of another `kind`, in a file. Errors: InputError if it is none."""
+    """Returns the JSON object, or value of another `kind`, in a file. Errors: InputError for any other
+    content."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
@@ -60,23 +60,23 @@ def read_json(path: Path, kind: type = dict) -> Any:
 
 
 def module_list(path: Path) -> list[dict[str, Any]]:
-    """Returns the modules in a list; InputError if one is of another package, or its folder is elsewhere."""
+    """Returns the modules in a list; InputError if one is from another package or outside the folder."""
     modules = read_json(path, list)
     for module in modules:
         if not isinstance(module, dict) or not all(
             isinstance(module.get(key), str) for key in ("type", "path")
         ):
-            raise InputError(f"{path}: a module without type and path, expected both as text")
+            raise InputError(f"{path}: a module needs a type and a path, both text")
         if module["type"].split(".")[0] not in MODULE_PACKAGES:
             raise InputError(
-                f"{path}: module {module['type']!r} is not one of sentence-transformers; it is not run"
+                f"{path}: module {module['type']!r} is not part of sentence-transformers and is not run"
             )
         folder_within(path, module["path"])
     return modules
 
 
 def folder_within(path: Path, name: Any) -> Path:
-    """Returns the folder that a file names. Errors: InputError unless it is in the folder of the file."""
+    """Returns the folder that a file names. Errors: InputError if it lies outside the file's folder."""
     place = PurePosixPath(name if isinstance(name, str) else "..")
     if place.is_absolute() or ".." in place.parts or "\0" in str(place):
         raise InputError(f"{path}: names the folder {name!r}, expected one inside the model folder")
@@ -86,12 +86,11 @@ def folder_within(path: Path, name: Any) -> Path:
 def read_model(
     kind: Any, folder: Path, *, expected: str, computed: str = "position_ids", **options: Any
 ) -> nn.Module:
-    """Returns the network of a folder in fp32 and eval mode, as an Auto class of transformers (`kind`) does.
+    """Returns the network that an Auto class of transformers (`kind`) loads, in fp32 and eval mode.
 
-    Weights are safetensors, or a pickle that may hold nothing but tensors. Weights with `computed` in their
-    name need not be in the file.
-    Errors: InputError, which names what was `expected`, if the folder has no such network, brings code, or
-    describes another network than its weights are of.
+    Weights are safetensors or a pickle of tensors only. Weights with `computed` in their name may be missing.
+    Errors: InputError, which names what was `expected`, if the folder has no such network, contains code, or
+    describes a network that does not match its weights.
     """
     import torch
 
@@ -114,7 +113,7 @@ def read_model(
 
 
 def check_stored(folder: Path) -> None:
-    """Raises InputError, which names the weights of other formats, if there are none that are read."""
+    """Raises InputError if no weights can be read; it names weights of other formats."""
     if any((folder / name).is_file() for name in STORED):
         return
     others = ("tf_model.h5", "flax_model.msgpack", "*.onnx", "*.gguf", "*.bin", "*.safetensors", "*.pt")
@@ -124,7 +123,7 @@ def check_stored(folder: Path) -> None:
 
 
 def check_real(path: Path) -> None:
-    """Raises InputError if a safetensors file holds complex numbers: libraries keep the real part."""
+    """Raises InputError if a safetensors file has complex numbers: libraries keep the real part."""
     from safetensors import SafetensorError, safe_open
 
     if not path.is_file():
@@ -141,9 +140,9 @@ def check_real(path: Path) -> None:
 def check_weights(
     folder: Path, model: Any, missing: Iterable[str], unexpected: Iterable[str], *, expected: str
 ) -> None:
-    """Raises InputError if weights are missing, or a layer of the network itself is left unused.
+    """Raises InputError if weights are missing or a layer of the network is unused.
 
-    What stands beside the network under a name of its own (a generator, a momentum copy) is not its layer.
+    Other networks in the file (a generator, a momentum copy) do not count.
     """
     absent, unused = sorted(missing), sorted(unexpected)
     if absent:
@@ -165,7 +164,7 @@ def _without_numbers(name: str) -> str:
 
 
 def read_tokenizer(folder: Path, **options: Any) -> Any:
-    """Returns the tokenizer of a folder as transformers reads it. Errors: InputError if it has none."""
+    """Returns the tokenizer of a folder as transformers reads it. Errors: InputError if there is none."""
     from transformers import AutoTokenizer
 
     check_model_folder(folder)
@@ -176,7 +175,7 @@ def read_tokenizer(folder: Path, **options: Any) -> Any:
 
 
 def read_settings(folder: Path) -> Any:
-    """Returns what config.json says. Errors: InputError if it is no configuration."""
+    """Returns the content of config.json. Errors: InputError if it is not a configuration."""
     from transformers import AutoConfig
 
     check_model_folder(folder)
@@ -189,7 +188,7 @@ def read_settings(folder: Path) -> Any:
 
 
 def read_tensors(path: Path) -> dict[str, Tensor]:
-    """Returns the tensors in a safetensors file. Errors: InputError if it is none."""
+    """Returns the tensors in a safetensors file. Errors: InputError for any other file."""
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 
@@ -201,10 +200,10 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
 
 @contextmanager
 def in_one_line(folder: Path, expected: str = "a model") -> Iterator[None]:
-    """Makes an InputError of what libraries raise in the block about the files of a model's folder.
+    """Converts library errors about the files of a model folder into InputError.
 
-    They have errors of many types, and tokenizers raises a bare Exception. Errors of the system, which have a
-    number, are left as they are.
+    Libraries raise many types, and tokenizers raises a bare Exception. System errors, which have a number,
+    pass through.
     """
     try:
         yield
@@ -216,7 +215,7 @@ def in_one_line(folder: Path, expected: str = "a model") -> Iterator[None]:
         reason = " ".join(str(error).split())
         if REMOTE_CODE in reason:
             raise InputError(
-                f"{folder}: brings Python code (auto_map, or a module of its own), which is not run"
+                f"{folder}: contains Python code (auto_map or a custom module), which is not run"
             ) from error
         raise InputError(
             f"{folder}: cannot be read as {expected} ({type(error).__name__}: {reason[:300]})"
@@ -224,7 +223,7 @@ def in_one_line(folder: Path, expected: str = "a model") -> Iterator[None]:
 
 
 def _check_code(path: Path, value: Any) -> None:
-    """Raises InputError for an entry at any depth that has a library load code or whole Python objects."""
+    """Raises InputError for an entry at any depth that makes a library load code or Python objects."""
     for entry in value if isinstance(value, list) else ():
         _check_code(path, entry)
     for key, entry in value.items() if isinstance(value, dict) else ():

@@ -21,15 +21,15 @@ Network = TypeVar("Network", bound=nn.Module)
 
 
 def frozen_copy(network: Network) -> Network:
-    """Returns a copy with equal weights that takes no gradient: the key side of a query network."""
+    """Returns a copy without gradients, the key side of a query network."""
     return copy.deepcopy(network).requires_grad_(False)
 
 
 @torch.no_grad()
 def reset_weights(network: nn.Module, *, sd: float) -> None:
-    """Redraws all weights in place as BERT initialises them: normal with standard deviation `sd`.
+    """Reinitialises all weights in place like BERT: normal with standard deviation `sd`.
 
-    A padding row and biases are zero, layer norms the identity.
+    The padding row and biases become zero, layer norms the identity.
     """
     for part in network.modules():
         if isinstance(part, nn.Linear | nn.Embedding):
@@ -46,9 +46,9 @@ def reset_weights(network: nn.Module, *, sd: float) -> None:
 def ema_update(key: nn.Module, query: nn.Module, *, momentum: float) -> None:
     """Sets every parameter of `key` to momentum * key + (1 - momentum) * query, in place.
 
-    Source: MoCo eq. 2. momentum 1 freezes the keys, 0 copies the query.
-    After n updates towards a constant query: key_n = momentum^n key_0 + (1 - momentum^n) query.
-    Buffers are not averaged: BERT-like encoders keep no running statistics.
+    Source: MoCo eq. 2. momentum 1 freezes the keys, 0 copies the query. After n updates towards a constant
+    query: key_n = momentum^n key_0 + (1 - momentum^n) query. Buffers are not averaged, because BERT-like
+    encoders keep no running statistics.
     """
     keys: list[Tensor] = list(key.parameters())
     queries: list[Tensor] = list(query.parameters())
@@ -62,20 +62,21 @@ class MomentumContrastConfig(MethodConfig):
     temperature: float = Field(gt=0, description="tau, divides the cosine")
     momentum: float = Field(ge=0, le=1, description="lambda, share of itself a key weight keeps each step")
     momentum_start: Literal["random", "backbone"] = Field(
-        description="weights the key encoder starts from; random: not pre-trained, as in the released code"
+        description="initial weights of the key encoder; random: not pre-trained, as in the released code"
     )
     queue_size: int = Field(
-        ge=0, description="most keys kept of earlier steps, as whole batches, at least one; 0: no queue"
+        ge=0,
+        description="most keys kept from earlier steps, in whole batches, at least one batch; 0: no queue",
     )
     queue_holds_batch: bool = Field(
-        description="count the present batch among `queue_size`; off: it comes on top, as released"
+        description="whether `queue_size` includes the current batch; off: it comes on top, as released"
     )
     head: TrainingHead
     key_dropout: bool = Field(description="whether dropout is active on the key side")
 
 
 class MomentumContrast(Method):
-    """Each sentence's query picks its own key among those of the batch and of the steps before.
+    """Contrasts each sentence's query with its key and the keys of the batch and of earlier steps.
 
     Trained: encoder and head. The key side (`key_encoder`, `key_head`) has no gradient and follows by moving
     average.
@@ -95,11 +96,11 @@ class MomentumContrast(Method):
         self.fixed_modes = {"key_encoder": config.key_dropout, "key_head": config.key_dropout}
 
     def queries(self, tokens: Tokens) -> Tensor:
-        """Returns what is compared on the trained side; [B, d]."""
+        """Returns the vectors of the trained side; [B, d]."""
         return self.head(self.encoder(tokens))
 
     def keys(self, tokens: Tokens) -> Tensor:
-        """Returns what is compared on the momentum side; [B, d]. Called without a graph."""
+        """Returns the vectors of the momentum side; [B, d]. Called without a graph."""
         return self.key_head(self.key_encoder(tokens))
 
     def averaged(self) -> list[tuple[nn.Module, nn.Module]]:
@@ -109,7 +110,7 @@ class MomentumContrast(Method):
     def loss(self, batch: Batch) -> Loss:
         """Returns the contrastive loss of the queries and stores the keys for later steps.
 
-        The key side reads the batch's entry `key`, or the same tokens where there is none.
+        The key side reads the batch's entry `key` or, without it, the same tokens.
         """
         queries = self.queries(batch["anchor"])  # [B, d]
         with torch.no_grad():
@@ -122,12 +123,12 @@ class MomentumContrast(Method):
         return Loss(total, {"keys": total.new_full((), float(compared))})
 
     def earlier_keys(self, batch: int) -> Tensor | None:
-        """Returns the keys of earlier steps that a batch is compared with; [M, d], None without a queue."""
+        """Returns the keys of earlier steps for a batch; [M, d], None without a queue."""
         if self.queue is None:
             return None
         return self.queue.newest(self.queue.rows_beside(batch, holds_batch=self.config.queue_holds_batch))
 
     def after_step(self, step: int) -> None:
-        """Moves the key side towards the weights the optimiser has just set."""
+        """Moves the key side towards the updated weights."""
         for key, query in self.averaged():
             ema_update(key, query, momentum=self.config.momentum)

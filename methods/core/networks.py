@@ -1,4 +1,4 @@
-"""Sources of a method's networks: fresh copies of the backbone, and frozen parents outside the module tree.
+"""Networks of a method: new copies of the backbone, and frozen parents outside the module tree.
 
 Legend: B rows, L tokens, P places, V vocabulary.
 """
@@ -21,11 +21,11 @@ from methods.core.teachers import TeacherVectors
 from methods.core.types import Tokens, library_inputs
 
 OutputLayer = Literal["own", "word-embeddings"]
-"""What turns states into scores of word pieces: the model's own layer, or its word embeddings alone."""
+"""Output layer from states to token scores: the model's own layer, or only its word embeddings."""
 
 
 class Frozen:
-    """A network that gives values and never learns: not in the state dict, not in the optimiser (law 6)."""
+    """A frozen network, outside the state dict and the optimiser (law 6)."""
 
     def __init__(self, module: nn.Module, *, dropout: bool) -> None:
         self.module = module.requires_grad_(False)
@@ -41,9 +41,9 @@ class Frozen:
 class MaskedModel(nn.Module):
     """A transformer with an output layer over its vocabulary, and the tokenizer that it reads.
 
-    With `word-embeddings` a plain encoder serves: the score of a piece is the product of its embedding with
-    the state. That is no language model, but all that a folder without an output layer can give.
-    Errors: InputError if the folder holds no such network, or its weights lack the output layer.
+    With `word-embeddings` a plain encoder is enough: the score of a token is the product of its embedding and
+    the state. This is not a language model, but needs no output layer.
+    Errors: InputError if the folder contains no such network or lacks the weights of the output layer.
     """
 
     def __init__(self, folder: Path, *, output: OutputLayer) -> None:
@@ -96,10 +96,10 @@ def states_at(transformer: nn.Module, places: Tensor) -> Iterator[None]:
 
 @dataclass
 class Networks:
-    """Hands out the networks of one run: copies of its backbone, its parent, its teacher's vectors.
+    """Networks of a run: copies of its backbone, its parent, its teacher's vectors.
 
-    parent: the folder of a trained or public encoder, or of teacher vectors. pieces: where tokenised corpora
-    are kept. `needs` of the methods is what needs the parent, for the message.
+    parent: the folder of a trained or public encoder, or of teacher vectors. pieces: cache of tokenised
+    corpora. `needs` of the methods names the user of the parent, for the message.
     """
 
     backbone: Path
@@ -124,8 +124,8 @@ class Networks:
     ) -> SentenceEncoder:
         """Returns the parent as an encoder (wrap it in `Frozen`, or train on from it).
 
-        Errors: InputError if the run has no parent, it is no transformer, or its word pieces differ from
-        those of `like`, whose tokens it is going to read.
+        Errors: InputError if the run has no parent, the parent is not a transformer, or its tokenizer differs
+        from the tokenizer of `like`, whose tokens it will read.
         """
         encoder = load_encoder(self._parent_folder(needs), pooling=pooling, hf_pooler=hf_pooler)
         if not isinstance(encoder, SentenceEncoder):
@@ -139,16 +139,17 @@ class Networks:
         return encoder
 
     def parent_masked_model(self, needs: str, *, output: OutputLayer, like: SentenceEncoder) -> MaskedModel:
-        """Returns the parent as a masked language model of the word pieces of `like` (wrap it in `Frozen`).
+        """Returns the parent as a masked language model with the tokenizer of `like` (wrap it in `Frozen`).
 
-        Errors: InputError if the run has no parent, it has no such output layer, or its word pieces differ.
+        Errors: InputError if the run has no parent, the parent has no such output layer, or the tokenizers
+        differ.
         """
         model = MaskedModel(self._parent_folder(needs), output=output)
         self._check_pieces(needs, model.tokenizer, like)
         return model
 
     def teacher_vectors(self, needs: str) -> TeacherVectors:
-        """Returns the parent's vectors of the corpus; InputError if the parent is no folder of such."""
+        """Returns the parent's vectors of the corpus; InputError if the parent is not a folder of vectors."""
         return TeacherVectors(self._parent_folder(needs), needs=needs)
 
     def _check_pieces(self, needs: str, tokenizer: Any, like: SentenceEncoder) -> None:

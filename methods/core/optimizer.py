@@ -1,7 +1,7 @@
-"""AdamW as the papers' code has it: torch's, that of transformers 4, either one without bias correction.
+"""AdamW as in the papers' code: torch's or transformers 4's, each also without bias correction.
 
-RMSprop is one of them: without a first moment (betas [0, rho]), bias correction and decay the update is
-g / (sqrt(v) + eps) with v <- rho v + (1 - rho) g^2 from v = 0, torch's RMSprop and that of TensorFlow 2.4.
+RMSprop is a special case: without a first moment (betas [0, rho]), bias correction and decay the update is g
+/ (sqrt(v) + eps) with v <- rho v + (1 - rho) g^2 from v = 0, as in torch's and TensorFlow 2.4's RMSprop.
 """
 
 import math
@@ -15,7 +15,7 @@ from methods.core.train_config import TrainConfig
 
 
 class AdamW(torch.optim.AdamW):
-    """Torch's AdamW whose groups may also be decayed after the update, by their `decay_after`."""
+    """Torch's AdamW with optional decay after the update, by the groups' `decay_after`."""
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         loss = super().step(closure)
@@ -29,7 +29,7 @@ class AdamW(torch.optim.AdamW):
 
 
 def build_optimizer(method: nn.Module, config: TrainConfig) -> AdamW:
-    """Returns AdamW over the parameters with `requires_grad`, each once; `set_rate` sets up each step.
+    """Returns AdamW over the distinct parameters with `requires_grad`; `set_rate` prepares each step.
 
     With `decay_everything` off, biases and the weights of layer norms have a group without weight decay.
     """

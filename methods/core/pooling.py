@@ -1,6 +1,6 @@
 """Pooling: from the token vectors of a backbone to one vector per sentence.
 
-Two different averages are called "first-last" in the literature; the names here say which layers enter.
+Two different averages are called "first-last" in the literature; the names here state the averaged layers.
 `first-last-avg` takes the first transformer layer and the last (SimCSE's current code); `static-last-avg`
 takes the embedding layer and the last (the rows of PCL, DCLR and PT-BERT).
 """
@@ -19,17 +19,17 @@ LAYERS: dict[str, tuple[int, ...]] = {
     "static-last-avg": (0, -1),
     "last-two-avg": (-2, -1),
 }
-"""Pooling -> which hidden states are averaged; 0 is the embedding layer, -1 the last layer."""
+"""Pooling -> the averaged hidden states; 0 is the embedding layer, -1 the last layer."""
 
 EVERY_LAYER = "every-layer"
-"""The mean of each layer for itself: what an objective may read of a frozen copy, no vector to publish."""
+"""Mean of each layer separately, for objectives that read a frozen copy; not for published vectors."""
 
 PORTABLE = ("cls", "mean")
-"""Poolings that a sentence-transformers folder can express without code of ours."""
+"""Poolings that a sentence-transformers folder can express without custom code."""
 
 
 def check_pooling(pooling: str) -> str:
-    """Returns the name if it is a known pooling; InputError otherwise."""
+    """Returns the name of a known pooling; raises InputError otherwise."""
     if pooling not in LAYERS:
         raise InputError(
             f"pooling {pooling!r} is not known; expected one of {', '.join(LAYERS)}"
@@ -39,7 +39,7 @@ def check_pooling(pooling: str) -> str:
 
 
 def masked_mean(hidden: Tensor, mask: Tensor | None) -> Tensor:
-    """Returns the mean over unmasked tokens, 0 where there is none; [B, L, d] and mask [B, L] to [B, d]."""
+    """Returns the mean over unmasked tokens, 0 for rows without any; [B, L, d] and mask [B, L] to [B, d]."""
     if mask is None:
         return hidden.mean(dim=1)
     weights = mask.unsqueeze(-1).to(hidden.dtype)
@@ -47,15 +47,15 @@ def masked_mean(hidden: Tensor, mask: Tensor | None) -> Tensor:
 
 
 def needs_last_only(pooling: str) -> bool:
-    """Returns whether a pooling reads no hidden state but the last."""
+    """Returns whether a pooling reads only the last hidden state."""
     return LAYERS.get(pooling) == (-1,)
 
 
 def pool(states: Sequence[Tensor], mask: Tensor | None, pooling: str) -> Tensor:
     """Returns one vector per sentence, [B, d], or with `EVERY_LAYER` one of each of K states, [B, K, d].
 
-    Shapes: hidden states [B, L, d], embedding layer first, or the last alone where no other is needed; mask
-    [B, L] or None.
+    Shapes: hidden states [B, L, d], embedding layer first, or only the last if no other is needed; mask [B,
+    L] or None.
     """
     if pooling == EVERY_LAYER:
         return torch.stack([masked_mean(state, mask) for state in states], dim=1)

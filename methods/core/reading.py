@@ -1,7 +1,7 @@
-"""An encoder of any folder: computed here where that gives the same vectors, else by sentence-transformers.
+"""Loading of encoders from any folder, computed here if the vectors equal sentence-transformers' vectors.
 
-Known are the families and settings in `FAMILIES` and `methods.core.known_settings`, weights in fp32, and a
-tokenizer and a network that agree with the library's own call on a few texts.
+Computed here are the families in `FAMILIES` with the settings of `methods.core.known_settings` and fp32
+weights, if tokenizer and network agree with the library's own call on a few texts.
 """
 
 from pathlib import Path
@@ -35,23 +35,23 @@ from methods.core.words import VECTORS, WordAverageEncoder
 CONFIG = "config.json"
 
 DTYPES = {"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16"}
-"""What safetensors calls a type -> what torch does."""
+"""Type name in safetensors -> in torch."""
 
 FAMILIES = ("bert", "roberta", "xlm-roberta")
-"""Values of `model_type` whose layers are computed here; a test compares each with sentence-transformers."""
+"""Values of `model_type` that are computed here; a test compares each with sentence-transformers."""
 
 POOLER = "pooler"
-"""The first token's state behind the transformer's own dense layer with tanh, as supervised SimCSE has it."""
+"""Pooling by the first token's state after the transformer's own dense layer, as in supervised SimCSE."""
 
 POOLINGS = (*LAYERS, POOLER)
-"""What `pooling` may be where an encoder is read."""
+"""Accepted values of `pooling`."""
 
 TOLERANCE = 1e-3
 """Largest difference from the network's own forward pass, as a share of its largest value."""
 
 
 class Read(NamedTuple):
-    """An encoder, and lines for its reader: which way it is computed if not here, and which file counted."""
+    """An encoder with notes for the user: computation by the library, choice between contradicting files."""
 
     encoder: SentenceEncoder | WordAverageEncoder | LibraryEncoder
     notes: list[str]
@@ -60,9 +60,10 @@ class Read(NamedTuple):
 def read_any(folder: Path, *, pooling: str | None = None) -> Read:
     """Returns the encoder of a folder, with the vectors that sentence-transformers gives where it reads it.
 
-    pooling: needed for a plain Hugging Face folder. Where the folder states another one it is replaced and a
-    Normalize kept.
-    Errors: InputError if nothing reads the folder, or `pooling` replaces one that another layer follows.
+    pooling: required for a plain Hugging Face folder. It replaces a pooling that the folder states; Normalize
+    is kept.
+    Errors: InputError if the folder cannot be read, or `pooling` would replace a pooling that another layer
+    follows.
     """
     if pooling is not None and pooling not in POOLINGS:
         raise InputError(
@@ -92,7 +93,7 @@ def _stated(folder: Path) -> str | None:
 
 
 def _check_replaceable(folder: Path, pooling: str) -> None:
-    """Raises InputError if a layer of the folder was trained on vectors of another pooling."""
+    """Raises InputError if a layer of the folder was trained on another pooling."""
     listed = next((folder / name for name in (MODULES, OWN_MODULES) if (folder / name).is_file()), None)
     kinds = [module["type"].rsplit(".", 1)[-1] for module in module_list(listed)] if listed else []
     others = [kind for kind in kinds if kind not in ("Transformer", "Pooling", "Normalize")]
@@ -104,9 +105,9 @@ def _check_replaceable(folder: Path, pooling: str) -> None:
 
 
 def _computed_here(folder: Path, pooling: str | None) -> SentenceEncoder | WordAverageEncoder:
-    """Returns the encoder, after its vectors were compared. Errors: OtherWay if they may be others.
+    """Returns the encoder after a comparison of its vectors. Errors: OtherWay if they may differ.
 
-    Poolings that the library has not are computed here for every family.
+    Poolings that the library lacks are computed here for every family.
     """
     marker = read_marker(folder)
     modular = (folder / MODULES).is_file()
@@ -132,10 +133,10 @@ def _computed_here(folder: Path, pooling: str | None) -> SentenceEncoder | WordA
 
 
 def _check_network(weights: Path) -> None:
-    """Raises OtherWay unless a folder holds weights in fp32 of one of FAMILIES."""
+    """Raises OtherWay unless a folder has fp32 weights of one of FAMILIES."""
     check_other_files(weights)
     if not (weights / CONFIG).is_file():
-        return  # `load_encoder` says what is missing
+        return  # `load_encoder` reports the missing file
     config = read_json(weights / CONFIG)
     if config.get("model_type") not in FAMILIES:
         raise OtherWay(f"{weights / CONFIG}: model_type is {config.get('model_type')!r}")
@@ -145,7 +146,7 @@ def _check_network(weights: Path) -> None:
 
 
 def _first_dtype(weights: Path) -> str:
-    """Returns the type of the first floating tensor of a file, which the library computes in."""
+    """Returns the type of the first floating tensor of a file, in which the library computes."""
     index = weights / f"{WEIGHTS}.index.json"
     names = [WEIGHTS, *sorted(set(read_json(index)["weight_map"].values()))] if index.is_file() else [WEIGHTS]
     path = next((weights / name for name in names if (weights / name).is_file()), None)
@@ -162,7 +163,7 @@ def _first_dtype(weights: Path) -> str:
 
 
 def _with_pooler(folder: Path) -> SentenceEncoder:
-    """Returns the encoder whose vectors are those behind the transformer's own pooler."""
+    """Returns the encoder with the transformer's own pooler as its output layer."""
     family = read_settings(weights_folder(folder)).model_type
     if family not in FAMILIES:
         raise InputError(f"{folder}: is a {family}; the pooler is read of {', '.join(FAMILIES)}")
@@ -173,7 +174,7 @@ def _with_pooler(folder: Path) -> SentenceEncoder:
 
 
 def _check_vectors(encoder: SentenceEncoder, weights: Path) -> None:
-    """Raises OtherWay if layers computed here and the network's own forward pass differ."""
+    """Raises OtherWay if the layers computed here differ from the network's own forward pass."""
     tokens = encoder.tokenize(PROBES[:2])
     with evaluating(encoder):
         expected = encoder.finish(pool(encoder.states(tokens), tokens[MASK], encoder.pooling))

@@ -1,9 +1,9 @@
-"""The folder of a training, kept so that it can be killed at any instant and still end with the same bytes.
+"""Resume state of a training: a run killed at any instant continues to the same bytes.
 
-The record `state.json` decides. One rename replaces it, and it has the checksums of what belongs to it: the
-tensors, the log so far and the best encoder. These are written before that rename, and what they replace is
-removed after it. Whatever a killed training left beyond its last record is cut off or written again.
-A state is copied at one moment and written in a thread, so training does not wait for the disk.
+The record `state.json` is replaced by one rename and has the checksums of the tensors, the log so far and the
+best encoder. These files are written before the rename; the files they replace are removed after it. Anything
+that a killed training wrote after its last record is truncated or rewritten. A state is copied at once and
+written in a thread, so training does not wait for the disk.
 """
 
 import hashlib
@@ -33,15 +33,15 @@ from methods.core.types import Encoder
 
 STATE, LOG, BEST, LAST = "state.json", "train.jsonl", "best", "last"
 TENSORS = ("state-0.pt", "state-1.pt")
-"""Files of a state's tensors, in turns: that of the record on disk stays while the next is written."""
+"""Alternating files of a state's tensors: the file on record stays while the next one is written."""
 
 
 @dataclass
 class TrainingFolder:
     """The files of one training: `state.json`, `state-0.pt`, `train.jsonl`, `best-STEP/` and `last/`.
 
-    settings: what the training is, as JSON values; a state with other settings is refused.
-    writer: runs the writing of states, one after the other.
+    settings: identity of the training as JSON values; a state with other settings is refused.
+    writer: writes states, one after the other.
     """
 
     directory: Path
@@ -50,14 +50,14 @@ class TrainingFolder:
     _log_bytes: int = field(default=0, init=False)
     _log_digest: Any = field(default_factory=hashlib.sha256, init=False)
     _best: dict[str, str] = field(default_factory=dict, init=False)  # file of the best encoder -> sha256
-    _committed: set[str] = field(default_factory=set, init=False)  # what the state on disk names
-    _pending: tuple[Future[None], set[str]] | None = field(default=None, init=False)  # the one on its way
+    _committed: set[str] = field(default_factory=set, init=False)  # files of the state on disk
+    _pending: tuple[Future[None], set[str]] | None = field(default=None, init=False)  # files being written
 
     def restore(self) -> dict[str, Any] | None:
-        """Returns the content of the last `commit`, None where there was none; removes what is beyond it.
+        """Returns the content of the last `commit`, None without one; removes everything written after it.
 
-        Errors: InputError if the state cannot be read or has other settings, or if a file is not as it was at
-        that commit. Nothing is removed then.
+        Errors: InputError if the state cannot be read or has other settings, or a file changed since that
+        commit. Then nothing is removed.
         """
         self.directory.mkdir(parents=True, exist_ok=True)
         record = self._read() if os.path.lexists(self.directory / STATE) else None
@@ -78,7 +78,7 @@ class TrainingFolder:
         return content
 
     def log(self, entries: Iterable[Mapping[str, Any]]) -> None:
-        """Appends one line of JSON for each entry; they count from the next `commit` on."""
+        """Appends one line of JSON for each entry; the next `commit` includes them."""
         lines = "".join(json.dumps(entry) + "\n" for entry in entries).encode()
         with (self.directory / LOG).open("ab") as log:
             log.write(lines)
@@ -86,7 +86,7 @@ class TrainingFolder:
         self._log_digest.update(lines)
 
     def keep_best(self, encoder: Encoder, step: int) -> None:
-        """Saves the best encoder so far; the one before it stays while a state names it."""
+        """Saves the best encoder so far; the previous best stays while a state names it."""
         folder = self.best(step)
         _save_whole(encoder, folder)
         self._best = {f"{folder.name}/{name}": sha256 for name, sha256 in file_hashes(folder).items()}
@@ -97,10 +97,10 @@ class TrainingFolder:
         _save_whole(encoder, self.last)
 
     def commit(self, content: Mapping[str, Any]) -> None:
-        """Makes `content`, the log so far and the best encoder what a killed training goes on from.
+        """Makes `content`, the log so far and the best encoder the next resume point.
 
-        Returns when `content` is copied, whose tensors may change from then on, after a commit before it was
-        written; `settle` tells whether this one was.
+        Waits for the previous commit, copies `content` and returns; its tensors may then change. `settle`
+        reports errors of writing.
         """
         self.settle(wait=True)
         tensors = next(name for name in TENSORS if name not in self._committed)
@@ -119,7 +119,7 @@ class TrainingFolder:
         return self._pending is not None and not self._pending[0].done()
 
     def settle(self, *, wait: bool = False) -> None:
-        """Removes what the state that was written last has replaced; with `wait` once it is written.
+        """Removes files that the last written state replaced; `wait` waits for a state being written.
 
         Errors: those of writing it.
         """
@@ -136,7 +136,7 @@ class TrainingFolder:
         write_record(self.directory / STATE, {**record, FILES: {**best, tensors.name: sha256_of(tensors)}})
 
     def best(self, step: int) -> Path:
-        """Returns the folder of the encoder that was best after `step` steps."""
+        """Returns the folder of the best encoder, selected after `step` steps."""
         return self.directory / f"{BEST}-{step}"
 
     @property
@@ -145,7 +145,7 @@ class TrainingFolder:
         return self.directory / LAST
 
     def _read(self) -> dict[str, Any]:
-        """Returns the record, once its files have their checksums: torch loads a damaged one in silence."""
+        """Returns the record after verifying its files: torch loads damaged tensors silently."""
         place = self.directory / STATE
         record = read_whole(place)
         if record is None:
@@ -176,14 +176,14 @@ class TrainingFolder:
                 discard(place)
 
     def refusal(self, problem: str) -> InputError:
-        """Returns the error for a folder from which this run cannot go on."""
+        """Returns the error for a folder that this run cannot resume from."""
         return InputError(
             f"{problem}; expected this run's resume point; delete {self.directory} to train from the start"
         )
 
 
 def _top(files: Iterable[str]) -> set[str]:
-    """Returns the folders, or names at the top, that these files are in."""
+    """Returns the top-level names of these files."""
     return {name.partition("/")[0] for name in files}
 
 

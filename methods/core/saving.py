@@ -1,8 +1,8 @@
-"""Encoder folders as they are written: sentence-transformers folders plus `sentbench.json`.
+"""Writing of encoder folders: sentence-transformers folders plus `sentbench.json`.
 
-Poolings and output layers that
-sentence-transformers cannot express without code keep their weights in a sub-folder `transformer/`, so that
-no library can load them under the wrong pooling, or without their last layer, without an error.
+Encoders with poolings or output layers that sentence-transformers cannot express without custom code have
+their weights in a sub-folder `transformer/`, so no library silently loads them with the wrong pooling or
+without the output layer.
 """
 
 from pathlib import Path
@@ -20,16 +20,16 @@ MARKER, FORMAT = "sentbench.json", 1
 
 TRANSFORMER = "transformer"
 FLOW, FLOW_TYPE = "2_Flow", "sentbench.CouplingFlow"
-"""Folder and type of an output layer that is an invertible map: a module of this project alone."""
+"""Folder and type of an invertible output layer, a module of this project."""
 
 IDENTITY, TANH = "identity", "tanh"
-"""Kinds of modules that may follow the output layer."""
+"""Modules that may follow the output layer."""
 
 ACTIVATIONS = {
     IDENTITY: "torch.nn.modules.linear.Identity",
     TANH: "torch.nn.modules.activation.Tanh",
 }
-"""Kind of module after the output layer -> its class in sentence-transformers."""
+"""Module after the output layer -> its class in sentence-transformers."""
 
 _ST = "sentence_transformers.models."
 
@@ -61,7 +61,7 @@ def save_encoder(encoder: Any, directory: Path) -> None:
 
 
 def save_backbone(encoder: Any, directory: Path) -> None:
-    """Writes transformer and tokenizer as a plain Hugging Face folder, which says nothing about pooling."""
+    """Writes transformer and tokenizer as a plain Hugging Face folder, which does not state a pooling."""
     directory.mkdir(parents=True, exist_ok=True)
     encoder.backbone.save_pretrained(directory)
     encoder.tokenizer.save_pretrained(directory)

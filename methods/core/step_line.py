@@ -1,4 +1,4 @@
-"""One step's line of the training log, read from the device without a wait for later steps."""
+"""Log line of a training step, read from the device without waiting for later steps."""
 
 import math
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ GRAD_NORM = "grad_norm"
 
 
 class StepLine:
-    """A step's line of the log, whose numbers may still be on their way from the device."""
+    """A log line whose numbers may still be in transfer from the device."""
 
     def __init__(self, line: dict[str, float], scalars: Mapping[str, Tensor]) -> None:
         self.line, self.names = line, list(scalars)
@@ -23,14 +23,13 @@ class StepLine:
             self.arrived.record()
 
     def finished(self) -> dict[str, float]:
-        """Returns the line, without a wait for later steps; NotFiniteError if the loss is not finite."""
+        """Returns the line without waiting for later steps; NotFiniteError if the loss is not finite."""
         if self.arrived is not None:
             self.arrived.synchronize()
         found = dict(zip(self.names, self.values.tolist(), strict=True))
         if not math.isfinite(found["loss"]):
             shown = ", ".join(f"{name} {value:.6g}" for name, value in found.items() if name != GRAD_NORM)
             raise NotFiniteError(
-                f"step {self.line['step']}: the loss is not finite ({shown}); expected finite numbers; "
-                "lower the learning rate or fix the recipe"
+                f"step {self.line['step']}: the loss is not finite ({shown}); lower the learning rate"
             )
         return self.line | found

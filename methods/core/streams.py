@@ -1,6 +1,6 @@
-"""Random streams, each keyed by (seed, stream, step): no generator's state is ever saved.
+"""Random streams keyed by (seed, stream, step), so no generator state is saved.
 
-A run that stops at any step thus goes on to the same numbers, and evaluation cannot disturb training.
+A run that stops at any step resumes with the same numbers, and evaluation does not affect training.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ def row_order(seed: int, epoch: int, rows: int) -> np.ndarray:
 
 
 def subset(rows: Sequence[One], share: float, *, seed: int) -> list[One]:
-    """Returns a random share of the rows, in their order; a smaller share is part of a larger one."""
+    """Returns a random share of the rows, in order; smaller shares are subsets of larger ones."""
     if share == 1.0:
         return list(rows)
     chosen = generator(seed, SUBSET).permutation(len(rows))[: max(1, round(len(rows) * share))]

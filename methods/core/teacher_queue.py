@@ -26,31 +26,31 @@ HELD_OUT = "queue"
 
 
 class TeacherQueueConfig(MethodConfig):
-    """Settings of a student that is compared with a queue of its teacher's vectors."""
+    """Settings of a student that is trained against a queue of its teacher's vectors."""
 
     teacher_view: int = Field(
-        ge=0, description="text the teacher reads: 0 the sentence, p its p-th augmentation in the corpus"
+        ge=0,
+        description="text field that the teacher reads: 0 the sentence, p its p-th augmentation in "
+        "the corpus",
     )
-    mapping: TeacherMapping = Field(description="layer from student to teacher width")
+    mapping: TeacherMapping = Field(description="layer from the student's to the teacher's width")
     queue_size: int = Field(ge=0, description="M, teacher vectors kept next to the batch; 0: no queue")
     queue_start: Literal["corpus", "random", "empty"] = Field(
         description="corpus: vectors of held-out sentences; random: random directions; empty: it grows"
     )
     queue_seed: int | None = Field(
-        ge=0, description="which sentences are held out, the same in every run; null where none are"
+        ge=0, description="seed of the held-out sentences, the same in every run; null if none are held out"
     )
 
     @model_validator(mode="after")
     def _seed_is_used(self) -> Self:
         if (self.queue_start == "corpus") != (self.queue_seed is not None):
             raise InputError(
-                f"queue_seed {self.queue_seed} with queue_start {self.queue_start}, expected a seed for "
-                "corpus and null otherwise; fix the recipe"
+                f"queue_seed {self.queue_seed} with queue_start {self.queue_start}: expected a seed with "
+                f"`corpus`, null otherwise"
             )
         if self.queue_size == 0 and self.queue_start != "empty":
-            raise InputError(
-                f"queue_start {self.queue_start} with queue_size 0, expected empty; fix the recipe"
-            )
+            raise InputError(f"queue_start {self.queue_start} with queue_size 0: expected `empty`")
         return self
 
     @property
@@ -66,8 +66,8 @@ class TeacherQueueConfig(MethodConfig):
 class TeacherQueueMethod(Method):
     """Shared parts of ConGen and CKD: teacher vectors looked up by row, and their queue.
 
-    Trained: the student. A batch enters the queue after the optimiser's step, so that no loss compares with
-    its own batch twice.
+    Trained: the student. A batch enters the queue after the optimiser's step, so no loss contains its batch
+    twice.
     """
 
     config: TeacherQueueConfig
@@ -83,16 +83,16 @@ class TeacherQueueMethod(Method):
         self.entering: Tensor | None = None
 
     def find_teacher(self, networks: Networks) -> int:
-        """Finds the teacher and returns t, the width of what the queue holds."""
+        """Loads the teacher and returns its width t, the width of the queue."""
         self.vectors = networks.teacher_vectors(type(self).__name__.lower())
         return self.vectors.dim
 
     def map_student(self, networks: Networks) -> None:
-        """Gives the student its layer to the teacher's width."""
+        """Adds the layer to the teacher's width to the student."""
         add_mapping(self.encoder, self.config.mapping, teacher_dim=self.teacher_dim)
 
     def prepare(self, rows: Sequence[Row]) -> Sequence[Row]:
-        """Opens the teacher's vectors, tokenises the text it read, and returns the rows not held out."""
+        """Opens the teacher's vectors, tokenises its text field, and returns the rows not held out."""
         self.open_teacher(rows)
         super().prepare(rows)
         if self.config.queue_start != "corpus" or self.queue is None:
@@ -106,7 +106,7 @@ class TeacherQueueMethod(Method):
         return [rows[position] for position in kept]
 
     def open_teacher(self, rows: Sequence[Row]) -> None:
-        """Opens the teacher's vectors, which were computed once for the corpus."""
+        """Opens the teacher's precomputed vectors of the corpus."""
         self.vectors.open(rows)
 
     def taught(self, rows: Sequence[Row]) -> Tensor:
@@ -114,11 +114,11 @@ class TeacherQueueMethod(Method):
         return self.vectors.of(rows, self.config.teacher_view)
 
     def collate(self, rows: Sequence[Row], *, step: int, rng: np.random.Generator) -> Batch:
-        """Returns the tokens of the text the teacher read, and its vectors [B, t]."""
+        """Returns the tokens of the text field that the teacher read, and its vectors [B, t]."""
         return {**super().collate(rows, step=step, rng=rng), "teacher": self.taught(rows)}
 
     def earlier(self, batch: Tensor) -> Tensor:
-        """Returns the queue's rows [M, t] that a batch [B, t] is compared with, which enters after the step.
+        """Returns the queue's rows [M, t] for a batch [B, t], which enters the queue after the step.
 
         Errors: InputError if the queue cannot hold one batch.
         """
@@ -129,21 +129,21 @@ class TeacherQueueMethod(Method):
         return self.queue.stored()
 
     def after_step(self, step: int) -> None:
-        """Moves the batch into the queue, whose oldest rows it replaces."""
+        """Pushes the batch to the queue, where it replaces the oldest rows."""
         if self.queue is not None and self.entering is not None:
             self.queue.push(self.entering)
             self.entering = None
 
 
 def hold_out(texts: Sequence[str], *, count: int, seed: int) -> tuple[list[int], list[int]]:
-    """Returns the indices of `count` random texts, and of the texts that equal none of them, in order.
+    """Returns the indices of `count` random texts, and of all texts that differ from these, in order.
 
-    Errors: InputError if fewer than `count` + 1 texts are there.
+    Errors: InputError if there are fewer than `count` + 1 texts.
     """
     if count >= len(texts):
         raise InputError(
-            f"the queue starts with {count} sentences of a corpus of {len(texts)}, expected some left to "
-            "train on; take a larger corpus, a smaller `queue_size` or another `queue_start`"
+            f"the queue starts with {count} sentences of a corpus of {len(texts)}, which leaves none to "
+            f"train on; use a larger corpus, a smaller `queue_size` or another `queue_start`"
         )
     held = np.sort(streams.generator(seed, HELD_OUT).permutation(len(texts))[:count]).tolist()
     taken = {texts[index] for index in held}

@@ -1,6 +1,6 @@
-"""A teacher's vectors of a corpus: computed once, kept as a folder, looked up by row and column.
+"""A teacher's vectors of a corpus: computed once, stored as a folder, looked up by row and text field.
 
-A student may have a layer to its teacher's width, which is part of the exported encoder.
+A student may have a layer to its teacher's width, which is exported with the encoder.
 Legend: N rows, C columns of the corpus (the sentence and its augmentations), t teacher width.
 """
 
@@ -21,19 +21,19 @@ from methods.core.rows import Column, Row
 from methods.core.saving import IDENTITY, TANH
 
 TeacherMapping = Literal["none", "linear", "tanh"]
-"""none: widths must agree; linear: one dense layer; tanh: a dense layer followed by tanh."""
+"""none: widths must agree; linear: one dense layer; tanh: a dense layer with tanh."""
 
 VECTORS, TEXTS, DESCRIPTION = "vectors.npy", "texts.npy", "teacher.json"
 
 ROWS_TOGETHER = 65_536
-"""Rows whose vectors are computed before they are written: what is held in memory of a corpus of any size."""
+"""Rows per write: bounds the memory for a corpus of any size."""
 
 
 class TeacherVectors:
     """The vectors in a folder that `write_teacher` made; `dim` is their width t.
 
-    needs: what needs them, for the message.
-    Errors: InputError, here and in `open`, if the folder holds no teacher vectors.
+    needs: name of the user of the vectors, for the message.
+    Errors: InputError, here and in `open`, if the folder contains no teacher vectors.
     """
 
     def __init__(self, folder: Path, *, needs: str) -> None:
@@ -43,14 +43,14 @@ class TeacherVectors:
         self._vectors: np.ndarray | None = None  # [N, C, t] fp32, memory-mapped
 
     def open(self, rows: Sequence[Row]) -> None:
-        """Opens the vectors of `rows`; InputError if they are not those of these very texts."""
+        """Opens the vectors of `rows`; InputError if they belong to other texts."""
         vectors = np.load(self._file(VECTORS), mmap_mode="r", allow_pickle=False)
         columns = max((len(row.columns) for row in rows), default=1)
         last = max((row.index for row in rows), default=-1)
         if vectors.ndim != 3 or vectors.shape[1] < columns or last >= len(vectors):
             raise InputError(
                 f"{self.folder}: vectors of shape {vectors.shape}, expected at least ({last + 1}, {columns}, "
-                "t); the teacher was computed on another corpus: give the run the teacher of its own"
+                "t); use a teacher of this corpus"
             )
         self._check_texts(rows)
         self._vectors = vectors
@@ -61,7 +61,7 @@ class TeacherVectors:
         return torch.from_numpy(self._vectors[[row.index for row in rows], column].astype(np.float32))
 
     def _check_texts(self, rows: Sequence[Row]) -> None:
-        """Refuses vectors of other texts, by the digest of every text."""
+        """Raises InputError for vectors of other texts, by the digest of every text."""
         stored = np.load(self._file(TEXTS), allow_pickle=False)  # [N, C]
         for column in range(max((len(row.columns) for row in rows), default=0)):
             filled = [row for row in rows if column < len(row.columns)]
@@ -73,14 +73,13 @@ class TeacherVectors:
                 first = filled[int(np.flatnonzero(wrong)[0])]
                 raise InputError(
                     f"{self.folder}: no vector of row {first.index} ({first.text[:40]!r}) but of another "
-                    "text; the teacher was computed on another corpus: give the run the teacher of its own"
+                    f"text; the teacher was computed on another corpus: use a teacher of this run's corpus"
                 )
 
     def _file(self, name: str) -> Path:
         if not (self.folder / name).is_file():
             raise InputError(
-                f"{self.folder}: no {name}; {self.needs} expects a `teachers/` entry as the run's parent: "
-                "name one, or make it again"
+                f"{self.folder}: no {name}; {self.needs} expects a `teachers/` entry as the run's parent"
             )
         return self.folder / name
 
@@ -94,14 +93,13 @@ def text_digests(texts: Sequence[str]) -> np.ndarray:
 def write_teacher(folder: Path, encoder: Any, rows: Sequence[Row], description: dict[str, str]) -> None:
     """Computes a teacher's vectors of a corpus once: `vectors.npy` [N, C, t] fp32 and `teacher.json`.
 
-    `texts.npy` [N, C] keeps a digest of each text, so that vectors are never read for another one.
+    `texts.npy` [N, C] has a digest of each text, so vectors are never used for another text.
     Errors: InputError if the rows differ in their number of augmentations.
     """
     columns = len(rows[0].columns)
     if any(len(row.columns) != columns for row in rows):
         raise InputError(
-            "the rows of a corpus differ in their number of augmentations, expected as many in each; "
-            "write the corpus again"
+            "the rows of a corpus differ in their number of augmentations, expected the same number in each"
         )
     kept, digests = (
         np.lib.format.open_memmap(folder / name, mode="w+", dtype=kind, shape=shape)
@@ -120,15 +118,15 @@ def write_teacher(folder: Path, encoder: Any, rows: Sequence[Row], description: 
 
 
 def add_mapping(student: SentenceEncoder, mapping: TeacherMapping, *, teacher_dim: int) -> None:
-    """Gives `student` the output layer to the teacher's width, also where both agree, unless it is none.
+    """Adds the output layer to the teacher's width, also for equal widths, unless `mapping` is none.
 
-    Errors: InputError if the widths differ and there is no mapping.
+    Errors: InputError if the widths differ without a mapping.
     """
     if mapping != "none":
         student.output = nn.Linear(student.width, teacher_dim)
         student.activation = TANH if mapping == "tanh" else IDENTITY
     elif teacher_dim != student.dim:
         raise InputError(
-            f"the teacher has width {teacher_dim} and the student {student.dim}, expected equal; "
-            "set `mapping: linear` or `mapping: tanh`"
+            f"the teacher has width {teacher_dim} and the student {student.dim}; set `mapping: linear` or "
+            f"`mapping: tanh`"
         )

@@ -1,6 +1,6 @@
-"""Edits of one sentence in word pieces, pure functions of an id array and a NumPy generator.
+"""Token augmentations of a sentence: pure functions of an id array and a NumPy generator.
 
-`ids` is int32 [length], special tokens first and last; n is the number of ids between those.
+`ids` is int32 [length], special tokens first and last; n is the number of ids between them.
 """
 
 from collections.abc import Callable
@@ -8,18 +8,18 @@ from collections.abc import Callable
 import numpy as np
 
 TokenEdit = Callable[[np.ndarray, np.random.Generator], np.ndarray]
-"""An edit with its settings bound: ids and generator in, new ids out."""
+"""An edit with bound settings: ids and generator in, new ids out."""
 
 
 def shuffle_inside(ids: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Returns the ids in uniformly random order; the first and the last stay where they are."""
+    """Returns the ids in uniformly random order; the first and the last stay in place."""
     edited = ids.copy()
     rng.shuffle(edited[1:-1])
     return edited
 
 
 def invert_inside(ids: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Returns the ids in reverse order; the first and the last stay. Draws nothing; its own inverse."""
+    """Returns the ids in reverse order; the first and the last stay in place. Deterministic."""
     edited = ids.copy()
     edited[1:-1] = ids[-2:0:-1]
     return edited
@@ -30,8 +30,8 @@ def delete_inside(
 ) -> np.ndarray:
     """Returns the ids without round(share n) of those between the first and the last.
 
-    A position is drawn uniformly among those left. With `first_occurrence` the leftmost id of equal value
-    goes instead (PCL's released code); without it the id that was drawn.
+    A position is drawn uniformly among those left. With `first_occurrence` the leftmost id of equal value is
+    deleted instead (PCL's released code).
     """
     inside = ids[1:-1].tolist()
     count = round(share * len(inside))
@@ -43,8 +43,8 @@ def delete_inside(
 def repeat_inside(ids: np.ndarray, rng: np.random.Generator, *, share: float, max_length: int) -> np.ndarray:
     """Returns the ids with min(round(share n), max_length - n - 2) copies inserted at random positions.
 
-    Each copy is drawn from the sequence as it has grown so far and may go anywhere between the first and the
-    last id (PCL's released code); a sentence of `max_length` ids returns unchanged.
+    Each copy is drawn from the current sequence, earlier copies included, and inserted anywhere between the
+    first and the last id (PCL's released code); a sentence of `max_length` ids is returned unchanged.
     """
     inside = ids[1:-1].tolist()
     count = max(0, min(round(share * len(inside)), max_length - len(ids)))
@@ -55,7 +55,7 @@ def repeat_inside(ids: np.ndarray, rng: np.random.Generator, *, share: float, ma
 
 
 def reorder_after_first(ids: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Returns the ids in random order behind the first one; the last id moves too (MoCo with reordering)."""
+    """Returns the ids in random order after the first one; the last id moves too (MoCo with reordering)."""
     edited = ids.copy()
     rng.shuffle(edited[1:])
     return edited
@@ -64,8 +64,8 @@ def reorder_after_first(ids: np.ndarray, rng: np.random.Generator) -> np.ndarray
 def duplicate_in_place(ids: np.ndarray, rng: np.random.Generator, *, share: float) -> np.ndarray:
     """Returns the ids with int(share length) copies, each next to its source; never of the first id.
 
-    Sources are drawn one after the other from the sequence as it has grown (MoCo with duplication). The
-    result is longer than the input, whatever truncation came before.
+    Sources are drawn one after the other from the current sequence (MoCo with duplication). The result may
+    exceed an earlier truncation.
     """
     edited = ids.tolist()
     count = int(share * len(edited)) if len(edited) > 1 else 0
@@ -75,7 +75,7 @@ def duplicate_in_place(ids: np.ndarray, rng: np.random.Generator, *, share: floa
 
 
 def hidden_positions(length: int, rng: np.random.Generator, *, share: float) -> np.ndarray:
-    """Returns an attention mask with zeros at int(share length) drawn positions, the first never drawn.
+    """Returns an attention mask with zeros at int(share length) drawn positions, never the first.
 
     Draws are independent, so fewer positions may be hidden; the ids themselves stay (MoCo with deletion).
     Shapes: returns [length] int64 of 0 and 1.
@@ -91,7 +91,7 @@ def by_words(
 ) -> np.ndarray:
     """Returns the ids after an edit that moves whole words.
 
-    Equal words get equal numbers, `edit` runs on the numbers, and they are spelled out again.
+    Equal words get equal numbers; `edit` runs on the numbers, which are then expanded to ids.
     Shapes: continues [vocabulary] bool, True for a piece that continues the word before it.
     """
     starts = ~continues[ids]

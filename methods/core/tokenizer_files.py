@@ -1,7 +1,7 @@
-"""A tokenizer as its folder states it: what transformers built is compared with tokenizer.json, which counts.
+"""Comparison of a tokenizer built by transformers with tokenizer.json, which takes precedence.
 
-transformers chooses a tokenizer by the name of a class in tokenizer_config.json. Where that names none, or
-another one, it builds a tokenizer of another kind from the same words, without a message.
+transformers chooses a tokenizer by the class name in tokenizer_config.json. If the name is missing or wrong,
+it silently builds a tokenizer of another kind from the same words.
 """
 
 import json
@@ -21,20 +21,20 @@ PROBES = (
     "don't re-do it: 3.14%",
     "\ufb01ne 你好",
 )
-"""Texts that tokenizers of different settings split differently: case, accents, spaces, marks."""
+"""Texts that tokenizers with different settings split differently: case, accents, spaces, punctuation."""
 
 OF_A_CALL = {"version", "truncation", "padding"}
-"""Entries of tokenizer.json that no word piece depends on: each call states its own."""
+"""Entries of tokenizer.json that do not change tokens: each call sets them."""
 
 STATED = ("do_lower_case", "strip_accents", "tokenize_chinese_chars", "add_prefix_space")
-"""Entries of tokenizer_config.json that have always counted more than tokenizer.json."""
+"""Entries of tokenizer_config.json that take precedence over tokenizer.json."""
 
 
 def as_in_file(tokenizer: Any, folder: Path) -> Any:
-    """Returns the tokenizer of a folder with the pieces of its tokenizer.json, where it has one.
+    """Returns the tokenizer of a folder, consistent with tokenizer.json if the file exists.
 
-    `instead`, an attribute, says in a line that another one was built at first; it is None otherwise.
-    Errors: InputError if no class of transformers gives those pieces.
+    Its attribute `instead` is a note if another tokenizer was built at first, None otherwise.
+    Errors: InputError if no class of transformers gives these tokens.
     """
     from transformers import PreTrainedTokenizerFast
 
@@ -52,7 +52,7 @@ def as_in_file(tokenizer: Any, folder: Path) -> Any:
             return tokenizer
         read = PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     if _difference(read.backend_tokenizer, file) is not None:
-        raise InputError(f"{folder}: {CONFIG} gives another {difference} than {FILE}, expected the same")
+        raise InputError(f"{folder}: {CONFIG} gives another {difference} than {FILE}")
     read.instead = (
         f"{folder / CONFIG}: {type(tokenizer).__name__} has another {difference} than {FILE}, which is used"
     )
@@ -60,12 +60,12 @@ def as_in_file(tokenizer: Any, folder: Path) -> Any:
 
 
 def check_reading(encoder: Any, folder: Path) -> None:
-    """Raises OtherWay unless the tokenizer's own call gives what the encoder computes with.
+    """Raises OtherWay unless the tokenizer's own call gives the inputs that the encoder uses.
 
-    Compared are ids, padding on the right, the mask, one type of token, and where a long text is cut.
+    Compares ids, padding on the right, the mask, a single token type, and truncation.
     """
     limit, tokenizer = encoder.input_limit, encoder.tokenizer
-    texts = [*PROBES, " ".join([PROBES[0]] * (limit // 4 + 1))]  # it has four words or more
+    texts = [*PROBES, " ".join([PROBES[0]] * (limit // 4 + 1))]  # at least four words
     found = tokenizer(texts, padding=True, truncation=True, max_length=limit)
     tokenizer.backend_tokenizer.no_truncation()
     tokenizer.backend_tokenizer.no_padding()
@@ -79,7 +79,7 @@ def check_reading(encoder: Any, folder: Path) -> None:
 
 
 def pad_with_another(tokenizer: Any, folder: Path) -> None:
-    """Has a tokenizer without a padding token pad with another: it is masked, no vector depends on it.
+    """Sets a padding token if the tokenizer has none: padding is masked, so no vector depends on it.
 
     Errors: InputError if the tokenizer has no special token.
     """
@@ -95,9 +95,9 @@ def pad_with_another(tokenizer: Any, folder: Path) -> None:
 
 
 def _is_written(built: Tokenizer, path: Path) -> bool:
-    """Returns whether a file states all of a tokenizer as it was built, which is told without building it.
+    """Returns whether a file states every setting of a built tokenizer, without building it again.
 
-    Where it does not, the two may still be equal: older files write the same in other words.
+    Otherwise the two may still be equal, because older files use another syntax.
     """
     stated, found = read_json(path), json.loads(built.to_str())
     names = (stated.keys() | found.keys()) - OF_A_CALL
@@ -105,7 +105,7 @@ def _is_written(built: Tokenizer, path: Path) -> bool:
 
 
 def _difference(built: Tokenizer, file: Tokenizer) -> str | None:
-    """Returns what differs between two tokenizers, None if nothing does."""
+    """Returns the difference between two tokenizers, None if they are equal."""
     if type(built.model) is not type(file.model):
         return "kind of model"
     for tokenizer in (built, file):

@@ -1,4 +1,4 @@
-"""Training settings that every method shares, and the resulting steps and rates."""
+"""Training settings shared by all methods, and the resulting steps and learning rates."""
 
 import math
 from typing import Annotated, Literal, NamedTuple, Self
@@ -8,13 +8,13 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from methods.core.errors import InputError
 
 LARGEST, SMALLEST = 1.0e6, 1.0e-12
-"""Bounds of the size of a setting that is not 0: beyond them losses and steps are not finite in fp32."""
+"""Bounds of the absolute value of a nonzero setting; beyond them losses and steps are not finite in fp32."""
 MOST = 10**9
-"""The largest whole number: of steps, rows or pieces."""
+"""Largest integer setting: of steps, rows or tokens."""
 
 
 class Settings(BaseModel):
-    """Settings of a recipe: strict types, frozen, unknown keys and absurd numbers are refused."""
+    """Base class of recipe settings: frozen, with strict types; refuses unknown keys and absurd numbers."""
 
     model_config = ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False)
 
@@ -31,12 +31,12 @@ class Settings(BaseModel):
 
 
 class Patience(Settings):
-    """When training stops early by single evaluations, at whatever step they are."""
+    """Early stopping by single evaluations, at any step."""
 
-    evaluations: int = Field(ge=1, description="stop at this many that count")
+    evaluations: int = Field(ge=1, description="stop after this many counted evaluations")
     counts: Literal["without-best", "falls"] = Field(
-        description="those in a row without a new best (ConSERT), or all that were below the one before, "
-        "the untrained score first (SG-OPT)"
+        description="counted evaluations: consecutive ones without a new best (ConSERT), or all that score "
+        "below the previous one, beginning with the untrained score (SG-OPT)"
     )
 
 
@@ -44,24 +44,22 @@ Decay = Annotated[float, Field(ge=0, lt=1)]
 Drop = Annotated[
     tuple[Annotated[int, Field(ge=0)], Annotated[float, Field(gt=0, le=1000)]], Field(strict=False)
 ]
-"""A step, and the share of the peak rate that holds after it."""
+"""A step, and the share of the peak rate after it."""
 
 
 class TrainConfig(Settings):
-    """Training settings of a run. Every number comes from its recipe and is not rescaled."""
+    """Training settings of a run. Every number comes from its recipe without rescaling."""
 
-    steps: int | None = Field(
-        ge=0, description="optimiser steps; null where `epochs` is given; 0 trains nothing"
-    )
-    epochs: int | None = Field(ge=1, description="passes over the corpus; null where `steps` is given")
+    steps: int | None = Field(ge=0, description="optimiser steps; null if `epochs` is given; 0: no training")
+    epochs: int | None = Field(ge=1, description="passes over the corpus; null if `steps` is given")
     batch_size: int = Field(ge=1, description="sentences per step")
-    drop_last: bool = Field(description="leave out the incomplete batch at the end of an epoch")
+    drop_last: bool = Field(description="skip the incomplete batch at the end of an epoch")
     learning_rate: float = Field(gt=0, le=1000, description="peak learning rate")
     schedule: Literal["linear", "cosine", "constant", "piecewise"]
     rate_drops: tuple[Drop, ...] = Field(
         default=(),
         strict=False,
-        description="of `piecewise` alone: pairs of a step and the share of the peak rate after it",
+        description="only for `piecewise`: pairs of a step and the share of the peak rate after it",
     )
     warmup_share: float = Field(
         ge=0, lt=1, description="share of all steps in which the rate rises, rounded up"
@@ -76,20 +74,19 @@ class TrainConfig(Settings):
     weight_decay: float = Field(ge=0, description="decoupled weight decay")
     decay_everything: bool = Field(description="off exempts biases and layer norms from weight decay")
     max_grad_norm: float | None = Field(
-        gt=0, description="joint gradient norm is clipped to this; null: never"
+        gt=0, description="bound of the joint gradient norm; null: no clipping"
     )
     precision: Literal["fp32", "bf16"]
     eval_every: int = Field(ge=1, description="steps between two evaluations on the dev set")
     eval_within: Literal["run", "epoch"] = Field(
-        description="whose steps `eval_every` counts: the run's, or each epoch's from its first"
+        description="whether `eval_every` counts steps of the run, or restarts in each epoch"
     )
     eval_epoch_ends: bool = Field(description="also evaluate when an epoch is complete")
     patience: Annotated[int, Field(ge=1)] | Patience | None = Field(
-        description="stop after this many epoch ends below the best, or by single evaluations; null: never"
+        description="stop after this many epoch ends below the best, or by single evaluations; null: no "
+        "early stopping"
     )
-    save_every: int = Field(
-        ge=1, description="steps after which a resume point may be written; no effect on results"
-    )
+    save_every: int = Field(ge=1, description="steps between possible resume points; no effect on results")
 
     @model_validator(mode="after")
     def _one_length(self) -> Self:
@@ -103,16 +100,16 @@ class TrainConfig(Settings):
         if bool(steps) != (self.schedule == "piecewise") or steps != sorted(set(steps)):
             raise ValueError(
                 f"rate_drops at steps {steps} with schedule {self.schedule!r}; expected ascending steps "
-                "where the schedule is piecewise and none where it is not"
+                f"with `piecewise`, none otherwise"
             )
         return self
 
     def rate_factor(self, step: int, *, total: int) -> float:
         """Returns the share of the peak learning rate at a step, counted from 0.
 
-        `linear` falls to 0 at `total`, `cosine` along half a cosine, `constant` stays, `piecewise` stays
-        between its drops: (s, share) says that the share holds after step s, which still has the one before.
-        Before that all rise linearly from 0 over the steps of the warm-up.
+        `linear` falls to 0 at `total`, `cosine` along half a cosine, `constant` stays, `piecewise` is
+        constant between its drops: (s, share) applies after step s, not yet at s. All rise linearly from 0
+        over the warm-up steps.
         """
         warmup = math.ceil(self.warmup_share * total)
         if step < warmup:
@@ -126,7 +123,7 @@ class TrainConfig(Settings):
 
 
 class StepPlan(NamedTuple):
-    """Assignment of rows to the batches of steps, for a run that states its steps or its epochs.
+    """Assignment of rows to the batches of a run that states its steps or its epochs.
 
     Steps count from 0 over all epochs.
     """
@@ -145,14 +142,14 @@ class StepPlan(NamedTuple):
         """
         if self.steps != 0 and not self.per_epoch:
             raise InputError(
-                f"{self.rows} rows make no batch of {self.batch_size} with drop_last; expected at least one "
-                "batch; take a larger corpus or a smaller batch"
+                f"{self.rows} rows make no batch of {self.batch_size} with drop_last; use a larger corpus "
+                f"or a smaller batch"
             )
         return self.steps if self.steps is not None else self.per_epoch * int(self.epochs or 0)
 
     @property
     def per_epoch(self) -> int:
-        """Steps of one epoch; the last one may be smaller unless `drop_last`."""
+        """Steps per epoch; the last batch may be smaller unless `drop_last`."""
         whole = self.rows // self.batch_size
         return whole if self.drop_last else math.ceil(self.rows / self.batch_size)
 
@@ -162,7 +159,7 @@ class StepPlan(NamedTuple):
         return epoch, slice(inside * self.batch_size, min((inside + 1) * self.batch_size, self.rows))
 
     def inside_epoch(self, done: int) -> int:
-        """Returns how many of `done` finished steps, at least one, are of the last one's epoch."""
+        """Returns the steps since the start of the epoch of the last of `done` (at least 1) steps."""
         return (done - 1) % self.per_epoch + 1
 
     def ends_epoch(self, done: int) -> bool:

@@ -1,4 +1,4 @@
-"""The only training loop: row order, random streams, autocast, backward, clipping, selection, log."""
+"""Training loop: row order, random streams, autocast, backward, clipping, selection, log."""
 
 import math
 import time
@@ -23,15 +23,15 @@ from methods.core.train_config import StepPlan, TrainConfig
 from methods.core.types import Batch, Encoder, to_device
 
 NO_SCORE = "no_score"
-"""Entry of the log's line on a collapsed encoder: why it has no dev score."""
+"""Log entry of a collapsed encoder: the reason for its missing dev score."""
 
 
 @dataclass
 class TrainRecord:
-    """Progress of a training and its selection. `best_*` is over evaluations after at least one step.
+    """Progress of a training and its selection. `best_*` covers evaluations after at least one step.
 
-    last: the last score that is defined. stopped: before all steps were done.
-    candidate: which of the method's candidates was best at the last evaluation.
+    last: the last defined score. stopped: whether training stopped before its last step.
+    candidate: index of the method's best candidate at the last evaluation.
     """
 
     step: int = 0
@@ -50,10 +50,10 @@ class TrainRecord:
 class Trainer:
     """Trains one method on one device.
 
-    evaluate: maps the encoder that the method has watched to numbers for the log; `score` selects the best.
-    It raises NoScoreError for a collapsed encoder: training ends there, with the best weights so far.
-    directory: holds the resume state, the log and the folders `best` and `last`.
-    seconds_between: at least this many pass between two resume points, besides that after the last step.
+    evaluate: maps a watched encoder to numbers for the log; `score` selects the best. It raises NoScoreError
+    for a collapsed encoder: training ends there, with the best weights so far.
+    directory: contains the resume state, the log and the folders `best` and `last`.
+    seconds_between: least time between two resume points, except the one after the last step.
     """
 
     method: Method
@@ -72,11 +72,11 @@ class Trainer:
     _begun: list[StepLine] = field(default_factory=list, init=False)
 
     def fit(self, rows: Sequence[Row]) -> TrainRecord:
-        """Runs all steps, or those that remain where the directory holds a resume point.
+        """Runs all steps, or the remaining ones if the directory has a resume point.
 
-        Errors: NotFiniteError if the loss is not finite, naming the step and the parts; InputError for a
-        resume point that is damaged or of another run; too few rows; no dev score that is a number; a GPU
-        with too little memory; NoScoreError for an encoder that has none before the first step.
+        Errors: NotFiniteError if the loss is not finite, with the step and the parts; InputError for a resume
+        point that is damaged or of another run, too few rows, no finite dev score, or too little GPU memory;
+        NoScoreError if the encoder has no score before the first step.
         """
         self.folder = TrainingFolder(self.directory, self._settings())
         self._committed_at = time.monotonic()
@@ -99,10 +99,7 @@ class Trainer:
                 self.record.step = step + 1
                 self._finish_step()
             if self.record.best_step < 0:
-                raise NotFiniteError(
-                    "no dev score after the first step is a number, expected one to select weights by; "
-                    "lower the learning rate or fix the recipe"
-                )
+                raise NotFiniteError("all dev scores after the first step are nan; lower the learning rate")
             self.folder.keep_last(self._chosen)
         except torch.OutOfMemoryError:
             raise out_of_memory(self.record.step, self.config.batch_size, self.method.config) from None
@@ -111,7 +108,7 @@ class Trainer:
         return self.record
 
     def _batches(self, rows: Sequence[Row]) -> Iterator[tuple[int, Batch]]:
-        """Yields the batches that remain; one thread collates one step ahead."""
+        """Yields the remaining batches; a thread collates one step ahead."""
         order_of = lru_cache(1)(lambda epoch: streams.row_order(self.seed, epoch, len(rows)))
 
         def collate(step: int) -> Batch:
@@ -131,7 +128,7 @@ class Trainer:
                 yield step, to_device(batch, self.device)
 
     def _train_step(self, step: int, batch: Batch) -> StepLine:
-        """Does the step, or asks a GPU to do it, and returns its line of the log."""
+        """Runs the step, or queues it on a GPU, and returns its log line."""
         assert self.optimizer is not None
         torch.manual_seed(streams.torch_seed(self.seed, streams.STEP, step))
         factor = self.config.rate_factor(step, total=self.plan.total)
@@ -151,10 +148,10 @@ class Trainer:
         return StepLine({"step": step, "learning_rate": rate}, numbers)
 
     def _finish_step(self) -> None:
-        """Evaluates where that is due, logs, and makes all of it a resume point where one is due.
+        """Evaluates, logs and writes a resume point, if each is due.
 
-        The numbers of a step on a GPU are read after the next step has begun, so that the GPU need not
-        wait, but before an evaluation or a resume point. Nothing is decided after the commit.
+        On a GPU the numbers of a step are read after the next step has begun, so the GPU does not wait, but
+        before an evaluation or a resume point. Nothing is decided after the commit.
         """
         record, evaluation = self.record, None
         evaluates = self._evaluation_is_due(record.step)
@@ -169,7 +166,7 @@ class Trainer:
             self.report(record.step, self.plan.total, evaluation)
 
     def _scored(self) -> dict[str, float]:
-        """Evaluates, logs and selects; returns the measures, nan as `score` if the encoder has collapsed."""
+        """Evaluates, logs and selects; returns the measures, with `score` nan for a collapsed encoder."""
         record = self.record
         try:
             evaluation = self._evaluate()
@@ -191,7 +188,7 @@ class Trainer:
             self.folder.log([self._begun.pop(0).finished()])
 
     def _evaluate(self) -> dict[str, float]:
-        """Returns the measures of the best candidate, with the score of each if there are several."""
+        """Returns the measures of the best candidate, and all scores if there are several candidates."""
         measured = [dict(self.evaluate(encoder)) for encoder in self.method.watched()]
         scores = [measures["score"] for measures in measured]
         self.record.candidate = scores.index(max(scores))
@@ -200,11 +197,11 @@ class Trainer:
 
     @property
     def _chosen(self) -> Encoder:
-        """The candidate that was best at the last evaluation."""
+        """The best candidate at the last evaluation."""
         return self.method.candidates()[self.record.candidate]
 
     def _resume_point_is_due(self, *, evaluated: bool) -> bool:
-        """After the last step, or if time has passed and none is in writing."""
+        """Returns True after the last step, or if enough time has passed and no state is being written."""
         if self.record.stopped or self.record.step == self.plan.total:
             return True
         if not evaluated and self.record.step % self.config.save_every:
@@ -220,7 +217,7 @@ class Trainer:
         return counted % self.config.eval_every == 0 or at_epoch_end
 
     def _select(self, score: float) -> None:
-        """Notes the score, and keeps the encoder if it is the best after at least one step."""
+        """Records the score, and saves the encoder if it is the best after at least one step."""
         record = self.record
         record.last = score
         if record.step == 0:
@@ -230,7 +227,7 @@ class Trainer:
             self.folder.keep_best(self._chosen, record.step)
 
     def _lose_patience(self, score: float) -> None:
-        """Stops training after `patience` evaluations or epoch ends; before `score` is noted as the last."""
+        """Stops training after `patience` evaluations or epoch ends; call it before `score` is recorded."""
         record, patience = self.record, self.config.patience
         ends_epoch = self.plan.ends_epoch(record.step)
         if ends_epoch:
@@ -251,7 +248,7 @@ class Trainer:
         return self.folder.best(self.record.best_step)
 
     def _settings(self) -> dict[str, Any]:
-        """Returns what makes a run another run, as JSON values."""
+        """Returns the settings that identify a run, as JSON values."""
         config = self.method.config
         return {
             "method": f"{type(config).__module__}.{type(config).__qualname__}",
@@ -272,7 +269,7 @@ class Trainer:
         )
 
     def _restored(self) -> bool:
-        """Takes over the last resume point and returns whether there was one."""
+        """Restores the last resume point; returns False if there is none."""
         content = self.folder.restore()
         if content is None:
             return False

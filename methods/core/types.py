@@ -12,16 +12,16 @@ import torch
 from torch import Tensor
 
 Tokens = dict[str, Tensor]
-"""`input_ids`, `attention_mask` and, where the backbone has them, `token_type_ids`; each [B, L]."""
+"""`input_ids`, `attention_mask` and, if the backbone uses them, `token_type_ids`; each [B, L]."""
 
 ARCHITECTURES = ("BertModel", "RobertaModel", "XLMRobertaModel")
-"""Classes of transformers whose layers `methods.core.fast` computes; others run their own forward pass."""
+"""Classes of transformers that `methods.core.fast` supports; others run their own forward pass."""
 
 MASK, HOST_MASK = "attention_mask", "host_mask"
-"""The mask of tokens, and on other devices than the CPU its copy that stays on the host."""
+"""The mask of tokens, and its copy on the host if the tokens are on another device."""
 
 Batch = dict[str, Any]
-"""Input of one step, by names that the method gives: `Tokens`, a tensor, or a group of these."""
+"""Input of a step, by names that the method chooses: `Tokens`, a tensor, or a group of these."""
 
 
 class Loss(NamedTuple):
@@ -33,7 +33,7 @@ class Loss(NamedTuple):
 
 @runtime_checkable
 class Encoder(Protocol):
-    """Interface of an encoder: training returns one, evaluation uses it."""
+    """Interface of encoders, as returned by training and used by evaluation."""
 
     @property
     def dim(self) -> int: ...
@@ -42,7 +42,7 @@ class Encoder(Protocol):
 
 
 def doubled(tokens: Tokens) -> Tokens:
-    """Returns every row twice, all rows before their copies; [B, L] to [2B, L]."""
+    """Returns all rows, then all rows again; [B, L] to [2B, L]."""
     return {name: torch.cat([tensor, tensor]) for name, tensor in tokens.items()}
 
 
@@ -59,21 +59,22 @@ def to_device(value: Any, device: str | torch.device) -> Any:
 
 
 def moved(tensor: Tensor, device: str | torch.device) -> Tensor:
-    """Returns a tensor of the host on `device`, without a wait for the copy to a card."""
+    """Returns a host tensor on `device`, without waiting for the copy to a GPU."""
     if torch.device(device).type == "cuda" and tensor.device.type == "cpu":
         tensor = tensor.pin_memory()
     return tensor.to(device, non_blocking=True)
 
 
 def mask_on_host(tokens: Mapping[str, Tensor]) -> Tensor | None:
-    """Returns the host's copy of the mask, else the mask itself, None where there is none."""
+    """Returns the host's copy of the mask, or the mask itself, or None without a mask."""
     return tokens.get(HOST_MASK, tokens.get(MASK))
 
 
 def library_inputs(backbone: Any, tokens: Mapping[str, Tensor]) -> Tokens:
-    """Returns tokens as a model of transformers takes them, which asks whether the mask hides anything.
+    """Returns tokens as input of a transformers model, without a transfer from the device.
 
-    Where the host knows, it gets no mask, or that of torch's attention, [B, 1, L, L], and asks nothing.
+    The model would ask the device whether the mask hides anything. If the host knows, the model gets no mask
+    or torch's attention mask [B, 1, L, L] instead.
     """
     inputs = dict(tokens)
     on_host = inputs.pop(HOST_MASK, None)

@@ -1,6 +1,6 @@
-"""Encoders over word vectors: their average (the GloVe row of every table), and a BERT as wide as they are.
+"""Encoders over word vectors: their average (the GloVe row of every table), and a BERT of their width.
 
-The BERT reads whole words. Their vectors may be centred; `Start` says what its layers compute at first.
+The BERT reads whole words. Their vectors may be centred; `Start` is the initial function of its layers.
 """
 
 import json
@@ -27,7 +27,7 @@ PAD, UNKNOWN, FIRST, LAST = "[PAD]", "[UNK]", "[CLS]", "[SEP]"
 SPECIAL = (PAD, UNKNOWN, FIRST, LAST, "[MASK]")
 """Tokens before the words; their vectors start as zero."""
 INITIAL_SD = 0.02
-"""Standard deviation of the weights that are drawn, as BERT draws them."""
+"""Standard deviation of random initial weights, as in BERT."""
 Start = Literal["identity", "mean"]
 """Initial output of a layer, up to its layer norms.
 
@@ -39,7 +39,7 @@ _WORD = re.compile(r"\w+|[^\w\s]")
 
 
 class WordAverageEncoder(nn.Module):
-    """Maps a text to the mean vector of its known words; a text without any is the zero vector.
+    """Maps a text to the mean vector of its known words, or to zero if there are none.
 
     Text is lower-cased and split into words and punctuation marks; GloVe 6B knows both.
     Shapes: V words, d width; `vectors` [V, d].
@@ -81,7 +81,7 @@ class WordAverageEncoder(nn.Module):
         return pooled[inverse]
 
     def save(self, directory: Path) -> None:
-        """Writes a folder that `load_encoder` reads; no other library has an equal word splitter."""
+        """Writes a folder that `load_encoder` reads; no other library splits words in the same way."""
         directory.mkdir(parents=True, exist_ok=True)
         save_file({"vectors": self.vectors.cpu().contiguous()}, directory / VECTORS)
         (directory / VOCABULARY).write_text("\n".join(self.vocabulary) + "\n", encoding="utf-8")
@@ -93,40 +93,41 @@ class WordAverageEncoder(nn.Module):
 
 
 def load_word_average(folder: Path) -> WordAverageEncoder:
-    """Returns the word-average encoder of a folder. Errors: InputError if its files are not those of one."""
+    """Returns the word-average encoder of a folder. Errors: InputError if files are missing or invalid."""
     for name in (VECTORS, VOCABULARY):
         if not (folder / name).is_file():
             raise InputError(f"{folder}: no {name}, expected a word-vector folder; fetch it again")
     vectors = read_tensors(folder / VECTORS).get("vectors")
     if vectors is None or vectors.dim() != 2 or not vectors.is_floating_point() or not vectors.numel():
-        raise InputError(f"{folder / VECTORS}: no tensor `vectors` [V, width] of floats, expected one")
+        raise InputError(f"{folder / VECTORS}: needs a tensor `vectors` [V, width] of floats")
     vocabulary = read_words(folder / VOCABULARY)
     if len(vocabulary) != len(vectors):
-        raise InputError(
-            f"{folder}: {len(vocabulary)} words and {len(vectors)} vectors, expected as many; fetch it again"
-        )
+        raise InputError(f"{folder}: {len(vocabulary)} words but {len(vectors)} vectors; fetch it again")
     output = None
     if (folder / OUTPUT).is_file():
         output = linear_of(read_tensors(folder / OUTPUT), folder)
         if output.in_features != vectors.shape[1]:
-            raise InputError(f"{folder}: the output layer reads {output.in_features} numbers, not a vector's")
+            raise InputError(
+                f"{folder}: the output layer reads {output.in_features} numbers, not {vectors.shape[1]}"
+            )
     return WordAverageEncoder(vectors.float(), vocabulary, output=output)
 
 
 def read_words(path: Path) -> list[str]:
-    """Returns the words in a file, one a line. Errors: InputError for other bytes or a repeated word."""
+    """Returns the words in a file, one per line. Errors: InputError for bytes that are not UTF-8 or a
+    repeated word."""
     try:
         words = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not UTF-8 ({error}); fetch it again") from None
     if len(set(words)) < len(words):
         repeated = next(word for word, count in Counter(words).items() if count > 1)
-        raise InputError(f"{path}: {repeated!r} is repeated, expected each word once")
+        raise InputError(f"{path}: {repeated!r} is repeated")
     return words
 
 
 def linear_of(tensors: Mapping[str, Tensor], folder: Path) -> nn.Linear:
-    """Returns the fp32 layer of a `weight` [out, in], perhaps with a `bias`; InputError for other tensors."""
+    """Returns the fp32 layer of a `weight` [out, in] and an optional `bias`; InputError for other tensors."""
     shapes = {name: list(tensor.shape) for name, tensor in tensors.items()}
     weight = shapes.get("weight", [])
     if (
@@ -134,7 +135,7 @@ def linear_of(tensors: Mapping[str, Tensor], folder: Path) -> nn.Linear:
         or 0 in weight
         or shapes not in ({"weight": weight}, {"weight": weight, "bias": weight[:1]})
     ):
-        raise InputError(f"{folder}: tensors {shapes}, expected weight [out, in] and perhaps bias [out]")
+        raise InputError(f"{folder}: tensors {shapes}, expected weight [out, in] and optionally bias [out]")
     layer = nn.Linear(weight[1], weight[0], bias="bias" in shapes)
     layer.load_state_dict({name: tensor.float() for name, tensor in tensors.items()})
     return layer
@@ -154,10 +155,10 @@ def word_transformer(
     pooling: str,
     seed: int,
 ) -> SentenceEncoder:
-    """Returns a BERT over the first `vocabulary` words, as wide as `copies` of their vectors side by side.
+    """Returns a BERT over the first `vocabulary` words with `copies` times the width of the vectors.
 
-    With as many heads as copies each head reads a whole vector.
-    inner: width of the feed-forward layers. positions: longest input. seed: of everything that is drawn.
+    With as many heads as copies, each head reads a whole vector.
+    inner: width of the feed-forward layers. positions: longest input. seed: of all random draws.
     Errors: InputError if there are fewer words, or the heads do not divide the width.
     """
     from transformers import BertConfig, BertModel
@@ -185,10 +186,10 @@ def word_transformer(
 
 
 def centred(words: WordAverageEncoder, texts: Iterable[str], *, vocabulary: int) -> WordAverageEncoder:
-    """Returns the first `vocabulary` words without their mean, weighted by how often the texts have each.
+    """Returns the first `vocabulary` words, centred by their frequency-weighted mean in the texts.
 
-    So no direction is left that all sentences of such texts share. Words are split as `word_tokenizer` does.
-    Sums are taken row by row in fp64, which gives the same bits on every processor.
+    This removes the direction that all sentences of such texts share. Words are split as in `word_tokenizer`.
+    Sums run row by row in fp64, so every processor gives the same bits.
     Errors: InputError if there are fewer words, or the texts have none of them.
     """
     _check_vocabulary(words, vocabulary)
@@ -198,7 +199,7 @@ def centred(words: WordAverageEncoder, texts: Iterable[str], *, vocabulary: int)
         np.add.at(counts, encoding.ids, 1)
     known = counts[len(SPECIAL) :]
     if not known.any():
-        raise InputError(f"none of the first {vocabulary} words is in the corpus; name another corpus")
+        raise InputError(f"none of the first {vocabulary} words is in the corpus; use another corpus")
     table = words.vectors[:vocabulary].double().numpy()
     common = (table * known[:, None]).sum(axis=0) / known.sum()
     vectors = torch.from_numpy((table - common).astype(np.float32))
@@ -235,7 +236,7 @@ def _check_vocabulary(words: WordAverageEncoder, vocabulary: int) -> None:
 
 @torch.no_grad()
 def _set_start(backbone: Any, vectors: Tensor, start: Start) -> None:
-    """Sets the word embeddings [V, d] and the weights that `start` fixes; the others stay as drawn."""
+    """Sets the word embeddings [V, d] and the weights that `start` fixes; the others stay random."""
     table = backbone.embeddings.word_embeddings.weight
     table[: len(SPECIAL)] = 0.0
     table[len(SPECIAL) :] = vectors

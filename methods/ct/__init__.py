@@ -1,1 +1,1 @@
-"""Contrastive tension: two encoders agree on a sentence and disagree on random pairs."""
+"""Contrastive tension: two encoders, similar for a sentence and dissimilar for random pairs."""

@@ -1,4 +1,4 @@
-"""Settings of contrastive tension; the README says which preset each switch belongs to."""
+"""Settings of contrastive tension; the README lists the values of each preset."""
 
 from typing import Literal, Self
 
@@ -8,7 +8,7 @@ from methods.core.method import MethodConfig
 from methods.ct.objective import Reduction, Similarity
 
 NegativePairs = Literal["two-random", "anchored", "in-batch"]
-"""A random pair is two other sentences, or the positive's sentence and another; or there are none drawn."""
+"""Random pairs: two other sentences, the positive sentence and another one, or all others in the batch."""
 
 
 class CTConfig(MethodConfig):
@@ -17,22 +17,25 @@ class CTConfig(MethodConfig):
     negative_pairs: NegativePairs = Field(
         description="two other sentences (code), the positive's and another (paper's figure), or in the batch"
     )
-    negatives: int = Field(ge=0, description="k, negative pairs of each positive one; 0 with `in-batch`")
+    negatives: int = Field(ge=0, description="k, negative pairs per positive pair; 0 with `in-batch`")
     sampling: Literal["with-replacement", "one-pass"] = Field(
         description="sentences are drawn from the whole corpus (code), or are the step's rows"
     )
-    reduction: Reduction = Field(description="of the losses of the pairs; one of sentence-transformers sums")
+    reduction: Reduction = Field(
+        description="over the losses of the pairs; sentence-transformers has a variant with the sum"
+    )
     scale: float | None = Field(
-        gt=0, description="start of the learned factor of the similarity; `in-batch` alone, else null"
+        gt=0,
+        description="initial value of the learned factor of the similarity with `in-batch`, null otherwise",
     )
     similarity: Similarity = Field(
-        default="cosine", description="of `in-batch` alone, all other pairs are compared by dot products"
+        default="cosine", description="only for `in-batch`; all others use dot products"
     )
     dropout: float | None = Field(
         ge=0, lt=1, description="hidden and attention dropout of both networks; null: the backbone's"
     )
     exported: Literal["better", "second"] = Field(
-        description="the network with the higher score on dev (code), or always the second"
+        description="exported network: the one with the higher dev score (code), or always the second"
     )
 
     @model_validator(mode="after")

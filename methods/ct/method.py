@@ -18,7 +18,7 @@ from methods.ct.config import CTConfig, NegativePairs
 
 
 class CT(Method):
-    """Two copies of the backbone are trained apart: alike on the same sentence, unlike on random pairs."""
+    """Trains two copies of the backbone to be similar on the same sentence and dissimilar on random pairs."""
 
     Config = CTConfig
     config: CTConfig
@@ -33,14 +33,14 @@ class CT(Method):
         self.drawn_from: Sequence[Row] = ()
 
     def prepare(self, rows: Sequence[Row]) -> Sequence[Row]:
-        """Tokenises the corpus and remembers it: sentences may be drawn from all of it."""
+        """Tokenises the corpus and keeps it, because sentences may be drawn from all of it."""
         self.drawn_from = super().prepare(rows)
         return self.drawn_from
 
     def collate(self, rows: Sequence[Row], *, step: int, rng: np.random.Generator) -> Batch:
         """Returns the tokens `first` and `second` of n pairs, each [n, L], and `same` [n] of 0 and 1.
 
-        Drawn with replacement, the step's rows say only how many sentences there are.
+        With draws from the corpus, only the number of the step's rows matters.
         """
         if self.config.sampling == "with-replacement":
             rows = [self.drawn_from[place] for place in rng.integers(len(self.drawn_from), size=len(rows))]
@@ -55,7 +55,7 @@ class CT(Method):
         }
 
     def loss(self, batch: Batch) -> Loss:
-        """Returns the tension of the pairs, network 1 reading the firsts and network 2 the seconds.
+        """Returns the tension of the pairs; network 1 encodes the first sentences, network 2 the second ones.
 
         Parts: the mean dot product of positive and of random pairs.
         """
@@ -74,22 +74,22 @@ class CT(Method):
         return Loss(total, parts)
 
     def candidates(self) -> Sequence[Encoder]:
-        """Returns both networks where dev decides, else the second."""
+        """Returns both networks if dev selects, otherwise the second."""
         return (self.encoder, self.second) if self.config.exported == "better" else (self.second,)
 
     def exported(self) -> Encoder:
-        """Returns the second network; `candidates` has the first next to it where dev decides."""
+        """Returns the second network; `candidates` adds the first if dev selects."""
         return self.second
 
 
 def pair_up(count: int, *, kind: NegativePairs, negatives: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Returns the pairs of `count` sentences, group after group, the positive pair of a group first.
 
-    They are two places in a list of sentences, and 1 where both hold the positive; each [n]. A group of
-    sentences is the positive p, then `two-random` the firsts u_1 .. u_k and the seconds v_1 .. v_k, or
-    `anchored` only the v, each with p. Sentences that fill no group are left out.
-    Source: the released code; anchored as the paper's figure is described.
-    Errors: InputError if there is not one whole group.
+    Returns two indices into a list of sentences, and 1 for positive pairs; each [n]. A group is the positive
+    p, then for `two-random` the first sentences u_1 .. u_k and the second sentences v_1 .. v_k, for
+    `anchored` only the v, each paired with p. Sentences of an incomplete group are skipped.
+    Source: the released code; `anchored` follows the paper's figure.
+    Errors: InputError if there is no complete group.
     """
     size = 1 + negatives * (2 if kind == "two-random" else 1)
     if count < size:

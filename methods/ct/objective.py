@@ -13,7 +13,7 @@ Similarity = Literal["cosine", "dot"]
 
 
 def scores(first: Tensor, second: Tensor) -> Tensor:
-    """Returns the dot product of each pair, without norm, temperature or bias.
+    """Returns the dot product of each pair.
 
     Shapes: both [n, d]; returns [n] in fp32 or wider.
     """
@@ -22,12 +22,12 @@ def scores(first: Tensor, second: Tensor) -> Tensor:
 
 
 def tension(first: Tensor, second: Tensor, same: Tensor, *, reduction: Reduction = "mean") -> Tensor:
-    """Returns the binary cross-entropy of telling pairs of one sentence from random pairs by dot product.
+    """Returns the binary cross-entropy of classifying pairs as equal or random by their dot product.
 
-    Source: CT section 3 and its code. softplus(z) - y z, which is finite for every z.
+    Source: CT section 3 and its code, as softplus(z) - y z, which is finite for every z.
     Shapes: first (of network 1) and second (of network 2) [n, d], same [n] of 0 and 1; returns a scalar.
-    Gradients: (sigmoid(z) - y) second / n to first, and the mirror image to second.
-    Facts: log 2 where all z are 0.
+    Gradients: (sigmoid(z) - y) second / n to first, and likewise to second.
+    Facts: log 2 if all z are 0.
     """
     z = scores(first, second)
     return functional.binary_cross_entropy_with_logits(z, same.to(z.dtype), reduction=reduction)
@@ -36,10 +36,10 @@ def tension(first: Tensor, second: Tensor, same: Tensor, *, reduction: Reduction
 def in_batch_tension(
     first: Tensor, second: Tensor, *, scale: Tensor, similarity: Similarity = "cosine"
 ) -> Tensor:
-    """Returns the mean cross-entropy of finding each sentence's other vector, by rows and by columns.
+    """Returns the mean cross-entropy of each sentence's positive, over rows and columns.
 
-    Source: sentence-transformers, its "improved" form; no part of the paper. Its default is the cosine with
-    scale 20, its example takes dot products with scale 1.
+    Source: sentence-transformers, its "improved" form, which is not in the paper. Its default is the cosine
+    with scale 20; its example uses dot products with scale 1.
     Shapes: first and second [B, d], scale a positive scalar that multiplies the similarity; returns a scalar.
     """
     logits = scale * similarities(first, second, similarity)  # [B, B]

@@ -1,4 +1,4 @@
-"""The settings of DCLR, one switch for every point in which paper and released code differ."""
+"""Settings of DCLR, one switch for every difference between paper and released code."""
 
 from typing import Literal, Self
 
@@ -18,45 +18,45 @@ class DCLRConfig(MethodConfig):
         description="the released loss, the paper's with the positive in the denominator, or as printed"
     )
     masked_pair: MaskedPair = Field(
-        description="a pair of weight 0 keeps its column with logit 0 (released code), or leaves (paper)"
+        description="a pair of weight 0 keeps its column with logit 0 (released code), or is removed (paper)"
     )
     student_from: Literal["backbone", "parent"] = Field(
-        description="what training starts from; parent: the run's parent is start and complement in one"
+        description="initial weights; parent: the run's parent is both start and complement"
     )
     weights_from: Literal["complement", "student", "none"] = Field(
-        description="whose cosines decide the weights; none: all pairs count"
+        description="model whose cosines determine the weights; none: all pairs count"
     )
     threshold: float | None = Field(
-        gt=-1, le=1, description="phi, cosine from which a pair has weight 0; null where there are no weights"
+        gt=-1, le=1, description="phi, threshold of the cosine for weight 0; null without weights"
     )
-    comparison: Comparison = Field(description="a pair at phi exactly is kept (code), or masked (paper)")
+    comparison: Comparison = Field(description="a pair exactly at phi is kept (code), or masked (paper)")
     threshold_scale: Literal["cosine", "twenty"] = Field(
-        description="compare the cosine with phi, or cosine / tau with 20 phi as the released code"
+        description="compare the cosine with phi, or cosine / tau with 20 phi as in the released code"
     )
     complement_vector: ComplementVector = Field(
         description="the complement's exported vector, its [CLS], or the pooler above it (released code)"
     )
     complement_dropout: bool = Field(description="dropout of the frozen complement is active (released code)")
     noise_ratio: float = Field(ge=0, description="k, noise negatives per sentence of the batch: M = int(k B)")
-    noise_scale: float = Field(gt=0, description="sigma, standard deviation of the noise before its steps")
-    noise_steps: int = Field(ge=0, description="T, ascent steps; 0: noise stays random")
+    noise_scale: float = Field(gt=0, description="sigma, standard deviation of the initial noise")
+    noise_steps: int = Field(ge=0, description="T, ascent steps; 0: random noise")
     noise_step_size: float = Field(gt=0, description="beta, length of one ascent step")
     noise_temperature: float = Field(gt=0, description="tau_u, divides the cosine in the ascent")
     noise_denominator: Denominator = Field(
-        description="columns of the ascent's softmax: all (released code), or the noise alone (paper)"
+        description="columns of the ascent's softmax: all (released code), or only the noise (paper)"
     )
     distillation_weight: float = Field(
-        ge=0, description="lambda of the KL term towards the complement's cosines"
+        ge=0, description="lambda, weight of the KL term towards the complement's cosines"
     )
     head: Literal["mlp", "two-mlp", "pooler", "pooler-mlp"] = Field(
         description="training head: new tanh layers, the backbone's own pooler, or a new layer on the pooler"
     )
     attend_padding: bool = Field(description="training and complement attend to padding (released code)")
     positive: Literal["dropout", "token-shuffle", "token-cutoff", "span-cutoff", "feature-cutoff"] = Field(
-        description="what besides dropout tells the second view from the first"
+        description="difference of the second view besides dropout"
     )
     cutoff_rate: float | None = Field(
-        gt=0, lt=1, description="share of tokens or features that a cutoff erases; null for other positives"
+        gt=0, lt=1, description="share of tokens or features removed by a cutoff; null for other positives"
     )
 
     @model_validator(mode="after")
@@ -64,12 +64,12 @@ class DCLRConfig(MethodConfig):
         if (self.threshold is None) != (self.weights_from == "none"):
             raise ValueError(
                 f"threshold {self.threshold} with weights_from {self.weights_from!r}; expected a number "
-                "where there are weights and null where there are none"
+                f"with weights, null without"
             )
         if (self.cutoff_rate is None) == self.positive.endswith("cutoff"):
             raise ValueError(
                 f"cutoff_rate {self.cutoff_rate} with positive {self.positive!r}; expected a number for a "
-                "cutoff and null for other positives"
+                f"cutoff, null otherwise"
             )
         return self
 
@@ -80,5 +80,5 @@ class DCLRConfig(MethodConfig):
 
     @property
     def parent_kind(self) -> ParentKind | None:
-        """An encoder, where one scores the pairs or training starts from it."""
+        """An encoder if it scores the pairs or provides the initial weights."""
         return "encoder" if self.has_complement or self.student_from == "parent" else None

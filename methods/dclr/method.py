@@ -18,11 +18,11 @@ from methods.dclr import objective
 from methods.dclr.config import DCLRConfig
 
 TWENTY = 20.0
-"""The released code compares cos / tau with this times phi: the cosine with phi only where tau is 0.05."""
+"""The released code compares cos / tau with this times phi; this equals cos > phi only for tau 0.05."""
 
 
 class DCLR(Method):
-    """SimCSE whose false negatives are masked and whose negatives include optimised noise."""
+    """SimCSE with masked false negatives and optimised noise as further negatives."""
 
     Config = DCLRConfig
     config: DCLRConfig
@@ -40,10 +40,10 @@ class DCLR(Method):
         self.complement = load_complement(networks, self.encoder, config) if config.has_complement else None
 
     def collate(self, rows: Sequence[Row], *, step: int, rng: np.random.Generator) -> Batch:
-        """Returns the tokens `anchor`, fresh noise [M, d], and what makes the second view.
+        """Returns the tokens `anchor`, new noise [M, d], and the second view.
 
-        That is its tokens `positive`, or factors `keep` for its word embeddings; nothing where dropout alone
-        tells the views apart.
+        The second view is given as tokens `positive` or as factors `keep` for the word embeddings; both are
+        missing if the views differ by dropout only.
         """
         ids = self.token_ids(rows)
         count = int(self.config.noise_ratio * len(rows))
@@ -63,7 +63,7 @@ class DCLR(Method):
         return batch
 
     def loss(self, batch: Batch) -> Loss:
-        """Returns the weighted contrast of B sentences with each other and with M noise vectors."""
+        """Returns the weighted contrastive loss of B sentences and M noise vectors."""
         first, second = self.vectors(batch)
         pairs = cosine_similarities(first, second)  # [B, B]
         noise = objective.ascend(
@@ -109,9 +109,9 @@ class DCLR(Method):
         return one, other
 
     def complement_scores(self, tokens: Tokens) -> Tensor:
-        """Returns the complement's cosines [B, B] between two passes; one pass where they would be equal.
+        """Returns the complement's cosines [B, B] between two passes, or within one if both are equal.
 
-        It reads the sentences themselves, never a shuffled or cut view.
+        It reads the original sentences, not a shuffled or cut view.
         """
         assert self.complement is not None
         tokens = self._attended(tokens)
@@ -122,7 +122,7 @@ class DCLR(Method):
         return cosine_similarities(one, other)
 
     def _masked(self, scores: Tensor) -> Tensor | None:
-        """Returns which pairs have weight 0, [B, B] bool; None where all pairs count."""
+        """Returns the mask of pairs with weight 0, [B, B] bool; None if all pairs count."""
         threshold = self.config.threshold
         if threshold is None:
             return None
@@ -139,7 +139,7 @@ class DCLR(Method):
 
 
 def build_head(kind: str, encoder: SentenceEncoder) -> nn.Module:
-    """Returns the training head; a pooler moves from the backbone into it and is not exported."""
+    """Returns the training head; the backbone's pooler moves into it and is not exported."""
     if kind == "mlp":
         return TanhHead(encoder.width)
     below = pooler_head(encoder) if kind.startswith("pooler") else TanhHead(encoder.width)
@@ -149,10 +149,10 @@ def build_head(kind: str, encoder: SentenceEncoder) -> nn.Module:
 def load_complement(networks: Networks, student: SentenceEncoder, config: DCLRConfig) -> Frozen:
     """Returns the run's parent as a frozen map from the student's tokens to vectors of any width.
 
-    That is what the parent exports (`own`), its last [CLS] (`cls`), or the dense layer with tanh that its
-    checkpoint keeps above it (`pooler`; in SimCSE's public checkpoints that is the trained head).
-    Errors: InputError if there is no parent, it is no transformer, it has no pooler where its vector is
-    `pooler`, or it splits text differently from the student.
+    The vectors are the parent's exported vectors (`own`), its last [CLS] state (`cls`), or the output of its
+    checkpoint's pooler (`pooler`; in SimCSE's public checkpoints the trained head).
+    Errors: InputError if there is no parent, or the parent is not a transformer, lacks a required pooler, or
+    has another tokenizer than the student.
     """
     vector = config.complement_vector
     encoder = networks.parent_encoder(
@@ -163,9 +163,9 @@ def load_complement(networks: Networks, student: SentenceEncoder, config: DCLRCo
 
 
 def cut_tokens(lengths: Sequence[int], *, rate: float, span: bool, rng: np.random.Generator) -> Tensor:
-    """Returns factors [B, L, 1], 0 for a share `rate` of each sentence's tokens, never the special ones.
+    """Returns factors [B, L, 1], 0 for a share `rate` of each sentence's tokens, special tokens excluded.
 
-    span: they are one run of neighbours, else drawn one by one.
+    span: the tokens are contiguous; otherwise drawn independently.
     """
     keep = torch.ones(len(lengths), max(lengths), 1)
     for row, length in enumerate(lengths):
@@ -180,7 +180,7 @@ def cut_tokens(lengths: Sequence[int], *, rate: float, span: bool, rng: np.rando
 
 
 def cut_features(count: int, width: int, *, rate: float, rng: np.random.Generator) -> Tensor:
-    """Returns factors [B, 1, d], 0 for a share `rate` of the features, another choice for each sentence."""
+    """Returns factors [B, 1, d], 0 for a share `rate` of the features, drawn per sentence."""
     keep = torch.ones(count, 1, width)
     for row in range(count):
         keep[row, 0, rng.permutation(width)[: cut_count(width, rate)]] = 0.0
@@ -188,5 +188,5 @@ def cut_features(count: int, width: int, *, rate: float, rng: np.random.Generato
 
 
 def cut_count(total: int, rate: float) -> int:
-    """Returns how many of `total` things are cut: the rounded share, at least one where there is one."""
+    """Returns the number of `total` items to cut: the rounded share, at least 1 unless `total` is 0."""
     return min(total, max(1, round(rate * total)))

@@ -19,11 +19,12 @@ Denominator = Literal["all", "noise-only"]
 
 
 def false_negatives(scores: Tensor, *, threshold: float, comparison: Comparison) -> Tensor:
-    """Returns which pairs have weight 0: off the diagonal, scored above (or at) the threshold.
+    """Returns the mask of pairs with weight 0: off the diagonal, with a score above (or at) the threshold.
 
-    Source: DCLR eq. 5, which masks at the threshold too; the released code masks only above it.
+    Source: DCLR eq. 5, which also masks at the threshold; the released code masks only above it.
     Shapes: scores [B, B] are cosines, clamped to [-1, 1] here; returns [B, B] bool.
-    Gradients: none. Facts: none at threshold 1 with `above`; all off the diagonal below -1.
+    Gradients: none.
+    Facts: none at threshold 1 with `above`; all off the diagonal below -1.
     """
     cosines = scores.detach().clamp(-1.0, 1.0)
     similar = cosines > threshold if comparison == "above" else cosines >= threshold
@@ -33,10 +34,10 @@ def false_negatives(scores: Tensor, *, threshold: float, comparison: Comparison)
 def weighted_logits(
     similarities: Tensor, masked: Tensor | None, *, temperature: float, masked_pair: MaskedPair
 ) -> Tensor:
-    """Returns the logits in which a masked pair has weight 0.
+    """Returns the logits, with weight 0 for masked pairs.
 
-    `excluded` takes the pair's term out of the denominator (DCLR eq. 6); `zero-logit` multiplies its logit
-    by 0 as the released code does, so that the pair still counts as e^0 = 1.
+    `excluded` removes the pair's term from the denominator (DCLR eq. 6); `zero-logit` multiplies its logit by
+    0 as in the released code, so the pair still counts as e^0 = 1.
     Shapes: similarities [B, B+M], masked [B, B] bool or None; returns [B, B+M].
     Gradients: exactly zero for the similarity of a masked pair.
     """
@@ -56,9 +57,9 @@ def cross_entropy(logits: Tensor) -> Tensor:
 
 
 def cross_entropy_without_positive(logits: Tensor) -> Tensor:
-    """Returns DCLR eq. 6 to the letter: the positive is missing from the denominator.
+    """Returns DCLR eq. 6 as printed, without the positive in the denominator.
 
-    Shapes: logits [B, B+M] with at least one finite negative a row; returns a scalar, unbounded below.
+    Shapes: logits [B, B+M] with at least one finite negative per row; returns a scalar, unbounded below.
     """
     negatives = logits.masked_fill(_diagonal(logits), -torch.inf)
     return (negatives.logsumexp(dim=1) - logits.diagonal()).mean()
@@ -67,11 +68,11 @@ def cross_entropy_without_positive(logits: Tensor) -> Tensor:
 def binary_cross_entropy(logits: Tensor) -> Tensor:
     """Returns the binary cross-entropy of softmax entries, averaged over all B(B+M) of them.
 
-    Source: the released code; every entry of the softmax p is a prediction, the positives' target is 1:
-    -(log p_ii + sum over other columns c of log(1 - p_ic)), summed over rows, divided by B(B+M).
+    Source: the released code; every entry of the softmax p is a prediction, the positives' target is 1: -(log
+    p_ii + sum over other columns c of log(1 - p_ic)), summed over rows, divided by B(B+M).
     Shapes: logits [B, B+M]; returns a scalar of the dtype of the logits, computed in fp64.
-    Facts: twice the cross-entropy over the columns where there are two; 0 for a single column; finite where
-    a probability rounds to 1, which the direct form turns into nan.
+    Facts: the cross-entropy for two columns; 0 for a single column; finite if a probability rounds to 1,
+    where the direct form gives nan.
     """
     wide = logits.double()
     total = wide.logsumexp(dim=1, keepdim=True)  # [B, 1]
@@ -80,7 +81,7 @@ def binary_cross_entropy(logits: Tensor) -> Tensor:
         return -hits.sum().to(logits.dtype)
     negatives = wide.masked_fill(_diagonal(logits), -torch.inf)
     shares = (negatives - total).exp()
-    # Only the strongest negative can have a share above 1/2: there 1 - p is summed from the other columns.
+    # Only the strongest negative can have a share above 1/2: its 1 - p is summed over the other columns.
     strongest = negatives.argmax(dim=1, keepdim=True)
     misses = torch.log1p(-shares.scatter(1, strongest, 0.0)).sum(dim=1)
     misses = misses + (wide.scatter(1, strongest, -torch.inf).logsumexp(dim=1, keepdim=True) - total).squeeze(
@@ -92,7 +93,8 @@ def binary_cross_entropy(logits: Tensor) -> Tensor:
 def distillation(similarities: Tensor, scores: Tensor, *, temperature: float) -> Tensor:
     """Returns the mean over rows of KL(softmax(scores) || softmax(similarities)), both over the temperature.
 
-    Source: none; the paper names the variant without a formula. Shapes: both [B, B]; returns nats.
+    Source: our choice; the paper names the variant without a formula.
+    Shapes: both [B, B]; returns nats.
     Gradients: flow to `similarities` only.
     """
     student = (similarities / temperature).log_softmax(dim=1)
@@ -101,7 +103,7 @@ def distillation(similarities: Tensor, scores: Tensor, *, temperature: float) ->
 
 
 def noise_share(logits: Tensor) -> Tensor:
-    """Returns the noise's share of the summed exponentials of all negatives, mean over rows, detached.
+    """Returns the noise's share of the summed exponentials of all negatives, averaged over rows, detached.
 
     Shapes: logits [B, B+M]; returns a scalar between 0 and 1; a row without negatives counts 0.
     """
@@ -135,14 +137,14 @@ def ascend(
     """Returns the noise after `steps` ascent steps of length `step_size` each.
 
     Source: DCLR eq. 2 to 4. The loss is the mean over anchors of -A_ii + logsumexp(A_i), A the cosines over
-    the temperature; `denominator` says which columns the sum has: those of the noise as eq. 2 prints it, or
-    the positives too as the released code has it. Its gradient has a closed form: with n the unit noise and
-    v_m the sum over anchors of softmax(A)_im z_i, noise m moves along v_m - (v_m . n_m) n_m.
+    the temperature; `denominator` selects the columns of the sum: only the noise as in eq. 2, or also the
+    positives as in the released code. Its gradient has a closed form: with n the unit noise and v_m the sum
+    over anchors of softmax(A)_im z_i, noise m moves along v_m - (v_m . n_m) n_m.
     Shapes: noise [M, d], anchors [B, d], positives [B, d]; returns [M, d], fp32 or wider.
-    Gradients: none; anchors and positives are constants here, and so is the result for the student.
-    Facts: the squared norm grows by exactly steps * step_size^2; positive scales of any argument, the mean
-    over anchors and the temperature outside the softmax cancel in the normalisation.
-    A row whose gradient is zero becomes zero, as in the released code.
+    Gradients: none; anchors, positives and the result are constants.
+    Facts: the squared norm grows by exactly steps * step_size^2; positive factors of any argument, the mean
+    over anchors and the temperature outside the softmax cancel. A row whose gradient is zero becomes zero, as
+    in the released code.
     """
     with torch.autocast(noise.device.type, enabled=False):
         anchors, positives = unit(anchors), unit(positives)

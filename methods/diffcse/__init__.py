@@ -1,1 +1,1 @@
-"""DiffCSE: contrast with itself, and a vector that tells which tokens of a rewrite are new."""
+"""DiffCSE: SimCSE with replaced-token detection that is conditioned on the sentence vector."""

@@ -1,4 +1,4 @@
-"""Settings of DiffCSE; the README says which preset each switch belongs to."""
+"""Settings of DiffCSE; the README lists the values of each preset."""
 
 from typing import Literal
 
@@ -17,22 +17,20 @@ class DiffCSEConfig(MethodConfig):
         description="projector of training: two dense layers with batch norm, or SimCSE's one with tanh"
     )
     detection_weight: float = Field(
-        ge=0, description="lambda, weight of replaced-token detection; 0 leaves the contrast alone"
+        ge=0, description="lambda, weight of replaced-token detection; 0: contrast only"
     )
-    mask_share: float = Field(gt=0, lt=1, description="r, chance of a word piece to be masked")
-    generator_layer: OutputLayer = Field(
-        description="the generator's own output layer, or its word embeddings where it has none"
-    )
+    mask_share: float = Field(gt=0, lt=1, description="r, probability that a token is masked")
+    generator_layer: OutputLayer = Field(description="the generator's output layer, or its word embeddings")
     generator_output: Literal["argmax", "sample"] = Field(
-        description="the most probable piece (released code), or one drawn (the paper's words)"
+        description="the most probable token (released code), or a sample (paper)"
     )
     generator_dropout: bool = Field(description="dropout of the frozen generator is active (released code)")
     rewrite_places: Literal["all", "masked"] = Field(
-        description="the generator writes every position (released code), or the masked ones"
+        description="the generator replaces every position (released code), or the masked ones"
     )
     detection_mean: CountedPositions = Field(
         description="mean over all positions, padding too (released code), or over real tokens"
     )
     detection_views: Literal["both", "one"] = Field(
-        description="both copies of a sentence are rewritten under their own masks (released code), or one"
+        description="both copies of a sentence are rewritten with independent masks (released code), or one"
     )

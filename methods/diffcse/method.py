@@ -20,14 +20,14 @@ from methods.diffcse import objective
 from methods.diffcse.config import DiffCSEConfig
 
 MASKED, RANDOM = 0.8, 0.1
-"""Shares of the chosen pieces that become the mask and a random piece; the rest stays as it is."""
+"""Shares of the chosen tokens that become the mask and a random token; the rest stays."""
 
 ROWS_AT_ONCE = 32
-"""Rows whose scores of all pieces are held at once: 32 x 32 x 30,522 in fp32 are 125 MB."""
+"""Rows per pass of the generator: scores of 32 x 32 x 30,522 in fp32 take 125 MB."""
 
 
 class DiffCSE(Method):
-    """SimCSE whose vector must also tell which tokens of a rewritten sentence are not its own."""
+    """SimCSE plus detection of replaced tokens, given the sentence vector."""
 
     Config = DiffCSEConfig
     config: DiffCSEConfig
@@ -50,7 +50,7 @@ class DiffCSE(Method):
         self.mask_id, self.vocabulary = int(tokenizer.mask_token_id), len(tokenizer)
 
     def collate(self, rows: Sequence[Row], *, step: int, rng: np.random.Generator) -> Batch:
-        """Returns the tokens `anchor` [B, L] and R copies: `corrupted` ids and `chosen` places [R, L].
+        """Returns the tokens `anchor` [B, L] and R copies: `corrupted` ids and `chosen` positions [R, L].
 
         The copies of a sentence are corrupted independently; copy 1 of all sentences comes first. `places`:
         by the first row of each block of ROWS_AT_ONCE, which of its positions are written [P].
@@ -93,7 +93,7 @@ class DiffCSE(Method):
         return {at: written[at : at + ROWS_AT_ONCE].flatten().nonzero().squeeze(1) for at in starts}
 
     def loss(self, batch: Batch) -> Loss:
-        """Returns the contrast of B sentences and, unless its weight is 0, replaced-token detection."""
+        """Returns the contrastive loss of B sentences plus the weighted loss of replaced-token detection."""
         twice = doubled(batch["anchor"])
         vectors = self.head(self.encoder(twice))  # [2B, d]
         first, second = vectors.chunk(2)
@@ -120,7 +120,7 @@ class DiffCSE(Method):
         return loss
 
     def rewrites(self, batch: Batch, original: Tokens) -> Tensor:
-        """Returns what the generator makes of the corrupted copies, the first token always the original's.
+        """Returns the generator's output for the corrupted copies; the first token is always the original's.
 
         Positions that it does not write keep their token, and so does padding.
         Source: DiffCSE's code, where the generator writes all positions.
@@ -141,8 +141,8 @@ class DiffCSE(Method):
 class Discriminator(nn.Module):
     """A copy of the backbone with two classes at every position: original or replaced.
 
-    The sentence's vector appears at the first position, in place of what the embedding layer gave there:
-    after its layer norm and dropout, so without position, at its own length and whole.
+    The sentence vector replaces the output of the embedding layer at the first position, after layer norm and
+    dropout: it gets no position, norm or dropout.
     """
 
     def __init__(self, encoder: SentenceEncoder) -> None:
@@ -153,13 +153,12 @@ class Discriminator(nn.Module):
     def forward(self, tokens: Tokens, vectors: Tensor) -> Tensor:
         """Returns the logits of all positions, padding too; tokens [R, L], vectors [R, d] to [R, L, 2].
 
-        Source: DiffCSE's code; padded positions hold id 0, whatever the tokenizer pads with.
+        Source: DiffCSE's code; padded positions have id 0 for every tokenizer.
         Errors: InputError for backbones that are not BERT or RoBERTa.
         """
         if not can_pack(self.body, tokens):
             raise InputError(
-                f"{type(self.body).__name__} as discriminator of diffcse, expected a BERT or RoBERTa; "
-                "name such a backbone"
+                f"{type(self.body).__name__} cannot be the discriminator of diffcse; use a BERT or RoBERTa"
             )
         mask = tokens["attention_mask"]
         embedded = self.body.embeddings(input_ids=tokens["input_ids"] * mask)  # [R, L, d]
@@ -178,9 +177,10 @@ def corrupt(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Returns the corrupted ids and which positions were chosen.
 
-    Every piece that is no special token of the tokenizer is chosen with chance `share`. Of the chosen, 80 %
-    become the mask, 10 % a piece drawn from the whole vocabulary, special ones included, 10 % stay.
-    Source: DiffCSE's code, BERT's rule. Shapes: ids int32 [length]; returns [length] ids and [length] bool.
+    Every token except special ones is chosen with probability `share`. Of the chosen tokens, 80 % become the
+    mask, 10 % a random entry of the vocabulary, special tokens included, 10 % stay.
+    Source: DiffCSE's code, BERT's rule.
+    Shapes: ids int32 [length]; returns [length] ids and [length] bool.
     """
     chosen = (rng.random(len(ids)) < share) & ~np.isin(ids, special)
     fate = rng.random(len(ids))
@@ -193,8 +193,8 @@ def corrupt(
 def pieces(scores: Tensor, *, sample: bool) -> Tensor:
     """Returns one piece of every position: the most probable, or one drawn; [P, V] to [P].
 
-    Of waiting times with rates p_i the first is the i-th with probability p_i: a draw without a wait for the
-    GPU, which torch's own makes to check the probabilities. The draws are the same.
+    Of exponential waiting times with rates p_i, the i-th is the first with probability p_i. torch's own
+    sampling draws the same, but waits for the GPU to check the probabilities.
     """
     if not sample:
         return scores.argmax(dim=-1)

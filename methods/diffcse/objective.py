@@ -12,11 +12,11 @@ from methods.core.losses import info_nce, wide
 from methods.core.types import Loss
 
 CountedPositions = Literal["all", "real"]
-"""Positions over which the detection loss averages: all of a padded batch, or only tokens."""
+"""Positions averaged by the detection loss: all of a padded batch, or only tokens."""
 
 
 def replaced(rewritten: Tensor, original: Tensor, mask: Tensor) -> Tensor:
-    """Returns which tokens differ from the original's, the labels of detection; never on padding.
+    """Returns the labels of detection: whether a token differs from the original; False on padding.
 
     Shapes: all [R, L]; returns bool.
     """
@@ -24,12 +24,12 @@ def replaced(rewritten: Tensor, original: Tensor, mask: Tensor) -> Tensor:
 
 
 def replaced_token_detection(logits: Tensor, labels: Tensor, counted: Tensor | None = None) -> Tensor:
-    """Returns the mean cross-entropy of telling replaced tokens (class 1) from original ones (class 0).
+    """Returns the mean cross-entropy of classifying tokens as replaced (1) or original (0).
 
-    Source: DiffCSE eq. 2 and its code, whose mean has all positions (`counted` None): it is divided by R L,
-    L of the longest sentence, so another column of padding changes it.
+    Source: DiffCSE eq. 2 and its code, whose mean includes all positions (`counted` None): it is divided by R
+    L, so additional padding changes it.
     Shapes: logits [R, L, 2], labels and counted [R, L] of 0 and 1; returns a scalar in nats, fp32 or wider.
-    Facts: log 2 where both logits are equal everywhere.
+    Facts: log 2 if both logits are equal everywhere.
     """
     each = wide(logits).flatten(0, 1)  # [R L, 2]
     losses = functional.cross_entropy(each, labels.flatten().long(), reduction="none")
@@ -50,7 +50,7 @@ def diffcse_loss(
     weight: float,
     positions: CountedPositions,
 ) -> Loss:
-    """Returns contrast plus `weight` times detection; its parts are the terms, unweighted, and an accuracy.
+    """Returns contrast plus `weight` times detection; its parts are the unweighted terms and an accuracy.
 
     Source: DiffCSE eq. 3, whose contrast, eq. 1, is SimCSE's.
     Shapes: first, second [B, d]; logits [R, L, 2]; labels, mask [R, L].

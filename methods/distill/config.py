@@ -9,7 +9,7 @@ from methods.core.teachers import TeacherMapping
 class DistillConfig(MethodConfig):
     """Settings of one distillation run."""
 
-    mapping: TeacherMapping = Field(description="layer from student to teacher width, kept at inference")
+    mapping: TeacherMapping = Field(description="layer from the student's to the teacher's width, exported")
 
     @property
     def parent_kind(self) -> ParentKind:

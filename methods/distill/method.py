@@ -15,9 +15,8 @@ from methods.distill.config import DistillConfig
 
 
 class Distill(Method):
-    """Mean squared distance between the unit vectors of student and teacher, text by text.
-
-    The texts are the augmentations of a corpus that carries any, else its sentences.
+    """Mean squared distance between the unit vectors of student and teacher. The texts are the augmentations
+    of the corpus or, without any, its sentences.
     """
 
     Config = DistillConfig
@@ -29,7 +28,7 @@ class Distill(Method):
         add_mapping(self.encoder, config.mapping, teacher_dim=self.vectors.dim)
 
     def prepare(self, rows: Sequence[Row]) -> Sequence[Row]:
-        """Opens the teacher's vectors, which were computed once for the corpus, and tokenises every view."""
+        """Opens the teacher's precomputed vectors of the corpus, and tokenises every view."""
         self.vectors.open(rows)
         augmentations = min((len(row.augmentations) for row in rows), default=0)
         self.columns = (

@@ -1,4 +1,4 @@
-"""The average of word vectors, the oldest row of every table."""
+"""The average of word vectors, a baseline row of every table."""
 
 from methods.core.errors import InputError
 from methods.core.method import Method, MethodConfig
@@ -15,6 +15,5 @@ class Glove(Method):
         super().__init__(config, networks)
         if not isinstance(self.encoder, WordAverageEncoder):
             raise InputError(
-                f"{networks.backbone} is a transformer, glove expects word vectors; "
-                "use glove-6b-50d or glove-6b-300d as backbone, or the method pooled"
+                f"{networks.backbone} is a transformer; use a glove-6b backbone, or the method pooled"
             )

@@ -1,1 +1,1 @@
-"""Mirror-BERT: a sentence and itself with a masked span, for a few steps."""
+"""Mirror-BERT: contrast of a sentence with a copy that has a masked span."""

@@ -1,4 +1,4 @@
-"""Settings of Mirror-BERT; the README says which preset each switch belongs to."""
+"""Settings of Mirror-BERT; the README lists the values of each preset."""
 
 from typing import Literal
 
@@ -8,7 +8,7 @@ from methods.core.dropout import WhenNoHeadIsLeft
 from methods.core.method import MethodConfig
 
 SpanPlace = Literal["first-occurrence", "drawn"]
-"""The leftmost place with the same characters as the drawn span, or the drawn place itself."""
+"""Masked span: the leftmost one with the characters of the drawn span, or the drawn span."""
 
 
 class MirrorBertConfig(MethodConfig):
@@ -16,18 +16,18 @@ class MirrorBertConfig(MethodConfig):
 
     temperature: float = Field(gt=0, description="tau, divides the cosine")
     vector: Literal["pooled", "padded-mean"] = Field(
-        description="what is trained: the pooled vector, or the mean of max_length states, padding too (code)"
+        description="trained vector: the pooled vector, or the mean of max_length states with padding (code)"
     )
     dropout: float | None = Field(
         ge=0, lt=1, description="hidden and attention dropout; null: the backbone's"
     )
-    drophead: float = Field(ge=0, lt=1, description="chance of a head to be dropped in a sentence; 0: never")
-    drophead_all: WhenNoHeadIsLeft = Field(description="what a sentence that lost all heads gets")
-    span_length: int = Field(ge=0, description="k, characters of the second view that are masked; 0: none")
-    span_shortest: int = Field(ge=0, description="shortest text, in characters, in which a span is masked")
+    drophead: float = Field(ge=0, lt=1, description="probability that a head is dropped in a sentence")
+    drophead_all: WhenNoHeadIsLeft = Field(description="treatment of a sentence that lost all heads")
+    span_length: int = Field(ge=0, description="k, masked characters of the second view")
+    span_shortest: int = Field(ge=0, description="fewest characters of a text with a masked span")
     span_place: SpanPlace = Field(
-        description="mask the first place that reads like the drawn span (code), or the drawn one"
+        description="mask the first occurrence of the drawn span's characters (code), or the drawn span"
     )
     mask_token: Literal["text", "tokenizer"] = Field(
-        description="write [MASK] whatever the tokenizer (code), or the tokenizer's own mask token"
+        description="write [MASK] for every tokenizer (code), or the tokenizer's mask token"
     )

@@ -15,11 +15,11 @@ from methods.core.types import Batch, Loss, Tokens
 from methods.mirror_bert.config import MirrorBertConfig, SpanPlace
 
 LITERAL_MASK = "[MASK]"
-"""Mask text of the released code in every text, three ordinary tokens for a RoBERTa."""
+"""Mask text of the released code; RoBERTa reads it as three ordinary tokens."""
 
 
 class MirrorBert(Method):
-    """A sentence and a copy with a masked span are each other's positives, apart by dropout as well."""
+    """Contrasts a sentence with a copy that has a masked span, with different dropout."""
 
     Config = MirrorBertConfig
     config: MirrorBertConfig
@@ -51,15 +51,15 @@ class MirrorBert(Method):
         return {"pair": self.encoder.pad([*self.token_ids(rows), *edited])}
 
     def loss(self, batch: Batch) -> Loss:
-        """Returns the contrast of B sentences with their copies and all others."""
+        """Returns the contrastive loss of B sentences and their copies."""
         first, second = self.vectors(batch["pair"]).chunk(2)
         return mirror_bert_loss(first, second, temperature=self.config.temperature)
 
     def vectors(self, tokens: Tokens) -> Tensor:
         """Returns the trained vectors of both views, [2B, d].
 
-        `padded-mean` divides the sum over all positions of a row of `max_length` by their number, as the
-        released code does: most of it are states at padding, which no exported vector has.
+        `padded-mean` averages all `max_length` positions of a row, as in the released code: most of them are
+        padding, which exported vectors do not include.
         """
         if self.config.vector == "pooled":
             return self.encoder(tokens)
@@ -76,9 +76,9 @@ def mask_span(
 ) -> str:
     """Returns the text with `length` characters replaced by the mask between blanks.
 
-    A text of fewer than `shortest` characters, or of no more than `length`, stays as it is. The start is
-    uniform over 0 .. n - length - 1, so the last character is never masked. A word that is cut becomes two.
-    Source: Mirror-BERT's code; its text speaks of a random span.
+    A text of fewer than `shortest` or at most `length` characters stays as it is. The start is uniform over 0
+    .. n - length - 1, so the last character is never masked. A cut word becomes two words.
+    Source: Mirror-BERT's code; the paper describes a random span.
     """
     if not length or len(text) < shortest or len(text) <= length:
         return text
@@ -89,11 +89,11 @@ def mask_span(
 
 
 def mirror_bert_loss(first: Tensor, second: Tensor, *, temperature: float) -> Loss:
-    """Returns the contrast of 2B vectors, each with its sentence's other view against 2B - 2 others.
+    """Returns the contrastive loss of 2B vectors: each has one positive and 2B - 2 negatives.
 
     Source: Mirror-BERT eq. 1, which its code takes from a library of losses; the same as NT-Xent.
     Shapes: first, second [B, d]. Part: the mean cosine of the positive pairs.
-    Facts: symmetric in the two views; log(2B - 1) where all vectors are equal; 0 for one sentence.
+    Facts: symmetric in the two views; log(2B - 1) if all vectors are equal; 0 for one sentence.
     """
     positive = functional.cosine_similarity(first.detach().float(), second.detach().float()).mean()
     return Loss(nt_xent(first, second, temperature=temperature), {"positive_cosine": positive})

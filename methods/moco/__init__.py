@@ -1,1 +1,1 @@
-"""MoCo: momentum keys and a queue, with discrete edits of the key side's sentence."""
+"""MoCo: momentum keys and a queue, with discrete augmentations of the key side's sentence."""

@@ -1,4 +1,4 @@
-"""Settings of MoCo; the README says which preset each switch belongs to."""
+"""Settings of MoCo; the README lists the values of each preset."""
 
 from typing import Literal, Self
 
@@ -12,14 +12,10 @@ class MoCoConfig(MomentumContrastConfig):
     """Settings of one MoCo run."""
 
     key_view: Literal["same", "duplication", "deletion", "reorder", "roles"] = Field(
-        description="what the key side reads: the same tokens, an edit of them, or the sentence's roles"
+        description="text of the key side: the same tokens, an augmentation, or the sentence's roles"
     )
-    edit_share: float = Field(
-        ge=0, le=1, description="share of the tokens that duplication or deletion edits"
-    )
-    unedited_share: float = Field(
-        ge=0, le=1, description="share of the sentences whose key view stays the same tokens"
-    )
+    edit_share: float = Field(ge=0, le=1, description="share of tokens that are duplicated or deleted")
+    unedited_share: float = Field(ge=0, le=1, description="share of sentences whose key view stays unchanged")
     role_file: str | None = Field(
         description="file of `sentence<TAB>rewritten` lines for `roles`; null: tag the corpus with HanLP"
     )
@@ -27,7 +23,5 @@ class MoCoConfig(MomentumContrastConfig):
     @model_validator(mode="after")
     def _file_is_read(self) -> Self:
         if self.role_file is not None and self.key_view != "roles":
-            raise InputError(
-                f"role_file with key_view {self.key_view}, expected key_view roles; fix the recipe"
-            )
+            raise InputError(f"role_file with key_view {self.key_view}: a role_file needs `key_view: roles`")
         return self

@@ -1,4 +1,4 @@
-"""MoCo for sentences: momentum keys, a queue, and optionally an edited sentence on the key side.
+"""MoCo for sentences: momentum keys, a queue, and optionally an augmented sentence on the key side.
 
 Legend: B batch, L tokens.
 """
@@ -22,17 +22,17 @@ from methods.core.types import Batch, Loss, Tokens
 from methods.moco.config import MoCoConfig
 
 ORDER = ("ARG0", "PRED", "ARGM-NEG", "ARG1")
-"""Roles that are kept, in the order they are written (PropBank names; PRED is the predicate itself)."""
+"""Roles that are kept, in output order (PropBank names; PRED is the predicate itself)."""
 
 MODEL = "UD_ONTONOTES_TOK_POS_LEM_FEA_NER_SRL_DEP_SDP_CON_XLMR_BASE"
 """HanLP's multilingual model with OntoNotes roles; PT-BERT does not name its tagger."""
 
 CHUNK = 64
-"""Sentences the tagger receives at once."""
+"""Sentences per call of the tagger."""
 
 
 class MoCo(MomentumContrast):
-    """Momentum contrast on the pooled vector: PT-BERT without its pseudo tokens."""
+    """Momentum contrast on the pooled vector, which is PT-BERT without pseudo tokens."""
 
     Config = MoCoConfig
     config: MoCoConfig
@@ -46,7 +46,7 @@ class MoCo(MomentumContrast):
         }
 
     def prepare(self, rows: Sequence[Row]) -> Sequence[Row]:
-        """Tokenises the corpus and, where the key side reads roles, its rewritten sentences."""
+        """Tokenises the corpus and, if the key side reads roles, its rewritten sentences."""
         rows = super().prepare(rows)
         if self.config.key_view == "roles":
             texts = [row.text for row in rows]
@@ -57,7 +57,7 @@ class MoCo(MomentumContrast):
         return rows
 
     def collate(self, rows: Sequence[Row], *, step: int, rng: np.random.Generator) -> Batch:
-        """Returns the tokens, and for an edited key view those of the key side and which rows are edited."""
+        """Returns the tokens and, for an augmented key view, the key side's tokens and the augmented rows."""
         batch = super().collate(rows, step=step, rng=rng)
         if self.config.key_view == "same":
             return batch
@@ -66,7 +66,7 @@ class MoCo(MomentumContrast):
         return {**batch, "key": key(rows, edited, rng), "edited": torch.from_numpy(edited)}
 
     def masked_view(self, rows: Sequence[Row], edited: np.ndarray, rng: np.random.Generator) -> Tokens:
-        """Returns the same tokens with some hidden by the attention mask; positions stay (deletion)."""
+        """Returns the same tokens, some hidden by the attention mask; positions stay (deletion)."""
         ids = self.token_ids(rows)
         tokens = self.encoder.pad(ids)
         for index in np.flatnonzero(edited).tolist():
@@ -75,7 +75,7 @@ class MoCo(MomentumContrast):
         return tokens
 
     def rewritten_view(self, rows: Sequence[Row], edited: np.ndarray, rng: np.random.Generator) -> Tokens:
-        """Returns other word pieces for the edited rows: duplicated, reordered or the sentence's roles."""
+        """Returns new tokens for the augmented rows: duplicated, reordered or the sentence's roles."""
         ids = self.token_ids(rows)
         for index in np.flatnonzero(edited).tolist():
             if self.rewritten is not None:
@@ -95,8 +95,8 @@ class MoCo(MomentumContrast):
 def rewrite(words: Sequence[str], frames: Sequence[Sequence[tuple[str, str, int, int]]]) -> str:
     """Returns the roles of each predicate in ORDER, predicate after predicate; empty if no role is kept.
 
-    frames: for each predicate its spans as the tagger gives them: a text, a role, and words start to end - 1.
-    Source: PT-BERT's SRL-guided MoCo baseline. Spans of an equal role keep their order in the sentence.
+    frames: the tagger's spans of each predicate: a text, a role, and words start to end - 1.
+    Source: PT-BERT's SRL-guided MoCo baseline. Spans with the same role keep their order.
     """
     return " ".join(
         word
@@ -109,7 +109,7 @@ def rewrite(words: Sequence[str], frames: Sequence[Sequence[tuple[str, str, int,
 
 
 def rewrite_all(sentences: Sequence[str]) -> list[str]:
-    """Returns each sentence rewritten by HanLP's roles; one without a predicate stays as it is.
+    """Returns each sentence rewritten by HanLP's roles; sentences without a predicate stay unchanged.
 
     Errors: InputError if HanLP is not installed.
     """
@@ -117,8 +117,8 @@ def rewrite_all(sentences: Sequence[str]) -> list[str]:
         hanlp: Any = import_module("hanlp")
     except ModuleNotFoundError:
         raise InputError(
-            "key_view roles without role_file needs HanLP, which is not installed; install the extra "
-            "`roles`, or give a role_file of `sentence<TAB>rewritten` lines"
+            "key_view roles needs HanLP (install the extra `roles`), or a role_file of "
+            "`sentence<TAB>rewritten` lines"
         ) from None
     tagger = hanlp.load(getattr(hanlp.pretrained.mtl, MODEL))
     rewritten: list[str] = []
@@ -131,28 +131,25 @@ def rewrite_all(sentences: Sequence[str]) -> list[str]:
 
 
 def read_rewritten(file: Path, sentences: Sequence[str]) -> list[str]:
-    """Returns each sentence's rewrite from a file of two columns; one that the file lacks stays as it is.
+    """Returns each sentence's rewrite from a file of two columns; missing sentences stay unchanged.
 
-    Errors: InputError if there is no such file, a line has not two columns, or no sentence is in the file.
+    Errors: InputError if the file does not exist, a line does not have two columns, or no sentence is in the
+    file.
     """
     if not file.is_file():
-        raise InputError(
-            f"{file}: no such file, role_file expects `sentence<TAB>rewritten` lines; "
-            "make it with a role tagger or name another"
-        )
+        raise InputError(f"{file}: no such file; role_file needs `sentence<TAB>rewritten` lines")
     rewritten: dict[str, str] = {}
     with file.open(encoding="utf-8") as lines:
         for number, line in enumerate(lines, start=1):
             columns = line.rstrip("\n").split("\t")
             if len(columns) != 2 or not columns[1].strip():
                 raise InputError(
-                    f"{file}, line {number}: {len(columns)} columns, expected `sentence<TAB>rewritten`, "
-                    "both filled; fix the line"
+                    f"{file}, line {number}: {len(columns)} columns, expected `sentence<TAB>rewritten`"
                 )
             rewritten[columns[0]] = columns[1]
     if not any(sentence in rewritten for sentence in sentences):
         raise InputError(
-            f"{file}: none of the {len(sentences)} training sentences is in its first column; "
-            "give the file that was made from this corpus"
+            f"{file}: none of the {len(sentences)} training sentences is in its first column; use the file "
+            f"of this corpus"
         )
     return [rewritten.get(sentence, sentence) for sentence in sentences]

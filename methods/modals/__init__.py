@@ -1,1 +1,1 @@
-"""MODALS and PCA jittering: positives made from vectors instead of texts."""
+"""MODALS and PCA jittering: positives from augmented vectors instead of texts."""

@@ -15,12 +15,12 @@ class ModalsConfig(MethodConfig):
     head: TrainingHead
     positive: Literal[
         "interpolation", "extrapolation", "linear-sampling", "gaussian-noise", "pca-jittering"
-    ] = Field(description="what is done to the second pass' vectors, or to its token embeddings")
-    magnitude: float = Field(ge=0, description="m, how far the positive is moved; 0: SimCSE with NT-Xent")
-    directions: int | None = Field(ge=1, description="principal directions of the jitter; else null")
+    ] = Field(description="augmentation of the second pass' vectors, or of its token embeddings")
+    magnitude: float = Field(ge=0, description="m, strength of the augmentation; 0: SimCSE with NT-Xent")
+    directions: int | None = Field(ge=1, description="principal directions of the jitter; null otherwise")
 
     @model_validator(mode="after")
     def _directions_belong_to_the_jitter(self) -> Self:
         if (self.positive == "pca-jittering") != (self.directions is not None):
-            raise ValueError("directions go with positive: pca-jittering, expected both or null; fix one")
+            raise ValueError("`directions` must be set exactly with `positive: pca-jittering`")
         return self

@@ -1,4 +1,4 @@
-"""Contrast against positives made from vectors instead of texts.
+"""Contrast against positives from augmented vectors instead of texts.
 
 Source: Cheung and Yeung, "MODALS: Modality-agnostic Automated Data Augmentation in the Latent Space", ICLR
 2021, section 3.2; the jitter: Krizhevsky et al. 2012, section 4.1, applied to token embeddings.
@@ -19,7 +19,7 @@ from methods.modals.config import ModalsConfig
 
 
 class Modals(Method):
-    """Anchor and positive are two passes of one text; the second is moved in a space of vectors."""
+    """Contrasts two passes of a text; the vectors of the second are augmented."""
 
     Config = ModalsConfig
     config: ModalsConfig
@@ -29,13 +29,13 @@ class Modals(Method):
         self.head = training_head(config.head, self.encoder.width)
 
     def loss(self, batch: Batch) -> Loss:
-        """Returns the symmetric contrastive loss of B sentences and logs how far positives were moved."""
+        """Returns the symmetric contrastive loss of B sentences; logs the relative move of positives."""
         anchors, positives, moved = self.vectors(batch)
         total = nt_xent(anchors, positives, temperature=self.config.temperature)
         return Loss(total, {"moved": moved.detach()})
 
     def vectors(self, batch: Batch) -> tuple[Tensor, Tensor, Tensor]:
-        """Returns anchors and positives after the head, each [B, d], and how far positives were moved."""
+        """Returns anchors and positives after the head, each [B, d], and the relative move of positives."""
         twice = doubled(batch["anchor"])  # [2B, L]
         if self.config.positive == "pca-jittering":
             return self._jittered(twice)
@@ -50,7 +50,7 @@ class Modals(Method):
         embedded = backbone.get_input_embeddings()(twice["input_ids"])  # [2B, L, d]
         first, second = embedded.chunk(2)
         mask = mask_on_host(twice)
-        assert mask is not None  # what `pad` makes has one
+        assert mask is not None  # `pad` always adds one
         noise = jitter(
             second,
             mask[len(first) :],
@@ -70,8 +70,8 @@ def relative_length(moves: Tensor, vectors: Tensor) -> Tensor:
 def interpolation(vectors: Tensor, pool: Tensor, magnitude: float) -> Tensor:
     """Returns v + m (w - v), w the nearest other vector of the pool by Euclidean distance.
 
-    Shapes: vectors [B, d], pool [B, d] with the vectors' own values in the same order; returns [B, d].
-    Facts: m = 0 changes nothing, m = 1 gives the neighbour; a batch of one stays as it is.
+    Shapes: vectors [B, d], pool [B, d] with the same values in the same order; returns [B, d].
+    Facts: m = 0 is the identity, m = 1 gives the neighbour; a batch of one stays unchanged.
     """
     distances = torch.cdist(pool, pool).fill_diagonal_(torch.inf)  # [B, B]
     return vectors + magnitude * (pool[distances.argmin(dim=1)] - vectors)
@@ -83,9 +83,9 @@ def extrapolation(vectors: Tensor, pool: Tensor, magnitude: float) -> Tensor:
 
 
 def linear_sampling(vectors: Tensor, pool: Tensor, magnitude: float) -> Tensor:
-    """Returns v + m (a - b), a and b two different random vectors of the pool, drawn for every row.
+    """Returns v + m (a - b), a and b two different random vectors of the pool, drawn per row.
 
-    Shapes: vectors [B, d], pool [N, d]; returns [B, d]. A pool of one changes nothing.
+    Shapes: vectors [B, d], pool [N, d]; returns [B, d]. Identity for a pool of one.
     """
     first = torch.randint(len(pool), (len(vectors),), device=pool.device)
     step = torch.randint(1, max(len(pool), 2), (len(vectors),), device=pool.device)
@@ -95,7 +95,8 @@ def linear_sampling(vectors: Tensor, pool: Tensor, magnitude: float) -> Tensor:
 def gaussian_noise(vectors: Tensor, pool: Tensor, magnitude: float) -> Tensor:
     """Returns v + m sd e, e standard normal and sd the deviation of each dimension over the pool.
 
-    Shapes: vectors [B, d], pool [N, d]; returns [B, d]. The deviation divides by N: a pool of one has none.
+    Shapes: vectors [B, d], pool [N, d]; returns [B, d]. The deviation divides by N, so it is 0 for a pool of
+    one.
     """
     return vectors + magnitude * pool.std(dim=0, correction=0) * torch.randn_like(vectors)
 
@@ -104,8 +105,8 @@ def jitter(embeddings: Tensor, mask: Tensor, *, magnitude: float, directions: in
     """Returns noise for every sentence along the principal directions of the batch's token embeddings.
 
     The sum of a_c l_c p_c over the C largest eigenvalues l_c of their covariance, a_c normal with standard
-    deviation `magnitude` and drawn once a sentence: all its tokens are moved alike.
-    Shapes: embeddings [B, L, d], mask [B, L] on the CPU, which counts it; returns [B, 1, d] without gradient.
+    deviation `magnitude`, drawn once per sentence and shared by its tokens.
+    Shapes: embeddings [B, L, d], mask [B, L] on the CPU; returns [B, 1, d] without gradient.
     """
     with torch.no_grad(), torch.autocast(embeddings.device.type, enabled=False):
         real = moved(mask.flatten().nonzero().squeeze(1), embeddings.device)

@@ -1,1 +1,1 @@
-"""PCL: two networks agree on which of a sentence's edited copies are its peers."""
+"""PCL: contrast of a sentence with augmented copies, in two cooperating networks."""

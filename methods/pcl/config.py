@@ -1,4 +1,4 @@
-"""Settings of PCL; the README says which preset each switch belongs to."""
+"""Settings of PCL; the README lists the values of each preset."""
 
 from typing import Literal, Self
 
@@ -12,12 +12,12 @@ class PCLConfig(MethodConfig):
 
     positives: int = Field(ge=1, description="K, positives of a sentence, the dropout copy included")
     edits: list[Literal["dropout", "shuffle", "invert", "delete", "repeat"]] = Field(
-        description="what makes views 2, 3, ...: the first K - 1 entries are used"
+        description="augmentations of views 2, 3, ...: the first K - 1 entries are used"
     )
-    edit_share: float = Field(ge=0, le=1, description="share of a sentence deleted or repeated")
-    edit_unit: Literal["piece", "word"] = Field(description="what an edit moves")
+    edit_share: float = Field(ge=0, le=1, description="share of a sentence that is deleted or repeated")
+    edit_unit: Literal["piece", "word"] = Field(description="unit of an edit")
     deletion: Literal["first-occurrence", "place"] = Field(
-        description="what goes when a unit is drawn: the leftmost of its value, or itself"
+        description="deleted unit after a draw: the leftmost of equal value, or the drawn one"
     )
     temperature: float = Field(gt=0, description="tau, divides the cosine")
     coupling: Literal["separate", "tied", "fixed", "none"] = Field(
@@ -25,12 +25,12 @@ class PCLConfig(MethodConfig):
         "(then no setting of the peer or of the divergences has an effect)"
     )
     peer_head: Literal["pooler-shared-mlp", "new-pooler-shared-mlp", "cls-shared-mlp", "cls-own-mlp"] = Field(
-        description="what appears on the peer's pooled vector: the checkpoint's pooler or a new one before "
-        "the main head, the main head alone, or a head of its own"
+        description="head of the peer: the checkpoint's pooler or a new one before the main head, only the "
+        "main head, or a separate head"
     )
     peer_attention_mask: bool = Field(description="off: the peer attends to padding")
     peer_views: Literal["shared", "independent"] = Field(
-        description="one draw of edits for both networks or two"
+        description="one draw of edits for both networks, or two draws"
     )
     contrast: Literal["dropout-and-group", "dropout", "sum"] = Field(
         description="InfoNCE on the dropout copy, with or without the group term, or a sum over all positives"
@@ -38,17 +38,17 @@ class PCLConfig(MethodConfig):
     contrast_weight: float = Field(ge=0, description="beta, multiplies the contrastive terms")
     kl_pairs: Literal["consistency-agreement", "eq5-literal"] = Field(description="reading of eq. 5")
     kl_direction: Literal["peer-main", "main-peer"] = Field(description="target first")
-    kl_reduction: Literal["element-mean", "batch-mean"] = Field(description="divide by B M or by B")
+    kl_reduction: Literal["element-mean", "batch-mean"] = Field(description="divisor: B M or B")
     recompute: bool = Field(
-        description="recompute activations in the backward pass: equal numbers, less memory, more time"
+        description="recompute activations in the backward pass: same numbers, less memory, more time"
     )
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if len(self.edits) < self.positives - 1:
             raise ValueError(
-                f"positives {self.positives} needs {self.positives - 1} edits and `edits` has "
-                f"{len(self.edits)}; lengthen `edits` or lower `positives`"
+                f"positives {self.positives} needs {self.positives - 1} edits, but `edits` has "
+                f"{len(self.edits)}"
             )
         if self.coupling == "tied" and (self.peer_head != "cls-shared-mlp" or not self.peer_attention_mask):
             raise ValueError(
@@ -64,5 +64,5 @@ class PCLConfig(MethodConfig):
 
     @property
     def parent_kind(self) -> ParentKind | None:
-        """The encoder that is the frozen peer."""
+        """The frozen peer, an encoder."""
         return "encoder" if self.coupling == "fixed" else None

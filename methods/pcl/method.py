@@ -33,7 +33,7 @@ OWN_POOLER, NEW_POOLER = "pooler-shared-mlp", "new-pooler-shared-mlp"
 
 
 class PCL(Method):
-    """Two networks contrast a sentence with its edited copies and agree on their distributions."""
+    """Contrasts a sentence with augmented copies in two networks, and aligns their distributions."""
 
     Config = PCLConfig
     config: PCLConfig
@@ -55,7 +55,7 @@ class PCL(Method):
             self.frozen = frozen_peer(networks, self.encoder, kind=config.peer_head)
 
     def collate(self, rows: Sequence[Row], *, step: int, rng: np.random.Generator) -> Batch:
-        """Returns the views of all rows, sentence by sentence; [N, L] in groups of like length."""
+        """Returns the views of all rows, sentence by sentence; [N, L] in groups of similar length."""
         sentences = self.token_ids(rows)
         views = self.views(sentences, rng)
         batch: Batch = {"views": pad_in_groups(self.encoder, views)}
@@ -71,7 +71,7 @@ class PCL(Method):
         return objective.pcl_loss(*self.vectors(batch), self.config)
 
     def vectors(self, batch: Batch) -> tuple[Tensor, Tensor | None]:
-        """Returns what the main network and the peer make of all views after their heads, each [B, V, d]."""
+        """Returns all views' vectors from main network and peer, after their heads; each [B, V, d]."""
         main = self._fold(self.encoder, self.head, batch["views"])
         if self.config.coupling == "none":
             return main, None
@@ -94,8 +94,8 @@ class PCL(Method):
 def with_pooler(encoder: SentenceEncoder, *, kind: str) -> nn.Module:
     """Returns the encoder followed by the pooler that `kind` names: tokens to [B, d].
 
-    `pooler-shared-mlp` takes the backbone's own pooler (the encoder must have been loaded with it),
-    `new-pooler-shared-mlp` a new one, as on checkpoints without; other kinds add nothing.
+    `pooler-shared-mlp` uses the backbone's pooler (the encoder must have been loaded with it),
+    `new-pooler-shared-mlp` a new one, as for checkpoints without a pooler; other kinds have no pooler.
     """
     if kind == OWN_POOLER:
         return nn.Sequential(encoder, pooler_head(encoder))
@@ -105,17 +105,17 @@ def with_pooler(encoder: SentenceEncoder, *, kind: str) -> nn.Module:
 
 
 def frozen_peer(networks: Networks, main: SentenceEncoder, *, kind: str) -> Frozen:
-    """Returns the run's parent as a peer that never learns; its dropout is active.
+    """Returns the run's parent as a frozen peer with active dropout.
 
-    Errors: InputError if it does not read the main network's word pieces or has another width.
+    Errors: InputError if its tokenizer or width differs from the main network's.
     """
     parent = networks.parent_encoder(
         "pcl with a fixed peer", pooling=main.pooling, hf_pooler=kind == OWN_POOLER, like=main
     )
     if parent.width != main.width:
         raise InputError(
-            f"{networks.parent}: width {parent.width}, expected the backbone's {main.width}, as a fixed peer "
-            "shares its head; give a parent of the same width"
+            f"{networks.parent}: width {parent.width}, expected the backbone's {main.width}: a fixed peer "
+            f"shares the main network's head"
         )
     return Frozen(with_pooler(parent, kind=kind), dropout=True)
 
@@ -123,7 +123,7 @@ def frozen_peer(networks: Networks, main: SentenceEncoder, *, kind: str) -> Froz
 def positive_edits(config: PCLConfig, continues: np.ndarray | None) -> list[TokenEdit]:
     """Returns the edits of views 1..K: none for the dropout copy, then the first K - 1 of `config.edits`.
 
-    `continues` says which pieces continue a word, for edits of whole words; None edits pieces.
+    `continues` marks tokens that continue a word, for edits of whole words; None edits tokens.
     """
     longest = config.max_length
     known: dict[str, TokenEdit] = {
@@ -144,20 +144,20 @@ def positive_edits(config: PCLConfig, continues: np.ndarray | None) -> list[Toke
 
 
 def unchanged(ids: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Returns the ids themselves: a positive that differs by dropout only."""
+    """Returns the same ids: a positive that differs by dropout only."""
     return ids
 
 
 def edit_words(
     ids: np.ndarray, rng: np.random.Generator, *, edit: TokenEdit, continues: np.ndarray, max_length: int
 ) -> np.ndarray:
-    """Returns the ids after an edit of whole words, cut in front of the last id if they grew too long."""
+    """Returns the ids after an edit of whole words, truncated before the last id if they are too long."""
     edited = by_words(ids, rng, edit, continues=continues)
     return edited if len(edited) <= max_length else np.append(edited[: max_length - 1], edited[-1])
 
 
 def continuing_pieces(tokenizer: Any) -> np.ndarray:
-    """Returns which entries of a vocabulary continue the word before them; [vocabulary] bool.
+    """Returns whether each entry of a vocabulary continues the word before it; [vocabulary] bool.
 
     Word pieces mark a continuation (`##`), byte-level and unigram pieces mark a start instead.
     Errors: InputError if the vocabulary has neither mark.
@@ -168,8 +168,5 @@ def continuing_pieces(tokenizer: Any) -> np.ndarray:
         return continuing
     starting = np.array([piece.startswith(MARKS_OF_START) for piece in pieces])
     if not starting.any():
-        raise InputError(
-            "the tokenizer marks neither the start nor the continuation of a word, expected one of them; "
-            "set `edit_unit: piece`"
-        )
+        raise InputError("the tokenizer does not mark words; set `edit_unit: piece`")
     return ~starting

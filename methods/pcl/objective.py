@@ -16,14 +16,15 @@ KL_PAIRS = {
     "consistency-agreement": {"kl_consistency": ("mm", "pp"), "kl_agreement": ("mp", "pm")},
     "eq5-literal": {"kl_consistency": ("mp", "pp"), "kl_agreement": ("mp", "pm")},
 }
-"""Reading of eq. 5 -> term -> the distribution on the main network's side and the one on the peer's."""
+"""Variant of eq. 5 -> term -> the pairings of the main network's and of the peer's distribution."""
 
 
 def pcl_loss(main: Tensor, peer: Tensor | None, config: PCLConfig) -> Loss:
-    """Returns the loss of what the two networks made of all views; its parts are the terms, unweighted.
+    """Returns the loss of the two networks' vectors of all views; its parts are the unweighted terms.
 
-    Source: PCL eq. 3; which terms enter is stated by the switches of `config`.
-    Shapes: main [B, V, d], peer [B, V, d] or None. Gradients: nothing is detached.
+    Source: PCL eq. 3; the switches of `config` select the terms.
+    Shapes: main [B, V, d], peer [B, V, d] or None.
+    Gradients: nothing is detached.
     """
     logits = candidate_logits(main, peer, temperature=config.temperature)
     learning = {"main": main} | ({} if peer is None or config.coupling == "fixed" else {"peer": peer})
@@ -44,12 +45,14 @@ def pcl_loss(main: Tensor, peer: Tensor | None, config: PCLConfig) -> Loss:
 
 
 def candidate_logits(main: Tensor, peer: Tensor | None, *, temperature: float) -> dict[str, Tensor]:
-    """Returns cosine / temperature of each anchor to its candidates, for every pairing of the networks.
+    """Returns cosine / temperature of each anchor with its candidates, for every pairing of the networks.
 
-    Row i holds first the K positives of sentence i, then the anchors of all other sentences in their order,
-    so that columns of all pairings mean the same. Key `xy`: anchors of x, candidates of y.
-    Source: PCL eq. 4. Shapes: main [B, V, d], peer [B, V, d] or None; returns `mm` and with a peer also `pp`,
-    `mp` and `pm`, each [B, M]. Gradients: flow to both networks through all four.
+    Row i has the K positives of sentence i, then the anchors of all other sentences in order, so columns
+    correspond across pairings. Key `xy`: anchors of x, candidates of y.
+    Source: PCL eq. 4.
+    Shapes: main [B, V, d], peer [B, V, d] or None; returns `mm` and with a peer also `pp`, `mp` and `pm`,
+    each [B, M].
+    Gradients: flow to both networks through all four.
     """
     with torch.autocast(main.device.type, enabled=False):
         views = {"m": unit(main)} | ({} if peer is None else {"p": unit(peer)})
@@ -75,10 +78,10 @@ def off_diagonal(square: Tensor) -> Tensor:
 def group_term(logits: Tensor, *, positives: int) -> Tensor:
     """Returns the binary cross-entropy that rewards probability on the group of positives.
 
-    Source: PCL's released code only. The softmax probabilities enter the logistic function once more, as if
-    they were logits; to first order the value is log 2 + (1/2 - P)/M, where P is the mass on the positives.
+    Source: PCL's released code only. The softmax probabilities are used as logits of a logistic function; to
+    first order the value is log 2 + (1/2 - P)/M, where P is the mass on the positives.
     Shapes: logits [B, M], the first `positives` columns are the group; returns the mean over B M entries.
-    Facts: least when all mass lies evenly on the positives, largest when it is on one negative.
+    Facts: smallest for equal mass on the positives, largest for all mass on one negative.
     """
     target = torch.zeros_like(logits)
     target[:, :positives] = 1.0
@@ -96,10 +99,10 @@ def summed_info_nce(logits: Tensor, *, positives: int) -> Tensor:
 
 
 def contrast(vectors: Tensor, logits: Tensor, *, kind: str, temperature: float) -> dict[str, Tensor]:
-    """Returns the contrastive terms of one network, to be summed.
+    """Returns the contrastive terms of one network.
 
     kind: `dropout` InfoNCE on views 0 and 1; `dropout-and-group` also the group term; `sum` eq. 6.
-    Shapes: vectors [B, V, d], logits [B, M] of the network against itself.
+    Shapes: vectors [B, V, d], logits [B, M] within the network.
     """
     positives = vectors.shape[1] - 1
     if kind == "sum":
@@ -113,11 +116,13 @@ def contrast(vectors: Tensor, logits: Tensor, *, kind: str, temperature: float) 
 def cooperation(
     logits: dict[str, Tensor], *, pairs: str, direction: str, reduction: str
 ) -> dict[str, Tensor]:
-    """Returns the two divergences between what the networks think of the candidates, to be summed.
+    """Returns the two divergences between the networks' distributions over the candidates.
 
     direction: `peer-main` is KL(peer || main), `main-peer` the reverse. reduction: `element-mean` divides by
-    B M as the released code, `batch-mean` by B as the paper's expectation over sentences.
-    Source: PCL eq. 5. Shapes: each logit matrix [B, M]. Gradients: flow through both sides of each term.
+    B M as in the released code, `batch-mean` by B as in the paper's expectation over sentences.
+    Source: PCL eq. 5.
+    Shapes: each logit matrix [B, M].
+    Gradients: flow through both sides of each term.
     Facts: 0 with zero gradient if the networks are equal; `batch-mean` is M times `element-mean`.
     """
     log = {pair: matrix.log_softmax(dim=1) for pair, matrix in logits.items()}

@@ -1,1 +1,1 @@
-"""A backbone as it is, under one pooling: the untrained rows of every table."""
+"""An untrained backbone with a pooling, for the untrained rows of every table."""

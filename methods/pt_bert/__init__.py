@@ -1,1 +1,1 @@
-"""PT-BERT: momentum contrast behind a block of pseudo tokens."""
+"""PT-BERT: momentum contrast after a block of pseudo tokens."""

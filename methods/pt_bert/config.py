@@ -1,4 +1,4 @@
-"""Settings of PT-BERT; the README says which preset each switch belongs to."""
+"""Settings of PT-BERT; the README lists the values of each preset."""
 
 from typing import Literal, Self
 
@@ -17,23 +17,23 @@ class PTBertConfig(MomentumContrastConfig):
     pseudo_heads: int = Field(ge=1, description="H, attention heads; a divisor of the width")
     pseudo_dropout: float = Field(ge=0, lt=1, description="p, dropout of the block's attention weights")
     pseudo_source: Literal["pooled", "tokens"] = Field(
-        description="keys and values of the first attention: the sentence vector, or all token states"
+        description="keys and values of the first attention: the sentence vector or all token states"
     )
     pseudo_form: Form = Field(
-        description="factorised and plain compute equal numbers, collapsed is the block without dropout"
+        description="factorised and plain give the same numbers; collapsed: without dropout"
     )
     key_second_attention: Literal["online", "momentum"] = Field(
-        description="weights of the key side's second attention; online: the trained ones, as released"
+        description="weights of the key side's second attention; online: the trained weights, as released"
     )
     export: Literal["pooled", "output"] = Field(
-        description="what is evaluated: the pooled vector, or the block's output without dropout"
+        description="evaluated vector: the pooled vector, or the block's output without dropout"
     )
 
     @model_validator(mode="after")
     def _tokens_have_one_form(self) -> Self:
         if self.pseudo_source == "tokens" and (self.pseudo_form, self.export) != ("plain", "pooled"):
             raise InputError(
-                f"pseudo_source tokens with form {self.pseudo_form} and export {self.export}, expected plain "
-                "and pooled: only a single source can be factorised or folded; fix the recipe"
+                f"pseudo_source tokens with form {self.pseudo_form} and export {self.export}: tokens as "
+                f"source need form plain and export pooled"
             )
         return self

@@ -1,4 +1,4 @@
-"""PT-BERT (Tan et al. 2022): momentum contrast behind a block of pseudo tokens.
+"""PT-BERT (Tan et al. 2022): momentum contrast after a block of pseudo tokens.
 
 Legend: B batch, n source positions, m pseudo tokens, d width, H heads, e = d / H.
 """
@@ -20,7 +20,7 @@ from methods.pt_bert.config import Form, PTBertConfig
 
 
 class PTBert(MomentumContrast):
-    """Queries and keys are head(block(pooled vector)); block and head serve training only."""
+    """Momentum contrast of head(block(pooled vector)); block and head are used in training only."""
 
     Config = PTBertConfig
     config: PTBertConfig
@@ -50,14 +50,14 @@ class PTBert(MomentumContrast):
     def sources(
         self, encoder: SentenceEncoder, tokens: Tokens
     ) -> tuple[Tensor, Tensor | None, Tensor | None]:
-        """Returns the pooled vectors [B, d] and, where they are attended, token states [B, L, d] and mask."""
+        """Returns the pooled vectors [B, d] and, if attended to, token states [B, L, d] and mask."""
         if self.config.pseudo_source != "tokens":
             return encoder(tokens), None, None
         states, mask = encoder.states(tokens), tokens.get("attention_mask")
         return pool(states, mask, encoder.pooling), states[-1], mask
 
     def averaged(self) -> list[tuple[nn.Module, nn.Module]]:
-        """Returns the pairs of the moving average, the block among them."""
+        """Returns the pairs of the moving average, including the block."""
         return [*super().averaged(), (self.key_block, self.block)]
 
     def exported(self) -> Encoder:
@@ -75,21 +75,19 @@ class PTBert(MomentumContrast):
 class PseudoTokenBlock(nn.Module):
     """Maps a sentence vector through two attentions that share their weights; [B, d] to [B, d].
 
-    Source: PT-BERT section 3.2. Attention 1: the pseudo tokens ask, the sentence answers. Attention 2: the
-    sentence vector asks, the m answers of attention 1 are keys and values. No output layer, no residual.
-    With the sentence vector as only key, attention 1 is a softmax over one number, so that up to dropout the
-    block is c(c(y)), c the value layer, whatever the pseudo tokens.
-    Forms: `plain` as printed; `factorised` the same numbers from the same dropout masks in O(d^2 + H m H)
-    instead of O(m d^2); `collapsed` c(c(y)) without dropout.
+    Source: PT-BERT section 3.2. Attention 1: the pseudo tokens are queries, the sentence is key and value.
+    Attention 2: the sentence vector is the query, the m outputs of attention 1 are keys and values. No output
+    layer, no residual. With the sentence vector as only key, attention 1 is a softmax over one number; up to
+    dropout the block is then c(c(y)), with c the value layer, for any pseudo tokens.
+    Forms: `plain` as in the paper; `factorised` the same numbers with the same dropout masks in O(d^2 + H m
+    H) instead of O(m d^2); `collapsed` c(c(y)) without dropout.
     Errors: InputError if the heads do not divide the width.
     """
 
     def __init__(self, width: int, *, length: int, heads: int, dropout: float, form: Form) -> None:
         super().__init__()
         if width % heads:
-            raise InputError(
-                f"{heads} heads for width {width}, expected a divisor of the width; set `pseudo_heads`"
-            )
+            raise InputError(f"{heads} heads for width {width}: `pseudo_heads` must divide the width")
         self.tokens = nn.Parameter(torch.randn(length, width))
         self.query = nn.Linear(width, width)
         self.key = nn.Linear(width, width)
@@ -108,8 +106,8 @@ class PseudoTokenBlock(nn.Module):
     ) -> Tensor:
         """Returns the sentence vectors after the block; [B, d].
 
-        states: token states [B, n, d] with mask [B, n] that answer attention 1; None: the sentence vector.
-        second: the block whose weights attention 2 uses; None: this one.
+        states: token states [B, n, d] with mask [B, n], keys of attention 1; None: the sentence vector.
+        second: the block with the weights of attention 2; None: this block.
         """
         second = second or self
         if states is None and (self.form == "collapsed" or not self.training or self.dropout == 0):
@@ -130,7 +128,7 @@ class PseudoTokenBlock(nn.Module):
         return pooled.new_empty(full).bernoulli_(1 - self.dropout) / (1 - self.dropout)
 
     def split(self, vectors: Tensor) -> Tensor:
-        """Returns vectors [..., n, d] by heads; [..., H, n, e]."""
+        """Returns vectors [..., n, d] split into heads; [..., H, n, e]."""
         return vectors.unflatten(-1, (self.heads, -1)).transpose(-3, -2)
 
     @torch.no_grad()
@@ -164,10 +162,10 @@ def plain(
     keep_first: Tensor,
     keep_second: Tensor,
 ) -> Tensor:
-    """Returns the block as printed, attention by attention; [B, d].
+    """Returns the output of the block as in the paper, attention by attention; [B, d].
 
-    Shapes: pooled [B, d], states [B, n, d], mask [B, n] or None, keep_first [B, H, m, n], keep_second
-    [B, H, 1, m].
+    Shapes: pooled [B, d], states [B, n, d], mask [B, n] or None, keep_first [B, H, m, n], keep_second [B, H,
+    1, m].
     """
     asked = first.split(first.query(first.tokens))  # [H, m, e]
     keys, values = first.split(first.key(states)), first.split(first.value(states))  # [B, H, n, e]
@@ -184,11 +182,11 @@ def factorised(
     keep_first: Tensor,
     keep_second: Tensor,
 ) -> Tensor:
-    """Returns what `plain` returns with the sentence vector as only source, without its m rows of width d.
+    """Returns the result of `plain` with the sentence vector as only source, without m rows of width d.
 
-    Every softmax of attention 1 is 1, so answer j is c(y) with head a scaled by keep_first[a, j]: the key and
-    value layers are applied to the H head slices of c(y) and summed per token afterwards. The key bias adds
-    one number to all scores of a head and drops out of the softmax.
+    Every softmax of attention 1 is 1, so output j is c(y) with head a scaled by keep_first[a, j]: the key and
+    value layers are applied to the H head slices of c(y) and summed per token afterwards. The key bias adds a
+    constant to all scores of a head, which cancels in the softmax.
     Shapes: pooled [B, d], keep_first and keep_second [B, H, m]; returns [B, d].
     """
     heads = second.heads

@@ -1,1 +1,1 @@
-"""SCD: two dropout rates apart, their projections alike and decorrelated, no negatives."""
+"""SCD: self-contrast of two dropout rates with decorrelated projections, without negatives."""

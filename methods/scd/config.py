@@ -1,4 +1,4 @@
-"""Settings of SCD; the README says which preset each switch belongs to."""
+"""Settings of SCD; the README lists the values of each preset."""
 
 from typing import Self
 
@@ -17,15 +17,13 @@ class SCDConfig(MethodConfig):
     self_contrast_scale: float = Field(
         gt=0, description="factor of that cosine: 1 / temperature (code), 1 (formula)"
     )
-    self_contrast: Reduction = Field(description="mean over the batch, or its sum (released checkpoint)")
+    self_contrast: Reduction = Field(description="mean over the batch, or sum (released checkpoint)")
     decorrelation_weight: float = Field(ge=0, description="beta, weight of the decorrelation")
-    off_diagonal_weight: float = Field(ge=0, description="lambda, weight of other columns in it")
+    off_diagonal_weight: float = Field(ge=0, description="lambda, weight of the off-diagonal terms")
     projector_width: int = Field(ge=1, description="D, width of the projector; 4096 for every backbone")
 
     @model_validator(mode="after")
     def _rates_in_order(self) -> Self:
         if self.dropout_low > self.dropout_high:
-            raise ValueError(
-                f"dropout_low {self.dropout_low} above dropout_high {self.dropout_high}, expected no more"
-            )
+            raise ValueError(f"dropout_low {self.dropout_low} is above dropout_high {self.dropout_high}")
         return self

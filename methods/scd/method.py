@@ -12,7 +12,7 @@ from methods.scd.objective import scd_loss
 
 
 class SCD(Method):
-    """A sentence under two dropout rates: its vectors apart, their projections alike and decorrelated."""
+    """Separates a sentence's vectors under two dropout rates; aligns and decorrelates their projections."""
 
     Config = SCDConfig
     config: SCDConfig
@@ -25,7 +25,7 @@ class SCD(Method):
     def loss(self, batch: Batch) -> Loss:
         """Returns self-contrast of the vectors and decorrelation of their projections.
 
-        Each view has batch statistics of its own, because the projector is called once a view.
+        Each view has separate batch statistics, because the projector is called once per view.
         """
         first, second = self.vectors(batch["anchor"])
         return scd_loss(
@@ -41,7 +41,7 @@ class SCD(Method):
         )
 
     def vectors(self, tokens: Tokens) -> tuple[Tensor, Tensor]:
-        """Returns the vectors under the low and under the high rate, each [B, d], from one pass each."""
+        """Returns the vectors with the low and with the high rate, each [B, d], from one pass each."""
         with dropout_rate(self.encoder, self.config.dropout_low):
             first = self.encoder(tokens)
         with dropout_rate(self.encoder, self.config.dropout_high):

@@ -9,11 +9,11 @@ from methods.core.losses import unit, wide
 from methods.core.types import Loss
 
 Reduction = Literal["mean", "sum"]
-"""Aggregations of a batch's cosines to one number."""
+"""Reductions of a batch's cosines."""
 
 
 class Decorrelation(NamedTuple):
-    """Of a cross-correlation matrix C: sums of (C_ii - 1)^2 and of C_ij^2 off the diagonal, mean of C_ii."""
+    """Terms of a cross-correlation matrix C: sums of (C_ii - 1)^2 and off-diagonal C_ij^2, mean of C_ii."""
 
     diagonal: Tensor
     off_diagonal: Tensor
@@ -21,9 +21,10 @@ class Decorrelation(NamedTuple):
 
 
 def self_contrast(first: Tensor, second: Tensor, *, scale: float, reduction: Reduction = "mean") -> Tensor:
-    """Returns `scale` times the cosine of the two views of each sentence; minimised, so it drives them apart.
+    """Returns `scale` times the cosine of the two views of each sentence; minimising it separates the views.
 
-    Source: SCD eq. 1, where scale is 1; its code divides by a temperature. Shapes: [B, d]; a scalar.
+    Source: SCD eq. 1, where scale is 1; its code divides by a temperature.
+    Shapes: [B, d]; a scalar.
     Facts: `scale` for equal views; its gradient is 0 there.
     """
     with torch.autocast(first.device.type, enabled=False):
@@ -32,11 +33,12 @@ def self_contrast(first: Tensor, second: Tensor, *, scale: float, reduction: Red
 
 
 def decorrelation(first: Tensor, second: Tensor) -> Decorrelation:
-    """Returns how far the correlations C of the columns of two views are from the identity.
+    """Returns the distance of the correlation matrix C of two views' columns from the identity.
 
-    Source: SCD eq. 2 (Barlow Twins), C = P^T Q / B. Shapes: [B, D] twice, every column of mean 0 and variance
-    1 over the batch; three scalars, in fp32 or wider. C is not formed: the sum of all its C_ij^2 is that of
-    (P P^T)_mn (Q Q^T)_mn / B^2, and the diagonal is taken off it, so the rest may be below 0 by rounding.
+    Source: SCD eq. 2 (Barlow Twins), C = P^T Q / B.
+    Shapes: [B, D] twice, every column of mean 0 and variance 1 over the batch; three scalars, in fp32 or
+    wider. C is not computed: the sum of all C_ij^2 equals the sum of (P P^T)_mn (Q Q^T)_mn / B^2. The
+    diagonal is subtracted, so the rest may be below 0 by rounding.
     """
     with torch.autocast(first.device.type, enabled=False):
         one, other = wide(first), wide(second)
@@ -57,16 +59,17 @@ def scd_loss(
     decorrelation_weight: float,
     off_diagonal_weight: float,
 ) -> Loss:
-    """Returns the weighted sum of self-contrast and decorrelation; its parts are the terms, unweighted.
+    """Returns the weighted sum of self-contrast and decorrelation; its parts are the unweighted terms.
 
-    Source: SCD eq. 3. Shapes: first, second [B, d]; the projections [B, D], normalised over the batch.
+    Source: SCD eq. 3.
+    Shapes: first, second [B, d]; the projections [B, D], normalised over the batch.
     Gradients: flow to all four.
     """
     apart = self_contrast(first, second, scale=self_contrast_scale, reduction=self_contrast_reduction)
     terms = decorrelation(projected_first, projected_second)
     alike = terms.diagonal + off_diagonal_weight * terms.off_diagonal
     width = projected_first.shape[1]
-    # fp32's root differs between vendors in portable arithmetic, float64's after rounding does not
+    # fp32 roots differ between vendors in portable arithmetic; rounded float64 roots do not
     mean_square = terms.off_diagonal.clamp_min(0).double() / max(1, width * (width - 1))
     parts = {
         "self_contrast": apart,

@@ -1,4 +1,4 @@
-"""Settings of SCT; the README says which preset each switch belongs to."""
+"""Settings of SCT; the README lists the values of each preset."""
 
 from collections.abc import Sequence
 from typing import Literal, Self
@@ -13,58 +13,58 @@ from methods.core.train_config import Settings
 
 
 class SelfSupervision(Settings):
-    """The loss without a teacher: each view against the reference vectors of the encoder itself."""
+    """Loss without a teacher: each view against reference vectors of the encoder itself."""
 
     loss: Literal["kl", "cross-entropy", "info-nce"] = Field(
-        description="kl, or without the target's entropy (equal gradients), or picking the reference itself"
+        description="kl; cross-entropy, with equal gradients; or InfoNCE with the reference as positive"
     )
     crossing: bool = Field(
-        description="a view reproduces the other view's distribution; off: its own, as with one view"
+        description="a view reproduces the other view's distribution; off: its own distribution"
     )
-    both_directions: bool = Field(description="off: the first view learns from the second, not the reverse")
+    both_directions: bool = Field(description="off: only the first view learns from the second")
     momentum: float | None = Field(
-        ge=0, le=1, description="the reference follows by moving average; null: it is the encoder itself"
+        ge=0, le=1, description="the reference is a moving average; null: the encoder itself"
     )
     reference_dropout: bool = Field(description="whether dropout is active in the reference pass")
-    projector_blocks: int = Field(ge=0, description="blocks of two layers on the online side; 0: none")
-    projector_factor: int = Field(ge=1, description="w, how much wider a block is inside")
+    projector_blocks: int = Field(ge=0, description="number of two-layer blocks on the online side")
+    projector_factor: int = Field(ge=1, description="w, inner width of a block relative to its outer width")
     queues: Literal["two", "one"] = Field(
-        description="one for each view, or a single one that takes the references of both"
+        description="a queue for each view, or one queue for the references of both"
     )
-    queue_update: bool = Field(description="off: the queues keep their random rows")
+    queue_update: bool = Field(description="off: the queues keep their random initial rows")
 
 
 class Distillation(Settings):
-    """The loss with a teacher: the student's views against the teacher's vectors of both views."""
+    """Loss with a teacher: the student's views against the teacher's vectors of both views."""
 
     loss: Literal["distributions", "squared-error"] = Field(
         description="cross-view KL over queues of teacher vectors, or 2 - 2 cos, view by view"
     )
-    mapping: TeacherMapping = Field(description="layer from student to teacher width, kept at inference")
+    mapping: TeacherMapping = Field(description="layer from the student's to the teacher's width, exported")
 
 
 class SCTConfig(MethodConfig):
-    """Settings of one SCT run: one stage alone, or both losses in one run."""
+    """Settings of one SCT run: a single stage, or both losses in one run."""
 
     views: list[int] = Field(
         min_length=2,
         max_length=2,
-        description="texts of a row that are its two views: 0 the sentence, p its p-th augmentation",
+        description="text fields of the two views: 0 the sentence, p its p-th augmentation",
     )
     online_temperature: float = Field(gt=0, description="tau of the trained side, divides the cosine")
     reference_temperature: float = Field(gt=0, description="tau of the target distributions")
     queue_size: int = Field(ge=0, description="K, rows of each queue, at least one batch; 0: no queue")
     queue_holds_batch: bool = Field(
-        description="count the present batch among `queue_size`; off: it comes on top, as released"
+        description="whether `queue_size` includes the current batch; off: it comes on top, as released"
     )
     loss_weight: float = Field(gt=0, description="w, multiplies the sum of the two directions")
-    self_supervision: SelfSupervision | None = Field(description="null: learn from the teacher alone")
+    self_supervision: SelfSupervision | None = Field(description="null: learn only from the teacher")
     distillation: Distillation | None = Field(description="null: no teacher")
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if self.self_supervision is None and self.distillation is None:
-            raise InputError("neither self_supervision nor distillation is set, expected at least one")
+            raise InputError("self_supervision or distillation must be set")
         if min(self.views) < 0:
             raise InputError(
                 f"views {self.views}, expected 0 for the sentence or p for its p-th augmentation"
@@ -73,7 +73,7 @@ class SCTConfig(MethodConfig):
 
     @property
     def parent_kind(self) -> ParentKind | None:
-        """The teacher's vectors where there is a teacher."""
+        """The teacher's vectors, None without a teacher."""
         return "teacher" if self.distillation else None
 
     @property

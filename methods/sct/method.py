@@ -27,10 +27,10 @@ from methods.sct.objective import CrossView, cross_view_loss
 
 
 class SCT(Method):
-    """Two views reproduce each other's similarity distributions over queues of earlier reference vectors.
+    """Fits two views to each other's similarity distributions over queues of earlier reference vectors.
 
-    Trained: encoder, projector (never exported), and the layer to the teacher's width where there is one
-    (exported). References, teacher vectors and queues take no gradient.
+    Trained: encoder, projector (not exported), and the optional layer to the teacher's width (exported).
+    References, teacher vectors and queues take no gradient.
     """
 
     Config = SCTConfig
@@ -57,20 +57,20 @@ class SCT(Method):
                 self.teacher_queues = random_queues(config.queue_size, target, count=2)
 
     def prepare(self, rows: Sequence[Row]) -> Sequence[Row]:
-        """Tokenises both views, and opens the teacher's vectors, which were computed once for the corpus."""
+        """Tokenises both views, and opens the teacher's precomputed vectors of the corpus."""
         if self.vectors is not None:
             self.vectors.open(rows)
         return super().prepare(rows)
 
     def collate(self, rows: Sequence[Row], *, step: int, rng: np.random.Generator) -> Batch:
-        """Returns the tokens, all first views before all second ones, and the teacher's vectors [2, B, t]."""
+        """Returns the tokens, first views before second views, and the teacher's vectors [2, B, t]."""
         batch: Batch = {"views": pad_in_groups(self.encoder, self.token_ids(rows))}
         if self.vectors is not None:
             batch["teacher"] = torch.stack([self.vectors.of(rows, column) for column in self.columns])
         return batch
 
     def loss(self, batch: Batch) -> Loss:
-        """Returns the weighted sum of the losses without and with a teacher, and moves the queues on."""
+        """Returns the weighted sum of the losses without and with a teacher, and updates the queues."""
         pooled = encode_in_groups(self.encoder, batch["views"])  # [2B, d]
         total, parts = pooled.new_zeros((), dtype=torch.float32), {}
         if self.config.self_supervision is not None:
@@ -103,7 +103,7 @@ class SCT(Method):
 
     @torch.no_grad()
     def reference_vectors(self, batch: Batch, own: SelfSupervision) -> Tensor:
-        """Returns the vectors that targets and queues are made of, without projector or graph; [2B, d]."""
+        """Returns the vectors for targets and queues, without projector or graph; [2B, d]."""
         if self.reference is not None:
             return encode_in_groups(self.reference, batch["views"])
         if own.reference_dropout:
@@ -131,9 +131,9 @@ class SCT(Method):
         return match.total, logged("teacher", match)
 
     def earlier(self, queues: nn.ModuleList, batch: int, *, views: int) -> list[list[Tensor]]:
-        """Returns the queue rows that the keys of a batch start with, as blocks for each view.
+        """Returns the queue rows among the keys of a batch, as blocks for each view.
 
-        Errors: InputError if a queue cannot hold what one step brings.
+        Errors: InputError if a queue cannot hold the vectors of one step.
         """
         if not len(queues):
             return [[] for _ in range(views)]
@@ -145,20 +145,20 @@ class SCT(Method):
         return blocks
 
     def after_step(self, step: int) -> None:
-        """Moves a momentum reference towards the weights the optimiser has just set."""
+        """Moves a momentum reference towards the updated weights."""
         own = self.config.self_supervision
         if self.reference is not None and own is not None and own.momentum is not None:
             ema_update(self.reference.backbone, self.encoder.backbone, momentum=own.momentum)
 
 
 def logged(name: str, match: CrossView) -> dict[str, Tensor]:
-    """Returns the parts of a loss: its value, the entropy of its targets and how many keys it had."""
+    """Returns the parts of a loss: its value, the entropy of its targets and the number of keys."""
     keys = match.total.new_full((), float(match.keys))
     return {name: match.total.detach(), f"{name}_entropy": match.entropy, f"{name}_keys": keys}
 
 
 def random_queues(size: int, width: int, *, count: int) -> nn.ModuleList:
-    """Returns queues full of random directions, none where the size is 0."""
+    """Returns queues filled with random directions; no queues for size 0."""
     queues = [VectorQueue(size, width) for _ in range(count if size else 0)]
     for queue in queues:
         queue.push(unit(torch.randn(size, width)))
@@ -166,16 +166,16 @@ def random_queues(size: int, width: int, *, count: int) -> nn.ModuleList:
 
 
 def push(queues: nn.ModuleList, vectors: Tensor) -> None:
-    """Adds the vectors [2, B, d] of each view to its queue, or those of both to the only one."""
+    """Adds the vectors [2, B, d] of each view to its queue, or both to a single queue."""
     if len(queues):
         for queue, part in zip(queues, vectors.flatten(0, 1).chunk(len(queues)), strict=True):
             queue.push(part)  # type: ignore[operator]
 
 
 class Projector(nn.Sequential):
-    """Blocks in series, each one dense layer up to `factor` times the width, ReLU, one dense layer back.
+    """Blocks in series, each a dense layer to `factor` times the width, ReLU, and a dense layer back.
 
-    Source: SCT section 2.1 (three "layers", w = 10): each is a block of two, and nothing is between
+    Source: SCT section 2.1 (three "layers", w = 10): each is a block of two, without activation between
     blocks, as in the released code. Three blocks of factor 10 have 60 d^2 + 33 d weights.
     """
 
@@ -188,7 +188,7 @@ class Projector(nn.Sequential):
         )
 
     def forward(self, vectors: Tensor) -> Tensor:
-        """Returns what the blocks make of the vectors, one after the other; [B, d] to [B, d]."""
+        """Returns the vectors after all blocks; [B, d] to [B, d]."""
         block: Any
         for block in self:
             widen, activation, narrow = block

@@ -12,7 +12,7 @@ from methods.core.distributions import match_distributions, pick_among_keys
 
 
 class CrossView(NamedTuple):
-    """Sum of the directions, the mean entropy of their targets, and how many keys a distribution has."""
+    """Loss summed over directions, mean entropy of the targets, and number of keys of a distribution."""
 
     total: Tensor
     entropy: Tensor
@@ -30,15 +30,15 @@ def cross_view_loss(
     crossing: bool = True,
     both_directions: bool = True,
 ) -> CrossView:
-    """Returns how far each view's online distribution is from the other view's reference distribution.
+    """Returns the distance of each view's online distribution from the other view's reference distribution.
 
     Source: SCT eq. 2 without its factor one half, over queue and batch as in the released code. Both
-    distributions of a direction are over the queue of the view that gives the target.
+    distributions of a direction are over the queue of the target's view.
     Shapes: online and references [2, B, d] of unit rows; `earlier` the queue rows of each view as blocks
-    [M_i, d], or one entry for both views: then the batch's references of both views are keys as well.
+    [M_i, d], or one entry for both views, whose keys then include the batch's references of both views.
     Gradients: to `online`; references and queues are constants.
     Facts: symmetric under an exchange of the views with their queues; cross-entropy exceeds KL by the
-    targets' entropies and has its gradient; info-nce is KL where the reference temperature tends to 0.
+    targets' entropies and has its gradient; info-nce is the limit of KL for a reference temperature of 0.
     """
     total, entropy, keys = online.new_zeros(()), online.new_zeros(()), []
     for learner in (0, 1) if both_directions else (0,):
@@ -60,7 +60,7 @@ def cross_view_loss(
 
 
 def keys_of_view(references: Tensor, earlier: Sequence[Sequence[Tensor]], view: int) -> list[Tensor]:
-    """Returns what a distribution of `view` is over: queue rows, then the batch, its own view last."""
+    """Returns the keys of a distribution of `view`: queue rows, then the batch, with `view` last."""
     if len(earlier) == 1:
         return [*earlier[0], references[1 - view], references[view]]
     return [*earlier[view], references[view]]

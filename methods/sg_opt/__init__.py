@@ -1,1 +1,1 @@
-"""SG-OPT: the tuned encoder's vector against the layers of a frozen copy, or against a back-translation."""
+"""SG-OPT: contrast of a tuned encoder with the layers of a frozen copy, or with a back-translation."""

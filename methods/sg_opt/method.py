@@ -20,7 +20,7 @@ from methods.sg_opt.config import SGOptConfig
 
 
 class SGOpt(Method):
-    """The tuned copy's vector is drawn to every layer of a frozen copy that read the same sentence."""
+    """Contrasts a tuned copy's vector with the layers of a frozen copy for the same sentence."""
 
     Config = SGOptConfig
     config: SGOptConfig
@@ -36,9 +36,9 @@ class SGOpt(Method):
         self.head = wide_head(self.encoder.width, config.head_width)
 
     def collate(self, rows: Sequence[Row], *, step: int, rng: np.random.Generator) -> Batch:
-        """Returns the tokens `anchor` [B, L]; with back-translations [2B, L], texts before them.
+        """Returns the tokens `anchor` [B, L]; with back-translations [2B, L], sentences first.
 
-        Where one layer is drawn for each sentence, its number `layer` [B] is next to.
+        For objectives with a random layer, the index of the layer `layer` [B] is included.
         """
         batch = super().collate(rows, step=step, rng=rng)
         if self.config.draws_layers:
@@ -85,9 +85,9 @@ class LayerMeans(nn.Module):
     """The mean over tokens of every hidden state from `first` up to but without `last`; [B, K, d].
 
     Hidden state 0 is the embedding layer's. Special tokens count, padding does not. With `last` None all
-    states are read; `count` is K. The encoder is taken over and pools as no other use of it does.
+    states are read; `count` is K. The encoder's pooling is changed, so it must have no other use.
 
-    Errors: InputError if `last` is beyond the hidden states that there are.
+    Errors: InputError if `last` exceeds the number of hidden states.
     """
 
     def __init__(self, encoder: SentenceEncoder, *, first: int, last: int | None) -> None:
@@ -98,8 +98,7 @@ class LayerMeans(nn.Module):
         available = int(encoder.backbone.config.num_hidden_layers) + 1  # type: ignore[union-attr, arg-type]
         if last is not None and last > available:
             raise InputError(
-                f"layers {first} to {last} of a backbone with {available} hidden states; expected at "
-                "most that, or null for all; correct the recipe"
+                f"layers {first} to {last} of a backbone with {available} hidden states; use null for all"
             )
         self.count = len(range(available)[first:last])
 
@@ -110,7 +109,7 @@ class LayerMeans(nn.Module):
 def wide_head(width: int, wide: int) -> nn.Sequential:
     """Returns two layers of equal width, each followed by the exact GELU: [..., d] to [..., p].
 
-    Source: the projector of SG-OPT's released code; weights as BERT initialises its own, biases zero.
+    Source: the projector of SG-OPT's released code; weights initialised as in BERT, biases zero.
     """
     first, second = nn.Linear(width, wide), nn.Linear(wide, wide)
     for layer in (first, second):

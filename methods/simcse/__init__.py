@@ -1,1 +1,1 @@
-"""SimCSE: the same sentence twice through one encoder, apart by dropout only."""
+"""SimCSE: contrast of two passes of a sentence that differ by dropout only."""

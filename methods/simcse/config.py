@@ -1,4 +1,4 @@
-"""Settings of SimCSE; the README says which preset each switch belongs to."""
+"""Settings of SimCSE; the README lists the values of each preset."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -15,10 +15,10 @@ class SimCSEConfig(MethodConfig):
 
     temperature: float = Field(gt=0, description="tau, divides the cosine")
     objective: Literal["info-nce", "nt-xent", "uniformity"] = Field(
-        description="one-sided; symmetric, as in UNA's rows; or a control: first views apart, no positives"
+        description="one-sided; symmetric, as in UNA's rows; or, as a control, negatives only"
     )
     positive: Literal["dropout", "paraphrase"] = Field(
-        description="the same text under another dropout mask, or its first augmentation in the corpus"
+        description="the same text with another dropout mask, or its first augmentation in the corpus"
     )
     head: TrainingHead
     dropout: float | None = Field(

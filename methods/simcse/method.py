@@ -12,16 +12,16 @@ from methods.simcse.config import SimCSEConfig
 
 
 def without_positives(anchors: Tensor, positives: Tensor, *, temperature: float) -> Tensor:
-    """Returns `uniformity` of the anchors, a control: the loss without its `positives`, which it ignores."""
+    """Returns `uniformity` of the anchors, a control: the loss without positives, which are ignored."""
     return uniformity(anchors, temperature=temperature)
 
 
 OBJECTIVES = {"info-nce": info_nce, "nt-xent": nt_xent, "uniformity": without_positives}
-"""Name of an objective -> the loss of anchors, positives and a temperature; other methods have them too."""
+"""Name of an objective -> loss of anchors, positives and a temperature; also used by other methods."""
 
 
 class SimCSE(Method):
-    """Two passes of one batch through the encoder in training mode are each other's positives."""
+    """Contrasts two passes of a batch through the encoder in training mode."""
 
     Config = SimCSEConfig
     config: SimCSEConfig
@@ -33,7 +33,7 @@ class SimCSE(Method):
         self.head = training_head(config.head, self.encoder.width)
 
     def loss(self, batch: Batch) -> Loss:
-        """Returns the contrastive loss of B sentences against each other."""
+        """Returns the contrastive loss of B sentences."""
         first, second = self.vectors(batch)
         objective = OBJECTIVES[self.config.objective]
         return Loss(objective(first, second, temperature=self.config.temperature), {})
@@ -41,7 +41,7 @@ class SimCSE(Method):
     def vectors(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """Returns the vectors of the two views after the head, each [B, d], from one pass over 2B rows.
 
-        The batch has the texts twice over where augmentations are the positives: [2B, L], texts first.
+        If augmentations are the positives, the batch is [2B, L], texts first.
         """
         tokens = batch["anchor"]
         if self.config.positive == "dropout":

@@ -1,1 +1,1 @@
-"""UNA: hard negatives made by swapping informative words for unrelated words of like informativeness."""
+"""UNA: hard negatives by swapping informative words for unrelated words of similar informativeness."""

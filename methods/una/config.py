@@ -1,4 +1,4 @@
-"""The switches of a UNA run; Greek letters of the paper: alpha is `period`, beta `magnitude`, r `radius`."""
+"""Settings of UNA; the paper's alpha is `period`, beta is `magnitude`, r is `radius`."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -16,10 +16,10 @@ class UNAConfig(MethodConfig):
     temperature: float = Field(gt=0, description="tau, divides the cosine")
     head: TrainingHead
     positive: Literal["dropout", "paraphrase"] = Field(
-        description="the positive: the sentence again, or the first augmentation that the corpus carries"
+        description="the positive: the sentence again, or its first augmentation in the corpus"
     )
     period: int = Field(
-        ge=0, description="alpha: steps 0, alpha, 2 alpha... carry corrupted copies; 0: no step does"
+        ge=0, description="alpha: steps 0, alpha, 2 alpha... have corrupted copies; 0: no step has"
     )
     magnitude: float = Field(
         gt=0, le=1, description="beta: mean probability of replacement before the cap at 1"
@@ -28,10 +28,10 @@ class UNAConfig(MethodConfig):
         ge=1, description="r: terms on each side of a word's rank from which its replacement is drawn"
     )
     role: Literal["pair", "column"] = Field(
-        description="copies are positive pairs of their own (code), or negatives and nothing else (paper)"
+        description="copies are also positive pairs (code), or only negatives (paper)"
     )
     unit: Literal["position", "type"] = Field(
-        description="what a sentence's mean score is over: its words (code) or its distinct terms (paper)"
+        description="unit of a sentence's mean score: words (code) or distinct terms (paper)"
     )
     select: Literal["tfidf", "random"] = Field(
         description="words to replace: by score, or each with probability beta"
@@ -46,7 +46,7 @@ class UNAConfig(MethodConfig):
         description="documents behind TF-IDF: the sentences, or their paraphrases as well"
     )
     style: Literal["lower", "matched"] = Field(
-        description="copies in lower case with blanks between words, or cased and spaced as the sentence"
+        description="copies in lower case with blanks between words, or with the sentence's case and spaces"
     )
 
     @property

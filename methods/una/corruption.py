@@ -1,7 +1,7 @@
-"""Corrupted copies of sentences: which words are replaced, and by what (the paper's steps 2 and 3).
+"""Corrupted copies of sentences: selection and replacement of words (the paper's steps 2 and 3).
 
-Legend: B sentences, t word positions of all of them together, V terms by rank, n draws. Randomness comes from
-the given generator alone. A sentence may have no word; every other array is [t], sentence after sentence.
+Legend: B sentences, t word positions of all of them together, V terms by rank, n draws. Randomness comes only
+from the given generator. A sentence may have no word; every other array is [t], sentence after sentence.
 """
 
 from collections.abc import Sequence
@@ -16,14 +16,15 @@ from methods.una.config import UNAConfig
 from methods.una.terms import Positions, Ranking, count_terms, matched, take
 
 SHORTEST = 3
-"""Words below which random selection leaves a sentence alone, as the released operator did."""
+"""Fewest words of a sentence for random selection, as in the released code."""
 
 
 def probabilities(sentences: Positions, magnitude: float) -> np.ndarray:
     """Returns the probability that each word is replaced: min(beta a_i / C, 1), of each top word 1; [t].
 
-    Of equal top words the first is certain, and none if all scores of the sentence are equal.
-    Source: UNA section 2, step 2. Facts: before both their mean is beta and their minimum 0.
+    Of equal top words only the first has probability 1, and none if all scores of the sentence are equal.
+    Source: UNA section 2, step 2.
+    Facts: before cap and top word their mean is beta and their minimum 0.
     """
     found = np.minimum(np.multiply(sentences.ratios, magnitude, dtype=np.float64), 1.0)
     top = top_positions(sentences)
@@ -32,7 +33,7 @@ def probabilities(sentences: Positions, magnitude: float) -> np.ndarray:
 
 
 def top_positions(sentences: Positions) -> np.ndarray:
-    """Returns the first position of the highest score of every sentence that has a word."""
+    """Returns the first position of the highest score of every sentence with words."""
     lengths = np.diff(sentences.ends)
     lengths = lengths[lengths > 0]
     highest = np.repeat(np.maximum.reduceat(sentences.ratios, _starts(lengths)), lengths)
@@ -42,9 +43,10 @@ def top_positions(sentences: Positions) -> np.ndarray:
 
 
 def select(sentences: Positions, rng: np.random.Generator, *, by: str, magnitude: float) -> np.ndarray:
-    """Returns which words are replaced, each drawn on its own; [t] bool.
+    """Returns the mask of words to replace, drawn independently; [t] bool.
 
-    by: `tfidf` uses `probabilities`; `random` the magnitude for every word of a sentence of SHORTEST or more.
+    by: `tfidf` uses `probabilities`; `random` uses `magnitude` for every word of sentences with at least
+    SHORTEST words.
     """
     uniform = rng.random(len(sentences.ranks))
     if by == "tfidf":
@@ -63,11 +65,11 @@ def corrupt(
     radius: int | None,
     repair: bool,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Returns the sentences with some words replaced; as many words, the others untouched where they stand.
+    """Returns the sentences with some words replaced; the number and order of words stay the same.
 
-    Next to the ranks of all words after it [t]: which drew a replacement, which may be the word itself [t],
-    and which sentences came out unchanged and had a word changed after all [B].
-    repair: a sentence whose words are all as before has its top word replaced by another term.
+    Returns the new ranks of all words [t], the mask of replaced words, some by themselves [t], and the mask
+    of unchanged sentences that were repaired [B].
+    repair: in a sentence that stayed unchanged, the top word is replaced by another term.
     """
     replaced = select(sentences, rng, by=by, magnitude=magnitude)
     ranks, chosen = sentences.ranks.copy(), replaced.nonzero()[0]
@@ -92,9 +94,10 @@ def draw(
 ) -> np.ndarray:
     """Returns a replacement for each rank, drawn by relevance among the ranks within the radius.
 
-    The window is cut at both ends of the ranking and holds the term itself, unless `other`. A window without
-    relevance is drawn from uniformly, and so is the whole ranking for radius None.
-    Source: UNA section 2, step 3. Shapes: ranks [n]; returns [n] integers.
+    The window is cut at both ends of the ranking and includes the term itself, unless `other`. Draws are
+    uniform from a window without relevance, and from the whole ranking for radius None.
+    Source: UNA section 2, step 3.
+    Shapes: ranks [n]; returns [n] integers.
     """
     uniform, size = rng.random(len(ranks)), len(ranking.terms)
     if radius is None:
@@ -115,10 +118,10 @@ def draw(
 
 
 def draw_any(ranking: Ranking, count: int, rng: np.random.Generator) -> np.ndarray:
-    """Returns terms of the whole ranking in proportion to their relevance above the lowest; [count] ranks.
+    """Returns random terms in proportion to their relevance above the lowest; [count] ranks.
 
-    All equally relevant, every term is as likely. Source: the released code's fallback for a sentence it
-    could not change.
+    Uniform if all terms are equally relevant.
+    Source: the released code's fallback for a sentence it cannot change.
     """
     above = np.cumsum(ranking.relevance - ranking.relevance[-1])
     if above[-1] == 0:
@@ -134,16 +137,16 @@ def _evenly(
 
 
 def _drawn(ranking: Ranking, targets: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Returns the term that each target falls on: the last rank whose mass is at most the target.
+    """Returns the term of each target: the last rank whose mass is at most the target.
 
-    It is moved into its window where rounding at an end put it beside.
+    Ranks that rounding put outside their window are moved to its end.
     """
     found = ranking.mass.searchsorted(targets, side="right") - 1
     return np.minimum(np.maximum(found, low), high - 1)
 
 
 class Negatives:
-    """Writes a corrupted copy of any row of the corpus it was built on."""
+    """Writes corrupted copies of rows of the corpus it was built on."""
 
     def __init__(self, rows: Sequence[Row], config: UNAConfig, folder: Path | None = None) -> None:
         """folder: where the words of a corpus are kept for other runs; None for nowhere."""
@@ -162,7 +165,7 @@ class Negatives:
     def write(self, rows: Sequence[Row], rng: np.random.Generator) -> tuple[list[str], dict[str, float]]:
         """Returns the copies of a batch [B], a pure function of the rows and the generator.
 
-        Next to them what was done, as shares of the words or of the sentences.
+        Also returns statistics, as shares of the words or of the sentences.
         """
         config = self.config
         sentences = take(self.sentences, self.documents[[row.index for row in rows]])
@@ -188,7 +191,7 @@ class Negatives:
         terms, bounds = self.ranking.terms, list(pairwise(sentences.ends.tolist()))
         after = [terms[rank] for rank in ranks.tolist()]
         if self.config.style == "lower":
-            # in lower case with one blank between words, as the released code writes every negative
+            # in lower case with single blanks, as in the released code
             return [" ".join(after[start:end]) for start, end in bounds]
         before = [terms[rank] for rank in sentences.ranks.tolist()]
         return [
@@ -197,9 +200,9 @@ class Negatives:
         ]
 
     def _single_terms(self, rows: Sequence[Row], texts: list[str], rng: np.random.Generator) -> int:
-        """Exchanges copies that need it for one drawn term; returns how many.
+        """Replaces copies by a single random term if needed; returns their number.
 
-        A sentence without words needs one; with `unchanged: single-term` so does a copy equal to its row.
+        Needed for sentences without words and, with `unchanged: single-term`, for copies equal to their row.
         """
         unchanged = self.config.unchanged == "single-term"
         short = [

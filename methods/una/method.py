@@ -1,4 +1,4 @@
-"""UNA (Shu and Lampos 2024): every few steps corrupted copies of the sentences join the batch.
+"""UNA (Shu and Lampos 2024): every few steps the batch includes corrupted copies of the sentences.
 
 Legend: B batch, L tokens, d width, G views of a sentence in one step.
 """
@@ -21,7 +21,7 @@ from methods.una.corruption import Negatives
 
 
 class UNA(Method):
-    """Symmetric NT-Xent; copies whose informative words were swapped are its hard negatives."""
+    """Symmetric NT-Xent with hard negatives: copies with swapped informative words."""
 
     Config = UNAConfig
     config: UNAConfig
@@ -32,26 +32,26 @@ class UNA(Method):
         self.negatives: Negatives | None = None
 
     def prepare(self, rows: Sequence[Row]) -> Sequence[Row]:
-        """Tokenises sentences and positives, and counts the corpus' terms unless no step needs them."""
+        """Tokenises sentences and positives, and counts the corpus' terms if a step needs them."""
         rows = super().prepare(rows)
         if self.config.period > 0:
             self.negatives = Negatives(rows, self.config, self.encoder.piece_folder)
         return rows
 
     def collate(self, rows: Sequence[Row], *, step: int, rng: np.random.Generator) -> Batch:
-        """Returns all rows' views in one block, [G B, L], view after view; on a UNA step with copies."""
+        """Returns the views of all rows, [G B, L], view after view; with copies on a UNA step."""
         ids = self.token_ids(rows)
         if self.negatives is None or step % self.config.period != 0:
             return {"views": self.encoder.pad(ids)}
         texts, done = self.negatives.write(rows, rng)
-        # a copy does not exist before its step: the only text that is tokenised inside the loop
+        # copies exist only in their step, so they are tokenised inside the loop
         written = self.encoder.token_ids(texts, max_length=self.config.max_length)
         passes = written * 2 if self.config.role == "pair" else written
         shares = {name: torch.tensor(share) for name, share in done.items()}
         return {"views": self.encoder.pad([*ids, *passes]), "shares": shares}
 
     def loss(self, batch: Batch) -> Loss:
-        """Returns NT-Xent; on a UNA step with the copies in their role, and logs what was swapped."""
+        """Returns NT-Xent, with the copies on a UNA step; logs statistics of the swaps."""
         temperature = self.config.temperature
         vectors: Tensor = self.head(self.encoder(batch["views"]))  # [G B, d]
         if "shares" not in batch:
@@ -64,10 +64,11 @@ class UNA(Method):
 def pair_loss(
     anchors: Tensor, positives: Tensor, first: Tensor, second: Tensor, *, temperature: float
 ) -> Tensor:
-    """Returns NT-Xent over 2B sentences: the anchors and their corrupted copies, each with its own positive.
+    """Returns NT-Xent over 2B sentences: the anchors and their corrupted copies, each with its positive.
 
-    Source: the released code; a copy is encoded twice, drawn to its other view, pushed from all else.
-    Shapes: each [B, d]; returns a scalar in nats. Gradients: flow to all four.
+    Source: the released code; a copy is encoded twice; its other view is its positive.
+    Shapes: each [B, d]; returns a scalar in nats.
+    Gradients: flow to all four.
     Facts: log(4B - 1) when all vectors are equal; log 3 if every copy equals its anchor and sentences are
     orthogonal, as the temperature falls.
     """
@@ -77,9 +78,10 @@ def pair_loss(
 def column_loss(anchors: Tensor, positives: Tensor, negatives: Tensor, *, temperature: float) -> Tensor:
     """Returns NT-Xent over the B sentences with the B corrupted copies as further negatives of every row.
 
-    Source: the paper's text, which never draws negatives together; its eq. 1 leaves anchor and positive out
-    of the denominator and can fall below 0, so the NT-Xent denominator is kept.
-    Shapes: each [B, d]; returns a scalar in nats. Gradients: flow to all three.
+    Source: the paper's text, where negatives have no positives. Its eq. 1 omits anchor and positive from the
+    denominator and can be below 0, so the NT-Xent denominator is used.
+    Shapes: each [B, d]; returns a scalar in nats.
+    Gradients: flow to all three.
     Facts: log(3B - 1) when all vectors are equal; `nt_xent` without negatives.
     """
     both = torch.cat([anchors, positives])  # [2B, d]

@@ -1,9 +1,9 @@
-"""The words of sentences, how informative each is by TF-IDF over a corpus, and where it ranks.
+"""Words of sentences with their TF-IDF scores over a corpus and their ranks.
 
-Documents are sentences; words are those of NLTK's word tokenizer.
-Legend: N documents, T word positions of all of them together, V distinct terms. Every array is in proportion
-to T, N or V; nothing is as large as N times V. Terms are first numbered in order of appearance and then by
-rank. Scores are not kept but computed for a batch, from ranks and how often a sentence has each word.
+Documents are sentences, split into words by NLTK's word tokenizer.
+Legend: N documents, T word positions of all of them together, V distinct terms. Array sizes grow with T, N or
+V, not with N times V. Terms are first numbered in order of appearance, then by rank. Scores are computed per
+batch from ranks and word counts.
 """
 
 from array import array
@@ -20,24 +20,24 @@ from methods.core.errors import InputError
 from methods.core.files import sha256_of
 
 CHUNK = 1_000
-"""Documents whose words are counted at once; bounds the temporary arrays."""
+"""Documents per pass of counting; bounds the temporary arrays."""
 
 DOTTED_I = "\u0130"
-"""The one letter that is longer in lower case, so that a word would no longer be found where it stands."""
+"""The only letter that is longer in lower case, which would shift the positions of words."""
 
 QUOTES = ('"', "``", "''")
 """Forms of a double quotation mark in a text; the word tokenizer writes the latter two."""
 
 
 def lower(text: str) -> str:
-    """Returns the text in lower case, as long as it was."""
+    """Returns the text in lower case, with its length unchanged."""
     return text.replace(DOTTED_I, "I").lower()
 
 
 def words(text: str) -> list[str]:
-    """Returns the lower-cased word tokens of a sentence, punctuation apart.
+    """Returns the lower-cased word tokens of a sentence, with separate punctuation.
 
-    Source: NLTK's `word_tokenize`, which the released code calls, without its division into sentences.
+    Source: NLTK's `word_tokenize`, which the released code calls, without its sentence splitting.
     """
     from nltk.tokenize.destructive import NLTKWordTokenizer
 
@@ -45,11 +45,12 @@ def words(text: str) -> list[str]:
 
 
 def matched(text: str, before: Sequence[str], after: Sequence[str]) -> str:
-    """Returns `text` with each word of `before` that differs in `after` exchanged where it stands.
+    """Returns `text` with each word of `before` that differs in `after` replaced in place.
 
-    The new word takes the case of the old one: capitals, one capital, or none. All else stays as it was
-    written, so that a cased tokenizer cannot tell the copy by its style.
-    Shapes: before, after equally many words; `before` are the word tokens of the lower-cased text, in order.
+    The new word has the case of the old one: capitals, one capital, or none. Everything else stays as
+    written, so a cased tokenizer cannot recognise the copy by its style.
+    Shapes: before, after have the same number of words; `before` are the word tokens of the lower-cased text,
+    in order.
     """
     lowered, written, end = lower(text), [], 0
     for old, new in zip(before, after, strict=True):
@@ -61,14 +62,14 @@ def matched(text: str, before: Sequence[str], after: Sequence[str]) -> str:
 
 
 def find_word(lowered: str, word: str, start: int) -> tuple[int, int]:
-    """Returns where the next occurrence of a word token begins and ends; any quotation mark for a quote."""
+    """Returns start and end of the next occurrence of a word token; a quote matches any quotation mark."""
     forms = QUOTES if word in QUOTES else (word,)
     begin, form = min((begin, form) for form in forms if (begin := lowered.find(form, start)) >= 0)
     return begin, begin + len(form)
 
 
 def in_case_of(old: str, new: str) -> str:
-    """Returns the lower-case word `new` in capitals, with one capital or as it is, whichever `old` has."""
+    """Returns the lower-case word `new` in the case of `old`: capitals, one capital or lower case."""
     if new in QUOTES:
         return '"'
     if len(old) > 1 and old.isupper():
@@ -77,7 +78,7 @@ def in_case_of(old: str, new: str) -> str:
 
 
 class Ranking(NamedTuple):
-    """The terms of a corpus in the order of their largest TF-IDF, highest first; equals by first appearance.
+    """The terms of a corpus by their largest TF-IDF, highest first; ties by first appearance.
 
     Shapes: terms V strings, relevance [V] largest TF-IDF, idf [V], mass [V + 1] the sums of the first 0, 1,
     ..., V relevances.
@@ -90,10 +91,10 @@ class Ranking(NamedTuple):
 
 
 class Sentences(NamedTuple):
-    """The words of N documents by rank, and what the scores of their positions are computed from.
+    """The words of N documents by rank, with the counts behind their scores.
 
-    Shapes: ranks [T] int32, counts [T] int32 how often the sentence has that word, ends [N + 1] int64 with 0
-    first, idf [V]. unit: what a sentence's mean score is over.
+    Shapes: ranks [T] int32, counts [T] int32 of the word in its sentence, ends [N + 1] int64 with 0 first,
+    idf [V]. unit: of a sentence's mean score.
     """
 
     ranks: np.ndarray
@@ -104,7 +105,7 @@ class Sentences(NamedTuple):
 
 
 class Positions(NamedTuple):
-    """The word positions of some sentences: the rank of each word's term, and its score above the lowest.
+    """The word positions of some sentences: the rank of each word, and its score above the lowest.
 
     Shapes: ranks [t] int32, ratios [t] float32, ends [B + 1] int64 with 0 first.
     Facts: the ratios of a sentence have mean 1 (`unit` position) and minimum 0, or are all 0.
@@ -172,8 +173,8 @@ def count_terms(
         np.maximum.at(relevance, flat[some], _frequencies(counts[some], np.diff(part)) * idf[flat[some]])
     if size < 2 or not relevance.any():
         raise InputError(
-            f"corpus of {len(ends) - 1} sentences and {size} terms without differences in TF-IDF, "
-            "expected terms that some sentences have and others lack; train on a larger corpus"
+            f"corpus of {len(ends) - 1} sentences and {size} terms without differences in TF-IDF; use a "
+            f"larger corpus"
         )
     order = np.argsort(-relevance, kind="stable").astype(np.int32)
     rank = np.empty(size, dtype=np.int32)
@@ -187,7 +188,7 @@ def count_terms(
 def take(sentences: Sentences, indices: np.ndarray) -> Positions:
     """Returns the word positions of some sentences of a corpus, in the order of `indices` [B].
 
-    Facts: a sentence's scores are the same, to the last bit, whatever batch it appears in.
+    Facts: a sentence's scores are bit-identical in every batch.
     """
     starts = sentences.ends.take(indices)
     lengths = sentences.ends.take(indices + 1) - starts
@@ -203,9 +204,9 @@ def take(sentences: Sentences, indices: np.ndarray) -> Positions:
 
 
 def above_lowest(scores: np.ndarray, lengths: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
-    """Returns a_i / C of every position: its score less its document's lowest, divided by the mean of that.
+    """Returns a_i / C of every position: its score above its document's lowest, over the mean of these.
 
-    Equal scores give 0. `weights` counts a position less, so that a term repeated n times counts once.
+    Equal scores give 0. `weights` lets a term repeated n times count once.
     Shapes: scores [T], lengths [N] each at least 0, weights [T] or None; returns [T].
     """
     if not len(scores):
@@ -222,7 +223,7 @@ def above_lowest(scores: np.ndarray, lengths: np.ndarray, weights: np.ndarray | 
 
 
 def _occurrences(flat: np.ndarray, ends: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Returns how often each position's term is in its document [T], and each term's documents [V]."""
+    """Returns each position's term count in its document [T], and each term's document count [V]."""
     counts, frequency = np.empty(len(flat), dtype=np.int32), np.zeros(size, dtype=np.int64)
     for part in _parts(ends):
         some, lengths = flat[part[0] : part[-1]], np.diff(part)
@@ -234,7 +235,7 @@ def _occurrences(flat: np.ndarray, ends: np.ndarray, size: int) -> tuple[np.ndar
 
 
 def _parts(ends: np.ndarray) -> Iterator[np.ndarray]:
-    """Yields where CHUNK documents each end, with the start of the first."""
+    """Yields the ends of chunks of CHUNK documents, with the start of the first."""
     for start in range(0, len(ends) - 1, CHUNK):
         yield ends[start : start + CHUNK + 1]
 

@@ -1,1 +1,1 @@
-"""Sentence vectors centred, or centred and whitened, with statistics of a corpus."""
+"""Centring and whitening of sentence vectors with statistics of a corpus."""

@@ -11,5 +11,7 @@ class WhiteningConfig(MethodConfig):
     """Settings of one whitening run."""
 
     transform: Literal["whiten", "centre"] = Field(description="unit covariance, or only zero mean")
-    dim: int | None = Field(ge=1, description="directions kept, largest variance first; null: all")
-    sentences: int | None = Field(ge=2, description="corpus sentences that are measured; null: all")
+    dim: int | None = Field(ge=1, description="number of directions, largest variance first; null: all")
+    sentences: int | None = Field(
+        ge=2, description="number of corpus sentences for the statistics; null: all"
+    )

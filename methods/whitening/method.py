@@ -45,14 +45,14 @@ class Whitening(Method):
 
 
 def fit(vectors: np.ndarray, *, dim: int, whiten: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Returns mean and weight such that (x - mean) @ weight is centred, or has unit covariance.
+    """Returns mean and weight; (x - mean) @ weight is centred and optionally has unit covariance.
 
     Source: Su et al. 2021, eq. 6 and 7: weight = U / sqrt(eigenvalues), largest variance first.
     Shapes: vectors [N, d]; returns [d] and [d, dim] in float64.
     Errors: InputError for fewer than two vectors.
     """
     if len(vectors) < 2:
-        raise InputError(f"{len(vectors)} sentences, whitening expects at least 2; take a larger corpus")
+        raise InputError(f"{len(vectors)} sentences; whitening needs at least 2")
     wide = vectors.astype(np.float64)
     mean = wide.mean(axis=0)
     if not whiten:

@@ -1,1 +1,1 @@
-"""The same values with more speed on a CPU: who wants to know what is computed may skip this room."""
+"""Faster computation of the same values on a CPU; no definition of a result is in this package."""

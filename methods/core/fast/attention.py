@@ -1,4 +1,4 @@
-"""Attention of the real tokens of a padded batch, and how these get into rows for it and back.
+"""Attention of the real tokens of a padded batch, and the conversion between packed tokens and padded rows.
 
 Legend: B rows, L columns, T real tokens, H heads, d width.
 """
@@ -16,11 +16,11 @@ from methods.core.types import MASK, mask_on_host, moved
 
 
 class Packing:
-    """A padded batch: where its real tokens are among B times L, and what is attended to.
+    """A padded batch: the positions of its real tokens among B times L, and its mask.
 
-    given: the batch, [B, L] or [B, L, d]. tokens: with the mask [B, L], 1 for what is attended to, or none.
-    with_padding: padding counts as real tokens that none attends to; T is then B times L.
-    Attributes: mask [B, 1, 1, L] bool, None where all is attended to; positions [T], None where T is B
+    given: the batch, [B, L] or [B, L, d]. tokens: with an optional mask [B, L], 1 for attended positions.
+    with_padding: padding counts as real tokens that are never attended to; T is then B times L.
+    Attributes: mask [B, 1, 1, L] bool, None if every position is attended to; positions [T], None if T is B
     times L.
     """
 
@@ -48,8 +48,7 @@ class Packing:
     def unpack(self, packed: Tensor) -> Tensor:
         """Returns the tokens in their rows; [T, d] to [B, L, d].
 
-        Where there is none a copy of the last token before it stands: nothing may attend to it, and no
-        gradient comes back from it.
+        Padding becomes a copy of the token before it: nothing may attend to it, and it gets no gradient.
         """
         if self.positions is not None:
             packed = _Scatter.apply(packed, self.sources, self.positions)
@@ -65,7 +64,7 @@ class Packing:
         return parts.unflatten(0, (self.rows * heads, self.columns))
 
     def from_heads(self, read: Tensor, heads: int) -> Tensor:
-        """Returns what each real token read by all heads; [B H, L, d / H] to [T, d]."""
+        """Returns the joined heads of each real token; [B H, L, d / H] to [T, d]."""
         if self.positions is None:
             return read.unflatten(0, (self.rows, heads)).transpose(1, 2).flatten(2).flatten(0, 1)
         _, positions = self._indices(heads)
@@ -88,7 +87,7 @@ class Packing:
 
 
 class _Scatter(torch.autograd.Function):
-    """Rows at several places, of which those in `back` alone give a gradient, each row once."""
+    """Gathers rows that may repeat; only the positions in `back`, one per row, get a gradient."""
 
     @staticmethod
     def forward(ctx: Any, rows: Tensor, index: Tensor, back: Tensor) -> Tensor:
@@ -102,7 +101,7 @@ class _Scatter(torch.autograd.Function):
 
 
 class _Chosen(torch.autograd.Function):
-    """Some rows, none of them twice."""
+    """Gathers rows without repetition."""
 
     @staticmethod
     def forward(ctx: Any, rows: Tensor, index: Tensor) -> Tensor:
@@ -120,11 +119,11 @@ class _Chosen(torch.autograd.Function):
 def attend(
     attention: Any, query: Tensor, key: Tensor, value: Tensor, packing: Packing, *, first_only: bool
 ) -> Tensor:
-    """Returns what the queries read; key and value are [T, d], queries and result [T, d].
+    """Returns the attention output of the queries; key and value are [T, d], queries and result [T, d].
 
-    first_only: queries and result are [B, d], of the first token of every row.
-    A CPU draws dropout of weights in `by_products`: torch's attention would go by single products too, with
-    its slow draws, and copies tokens more often.
+    first_only: queries and result are [B, d], of the first token of every row. With dropout of weights a CPU
+    uses `by_products`: torch's attention would also compute single products, draw slowly and copy tokens more
+    often.
     """
     drops_weights = attention.training and attention.dropout.p > 0 and not hasattr(attention, DROP_HEAD)
     on_cpu = query.device.type == "cpu" and not torch.is_autocast_enabled("cpu")
@@ -135,7 +134,7 @@ def attend(
 def in_padded_rows(
     attention: Any, query: Tensor, key: Tensor, value: Tensor, packing: Packing, *, first_only: bool
 ) -> Tensor:
-    """Returns what `attend` does, by torch's attention over B rows of L columns."""
+    """Returns the result of `attend`, from torch's attention over B rows of L columns."""
 
     def in_heads(padded: Tensor) -> Tensor:
         return padded.unflatten(-1, (attention.num_attention_heads, -1)).transpose(1, 2)
@@ -156,7 +155,7 @@ def in_padded_rows(
 def by_products(
     attention: Any, query: Tensor, key: Tensor, value: Tensor, packing: Packing, *, first_only: bool
 ) -> Tensor:
-    """Returns what `attend` does, by single products, with the masks of methods/core/dropout.py."""
+    """Returns the result of `attend`, from single products, with the masks of methods/core/dropout.py."""
     heads = attention.num_attention_heads
     queries = query.reshape(packing.rows * heads, 1, -1) if first_only else packing.to_heads(query, heads)
     keys = packing.to_heads(key, heads).transpose(1, 2)

@@ -2,8 +2,8 @@
 
 torch sends an fp32 linear layer on x86 to MKL; oneDNN, which comes with torch too, was measured at about
 twice its rate on an AMD EPYC, and MKL's two products of a gradient at 1.1 to 3.5 times oneDNN's rate on an
-Intel Xeon. MKL is slow in its portable mode, so oneDNN computes them either way. Values differ by
-rounding alone. All but large fp32 products takes torch's own path.
+Intel Xeon. MKL is slow in its portable mode, so oneDNN computes the gradients too. Values differ only by
+rounding. Everything except large fp32 products uses torch's own path.
 
 Legend: T rows, k inputs, n outputs.
 """
@@ -22,17 +22,18 @@ HAS_PRODUCTS = (
     and hasattr(torch.ops.mkldnn, "_linear_pointwise")
     and hasattr(torch.ops.mkldnn, "_reorder_linear_weight")
 )
-"""Whether this torch has oneDNN and gives access to its products; the names are not part of torch's API."""
+"""Whether this torch has oneDNN and exposes its products, which are not part of torch's API."""
 
 SMALLEST_WEIGHT = 128 * 128
-"""Fewer weights than this are left to torch: there oneDNN's cost per call is more than the product's."""
+"""Smaller weight matrices are left to torch, because oneDNN's overhead per call exceeds the product's cost.
+"""
 
 REORDERED = "reordered_weight"
-"""Name of a layer's weight in the order in which oneDNN reads it, while `reordered` holds."""
+"""Attribute with a layer's weight in oneDNN's memory order, inside `reordered`."""
 
 
 def fits_onednn(inputs: Tensor, weight: Tensor) -> bool:
-    """Returns whether oneDNN takes the product of these; neither values nor the number of rows decide."""
+    """Returns whether oneDNN computes this product, regardless of values and the number of rows."""
     return (
         inputs.device.type == "cpu"
         and inputs.dtype == weight.dtype == torch.float32
@@ -44,7 +45,7 @@ def fits_onednn(inputs: Tensor, weight: Tensor) -> bool:
 
 
 def linear(layer: nn.Linear, inputs: Tensor) -> Tensor:
-    """Returns `layer(inputs)`, with the same gradients, to rounding; [T, k] to [T, n]."""
+    """Returns `layer(inputs)` up to rounding, with its gradients; [T, k] to [T, n]."""
     if not fits_onednn(inputs, layer.weight):
         return layer(inputs)
     if torch.is_grad_enabled():
@@ -61,7 +62,7 @@ def linear_gelu(layer: nn.Linear, inputs: Tensor) -> Tensor:
 
 @contextmanager
 def reordered(network: nn.Module, rows: int) -> Iterator[None]:
-    """Keeps the weights of linear layers in oneDNN's order too, so that it does not reorder them each time.
+    """Also keeps the weights of linear layers in oneDNN's order, so no call reorders them.
 
     For passes without gradients, of about `rows` tokens, in which no weight changes; values are the same.
     """
@@ -92,7 +93,7 @@ def _product(inputs: Tensor, weight: Tensor, bias: Tensor | None, *, gelu: bool 
 
 
 class _Linear(torch.autograd.Function):
-    """The product with its first derivatives, each of them a product as well."""
+    """The product and its first derivatives, which are also products."""
 
     @staticmethod
     def forward(ctx: Any, inputs: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:

@@ -1,9 +1,9 @@
-"""The pooled vectors of a BERT-like backbone from its real tokens alone: no work for padding.
+"""Pooled vectors of a BERT-like backbone, computed from its real tokens without padding.
 
-Everything but attention works token by token, so it runs on the T real tokens of a batch in one matrix; only
-queries, keys and values are spread over rows. Where the first token alone is pooled, the last layer computes
-the rest for that token only. Values and gradients are those of the backbone's own forward pass; under dropout
-the draws differ and their distribution does not.
+Everything except attention works token by token, so it runs on one matrix of the T real tokens of a batch;
+only queries, keys and values are spread over rows. If only the first token is pooled, the last layer computes
+everything after its attention for that token only. Values and gradients equal the backbone's own forward
+pass; dropout has the same distribution with other draws.
 
 Legend: B rows, L columns, T real tokens, H heads, d width.
 """
@@ -21,11 +21,11 @@ from methods.core.pooling import needs_last_only, pool
 from methods.core.types import ARCHITECTURES, MASK, mask_on_host
 
 EXACT_GELU = "GELUActivation"
-"""Class of transformers for GELU by the error function; the approximations have classes of their own."""
+"""Transformers' class for GELU by the error function; approximations have other classes."""
 
 
 def can_pack(backbone: Any, tokens: Mapping[str, Tensor]) -> bool:
-    """Returns whether `pooled_vectors` knows this backbone and inputs, whose rows start with a token."""
+    """Returns whether `pooled_vectors` supports this backbone and inputs whose rows start with a token."""
     mask = mask_on_host(tokens)
     return (
         type(backbone).__name__ in ARCHITECTURES
@@ -48,8 +48,8 @@ def pooled_vectors(
 ) -> Tensor:
     """Returns the pooled vectors [B, d], equal to the backbone's own forward pass and `pool`.
 
-    Shapes: `input_ids` and, where rows differ in length, `attention_mask` [B, L]; `inputs_embeds` [B, L, d]
-    stands for the word embeddings, `position_ids` [B, L] for the backbone's own; `embedding_factors`, which
+    Shapes: `input_ids` and, if rows differ in length, `attention_mask` [B, L]; `inputs_embeds` [B, L, d]
+    replaces the word embeddings, `position_ids` [B, L] the backbone's own; `embedding_factors`, which
     broadcasts to [B, L, d], multiplies the embedding layer's output.
     """
     given = tokens["input_ids"] if inputs_embeds is None else inputs_embeds
@@ -70,9 +70,10 @@ def pooled_vectors(
 
 
 def token_states(backbone: Any, embedded: Tensor, tokens: Mapping[str, Tensor]) -> Tensor:
-    """Returns the last states of all positions, padding too, from what the embedding layer gave.
+    """Returns the last states of all positions, padding included, from the output of the embedding layer.
 
-    For backbones of ARCHITECTURES; no token attends to padding. Shapes: [B, L, d] to the same.
+    For backbones of ARCHITECTURES; no token attends to padding.
+    Shapes: [B, L, d] to the same.
     """
     packing = Packing(embedded, tokens, with_padding=True)
     hidden = embedded.flatten(0, 1)  # [B L, d]

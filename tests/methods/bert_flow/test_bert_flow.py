@@ -199,5 +199,5 @@ def test_the_flow_has_as_many_weights_as_the_released_one(width: int, levels: in
 
 
 def test_a_width_that_cannot_be_halved_is_refused_in_one_line() -> None:
-    with pytest.raises(InputError, match="flow of 4 levels on vectors of width 24; expected a width that 16"):
+    with pytest.raises(InputError, match="flow of 4 levels needs a width divisible by 16, not 24"):
         CouplingFlow(settings(levels=4))

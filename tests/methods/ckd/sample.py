@@ -52,9 +52,9 @@ SAMPLES = [
 ]
 
 REFUSED = [
-    ({"teacher_dropout": True}, "teacher vectors are computed once, expected teacher_dropout false"),
-    ({"teacher_pooling": "cls"}, "expected teacher_dropout false and teacher_pooling null"),
-    ({"teacher": "network"}, "queue_start corpus needs teacher vectors"),
-    ({"student_vector": "pooler"}, "the pooler is the exported layer, expected keep_mapping false"),
-    ({"queue_start": "empty"}, "queue_seed 16349 with queue_start empty"),
+    ({"teacher_dropout": True}, "`teacher: vectors` needs teacher_dropout false"),
+    ({"teacher_pooling": "cls"}, "needs teacher_dropout false and teacher_pooling null"),
+    ({"teacher": "network"}, "queue_start corpus needs `teacher: vectors`"),
+    ({"student_vector": "pooler"}, "the pooler is the exported layer: set `keep_mapping: false`"),
+    ({"queue_start": "empty"}, "queue_seed 16349 with queue_start empty: expected a seed with `corpus`"),
 ]

@@ -145,7 +145,7 @@ def test_the_pooler_of_a_checkpoint_is_the_exported_layer(top: Path) -> None:
     np.testing.assert_allclose(
         method.exported().encode(["the man runs"]), expected.detach().numpy(), atol=1e-5
     )
-    with pytest.raises(InputError, match="student_vector pooler with pooling mean, expected cls"):
+    with pytest.raises(InputError, match="student_vector pooler with pooling mean: set `pooling: cls`"):
         build(top, ORIGINAL, student_vector="pooler")
 
 

@@ -30,5 +30,5 @@ SAMPLES = [
 REFUSED = [
     ({"queue_seed": None}, "queue_seed None with queue_start corpus"),
     ({"queue_start": "random"}, "queue_seed 16349 with queue_start random"),
-    ({"queue_size": 0}, "queue_start corpus with queue_size 0, expected empty"),
+    ({"queue_size": 0}, "queue_start corpus with queue_size 0: expected `empty`"),
 ]

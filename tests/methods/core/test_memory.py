@@ -46,7 +46,7 @@ def test_the_switch_is_named_where_a_method_has_one_and_it_is_off(recompute: boo
     base = Grounds(tmp_path).of(sample)
     with pytest.raises(InputError) as caught:
         tiny.trainer(fails_at(make(sample, base), 1), tmp_path / "training").fit(base.rows)
-    assert ("set `recompute: true` (equal numbers, more time), or use" in str(caught.value)) is not recompute
+    assert ("set `recompute: true` (same numbers, more time), or use" in str(caught.value)) is not recompute
     assert "\n" not in str(caught.value)
 
 

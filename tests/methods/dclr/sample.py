@@ -58,7 +58,7 @@ SAMPLES = [
 ]
 
 REFUSED = [
-    ({"threshold": None}, "expected a number where there are weights"),
+    ({"threshold": None}, "expected a number with weights"),
     ({"weights_from": "none"}, "null where there are none"),
     ({"positive": "token-cutoff"}, "expected a number for a cutoff"),
     ({"cutoff_rate": 0.2}, "null for other positives"),

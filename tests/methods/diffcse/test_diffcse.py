@@ -246,5 +246,5 @@ def test_the_projector_has_the_released_layers_and_refuses_one_row() -> None:
     vectors = head(drawn(9, 768).float())
     torch.testing.assert_close(vectors.mean(dim=0), torch.zeros(768), rtol=0, atol=1e-5)
     torch.testing.assert_close(vectors.std(dim=0, correction=0), torch.ones(768), rtol=0, atol=1e-2)
-    with pytest.raises(InputError, match="1 vector, expected at least 2; take a larger batch"):
+    with pytest.raises(InputError, match="needs at least 2 vectors; use a larger batch"):
         head(torch.zeros(1, 768))

@@ -33,4 +33,4 @@ SAMPLES = [
     ),
 ]
 
-REFUSED = [({"role_file": "roles.tsv"}, "expected key_view roles")]
+REFUSED = [({"role_file": "roles.tsv"}, "needs `key_view: roles`")]

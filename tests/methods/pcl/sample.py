@@ -48,7 +48,7 @@ SAMPLES = [
 
 REFUSED = [
     ({"edits": ["shuffel", *["invert"] * 7]}, "'shuffle', 'invert', 'delete' or 'repeat'"),
-    ({"positives": 10}, "positives 10 needs 9 edits and `edits` has 8"),
+    ({"positives": 10}, "positives 10 needs 9 edits, but `edits` has 8"),
     ({"coupling": "tied"}, "tied networks share head and mask"),
     ({"coupling": "fixed", "peer_head": "cls-own-mlp"}, "fixed peer cannot train"),
 ]

@@ -43,6 +43,9 @@ SAMPLES = [
 ]
 
 REFUSED = [
-    ({"pseudo_source": "tokens"}, "expected plain"),
-    ({"pseudo_source": "tokens", "pseudo_form": "plain", "export": "output"}, "expected plain"),
+    ({"pseudo_source": "tokens"}, "tokens as source need form plain"),
+    (
+        {"pseudo_source": "tokens", "pseudo_form": "plain", "export": "output"},
+        "tokens as source need form plain",
+    ),
 ]

@@ -176,7 +176,7 @@ def test_the_affine_layer_is_the_block_without_dropout() -> None:
 
 
 def test_heads_that_do_not_divide_the_width_are_refused() -> None:
-    with pytest.raises(InputError, match="5 heads for width 24, expected a divisor"):
+    with pytest.raises(InputError, match="5 heads for width 24: `pseudo_heads` must divide the width"):
         block(heads=5)
 
 

@@ -57,7 +57,7 @@ SAMPLES = [
 REFUSED = [
     ({"views": [1]}, "at least 2"),
     ({"views": [1, -1]}, "0 for the sentence"),
-    ({"self_supervision": None}, "expected at least one"),
+    ({"self_supervision": None}, "self_supervision or distillation must be set"),
     ({"self_supervision": {**OWN, "momentum": 1.5}}, "less than or equal to 1"),
     ({"self_supervision": {**OWN, "loss": "contrastive"}}, "info-nce"),
 ]

@@ -87,7 +87,7 @@ def test_dropout_of_the_frozen_copy_is_as_stated_whatever_the_mode(backbone: Pat
 
 
 def test_a_layer_beyond_the_backbone_is_refused_in_one_line(backbone: Path) -> None:
-    with pytest.raises(InputError, match=r"layers 0 to 4 of a backbone with 3 hidden states; expected"):
+    with pytest.raises(InputError, match=r"layers 0 to 4 of a backbone with 3 hidden states; use null"):
         ready(backbone, {**PLAIN, "last_layer": 4})
 
 
