@@ -4,11 +4,11 @@
 
     scores = sentbench.evaluate(model, "STSB,sts-part")    # anything with encode, or a function from texts
     print(sentbench.compare(model, other, "sts-part"))     # differences, with paired intervals
-    sentbench.published("pcl/table2")                      # what the paper reports
-    sentbench.verify("una/table1", "BERT-base UNA", "Avg") # and whether it holds
+    sentbench.published("pcl/table2")                      # the paper's numbers
+    sentbench.verify("una/table1", "BERT-base UNA", "Avg") # a verdict on one of them
 
 It works in a checkout and in any other folder: tables, published numbers, evidence and recipes come with the
-package, and data are downloaded to the user's cache folder. Importing it loads nothing heavy.
+package, and data are downloaded to the user's cache folder. Importing it loads no heavy library.
 """
 
 from harness.errors import InputError

@@ -1,4 +1,4 @@
-"""Calls of models and their answers: an answer becomes one array, or an error of one line."""
+"""Calls of models, and conversion of their answers to an array or a one-line error."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ if TYPE_CHECKING:
     import numpy as np
 
 PROGRESS = ("progress", "show_progress_bar")
-"""What the option is called that shows a bar: by this project's encoders, and by sentence-transformers."""
+"""Options for a progress bar: of this project's encoders, and of sentence-transformers."""
 
 MOST_ROWS, FEWEST_BYTES = 512, 1000
-"""Rows that are looked at for packed bits, and the pairs of bytes that it takes to tell them."""
+"""Rows inspected for packed bits, and pairs of bytes needed to recognise them."""
 
 LEAST_SPREAD, FEWEST_KINDS = 24, 128
-"""Standard deviation of a column, and different bytes, from which the last bits of numbers are even."""
+"""Least standard deviation and number of distinct bytes of a column with evenly distributed last bits."""
 
 FLIPPED = 0.4
-"""Share of differing last bits below which bytes are packed bits; of numbers it is a half."""
+"""Largest share of differing last bits of packed bits; for numbers the share is a half."""
 
 
 def function_of(model: Any, name: str, *, progress: bool = False) -> Callable[[Sequence[str]], np.ndarray]:
     """Returns a model's function from texts to vectors.
 
-    name: of the model, for messages. progress: ask for a bar, where the function has an option for it.
-    Errors: InputError, which says what is in the way, if it cannot be called with a list of texts alone.
+    name: of the model, for messages. progress: show a bar if the function has an option for it.
+    Errors: InputError with the reason if it cannot be called with only a list of texts.
     """
     call: Any = getattr(model, "encode", model)
     if isinstance(model, type):
-        raise InputError(f"{name} is a class and no model, expected an object of it")
+        raise InputError(f"{name} is a class; pass an object of it")
     if not callable(call):
         instead = ", it has predict, which takes pairs" if hasattr(model, "predict") else ""
         raise InputError(
@@ -41,17 +41,17 @@ def function_of(model: Any, name: str, *, progress: bool = False) -> Callable[[S
             "vectors, or the folder of an encoder"
         )
     if inspect.iscoroutinefunction(call):
-        raise InputError(f"{name} is not a model: its function is asynchronous, expected one with vectors")
+        raise InputError(f"{name} is not a model: its function is asynchronous")
     known = _options(call, name)
     options = dict.fromkeys(known[:1], True) if progress else {}
     return lambda texts: array_of(call(list(texts), **options))
 
 
 def _options(call: Callable[..., Any], name: str) -> list[str]:
-    """Returns the options of a function that show a bar; InputError if it takes more than a list of texts."""
+    """Returns the options that show a bar; InputError if a function needs more than a list of texts."""
     try:
         signature = inspect.signature(call)
-    except ValueError:  # no signature is known of some functions written in C
+    except ValueError:  # some functions written in C have no signature
         return []
     try:
         signature.bind([])
@@ -63,7 +63,7 @@ def _options(call: Callable[..., Any], name: str) -> list[str]:
             and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
         ]
         raise InputError(
-            f"{name} is not a model that takes a list of texts alone: its function needs "
+            f"{name} cannot be called with only a list of texts: it needs "
             f"{', '.join(needed) or 'nothing'}; expected `lambda texts: ...` that gives it the rest"
         ) from None
     return [option for option in PROGRESS if option in signature.parameters]
@@ -72,8 +72,8 @@ def _options(call: Callable[..., Any], name: str) -> list[str]:
 def array_of(answer: Any) -> np.ndarray:
     """Returns vectors of any library as an array: tensors, lists of them, frames, quantised numbers.
 
-    Errors: InputError, which names the kind of answer, for sparse vectors, several vectors a text, packed
-    bits and what else is not one array of numbers.
+    Errors: InputError, which names the kind of answer, for sparse vectors, several vectors per text, packed
+    bits and anything else that is not an array of numbers.
     """
     import numpy as np
 
@@ -89,27 +89,25 @@ def array_of(answer: Any) -> np.ndarray:
             f"({' '.join(str(error).split())[:120]}), expected vectors of one width [N, d]"
         ) from None
     if found.dtype.kind not in "fiu":
-        raise InputError(
-            f"the model returned {_kind(answer)}, which is no array of numbers, expected vectors [N, d]"
-        )
+        raise InputError(f"the model returned {_kind(answer)}, expected an array of numbers [N, d]")
     if found.dtype.itemsize == 1:
         _check_bits(found)
     return found
 
 
 def _plain(answer: Any) -> Any:
-    """Returns what NumPy can read: tensors without graph, device and half precision, alone or in a list."""
+    """Converts tensors, alone or in a list, for NumPy: without graph, device and half precision."""
     import numpy as np
 
     if hasattr(answer, "detach"):
         return _of_tensor(answer)
     if isinstance(answer, Mapping):
         keys = ", ".join(map(str, answer))
-        raise InputError(f"the model returned {_kind(answer)} with {keys}, expected the vectors alone")
+        raise InputError(f"the model returned {_kind(answer)} with {keys}, expected only the vectors")
     if hasattr(answer, "tocoo") or hasattr(answer, "todense"):
         raise InputError(f"the model returned sparse vectors ({_kind(answer)}), expected dense ones [N, d]")
     if isinstance(answer, np.ma.MaskedArray) and np.ma.is_masked(answer):
-        raise InputError("the model returned a masked array with masked numbers, expected all numbers")
+        raise InputError("the model returned a masked array with masked numbers")
     if inspect.iscoroutine(answer):
         answer.close()
         raise InputError("the model returned a coroutine, expected vectors [N, d]")
@@ -136,14 +134,14 @@ def _kind(answer: Any) -> str:
 
 
 def _check_bits(vectors: np.ndarray) -> None:
-    """Warns that bytes are scored as numbers. Errors: InputError if they can only be packed bits."""
+    """Warns that bytes are scored as numbers. Errors: InputError if they are packed bits."""
     name, how = "precision `ubinary`", "vectors"
     if vectors.dtype.kind == "i":
         name, how = "precision `binary`", "(vectors.astype(int) + 128).astype(np.uint8)"
     if vectors.ndim == 2 and are_packed_bits(vectors):
         raise InputError(
-            f"the model returned bytes that look like packed bits ({name}), whose cosines mean nothing; "
-            f"expected numbers: np.unpackbits({how}, axis=1)"
+            f"the model returned bytes that look like packed bits ({name}), which have no meaningful "
+            f"cosines; unpack them: np.unpackbits({how}, axis=1)"
         )
     warnings.warn(
         "the model returned 8-bit integers, scored as numbers; bits packed in bytes need np.unpackbits first",
@@ -152,12 +150,12 @@ def _check_bits(vectors: np.ndarray) -> None:
 
 
 def are_packed_bits(vectors: np.ndarray) -> bool:
-    """Returns whether bytes [N, d] can only be eight dimensions each, and no quantised numbers.
+    """Returns whether bytes [N, d] have eight dimensions each, rather than being quantised numbers.
 
-    Each row is compared with the row most like it in all but the last bits. Where two numbers of a wide
-    column differ at all, their last bits differ half the time. The last of packed bits is a dimension like
-    the others, so it mostly agrees in rows that are alike. Numbers of few kinds, or with little spread, are
-    told by that. Where rows are too few, or none are alike, the answer is False.
+    Each row is compared with the row most similar in all but the last bits. If two numbers of a wide column
+    differ, their last bits differ half the time. The last packed bit is a dimension like the others, so it
+    mostly agrees in similar rows. Columns with few distinct values or a small standard deviation are numbers.
+    The result is False for too few rows, or without similar rows.
     """
     import numpy as np
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class Picture(str):
-    """An SVG drawing as text; a notebook shows it as a picture."""
+    """An SVG drawing as text, displayed as a picture in a notebook."""
 
     def _repr_svg_(self) -> str:
         return str(self)
@@ -44,9 +44,9 @@ class Comparison:
 
     @property
     def frame(self) -> pd.DataFrame:
-        """One row a task and one for their mean, in raw units.
+        """One row per task and one for the mean, in raw units.
 
-        Columns: task, metric, first, second, difference, low, high (nan where no interval is known), outcome.
+        Columns: task, metric, first, second, difference, low, high (nan without an interval), outcome.
         """
         import pandas as pd
 
@@ -61,13 +61,13 @@ class Comparison:
         return pd.DataFrame(values, columns=columns)
 
     def to_latex(self) -> str:
-        """Returns a booktabs table: a column a task, a row a system, and the differences."""
+        """Returns a booktabs table: a column per task, a row per system, and the differences."""
         from harness.report.formats.scores import differences_to_latex
 
         return differences_to_latex(self.found)
 
     def plot(self, file: str | Path | None = None) -> Picture:
-        """Returns the differences with their intervals as SVG, which a notebook shows; `file`: also there.
+        """Returns the differences with their intervals as SVG; also writes them to `file`.
 
         Errors: InputError if the extra `report` is not installed, or the file cannot be written.
         """
@@ -77,7 +77,7 @@ class Comparison:
 
         path = None if file is None else check_file(Path(text_of(str(file), "file")))
         if path is not None and path.is_file() and path.read_bytes()[:4] not in (b"", b"<svg"):
-            raise InputError(f"{file}: holds something else than a drawing; name another file")
+            raise InputError(f"{file}: exists and is not a drawing")
         picture = Picture(differences_of(self.found).drawings[0])
         if path is not None:
             write_text(path, picture)
@@ -103,14 +103,14 @@ def compare(
 ) -> Comparison:
     """Returns first minus second on every task, with 95 % intervals that hold for all tasks together.
 
-    first, second: both models, as of `evaluate`; or both results: a result file of one seed, a folder of
-    result files, or a list of files, of one system each. Models are compared over the pairs of each STS set,
-    results over the seeds that both have. The interval of the mean is not corrected.
-    names: what two models are called; default: folder or function. tasks, text, include, batch_size,
-    progress: as of `evaluate`; of results the tasks that both have are compared. pooling: as of `load`, for
-    models that are folders. Both models are opened before the first text is encoded.
-    Errors: those of `evaluate`; InputError for a model and results, for results of several systems, and for
-    two sides without a common task.
+    first, second: two models, as for `evaluate`, or two results: a result file of one seed, a folder of
+    result files, or a list of files of one system. Models are compared over the pairs of each STS set,
+    results over their common seeds. The interval of the mean is not corrected.
+    names: of two models; default: folder or function. tasks, text, include, batch_size, progress: as for
+    `evaluate`; results are compared on their common tasks. pooling: as for `load`, for models that are
+    folders. Both models are opened before the first text is encoded.
+    Errors: as of `evaluate`; InputError for a model and results, for results of several systems, and for two
+    sides without a common task.
     """
     from harness.report.assembly.pairs import compare_models
     from harness.report.system_pairs import compare_systems
@@ -137,12 +137,12 @@ def compare(
 
 
 def opened(model: Model, pooling: str | None) -> Model:
-    """Returns the encoder of a folder or a name on the hub; any other model as it is. Errors: of `load`."""
+    """Returns the encoder of a folder or a hub name; any other model unchanged. Errors: as of `load`."""
     return load(model, pooling=pooling) if isinstance(model, str | Path) else model
 
 
 def results_at(side: Any) -> list[ResultFile]:
-    """Returns the result files that a path or a list of paths names, none for what is a model."""
+    """Returns the result files of a path or a list of paths, none for a model."""
     from harness.evidence.store import read_results
 
     if isinstance(side, list | tuple):
@@ -157,7 +157,7 @@ def results_at(side: Any) -> list[ResultFile]:
 
 
 def one_system(results: Sequence[ResultFile], side: Any) -> SystemScores:
-    """Returns the scores of the one system whose results these are; InputError for several."""
+    """Returns the scores of the only system in results; InputError for several systems."""
     from harness.report.system_pairs import system_scores
 
     found = system_scores(results)
@@ -167,7 +167,7 @@ def one_system(results: Sequence[ResultFile], side: Any) -> SystemScores:
 
 
 def names_of(names: Any) -> tuple[str, str] | None:
-    """Returns two names as given, None for none. Errors: InputError unless they are two different ones."""
+    """Returns the two names, or None. Errors: InputError unless they are two different names."""
     if names is None:
         return None
     found = texts_of(names, "names")
@@ -177,7 +177,7 @@ def names_of(names: Any) -> tuple[str, str] | None:
 
 
 def name_of(model: Any, otherwise: str) -> str:
-    """Returns what a model is called: its folder, its function, or a word."""
+    """Returns the name of a model: its folder, its function, or `otherwise`."""
     if isinstance(model, str | Path):
         return str(model)
     return str(getattr(model, "__name__", otherwise))

@@ -1,4 +1,4 @@
-"""Encoders of any kind: read from a folder, encode texts, score. Arguments are checked before any work."""
+"""Loading, encoding and scoring with encoders of any kind; arguments are checked first."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class HasEncode(Protocol):
 
 
 Model: TypeAlias = "HasEncode | Callable[[list[str]], Any] | str | Path"
-"""What can be scored: an encoder of this package, a sentence-transformers model or anything else with
-`encode`, a function from texts to vectors, or the folder or the hub's name of an encoder."""
+"""A model: an encoder of this package, a sentence-transformers model or another object with `encode`, a
+function from texts to vectors, or the folder or hub name of an encoder."""
 
 
 Tasks: TypeAlias = "str | Task | Sequence[str | Task]"
@@ -44,16 +44,16 @@ def load(
 ) -> SentenceEncoder | WordAverageEncoder | LibraryEncoder:
     """Returns the encoder of a folder: this project's, sentence-transformers', or a plain Hugging Face one.
 
-    It is computed here where that is known to give the same vectors, else by sentence-transformers, and a
-    line on standard error names the setting that is the reason. Threads may load at once.
+    It is computed here if that is known to give the same vectors, otherwise by sentence-transformers; a line
+    on standard error then names the setting. Thread-safe.
 
-    folder: also NAME/REPOSITORY of the hub, where no such folder is here.
-    pooling: `cls`, `mean`, `first-last-avg`, `static-last-avg`, `last-two-avg` or `pooler`; needed for a
-    plain folder, which does not state its pooling. Another one than a folder states replaces it.
+    folder: or NAME/REPOSITORY of the hub if no such folder exists.
+    pooling: `cls`, `mean`, `first-last-avg`, `static-last-avg`, `last-two-avg` or `pooler`; required for a
+    plain folder, which does not state its pooling. It replaces the pooling that a folder states.
     device: `auto`, `cpu` or `cuda`.
     Shapes: its `encode(texts)` returns [N, d] in fp32.
-    Errors: InputError if the folder is none of these, a file of it cannot be read, or `pooling` replaces one
-    that a layer of the folder was trained behind.
+    Errors: InputError if the folder is not an encoder or cannot be read, or `pooling` would replace a pooling
+    that a layer of the folder was trained on.
     """
     from harness.compute.encoders import read_encoder
     from harness.data.hub_models import model_folder
@@ -70,10 +70,10 @@ def load(
 
 
 def encode(model: Model, texts: Iterable[str], *, progress: bool = False) -> np.ndarray:
-    """Returns the vectors of texts by any model; [N, d], N texts in their order.
+    """Returns the vectors of N texts in order, from any model; [N, d].
 
-    progress: show a bar on a terminal, where the model's `encode` can.
-    Errors: InputError if it is not a model, `texts` is not a list of texts, or the model does not return one
+    progress: show a bar on a terminal if the model's `encode` has one.
+    Errors: InputError if it is not a model, `texts` is not a list of texts, or the model does not return a
     finite vector of equal width per text. Exceptions of the model itself are passed on.
     """
     from harness.tasks.evaluation import encode_unique
@@ -94,18 +94,18 @@ def evaluate(
     batch_size: int | None = None,
     progress: bool = False,
 ) -> pd.DataFrame:
-    """Returns the scores of a model: one row per score, in raw units.
+    """Returns the scores of a model, one row per score, in raw units.
 
     Columns: task, metric, setting (the pairs it covers: `all` pairs, the `mean` of subsets, one subset),
     value, n. With `intervals` also low and high: the 95 % bootstrap interval over the pairs of a test set,
     nan for scores that are not a correlation over all pairs.
-    tasks: names and suites, comma-separated or as a list, which may also have task objects, as of `pairs`;
-    `sentbench list tasks` prints the names. text: `senteval`, tokenised and lower-cased as the papers
-    evaluate, or `raw` as in MTEB. Every text is encoded once.
-    averages: also a row of setting `average` for each suite whose tasks are all there, and for two or more
-    task objects: the mean of scores rounded to 0.01 points, as papers print it; n is the number of tasks.
-    include: folders with tasks, pairs and sources of your own, as of `sentbench --include`. batch_size: for
-    the model's `encode`. progress: as of `encode`.
+    tasks: names and suites, comma-separated or as a list, which may include task objects, such as those of
+    `pairs`; `sentbench list tasks` prints the names. text: `senteval`, tokenised and lower-cased as the
+    papers evaluate, or `raw` as in MTEB. Every text is encoded once.
+    averages: also a row of setting `average` for each complete suite, and for two or more task objects: the
+    mean of scores rounded to 0.01 points, as in papers; n is the number of tasks. include: folders with your
+    tasks, pairs and sources, as for `sentbench --include`. batch_size: for the model's `encode`. progress: as
+    for `encode`.
     Errors: InputError for an unknown task or text form, a model that returns no vectors, or unavailable data.
     """
     import pandas as pd
@@ -128,12 +128,12 @@ def evaluate(
 
 
 def pairs(source: str | Path | Iterable[Any], *, name: str | None = None) -> Task:
-    """Returns the task of scored pairs of your own, which `evaluate` and `compare` take among their tasks.
+    """Returns a task of your scored pairs, for the `tasks` of `evaluate` and `compare`.
 
     source: a file that ends in .tsv, .csv, .jsonl or .json, with columns sentence1, sentence2 and score; or
-    rows of two sentences and a score. Scores may have any scale; texts stay as they are. name: of the task,
-    by default that of the file.
-    Errors: InputError for a file or rows that are not such pairs, with the line.
+    rows of two sentences and a score. Scores may have any scale; texts stay unchanged. name: of the task, by
+    default the name of the file.
+    Errors: InputError with the line for other files or rows.
     """
     from harness.tasks.own_pairs import own_pairs_task
 
@@ -142,7 +142,7 @@ def pairs(source: str | Path | Iterable[Any], *, name: str | None = None) -> Tas
 
 
 def include_folders(folders: str | Path | Sequence[str | Path]) -> None:
-    """Includes folders as `sentbench --include` does. Errors: InputError for one that has nothing of use."""
+    """Includes folders like `sentbench --include`. Errors: InputError for a folder without declarations."""
     listed = [folders] if isinstance(folders, str | os.PathLike) else folders
     found = [str(folder_of(folder, "tasks, pairs or sources")) for folder in listed]
     if found:
@@ -175,7 +175,7 @@ def _is_task(value: Any) -> bool:
 
 
 def suites_of(tasks: Sequence[Task]) -> dict[str, Sequence[str]]:
-    """Returns the suites by name, and as `pairs` the tasks that no registry knows."""
+    """Returns the suites by name; tasks outside the registry are the suite `pairs`."""
     from harness.tasks.registry import SUITES, TASKS
 
     own = [task.name for task in tasks if task.name.partition(":")[0] not in TASKS]
@@ -185,7 +185,7 @@ def suites_of(tasks: Sequence[Task]) -> dict[str, Sequence[str]]:
 def encoded_by(
     model: Model, tasks: Sequence[Task], progress: bool = False, batch_size: int | None = None
 ) -> Encode:
-    """Returns the vectors of the tasks' texts by any model, each text encoded once."""
+    """Returns the vectors of the tasks' texts from any model; each text is encoded once."""
     from harness.tasks.evaluation import encode_unique, unique_texts
 
     call = _function_of(_sized(model, batch_size), progress)
@@ -201,11 +201,11 @@ class _Sized:
 
 
 def _sized(model: Any, batch_size: int | None) -> Any:
-    """Returns the model with a batch size. Errors: InputError for no number, or a model that takes none."""
+    """Returns the model with a batch size. Errors: InputError if it is not a number or not supported."""
     if batch_size is None:
         return model
     if not isinstance(batch_size, int) or batch_size < 1:
-        raise InputError(f"batch_size is {shown(batch_size)}, expected a whole number from 1")
+        raise InputError(f"batch_size is {shown(batch_size)}, expected an integer from 1")
     if isinstance(model, str | Path):
         model = load(model)
     call = getattr(model, "encode", model)
@@ -215,7 +215,7 @@ def _sized(model: Any, batch_size: int | None) -> Any:
     except (TypeError, ValueError):
         takes = False
     if not takes:
-        raise InputError(f"{shown(model)} takes no batch_size, expected an encode with it; leave it out")
+        raise InputError(f"{shown(model)} has no batch_size; leave it out")
     return _Sized(call, batch_size)
 
 
@@ -231,7 +231,7 @@ def shown(value: Any) -> str:
 
 
 def text_of(value: Any, what: str) -> str:
-    """Returns a text that UTF-8 can express. Errors: InputError, which says `what` it is, for others."""
+    """Returns a text that can be encoded in UTF-8. Errors: InputError with `what` it is."""
     if not isinstance(value, str):
         raise InputError(f"{what} is {shown(value)}, expected text")
     try:
@@ -242,7 +242,7 @@ def text_of(value: Any, what: str) -> str:
 
 
 def texts_of(values: Any, what: str) -> list[str]:
-    """Returns the texts of a list or another iterable in order. Errors: InputError for anything else."""
+    """Returns the texts of a list or another iterable in order. Errors: InputError for other values."""
     unordered = isinstance(values, str | bytes | bytearray | Mapping | Set)
     try:
         each = iter(() if unordered else values)
@@ -254,7 +254,7 @@ def texts_of(values: Any, what: str) -> list[str]:
 
 
 def folder_of(value: Any, of: str) -> Path:
-    """Returns the path of an existing folder. Errors: InputError, which says what it is a folder `of`."""
+    """Returns the path of an existing folder. Errors: InputError, which names what it is a folder `of`."""
     path = os.fspath(value) if isinstance(value, os.PathLike) else value
     if not isinstance(path, str) or not path:
         raise InputError(f"{shown(value)} is not a path, expected the folder of {of}")
@@ -265,4 +265,4 @@ def folder_of(value: Any, of: str) -> Path:
         raise InputError(f"{shown(path)}: {error.strerror}, expected the folder of {of}") from None
     if not path.isprintable():
         path = shown(path)
-    raise InputError(f"{path}: no such folder, expected one of {of}; check the path")
+    raise InputError(f"{path}: no such folder, expected the folder of {of}")

@@ -1,4 +1,4 @@
-"""Recorded numbers: our scores, published numbers, and what is known about each."""
+"""Recorded numbers: our scores, published numbers and verdicts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ EVIDENCE_COLUMNS = (
 def results(folder: str | Path | None = None) -> pd.DataFrame:
     """Returns the recorded scores, one row each, in raw units.
 
-    folder: a folder of result files; default: that of the current checkout.
+    folder: of result files; default: the results of the current checkout.
     Columns: key, id, method, variant, backbone, seed, recipe, identity, task, metric, setting, selection,
     text, value, n.
     Errors: InputError outside a checkout without a folder, or for a damaged file.
@@ -39,11 +39,11 @@ def results(folder: str | Path | None = None) -> pd.DataFrame:
 
 
 def published(table: str | None = None) -> pd.DataFrame:
-    """Returns the published numbers of one table or figure, or of all, one row each.
+    """Returns the published numbers of a table or figure, or of all, one row each.
 
     Columns: table (`paper/table2`), row (its key, which `verify` takes), system, variant, backbone, source
-    (`this-paper`, `re-run` by its authors, or `cited` from work), seeds (NA where the paper does not say),
-    column, value as printed, metric, scale (reported value = raw value x scale).
+    (`this-paper`, `re-run` by its authors, or `cited` from work), seeds (NA if not stated), column, value as
+    printed, metric, scale (reported value = raw value x scale).
     Errors: InputError with near matches for an unknown table.
     """
     import pandas as pd
@@ -64,12 +64,12 @@ def published(table: str | None = None) -> pd.DataFrame:
 
 
 def evidence(system: str | None = None) -> pd.DataFrame:
-    """Returns what others measured of one system or of all: a row for each run or summary, in points.
+    """Returns independent measurements of a system or of all: a row per run or summary, in points.
 
     system: `simcse@bert-base-uncased`. Columns: system, kind (how the study relates to the reported number),
     column, run (its number in the study), value of a run, or mean, sd, n, low and high of a summary; by,
-    source, link and file (who, and where), differs and not_counted (why a verdict leaves it out); code, seed,
-    batch, learning_rate, epochs and precision of the training, where they are stated.
+    source, link and file (who, and where), differs and not_counted (why a verdict omits it); code, seed,
+    batch, learning_rate, epochs and precision of the training, if stated.
     Errors: InputError with near matches for an unknown system.
     """
     import pandas as pd
@@ -93,7 +93,7 @@ def evidence(system: str | None = None) -> pd.DataFrame:
 
 
 def rows_of_study(study: Study, *, by: str) -> list[dict[str, object]]:
-    """Returns a row for each run that a study reports, or for a summary of runs; keys of EVIDENCE_COLUMNS."""
+    """Returns a row for each run of a study, or for its summary of runs; keys of EVIDENCE_COLUMNS."""
     from harness.evidence.ledger import Summary
 
     settings = study.settings
@@ -116,11 +116,11 @@ def rows_of_study(study: Study, *, by: str) -> list[dict[str, object]]:
 
 
 def verify(table: str, row: str, column: str) -> list[Verification]:
-    """Returns what is known of a reported number, for every row of this name (one for each backbone).
+    """Returns the verdicts on a reported number, for every row of this name (one for each backbone).
 
-    Each has `reported`, `verdict` (the answer in words), `values` (our seeds in points), `others` (who
-    measured it) and `plan` (the seeds, GPU hours and command that would settle it); `describe` puts one into
-    words. Our seeds are those of the current checkout; there are none elsewhere.
+    Each has `reported`, `verdict` (in words), `values` (our seeds in points), `others` (independent
+    measurements) and `plan` (seeds, GPU hours and command for a conclusive verdict); `describe` returns its
+    text. Our seeds come from the current checkout.
     Errors: InputError with near matches for an unknown table, row or column, or a cell without a number.
     """
     from harness.report.assembly.tables import verifications
@@ -129,12 +129,12 @@ def verify(table: str, row: str, column: str) -> list[Verification]:
 
 
 def describe(found: Verification) -> str:
-    """Returns what is known of a reported number as the lines that `sentbench verify` prints.
+    """Returns a verdict as the text that `sentbench verify` prints.
 
-    Errors: InputError if it is not one of the values in the list that `verify` returns.
+    Errors: InputError if it is not an element of the list that `verify` returns.
     """
     from harness.report.verification import Verification, to_text
 
     if not isinstance(found, Verification):
-        raise InputError(f"{shown(found)} is not a verification, expected one of those that verify returns")
+        raise InputError(f"{shown(found)} is not an element of the list that verify returns")
     return to_text(found)

@@ -38,7 +38,7 @@ STEPS, BATCH = 3, 16
 ROWS = 640
 """Largest number of corpus rows that are read."""
 QUEUE = 512
-"""Largest number of keys in a queue, so that rows remain to train on after filling it."""
+"""Largest number of keys in a queue, so rows remain to train on after filling it."""
 SENTENCES = (
     "A man is playing a guitar.",
     "no",
@@ -65,9 +65,9 @@ def is_exact() -> bool:
 def measure_run(params: Params, key: str, most_rows: int = ROWS) -> list[float]:
     """Returns the losses [STEPS] of a run, with ten significant digits.
 
-    A parent or start that is itself trained is replaced by its backbone, so the losses depend on no other
-    training. most_rows: largest number of corpus rows. Errors: InputError if a folder that the run needs is
-    missing.
+    A parent or start that is itself trained is replaced by its backbone, so the losses do not depend on
+    another training. most_rows: largest number of corpus rows.
+    Errors: InputError if a folder that the run needs is missing.
     """
     import torch
 
@@ -118,13 +118,13 @@ def short_settings(settings: TrainConfig) -> TrainConfig:
 
 
 def evaluate(encoder: Encoder) -> Mapping[str, float]:
-    """Encodes a few sentences, as an evaluation does; every state is as good as the others."""
+    """Encodes a few sentences, like an evaluation; every state gets the same score."""
     encoder.encode(SENTENCES)
     return {"score": 0.0}
 
 
 def measure_runs(params: Params, keys: Sequence[str]) -> dict[str, list[float]]:
-    """Returns the losses of several runs, measured in parallel: a process a core, each with one thread.
+    """Returns the losses of several runs, measured in parallel: one process per core, each with one thread.
 
     Errors: as `measure_run`.
     """

@@ -1,4 +1,4 @@
-"""Laws that every method must satisfy, checked on a custom method with a few steps on a few sentences.
+"""Laws that every method must satisfy, checked on a custom method in a few steps.
 
 The conformance kit (tests/conformance) checks the same laws, and more, on every method of the project.
 """
@@ -28,11 +28,11 @@ ROWS, BATCH = 64, 8
 RAISED = (ArithmeticError, AssertionError, AttributeError, LookupError, NameError, RuntimeError, TypeError)
 """Errors that a faulty method may raise; InputError is a ValueError."""
 TOLERANCE = 1e-5
-"""Of a vector of length 1 or more, between a batch and a single text: sums in another order."""
+"""Relative to a vector's length, between a batch and a single text: sums have another order."""
 
 
 class Law(NamedTuple):
-    """A law and its violation; an empty text if it holds."""
+    """A law and its violation, which is empty if the law holds."""
 
     says: str
     fault: str = ""
@@ -81,7 +81,7 @@ class Ground:
 def check_laws(
     build: Callable[[], Method], rows: Sequence[Row], train: TrainConfig, file: Path
 ) -> Iterator[Law]:
-    """Yields every law with its violation; later laws are checked after a violation, too.
+    """Yields every law with its violation; a violation does not stop the check.
 
     build: returns the method with weights that a fixed seed draws. rows: at least ROWS sentences.
     """
@@ -172,8 +172,8 @@ def _resume(ground: Ground) -> None:
         ground.fit(method, "killed")
     if ground.fit(ground.build(), "killed") != ground.whole[1]:
         raise InputError(
-            f"killed after step {STOP} and continued, a run ends with other weights; "
-            "keep what changes in a parameter or a registered buffer"
+            f"a run killed after step {STOP} and continued has other weights; keep state in a parameter or "
+            f"a registered buffer"
         )
 
 
@@ -219,7 +219,7 @@ LAWS: Mapping[str, Callable[[Ground], None]] = {
 
 
 def _probe(encoder: Encoder) -> dict[str, float]:
-    """Returns a cheap stand-in for a dev score that depends on all weights."""
+    """Returns a cheap substitute of a dev score that depends on all weights."""
     first, second = encoder.encode(["a man plays a guitar", "a dog sleeps under the tree"])
     return {"score": float(np.dot(first, second))}
 

@@ -1,10 +1,10 @@
 """Encoders with scores known from theory: constant, random and oracle. They test the scoring itself.
 
-The oracle. Pairs share sentences, so their cosines are fixed together: the matrix of all texts has 1 on its
-diagonal and gold/scale for each pair, scaled so that every row outweighs its pairs twice, and its Cholesky
-factor has a unit vector for each text. Texts that no chain of pairs links share coordinates. No vectors can
-do better on a pair of identical sentences (cosine 1 whatever the gold) or on a pair given twice with two gold
-scores (the oracle takes the mean): `attainable` says what the oracle must score.
+The oracle. Pairs share sentences, so their cosines are determined jointly: the matrix of all texts has 1 on
+its diagonal and gold/scale for each pair, scaled so that every row outweighs its pairs twice, and its
+Cholesky factor has a unit vector for each text. Texts that no chain of pairs links share coordinates. No
+vectors can do better on a pair of identical sentences (cosine 1 whatever the gold) or on a pair given twice
+with two gold scores (the oracle takes the mean): `attainable` is the expected score of the oracle.
 """
 
 import hashlib

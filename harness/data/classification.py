@@ -1,6 +1,6 @@
 """Readers of SentEval's classification files: MR, CR, SUBJ, MPQA, SST, TREC, MRPC, SICK's labels and SNLI.
 
-Every reader takes the folder of a source and returns its parts: `train`, perhaps `test`, perhaps `dev`.
+Every reader takes the folder of a source and returns its parts: `train`, optionally `test` and `dev`.
 Lines end only at a line feed: the files contain bytes (0x85) that Python would read as line ends in latin-1,
 and SentEval's row counts do not count them.
 """
@@ -24,7 +24,7 @@ _SICK_FILES = {"train": "SICK_train.txt", "dev": "SICK_trial.txt", "test": "SICK
 
 
 class Examples(NamedTuple):
-    """Labelled examples: one text or two each, and the position of each one's label in `classes`."""
+    """Labelled examples: one or two texts each, and the index of each label in `classes`."""
 
     texts: list[tuple[str, ...]]
     labels: list[int]
@@ -39,7 +39,7 @@ Labelled = Iterable[tuple[tuple[str, ...], str, str]]
 
 
 def examples_of(rows: Labelled, classes: Sequence[str]) -> Examples:
-    """Returns examples with the positions of their labels. Errors: InputError for a label of no class."""
+    """Returns examples with the positions of their labels. Errors: InputError for an unknown label."""
     examples = Examples([], [], tuple(classes))
     for texts, label, where in rows:
         if label not in classes:
@@ -108,7 +108,7 @@ def _snli(folder: Path) -> Parts:
         if not len(first) == len(second) == len(labels):
             raise InputError(
                 f"{folder}: s1.{part}, s2.{part} and labels.{part} have {len(first)}, {len(second)} and "
-                f"{len(labels)} lines; expected equal counts, so fetch the data set again"
+                f"{len(labels)} lines; fetch the data set again"
             )
         where = (f"{folder / f'labels.{part}'} line {number}" for number in range(1, 1 + len(labels)))
         rows = zip(zip(first, second, strict=True), labels, where, strict=True)

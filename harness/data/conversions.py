@@ -45,7 +45,7 @@ def glove_arrays(inputs: Path, target: Path) -> None:
 def glove_module(inputs: Path, target: Path) -> None:
     """Writes vectors and vocabulary from a WordEmbeddings module of sentence-transformers.
 
-    Its first row is the padding vector and is left out.
+    Its first row, the padding vector, is skipped.
     """
     from safetensors.numpy import load_file
 
@@ -64,8 +64,8 @@ def write_vectors(target: Path, words: Sequence[str], vectors: np.ndarray) -> No
 
     if vectors.ndim != 2 or len(words) != len(vectors):
         raise InputError(
-            f"word vectors: {len(words)} words but an array of shape {vectors.shape}, "
-            "expected one row per word; download the files again"
+            f"word vectors: {len(words)} words but an array of shape {vectors.shape}; download the files "
+            f"again"
         )
     if len(set(words)) != len(words) or any(len(word.splitlines()) != 1 for word in words):
         raise InputError(

@@ -12,7 +12,7 @@ One = TypeVar("One")
 
 
 def corpus_file(corpus: Path) -> Path:
-    """Returns the text file of a corpus: `corpus` itself if it is a file, else the one in that folder.
+    """Returns the text file of a corpus: `corpus` itself if it is a file, otherwise the only one in it.
 
     Errors: InputError if there is not exactly one .txt or .tsv file.
     """
@@ -23,7 +23,7 @@ def corpus_file(corpus: Path) -> Path:
     files = sorted(path for path in corpus.iterdir() if path.suffix in {".txt", ".tsv"})
     if len(files) != 1:
         found = ", ".join(path.name for path in files) or "none"
-        raise InputError(f"{corpus}: text files {found}, expected one .txt or .tsv; name the file itself")
+        raise InputError(f"{corpus}: text files {found}; name one of the files")
     return files[0]
 
 
@@ -58,8 +58,7 @@ def read_corpus(corpus: Path) -> list[Row]:
 
 
 def evenly_spaced(rows: Sequence[One], count: int | None) -> list[One]:
-    """Returns `count` rows at even distances, from the first on; all rows if there are no more than
-    `count`."""
+    """Returns `count` rows at even distances from the first; all rows if there are at most `count`."""
     if count is None or count >= len(rows):
         return list(rows)
     return [rows[index * len(rows) // count] for index in range(count)]

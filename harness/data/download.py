@@ -1,4 +1,4 @@
-"""Downloads a source to a folder: verified before use, written completely or not at all."""
+"""Verified, atomic download of a source to a folder."""
 
 import os
 import re
@@ -34,7 +34,7 @@ REMEDY: dict[ProviderName, str] = {
     "system": "correct the sources table or install the package again",
     "mirror": "correct the sources table or replace the file in the mirror",
     "folder": "correct the file in the included folder",
-    "hub": "correct the sources table or fetch another --revision: this one has the same bytes each time",
+    "hub": "correct the sources table or fetch another --revision",
 }
 """Advice if the files of a provider differ from the sources table."""
 
@@ -46,7 +46,7 @@ class NotFetched(InputError):
 
 
 def folder_of(name: str) -> Path:
-    """Returns the folder of a source; fetches it if no data folder contains it.
+    """Returns the folder of a source; fetches it if it is missing.
 
     Errors: as of `fetch`; InputError if the files of a fetched folder do not match its record.
     """
@@ -76,7 +76,7 @@ def fetch(
             return folder
         check_folder(folder, layout_of(source, folder))
         with alone(f"fetching {folder}", wait=True):
-            if not _is_whole(source, folder, revision):  # by the process that was waited for
+            if not _is_whole(source, folder, revision):  # by another process
                 _fetch_from_first(source, order, folder, revision)
             return folder
 
@@ -124,7 +124,7 @@ def provider_order(providers: Sequence[str] | None) -> list[ProviderName]:
     for name in asked:
         if name.strip() not in known:
             raise InputError(
-                f"provider {name!r} is not known, expected some of {', '.join(PROVIDERS)}"
+                f"provider {name!r} is not known; use {', '.join(PROVIDERS)}"
                 f"{near_matches(name, list(PROVIDERS))}"
             )
     order = [known[name.strip()] for name in asked]

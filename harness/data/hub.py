@@ -1,9 +1,8 @@
 """Files of the Hugging Face hub: downloaded once per machine, resumed after an interruption, and verified.
 
-The cache keeps each file under its repository and commit, the hub's hash of it (its ETag) next to it, and in
-`refs` the commit that a name such as `main` meant. The hash is verified at every use of a file: by another
-stage, for another source in the same archive, on a machine without a network. Files in the cache of the hub's
-own client are used too.
+The cache has each file under its repository and commit, with the hub's hash (its ETag), and in `refs` the
+commit of each name such as `main`. The hash is verified at every use of a file. Files in the cache of the
+hub's own client are used too.
 """
 
 import os
@@ -30,18 +29,18 @@ def repository_folder(repo: str, repo_type: str, commit: str) -> Path:
 
 
 def hub_file(repo: str, repo_type: str, commit: str, name: str) -> Path:
-    """Returns a file of a repository, downloaded if this machine does not have it or has it damaged.
+    """Returns a file of a repository; downloads it if it is missing or damaged.
 
     An interrupted download continues where it stopped, also in a later process.
-    Errors: Unreachable if the hub does not give the file, or one of another hash each time; InputError if it
-    cannot be written.
+    Errors: Unreachable if the hub does not deliver the file with its hash; InputError if it cannot be
+    written.
     """
     what, path = HubFile(repo, repo_type, commit, name), repository_folder(repo, repo_type, commit) / name
     return _known(what, path) or _fetched(what, path)
 
 
 def known_commit(repo: str, repo_type: str, revision: str) -> str | None:
-    """Returns the commit that a revision means, as far as this machine knows; the hub is not asked."""
+    """Returns the recorded commit of a revision, None if unknown; does not ask the hub."""
     if COMMIT.fullmatch(revision):
         return revision
     found = _text(repository_folder(repo, repo_type, "refs") / revision)
@@ -49,10 +48,10 @@ def known_commit(repo: str, repo_type: str, revision: str) -> str | None:
 
 
 def commit_of(repo: str, repo_type: str, revision: str, name: str, *, ask: bool = False) -> str:
-    """Returns the commit that a revision means: the one on record, else what the hub says with a file.
+    """Returns the commit of a revision: the recorded one, or the hub's answer for a file.
 
-    ask: do not look at the record. What the hub says is recorded.
-    Errors: Unreachable if the hub does not say; Absent if it has no such file.
+    ask: ignore the record. The hub's answer is recorded.
+    Errors: Unreachable without an answer; Absent if the file does not exist.
     """
     known = known_commit(repo, repo_type, revision)
     if known and (known == revision or not ask):
@@ -66,14 +65,14 @@ def commit_of(repo: str, repo_type: str, revision: str, name: str, *, ask: bool 
 
 
 def keep_commit(repo: str, repo_type: str, revision: str, commit: str) -> None:
-    """Records the commit that a revision means now."""
+    """Records the current commit of a revision."""
     record = repository_folder(repo, repo_type, "refs") / revision
     discard(record)
     write_text(record, commit)
 
 
 def _known(what: HubFile, path: Path) -> Path | None:
-    """Returns the file from our cache or that of the hub's client, if it has the hash on record."""
+    """Returns the file from our cache or the hub client's cache if its hash matches the record."""
     etag = _text(_record(path))
     if ETAG.fullmatch(etag) and _hash_like(path, etag) == etag:
         return path
@@ -87,7 +86,7 @@ def _known(what: HubFile, path: Path) -> Path | None:
 
 
 def _fetched(what: HubFile, path: Path) -> Path:
-    """Returns the file in the cache as the hub has it now, and records its hash."""
+    """Downloads the file to the cache and records its hash."""
     try:
         metadata = what.metadata()
     except Unreachable as error:
@@ -102,8 +101,8 @@ def _fetched(what: HubFile, path: Path) -> Path:
                 what.asked(lambda: _receive(metadata, part), part)
             except OSError as error:
                 raise InputError(
-                    f"{part}: cannot be written ({error.strerror or error}), expected room for the "
-                    f"download; free some and {CONTINUE_COMMAND}"
+                    f"{part}: cannot be written ({error.strerror or error}); free space and "
+                    f"{CONTINUE_COMMAND}"
                 ) from None
             discard(path)
             os.replace(part, path)
@@ -113,7 +112,7 @@ def _fetched(what: HubFile, path: Path) -> Path:
 
 
 def _receive(metadata: Any, part: Path) -> None:
-    """Appends to `part` what is missing of the file; empties it and raises OSError if that is another one.
+    """Appends the missing bytes to `part`; empties it and raises OSError if they belong to another file.
 
     The hub stores large files by Xet; they are read through its plain interface, which can continue.
     """
@@ -121,7 +120,7 @@ def _receive(metadata: Any, part: Path) -> None:
     from huggingface_hub.utils import build_hf_headers, hf_raise_for_status
 
     hub = os.environ.get("HF_ENDPOINT") or "https://huggingface.co"
-    # A token goes to the hub, never to where it stores files.
+    # A token is sent to the hub only, not to its storage.
     headers = build_hf_headers() if urlsplit(metadata.location).netloc == urlsplit(hub).netloc else {}
     start = size_of(part)
     if start and start < (metadata.size or 0):
@@ -161,10 +160,7 @@ def _text(path: Path) -> str:
 
 
 def _hash_like(path: Path, etag: str) -> str:
-    """Returns the file's hash of the kind that an ETag is: sha256, or git's name of a small file.
-
-    What is no file, or cannot be read, has none.
-    """
+    """Returns the file's hash of the ETag's kind: sha256, or git's blob hash; None if unreadable."""
     from huggingface_hub.utils.sha import git_hash
 
     try:

@@ -1,4 +1,4 @@
-"""A model of the Hugging Face hub by its name, as a folder: NAME/REPOSITORY, or with @REVISION behind it."""
+"""Models of the Hugging Face hub as folders, by NAME/REPOSITORY[@REVISION]."""
 
 import os
 import re
@@ -16,9 +16,9 @@ from harness.paths import ARTEFACTS, BACKBONES, DATA
 
 NAME = re.compile(r"(?P<repo>[\w.-]{1,96}/[\w.-]{1,96})(@(?P<revision>.*))?")
 ROOMS = (DATA, BACKBONES, ARTEFACTS)
-"""Folders of a plan, which need not exist yet."""
+"""Folders of a plan, which may not exist yet."""
 MARKS = ("config.json", "modules.json")
-"""Files of which a model has one in its first folder."""
+"""Files that identify a model; one of them is in its top folder."""
 SAFE, PICKLES = ("*.safetensors",), ("pytorch_model*.bin", "*/pytorch_model*.bin")
 READ = ("*.json", "*.txt", "*.model", "*.jinja", *SAFE, *PICKLES)
 """Patterns of the files that the libraries read: settings, tokenizers and weights."""
@@ -32,14 +32,13 @@ NOT_READ = (
     "eval/*",
     "checkpoint-*/*",
 )
-"""The same model for other programs, and what is left of its training."""
+"""Patterns of skipped files: other formats, and remains of the training."""
 
 
 def model_folder(named: str | Path) -> Path:
-    """Returns a folder that exists, or one with the files of the hub's model of that name.
-
-    The files come from the cache where it has them; a name of the hub has two parts, of which the first is no
-    folder here. Errors: InputError if the hub does not give the model.
+    """Returns an existing folder, or a folder with the files of the hub model of that name. The files come
+    from the cache if possible; a hub name has two parts, and the first is not an existing folder. Errors:
+    InputError if the hub does not deliver the model.
     """
     path = Path(named)
     found = NAME.fullmatch(str(named))
@@ -47,13 +46,11 @@ def model_folder(named: str | Path) -> Path:
         return path
     repo, revision = found["repo"], "main" if found["revision"] is None else found["revision"]
     if not re.fullmatch(REVISION, revision):  # it becomes part of a path of the cache
-        raise InputError(f"{named}: expected a commit, a branch or a tag of the hub behind @; correct it")
+        raise InputError(f"{named}: expected a commit, a branch or a tag of the hub after @")
     try:
         return _fetched(repo, *_listed(repo, revision))
     except Unreachable as error:
-        raise InputError(
-            f"{named}: no such folder, and the hub does not give such a model: {error}"
-        ) from None
+        raise InputError(f"{named}: no such folder, and not on the hub: {error}") from None
 
 
 def _fetched(repo: str, commit: str, names: list[str]) -> Path:
@@ -70,9 +67,9 @@ def _fetched(repo: str, commit: str, names: list[str]) -> Path:
 
 
 def _listed(repo: str, revision: str) -> tuple[str, list[str]]:
-    """Returns the commit that a revision of a model means and the files to read; the hub is asked once.
+    """Returns the commit of a model's revision and the files to read; asks the hub once.
 
-    Errors: Unreachable if the hub does not say, or the repository has no model.
+    Errors: Unreachable without an answer, or for a repository without a model.
     """
     commit = known_commit(repo, "model", revision)
     if commit is not None:
@@ -87,7 +84,7 @@ def _listed(repo: str, revision: str) -> tuple[str, list[str]]:
     if not COMMIT.fullmatch(commit):
         raise Unreachable(f"{what}: the answer names no commit; {PIN}")
     if not set(names) & set(MARKS):
-        raise Unreachable(f"{what}: it has no {' or '.join(MARKS)}, expected one; name another model")
+        raise Unreachable(f"{what}: it has no {' or '.join(MARKS)}, so it is not a model")
     if commit != revision:
         keep_commit(repo, "model", revision, commit)
     _record(repo, commit).parent.mkdir(parents=True, exist_ok=True)
@@ -96,7 +93,7 @@ def _listed(repo: str, revision: str) -> tuple[str, list[str]]:
 
 
 def wanted_files(names: list[str]) -> list[str]:
-    """Returns which files of a repository a library reads, sorted: a pickle only where no safetensors is."""
+    """Returns the files of a repository that a library reads, sorted; pickles only without safetensors."""
     from huggingface_hub.utils import filter_repo_objects
 
     inside = [name for name in names if ".." not in PurePosixPath(name).parts and not name.startswith("/")]
@@ -107,5 +104,5 @@ def wanted_files(names: list[str]) -> list[str]:
 
 
 def _record(repo: str, commit: str) -> Path:
-    """Returns the file that keeps which files of a model are read; their folder is next to it."""
+    """Returns the file with the list of files of a model; their folder is next to it."""
     return repository_folder(repo, "model", commit).parent / "as-folder" / f"{commit}.json"

@@ -1,4 +1,4 @@
-"""Requests of the hub: repeated after pauses of two minutes at most, and a failure is one line."""
+"""Requests to the hub, repeated after pauses; errors are one line."""
 
 import os
 import re
@@ -14,9 +14,9 @@ from harness.errors import without_passwords
 
 ETAG = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 PAUSES = (1, 2, 4, 8)
-"""Seconds before a failed request is repeated, unless the hub asks for more; then it is given up."""
+"""Seconds before each retry of a failed request, unless the hub asks for more."""
 MOST_WAIT = 120
-"""Seconds of pauses that the hub may ask for, for all requests of one file."""
+"""Most seconds of pauses that the hub may request per file."""
 
 CONTINUE_COMMAND = "run the same command again: it continues where it stopped"
 LOG_IN = "log in with `hf auth login` or set HF_TOKEN"
@@ -26,19 +26,19 @@ _NO_ANSWER: ContextVar[list[str] | None] = ContextVar("_NO_ANSWER", default=None
 
 
 class Unreachable(Exception):
-    """The hub does not give a file; the message names file, repository, reason and what to do."""
+    """Raised if the hub does not deliver a file; the message names file, repository, reason and remedy."""
 
     def __init__(self, message: str) -> None:
         super().__init__(without_passwords(message))
 
 
 class Absent(Unreachable):
-    """The repository exists at that commit and has no such file."""
+    """Raised if the repository has no such file at that commit."""
 
 
 @contextmanager
 def not_asked_again() -> Iterator[None]:
-    """In the block, an unreachable hub is asked once, not once per file."""
+    """Inside the context an unreachable hub is asked once, not once per file."""
     token = _NO_ANSWER.set([])
     try:
         yield
@@ -48,7 +48,7 @@ def not_asked_again() -> Iterator[None]:
 
 @dataclass
 class HubFile:
-    """What is asked for. waited: seconds of pauses that the hub asked for."""
+    """A requested file. waited: seconds of pauses that the hub requested."""
 
     repo: str
     repo_type: str
@@ -57,7 +57,7 @@ class HubFile:
     waited: int = 0
 
     def metadata(self) -> Any:
-        """Returns the commit, ETag, size and location of the file that the hub states now."""
+        """Returns the file's current commit, ETag, size and location on the hub."""
         from huggingface_hub import get_hf_file_metadata, hf_hub_url
 
         endpoint = os.environ.get("HF_ENDPOINT") or None
@@ -66,15 +66,16 @@ class HubFile:
         found = self.asked(lambda: get_hf_file_metadata(url, endpoint=endpoint))
         if not ETAG.fullmatch(found.etag or ""):
             raise Unreachable(
-                f"{self}: the answer is not the hub's, it has no hash of the file, as that of a login page; "
-                "log in to the network or correct HF_ENDPOINT"
+                f"{self}: the answer has no hash of the file and may be a login page; log in to the "
+                f"network or correct HF_ENDPOINT"
             )
         return found
 
     def asked(self, request: Callable[[], Any], part: Path = Path()) -> Any:
-        """Returns what a request gives; one that fails is repeated after pauses where that may help.
+        """Returns the result of a request; repeats it after pauses if the failure may be temporary.
 
-        part: the file to which a request adds; each that adds something gets all pauses. Errors: Unreachable.
+        part: the file that requests append to; progress resets the pauses.
+        Errors: Unreachable.
         """
         from huggingface_hub.errors import HTTPError
 
@@ -98,9 +99,9 @@ class HubFile:
             time.sleep(max(pause, asked))
 
     def _reason(self, error: Exception) -> tuple[str, int]:
-        """Returns why a request failed, and the pause that the hub asks for.
+        """Returns the reason of a failed request, and the pause that the hub requested.
 
-        Errors: Unreachable where it would fail again; OSError of a file of this machine.
+        Errors: Unreachable for a permanent failure; OSError of a local file.
         """
         from huggingface_hub import errors
 
@@ -145,7 +146,7 @@ def size_of(file: Path) -> int:
 
 
 def _in_words(error: Any) -> str:
-    """Returns why the hub refuses a file, and what to do."""
+    """Returns the reason of the hub's refusal, and a remedy."""
     from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError
 
     status = error.response.status_code

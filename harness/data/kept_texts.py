@@ -1,4 +1,4 @@
-"""Derived texts, cached on disk by everything that determines them: computed once for all processes."""
+"""Derived texts, cached on disk by a hash of everything that determines them."""
 
 import hashlib
 import json
@@ -11,14 +11,14 @@ from harness.io.records import read_object
 from harness.paths import made_texts
 
 TEXTS = "texts"
-"""Entry of a file of made texts."""
+"""Key of the texts in a cache file."""
 
 
 def kept(texts: Sequence[str], make: Callable[[str], str], *, by: Sequence[str]) -> list[str]:
     """Returns `make` of each text.
 
-    by: everything else that determines the result; with the texts it names the file. A file that is damaged
-    or cannot be written costs the time to make the texts again.
+    by: everything else that determines the result; with the texts it names the file. If a file is damaged or
+    cannot be written, the texts are computed again.
     """
     name = hashlib.sha256(json.dumps([list(by), list(texts)]).encode()).hexdigest()
     path = made_texts() / f"{name}.json"

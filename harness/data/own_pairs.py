@@ -30,11 +30,11 @@ def read_own_pairs(path: Path) -> list[ScoredPair]:
     """Returns the scored pairs of a file; the extension determines the format.
 
     The first line names the columns, as FIRST, SECOND and SCORE list them; TSV and CSV files without such a
-    line have the two sentences and the score. Empty lines and pairs without a score are left out. Sentences
-    stay as they are. Text is UTF-8, or UTF-16 with a byte order mark. A CSV file may have semicolons, and
-    decimal commas then. A TSV field is unquoted if a program has quoted the whole field. Errors: InputError,
-    with the line, for another format, a missing column, a sentence that is not text, a score that is not a
-    number, fewer than two scored pairs, or scores that are all equal.
+    line have the two sentences and the score. Empty lines and pairs without a score are skipped. Sentences
+    stay unchanged. Text is UTF-8, or UTF-16 with a byte order mark. A CSV file with semicolons may have
+    decimal commas. A TSV field is unquoted if a program has quoted the whole field.
+    Errors: InputError, with the line, for another format, a missing column, a sentence that is not text, a
+    score that is not a number, fewer than two scored pairs, or scores that are all equal.
     """
     if path.suffix.lower() not in ENDINGS:
         raise InputError(f"{path}: expected a file of pairs that ends in {', '.join(ENDINGS)}; rename it")
@@ -54,7 +54,7 @@ def scored_pairs_of(rows: Iterable[tuple[str, Row]], where: str) -> list[ScoredP
         pairs.append(ScoredPair(first, second, _number(score, f"{where}: {place}")))
     if len({pair.score for pair in pairs}) < 2:
         found = f"{len(pairs)} scored pairs" + (", all of one score" if len(pairs) > 1 else "")
-        raise InputError(f"{where}: {found}, expected two or more with different scores")
+        raise InputError(f"{where}: {found}, expected at least two different scores")
     return pairs
 
 
@@ -160,7 +160,7 @@ def _loaded(text: str, where: str) -> Any:
 
 
 def _positions(names: Sequence[str]) -> tuple[int, int, int] | None:
-    """Returns the column numbers of the two sentences and the score; None unless all three exist."""
+    """Returns the columns of the two sentences and the score; None unless all three exist."""
     plain = [re.sub(r"[^a-z0-9]", "", str(name).lower()) for name in names]
     found = [[plain.index(name) for name in known if name in plain] for known in (FIRST, SECOND, SCORE)]
     return (found[0][0], found[1][0], found[2][0]) if all(found) else None

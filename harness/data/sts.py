@@ -67,7 +67,7 @@ def read_stsb(path: Path) -> list[ScoredPair]:
 
 
 def read_sick(path: Path) -> list[ScoredPair]:
-    """Returns the pairs of one SICK file, whose first line names the columns."""
+    """Returns the pairs of a SICK file, whose first line names the columns."""
     lines = tab_separated(path, 1)
     _, names = next(lines, (0, []))
     missing = [name for name in SICK_COLUMNS if name not in names]

@@ -99,7 +99,7 @@ def sentences_of_wikitext(wikitext: str) -> Iterator[str]:
 
 
 def plain_text(wikicode: Wikicode) -> str:
-    """Returns the readable text of parsed wikitext with marks where something was left out."""
+    """Returns the readable text of parsed wikitext, with marks for removed parts."""
     return "".join(_text_of(node) for node in wikicode.nodes)
 
 
@@ -152,7 +152,7 @@ def tidy(line: str) -> str:
 
 
 def is_prose(sentence: str) -> bool:
-    """Returns whether this is one complete sentence of a sensible length without gaps or left-over markup."""
+    """Returns whether a sentence is complete, of a sensible length, and free of gaps and markup."""
     words = sentence.split()
     return (
         SHORTEST <= len(words) <= LONGEST

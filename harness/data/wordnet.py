@@ -41,7 +41,7 @@ class WordNet:
     def _synonyms(self, word: str) -> tuple[str, ...]:
         """Returns the other lemmas of the word's synsets, sorted, in lower case with blanks.
 
-        A listed irregular form may also be a regular one of another word, so both readings count.
+        A listed irregular form may also be a regular form of another word, so both count.
         """
         synsets = [
             synset
@@ -55,8 +55,8 @@ class WordNet:
 class _Reader(WordNetCorpusReader):
     """NLTK's reader without the files that synonyms do not need and Debian does not ship.
 
-    These are `lexnames`, the names of the lexicographers' files, and `index.sense`, by which NLTK joins the
-    words of other languages.
+    These are `lexnames`, the names of the lexicographers' files, and `index.sense`, which NLTK uses for other
+    languages.
     """
 
     def open(self, file: str) -> Any:

@@ -19,11 +19,11 @@ def read_columns(corpus: Path) -> Columns:
 
 
 def column_of(rows: Columns, column: int, *, where: str) -> list[str]:
-    """Returns one column of every row. Errors: InputError if the corpus has fewer."""
+    """Returns one column of every row. Errors: InputError if the corpus has fewer columns."""
     if column >= len(rows[0]):
         raise InputError(
-            f"{where}: column {column} of a corpus with {len(rows[0]) - 1} views, expected a number from "
-            f"0 to that"
+            f"{where}: column {column} of a corpus with {len(rows[0]) - 1} views; use a number from 0 to "
+            f"{len(rows[0]) - 1}"
         )
     return [row[column] for row in rows]
 

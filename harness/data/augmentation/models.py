@@ -1,7 +1,7 @@
 """Texts made by models: translated (Marian), paraphrased (PEGASUS), or with masked tokens filled in.
 
-Models are those of fetched folders: safetensors only, fp32, in eval mode. Legend: B texts, L tokens of the
-longest, V vocabulary.
+Models come from fetched folders: safetensors only, fp32, in eval mode.
+Legend: B texts, L tokens of the longest, V vocabulary.
 """
 
 from collections.abc import Iterator, Sequence
@@ -62,7 +62,7 @@ class Generator:
 
     @torch.no_grad()
     def _generate(self, batch: Sequence[Sequence[int]]) -> list[tuple[str, bool]]:
-        """Returns for each input the decoded output and whether it ended before the limit.
+        """Returns the decoded output of each input, and whether it ended before the limit.
 
         The last position does not count: the model's settings may force an end there.
         """
@@ -125,7 +125,7 @@ class Filler:
         return augmentations
 
     def _draw(self, pieces: Sequence[int], rng: np.random.Generator) -> list[int]:
-        """Returns the sorted positions that are masked: a share of those that hold no special token."""
+        """Returns the sorted masked positions: a share of the positions without special tokens."""
         special = set(self.tokenizer.all_special_ids) - {self.tokenizer.unk_token_id}
         free = [position for position, piece in enumerate(pieces) if piece not in special]
         count = min(len(free), max(1, round(self.settings.share * len(free))))
@@ -138,7 +138,7 @@ class Filler:
         masked: Sequence[Sequence[int]],
         generators: Sequence[np.random.Generator],
     ) -> list[list[str]]:
-        """Returns for each text the tokens that fill its masked positions, without continuation marks."""
+        """Returns the tokens that fill each text's masked positions, without continuation marks."""
         tokens = self.tokenizer.pad({"input_ids": list(batch)}, return_tensors="pt")
         original = tokens["input_ids"].to(self.model.device)  # [B, L]
         mask = torch.zeros_like(original, dtype=torch.bool)

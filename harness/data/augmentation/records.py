@@ -36,9 +36,7 @@ Augmenter = Callable[[Sequence[int], Sequence[str]], list[Augmented]]
 
 
 def row_generator(seed: int, view: int, row: int) -> np.random.Generator:
-    """Returns the generator of one row: keyed by the corpus' seed, the view's number and the row's id, and so
-    independent of other rows.
-    """
+    """Returns the generator of a row, keyed by the corpus' seed, the view's number and the row's id."""
     return np.random.Generator(np.random.Philox(key=seed, counter=[0, 0, view, row]))
 
 
@@ -58,8 +56,9 @@ def judged(text: str, made: str, *, runaway: bool = False) -> Augmented:
 def augment_all(
     texts: Sequence[str], augmenter: Augmenter, folder: Path, *, part: int = PART
 ) -> list[Augmented]:
-    """Returns one augmentation a row; existing parts in `folder` are reused. folder: named by the identity of
-    the corpus, see `harness.stages.identity.corpus_identity`. Errors: InputError for a damaged part.
+    """Returns one augmentation per row; existing parts in `folder` are reused. folder: named by the
+    identity of the corpus, see `harness.stages.identity.corpus_identity`. Errors: InputError for a damaged
+    part.
     """
     records: list[Augmented] = []
     with tqdm(total=len(texts), unit=" rows", disable=None) as bar:

@@ -1,6 +1,6 @@
-"""The kinds of view that a derived corpus may declare, with their settings; imports nothing heavy.
+"""The kinds of view that a derived corpus may declare, with their settings; loads no heavy library.
 
-A view augments one `column` of the origin: 0 is its sentences, p its view p. No setting has a default: the
+A view augments one `column` of the origin: 0 is its sentences, p its view p. Settings have no defaults: the
 numbers are in recipes/corpora.yaml.
 """
 
@@ -42,13 +42,13 @@ class Generate(_View):
 
 
 class Fill(_View):
-    """Each text with a share of its word pieces masked and filled in; the tool is a masked language model."""
+    """Each text with a share of its tokens masked and filled in; the tool is a masked language model."""
 
     kind: Literal["fill"]
-    share: float = Field(gt=0, lt=1, description="share of the word pieces that is masked, at least one")
-    choice: Literal["best", "sample"] = Field(description="the likeliest word piece, or a draw")
+    share: float = Field(gt=0, lt=1, description="share of the tokens that is masked, at least one token")
+    choice: Literal["best", "sample"] = Field(description="the most probable token, or a sample")
     max_input: int = Field(
-        ge=3, description="input tokens, special tokens included; the rest is kept as it is"
+        ge=3, description="input tokens, special tokens included; the rest stays unchanged"
     )
     batch_tokens: int = Field(ge=1, description="padded input tokens of one batch")
 
@@ -56,8 +56,8 @@ class Fill(_View):
 class Edit(_View):
     """Each text with words edited; `synonym` and `insert` need a WordNet folder as the tool.
 
-    `crop` and `remove` are SimCSE's: a run of neighbours is kept, or an exact number of words goes. The
-    others are EDA's, whose `delete` draws for each word alone.
+    `crop` and `remove` are SimCSE's: contiguous words are kept, or an exact number of words is removed. The
+    others are EDA's, whose `delete` draws for each word independently.
     """
 
     kind: Literal["synonym", "insert", "swap", "delete", "crop", "remove"]
@@ -65,7 +65,7 @@ class Edit(_View):
         ge=0, lt=1, description="share of the words; for delete the probability of each word"
     )
     at_least: int = Field(ge=0, description="fewest edits of a text; for delete and crop 0")
-    clean: bool = Field(description="first lower the case and drop everything but letters and blanks")
+    clean: bool = Field(description="first convert to lower case and keep only letters and blanks")
 
 
 SENTENCE_PIECES = ("sentencepiece", "protobuf")
