@@ -18,10 +18,10 @@ from harness.errors import CONTROL, InputError, near_matches, without_passwords
 from harness.process import prepare
 
 ROOMS = ("commands", "stages")
-"""Folders with commands: a file is a command if its first line has the form COMMAND_LINE, as stages do."""
+"""Folders with commands: a file is a command if its first line has the form COMMAND_LINE."""
 HEADLINE = re.compile(r'"""`sentbench ((?:stage )?[\w-]+)`: (.+)\.$')
 STAGE = "stage"
-"""The first word of a stage of the pipeline, which dvc.yaml calls; help does not list them."""
+"""First word of the pipeline's stages, which dvc.yaml calls; help does not list them."""
 GROUPS = {
     "check a number": ("verify", "list", "report"),
     "run a table": ("plan", "data", "launch"),
@@ -62,7 +62,7 @@ class CommandParser(argparse.ArgumentParser):
         raise InputError(f"{shown}{near}; `{self.prog} --help` shows what is expected")
 
     def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]
-        """Parses as argparse does, but refuses `--option=--`, which argparse would read as a list."""
+        """Parses like argparse, but refuses `--option=--`, which argparse would read as a list."""
         for word in args or ():
             if word.startswith("--") and word.endswith("=--"):
                 self.error(f"argument {word[:-3]}: expected one argument")
@@ -70,10 +70,10 @@ class CommandParser(argparse.ArgumentParser):
 
 
 class PrintCompletion(argparse.Action):
-    """Prints the script of a shell, made of the commands of this version, and ends."""
+    """Prints the completion script of a shell and exits."""
 
     def __call__(self, parser, namespace, values, option_string=None):  # type: ignore[no-untyped-def]
-        """Prints; the name and its arguments are argparse's. Every module of a command is imported."""
+        """Called by argparse; imports every module of a command."""
         import shtab
 
         listed = {name: [parser_of(name)] for name in public()}
@@ -87,7 +87,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     open_closed_streams()
     prepare()
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # a path may hold bytes that are no characters
+        sys.stdout.reconfigure(errors="backslashreplace")  # a path may contain bytes that are not characters
     try:
         code = run_command(words)
         sys.stdout.flush()
@@ -99,7 +99,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         problem = one_line(str(error))
     except OSError as error:
         path, reason = error.filename or "a file", error.strerror or " ".join(str(error).split())
-        problem = one_line(f"{path}: {reason}; expected to read or write it; free space or correct the path")
+        problem = one_line(f"{path}: {reason}; free space or correct the path")
     except ModuleNotFoundError as error:
         package = str(error.name).partition(".")[0]
         if package not in EXTRAS:
@@ -108,7 +108,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             f"{package} is not installed; `{sys.executable} -m pip install 'sentbench[{EXTRAS[package]}]'`"
         )
     except KeyboardInterrupt:
-        left = "nothing half-written is left"
+        left = "incomplete outputs are removed"
         with suppress(InputError, IndexError):
             left = getattr(module_of(command_in(words)[0]), "CONTINUES", left)
         print(f"\nsentbench: interrupted; {left}", file=sys.stderr)
@@ -118,9 +118,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def open_closed_streams() -> None:
-    """Opens the null device for each standard stream that the caller has closed, as with `2>&-`.
-
-    Without it the next file that is opened would get the stream's number, and what is printed.
+    """Opens the null device for each standard stream that the caller has closed, as with `2>&-`. Otherwise
+    the next opened file would get the stream's number and its output.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         try:
@@ -138,10 +137,10 @@ def one_line(text: str) -> str:
 
 
 def run_command(words: Sequence[str]) -> int:
-    """Runs the command that the first word names, with the other words, and returns its exit code.
+    """Runs a command, given by its name and arguments, and returns its exit code.
 
     All commands take `--include DIR`.
-    Errors: InputError if there is no such command, or its arguments are wrong.
+    Errors: InputError for an unknown command or wrong arguments.
     """
     parser = CommandParser(prog="sentbench", add_help=False, allow_abbrev=False)
     parser.add_argument("--include", action="append", default=[], metavar="DIR")
@@ -157,9 +156,8 @@ def run_command(words: Sequence[str]) -> int:
 
 
 def command_in(words: Sequence[str]) -> tuple[str, Sequence[str]]:
-    """Returns the name of the command that words begin with, `stage train` for a stage, and its arguments.
-
-    Errors: InputError if there is no such command.
+    """Returns the name of the command at the start of words, `stage train` for a stage, and its arguments.
+    Errors: InputError for an unknown command.
     """
     length = 2 if words[0] == STAGE else 1
     name = " ".join(words[:length])
@@ -186,7 +184,7 @@ def parser_of(name: str) -> CommandParser:
 
 
 class Command(NamedTuple):
-    """What a command does, as the first line of its file says it, and the module of that file."""
+    """A command: its description, from the first line of its file, and its module."""
 
     says: str
     module: str
@@ -194,7 +192,7 @@ class Command(NamedTuple):
 
 @cache
 def commands() -> dict[str, Command]:
-    """Returns each command by its name, which the first line of its file gives; imports nothing."""
+    """Returns the commands by name, from the first lines of their files, without imports."""
     found = {}
     for path in (path for room in ROOMS for path in Path(__file__).with_name(room).glob("[!_]*.py")):
         with path.open(encoding="utf-8") as file:
@@ -205,7 +203,7 @@ def commands() -> dict[str, Command]:
 
 
 def public() -> list[str]:
-    """Returns the commands that help lists, by group: all but the stages."""
+    """Returns the commands that help lists, all except stages, by group."""
     return [name for names in GROUPS.values() for name in names]
 
 
@@ -216,7 +214,7 @@ def module_of(name: str) -> ModuleType:
 
 def overview(parents: Mapping[str, list[CommandParser]] | None = None) -> CommandParser:
     """Returns the parser of `sentbench --help` and `--version`; parents: the parsers of its commands."""
-    hidden = argparse.SUPPRESS if parents is None else None  # completion leaves out what is suppressed
+    hidden = argparse.SUPPRESS if parents is None else None  # completion skips suppressed arguments
     parser = CommandParser(
         prog="sentbench",
         usage="sentbench [--version] [--print-completion SHELL] COMMAND ...",
@@ -237,7 +235,7 @@ def overview(parents: Mapping[str, list[CommandParser]] | None = None) -> Comman
 
 
 def listing() -> str:
-    """Returns the commands by who uses them, a line each, and what all of them take."""
+    """Returns the help's list of commands by user, and the common options."""
     lines = []
     for group, names in GROUPS.items():
         lines += [f"{group}:", *(f"  {name:<9} {commands()[name].says}" for name in names), ""]
@@ -245,7 +243,7 @@ def listing() -> str:
         [
             *lines,
             "`sentbench COMMAND --help` shows options and an example. Every command takes",
-            "`--include DIR`, a folder with methods, tasks, recipes and tables of your own.",
+            "`--include DIR`, a folder with your methods, tasks, recipes and tables.",
             f"`--print-completion SHELL` completes words in {', '.join(SHELLS)}.",
         ]
     )

@@ -1,4 +1,4 @@
-"""The error for bad input, one class for the harness and `methods.core`, and how it is printed."""
+"""The error for bad input, shared by the harness and `methods.core`, and its output."""
 
 import re
 from pathlib import Path
@@ -17,15 +17,15 @@ __all__ = [
 
 _CONTROLS = r"\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff"
 CONTROL = re.compile(f"[{_CONTROLS}]")
-"""Characters that move a terminal's cursor, reverse the direction of text, or are half of a character."""
+"""Characters that move a terminal's cursor or reverse the direction of text, and lone surrogates."""
 CREDENTIALS = re.compile(r"(?<=://)[^/\s]+@")
-"""User and password of an address, as HF_ENDPOINT or a proxy may have them."""
+"""User and password in an address, for example of HF_ENDPOINT or a proxy."""
 REASONS = (ImportError, NameError, AttributeError, TypeError, ValueError, SyntaxError)
 """Errors of a custom module during its import that are reported in one line."""
 
 
 def without_passwords(text: str) -> str:
-    """Returns a text whose addresses have no user and password."""
+    """Returns a text without users and passwords in its addresses."""
     return CREDENTIALS.sub("", text)
 
 

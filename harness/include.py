@@ -29,7 +29,8 @@ GROUPS = ("sentbench.methods", "sentbench.tasks", "sentbench.plans")
 def include_all(folders: Iterable[str]) -> None:
     """Includes packages with entry points, the folders of SENTBENCH_INCLUDE, and then these.
 
-    Processes that this one starts include the same. Errors: InputError as of `include`.
+    Child processes include the same.
+    Errors: InputError as of `include`.
     """
     named = [*filter(None, os.environ.get(INCLUDE, "").split(os.pathsep)), *folders]
     wanted = list(dict.fromkeys(Path(name).resolve() for name in named))
@@ -44,7 +45,7 @@ def include_all(folders: Iterable[str]) -> None:
 def include(folder: Path) -> None:
     """Adds the parts of a folder; repeated calls have no effect.
 
-    Errors: InputError for a folder that has none of PARTS, or a name that exists already.
+    Errors: InputError for a folder without any of PARTS, or a name that exists already.
     """
     if not folder.is_dir() or not any((folder / part).exists() for part in PARTS):
         raise InputError(f"{folder}: expected a folder with some of {', '.join(PARTS)}; check the path")
@@ -81,15 +82,16 @@ def _add_pairs(folder: Path) -> None:
 
 
 def include_method(file: Path) -> str:
-    """Includes a method of one file, imports it and returns its name: that of the file, with - for _.
+    """Includes the method of a file, imports it and returns its name: the file's name, with - for _.
 
-    Modules in the same folder can be imported by it. Errors: InputError for a file without one method, for an
-    import error, with file and line, and for the name of an existing method.
+    Modules in the same folder can be imported by it.
+    Errors: InputError for a file without one method, for an import error, with file and line, and for the
+    name of an existing method.
     """
     if not file.is_file() or file.suffix != ".py":
         raise InputError(f"{file}: expected a Python file with a method; check the path")
     file = file.resolve()
-    if MODULES.get(f"methods.{file.stem}") == file.with_suffix(""):  # it may have changed since
+    if MODULES.get(f"methods.{file.stem}") == file.with_suffix(""):  # may have changed since
         METHODS.pop(file.stem.replace("_", "-"), None)
     _add_helpers(file.parent, omit=(file.stem,))
     name = _add_method(file)
@@ -105,7 +107,7 @@ def include_method(file: Path) -> str:
     try:
         load_method(name)
     except TypeError:
-        raise InputError(f"{file}: defines no method, or several; expected one class of Method") from None
+        raise InputError(f"{file}: must define exactly one subclass of Method") from None
     return name
 
 

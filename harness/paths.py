@@ -12,7 +12,7 @@ import platformdirs
 from harness.errors import InputError
 
 INSTALLED = Path(__file__).resolve().parents[1]
-"""The folder that holds this package: a checkout, or the site-packages of a wheel with its declarations."""
+"""The parent folder of this package: a checkout, or site-packages with the declarations of a wheel."""
 
 PARAMS = Path("params.yaml")
 RECIPES = Path("recipes")
@@ -58,11 +58,11 @@ CORPUS_RESUME = RESUME / "corpora"
 
 
 INCLUDE = "SENTBENCH_INCLUDE"
-"""Names folders as PATH does; a command hands them on to the processes that it starts."""
+"""Environment variable with folders, separated as in PATH; inherited by child processes."""
 FOLDERS: list[Path] = []
 """Folders with the layout of this repository: recipes, published numbers and tables are read from them."""
 MODULES: dict[str, Path] = {}
-"""Module or package -> its path without the ending; the identity of a run covers what it imports of them."""
+"""Included module or package -> its path without the ending; part of a run's identity if imported."""
 TASK_MODULES: list[str] = []
 """Modules of installed packages that declare TASKS."""
 
@@ -73,7 +73,7 @@ def stored_vectors(key: str) -> Path:
 
 
 def is_project(folder: Path = Path()) -> bool:
-    """Returns whether a folder holds a plan: commands write data, caches and logs in such a folder only."""
+    """Returns whether a folder has a plan; commands write data, caches and logs only in such folders."""
     plan = folder / PARAMS
     return plan.is_file() and any(
         line.startswith("plan:") for line in plan.open(encoding="utf-8", errors="replace")
@@ -95,7 +95,7 @@ def made_texts() -> Path:
 def data_roots() -> list[Path]:
     """Returns the folders that are searched for a source; a missing one is fetched into the last.
 
-    SENTBENCH_DATA names the only one. Outside a project `data` is read, and the user's cache is written.
+    SENTBENCH_DATA replaces them. Outside a project `data` is read, and the user's cache is written.
     """
     named = os.environ.get("SENTBENCH_DATA")
     if named:
@@ -104,7 +104,7 @@ def data_roots() -> list[Path]:
 
 
 def is_checkout() -> bool:
-    """Returns whether the current folder has declarations of its own."""
+    """Returns whether the current folder has declarations."""
     return is_project() or (LEADERBOARDS.is_dir() and RECIPES.is_dir())
 
 
@@ -117,9 +117,7 @@ def declared(path: Path) -> Path:
 def need_checkout(work: str) -> None:
     """Raises InputError, which names the work, unless the current folder is a project's."""
     if not is_checkout():
-        raise InputError(
-            f"{work}: run this in a checkout of the project; this folder has no plan and no declarations"
-        )
+        raise InputError(f"{work}: run this in a checkout of the project")
 
 
 def declarations_of(folder: Path) -> list[Path]:
@@ -127,7 +125,7 @@ def declarations_of(folder: Path) -> list[Path]:
 
     Errors: InputError if the first folder has none.
     """
-    from harness.io.declarations import list_declarations  # the list of tasks is made without pydantic
+    from harness.io.declarations import list_declarations  # avoids pydantic when tasks are listed
 
     return [*list_declarations(folder), *own_files(folder.name, "*.yaml")]
 

@@ -3,7 +3,7 @@
 The numerical libraries choose kernels by the processor's instruction set, vendor and caches, so the last
 digits of results differ between processors. Under the variables of PORTABLE they choose the same kernels on
 every x86-64 processor with AVX2 and FMA, and results have the same bits. The variables are read when NumPy
-and torch load, so they are set before that. Without them the arithmetic is `native`: the fastest of the
+and torch load, so they are set before that. Without them the arithmetic is `native`, the fastest of the
 machine.
 """
 
@@ -27,7 +27,7 @@ _ONE_AT_A_TIME = RLock()
 Arithmetic = Literal["portable", "native"]
 
 PASSIVE = {"OMP_WAIT_POLICY": "passive", "GOMP_SPINCOUNT": "0", "KMP_BLOCKTIME": "0"}
-"""Idle OpenMP threads sleep instead of spinning in the time of another process."""
+"""Idle OpenMP threads sleep instead of spinning, which would slow other processes."""
 
 PORTABLE = {
     "ATEN_CPU_CAPABILITY": "avx2",  # torch's own kernels
@@ -35,7 +35,7 @@ PORTABLE = {
     "MKL_CBWR": "COMPATIBLE",  # MKL's AVX2 setting still differs between vendors in exp, eigh and svd
     "OPENBLAS_CORETYPE": "Haswell",  # NumPy's and SciPy's products
     "NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR",
-    "OMP_NUM_THREADS": "1",  # more threads take sums in another order
+    "OMP_NUM_THREADS": "1",  # more threads change the order of sums
     "MKL_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
 }
@@ -51,7 +51,7 @@ DEVICES = ("auto", "cpu", "cuda")
 DEVICE = {"choices": DEVICES, "default": "auto"}
 """The argument `--device` of a command."""
 X86_64 = ("x86_64", "AMD64")
-"""Names that systems give to the x86-64 architecture."""
+"""Names of the x86-64 architecture."""
 REPLACED = "SENTBENCH_NATIVE_VARIABLES"
 """Environment variable with the values that PORTABLE replaced, as JSON."""
 
@@ -92,8 +92,8 @@ _trimmed = 0.0
 def give_back_freed_memory() -> None:
     """Gives whole free pages back to the system, at most every TRIMMED_AFTER seconds.
 
-    Row lengths differ between batches, so blocks of many different sizes are freed. Without this a training
-    of BERT-tiny on a million sentences grew to 3.6 GB in six minutes, of which it used 2 GB.
+    Row lengths differ between batches, so blocks of many different sizes are freed. Without trimming, a
+    training of BERT-tiny on a million sentences grew to 3.6 GB in six minutes, while it used 2 GB.
     """
     global _trimmed
     now, trim = time.monotonic(), _of_glibc("malloc_trim")
@@ -197,7 +197,7 @@ def compute_on(arithmetic: Arithmetic, wanted: str) -> str:
 
 
 def resolve_device(wanted: str) -> str:
-    """Returns `cpu` or `cuda`; InputError for another device, or if CUDA is asked for and absent."""
+    """Returns `cpu` or `cuda`; InputError for another device, or if CUDA is requested but not available."""
     import torch
 
     if wanted not in DEVICES:

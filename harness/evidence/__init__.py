@@ -1,1 +1,1 @@
-"""Published numbers, what others and we have measured, and the rules that judge a number."""
+"""Published numbers, independent and our measurements, and the rules of verdicts."""

@@ -1,7 +1,7 @@
 """Comparisons of systems: ranks, claims, false-discovery control, and the bootstrap over pairs of a test set.
 
-The pairs are drawn again with replacement; systems are compared on the same draws, so that the difficulty of
-a set of pairs does not count as a difference (Efron and Tibshirani 1993, chapters 8 and 13).
+Pairs are resampled with replacement; systems are compared on the same draws, so the difficulty of a draw does
+not count as a difference (Efron and Tibshirani 1993, chapters 8 and 13).
 """
 
 import math
@@ -18,12 +18,13 @@ from harness.evidence.statistics import Interval, WelchComparison, student
 
 Claimed = Literal["supported", "contradicted", "inconclusive"]
 RESAMPLES = 1000
-"""Draws behind an interval: its ends then move by about a twentieth of its width with another seed."""
+"""Draws of an interval; with another seed its ends move by about a twentieth of its width."""
 CONFIDENCE = 0.95
 
 
 def surviving(p: Sequence[float]) -> list[bool]:
-    """Returns which "does not replicate" hold at the false-discovery rate LEVEL (Benjamini-Hochberg)."""
+    """Returns whether each "does not replicate" holds at the false-discovery rate LEVEL
+    (Benjamini-Hochberg)."""
     if not p:
         return []
     from scipy.stats import false_discovery_control  # takes a second to import
@@ -34,9 +35,9 @@ def surviving(p: Sequence[float]) -> list[bool]:
 def rank_intervals(
     groups: Sequence[Sequence[float]], exact: Sequence[bool], *, lower_is_better: bool = False
 ) -> list[tuple[int, int]]:
-    """Returns the range of possible ranks of each system, 1 the best. A system may be the best unless another
-    one is shown to be better. Two systems are told apart by Tukey's range at LEVEL, so the ranks of all
-    systems hold together. Of two systems without random draws the difference is exact.
+    """Returns the range of possible ranks of each system, 1 the best. A system may be the best unless
+    another one is shown to be better. Two systems are distinguished by Tukey's range at LEVEL, so the
+    ranks of all systems hold jointly. The difference of two systems without random draws is exact.
     """
     means, apart = told_apart(groups, exact)
     above = apart & (means[:, None] > means)  # [i, j]: i is shown to be above j
@@ -47,13 +48,13 @@ def rank_intervals(
 
 
 def told_apart(groups: Sequence[Sequence[float]], exact: Sequence[bool]) -> tuple[np.ndarray, np.ndarray]:
-    """Returns means [N], and which pairs of systems differ by more than Tukey's range [N, N].
+    """Returns means [N], and the mask of pairs of systems that differ by more than Tukey's range [N, N].
 
-    exact: a system without random draws, which has no error. The standard deviation is pooled over the seeds
-    of all others, also for a system with one seed (Kramer 1956 for unequal numbers); without two seeds of
-    any, only exact systems are told apart. Two systems that vary more than the pool are held to their own
-    variance, and a pair of which both have seeds must also differ by Welch's test at LEVEL, which has no p
-    where a side has no variance of its own.
+    exact: whether a system has no random draws and thus no error. The standard deviation is pooled over the
+    seeds of all others, also for a system with one seed (Kramer 1956 for unequal numbers); if no system has
+    two seeds, only exact systems are distinguished. Two systems that vary more than the pool use their own
+    variance. A pair with seeds on both sides must also differ by Welch's test at LEVEL, which has no p if a
+    side has no variance.
     """
     means, sizes = np.array([[statistics.mean(group), len(group)] for group in groups]).T
     size, fixed = np.abs(means[:, None] - means), np.array(exact, dtype=bool)
@@ -71,7 +72,7 @@ def told_apart(groups: Sequence[Sequence[float]], exact: Sequence[bool]) -> tupl
 
 
 def _welch(means: np.ndarray, sds: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Returns the p-values of Welch's test of each pair [N, N], nan where a side of one seed takes part."""
+    """Returns the p-values of Welch's test of each pair [N, N], nan if a side has one seed."""
     from scipy.stats import ttest_ind_from_stats  # takes a second to import
 
     one = means[:, None], sds[:, None], sizes[:, None]
@@ -88,14 +89,14 @@ def pooled_variance(groups: Sequence[Sequence[float]]) -> tuple[float, int]:
 
 @cache
 def critical_range(groups: int, freedom: int, level: float = LEVEL) -> float:
-    """Returns the range of so many means, in standard errors, that is exceeded with probability `level`."""
+    """Returns the range of the means, in standard errors, that is exceeded with probability `level`."""
     from scipy.stats import studentized_range  # takes seconds to import
 
     return float(studentized_range.ppf(1 - level, groups, freedom))
 
 
 class Pair(NamedTuple):
-    """Scores of two systems, the first said to be above; with a margin, said to be the same within it."""
+    """Scores of two systems for a claim: the first is above, or with a margin, both are equal within it."""
 
     ours: Sequence[float]
     theirs: Sequence[float]
@@ -105,8 +106,8 @@ class Pair(NamedTuple):
 def claimed(found: WelchComparison | None, *, margin: float = 0.0) -> Claimed:
     """Returns the answer of a comparison to the claim that the first is above the second.
 
-    Supported or contradicted: the interval is wholly above or below 0; of a claim that both are the same
-    within a margin that is not 0, wholly inside or outside of it.
+    Supported or contradicted: the interval is entirely above or below 0; for a claim of equality within a
+    nonzero margin, entirely inside or outside of it.
     """
     if found is None:
         return "inconclusive"
@@ -120,12 +121,12 @@ def claimed(found: WelchComparison | None, *, margin: float = 0.0) -> Claimed:
 
 
 def claimed_among_many(pairs: Sequence[Pair]) -> list[tuple[WelchComparison | None, Claimed]]:
-    """Returns Welch's tests of many pairs and what they say of their claims, with the false-discovery rate at
-    LEVEL; the seeds up to the last common look count, before the first look there is no test.
+    """Returns Welch's tests of many pairs and the answers to their claims, with the false-discovery rate at
+    LEVEL. The seeds up to the last common look count; before the first look there is no test.
 
-    Benjamini-Hochberg, through intervals: of the pairs that reached a look the largest share is answered
-    whose answers all hold at the level of a look times that share, and the intervals have that level
-    (Benjamini and Yekutieli 2005).
+    Benjamini-Hochberg on intervals: among the pairs that reached a look, the largest share is answered whose
+    answers all hold at the level of a look times that share. The intervals have that level (Benjamini and
+    Yekutieli 2005).
     """
     share = 1.0
     looks = [look_of(min(len(pair.ours), len(pair.theirs))) for pair in pairs]
@@ -145,8 +146,9 @@ def claimed_among_many(pairs: Sequence[Pair]) -> list[tuple[WelchComparison | No
 
 
 def look_that_shows(difference: float, sd: float, target: float) -> int | None:
-    """Returns the first look at which one claim of a true difference is answered with probability `target`,
-    by the test of `claimed_among_many`; None where no look is enough. sd: between the seeds of either side.
+    """Returns the first look at which a single claim of a true difference is answered with probability
+    `target`, by the test of `claimed_among_many`; None if no look is enough. sd: between the seeds of
+    either side.
     """
     return next(
         (look for look in LOOKS if statistics.power(difference, sd, look, TWO_SIDED_AT_A_LOOK) >= target),
@@ -164,9 +166,9 @@ def resampled_correlations(
 ) -> np.ndarray:
     """Returns the correlation of each system's similarities with the gold scores in each draw of the pairs.
 
-    ranked: Spearman's correlation, tied values sharing their mean rank; else Pearson's. stream: what keys the
-    random numbers, for example a seed and the bytes of a task's name; equal streams give equal draws.
-    Shapes: gold [N], similarities S times [N]; returns [S, resamples]. nan where a draw has one value alone.
+    ranked: Spearman's correlation, with mean ranks for ties; otherwise Pearson's. stream: key of the random
+    numbers, for example a seed and the bytes of a task's name; equal streams give equal draws.
+    Shapes: gold [N], similarities S times [N]; returns [S, resamples]. nan if all values of a draw are equal.
     Errors: ValueError if the lengths differ.
     """
     if any(len(values) != len(gold) for values in similarities):
@@ -187,7 +189,7 @@ def resampled_correlations(
 
 
 class _Column:
-    """One list of values, sorted once, of which any draw is centred without sorting again."""
+    """A list of values, sorted once, so that draws are centred without sorting."""
 
     def __init__(self, values: np.ndarray, *, ranked: bool) -> None:
         self.values, self.ranked = values.astype(float), ranked
@@ -208,10 +210,11 @@ def multibootstrap(
 ) -> np.ndarray:
     """Returns the mean difference in each draw of both seeds and pairs; [resamples].
 
-    differences: of each paired seed in each draw of the pairs, [seeds, resamples]; all seeds
-    have the same pairs. Source: Sellam et al. 2022 (MultiBERTs), section 3. It needs two seeds. Drawing few
-    seeds again shows too little of their variance: their part of a draw is stretched to Student's quantile
-    of an interval with this confidence.
+    differences: of each paired seed in each draw of the pairs, [seeds, resamples]; all seeds have the same
+    pairs.
+    Source: Sellam et al. 2022 (MultiBERTs), section 3. It needs two seeds. Resampling few seeds
+    underestimates their variance, so their part of a draw is scaled to Student's quantile for this
+    confidence.
     """
     seeds, resamples = differences.shape
     drawn = np.random.default_rng([*stream, seeds]).integers(seeds, size=(seeds, resamples))
@@ -223,7 +226,7 @@ def multibootstrap(
 
 
 def percentile_interval(draws: np.ndarray, confidence: float = CONFIDENCE) -> Interval | None:
-    """Returns the middle part of the draws that are defined; None where fewer than half of them are."""
+    """Returns the percentile interval of the defined draws; None if fewer than half are defined."""
     known = draws[np.isfinite(draws)]
     if 2 * len(known) < len(draws):
         return None

@@ -18,7 +18,7 @@ ABOUT = "contributor.yaml"
 CORRELATIONS = ("spearman", "pearson")
 """Metrics whose digits identify a run; counts of examples may agree between runs."""
 DIGITS = 9
-"""Decimals in which scores are compared: one fewer than in a result file."""
+"""Decimals of compared scores, one fewer than in a result file."""
 Declared = Callable[[str], Mapping[str, object] | None]
 """Returns the description of a run (id, seed, recipe ...) according to the recipes; None if no recipe
 declares the run."""
@@ -84,13 +84,11 @@ def read_contributed(path: Path, declared: Declared) -> ResultFile:
     """Returns a result file. Errors: InputError if it is invalid, or differs from the run that the recipes
     declare."""
     if path.suffix != ".json" or not path.is_file():
-        raise InputError(f"{path}: expected {ABOUT} and result files RUN.json only; remove it")
+        raise InputError(f"{path}: expected {ABOUT} and result files RUN.json only")
     result = read_result(path)
     key = result.run.key
     if path.stem != key:
-        raise InputError(
-            f"{path}: holds the run {key!r}, expected {path.stem!r}; rename the file to {key}.json"
-        )
+        raise InputError(f"{path}: holds the run {key!r}; rename the file to {key}.json")
     expected = declared(key)
     if expected is None:
         raise InputError(f"{path}: no recipe declares {key!r}; see `sentbench list systems`")
@@ -117,13 +115,13 @@ class Present:
         """
         weights = self._by_weights.get(result.provenance.encoder_sha256)
         if weights is not None:
-            raise InputError(f"{name}: a copy of {weights}: the weights are the same; leave it out")
+            raise InputError(f"{name}: a copy of {weights}: the weights are the same; remove it")
         keys = list(_digits(result))
         equal = Counter(other for key in keys for other in self._by_score.get(key, ()))
         for other, count in equal.most_common(1):
             if 2 * count > len(keys):
                 raise InputError(
-                    f"{name}: a copy of {other}: {count} of {len(keys)} scores are the same; leave it out"
+                    f"{name}: a copy of {other}: {count} of {len(keys)} scores are the same; remove it"
                 )
         self._keep(result, name)
 

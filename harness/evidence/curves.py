@@ -14,7 +14,7 @@ from harness.io.records import read_object, rounded
 from harness.paths import REPORTS
 
 EVALUATIONS = "evaluations"
-"""Entry of the file: its evaluations in the order of their steps."""
+"""Key of the evaluations in the file, in the order of their steps."""
 
 LOSSES = REPORTS / "losses"
 """One file for each run, which only `dvc plots` reads."""

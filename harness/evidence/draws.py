@@ -22,9 +22,9 @@ class Share(NamedTuple):
 
 @dataclass(frozen=True)
 class RunPercentile:
-    """A reported single run among `runs` single runs of `sources`, each source of others counted once.
+    """A reported single run among `runs` single runs of `sources`; each independent source counts once.
 
-    share: of the draws below it; above: how many of the runs are above it.
+    share: of the draws below it; above: number of runs above it.
     """
 
     share: Share
@@ -34,10 +34,9 @@ class RunPercentile:
 
 
 def placed(runs: Mapping[str, Sequence[float]], reported: float, *, rounding: float = 0.0) -> RunPercentile:
-    """Returns where a reported single run lies among `runs`, the single runs of each source that has some.
-
-    A source of others is one draw however many runs it has, for all of them are of one implementation; each
-    of our seeds is one (`OURS`).
+    """Returns the percentile of a reported single run among `runs`, the single runs by source. An
+    independent source is one draw, because all its runs have the same implementation; each of our seeds is
+    one draw (`OURS`).
     """
     draws: list[Sequence[float]] = [[value] for value in runs.get(OURS, ())]
     draws += [values for source, values in runs.items() if source != OURS]
@@ -49,10 +48,10 @@ def placed(runs: Mapping[str, Sequence[float]], reported: float, *, rounding: fl
 def percentile(draws: Sequence[Sequence[float]], reported: float, *, rounding: float = 0.0) -> Share:
     """Returns the share of draws below a reported value, ties counted half, with its 95 % interval.
 
-    A draw is one run, or several that count as one: then its part below the value counts. Runs within
-    `rounding` of it are ties. The interval is Clopper and Pearson's of the true share of draws below the
-    value; with ties it reaches from the lower end without to the upper end with all of them, and parts of a
-    draw are rounded outwards. It covers at least 95 %.
+    A draw is one run, or several runs with equal weights that sum to 1. Runs within `rounding` of the value
+    are ties. The interval is Clopper and Pearson's for the true share of draws below the value; it extends
+    from the lower end without ties to the upper end with all ties, and parts of a draw are rounded outwards.
+    It covers at least 95 %.
     """
     slack, count = rounding + 1e-9, len(draws)
     below = math.fsum(sum(run < reported - slack for run in runs) / len(runs) for runs in draws)
@@ -63,7 +62,7 @@ def percentile(draws: Sequence[Sequence[float]], reported: float, *, rounding: f
 
 
 def clopper_pearson(successes: int, trials: int) -> Interval:
-    """Returns the exact binomial 95 % interval of a chance of which `trials` showed `successes`.
+    """Returns the exact binomial 95 % interval of a probability, after `successes` in `trials`.
 
     Source: Clopper and Pearson 1934.
     """

@@ -31,8 +31,8 @@ def results_of(name: str) -> list[ResultFile]:
 
 
 def committed_results() -> tuple[list[ResultFile], str]:
-    """Returns the committed results and "", or an empty list and the reason why there are none. Without git:
-    the copy that `make reproduce` keeps, before a first run the files of reports/scores.
+    """Returns the committed results and "", or an empty list and the reason. Without git: the copy that
+    `make reproduce` keeps or, before a first run, the files of reports/scores.
     """
     if is_revision("HEAD"):
         try:
@@ -43,12 +43,12 @@ def committed_results() -> tuple[list[ResultFile], str]:
         return read_results(COMMITTED.glob("*.json")), ""
     if EMBEDDINGS.is_dir():  # a run has replaced results
         refusal = git_refusal() or "this folder has no commit"
-        return [], f"{refusal}, and `make reproduce` has kept no copy of the committed results"
+        return [], f"{refusal}, and there is no copy of the committed results from `make reproduce`"
     return read_results(SCORES.glob("*.json")), ""
 
 
 def changed_files(*names: str) -> list[str]:
-    """Returns the files of the current folder below these names that `git restore` would put back, sorted."""
+    """Returns the files of the current folder below these names that `git restore` would restore, sorted."""
     listed = _git("diff", "--name-only", "--relative", "-z", "--", *names)
     return sorted(filter(None, (listed or b"").decode("utf-8", "surrogateescape").split("\0")))
 

@@ -1,4 +1,4 @@
-"""The ledger of replications by others: declared studies and the published numbers that they name."""
+"""The ledger of independent replications: declared studies and the published numbers that they name."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ COLUMNS: dict[str, str] = {
 mean of the seven STS test sets, `gain-over-simcse` a difference of two such means."""
 
 Kind = Literal["re-run", "other-recipe", "checkpoint", "quoted"]
-"""How a number came about: trained by the published recipe as far as stated, trained with a stated
-difference, measured on released weights, or repeated from print (which is no evidence)."""
+"""Origin of a number: trained by the published recipe as far as stated, trained with a stated difference,
+measured on released weights, or quoted (which is not evidence)."""
 
 
 class Summary(DeclaredModel):
@@ -45,9 +45,9 @@ class Summary(DeclaredModel):
         if self.low is not None and self.high is not None and self.low >= self.high:
             raise ValueError(f"low {self.low} is not below high {self.high}, expected a range")
         if self.n is None and (self.low is None or self.high is None):
-            raise ValueError("a summary without n, expected it, or low and high")
+            raise ValueError("a summary needs n, or low and high")
         if self.n and self.mean is None and self.sd is None:
-            raise ValueError("a summary without mean and sd, expected one of them")
+            raise ValueError("a summary needs a mean or an sd")
         return self
 
     @property
@@ -74,7 +74,7 @@ Score = Annotated[
 
 
 OF_SICK_R = ("SICKR", "Avg")
-"""Columns that the test set of SICK-R is part of."""
+"""Columns that include the test set of SICK-R."""
 
 
 class StudySettings(DeclaredModel):
@@ -114,8 +114,8 @@ class Study(DeclaredModel):
     (`owner/repository#8`), or `arxiv:NUMBER`; file: where in it. by: who measured, if not the owner of the
     source. differs: differences of the recipe, for another recipe. derived: the number is computed from the
     source, which does not state it. doubt: reason why the study is listed but not counted. repeats: columns
-    whose numbers another study has. unconverged: its training had not converged, so its runs are listed and
-    not counted.
+    with numbers of another study. unconverged: its training had not converged, so its runs are listed but not
+    counted.
     """
 
     system: str = Field(pattern=r"^[a-z0-9-]+(/[a-z0-9-]+)?(@[a-z0-9-]+)?$")
@@ -150,11 +150,11 @@ class Study(DeclaredModel):
 
     @property
     def not_counted(self) -> str:
-        """Why the study is no evidence, empty if it counts."""
+        """Reason why the study does not count, empty if it counts."""
         return self.doubt or ("not converged" if self.unconverged else "quoted" * (self.kind == "quoted"))
 
     def not_counted_in(self, column: str) -> str:
-        """Why its number in a column is no evidence, empty if it counts."""
+        """Reason why its number in a column does not count, empty if it counts."""
         pairs = self.settings.sick_r_pairs
         other_set = pairs is not None and column in OF_SICK_R
         return self.not_counted or (f"SICK-R of {pairs:,} pairs" if other_set else "")
@@ -192,7 +192,7 @@ class Scope(DeclaredModel):
 
 @dataclass(frozen=True)
 class Ledger:
-    """All studies, their numbers in points, and who counts as one."""
+    """All studies, their numbers in points, and groups that count as one source."""
 
     studies: tuple[Study, ...]
     scope: Scope
@@ -261,7 +261,7 @@ def _with_reported(study: Study, published: Published) -> Study:
     def points(column: str) -> float:
         value = table.compared(row, known_name(column, table.columns, f"column of {reported.table}"))
         if value is None:
-            raise InputError(f"{reported.table} prints nothing for {row.key} in {column}, expected a number")
+            raise InputError(f"{reported.table} has no number for {row.key} in {column}")
         return round(value * 100 / table.scale, 4)
 
     found: dict[str, Score] = {}
@@ -273,7 +273,7 @@ def _with_reported(study: Study, published: Published) -> Study:
             found[column] = Summary(mean=points(column), n=seeds) if seeds > 1 else points(column)
     twice = sorted(found.keys() & study.scores.keys())
     if twice:
-        raise InputError(f"{study.system}: {', '.join(twice)} both reported and stated, expected once")
+        raise InputError(f"{study.system}: {', '.join(twice)} both reported and stated")
     return study.model_copy(update={"scores": {**found, **study.scores}})
 
 
@@ -283,9 +283,9 @@ def _check_scope(path: Path, scope: Scope, published: Published) -> None:
         names = [name for group in scope.groups.values() for name in getattr(group, kind)]
         for name in names:
             if names.count(name) > 1:
-                raise InputError(f"{path}: {kind} {name!r} is in two groups, expected one; correct the file")
+                raise InputError(f"{path}: {kind} {name!r} is in two groups")
             if known is not None and name not in known:
-                raise InputError(f"{path}: {kind} {name!r} is not known; correct or remove the name")
+                raise InputError(f"{path}: {kind} {name!r} is not known")
 
 
 def runs_of(score: Score) -> list[float]:
@@ -294,7 +294,7 @@ def runs_of(score: Score) -> list[float]:
 
 
 def _check_repeats(ledger: Ledger, where: list[str]) -> None:
-    """The same people state a run once: all other studies that hold it name the column in `repeats`."""
+    """Checks that measurers state a run once: all other studies with it must list the column in `repeats`."""
     holders: dict[tuple[str, ...], set[int]] = {}
     for number, study in enumerate(ledger.studies):
         for column, score in study.scores.items():
@@ -304,8 +304,8 @@ def _check_repeats(ledger: Ledger, where: list[str]) -> None:
     for (system, _, by, column, value), numbers in holders.items():
         first = [number for number in sorted(numbers) if column not in ledger.studies[number].repeats]
         if len(first) != 1:
-            fault = "in two studies" if first else "said to repeat a study, and no other study has it"
+            fault = "in two studies" if first else "marked as repeated, but in no other study"
             raise InputError(
-                f"{where[max(first or numbers)]}: {system}: {column} {value} by {by} is {fault}; expected "
-                f"one study with the number and `repeats` in all others; correct the file"
+                f"{where[max(first or numbers)]}: {system}: {column} {value} by {by} is {fault}; keep it "
+                f"in one study and add `repeats` to the others"
             )

@@ -1,19 +1,19 @@
-"""Rule for moved numbers, used by `sentbench check`, at the end of `make reproduce`, and by `compare`.
+"""Classification of changed numbers, for `sentbench check`, the end of `make reproduce`, and `compare`.
 
 A score has one of four answers; a run has the answer of its worst score, a system of its worst run:
 
 identical           all recorded digits are equal; of a run also the weights and the selected step.
-equal to rounding   sums in another order explain the difference. They move a score that is continuous in the
-                    vectors by less than ROUNDING, and one that counts examples by a few of them (FLOOR).
+equal to rounding   sums in another order explain the difference. They move continuous scores by less than
+                    ROUNDING, and counts of examples by a few examples (FLOOR).
 within seed noise   the weights differ, and the score is in the band of the former seeds: training amplifies a
-                    changed last digit until a run differs as much as another seed does.
-moved               anything else: the score is outside, is gone, is over another number of items, or
+                    changed last digit until a run differs as much as another seed.
+moved               anything else: the score is outside, is missing, has another number of items, or
                     differs with equal weights.
 
-A band is the mean over the seeds plus and minus the larger of SDS sample standard deviations and FLOOR; one
-seed has FLOOR alone. With at most 26 seeds none of the scores that a band is computed from can lie outside
-it. A score above its band has moved like one below. Subsets of a test set have no band: the scores over all
-items decide.
+A band is the mean over the seeds plus and minus the larger of SDS sample standard deviations and FLOOR; for
+one seed it is FLOOR. With at most 26 seeds none of the scores that a band is computed from can lie outside
+it. A score above its band has also moved. Subsets of a test set have no band; only the scores over all items
+count.
 
 With portable arithmetic `sentbench check` demands identical results.
 """
@@ -60,7 +60,7 @@ class Band(NamedTuple):
 class ScoreChange:
     """One score of a run before and after, in points, None if a side lacks it; band: None if it has none.
 
-    items: over how many the score is before and after, None where that is the same or a side lacks it.
+    items: numbers of items before and after, None if they are equal or a side lacks them.
     """
 
     run: str
@@ -109,7 +109,7 @@ def bands_of(results: Iterable[ResultFile]) -> dict[tuple[System, ScoreName], Ba
 
 
 def is_watched(name: ScoreName) -> bool:
-    """Returns whether a score has a band: it stands for a task, over all of its items."""
+    """Returns whether a score has a band: it covers all items of a task."""
     return name.metric in WATCHED and name.setting == "all"
 
 
@@ -136,7 +136,7 @@ def changes_of(pairs: Sequence[Pair]) -> list[ScoreChange]:
 def answer_of(
     name: ScoreName, before: float | None, after: float | None, *, band: Band | None, other_weights: bool
 ) -> Answer:
-    """Returns whether a score moved; before, after: in points, None where a side lacks it.
+    """Returns the answer for a score; before, after: in points, None if a side lacks it.
 
     band: of the former seeds, None without one. other_weights: whether training gave other weights. A new
     score is an additional task and has not moved.
@@ -172,8 +172,7 @@ def is_same_training(old: ResultFile, new: ResultFile) -> bool:
 
 
 def answer_of_losses(known: Sequence[float], found: Sequence[float]) -> Answer:
-    """Returns whether the first losses of a run moved. Seeds do not matter, so the answer is never `within
-    seed noise`."""
+    """Returns the answer for the first losses of a run; it is never `within seed noise`."""
     if list(known) == list(found):
         return "identical"
     if len(known) == len(found) and np.allclose(found, known, rtol=LOSS_ROUNDING, atol=0):

@@ -1,11 +1,11 @@
-"""The tests of one reported number, for one study or many: is the level the same, and is the number a draw?
+"""Tests of a reported number, for one study or many: equality of the level, and plausibility as a draw.
 
-*Level*: is the method's mean within MARGIN of the reported number? Two one-sided t tests say that it is, one
-that it is not. *Draw*: could the reported number be a result of this method, one run or a mean or the best of
-several on the development set? This is a prediction interval.
+*Level*: is the method's mean within MARGIN of the reported number? Two one-sided t tests answer yes, one test
+answers no. *Draw*: could the reported number be a result of this method: a run, a mean, or the best of
+several on the development set? The test is a prediction interval.
 
 Seeds may be added until a question is answered: looks are declared, after 5, 10, 20 and 40 seeds, and each
-has the same level AT_A_LOOK, by which all looks together keep LEVEL (Pocock 1977).
+has the same level AT_A_LOOK, so all looks together have LEVEL (Pocock 1977).
 
 Numbers are in points (raw scores times 100) throughout.
 """
@@ -24,7 +24,7 @@ MARGIN = 0.5
 """Points within which two scores count as the same."""
 
 LEVEL = 0.05
-"""Probability of a wrong answer that is allowed over all looks together."""
+"""Allowed probability of a wrong answer over all looks together."""
 
 LOOKS = (5, 10, 20, 40)
 """Numbers of seeds at which a verdict is given; runs in between wait for the next look."""
@@ -33,33 +33,33 @@ AT_A_LOOK = 0.016
 """Level of a one-sided test at one look: LEVEL over all looks, by simulated t tests (docs/verdicts.md)."""
 
 TWO_SIDED_AT_A_LOOK = 0.015
-"""The same of a two-sided test, as of two systems."""
+"""Level of a two-sided test at one look, as for two systems."""
 
 INTERVAL = 1 - 2 * AT_A_LOOK
-"""Confidence of the interval of a difference that two one-sided tests at a look are read off."""
+"""Confidence of the interval that corresponds to two one-sided tests at a look."""
 
 MOST_PICKED = 10
 """Assumed number of runs from which a number was chosen on dev if not stated: the most that is plausible."""
 
 DEV_CORRELATION = 0.73
-"""Between development and test scores of one system's seeds; by the ledger's fifty seeds on BERT-base."""
+"""Correlation of development and test scores over seeds, from the ledger's fifty seeds on BERT-base."""
 
 ENDLESS = 10**9
-"""Seeds after which a mean and a standard deviation have no error left."""
+"""Number of seeds that stands for an exact mean and standard deviation."""
 
 COLLAPSED = 0.01
-"""Share of studies without a collapsed run in which one is named, at most."""
+"""Largest share of studies with a wrongly reported collapsed run."""
 
 AMONG_SOURCES = 0.03
-"""Level of the draw among others' sources: below LEVEL, by which honest numbers keep LEVEL also where runs
-are left-skewed, as the ledger's fifty seeds on BERT-large are (docs/verdicts.md)."""
+"""Level of the draw among independent sources. It is below LEVEL, so honest numbers keep LEVEL for
+left-skewed runs too, such as the ledger's fifty seeds on BERT-large (docs/verdicts.md)."""
 
 LEAST_DROP = 4 * MARGIN
-"""Points below its siblings from which a run may have collapsed."""
+"""Least distance in points of a collapsed run from its siblings."""
 
 
 class Origin(NamedTuple):
-    """How a reported number came about: the mean of `averaged` runs, each the best on dev of `picked`."""
+    """Origin of a reported number: the mean of `averaged` runs, each the best on dev of `picked`."""
 
     averaged: int = 1
     picked: int = 1
@@ -68,8 +68,7 @@ class Origin(NamedTuple):
 def origin_of(seeds: int | None, picked: int | None = None) -> Origin:
     """Returns the origin of a number of `seeds` runs, each chosen from `picked`; None: not stated.
 
-    A choice that a paper does not tell counts for a number without seeds alone; stated runs are taken as they
-    are.
+    An unstated choice is assumed only for numbers without stated seeds.
     """
     if picked is not None:
         return Origin(seeds or 1, picked)
@@ -80,8 +79,8 @@ class PValues(NamedTuple):
     """p-values without adjustment for looks, by the null hypotheses that they test.
 
     same: that the level is off by more than the margin (equivalence test); level_differs: that it is within
-    the margin; replicates: that the reported number is a result of the method; plug_in: the same if our mean
-    and sd were without error.
+    the margin; replicates: that the reported number is a result of the method; plug_in: the same for an exact
+    mean and sd.
     """
 
     same: np.ndarray
@@ -101,9 +100,9 @@ def next_look(seeds: int) -> int | None:
 
 
 def over_looks(p: float) -> float:
-    """Returns a p-value at one look as one over all looks: at most LEVEL where it is below AT_A_LOOK.
+    """Returns a p-value over all looks from one look's p-value: at most LEVEL if it is below AT_A_LOOK.
 
-    Bonferroni's bound below; of a rejected test the level that the looks keep together.
+    Bonferroni's bound for small values; the joint level of the looks for a rejected test.
     """
     bound = len(LOOKS) * p
     return min(bound, LEVEL) if p < AT_A_LOOK else min(1.0, bound)
@@ -121,8 +120,8 @@ def p_values(
     """Returns the p-values of the tests at one look, for one study or an array of them.
 
     difference: our mean minus the reported number; sd: our sample standard deviation; both of any shape.
-    Below `SMALL_SAMPLE` seeds the larger of two p-values counts, by our sd and by that of a larger study. The
-    reported number may be off by `rounding` in the direction that is unfavourable to the test.
+    Below `SMALL_SAMPLE` seeds the larger of two p-values counts, from our sd and from a larger study's sd.
+    The reported number may be off by `rounding` in the direction that is unfavourable to the test.
     """
     laws = [(np.maximum(sd, 1e-12), seeds - 1)] if seeds > 1 else []
     if known is not None and seeds < statistics.SMALL_SAMPLE:
@@ -146,7 +145,7 @@ def p_values(
 def chance_beyond(place: Any, seeds: int, freedom: int, origin: Origin) -> Any:
     """Returns the two-sided p-value of a reported number `place` standard deviations above our mean.
 
-    Choosing on dev moves a number up, so its lower end is that of one run.
+    Choosing on dev moves a number up, so its lower end is a single run's.
     """
     root = np.sqrt(1 / origin.averaged + 1 / seeds)
     below, above = special.stdtr(freedom, place / root), special.stdtr(freedom, -place / root)
@@ -171,10 +170,10 @@ def p_values_of_sources(
     shape. counts: runs behind each source. within: variance between the runs of a source, of the same shape,
     None if it is not known.
 
-    The level is that of the sources' mean. For the draw, the reported number is one more result of one more
-    source: its variance is that between the means plus the part of the variance within a source that means of
-    several runs do not show; nan where that part is not known. Degrees of freedom: sources - 1, independent
-    of the number of runs. A mean of bests counts as one best, because averaging does not undo the choice.
+    The level is tested on the sources' mean. For the draw, the reported number is a result of another source:
+    its variance is the variance between the means plus the part of the variance within a source that means of
+    several runs hide; nan if that part is not known. Degrees of freedom: sources - 1, independent of the
+    number of runs. A mean of bests counts as one best, because averaging does not undo the choice.
     """
     tests = p_values(difference, sd, len(counts), origin=Origin(), rounding=rounding)
     averaged = 1 if origin.picked > 1 else origin.averaged
@@ -203,11 +202,11 @@ def _picked_pivots(seeds: int, freedom: int, origin: Origin, size: int = 400_000
 
 
 def collapsed_runs(values: Sequence[float]) -> list[float]:
-    """Returns the runs that lie far below their siblings, lowest first: at most a third of all.
+    """Returns the runs far below their siblings, lowest first, at most a third of all.
 
-    A run has collapsed if it is LEAST_DROP below the mean of the runs above it, and one more run of their
-    normal law would be so low in less than COLLAPSED / n of all cases; those below it have too (Grubbs 1950,
-    from the inside outwards).
+    A run has collapsed if it is LEAST_DROP below the mean of the runs above it, and another run of their
+    normal distribution would be that low with a probability below COLLAPSED / n; runs below a collapsed run
+    have collapsed too (Grubbs 1950, from the inside outwards).
     """
     ordered = sorted(values)
     for count in range(len(ordered) // 3, 0, -1):

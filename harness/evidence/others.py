@@ -12,9 +12,8 @@ from harness.evidence.published import Published
 from harness.evidence.verdicts import Judgement, Sources, judge
 
 Relation = Literal["independent", "same authors", "checkpoint", "other recipe"]
-"""How a study stands to a reported number: others trained the system by its recipe, those who reported it
-measured it once more, released weights were scored, or somebody trained it by another recipe. Never
-pooled."""
+"""Relation of a study to a reported number: independent training by its recipe, a second measurement by
+its authors, released weights, or training by another recipe. Relations are not pooled."""
 
 RELATIONS: tuple[Relation, ...] = ("independent", "same authors", "checkpoint", "other recipe")
 SEVEN = 7
@@ -25,11 +24,11 @@ SEVEN = 7
 class ReportedNumber:
     """One published number in points.
 
-    by: who stands behind it; source: the paper, or the work that it quotes, in words. seeds: runs behind it,
-    picked: runs it was chosen from, None if not stated; rounding: half a reported digit.
-    system: its row's system and backbone under their first name, by which tables that quote it agree.
-    measurable: whether a study can have measured the same. That is not so where the metric is another one,
-    or `Avg` is not the mean of the seven sets.
+    by: its authors; source: the paper, or the quoted work, in words. seeds: number of averaged runs, picked:
+    number of runs it was chosen from, None if not stated; rounding: half a reported digit.
+    system: its row's system and backbone under their first name, shared by tables that quote it. measurable:
+    whether a study can have measured the same quantity. False for another metric, or if `Avg` is not the mean
+    of the seven sets.
     """
 
     table: str
@@ -46,12 +45,12 @@ class ReportedNumber:
 
     @property
     def origin(self) -> Origin:
-        """How the number came about, for the prediction interval."""
+        """Origin of the number, for the prediction interval."""
         return origin_of(self.seeds, self.picked)
 
     @property
     def stated(self) -> Origin:
-        """The stated number of runs, otherwise one: for texts."""
+        """The stated number of runs, otherwise 1; for texts."""
         return Origin(self.seeds or 1, self.picked or 1)
 
     def judged(
@@ -72,9 +71,9 @@ class ReportedNumber:
 class StudyPool:
     """The counted studies of one relation and column.
 
-    runs: single runs by who measured them; sources: one value for each who measured, the mean over the runs
-    behind it (a range counts once, as its middle); counts: how many runs these are, by default one.
-    competitors: the studies by authors of another method in the tables, by source.
+    runs: single runs by measurer; sources: the mean of the runs of each measurer (a range counts once, as its
+    middle); counts: number of these runs, by default 1. competitors: the studies by authors of another method
+    in the tables, by source.
     """
 
     studies: tuple[Study, ...]
@@ -85,7 +84,7 @@ class StudyPool:
 
     @property
     def as_sources(self) -> Sources:
-        """The sources as `by_others` takes them."""
+        """The sources as input of `by_others`."""
         return Sources(self.sources, {name: self.counts.get(name, 1) for name in self.sources}, self.runs)
 
     @property
@@ -109,7 +108,7 @@ class Others:
 
     @property
     def studies(self) -> tuple[Study, ...]:
-        """Those that count, of every relation."""
+        """The counted studies of every relation."""
         return tuple(study for pool in self.pools.values() for study in pool.studies)
 
     @property
@@ -119,7 +118,7 @@ class Others:
 
 
 def nothing_known() -> Others:
-    """Returns the evidence of a number that no study could have measured."""
+    """Returns the evidence for a number that no study could have measured."""
     return Others(dict.fromkeys(RELATIONS, StudyPool((), {}, {})), (), searched=False)
 
 
@@ -155,7 +154,7 @@ def reported_number(
 
 def others_of(ledger: Ledger, reported: ReportedNumber) -> Others:
     """Returns the ledger's evidence on a reported number; the reported value itself, quotations, doubtful
-    numbers and runs that had not converged are excluded.
+    numbers and unconverged runs are excluded.
     """
     if not reported.measurable:
         return nothing_known()
@@ -176,7 +175,7 @@ def others_of(ledger: Ledger, reported: ReportedNumber) -> Others:
 
 
 def relation_of(ledger: Ledger, study: Study, reported: ReportedNumber) -> Relation:
-    """Returns how a study stands to a reported number."""
+    """Returns the relation of a study to a reported number."""
     if study.kind == "checkpoint":
         return "checkpoint"
     if study.kind == "other-recipe":
@@ -185,7 +184,7 @@ def relation_of(ledger: Ledger, study: Study, reported: ReportedNumber) -> Relat
 
 
 def pool(ledger: Ledger, studies: Iterable[Study], column: str) -> StudyPool:
-    """Returns studies of one column together: single runs, and one value for each who measured."""
+    """Returns the pool of studies of a column: single runs, and one value per measurer."""
     chosen = tuple(studies)
     runs: dict[str, tuple[float, ...]] = {}
     parts: dict[str, list[tuple[float, int]]] = {}
@@ -213,7 +212,7 @@ def pool(ledger: Ledger, studies: Iterable[Study], column: str) -> StudyPool:
 
 
 def known_sd(ledger: Ledger, system: str, column: str) -> statistics.KnownSd | None:
-    """Returns the standard deviation between the seeds of a system as its largest study by others shows it.
+    """Returns the standard deviation between the seeds of a system in its largest independent study.
 
     Only a study of `SMALL_SAMPLE` seeds or more counts, and only one that is not marked as unconverged.
     """
@@ -221,8 +220,7 @@ def known_sd(ledger: Ledger, system: str, column: str) -> statistics.KnownSd | N
 
 
 def backbone_sd(ledger: Ledger, backbone: str, column: str) -> statistics.KnownSd | None:
-    """Returns the standard deviation of the largest study of any system on a backbone, as `known_sd` counts
-    them.
+    """Returns the standard deviation of the largest study of any system on a backbone, as in `known_sd`.
 
     It is used only to plan seeds of a system with few runs, never to judge another system's scores.
     """

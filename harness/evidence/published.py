@@ -1,4 +1,4 @@
-"""The numbers the papers print, with their source."""
+"""Published numbers with their sources."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from harness.io.declarations import DeclaredModel, Link, read_declaration
 from harness.paths import PUBLISHED, declarations_of, declared
 
 TOLERANCE = 2
-"""Units of the last reported digit by which a reported average may be off the mean of its reported cells."""
+"""Allowed difference of a reported average from its cells' mean, in units of the last digit."""
 
 
 NOT_STATED = re.compile(r"(seeds?|runs?)( and choice)? (is |are )?not stated")
@@ -30,14 +30,14 @@ STATED = {
 """Patterns of notes about stated numbers of runs, by field."""
 
 MANY_VALUES = 5
-"""Values of a row that do not end in 0 by chance, so that fewer decimals were printed."""
+"""Number of values of a row that do not all end in 0 by chance, so fewer decimals were printed."""
 
 
 class Erratum(DeclaredModel):
     """A reported number that contradicts the rest of its row.
 
-    kind: `cell` if the right value is known: then we compare with it. `average` if the reported average is
-    not the mean of the reported cells and nothing says which is wrong: then we compare with the reported one.
+    kind: `cell` if the right value is known; we compare with it. `average` if the reported average is not the
+    mean of the reported cells and it is unknown which is wrong; we compare with the reported average.
     """
 
     column: str
@@ -48,12 +48,12 @@ class Erratum(DeclaredModel):
 
 
 class PublishedRow(DeclaredModel):
-    """One reported row. `seeds` is the number behind each value, None if the paper does not say.
+    """One reported row. `seeds` is the number of seeds of each value, None if not stated.
 
-    picked: how many runs a value was chosen from on the development set, None if the paper does not say.
+    picked: number of runs that a value was chosen from on the development set, None if not stated.
     decimals: printed decimals, if fewer than the table's.
-    source: `this-paper` for the paper's own system, `re-run` for another's system run by these authors,
-    `cited` for numbers they took from `work` (a key of the paper's `works`).
+    source: `this-paper` for the paper's own system, `re-run` for another system run by these authors, `cited`
+    for numbers from `work` (a key of the paper's `works`).
     """
 
     system: str
@@ -95,13 +95,13 @@ class PublishedTable(DeclaredModel):
 
     @model_validator(mode="after")
     def check(self) -> PublishedTable:
-        """Rows fit the columns, row keys differ, and every average that does not fit is declared."""
+        """Checks that rows fit the columns, row keys differ, and every wrong average is declared."""
         keys = [row.key for row in self.rows]
         for row in self.rows:
             if len(row.values) != len(self.columns):
                 raise ValueError(f"{row.key} has {len(row.values)} values, expected {len(self.columns)}")
             if keys.count(row.key) > 1:
-                raise ValueError(f"row {row.key} appears twice, expected once")
+                raise ValueError(f"row {row.key} appears twice")
             if (row.source == "cited") != (row.work is not None):
                 raise ValueError(f"{row.key}: expected `work` for a cited row and only there")
             _check_note(row)
@@ -184,7 +184,7 @@ def _check_note(row: PublishedRow) -> None:
 
 
 def decimals_in(value: float) -> int:
-    """Returns how many decimals a value has at least: 69.1 and 69.10 have one."""
+    """Returns the fewest decimals that express a value: one for 69.1 and 69.10."""
     return max(0, -int(Decimal(repr(value)).normalize().as_tuple().exponent))
 
 
@@ -202,7 +202,7 @@ class Statement(DeclaredModel):
 class PublishedPaper(DeclaredModel):
     """All numbers of one paper; `short` is the name of its method. `works` resolves cited works.
 
-    link: where the paper can be read; code: the authors' repository.
+    link: address of the paper; code: the authors' repository.
     """
 
     paper: str
@@ -221,7 +221,7 @@ class PublishedPaper(DeclaredModel):
 
     @model_validator(mode="after")
     def check(self) -> PublishedPaper:
-        """Every cited work is listed."""
+        """Checks that every cited work is listed."""
         for name, table in self.tables.items():
             for row in table.rows:
                 if row.work is not None and row.work not in self.works:
@@ -246,7 +246,7 @@ class Published:
         return rows[known_name(key, rows, f"published row of {table}")]
 
     def source(self, table: str, row: PublishedRow) -> str:
-        """Returns in words which paper reports a row of a table, or the work that it quotes there."""
+        """Returns the description of the paper that reports a row of a table, or of the quoted work."""
         paper = self.papers[table.split("/")[0]]
         if row.work is not None:
             return f"{paper.works[row.work]}, quoted in {table}"
@@ -258,8 +258,7 @@ def known_name(name: str, known: Iterable[str], kind: str) -> str:
     names = sorted(known)
     if name not in names:
         raise InputError(
-            f"unknown {kind} {name!r}, expected one of {len(names)} known{near_matches(name, names)}; "
-            f"correct the name"
+            f"unknown {kind} {name!r}, expected one of {len(names)} known{near_matches(name, names)}"
         )
     return name
 

@@ -63,7 +63,7 @@ class Reproduction:
 
     @property
     def agrees(self) -> bool:
-        """Whether every committed run was evaluated here and no score moved."""
+        """Whether every committed run was evaluated here, without a moved score."""
         return not self.moved and not self.missing
 
     @property

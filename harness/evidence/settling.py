@@ -1,4 +1,4 @@
-"""The next look at a reported number: its seeds, their cost, and the means that would settle the level."""
+"""The next look at a reported number: its seeds, their cost, and the means that give a verdict."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -30,9 +30,10 @@ class Price(NamedTuple):
 
 @dataclass(frozen=True)
 class Plan:
-    """The next look at a number, and its cost. seeds: total, more: still to run, both None if more seeds are
-    of no use. why: the reason if they are None, otherwise the means that settle the level at that look, and
-    the assumed standard deviation. gpu_hours: of the seeds still to run and their inputs, None if unknown.
+    """The next look at a number, and its cost. seeds: total, more: still to run, both None if more seeds
+    do not help. why: the reason if they are None, otherwise the means that give a verdict at that look,
+    and the assumed standard deviation. gpu_hours: of the seeds still to run and their inputs, None if
+    unknown.
     command: plans and runs them. corpora: derived corpora to make, which the hours exclude.
     """
 
@@ -49,12 +50,12 @@ class Plan:
         if self.more is None:
             return ""
         hours = "" if self.gpu_hours is None else f", {format_hours(self.gpu_hours)}"
-        made = f" and the making of {self.corpora}" if self.corpora else ""
+        made = f" and the creation of {self.corpora}" if self.corpora else ""
         return f"{counted(self.more, 'seed')}{hours}{made}"
 
 
 def format_hours(hours: float) -> str:
-    """Returns GPU hours as `sentbench plan` prints them."""
+    """Returns GPU hours in the format of `sentbench plan`."""
     number = f"{hours:,.0f}" if hours >= 100 else f"{hours:.2g}" if hours < 10 else f"{hours:.1f}"
     return f"{number} GPU hours"
 
@@ -74,7 +75,7 @@ def plan_for(
     price: Price | None,
     in_order: int | None = None,
 ) -> Plan:
-    """Returns the next look at a reported number with our `values`, in points: the next of the declared ones.
+    """Returns the next declared look at a reported number with our `values`, in points.
 
     others: mean of independent runs minus the number, None if not known. known, planned, in_order: as of
     `verify`. price: None for a system that no recipe declares. No look is advised if none is likely to settle
@@ -103,8 +104,8 @@ def plan_for(
 def _assumed_sd(
     values: Sequence[float], known: KnownSd | None, planned: KnownSd | None
 ) -> tuple[float | None, str]:
-    """Returns the standard deviation that a plan assumes, with its source: our seeds; a larger study of the
-    system while few seeds show less; with fewer than two seeds and no such study, another system.
+    """Returns the standard deviation that a plan assumes, with its source: our seeds; a larger study of
+    the system if few seeds show less; with fewer than two seeds and no such study, another system.
     """
     own = statistics.sample_sd(values)
     if known is not None and known.n > 1 and (own is None or (len(values) < SMALL_SAMPLE and known.sd > own)):

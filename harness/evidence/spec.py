@@ -1,4 +1,4 @@
-"""Table specs: a table's rows and columns, which runs fill its cells, what the paper reported there."""
+"""Table specs: rows and columns of a table, the runs of its cells, and the reported values."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from harness.io.declarations import DeclaredModel, Name, TableKey, check_name, r
 from harness.paths import TABLES, declarations_of, declared
 
 Statistic = Literal["mean", "sd", "best-by-dev", "pairs"]
-"""Statistic of a cell: mean or sd over seeds, the seed best on dev, or the size of the test set."""
+"""Statistic of a cell: mean or sd over seeds, the best seed on dev, or the size of the test set."""
 MARK = "-ablation-"
-"""Joins a declared system and the name of an ablation's step in the step's id."""
+"""Separator of system and ablation step in the step's id."""
 
 
 @dataclass(frozen=True)
 class RunChoice:
-    """The runs of a system on one backbone: those of the seeds given, or all."""
+    """The runs of a system on a backbone, of the given seeds or all."""
 
     system: str
     backbone: str
@@ -38,9 +38,9 @@ def system_label(method: str, variant: str, backbone: str) -> str:
 
 
 def split_run(text: str) -> tuple[str | None, str | None]:
-    """Returns the system and the backbone of `system@backbone`; either may be left out.
+    """Returns the system and the backbone of `system@backbone`; either may be missing.
 
-    Errors: ValueError if the text names neither or is no name.
+    Errors: ValueError if the text has neither or is not a name.
     """
     system, _, backbone = text.partition("@")
     for name in (system, backbone):
@@ -61,16 +61,16 @@ RunText = Annotated[str, AfterValidator(_check_run)]
 
 
 class ColumnSpec(DeclaredModel):
-    """One column: a score of a task, the mean of other columns, a setting of the runs' recipe, or (none of
-    these) something only published.
+    """One column: a score of a task, the mean of other columns, a setting of the runs' recipe, or, without
+    these, a value that is only published.
 
-    metric, setting: which score of `task`, as the result files name it; always of the weights best on dev and
-    of SentEval's text. recipe: the setting, `train.learning_rate` or `config.queue_size`, which is known
-    without a run.
-    published: the published table's column, if it has another name. run: what a row leaves out, `@backbone`;
-    seeds: the seeds that the column shows, whatever the row says.
-    better: which way ranks go, `none` if the column has no winner. unit: `scaled` by the table's scale, or
-    `plain` numbers shown with `decimals` of their own. no_verdict: as of a row.
+    metric, setting: the score of `task` by its name in result files; always of the best weights on dev and
+    SentEval's text. recipe: the setting, `train.learning_rate` or `config.queue_size`, which is known without
+    a run.
+    published: the published table's column, if it has another name. run: the part that rows omit,
+    `@backbone`; seeds: the seeds of the column, which override the row's. better: direction of ranks, `none`
+    if the column has no winner. unit: `scaled` by the table's scale, or `plain` numbers with the column's
+    `decimals`. no_verdict: as of a row.
     """
 
     key: str
@@ -91,9 +91,9 @@ class ColumnSpec(DeclaredModel):
 
     @model_validator(mode="after")
     def check(self) -> ColumnSpec:
-        """A column is a task's, a mean or a setting, not several of them."""
+        """Checks that a column is either of a task, a mean or a setting."""
         if sum(map(bool, (self.task, self.mean_of, self.recipe))) > 1:
-            raise ValueError(f"column {self.key} names several of task, mean_of and recipe, expected one")
+            raise ValueError(f"column {self.key} names several of task, mean_of and recipe")
         return self
 
 
@@ -111,8 +111,8 @@ class RowSpec(DeclaredModel):
     seeds: the seeds that its cells show, all if none are given.
     published: key of the published row, `system/variant@backbone`. deterministic: no seed changes the score.
     competes: takes part in the ranks of its group. x: position on a figure's axis.
-    no_verdict: why runs of ours do not judge the reported numbers where that is not the recipe's reason: they
-    were measured otherwise than their neighbours; what others found is shown.
+    no_verdict: reason why our runs do not judge the reported numbers, if it is not the recipe's: they were
+    measured differently. Independent evidence is shown.
     """
 
     title: str
@@ -134,10 +134,9 @@ class TableSpec(DeclaredModel):
 
     recipe: only the systems of this recipe are rows; not_recipe: all systems but those of this recipe.
     key: `paper/table2`, or one name. published: key of the published table the row references are in.
-    parts: columns that feed a mean and are not shown.
-    order_by: the column by which rows that come from the runs stand, best first.
-    compete: rows are ranked within their group or over the whole table; a system in `unranked` takes no part.
-    logs: the quantities of the training logs that a figure draws over steps; its columns then are the curves'
+    parts: columns of a mean that are not shown. order_by: the column that sorts rows of runs, best first.
+    compete: rows are ranked within their group or over the whole table; systems in `unranked` are not ranked.
+    logs: the quantities of the training logs that a figure draws over steps; its columns are then the curves'
     values at the selected checkpoint.
     """
 
@@ -163,9 +162,9 @@ class TableSpec(DeclaredModel):
 
     @model_validator(mode="after")
     def check(self) -> TableSpec:
-        """Checks that a column gives only what a row leaves out, and that `order_by` is a column."""
+        """Checks that a column gives only what its rows omit, and that `order_by` is a column."""
         if self.order_by and self.order_by not in [column.key for column in self.columns]:
-            raise ValueError(f"order_by {self.order_by!r} is no column, expected the key of one")
+            raise ValueError(f"order_by {self.order_by!r} is not a column")
         for row in self.rows:
             for column in self.columns:
                 if row.run and column.run:
@@ -173,7 +172,7 @@ class TableSpec(DeclaredModel):
                     if any(one and other for one, other in pairs):
                         raise ValueError(
                             f"row {row.title!r} has run {row.run} and column {column.key} {column.run}, "
-                            "expected the column to give what the row leaves out"
+                            f"which both give the same part"
                         )
         return self
 
@@ -209,16 +208,13 @@ class TableSpec(DeclaredModel):
         return column.statistic or row.statistic
 
     def choices(self) -> Iterator[RunChoice]:
-        """Yields what fills the cells of the table, each once, for a plan that wants to fill it.
-
-        A column of settings is filled without a run.
-        """
+        """Yields the distinct run choices of the cells, for plans; columns of settings need no run."""
         columns = [column for column in self.columns if column.recipe is None]
         cells = (self.choice(row, column) for row in self.rows for column in columns)
         yield from dict.fromkeys(choice for choice in cells if choice is not None)
 
     def tasks(self) -> set[str]:
-        """Returns the tasks of its columns, and of those that feed their means."""
+        """Returns the tasks of its columns and of the columns in their means."""
         return {column.task for column in (*self.columns, *self.parts) if column.task}
 
 
@@ -228,9 +224,7 @@ def load_specs(folder: Path = TABLES) -> dict[str, TableSpec]:
     for path in declarations_of(declared(folder)):
         spec = read_declaration(path, TableSpec)
         if spec.key in specs:
-            raise InputError(
-                f"{path}: table {spec.key!r} is declared twice, expected once; rename one of them"
-            )
+            raise InputError(f"{path}: table {spec.key!r} is declared twice; rename one")
         specs[spec.key] = spec
     return specs
 
@@ -246,9 +240,7 @@ def check_spec(
     keys = [column.key for column in columns]
     for column in columns:
         if keys.count(column.key) > 1:
-            raise InputError(
-                f"table {spec.key}: column {column.key!r} appears twice, expected once; rename one"
-            )
+            raise InputError(f"table {spec.key}: column {column.key!r} appears twice; rename one")
         if column.task is not None:
             known_name(column.task.partition(":")[0], tasks, f"task in table {spec.key}")
         for part in column.mean_of:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from scipy import special
 
 SMALL_SAMPLE = 10
-"""Below this many seeds the known standard deviation of a larger study is a floor for our own."""
+"""Number of seeds below which the standard deviation of a larger study is a lower bound of ours."""
 
 
 class Interval(NamedTuple):
@@ -23,7 +23,7 @@ class Interval(NamedTuple):
 
 
 class KnownSd(NamedTuple):
-    """A standard deviation between seeds by a study of n seeds; n 0 and sd 0 for a deterministic system."""
+    """A standard deviation between seeds from a study of n seeds; n 0 and sd 0 for a deterministic system."""
 
     sd: float
     n: int
@@ -61,11 +61,10 @@ def student(freedom: int, confidence: float) -> float:
 def half_width(values: Sequence[float], *, known: KnownSd | None, confidence: float) -> float | None:
     """Returns half the width of the interval of our expected score; None if not known.
 
-    Two intervals are possible and the wider one is taken: by our own seeds, Student's t with n - 1 degrees
-    of freedom (from two seeds on), and with fewer than `SMALL_SAMPLE` seeds by a larger study's standard
-    deviation, t with its degrees of freedom. So a few seeds that happen to agree prove nothing, and a study
-    that does not fit our runs never makes an interval narrower. A study of n = 0 has no error: the system is
-    deterministic.
+    The wider of two intervals counts: Student's t with n - 1 degrees of freedom from our seeds (two or more),
+    and, with fewer than `SMALL_SAMPLE` seeds, t from a larger study's standard deviation with its degrees of
+    freedom. A few seeds that happen to agree thus prove nothing, and a study that does not fit our runs does
+    not narrow an interval. A study of n = 0 has no error: the system is deterministic.
     """
     if known is not None and known.n == 0:
         return 0.0
@@ -87,8 +86,8 @@ def mean_interval(values: Sequence[float], confidence: float) -> Interval | None
 def compare_seeds(
     ours: Sequence[float], theirs: Sequence[float], *, confidence: float = 0.95
 ) -> WelchComparison | None:
-    """Returns Welch's test of two sets of independent seeds (unequal variances); None below two seeds a side,
-    and where all seeds of a side have the same score, which is an error in the data.
+    """Returns Welch's test of two sets of independent seeds (unequal variances); None below two seeds per
+    side, and if all seeds of a side have the same score, which is an error in the data.
     """
     if min(len(set(ours)), len(set(theirs))) < 2:
         return None
@@ -102,9 +101,7 @@ def compare_seeds(
 
 
 def power(difference: float, sd: float, n: int, level: float) -> float:
-    """Returns the chance that a two-sided t test at a level shows a true difference of two methods with n
-    seeds each.
-    """
+    """Returns the power of a two-sided t test for a true difference of two methods with n seeds each."""
     from statsmodels.stats.power import TTestIndPower  # takes seconds to import
 
     return float(TTestIndPower().power(effect_size=abs(difference) / sd, nobs1=n, alpha=level))

@@ -1,9 +1,8 @@
-"""Verdicts of runs on a reported number, as two answers and one word, for tables, pages and commands.
+"""Verdicts on a reported number, from two answers, for tables, pages and commands.
 
-The *level* says where the mean of the runs lies, the *draw* whether the reported number is one of what single
-runs give. Both are asked of our seeds and of others' runs alike (`number_tests` has the tests), and one word
-follows from both (`OURS`, `OTHERS`). No verdict is left between two thresholds: a level that is known has a
-word whatever the draw is.
+The *level* is the position of the runs' mean, the *draw* whether the reported number is plausible among
+single runs. Both are computed for our seeds and for independent runs (`number_tests` has the tests), and the
+verdict follows from both (`OURS`, `OTHERS`). A known level always gives a verdict, for any draw.
 
 Numbers are in points (raw scores times 100) throughout.
 """
@@ -34,15 +33,14 @@ from harness.evidence.number_tests import (
 from harness.evidence.statistics import Interval, KnownSd, half_width
 
 FEW_SOURCES = 3
-"""Number of sources required to settle a number by others' runs: one implementation can be wrong in all of
-its seeds."""
+"""Independent sources required for a verdict: one implementation can be wrong in all seeds."""
 
 Level = Literal["within half a point", "lower", "higher", "not known"]
 """Position of the runs' mean: within MARGIN of the reported number, off by more, or unknown."""
 
 Draw = Literal["inside", "at the edge", "outside", "not known"]
-"""Where the reported number is among what single runs give: inside of their 95 % range by mean and standard
-deviation as they are, outside of the prediction interval that counts the error of both, or between the two.
+"""Position of the reported number among single runs: inside their 95 % range by mean and standard
+deviation, outside the prediction interval that includes the errors of both, or between the two.
 """
 
 LEVELS: tuple[Level, ...] = get_args(Level)
@@ -57,7 +55,7 @@ ByOurs = Literal[
     "does not replicate (higher)",
     "inconclusive",
 ]
-"""By seeds of ours. Lower: our scores are lower than the reported number."""
+"""Verdicts from our seeds. Lower: our scores are lower than the reported number."""
 
 ByOthers = Literal[
     "independent runs agree",
@@ -70,11 +68,11 @@ ByOthers = Literal[
     "authors only",
     "no independent result",
 ]
-"""Verdicts without our runs. Authors only: others' runs were looked for and not found, or its authors
+"""Verdicts without our runs. Authors only: independent runs were searched without success, or the authors
 measured it a second time."""
 
 Verdict = ByOurs | ByOthers
-"""The one scale of the site: a word of `ByOurs` for a cell with seeds of ours, of `ByOthers` without."""
+"""Verdict of a cell: `ByOurs` with our seeds, `ByOthers` without."""
 
 VERDICTS: tuple[Verdict, ...] = (*get_args(ByOurs), *get_args(ByOthers))
 BY_OURS: tuple[ByOurs, ...] = get_args(ByOurs)
@@ -86,11 +84,11 @@ NOT_SETTLED: tuple[Verdict, ...] = ("inconclusive", "independent evidence is inc
 TAKEN_BACK: dict[Verdict, Verdict] = dict(
     zip(FAILED, (*BY_OURS[2:4], *BY_OTHERS[2:4]), strict=True),
 )
-"""Verdict that replaces one of FAILED after correction for many numbers: the level alone."""
+"""Verdict that replaces one of FAILED after correction for many numbers; it states only the level."""
 
 
 def word_of(level: Level, draw: Draw) -> ByOurs:
-    """Returns the verdict by our seeds that follows from both answers."""
+    """Returns the verdict of our seeds from both answers."""
     if level == "not known":
         return "inconclusive"
     if level == "within half a point":
@@ -103,17 +101,17 @@ def word_of(level: Level, draw: Draw) -> ByOurs:
 
 
 def others_word(level: Level, draw: Draw) -> ByOthers:
-    """Returns the verdict by others' runs that follows from both answers."""
+    """Returns the verdict of independent runs from both answers."""
     return BY_OTHERS[BY_OURS.index(word_of(level, draw))]
 
 
 @dataclass(frozen=True)
 class Judgement:
     """Judgement of our seeds. difference: our mean minus the reported number; interval: of that difference
-    with confidence INTERVAL, None where the standard deviation is not known. seeds: how many were used, those
-    of the last look. p: of "does not replicate", adjusted for looks; 1 where no verdict is due. collapsed:
-    runs far below their siblings; without: what the rest says, None where no run collapsed. fault: an error
-    in the data for which no verdict is given.
+    with confidence INTERVAL, None if the standard deviation is not known. seeds: number used, up to the
+    last look. p: of "does not replicate", adjusted for looks; 1 if no verdict is due. collapsed: runs far
+    below their siblings; without: the judgement of the other runs, None if no run collapsed. fault: an
+    error in the data that prevents a verdict.
     """
 
     verdict: ByOurs
@@ -130,8 +128,8 @@ class Judgement:
 
 @dataclass(frozen=True)
 class OthersAnswer:
-    """Judgement of others' runs. difference: mean of the sources minus the reported number, with its interval
-    of confidence 1 - 2 LEVEL. p: of both answers being off; 1 where one of them is not known.
+    """Judgement of independent runs. difference: mean of the sources minus the reported number, with its
+    interval of confidence 1 - 2 LEVEL. p: that both answers are off; 1 if one is not known.
     """
 
     answer: ByOthers
@@ -145,9 +143,7 @@ class OthersAnswer:
 
 @dataclass(frozen=True)
 class Sources:
-    """Independent sources of one number: the mean of each, how many runs are behind it, and its single runs
-    where they are known.
-    """
+    """Independent sources of a number: mean, number of runs and, if known, single runs of each."""
 
     means: Mapping[str, float]
     counts: Mapping[str, int]
@@ -165,9 +161,9 @@ def answers_at_a_look(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Returns the answers as positions in LEVELS and in DRAWS, for one study or many.
 
-    Within half a point: equivalence is shown. Lower, higher: that it is off by more is; all at `level`.
-    Outside: the number is outside of the prediction interval at `draw_level`. Inside: within the 95 % range
-    by mean and sd as they are, which few seeds do not widen. Not known: its p-values are nan.
+    Within half a point: equivalence is significant. Lower, higher: a larger difference is significant; all at
+    `level`. Outside: outside the prediction interval at `draw_level`. Inside: within the 95 % range by mean
+    and sd, which few seeds do not widen. Not known: its p-values are nan.
     """
     side = np.where(np.asarray(difference) < 0, LEVELS.index("lower"), LEVELS.index("higher"))
     off = np.where(found.level_differs < level, side, LEVELS.index("not known"))
@@ -178,7 +174,7 @@ def answers_at_a_look(
 
 
 def answers_by_sources(found: PValues, difference: object) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the answers by the p-values of sources, as `answers_at_a_look` does."""
+    """Returns the answers from the p-values of sources, like `answers_at_a_look`."""
     return answers_at_a_look(found, difference, LEVEL, AMONG_SOURCES)
 
 
@@ -191,15 +187,15 @@ def judge(
     rounding: float = 0.0,
     in_order: int | None = None,
 ) -> Judgement:
-    """Returns our seeds' judgement on a reported number; the seeds up to the last look count, in their order.
+    """Returns the judgement of our seeds on a reported number; the seeds up to the last look count, in order.
 
-    known: the standard deviation of a larger study, n = 0 for a deterministic system, of which one run is
-    enough. in_order: how many of the values are the first declared seeds without a gap, by default all; a
-    look waits for the seeds that are missing.
+    known: the standard deviation of a larger study, n = 0 for a deterministic system, where one run is
+    enough. in_order: number of values that are the first declared seeds without a gap, by default all; a look
+    waits for missing seeds.
     Errors: ValueError without values.
     """
     if not values:
-        raise ValueError("no values, expected at least one")
+        raise ValueError("no values")
     if known is not None and known.n == 0:
         return _judge_exact(statistics.mean(values) - reported, len(values), rounding)
     look = look_of(len(values) if in_order is None else in_order)
@@ -244,10 +240,8 @@ def _named(answers: tuple[np.ndarray, np.ndarray]) -> tuple[Level, Draw]:
 
 
 def _judge_exact(difference: float, seeds: int, rounding: float) -> Judgement:
-    """Returns the judgement of a system whose score no seed changes: the difference is what it is.
-
-    Its single runs are all the same, so the number is inside where the level is, and outside where it is not.
-    The last bits of sums are left out.
+    """Returns the judgement of a deterministic system, whose difference has no error. All runs are equal,
+    so the draw is inside if the level is equal, and outside otherwise. Rounding of sums is ignored.
     """
     low, high, reach = difference - rounding, difference + rounding, MARGIN + 1e-9
     level: Level = "lower" if high < -reach else "higher" if low > reach else "not known"
@@ -268,11 +262,12 @@ def by_others(
     searched: bool,
     rounding: float = 0.0,
 ) -> OthersAnswer:
-    """Returns the judgement of independent re-runs; each source counts once, whatever its number of runs.
+    """Returns the judgement of independent re-runs; each source counts once.
 
     Level: Student's 90 % interval of the mean of FEW_SOURCES or more against the margin. Draw: whether the
-    number is one more result of one more source (`p_values_of_sources`). One or two sources are inconclusive.
-    Without any: authors only if they measured it a second time (`same_authors`) or re-runs were looked for
+    number is plausible as a result of another source (`p_values_of_sources`). One or two sources are
+    inconclusive.
+    Without any: authors only if they measured it a second time (`same_authors`) or re-runs were searched
     (`searched`).
     """
     values = list(sources.means.values())

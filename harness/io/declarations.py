@@ -1,7 +1,7 @@
-"""Read a declaration: one YAML file becomes one strict value, or an error of one line.
+"""Reading of declarations: a YAML file becomes a strictly typed value, or a one-line error.
 
-Every name of a declaration that becomes part of a path, and every link, has a type of this module: a path
-stays inside the project, and a link runs no script.
+Names that become part of a path, and links, have types of this module, so a path stays inside the project and
+a link runs no script.
 """
 
 import json
@@ -20,7 +20,7 @@ LEADERBOARDS = Path(__file__).resolve().parents[2] / "leaderboards"
 """The folder of published numbers, table specs and templates of this checkout."""
 
 LONGEST_NAME = 160
-"""Characters of a name: a file system takes 255 bytes, and stages append suffixes."""
+"""Most characters of a name: file systems allow 255 bytes, and stages append suffixes."""
 
 
 def check_name(name: str) -> str:
@@ -33,7 +33,7 @@ def check_name(name: str) -> str:
 
 
 def check_table_key(key: str) -> str:
-    """Returns the key of a table, `paper/table2` or one name; ValueError if it is neither."""
+    """Returns the key of a table, `paper/table2` or a single name; ValueError otherwise."""
     if key.count("/") > 1:
         raise ValueError("expected one name, or two with / between them")
     for part in key.split("/"):
@@ -49,7 +49,7 @@ def check_relative_path(path: str) -> str:
 
 
 def check_link(address: str) -> str:
-    """Returns an address of the web that may appear in a page; ValueError for any other scheme or form."""
+    """Returns a web address that is safe in a page; ValueError for any other scheme or form."""
     if not re.fullmatch(r"https://[\w.-]+(:\d+)?(/[\w./~%#?&=+,;:@!()-]*)?", address, flags=re.ASCII):
         raise ValueError("expected an address that begins with https:// and has no quotes or spaces")
     return address
@@ -62,7 +62,7 @@ Link = Annotated[str, AfterValidator(check_link)]
 
 
 def folder_in(*rooms: str) -> AfterValidator:
-    """Returns the check of a folder ROOM/NAME, in one of these rooms of the project."""
+    """Returns a check for folders ROOM/NAME, in one of these rooms of the project."""
 
     def check(path: str) -> str:
         room, _, name = path.partition("/")
@@ -75,7 +75,7 @@ def folder_in(*rooms: str) -> AfterValidator:
 
 
 class DeclaredModel(BaseModel):
-    """A value of a declaration: strict types, no unknown keys, no nan, never changed after reading."""
+    """A value of a declaration: immutable, with strict types, without unknown keys and nan."""
 
     model_config = ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False)
 
@@ -98,11 +98,11 @@ def read_declarations(path: Path, kind: type[Declared]) -> dict[str, Declared]:
 
 
 def read_record(path: Path, kind: type[Declared]) -> Declared:
-    """Returns a JSON file as a value of `kind`. Errors: InputError in one line if it is not one."""
+    """Returns a JSON file as a value of `kind`. Errors: InputError in one line for other files."""
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: byte {error.start} is not UTF-8, expected JSON in UTF-8") from None
+        raise InputError(f"{path}: byte {error.start} is not UTF-8; convert it to UTF-8") from None
     with one_line(str(path)):
         found = kind.model_validate_json(text)
     check_texts(json.loads(text), where=str(path))
@@ -133,7 +133,7 @@ def check_texts(raw: Any, *, where: str) -> None:
 
 @contextmanager
 def one_line(where: str) -> Iterator[None]:
-    """Turns the problems of a validation into an InputError of one line about the first of them."""
+    """Converts a validation error into a one-line InputError about its first problem."""
     try:
         yield
     except ValidationError as error:
@@ -150,11 +150,11 @@ def first_problem(error: ValidationError) -> str:
     if parts[-1:] == ["[key]"]:
         return f"key {_shown(found)} of {'.'.join(parts[:-2]) or 'the file'}: {message}; rename it"
     if problem["type"] == "extra_forbidden":
-        return f"unknown key {place}, expected only known keys; remove it or correct its spelling"
+        return f"unknown key {place}"
     if problem["type"] == "value_error" and not parts:
         return f"{message}; correct it"
     if problem["type"] == "missing":
-        return f"key {place} is missing, expected it; add it"
+        return f"{place}: missing required key"
     hint = "write 3.0e-5, YAML reads 3e-5 as text" if _is_number(found) else "correct it"
     return f"{place} is {_shown(found)}: {message}; {hint}"
 
@@ -163,9 +163,7 @@ def read_mapping(path: Path) -> dict[str, Any]:
     """Returns a YAML file whose top level is a mapping. Errors: as of `read_yaml`, or another top level."""
     raw = read_yaml(path)
     if not isinstance(raw, dict):
-        raise InputError(
-            f"{path}: its top level is {_shown(raw)}, expected keys with values; correct the file"
-        )
+        raise InputError(f"{path}: its top level is {_shown(raw)}, expected keys with values")
     return raw
 
 
@@ -173,7 +171,7 @@ def list_declarations(folder: Path) -> list[Path]:
     """Returns the YAML files of a folder by name; a folder without any is an error."""
     paths = sorted(folder.glob("*.yaml"))
     if not paths:
-        raise InputError(f"{folder} has no *.yaml file, expected declarations; name the folder that has them")
+        raise InputError(f"{folder} has no *.yaml files")
     return paths
 
 

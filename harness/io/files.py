@@ -40,7 +40,7 @@ def discard_parts(path: Path) -> None:
 def disk_errors(folder: Path) -> Iterator[None]:
     """Turns errors of libraries about a refused write below `folder` into an OSError.
 
-    safetensors has an error of its own with the system's number; torch says only that its file is short.
+    safetensors raises its own error with the system's number; torch reports only an incomplete file.
     """
     try:
         yield

@@ -34,11 +34,11 @@ class Code(NamedTuple):
 
 
 class CodeBase:
-    """The Python modules below a folder, each parsed once and only if something imports it.
+    """The Python modules below a folder, each parsed once, when it is first imported.
 
-    packages: the top-level packages that belong to it; all other imports are of libraries and not followed.
-    borders: modules of it that are not followed either. own: modules and packages that lie elsewhere, each
-    with its path without the ending.
+    packages: its top-level packages; all other imports are libraries and not followed. borders: its modules
+    that are not followed either. own: modules and packages in other folders, with their paths without the
+    ending.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class CodeBase:
     def fingerprint(self, roots: Iterable[str]) -> str:
         """Returns one sha256 over the modules `roots` and all modules that they import, directly or not.
 
-        A module counts with its path, so that a renamed one changes the fingerprint.
+        Paths are included, so renaming a module changes the fingerprint.
         Errors: InputError if a module is missing or does not parse.
         """
         digest = hashlib.sha256()
@@ -78,8 +78,8 @@ class CodeBase:
     def closure(self, roots: Iterable[str]) -> list[Path]:
         """Returns the files of the modules `roots` and of all that they import, directly or not, sorted.
 
-        An import inside a function counts. So does the `__init__` of every package on the way to a module:
-        Python runs it first.
+        Imports inside functions are included, and so is the `__init__` of every parent package, which Python
+        runs first.
         """
         found: set[Path] = set()
         waiting = [path for name in roots for path in self._files(name, needed_by="the list of roots")]
@@ -101,7 +101,7 @@ class CodeBase:
         return self._imported[path]
 
     def _modules_of(self, statement: Import) -> list[str]:
-        """Returns the modules of this code that a statement imports; a name of `from package` may be one."""
+        """Returns the modules of this code that a statement imports, also by `from package`."""
         if self._tops.keys().isdisjoint(_prefixes(statement.module)):
             return []
         parts = [f"{statement.module}.{name}" for name in statement.names]
@@ -112,9 +112,7 @@ class CodeBase:
         if name in self.borders:
             name = name.rpartition(".")[0]
         if name not in self._modules and not any(module.startswith(f"{name}.") for module in self._modules):
-            raise InputError(
-                f"{needed_by} names module {name}, which is not below {self.root}; correct the name"
-            )
+            raise InputError(f"{needed_by} names module {name}, which is not below {self.root}")
         return [self._modules[prefix] for prefix in _prefixes(name) if prefix in self._modules]
 
     def _code(self, path: Path) -> Code:
@@ -131,20 +129,19 @@ def _prefixes(name: str) -> list[str]:
 
 @cache
 def _parse(text: str, path: str, package: str) -> Code:
-    """Returns what a module of `package` does. Errors: InputError with the line that is not Python."""
+    """Returns the code of a module of `package`. Errors: InputError with the line of a syntax error."""
     try:
         tree = ast.parse(text)
     except SyntaxError as error:
-        raise InputError(f"{path}:{error.lineno}: {error.msg}; expected Python code; fix the file") from None
+        raise InputError(f"{path}:{error.lineno}: {error.msg}") from None
     imports: list[Import] = []
     tree.body = list(_executed(tree.body, package, imports))
     return Code(tuple(imports), hashlib.sha256(ast.unparse(tree).encode()).hexdigest())
 
 
 def _executed(statements: list[ast.stmt], package: str, imports: list[Import]) -> Iterator[ast.stmt]:
-    """Yields the statements that do something, at every depth, and adds the import statements among them.
-
-    A bare string is a docstring or the text under an attribute. What appears under TYPE_CHECKING never runs.
+    """Yields the executable statements at every depth, and collects their imports. Bare strings are
+    docstrings of modules, objects or attributes. Code under TYPE_CHECKING never runs.
     """
     for node in statements:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):

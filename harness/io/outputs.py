@@ -1,4 +1,4 @@
-"""Outputs: check that an existing one may be replaced, and exchange old ones for new ones together.
+"""Outputs: checks before existing ones are replaced, and joint exchange of old and new ones.
 
 A folder is replaced only if it is empty or has only files of its layout. The check reads the folder itself,
 so it works for folders made here, cloned or checked out by DVC.
@@ -69,9 +69,9 @@ def new_folder(path: Path, layout: Layout) -> Iterator[Path]:
 def new_outputs(outputs: Mapping[Path, Layout | None]) -> Iterator[dict[Path, Path]]:
     """Yields for each output an empty folder, or file where its layout is None, on the same disk.
 
-    When the block ends without an error all of them are moved there; after any error all outputs are as
-    before. Replaced outputs are removed last. Errors: InputError if a path holds files that may not be
-    replaced.
+    When the block ends without an error all of them are moved there; after an error all outputs are
+    unchanged. Replaced outputs are removed last.
+    Errors: InputError if a path contains files that may not be replaced.
     """
     real = {path: _checked(path, layout) for path, layout in outputs.items()}
     with ExitStack() as work:
@@ -88,7 +88,7 @@ def new_outputs(outputs: Mapping[Path, Layout | None]) -> Iterator[dict[Path, Pa
 
 
 def room_of(*paths: Path) -> int:
-    """Returns the bytes that files and folders take, as an estimate of a copy of them."""
+    """Returns the bytes of files and folders, as an estimate for a copy."""
     files = (file for path in paths for file in ([path] if path.is_file() else path.rglob("*")))
     return LEAST_ROOM + sum(file.stat().st_size for file in files if file.is_file())
 
@@ -160,23 +160,20 @@ def _check_replaceable(path: Path, output: Path, layout: Layout) -> None:
     }.items():
         if output == kept or output in kept.parents:
             what = name if output == kept else f"a folder that {name} is in"
-            raise InputError(f"{path}: is {what}, expected a folder for {layout.label} alone; name a new one")
+            raise InputError(f"{path}: is {what}; name a new folder for {layout.label}")
     if not output.is_dir():
         if os.path.lexists(output):
-            raise InputError(f"{path}: is a file, expected a folder for {layout.label}; name a new one")
+            raise InputError(f"{path}: is a file; name a new folder for {layout.label}")
         return
     if os.path.ismount(output):
         raise InputError(f"{path}: is a mount point, which cannot be replaced; name a new folder in it")
     found = _foreign_file(output, layout)
     if found is not None and any(output.iterdir()):
-        raise InputError(
-            f"{path}: contains other files ({found}), expected a new folder or {layout.label}; "
-            "name a new folder"
-        )
+        raise InputError(f"{path}: contains other files ({found}); name a new folder for {layout.label}")
 
 
 def _check_creatable(path: Path, output: Path, room: int) -> None:
-    """Makes and removes a folder next to the output, with the folders above it that are missing."""
+    """Creates and removes a folder next to the output, with missing parent folders."""
     missing: list[Path] = []
     try:
         missing += (parent for parent in output.parents if not parent.exists())
@@ -186,8 +183,7 @@ def _check_creatable(path: Path, output: Path, room: int) -> None:
         free = shutil.disk_usage(output.parent).free
     except OSError as error:
         raise InputError(
-            f"{path}: cannot be written ({error.strerror or error}), expected room in a writable folder; "
-            "name another path"
+            f"{path}: cannot be written ({error.strerror or error}); name another path"
         ) from None
     finally:
         for parent in missing:

@@ -23,7 +23,7 @@ DIGITS = 10
 
 
 def rounded(value: Any) -> Any:
-    """Returns a JSON value with DIGITS significant digits of each number that is not whole."""
+    """Returns a JSON value with its non-integers rounded to DIGITS significant digits."""
     if isinstance(value, float):
         return float(f"{value:.{DIGITS}g}")
     if isinstance(value, Mapping):
@@ -61,13 +61,13 @@ def read_manifest(path: Path, *keys: str, again: str) -> dict[str, Any]:
     record = read_object(path, *keys, again=again)
     files = record.get(FILES, {})
     hashes: dict[str, Any] = {"": None}
-    if isinstance(files, dict):  # a fetched source's record states more of each file than its checksum
+    if isinstance(files, dict):  # the record of a fetched source has more than the checksum of each file
         hashes = {name: one.get("sha256") if isinstance(one, dict) else one for name, one in files.items()}
     if not all(isinstance(sha256, str) for sha256 in hashes.values()):
-        raise InputError(f"{path}: `{FILES}` is no table of files, expected one; {again}")
+        raise InputError(f"{path}: `{FILES}` must be a table of files; {again}")
     changed = changed_file(path.parent, hashes)
     if changed is not None:
-        fault = "other bytes than were written" if changed.is_file() else "no such file"
+        fault = "changed" if changed.is_file() else "no such file"
         raise InputError(f"{changed}: {fault}, the file is damaged; {again}")
     return record
 
@@ -76,7 +76,7 @@ def check_plain(folder: Path, *, again: str, pattern: str = "**/*") -> None:
     """Raises InputError if a folder has a pipe, a link that leads nowhere, or a folder named as a file.
 
     Readers would wait forever at a pipe, and some would treat the other two as missing files. pattern: of the
-    files that are read, by default all at any depth.
+    read files, by default all at any depth.
     """
     for path in sorted(folder.glob(pattern)):
         if path.is_dir():

@@ -1,4 +1,4 @@
-"""Read a YAML file, or refuse it with one line.
+"""Reading of YAML files, with one-line errors.
 
 It refuses nesting that crashes the parser, aliases that expand without end, keys that appear twice, and
 characters that change what a terminal or a page shows.
@@ -12,11 +12,11 @@ import yaml
 from harness.errors import CONTROL, InputError
 
 MOST_VALUES, DEEPEST, LONGEST_INTEGER = 1_000_000, 100, 25
-"""Values of a YAML file with its aliases expanded, levels of its nesting, characters of a whole number."""
+"""Limits of a YAML file: values with aliases expanded, levels of nesting, characters of an integer."""
 SAFE_BOUND = 10_000
 """Levels of nesting that libyaml reads safely; it crashes beyond about twice as many."""
 OPEN = (0, 0)
-"""Stands for the size of a collection whose end is not reached."""
+"""Placeholder for the size of an unfinished collection."""
 
 
 class _Fault(Exception):
@@ -26,9 +26,8 @@ class _Fault(Exception):
 def read_yaml(path: Path) -> Any:
     """Returns the content of a YAML file.
 
-    Errors: InputError in one line for a file that is missing, not UTF-8 or not YAML, that gives one key
-    twice, of which YAML would silently keep the last, that is too large or too deep with its aliases
-    expanded, or that has a control character.
+    Errors: InputError in one line for a file that is missing, not UTF-8, not YAML, too large or too deep with
+    aliases expanded, or has a repeated key (YAML would silently keep the last) or a control character.
     """
     if not path.is_file():
         raise InputError(f"{path}: no such file")
@@ -72,8 +71,8 @@ def _check_depth(text: str) -> None:
 
 def _measure(node: yaml.Node, known: dict[int, tuple[int, int]]) -> tuple[int, int]:
     """Returns the values and levels of a node with aliases expanded. known: values and levels of earlier
-    collections, by node; an alias repeats the node of its anchor. Errors: _Fault for the first node that may
-    not be read.
+    collections, by node; an alias repeats the node of its anchor. Errors: _Fault for the first refused
+    node.
     """
     if isinstance(node, yaml.ScalarNode):
         _check_scalar(node)
@@ -91,7 +90,7 @@ def _measure(node: yaml.Node, known: dict[int, tuple[int, int]]) -> tuple[int, i
             raise _Fault(node, f"more than {MOST_VALUES:,} values or {DEEPEST} levels with aliases expanded")
         known[id(node)] = values, levels
     if known[id(node)] == OPEN:
-        raise _Fault(node, "an alias stands within its own anchor")
+        raise _Fault(node, "an alias is inside its own anchor")
     return known[id(node)]
 
 
@@ -102,7 +101,7 @@ def _check_scalar(node: yaml.ScalarNode) -> None:
         raise _Fault(node, f"character {control[0]!a} is not allowed in a text")
     if node.tag == "tag:yaml.org,2002:int" and len(node.value) > LONGEST_INTEGER:
         size = len(node.value)
-        raise _Fault(node, f"a whole number of {size} characters, expected at most {LONGEST_INTEGER}")
+        raise _Fault(node, f"an integer of {size} characters, expected at most {LONGEST_INTEGER}")
 
 
 def _check_keys(node: yaml.MappingNode) -> None:

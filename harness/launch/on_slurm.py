@@ -1,4 +1,4 @@
-"""Executor `slurm`: a job for each stage through submitit, those that start together as one array.
+"""Executor `slurm`: a job for each stage through submitit, with an array for stages that start together.
 
 Jobs outlive the scheduler. Their ids are kept in a file, so that the next launch waits for an existing job
 instead of starting its stage twice.
@@ -39,7 +39,7 @@ ENDED = {
     *("BOOT_FAIL", "CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "GONE", "NODE_FAIL"),
     *("OUT_OF_MEMORY", "PREEMPTED", "REVOKED", "TIMEOUT"),
 }
-"""States from which a job never runs again; GONE stands for a job that Slurm no longer lists."""
+"""States from which a job never runs again; GONE is a job that Slurm no longer lists."""
 
 
 class SlurmExecutor:

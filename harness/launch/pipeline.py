@@ -108,7 +108,7 @@ class Pipeline:
                     ):
                         found[name] = None
             except StageError as error:
-                raise InputError(f"{name}: {error}; `dvc status` says more") from error
+                raise InputError(f"{name}: {error}; see `dvc status`") from error
         return list(found)
 
     def job(self, name: str, *, with_inputs: bool) -> Job:
@@ -226,7 +226,7 @@ def open_pipeline(names: Sequence[str] | None = None) -> Iterator[Pipeline]:
                 f"crashed, delete {os.path.relpath(repo.lock.lockfile)})"
             ) from None
         except (DvcException, UnicodeDecodeError) as error:
-            raise InputError(f"{_one_line(error)}; `dvc status` says more") from error
+            raise InputError(f"{_one_line(error)}; see `dvc status`") from error
         stack.enter_context(repo.scm_context(quiet=True))
         try:
             yield pipeline

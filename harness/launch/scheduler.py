@@ -1,4 +1,4 @@
-"""The loop of a launch: begins stages whose dependencies are recorded, records those that have ended."""
+"""The loop of a launch: begins stages whose dependencies are recorded, and records finished stages."""
 
 import signal
 from collections.abc import Iterator

@@ -83,7 +83,7 @@ class Ended:
 
     @classmethod
     def with_code(cls, stage: str, code: int) -> Ended:
-        """Returns a finished job by its exit code, which is minus the signal if a signal ended it."""
+        """Returns a finished job from its exit code, which is minus the signal if a signal ended it."""
         return cls(stage, code) if code >= 0 else cls(stage, None, f"ended by signal {-code}")
 
 

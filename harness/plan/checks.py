@@ -1,4 +1,4 @@
-"""Check a plan: refuse early what training would refuse, as far as declarations tell."""
+"""Checks of a plan that find errors of later stages early, from declarations."""
 
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ KINDS = {"encoder": "an encoder, `run` or `backbone`", "teacher": "a teacher's v
 def check_runs(params: Params) -> None:
     """Checks every system once, and the providers of all data. Errors: InputError with the run, for a
     setting, task, parent, corpus or backbone that its training or evaluation would refuse; for a teacher
-    without a stated pooling; for a source that none of the plan's providers has.
+    without a stated pooling; for a source without any of the plan's providers.
     """
     seen: set[str] = set()
     for run in params.runs.values():
@@ -31,7 +31,7 @@ def check_runs(params: Params) -> None:
         if not set(source_named(name).providers) & {INCLUDED, *params.providers}:
             raise InputError(
                 f"source {name}: comes from {', '.join(source_named(name).providers)}, the plan has "
-                f"providers {', '.join(params.providers)}; add one to the recipe or use other data"
+                f"providers {', '.join(params.providers)}; add a provider to the recipe or use other data"
             )
 
 

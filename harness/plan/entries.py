@@ -22,7 +22,7 @@ from harness.paths import ARTEFACTS, BACKBONES, CORPORA, PARAMS, TEACHERS, need_
 from harness.process import Arithmetic
 
 LONGEST_CHAIN = 100
-"""Longest chain of entries each made from the previous one: backbones cut from backbones, continued runs."""
+"""Longest chain of derived entries: backbones cut from backbones, continued runs."""
 Start = Literal["identity", "mean"]
 """See `methods.core.words.Start`, which loads torch."""
 DIGEST = "# digest of the values as written: "
@@ -108,7 +108,7 @@ class Run(DeclaredModel):
         return hashlib.sha256(json.dumps(entry, sort_keys=True).encode()).hexdigest()
 
     def described(self, key: str) -> dict[str, Any]:
-        """Returns the values that the record of its artefact states of it."""
+        """Returns the values of the run in the record of its artefact."""
         about = self.model_dump(include={"id", "method", "variant", "seed", "text", "config", "train"})
         return {**about, "key": key, "backbone": self.backbone_name, "recipe": self.recipe_hash()}
 
@@ -135,7 +135,7 @@ class WordShape(DeclaredModel):
 
 
 class Backbone(DeclaredModel):
-    """How backbones/NAME is made: a folder as it is, its first layers, or a BERT over its word vectors."""
+    """The origin of backbones/NAME: a copy of a folder, its first layers, or a BERT over its word vectors."""
 
     origin: OriginFolder
     corpus: InputFolder = Field(
@@ -151,7 +151,7 @@ class Backbone(DeclaredModel):
 
 
 class Corpus(DeclaredModel):
-    """How corpora/NAME is made: augmentations of a corpus, each a view next to its sentences."""
+    """The origin of corpora/NAME: a corpus and its augmentations, each a view next to its sentences."""
 
     origin: CorpusFolder = Field(description="folder of the corpus that is augmented")
     tool: CorpusFolder = Field(
@@ -164,7 +164,7 @@ class Corpus(DeclaredModel):
 
 
 class Teacher(DeclaredModel):
-    """Which encoder's vectors of which corpus teachers/NAME holds; `pooling` if its folder states none."""
+    """The encoder and the corpus of teachers/NAME; `pooling` if the encoder's folder states none."""
 
     encoder: BackboneFolder
     corpus: CorpusFolder
@@ -172,13 +172,13 @@ class Teacher(DeclaredModel):
     pooling: str | None = Field(default=None, exclude_if=lambda pooling: pooling is None)
 
     def stated(self) -> dict[str, str]:
-        """Returns the values that the record of its vectors states of it."""
+        """Returns the values of the teacher in the record of its vectors."""
         pooling = self.pooling or "as its folder states"
         return {"encoder": self.encoder, "corpus": self.corpus, "pooling": pooling}
 
 
 class SourceLink(DeclaredModel):
-    """One link of a chain over the sources that a reader reads: DVC takes no list of dependencies.
+    """One link of a chain over the sources that a reader reads: DVC does not accept a list of dependencies.
 
     The last link has the reader's name; its file has the hashes of all links.
     """
@@ -209,7 +209,7 @@ class Params(DeclaredModel):
 
     @model_validator(mode="after")
     def _chains_end(self) -> Params:
-        """No entry is made from itself or over a chain longer than LONGEST_CHAIN."""
+        """Refuses entries derived from themselves or over a chain longer than LONGEST_CHAIN."""
         links: dict[str, set[str]] = {
             f"reads {name}": {f"reads {Path(link.after).stem}"} if link.after != link.source else set()
             for name, link in self.reads.items()
@@ -229,7 +229,7 @@ class Params(DeclaredModel):
 
     @model_validator(mode="after")
     def _portable_is_made_of_portable(self) -> Params:
-        """Portable entries never depend on native entries."""
+        """Refuses portable entries that depend on native entries."""
         arithmetic = {
             **{f"{CORPORA}/{name}": entry.arithmetic for name, entry in self.corpora.items()},
             **{f"{TEACHERS}/{name}": entry.arithmetic for name, entry in self.teachers.items()},

@@ -92,7 +92,7 @@ class Estimate:
             return None
         step = BACKWARD * shape.forward(2 * run.train["batch_size"], TRAINING_LENGTH)
         sources = sources_of(run.tasks, text=run.text, providers=self.params.providers)
-        encoded = 2 * sum(lines_of(source) for source in sources)  # at two a line; repeated ones count too
+        encoded = 2 * sum(lines_of(source) for source in sources)  # two per line, repeated ones included
         copies = 2 if steps and run.weights == "both" else 1
         selections = steps // run.train["eval_every"] + 1
         scored = shape.forward(selections * DEV_SENTENCES + copies * encoded, EVALUATION_LENGTH)
@@ -125,7 +125,7 @@ class Estimate:
         return Cost(disk=float(weights + lines * LINE_BYTES))
 
     def corpora(self) -> Cost:
-        """Returns the disk space of derived corpora; the hours of making them have not been measured."""
+        """Returns the disk space of derived corpora; their hours have not been measured."""
         texts = sum(self.rows(name) * self.texts(name) for name in self.params.corpora)
         return Cost(disk=float(texts * LINE_BYTES))
 

@@ -58,10 +58,9 @@ def with_needs(
 
 
 def narrowed(runs: Mapping[str, Run], shown: Sequence[str], providers: Sequence[str]) -> dict[str, Run]:
-    """Returns the runs with only those tasks whose data the tasks `shown` or selection read.
+    """Returns the runs without tasks whose data neither the tasks `shown` nor selection read.
 
-    So a plan of tables requires only data that their columns show. A run keeps its tasks if none would
-    remain.
+    A plan of tables thus requires only the data of their columns. A run keeps its tasks if none would remain.
     """
     from harness.tasks.registry import SELECTION, members, sources_of
 
@@ -133,7 +132,7 @@ def corpus_folder(name: str, derived: Mapping[str, DeclaredCorpus]) -> str:
 def add_corpus(
     corpora: dict[str, Any], path: str, derived: Mapping[str, DeclaredCorpus], arithmetic: Arithmetic
 ) -> None:
-    """Adds a derived corpus and, before it, those it is made from; a source's folder adds nothing.
+    """Adds a derived corpus after the corpora it depends on; ignores the folder of a source.
 
     arithmetic: of the run that reads it; a corpus that any portable run reads is portable.
     """
@@ -166,7 +165,7 @@ def _entry_hash(name: str) -> str:
 
 
 def _chain(reader: str, sources: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yields the links over a reader's sources, one a source; the last has the reader's name."""
+    """Yields a link for each of a reader's sources; the last link has the reader's name."""
     after = f"{paths.DATA}/{sources[0]}"
     for number, source in enumerate(sources, 1):
         name = reader if number == len(sources) else f"{reader}-{number}"

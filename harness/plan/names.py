@@ -9,7 +9,7 @@ from harness.plan.entries import Run
 from harness.plan.recipes import Recipe, System, declared_systems
 
 FULL_SCALE = "hub"
-"""Recipes without this provider are not part of `all`, because they show no paper's setting."""
+"""Recipes without this provider are not part of `all`, because they are no paper's setting."""
 PREFIX = "ablation"
 LENGTHS = {32: 64, 64: 32}
 INTERVALS = {125: 250, 250: 125}
@@ -116,7 +116,7 @@ class AblationChange(NamedTuple):
 
     @property
     def says(self) -> str:
-        """The change in words."""
+        """Description of the change."""
         return f"{self.where}: {_word(self.declared)} → {_word(self.changed)}"
 
 

@@ -35,7 +35,7 @@ class PlannedSd(NamedTuple):
 def propose_seeds(params: Params, scores: Path, *, power: float, delta: float) -> str:
     """Returns a table of the number of seeds that each system needs to detect a difference of `delta` points.
 
-    scores: folder of the result files. A system that is not trained keeps its one seed.
+    scores: folder of the result files. A system without training keeps its single seed.
     """
     results = read_results(scores.glob("*.json"), kept=lambda run, score: _of_a_test_set(score))
     own = seed_scores(results)
@@ -77,14 +77,14 @@ def shrunk(values: Sequence[float], pool: PlannedSd | None) -> PlannedSd | None:
     """Returns the sd of a system, shrunk towards the sd of its backbone by degrees of freedom.
 
     The pool counts as PRIOR_FREEDOM degrees of freedom, our n seeds as n - 1: variances are averaged with
-    these weights. Without a pool two seeds of its own are needed.
+    these weights. Without a pool the system needs two seeds.
     """
     sd = statistics.sample_sd(values)
     if sd is None:
         return pool
     own, prior = len(values) - 1, 0 if pool is None else PRIOR_FREEDOM
     variance = (own * sd**2 + prior * (pool.sd**2 if pool is not None else 0.0)) / (own + prior)
-    basis = f"its own {sd:.2f} over {len(values)} seeds"
+    basis = f"{sd:.2f} over its {len(values)} seeds"
     if pool is not None:
         basis += f", shrunk to {pool.sd:.2f} {pool.source}"
     return PlannedSd(math.sqrt(variance), basis)

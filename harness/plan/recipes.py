@@ -99,7 +99,7 @@ class SelectedSystem(DeclaredModel):
 class RecipeFile(DeclaredModel):
     """A recipe as it is written: a run or a block starts from the blocks that it uses; its own keys win.
 
-    One without runs of its own is a selection from the other recipes.
+    A recipe without runs is a selection from other recipes.
     """
 
     name: Name
@@ -122,7 +122,7 @@ class RecipeFile(DeclaredModel):
 class Recipe(RecipeFile):
     """One file of recipes/ with its systems by id, in which the blocks of its runs are merged.
 
-    presets: blocks with settings that belong to published numbers of their own, if there are several sets.
+    presets: blocks of settings with separate published numbers, if there are several sets.
     groups: systems that share a plan name. takes: systems of other recipes that its plan includes; tasks: the
     tasks of its plan.
     """
@@ -137,7 +137,7 @@ class SharedBlocks(DeclaredModel):
 
 
 class DeclaredBackbone(DeclaredModel):
-    """A source as it is, the first layers of another backbone, or a BERT built over a source of word vectors.
+    """A copy of a source, the first layers of another backbone, or a BERT over a source of word vectors.
 
     `centre` is the corpus whose mean word vector is subtracted. `pooling` if a teacher states none.
     """

@@ -49,9 +49,9 @@ def resolve(
     """Returns the plan with all parents, backbones, corpora, teachers and data of its runs.
 
     seeds: this many for each system that draws random numbers; backbones: only these. tables: by key, for
-    names such as `pcl/table2`; a run of tables only is evaluated only on their tasks. arithmetic: overrides
-    the recipes' arithmetic. Errors: InputError for an unknown name, a backbone that none of the runs has, or
-    an empty plan.
+    names such as `pcl/table2`; runs of tables are evaluated only on the tables' tasks. arithmetic: overrides
+    the recipes' arithmetic.
+    Errors: InputError for an unknown name, a backbone without runs, or an empty plan.
     """
     if seeds is not None and not 1 <= seeds <= MOST_SEEDS:
         raise InputError(f"--seeds {seeds}: expected a number from 1 to {MOST_SEEDS}")
@@ -101,7 +101,7 @@ def _check_origins(
         try:
             check_chains({name: {one for one in found if one} for name, found in origins.items()})
         except ValueError as error:
-            raise InputError(f"{kind} of recipes/: {error}; correct the recipe") from None
+            raise InputError(f"{kind} of recipes/: {error}") from None
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ def _providers(recipes: Mapping[str, Recipe], names: Sequence[str]) -> list[str]
 
 
 class KnownRuns:
-    """The runs of all recipes by key; a system is resolved when one of its runs is asked for."""
+    """The runs of all recipes by key; a system is resolved when one of its runs is requested."""
 
     def __init__(self, recipes: Mapping[str, Recipe]) -> None:
         self._recipes = recipes

@@ -24,8 +24,8 @@ def warn_if_stale(recipes: Mapping[str, Recipe] | None = None) -> None:
 
 
 def stale(path: Path = PARAMS, recipes: Mapping[str, Recipe] | None = None) -> str | None:
-    """Returns a line with the difference of params.yaml from the recipes and the command to run; None if they
-    agree, if there is no params.yaml, or if its plan has no recipe any more, as in a trial.
+    """Returns a line with the difference of params.yaml from the recipes and a command; None if they
+    agree, or without params.yaml or a recipe of its plan, as in a trial.
     """
     if not path.is_file():
         return None
@@ -73,8 +73,7 @@ def planned_again(params: Params, recipes: Mapping[str, Recipe]) -> tuple[str, P
 
 
 def differences(params: Params, given: Params) -> Iterator[str]:
-    """Yields descriptions of differences: new or removed entries, or the first changed value; equal seeds
-    once."""
+    """Yields new and removed entries and first changed values, once for all seeds."""
     seen: set[str] = set()
     for part in PARTS:
         ours, theirs = (getattr(one, part) for one in (params, given))

@@ -1,7 +1,7 @@
 """Cost of runs: GPU hours, CPU hours and disk, from measured step times and counted operations.
 
-A step of any method costs what a step of SimCSE costs, times the measured ratio of the two; SimCSE's step is
-counted in floating-point operations, so that one measured backbone covers all shapes.
+The cost of a method's step is the cost of SimCSE's step times the measured ratio of the two. SimCSE's step is
+counted in floating-point operations, so one measured backbone covers all shapes.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class AssumedGpu(DeclaredModel):
 
 
 class PublishedGpu(DeclaredModel):
-    """A GPU with peak rates that a page states; nothing of it was measured here."""
+    """A GPU with peak rates from a page, without measurements."""
 
     name: str
     operations_per_second: dict[Precision, float]
@@ -112,7 +112,7 @@ class StatedTime(DeclaredModel):
     note: str = ""
 
     def beside(self, estimated: float) -> str:
-        """Returns the line that shows both times; estimated: our GPU hours of one seed."""
+        """Returns a line with both times; estimated: our GPU hours of one seed."""
         told = f"{self.gpu_hours:g} stated by {self.source} ({self.hardware})"
         reason = f": {self.note}" if self.note else ""
         seed = f"a seed of {self.system} on {self.backbone}"

@@ -1,2 +1,1 @@
-"""Evaluation tasks: all code that reads gold labels. `registry` has them by name, `declared` one line for
-each."""
+"""Evaluation tasks: all code that reads gold labels. `registry` finds them by name, `declared` lists them."""

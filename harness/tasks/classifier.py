@@ -41,7 +41,7 @@ def classify(
 ) -> Outcome:
     """Returns the accuracies of `protocol` on rows of `features` with their class numbers `labels`.
 
-    `parts` gives the row numbers of `train`, perhaps `test`, perhaps `dev`; they decide the scheme.
+    `parts` has the row numbers of `train`, and optionally of `test` and `dev`, which determine the scheme.
     Errors: InputError if a class has too few rows for every fold to see it, or is missing from `train`.
     """
     counts = np.bincount(labels[parts["train"]], minlength=classes)
@@ -51,7 +51,7 @@ def classify(
         )
     fitted = partial(fit, features, labels, classes=classes, protocol=protocol)
     if "dev" in parts:
-        # SentEval refits with the chosen penalty, which repeats the grid's fit draw for draw: it is reused
+        # SentEval refits with the chosen penalty, which repeats the grid's fit exactly, so that fit is reused
         fits = fitted([Fold(parts["train"], parts["dev"])], np.array([protocol.grid]))
         grid = [round(100 * (int(right) / len(parts["dev"])), 2) for right in fits.correct[0]]
         predicted = fits.predict(0, int(np.argmax(grid)), parts["test"])
@@ -86,12 +86,12 @@ def _folds(labels: np.ndarray, rows: np.ndarray, protocol: Protocol) -> list[Fol
 
 
 def _final_fold(train: np.ndarray, protocol: Protocol) -> Fold:
-    """Returns `train` with a random share HELD_OUT as held-out rows, drawn from the fit's own stream."""
+    """Returns `train` with a random share HELD_OUT as held-out rows, drawn from the fit's stream."""
     permutation = np.random.RandomState(protocol.seed).permutation(len(train))
     held_out = int(HELD_OUT * len(train))
     if not held_out:
         raise InputError(
-            f"{len(train)} training rows are too few: a twentieth is held out, so give 20 or more"
+            f"{len(train)} training rows are too few: a twentieth is held out, so at least 20 are needed"
         )
     return Fold(train[permutation[held_out:]], train[permutation[:held_out]], shuffled=len(train))
 

@@ -1,4 +1,4 @@
-"""Evaluation of a model: each unique text is encoded once, and its vector is checked before it is used."""
+"""Evaluation of a model: each unique text is encoded once, and its vector is checked before use."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -44,13 +44,13 @@ def encode_unique(
     if not finite.all():
         raise NoScoreError(
             f"{task}: {int((~finite).sum())} of {len(unique)} vectors are not finite, the first for "
-            f"{unique[int(finite.argmin())]!r}; expected finite numbers, so check weights and precision"
+            f"{unique[int(finite.argmin())]!r}; check weights and precision"
         )
     return Encoded(matrix, {text: i for i, text in enumerate(unique)})
 
 
 def unique_texts(tasks: Sequence[Task]) -> list[str]:
-    """Returns every text whose vector the tasks need, each once, in the order of first use."""
+    """Returns the unique texts of the tasks, in the order of first use."""
     return list(dict.fromkeys(text for task in tasks for text in task.texts()))
 
 
@@ -64,7 +64,7 @@ def evaluate_tasks(tasks: Sequence[Task], encode: Encode) -> list[Score]:
 
 
 def evaluate_stored(tasks: Sequence[Task], encode: Encode) -> list[Score]:
-    """Returns the scores of all tasks, each reading only its own texts: for vectors stored on disk.
+    """Returns the scores of all tasks from vectors stored on disk; each task reads only its texts.
 
     Memory is bounded by the largest task; `evaluate_tasks` holds the vectors of all tasks.
     """

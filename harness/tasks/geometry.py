@@ -22,11 +22,11 @@ POSITIVES: dict[str, Callable[[float], bool]] = {
     "all": lambda gold: gold > 4.0,
     "at-least-4": lambda gold: gold >= 4.0,
 }
-"""Setting of an alignment -> which gold scores make a pair of STS-B positive: above 4 in SimCSE's figure and
-those after it, 4 and above in DCLR's code."""
+"""Setting of an alignment -> gold scores of positive pairs of STS-B: above 4 in SimCSE's figure and later
+ones, 4 and above in DCLR's code."""
 SENTENCES, THRESHOLD = 256, 0.7
-"""Sentences of the batch, and the cosine above which the paper counts. Source: DCLR, figure 1 and text."""
-_ROWS = 1024  # rows of the distance matrix held at once
+"""Number of sentences of the batch, and threshold of counted cosines. Source: DCLR, figure 1 and text."""
+_ROWS = 1024  # rows of the distance matrix in memory
 
 
 def alignment(first: np.ndarray, second: np.ndarray) -> float:
@@ -39,8 +39,7 @@ def alignment(first: np.ndarray, second: np.ndarray) -> float:
     """
     if not len(first) or first.shape != second.shape:
         raise InputError(
-            f"alignment of {first.shape} and {second.shape}: expected two arrays [N, d] of positive pairs; "
-            "take a set that has pairs with a high score"
+            f"alignment of {first.shape} and {second.shape}: expected two arrays [N, d] of positive pairs"
         )
     difference = unit_rows(first) - unit_rows(second)
     return float(np.einsum("nd,nd->n", difference, difference).mean())
@@ -49,7 +48,7 @@ def alignment(first: np.ndarray, second: np.ndarray) -> float:
 def uniformity(vectors: np.ndarray) -> float:
     """Returns the log of the mean of exp(-2 |x - y|^2) over unordered pairs of rows on the unit sphere.
 
-    Source: Wang and Isola 2020, eq. 2 with t = 2. PT-BERT prints it without the logarithm; we keep it.
+    Source: Wang and Isola 2020, eq. 2 with t = 2. PT-BERT omits the logarithm; we keep it.
     Shapes: vectors [N, d]; needs N * 1024 numbers of memory.
     Facts: 0 if all rows have one direction; -8 for two opposite rows; lower is more spread.
     Errors: InputError for fewer than two rows, or a zero row.
@@ -94,10 +93,7 @@ def _directions(vectors: np.ndarray) -> np.ndarray:
         raise InputError(f"vectors of shape {vectors.shape}: expected [N, d] with N of 2 or more; add texts")
     zero = int((~vectors.any(axis=1)).sum())
     if zero:
-        raise InputError(
-            f"{zero} of {len(vectors)} vectors are zero and have no direction, so this encoder has no "
-            f"geometry on these texts"
-        )
+        raise InputError(f"{zero} of {len(vectors)} vectors are zero and have no direction")
     return unit_rows(vectors)
 
 
@@ -105,7 +101,7 @@ class GeometryTask:
     """Alignment of the positive pairs of STS-B, uniformity and anisotropy of its distinct sentences.
 
     Metrics `alignment`, `uniformity`, `anisotropy`; setting `all`, and for alignment the settings of
-    POSITIVES; n counts pairs for alignment, else texts.
+    POSITIVES; n counts pairs for alignment, otherwise texts.
     """
 
     def __init__(
@@ -146,8 +142,8 @@ class GeometryTask:
 class BatchCosines:
     """The share of cosines above THRESHOLD among SENTENCES of a corpus, evenly spread over it.
 
-    Metric `share-above`; setting `all`: each sentence as the one that the others are compared with, the mean;
-    setting `first`: the first of them alone. n counts cosines. Texts are read as they are trained on.
+    Metric `share-above`; setting `all`: the mean over all sentences, each compared with the others; setting
+    `first`: only the first sentence. n counts cosines. Texts are read as in training.
     """
 
     def __init__(self, name: str, source: str, *, folder: Path | None = None) -> None:

@@ -1,4 +1,4 @@
-"""The interface of an evaluation task, which receives a function from texts to vectors, never a model."""
+"""The interface of evaluation tasks, which receive a function from texts to vectors instead of a model."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class Task(Protocol):
     source: str  # key of harness/data/sources.yaml
 
     def texts(self) -> Iterable[str]:
-        """Yields every text whose vector the task needs, so that all tasks are encoded in one pass."""
+        """Yields the texts of the task, so all tasks can be encoded in one pass."""
         ...
 
     def evaluate(self, encode: Encode) -> list[Score]: ...

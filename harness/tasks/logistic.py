@@ -1,12 +1,12 @@
 """Many logistic regressions on shared features, trained together as one batched problem.
 
-Each regression is trained as SentEval trains one: mini-batches of permuted rows, Adam with
-the L2 term in the gradient, a check on held-out rows every few epochs, and a count of failed checks. Every
-such fit starts from the same seed, so its initial weights depend only on the shape and its row order only on
-the number of rows. Fits of one size can therefore share every draw and advance in one batched product.
+Each regression is trained as in SentEval: mini-batches of permuted rows, Adam with the L2 term in the
+gradient, a check on held-out rows every few epochs, and a count of failed checks. Every such fit starts from
+the same seed, so its initial weights depend only on the shape and its row order only on the number of rows.
+Fits of one size can therefore share every draw and advance in one batched product.
 
-Shapes: N rows, D features and a constant 1 that carries the bias, F folds, L penalties a fold, C classes, B
-rows a batch, U unique vectors of width d.
+Shapes: N rows, D features and a constant 1 that carries the bias, F folds, L penalties per fold, C classes, B
+rows per batch, U unique vectors of width d.
 """
 
 import math
@@ -27,7 +27,7 @@ DENSE_BYTES = 1 << 30
 PREDICTED_ROWS = 512
 
 Combine = Callable[..., Tensor]
-"""The vectors [n, d] of a text or of a pair's two texts to features [n, D]."""
+"""Maps the vectors [n, d] of a text, or of the two texts of a pair, to features [n, D]."""
 
 
 def alone(u: Tensor) -> Tensor:
@@ -46,7 +46,7 @@ def both_product_and_difference(u: Tensor, v: Tensor) -> Tensor:
 
 
 class Features:
-    """N rows of features from vectors [U, d]; `sides` say which vectors each example has [N]."""
+    """N rows of features from vectors [U, d]; `sides` are the indices [N] of the vectors of each example."""
 
     def __init__(self, vectors: Tensor, sides: Sequence[Tensor], combine: Combine = alone) -> None:
         self.vectors, self.sides, self.combine = vectors, sides, combine
@@ -65,13 +65,13 @@ class Features:
 
 @dataclass(frozen=True)
 class Protocol:
-    """How classifiers are chosen by cross-validation and trained by Adam: SentEval's full defaults."""
+    """Settings of cross-validation and training by Adam: SentEval's full defaults."""
 
     folds: int = 10
     grid: tuple[float, ...] = (1e-5, 1e-4, 1e-3, 1e-2)  # L2 penalties
     learning_rate: float = 1e-3
     batch_size: int = 64
-    tenacity: int = 5  # the fit ends at the next failed check after this many failed ones
+    tenacity: int = 5  # a fit ends at the next failed check after this many failures
     epoch_size: int = 4  # passes over the rows between two checks
     max_epochs: int = 200  # last pass at which a block of passes may start
     seed: int = 1111
@@ -91,14 +91,14 @@ class Fold(NamedTuple):
 
 
 class Fits(NamedTuple):
-    """The best weights of F x L regressions and how many held-out rows each classified right."""
+    """The best weights of F x L regressions, and the number of held-out rows each classified correctly."""
 
     features: Features
     weights: Tensor  # [F, L, C, D + 1]
     correct: np.ndarray  # [F, L]
 
     def predict(self, fold: int, penalty: int, rows: np.ndarray) -> np.ndarray:
-        """Returns the class that regression (fold, penalty) gives each of `rows`."""
+        """Returns the predictions of regression (fold, penalty) for `rows`."""
         chosen = self.weights[fold, penalty]
         return _predicted(self.features, chosen[None], torch.as_tensor(rows[None]), len(chosen))[0, 0].numpy()
 
@@ -140,7 +140,7 @@ def initial_weights(width: int, classes: int, seed: int) -> Tensor:
 
 
 def _groups_of_one_size(folds: Sequence[Fold], features: Features, batch_size: int) -> Iterator[list[int]]:
-    """Yields positions of folds that share every random draw, at most BATCH_BYTES of batches together."""
+    """Yields indices of folds that share every random draw, with at most BATCH_BYTES of batches in total."""
     at_once = max(1, BATCH_BYTES // (4 * batch_size * features.width))
     by_size: dict[tuple[int, int, int], list[int]] = {}
     for position, fold in enumerate(folds):
@@ -176,7 +176,7 @@ class _Group:
         self.step = torch.zeros(())
         decay = torch.as_tensor(penalties, dtype=torch.float32)
         self.decay = decay.repeat_interleave(self.classes, dim=1)[..., None]  # [F, L * C, 1]
-        self.folds = torch.arange(count)  # which folds are still in the problem
+        self.folds = torch.arange(count)  # folds still in training
         self.best = self.weights.clone()
         self.best_correct = torch.full((count, per_fold), -1)
         self.failed = torch.zeros((count, per_fold), dtype=torch.long)
@@ -220,7 +220,7 @@ class _Group:
             beta1=0.9,
             beta2=0.999,
             lr=self.protocol.learning_rate,
-            weight_decay=0.0,  # already in the gradient, where each regression has its own
+            weight_decay=0.0,  # already in the gradient, because each regression has its own
             eps=1e-8,
             maximize=False,
         )
@@ -252,7 +252,7 @@ class _Group:
 
 @torch.no_grad()
 def _predicted(features: Features, weights: Tensor, rows: Tensor, classes: int) -> Tensor:
-    """Returns the class each regression of `weights` [F, L * C, D + 1] gives `rows` [F, n]: [F, L, n]."""
+    """Returns the predictions of the regressions `weights` [F, L * C, D + 1] for `rows` [F, n]: [F, L, n]."""
     count = len(rows)
     parts = []
     for start in range(0, rows.shape[1], PREDICTED_ROWS):

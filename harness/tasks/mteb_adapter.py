@@ -1,8 +1,8 @@
-"""Our encoders under the tasks of mteb.
+"""Evaluation of our encoders on the tasks of mteb.
 
-mteb keeps a result under the model's name and revision and returns it without encoding when both are known.
-So the name states the system, the revision is a hash of the encoder's bytes, and results go to our folder.
-Results on local copies of its data sets are kept apart and have a revision made from the copy's bytes.
+mteb caches results by the model's name and revision. The name therefore states the system, the revision is a
+hash of the encoder's bytes, and results are written to our folder. Results on local copies of its data sets
+are stored separately, with a revision from the copy's bytes.
 """
 
 import re
@@ -43,7 +43,7 @@ def identity_of(label: str, encoder_sha256: str) -> tuple[str, str]:
 
 
 class MtebModel:
-    """An encoder (with `encode` and `dim`) as mteb calls one.
+    """An encoder (with `encode` and `dim`) behind mteb's interface.
 
     Texts come in batches of a data loader, cosines are float64. name, revision: of `identity_of`. experiment:
     of mteb, such as the seed; a folder below the revision.
@@ -92,7 +92,7 @@ class MtebModel:
 def run_mteb(
     model: MtebModel, tasks: Sequence[str], *, out: Path, local: Path | None = None, progress: bool = False
 ) -> list[MtebScore]:
-    """Returns mteb's main score of each task; result files and model meta lie below `out`/results.
+    """Returns mteb's main score of each task; result files and model meta are below `out`/results.
 
     `local` names a folder with copies of the hub's STS data sets (see LOCAL_STS). Its results are always
     recomputed, are written to `out`/local/results, and have the revision `local-` with the copy's hash.

@@ -1,4 +1,4 @@
-"""A task of custom pairs: the correlation of cosines with their scores, as for the STS sets."""
+"""A task of custom pairs: the correlation of cosines with their scores, as in the STS sets."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -12,7 +12,7 @@ from harness.tasks.sts import StsTask
 
 
 def own_pairs_task(pairs: str | Path | Iterable[Any], name: str | None = None) -> StsTask:
-    """Returns the task of a file of pairs, or of rows (sentence, sentence, score); texts stay as they are.
+    """Returns the task of a file of pairs, or of rows (sentence, sentence, score); texts stay unchanged.
 
     name: default the file's name without its ending, or `pairs`.
     Errors: InputError as of `harness.data.own_pairs.read_own_pairs`, or for rows of another length.
@@ -26,7 +26,7 @@ def own_pairs_task(pairs: str | Path | Iterable[Any], name: str | None = None) -
 
 
 def is_own(task: Task) -> bool:
-    """Returns whether a task is of a user's pairs, of a file or an included one: texts stay as they are."""
+    """Returns whether a task has custom pairs, whose texts stay unchanged."""
     return task.source in ("", f"{task.name}{SOURCE_ENDING}")
 
 

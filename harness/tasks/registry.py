@@ -1,6 +1,6 @@
-"""The evaluation tasks by name, as the files of harness/tasks/declared declare them.
+"""The evaluation tasks by name, declared in the files of harness/tasks/declared.
 
-Importing it loads only declarations, neither readers nor numpy nor torch.
+Importing it loads only declarations.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ SELECTION = ("STSB-dev",)
 
 
 def read_declarations() -> tuple[dict[str, Declaration], dict[str, str]]:
-    """Returns every declared task by name, file after file in the order of their names, and its module.
+    """Returns every declared task with its module by name, in the order of the files' names.
 
     Errors: InputError if two declarations have the same name.
     """
@@ -40,7 +40,7 @@ SUITES: dict[str, tuple[str, ...]] = {}
 
 
 def reread() -> None:
-    """Reads all declarations again, after a folder was included in a process that had read them."""
+    """Reads all declarations again, for folders that were included later."""
     from harness.tasks.declared import own
 
     reload(own)
@@ -58,7 +58,7 @@ reread()
 
 
 def build_tasks(names: Sequence[str], *, text: str, providers: Sequence[str] | None = None) -> list[Task]:
-    """Returns the tasks of names and suites in the order given, each once; reads and fetches nothing.
+    """Returns the tasks of names and suites in the given order, each once, without reading data.
 
     A name may carry arguments after colons: `STS12-hard-length:positive=4:negative=3:longer=5:closer=2`.
     `providers` is the order of data providers (default: as `harness.data.download.provider_order` has it),
@@ -75,7 +75,7 @@ def build_tasks(names: Sequence[str], *, text: str, providers: Sequence[str] | N
 
 
 def sources_of(names: Sequence[str], *, text: str, providers: Sequence[str] | None = None) -> list[str]:
-    """Returns the names of the sources that these tasks read, sorted; no task is built, no source fetched.
+    """Returns the sorted names of the sources that these tasks read, without building or fetching them.
 
     Errors: as of `build_tasks`, except for arguments of a name.
     """
@@ -83,7 +83,7 @@ def sources_of(names: Sequence[str], *, text: str, providers: Sequence[str] | No
 
 
 def declaring_modules(names: Sequence[str]) -> list[str]:
-    """Returns the modules that declare these tasks and suites, sorted. Errors: those of `sources_of`."""
+    """Returns the modules that declare these tasks and suites, sorted. Errors: as of `sources_of`."""
     tasks = [task for name in names for task in members(name)]
     return sorted({MODULES[_declared(task).name] for task in tasks})
 

@@ -1,14 +1,14 @@
 """Re-ranking: candidates ordered by cosine similarity to a query; MAP, P@1, P@5 and MRR.
 
-Ties. Candidates of equal similarity have no order, and the order of the file must not be used instead: if
-relevant candidates come first, a constant encoder would score 1. So there are two settings:
+Ties. Candidates of equal similarity have no order. With the order of the file, a constant encoder would score
+1 if relevant candidates come first. There are two settings:
 
 * `expected`, the plain name of a group (`all`, `mean`): each metric is its exact expectation over all orders
-  of tied candidates. Cosines are float64 and count as equal when they agree to TIED_DECIMALS decimals. An
-  encoder that ties everything scores chance.
+  of tied candidates. Cosines are float64 and count as equal when they agree to TIED_DECIMALS decimals. A
+  constant encoder scores at chance level.
 * `protocol`, as `all/protocol`, `mean/protocol`: the order in the code of the published numbers, for sets
-  that have one (AskUbuntu and SciDocs, by USEB). Similarities are compared in single precision, as that
-  code does. An encoder that ties everything scores what BM25's order scores on AskUbuntu.
+  that have one (AskUbuntu and SciDocs, by USEB). Similarities are compared in single precision, as in
+  that code. A constant encoder has the score of BM25's order on AskUbuntu.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -71,10 +71,7 @@ class RerankingTask:
 def ranking_scores(
     task: RerankingTask, similarities: Callable[[Sequence[RankingQuery]], Iterable[np.ndarray]]
 ) -> list[Score]:
-    """Returns the scores of any ranking of the task's queries: `similarities` gives one array a query.
-
-    Settings of ties: `expected`, and `protocol` where the set has one.
-    """
+    """Returns the scores of a ranking of the task's queries; `similarities` yields one array per query."""
     scores = []
     given = {group: list(similarities(queries)) for group, queries in task.queries.items()}
     ordered = all(query.tie_order is not None for queries in task.queries.values() for query in queries)
@@ -108,7 +105,7 @@ def bm25_scores(task: RerankingTask) -> list[Score]:
 def ranking_metrics(
     similarities: np.ndarray, query: RankingQuery, *, ties: Ties = "expected"
 ) -> tuple[float, ...]:
-    """Returns METRICS of one query; `ties` says in which order candidates of equal similarity count.
+    """Returns METRICS of a query; `ties` is the order of candidates of equal similarity.
 
     Source: USEB's definitions; average precision divides by all relevant documents, as trec_eval does, and
     P@5 by 5 even if there are fewer candidates.
@@ -162,21 +159,21 @@ def _precision_sum(ranked: int, found: int, size: int, hits: int) -> float:
 
 
 def _relevant_above(cut: int, ranked: int, found: int, size: int, hits: int) -> float:
-    """Returns how many relevant candidates of a run are expected among the first `cut` of the ranking."""
+    """Returns the expected number of relevant candidates of a run among the first `cut` of the ranking."""
     return hits / size * min(max(cut - ranked, 0), size)
 
 
 def _reciprocal_rank(ranked: int, found: int, size: int, hits: int) -> float:
     """Returns the expected 1/rank of the first relevant candidate if it is in this run.
 
-    It is at rank j when all others are behind it: in C(size - j, hits - 1) of C(size, hits) orders.
+    It is at rank j if all others are behind it: in C(size - j, hits - 1) of C(size, hits) orders.
     """
     ranks = range(1, size - hits + 2)
     return sum(comb(size - j, hits - 1) / (ranked + j) for j in ranks) / comb(size, hits)
 
 
 def _similarities(encoded: Encoded, query: RankingQuery) -> np.ndarray:
-    """Returns the cosines of a query to its candidates in float64; 0 where a vector is zero."""
+    """Returns the cosines of a query to its candidates in float64; 0 for zero vectors."""
     rows = encoded.rows((query.text, *query.candidates))
     vectors = encoded.matrix[rows].astype(np.float64)
     norms = np.sqrt((vectors**2).sum(axis=1, keepdims=True))

@@ -1,4 +1,4 @@
-"""Measures during training: STS-B dev, whose score selects the weights, and the geometry of its sentences."""
+"""Measures during training: the STS-B dev score, which selects the weights, and geometry."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -11,7 +11,7 @@ from harness.tasks.text_forms import stsb_source
 
 
 def dev_evaluation(text: str) -> Callable[[Any], Mapping[str, float]]:
-    """Returns the evaluation of selection: STS-B dev Spearman as `score`, with alignment and uniformity."""
+    """Returns the evaluation for selection: STS-B dev Spearman as `score`, with alignment and uniformity."""
     source = stsb_source(text, None)
     tasks: list[Task] = [
         sts_task("STSB-dev", text, source),

@@ -1,7 +1,7 @@
 """Semantic textual similarity: the correlation of cosines with human scores.
 
-Ties. Cosines are float64 and rounded to TIED_DECIMALS decimals, so that pairs with mathematically equal
-cosines are tied instead of ordered by rounding noise.
+Ties. Cosines are float64 and rounded to TIED_DECIMALS decimals, so mathematically equal cosines are tied
+instead of ordered by rounding noise.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -18,9 +18,9 @@ from harness.tasks.interface import Encode, Score
 
 TIED_DECIMALS = 12
 PAIRS_ENCODED = 16_384
-"""Pairs whose texts are encoded in one call, so that a set of any size takes bounded memory."""
+"""Pairs per call of the encoder; bounds the memory."""
 _PAIRS_WIDENED = 1024
-"""Pairs whose vectors are held in float64 at one time."""
+"""Pairs per block of float64 vectors."""
 Subsets = dict[str, list[ScoredPair]]
 
 
@@ -83,7 +83,7 @@ class StsTask:
 def cosines_of_pairs(encode: Encode, pairs: Sequence[ScoredPair], task: str) -> np.ndarray:
     """Returns the cosine of each pair [N] in float64, rounded to TIED_DECIMALS decimals.
 
-    `encode` is called once for every PAIRS_ENCODED pairs, which is once for each of the field's test sets.
+    `encode` is called once per PAIRS_ENCODED pairs, so once for every usual test set.
     """
     starts = range(0, len(pairs), PAIRS_ENCODED) or (0,)
     return np.concatenate([_cosines(encode, pairs[at : at + PAIRS_ENCODED], task) for at in starts])

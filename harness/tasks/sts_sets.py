@@ -1,4 +1,4 @@
-"""The STS sets: the STS benchmark, SemEval 2012 to 2016, SICK, and parts of these, in either text form."""
+"""The STS sets in both text forms: the STS benchmark, SemEval 2012 to 2016, SICK, and parts of these."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -20,7 +20,7 @@ PARTS = {
     "STS15": ("2015", ("answers-forums", "headlines", "images")),
     "STS16": ("2016", ("answer-answer", "headlines")),
 }
-"""Year -> its mark in STS-B and the subsets that STS-B holds whole, across its train, dev and test."""
+"""Year -> its mark in STS-B and the subsets that train, dev and test of STS-B contain completely."""
 THRESHOLDS = "positive=NUMBER:negative=NUMBER:longer=NUMBER:closer=NUMBER"
 """Arguments of a set of hard length."""
 
@@ -28,8 +28,8 @@ THRESHOLDS = "positive=NUMBER:negative=NUMBER:longer=NUMBER:closer=NUMBER"
 def sts_task(name: str, text: str, source: str, *, folder: Path | None = None) -> StsTask:
     """Returns STS-B test or dev, a yearly set, its pairs within STS-B (`-part`), or a set of SICK.
 
-    SICKR is the test part of SICK, which SentEval leaves as published; SICKR-mteb is mteb's SICK-R, all 9,927
-    pairs. The raw files of a year do not mark subsets: only setting `all`.
+    SICKR is the test part of SICK, which SentEval does not change; SICKR-mteb is mteb's SICK-R, all 9,927
+    pairs. The raw files of a year do not mark subsets, so they have only setting `all`.
     """
 
     def read(path: Path) -> Subsets:
@@ -54,7 +54,7 @@ def hard_length_task(whole: StsTask, arguments: Sequence[str]) -> StsTask:
     """Returns the pairs of a task with misleading lengths, as one set; its name includes the thresholds.
 
     arguments: as in THRESHOLDS, in this order.
-    Errors: InputError for any other, and for a negative that is not below positive.
+    Errors: InputError for other arguments, or unless negative is below positive.
     """
     base, given = f"{whole.name}-hard-length", ":".join(arguments)
     number, count = r"=(\d+(?:\.\d+)?)", r"=(\d+)"
@@ -96,7 +96,7 @@ def misleading_lengths(
 def read_stsb_split(folder: Path, split: str, *, form: str, source: str) -> list[ScoredPair]:
     """Returns the rows of STS-B train, dev or test in a text form; rows of stsb-raw have no origin.
 
-    A file is read once in a process, until it changes: yearly sets and their hard pairs share it.
+    Files are cached per process until they change, because yearly sets and their hard pairs share them.
     """
     path = folder / (STSB_FILES[split] if source == "stsb-raw" else f"sts-{split}.csv")
     state = path.stat() if path.is_file() else None
@@ -121,14 +121,14 @@ def _stsb_split(
 
 
 def _read_part(folder: Path, year: str, *, form: str, source: str) -> Subsets:
-    """Returns the subsets of a year that STS-B's rows rebuild, each whole: every pair with its score.
+    """Returns the subsets of a year that STS-B contains completely.
 
     2012: MSRpar 750, MSRvid 750 (of 3,108; missing SMTeuroparl, OnWN, SMTnews).
     2013: headlines 750 (of 1,500; missing FNWN, OnWN).
     2014: deft-forum 450, deft-news 300, headlines 750, images 750 (of 3,750; missing OnWN, tweet-news).
     2015: answers-forums 375, headlines 750, images 750 (of 3,000; missing answers-students, belief).
     2016: answer-answer 254, headlines 249 (of 1,186; missing plagiarism, postediting, question-question).
-    Rows marked 2012train or 2017 belong to no test set of 2012 to 2016 and are left out.
+    Rows marked 2012train or 2017 belong to no test set of 2012 to 2016 and are skipped.
     """
     mark, names = PARTS[year]
     rows = [row for split in STSB_FILES for row in read_stsb_split(folder, split, form=form, source=source)]

@@ -1,10 +1,10 @@
 """Classification of texts or pairs: a linear classifier on frozen vectors, in SentEval's schemes.
 
 SentEval sorts the examples of a part by length before it draws folds and batches, so the order is part of the
-protocol. The files hold texts that are tokenised already.
+protocol. The texts of the files are already tokenised.
 
-The two inference sets differ in SentEval and here: SICK-E uses [|u-v|; u*v] and searches the penalty on
-dev, SNLI uses [u; v; u*v; |u-v|] with one tiny penalty and checks dev after each of at most 16 epochs.
+The two inference sets differ in SentEval and here: SICK-E uses [|u-v|; u*v] and searches the penalty on dev,
+SNLI uses [u; v; u*v; |u-v|] with one tiny penalty and checks dev after each of at most 16 epochs.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ SETTING = "senteval"
 
 @dataclass(frozen=True)
 class DataSet:
-    """Settings of one classification task. `combine` names the features: of a pair, or of a text `alone`.
+    """Settings of one classification task. `combine`: features of a pair, or of a single text (`alone`).
 
-    snli: examples are sorted, and the penalty is not searched, as SentEval does for SNLI. published_rows: of
-    the training part; the setting of the scores states if a file has fewer.
+    snli: as in SentEval for SNLI, examples are sorted and the penalty is not searched. published_rows: of the
+    training part; the setting of the scores states if a file has fewer.
     """
 
     name: str
@@ -78,7 +78,7 @@ class ClassificationTask:
         return {part: self._ordered(examples) for part, examples in self.dataset.read(folder).items()}
 
     def setting(self) -> str:
-        """Returns the setting its scores are reported under."""
+        """Returns the setting of its scores."""
         whole = len(self.parts["train"].labels) >= self.dataset.published_rows
         return SETTING if whole else f"{SETTING}/reduced-train"
 
@@ -110,9 +110,8 @@ class ClassificationTask:
         return self._scores(outcome, labels, rows)
 
     def _ordered(self, examples: Examples) -> Examples:
-        """Returns the examples sorted by the word counts of their texts and by label.
-
-        SNLI is sorted by the words of the second text, of the first, then by the label's name.
+        """Returns the examples sorted by the word counts of their texts and by label; SNLI by the words of
+        the second text, the words of the first, and the label's name.
         """
 
         def key(position: int) -> tuple[object, ...]:

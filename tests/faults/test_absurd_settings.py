@@ -91,7 +91,7 @@ def test_a_loss_that_is_no_number_leaves_no_resume_point(
 @pytest.mark.parametrize("untrained", [math.nan, 1.0])
 def test_a_training_of_which_no_score_is_a_number_ends_in_one_line(tmp_path: Path, untrained: float) -> None:
     trainer = toy_trainer(tmp_path, {0: untrained, 4: math.nan, 8: math.nan}, eval_every=4)
-    with pytest.raises(InputError, match="no dev score after the first step is a number"):
+    with pytest.raises(InputError, match="all dev scores after the first step are nan"):
         trainer.fit(ROWS)
 
 

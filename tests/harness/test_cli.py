@@ -138,7 +138,7 @@ def test_wrong_arguments_are_one_line_with_near_matches(
     ("words", "continues"),
     [
         (f"stage train {RUN} --out a", "with --resume"),
-        ("verify una/table1 UNA Avg", "nothing half-written"),
+        ("verify una/table1 UNA Avg", "incomplete outputs are removed"),
     ],
 )
 def test_an_interrupt_names_what_goes_on_where_something_does(

@@ -1,7 +1,7 @@
 """The seven STS sets that every paper averages, STS-B dev, which selects, and parts of the yearly sets.
 
-A part has the pairs of a year that STS-B contains, without a further download. A set of hard length has the
-pairs with misleading lengths; its thresholds are part of the name, after colons.
+A part has the pairs of a year that STS-B contains, so it needs no further download. A set of hard length has
+the pairs with misleading lengths; its thresholds are part of the name, after colons.
 """
 
 from collections.abc import Sequence

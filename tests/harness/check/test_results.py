@@ -212,7 +212,7 @@ def test_without_a_committed_result_there_is_nothing_to_compare_with(
     assert shown(capsys) == f"nothing to compare with: {why}\n"
     assert json.loads(shown(capsys, "--json"))["results"] == {"agrees": None, "why": why}
     shutil.rmtree(".git")
-    assert "`make reproduce` has kept no copy of the committed results" in shown(capsys)
+    assert "there is no copy of the committed results from `make reproduce`" in shown(capsys)
 
 
 def test_without_git_the_kept_copy_of_the_committed_results_is_compared_with(

@@ -85,7 +85,11 @@ def test_a_file_outside_its_folder_is_not_written(saved: Path, server: Hub) -> N
 
 def test_a_repository_that_has_no_model_is_one_line(saved: Path, server: Hub) -> None:
     server.add("lab/odd", {"README.md": b"words", "2_Dense/config.json": b"{}"})
-    with pytest.raises(InputError, match=r"^lab/odd: no such folder, and the hub [^\n]*modules.json[^\n]*$"):
+    with pytest.raises(
+        InputError,
+        match=r"^lab/odd: no such folder, and not on the hub: "
+        r"[^\n]*modules.json[^\n]*$",
+    ):
         model_folder("lab/odd")
     with pytest.raises(InputError, match=r"no such repository[^\n]*$"):
         model_folder("lab/none")

@@ -44,7 +44,7 @@ def complaint(path: Path, content: str | bytes) -> str:
         ("", ": its top level is null, expected keys"),
         ("rate: 3e-5\n", ': rate is "3e-5": input should be a valid number; write 3.0e-5'),
         ("rate: .nan\n", ": rate is NaN: input should be a finite number"),
-        ("{}\n", ": key rate is missing"),
+        ("{}\n", ": rate: missing required key"),
         ("rate: 1.0\nrtae: 1.0\n", ": unknown key rtae"),
         ("rate: 1.0\nnames: [../../x]\n", ': names.0 is "../../x": expected a name of lower-case letters'),
         ("rate: 1.0\ninner: {../x: 1.0}\n", ': key "../x" of inner: expected a name of lower-case letters'),

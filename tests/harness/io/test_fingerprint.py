@@ -104,7 +104,7 @@ def test_a_renamed_module_changes_it_and_a_readme_does_not(tmp_path: Path) -> No
     before = mark(tmp_path / "a", TREE)
     assert mark(tmp_path / "a", {"own/README.md": "words"}) == before
     tree = {"own/1st.py" if name == "own/first.py" else name: text for name, text in TREE.items()}
-    with pytest.raises(InputError, match=r"own/top\.py names module own\.first.*correct the name"):
+    with pytest.raises(InputError, match=r"own/top\.py names module own\.first, which is not below"):
         mark(tmp_path / "b", tree)
     assert mark(tmp_path / "b", {**tree, "own/first/__init__.py": TREE["own/first.py"]}) != before
 

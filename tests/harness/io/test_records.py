@@ -44,5 +44,5 @@ def test_a_changed_file_of_any_room_is_refused_before_a_stage_reads_it(
     write_manifest(folder / record, {})
     check_inputs(str(folder))
     (folder / "rows.tsv").write_text("b\n")
-    with pytest.raises(InputError, match=r"rows\.tsv: other bytes than were written"):
+    with pytest.raises(InputError, match=r"rows\.tsv: changed, the file is damaged"):
         check_inputs(str(folder))

@@ -93,4 +93,4 @@ def test_corpora_that_have_to_be_made_are_named_for_no_hours_count_them() -> Non
     assert PRICES["dclr", "bert-base-uncased"].corpora == ""
     plan = verify(*alone(1), price=Price("x", {"run": 1.0}, {}, "texts")).plan
     assert plan is not None
-    assert plan.cost == "5 seeds, 5 GPU hours and the making of texts"
+    assert plan.cost == "5 seeds, 5 GPU hours and the creation of texts"
