@@ -17,11 +17,13 @@ from harness.report.measurements import BenchmarkResult
 
 
 def main() -> int:
-    """Returns 0 if all sides agree, 1 if two differ, 2 for bad input; a missed target fails nothing."""
+    """Returns 0 if all sides agree, 1 if two differ, 2 for bad input; a missed target is not a failure."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(BENCHMARKS))
     parser.add_argument("--rounds", type=int, default=5, help="measurements of every side (default 5)")
-    parser.add_argument("--short", action="store_true", help="small sizes, one round: do the sides agree?")
+    parser.add_argument(
+        "--short", action="store_true", help="small sizes, one round: only check that the sides agree"
+    )
     written = f"JSON to write or update (default {MEASUREMENTS}; with --short none)"
     parser.add_argument("--out", type=Path, metavar="FILE", help=written)
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
@@ -35,7 +37,7 @@ def main() -> int:
     print(json.dumps({**machine(arguments.device), "rounds": rounds, "threads": threads, **software()}))
     out = arguments.out or (None if arguments.short else MEASUREMENTS)
     try:
-        if out is not None:  # a file that is refused stops all work here
+        if out is not None:  # refuses an invalid file before any work
             rates = product_rates(arguments.device, rounds)
             ours, torchs = rates.onednn.median, rates.torch.median
             print(f"GFLOP/s of products: {ours:.0f} by oneDNN, {torchs:.0f} by torch")

@@ -1,9 +1,9 @@
 """STS evaluation: ours, sentence-transformers by each backend, mteb, and a loop of pairs as in SentEval.
 
-A round is one evaluation of the whole collection, and all sides get the same texts; with a mirror it is the
-papers' seven sets, without one STS-B and the parts of the others that it holds. ONNX Runtime and OpenVINO
-compute in processes of their own, with as many threads and with the packages of SENTBENCH_PEER_PYTHON; what
-it takes to start them and to send texts and cosines is left out.
+A round is an evaluation of the whole collection, with the same texts for all sides: with a mirror the papers'
+seven sets, otherwise STS-B and its parts of the other sets. ONNX Runtime and OpenVINO run in separate
+processes, with the same number of threads and the packages of SENTBENCH_PEER_PYTHON; the time to start them
+and to send texts and cosines does not count.
 """
 
 import json
@@ -42,14 +42,14 @@ TOLERANCE = 1e-4
 TARGETS = {"SentEval's loop": 2.6, "sentence-transformers": 2.3, "mteb": 2.3}
 BACKEND_TARGETS = {"ONNX Runtime": 1.0, "OpenVINO": 1.0}
 HALF_TARGETS = {"SentEval's loop": 4.2, "sentence-transformers": 3.7, "mteb": 3.7}
-"""For processors on which oneDNN's product in fp32 is no faster than MKL's, which the peers use."""
+"""Limit for processors where oneDNN's fp32 product is not faster than MKL's, which the peers use."""
 OURS, HALF, HALF_BACKEND = "ours", "ours, bf16", "OpenVINO, its default precision"
 Scorer = Callable[[Sequence[StsTask]], Any]
-"""Encodes and scores the pairs of some sets; returns Spearman's correlation over all of each, in [-1, 1]."""
+"""Encodes and scores the pairs of some sets; returns Spearman's correlation of each set, in [-1, 1]."""
 
 
 def measure(rounds: int, short: bool, device: str = "cpu") -> list[BenchmarkResult]:
-    """Returns our time in fp32 and in bf16, each against the peers in fp32."""
+    """Returns our times in fp32 and bf16, each against the peers in fp32."""
     from mteb.models import SentenceTransformerEncoderWrapper
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
@@ -70,7 +70,7 @@ def measure(rounds: int, short: bool, device: str = "cpu") -> list[BenchmarkResu
     with foreign_sides(backbone(short), software) as foreign:
         for score in sides.values():
             score([MADE_UP])
-        texts = [text for task in tasks for text in task.texts()]  # reads the sets before anything is timed
+        texts = [text for task in tasks for text in task.texts()]  # reads the sets before the first timing
         forms = {name: partial(score, tasks) for name, score in {**sides, **foreign}.items()}
         runs = run(forms, rounds=rounds, device=device, warm=False)
     extra = BACKEND_TARGETS if foreign else {}
@@ -104,9 +104,9 @@ def measure(rounds: int, short: bool, device: str = "cpu") -> list[BenchmarkResu
 
 @contextmanager
 def foreign_sides(folder: Path, software: dict[str, str]) -> Iterator[dict[str, Scorer]]:
-    """Yields the sides of other backends for an encoder's folder; without them none, and one line is printed.
-
-    software: takes the packages of each. Errors: InputError for a variable that names no program.
+    """Yields the sides of other backends for an encoder's folder; prints a line if they are not available.
+    software: collects the packages of each. Errors: InputError for a variable that does not name a
+    program.
     """
     python = os.environ.get(VARIABLE)
     if not python:
@@ -115,9 +115,9 @@ def foreign_sides(folder: Path, software: dict[str, str]) -> Iterator[dict[str, 
         yield {}
         return
     if shutil.which(python) is None:
-        raise InputError(f"{VARIABLE}={python}: no such program, expected a Python; correct or unset it")
+        raise InputError(f"{VARIABLE}={python}: no such program; correct or unset it")
     with TemporaryDirectory() as place:
-        copy = shutil.copytree(folder, Path(place) / "encoder")  # a backend writes its export there
+        copy = shutil.copytree(folder, Path(place) / "encoder")  # backends write their exports there
         settings = copy / "tokenizer_config.json"
         text = settings.read_text(encoding="utf-8")  # the class had another name before transformers 5
         settings.write_text(text.replace("TokenizersBackend", "PreTrainedTokenizerFast"), encoding="utf-8")
@@ -128,7 +128,7 @@ def foreign_sides(folder: Path, software: dict[str, str]) -> Iterator[dict[str, 
 
 
 def backend_scores(command: list[str], software: dict[str, str], tasks: Sequence[StsTask]) -> TimedResult:
-    """`SentenceTransformer.encode` on both sides by another backend; Spearman's correlation is not timed.
+    """Scores of `SentenceTransformer.encode` with another backend; the correlation is not timed.
 
     Errors: Disagreement if its process fails.
     """
@@ -154,7 +154,7 @@ def columns_of(task: StsTask) -> tuple[list[str], list[str], np.ndarray]:
 
 
 def our_scores(model: SentenceEncoder, tasks: Sequence[StsTask], *, half: bool = False) -> list[float]:
-    """Selection in training: unique texts once, batches of equal length, cosines in float64."""
+    """Scores as in selection: unique texts once, batches of equal length, cosines in float64."""
     with torch.autocast(model.device.type, torch.bfloat16, enabled=half):
         found = evaluate_tasks(list(tasks), model.encode)
     pooled = {
@@ -165,7 +165,7 @@ def our_scores(model: SentenceEncoder, tasks: Sequence[StsTask], *, half: bool =
 
 @torch.no_grad()
 def pair_loop(model: SentenceEncoder, tasks: Sequence[StsTask]) -> list[float]:
-    """Batches of pairs as in SentEval: both sides of a batch padded, all layers kept, a cosine per pair."""
+    """Scores in batches of pairs as in SentEval: padded sides, all layers, a cosine per pair."""
 
     def embed(texts: list[str]) -> np.ndarray:
         tokens = {name: ids.to(model.device) for name, ids in model.tokenize(texts).items()}
@@ -187,7 +187,7 @@ def pair_loop(model: SentenceEncoder, tasks: Sequence[StsTask]) -> list[float]:
 
 
 def peer_scores(model: Any, tasks: Sequence[StsTask]) -> list[float]:
-    """`SentenceTransformer.encode` on both sides; cosines in float64."""
+    """Scores of `SentenceTransformer.encode` on both sides; cosines in float64."""
     encode = partial(model.encode, batch_size=PEER_BATCH, show_progress_bar=False)
     found = []
     for *sides, gold in map(columns_of, tasks):
@@ -197,7 +197,7 @@ def peer_scores(model: Any, tasks: Sequence[StsTask]) -> list[float]:
 
 
 def mteb_scores(model: Any, tasks: Sequence[StsTask]) -> list[float]:
-    """`mteb.evaluate` of an STS task of mteb that was given our pairs, with mteb's own batch size."""
+    """Scores of `mteb.evaluate` for an STS task of mteb with our pairs and mteb's batch size."""
     import mteb
     from datasets import Dataset, DatasetDict
 
@@ -216,12 +216,12 @@ def mteb_scores(model: Any, tasks: Sequence[StsTask]) -> list[float]:
 
 
 def test_sets() -> list[StsTask]:
-    """Returns the papers' seven sets, or without a mirror what STS-B holds of them."""
+    """Returns the papers' seven sets or, without a mirror, the parts of them in STS-B."""
     return build_tasks(SETS if mirror_folder() is not None else EMBEDDED, text="senteval")  # type: ignore[return-value]
 
 
 def agreement(scores: Mapping[str, list[float]]) -> str:
-    """Returns how closely the sides in fp32 agree. Errors: Disagreement above TOLERANCE."""
+    """Describes the agreement of the fp32 sides. Errors: Disagreement above TOLERANCE."""
     single = {name: found for name, found in scores.items() if name not in (HALF, HALF_BACKEND)}
     apart = max(np.ptp(found) for found in zip(*single.values(), strict=True))
     if not apart <= TOLERANCE:

@@ -1,9 +1,9 @@
-"""sentence-transformers with ONNX Runtime and OpenVINO, in a Python of its own, for `benchmarks.evaluation`.
+"""sentence-transformers with ONNX Runtime and OpenVINO, in a separate Python, for `benchmarks.evaluation`.
 
     python foreign_backends.py FOLDER SIDE THREADS BATCH
 
-Their exporters do not import with our version of transformers, so this file imports nothing of the project.
-It reads sets as JSON, [first texts, second texts] each. Its last line is JSON, too: the seconds, the cosines
+Their exporters do not import with our version of transformers, so this file does not import the project. It
+reads sets as JSON, each [first texts, second texts]. Its last line is JSON as well: the seconds, the cosines
 of every set, and the packages. Loading, exporting and a first batch are not timed.
 """
 
@@ -14,7 +14,7 @@ from importlib.metadata import version
 from typing import Any
 
 BACKENDS = {"ONNX Runtime": "onnx", "OpenVINO": "openvino", "OpenVINO, its default precision": "openvino"}
-"""Side -> the backend's name."""
+"""Side -> name of the backend."""
 LIBRARIES = ("sentence-transformers", "transformers", "torch", "optimum")
 
 

@@ -1,13 +1,12 @@
-"""`python -m benchmarks.portability`: are portable results the same bits on other processors?
+"""`python -m benchmarks.portability`: comparison of portable results between processors.
 
-Computes operators and first losses here and under an emulator of other x86-64 processors (Debian's
-package qemu-user), in processes of their own. reports/portability.json keeps the hash of every result and
-names the machine that the others are compared with; reports/portability.md shows how many are equal, and
-`make generated` writes it again if the code changed. The emulator reports another vendor, instruction set and
-caches, and knows no AVX-512; it is 10 to 30 times slower than the machine, so the whole takes hours and
-`--short` some minutes. A run that was stopped goes on. This machine always computes with today's code; other
-processors compute again what differs from it, if the code changed. It needs the small plan's data, backbones
-and teachers.
+Computes operators and first losses here and under an emulator of other x86-64 processors (Debian's package
+qemu-user), in separate processes. reports/portability.json has the hash of every result and the name of the
+reference machine; reports/portability.md the number of equal results, which `make generated` updates if the
+code changed. The emulator reports another vendor, instruction set and caches, without AVX-512. It is 10 to 30
+times slower than the machine, so the full run takes hours and `--short` some minutes. An interrupted run
+continues. This machine always computes with the current code; other processors recompute the results that
+differ, if the code changed. It needs the small plan's data, backbones and teachers.
 """
 
 import argparse
@@ -31,9 +30,9 @@ REPORT, KEPT = Path("reports/portability.md"), Path("reports/portability.json")
 EMULATOR = "qemu-x86_64"
 PROCESSORS = ("Haswell", "Skylake-Server", "EPYC-Milan")
 OPERATORS = "operators"
-"""Computations besides runs, which are named by their keys."""
+"""Computations in addition to runs, which are named by their keys."""
 FEW = ("simcse-small__words-50d__s2", "diffcse-small__words-50d__s2", "sct-small__words-50d__s2")
-"""Runs whose first losses the short form computes."""
+"""Runs with first losses in the short form."""
 ROWS = 64
 """Rows of the corpus for first losses: the emulator computes products some 500 times slower."""
 HEAD = f"""\
@@ -57,7 +56,7 @@ Recorded with earlier code, which later changes may have made untrue; equal to t
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Writes the report; returns 1 if bits differ, else 0."""
+    """Writes the report; returns 1 if bits differ, otherwise 0."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.portability", description=__doc__)
     parser.add_argument(
         "--processors", default=",".join(PROCESSORS), help="as the emulator names them; '' for none"
@@ -81,7 +80,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     here = "{processor}, {model}".format(**machine("cpu"))
     found = Found(here, code_that_computes(), None if arguments.short else KEPT)
     for processors in ([here], [name for name in arguments.processors.split(",") if name]):
-        # two processes a processor: the emulator imports torch in minutes
+        # two processes per processor: the emulator takes minutes to import torch
         halves = [(name, half) for name in processors for half in (keys[::2], keys[1::2])]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             for line in pool.map(lambda half: run(*half, found), halves):
@@ -109,7 +108,7 @@ class Found:
             self._results = json.loads(file.read_text(encoding="utf-8"))["results"]
 
     def add(self, processor: str, some: Mapping[str, str]) -> None:
-        """Adds results of today's code and writes all."""
+        """Adds results of the current code and writes the file."""
         with self._lock:
             known = self._results.setdefault(processor, {})
             known |= {name: [digest, self.code] for name, digest in some.items()}
@@ -117,7 +116,7 @@ class Found:
                 write_json(self._file, {"reference": self.here, "results": self._results})
 
     def results(self, processor: str) -> dict[str, str]:
-        """Returns name -> hash of what is known: today's code computed it, or this machine has the same."""
+        """Returns name -> hash of valid results: of the current code, or equal to this machine's."""
         with self._lock:
             here = self._results.get(self.here, {})
             ours = {name: digest for name, (digest, code) in here.items() if code == self.code}
@@ -128,7 +127,7 @@ class Found:
             }
 
     def earlier(self) -> dict[str, dict[str, str]]:
-        """Returns the records of processors that have none of today's code, by processor."""
+        """Returns the records of processors without results of the current code, by processor."""
         with self._lock:
             return {
                 processor: {name: digest for name, (digest, _) in records.items()}
@@ -142,7 +141,7 @@ class Found:
         return [self.here, *sorted(others)]
 
     def lacking(self, processor: str, keys: Sequence[str]) -> list[str]:
-        """Returns the keys without a result; operators are known where all that this machine has are."""
+        """Returns the keys without a result; operators need all results of this machine."""
         operators = {name for name in self.results(self.here) if name.startswith("operator ")}
         needed = {OPERATORS: operators or {"operator of any name"}}
         results = self.results(processor).keys()
@@ -150,9 +149,10 @@ class Found:
 
 
 def run(processor: str, keys: Sequence[str], found: Found) -> str:
-    """Computes what is not known yet in a new process on a processor, and adds each result as it comes.
+    """Computes missing results in a new process on a processor, and adds each when it is ready.
 
-    Returns how many are known then, in words. Errors: InputError if the process fails.
+    Returns the number of results in words.
+    Errors: InputError if the process fails.
     """
     if keys := found.lacking(processor, keys):
         emulated = [] if processor == found.here else [EMULATOR, "-cpu", processor]
@@ -168,7 +168,7 @@ def run(processor: str, keys: Sequence[str], found: Found) -> str:
 
 
 def computed(keys: Sequence[str]) -> Iterator[dict[str, str]]:
-    """Yields name -> hash of the results of each key, computed in this process."""
+    """Computes in this process and yields name -> hash of the results of each key."""
     from harness.check.first_losses import measure_run
     from harness.plan.entries import read_params
 
@@ -181,7 +181,7 @@ def computed(keys: Sequence[str]) -> Iterator[dict[str, str]]:
 
 
 def operators() -> dict[str, str]:
-    """Returns operator -> hash of its result on fixed inputs; needs portable arithmetic to be set before.
+    """Returns operator -> hash of its result on fixed inputs; portable arithmetic must be set before.
 
     A difference between processors shows here first.
     """
@@ -247,7 +247,7 @@ def operators() -> dict[str, str]:
 
 
 def code_that_computes() -> str:
-    """Returns the fingerprint of all code that trains or is in this benchmark."""
+    """Returns the fingerprint of the code of training and of this benchmark."""
     from harness.stages.identity import METHODS, code_base, training_roots
 
     roots = [root for method in METHODS for root in training_roots(method)]
@@ -255,12 +255,12 @@ def code_that_computes() -> str:
 
 
 def sha256(data: bytes) -> str:
-    """Returns the first digits of a hash, enough to tell results apart."""
+    """Returns the first digits of a hash, enough to distinguish results."""
     return hashlib.sha256(data).hexdigest()[:16]
 
 
 def differing(found: Found) -> list[str]:
-    """Returns a line for each result of another processor that is not the one of this machine."""
+    """Returns a line for each result of another processor that differs from this machine's."""
     ours = found.results(found.here)
     return [
         f"{processor}: {name} differs"
@@ -271,13 +271,13 @@ def differing(found: Found) -> list[str]:
 
 
 def recorded() -> Found:
-    """Returns the results on record, compared with the machine that the record names, for today's code."""
+    """Returns the recorded results of the current code, compared with the recorded reference machine."""
     reference = json.loads(KEPT.read_text(encoding="utf-8"))["reference"]
     return Found(reference, code_that_computes(), KEPT)
 
 
 def as_markdown(found: Found) -> str:
-    """Returns the report: for each processor and kind of result how many are the same bits as here."""
+    """Returns the report: for each processor and kind of result, the number of bit-identical results."""
     ours = found.results(found.here)
     lines = [HEAD.format(here=found.here)]
     for processor in found.processors():
@@ -295,7 +295,7 @@ def as_markdown(found: Found) -> str:
 
 
 def _earlier_lines(records: Mapping[str, Mapping[str, str]]) -> list[str]:
-    """Returns what is on record of earlier code: how many results are those of the first processor."""
+    """Returns the report on earlier code: the number of results equal to the first processor's."""
     if not records:
         return []
     first = next(iter(records.values()))

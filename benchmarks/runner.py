@@ -1,7 +1,7 @@
-"""The runner of all benchmarks: sides in turn, profiles, inputs, and the record of machines.
+"""Runner of all benchmarks: alternating sides, profiles, inputs, and the record of machines.
 
 Benchmarks encode and train on all-MiniLM-L6-v2 and Wikipedia sentences, or tiny stand-ins. The record,
-reports/benchmarks.json, has what every machine measured last.
+reports/benchmarks.json, has the last measurements of every machine.
 """
 
 import os
@@ -44,7 +44,7 @@ from methods.core.fast.linear import linear
 from methods.core.folders import load_encoder
 
 Side = Callable[[], Any]
-"""One whole run of one side of a comparison; where it returns Taken, its own seconds count."""
+"""A run of one side of a comparison; if it returns a TimedResult, that time counts."""
 
 KINDS = {
     "products": ("mm", "linear", "_Linear"),
@@ -55,7 +55,7 @@ KINDS = {
     "rows selected and copied": ("index", "copy_", "cat", "gather", "scatter", "embedding"),
     "optimiser": ("adam", "norm"),
 }
-"""Kind of work -> what the names of its operators contain; an operator is of the first kind that fits."""
+"""Kind of work -> parts of its operators' names; the first matching kind counts."""
 OUTSIDE = "outside of operators"
 CPU_LIST = Path("/proc/cpuinfo")
 LIBRARIES = ("torch", "transformers", "sentence-transformers", "mteb", "numpy", "scikit-learn", "accelerate")
@@ -63,18 +63,18 @@ GEMM_SIZE, PRODUCTS = 1024, 8
 
 
 class TimedResult(NamedTuple):
-    """Seconds of a run, and what it computed."""
+    """Seconds of a run, and its value."""
 
     seconds: float
     value: Any = None
 
 
 class Disagreement(Exception):
-    """Two sides of a benchmark computed different results, so their times say nothing."""
+    """Raised if two sides of a benchmark computed different results, so their times are not comparable."""
 
 
 class TimedRounds(NamedTuple):
-    """Seconds of every side in every round, and what each returned last."""
+    """Seconds of every side in every round, and the last value of each."""
 
     times: dict[str, list[float]]
     values: dict[str, Any]
@@ -91,8 +91,8 @@ class TimedRounds(NamedTuple):
     ) -> BenchmarkResult:
         """Returns the result of one side next to its peers; ratios are taken within each round.
 
-        peers: name -> the least ratio of its time to ours, None where it only gives scale. software: packages
-        of a peer that has its own. about: limit, agreement and note of the result.
+        peers: name -> least ratio of its time to ours, None for a peer without a target. software: packages
+        of a peer with a separate environment. about: limit, agreement and note of the result.
         """
         scale = {"s": 1.0, "ms": 1e3}[unit]
         costs = {side: [scale * taken for taken in times] for side, times in self.times.items()}
@@ -111,7 +111,7 @@ class TimedRounds(NamedTuple):
 
 
 def figure(name: str, unit: str, costs: Sequence[float], **about: Any) -> BenchmarkResult:
-    """Returns a result. costs: ours, one a round, in `unit`."""
+    """Returns a result. costs: ours, one per round, in `unit`."""
     return BenchmarkResult(name=name, unit=unit, ours=MedianRange.of(costs), **about)
 
 
@@ -123,10 +123,10 @@ def run(
     clock: Callable[[], float] = time.perf_counter,
     warm: bool = True,
 ) -> TimedRounds:
-    """Runs the sides in turn, every second round in reverse, so that a drift favours none.
+    """Runs the sides in turn, every second round in reverse, so a drift favours no side.
 
-    clock: `time.process_time` where other work on the machine must not count. warm: each side runs once
-    before it is timed.
+    clock: `time.process_time` if other work on the machine must not count. warm: each side runs once before
+    timing.
     """
     runs = TimedRounds({name: [] for name in sides}, {})
     if warm:
@@ -141,7 +141,7 @@ def run(
 
 
 def timed(side: Side, device: str = "cpu", clock: Callable[[], float] = time.perf_counter) -> TimedResult:
-    """Returns the seconds of one run, work that a GPU still has in hand included, and its value."""
+    """Returns the seconds of one run, including queued work of a GPU, and its value."""
     wait = torch.cuda.synchronize if device == "cuda" else lambda: None
     wait()
     started = clock()
@@ -151,7 +151,7 @@ def timed(side: Side, device: str = "cpu", clock: Callable[[], float] = time.per
 
 
 def profiled(side: Side) -> str:
-    """Returns which kinds of operators one run spends its time in, on one thread, in words; from 1 % on."""
+    """Returns the kinds of operators with at least 1 % of the time of a run, on one thread, in words."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     with profiler.profile(use_kineto=False) as found, record_function(OUTSIDE):
@@ -175,12 +175,12 @@ def backbone(short: bool) -> Path:
 
 
 def encoder(short: bool, pooling: str) -> SentenceEncoder:
-    """Returns a fresh encoder of that folder."""
+    """Returns a new encoder of that folder."""
     return load_encoder(backbone(short), pooling=pooling)  # type: ignore[return-value]
 
 
 def sentences(count: int, short: bool) -> list[str]:
-    """Returns so many sentences in an order drawn once."""
+    """Returns `count` sentences in a fixed random order."""
     texts = [row.text for row in stand_ins.rows(count)]
     if not short:
         texts = [row.text for row in read_corpus(folder_of("wiki-small"))]
@@ -188,7 +188,7 @@ def sentences(count: int, short: bool) -> list[str]:
 
 
 def made_up(count: int) -> StsTask:
-    """Returns a set of pairs that holds so many different sentences, with scores drawn once."""
+    """Returns a set of pairs with `count` different sentences and fixed random scores."""
     some = [row.text for row in stand_ins.rows(100)]
     texts = [f"{some[number % len(some)]} {number}" for number in range(count)]
     gold = np.random.default_rng(0).integers(6, size=count // 2).astype(float).tolist()
@@ -197,9 +197,8 @@ def made_up(count: int) -> StsTask:
 
 
 def keep(path: Path, device: str, new: Benchmark | ProductRates) -> None:
-    """Writes figures or rates of products of this machine; those of other machines and benchmarks stay.
-
-    Benchmarks that are no more leave this machine. Errors: InputError, and nothing is written, if the file is
+    """Writes figures or rates of products of this machine; other machines and benchmarks stay unchanged.
+    Removed benchmarks are dropped for this machine. Errors: InputError without writing if the file is
     damaged.
     """
     known = load_measurements(path)
@@ -224,7 +223,7 @@ def measured(name: str, rounds: int, results: Iterable[BenchmarkResult]) -> Benc
 
 
 def machine(device: str) -> dict[str, Any]:
-    """Returns what tells this machine from others; `id` is made of all the rest."""
+    """Returns the identity of this machine; `id` is derived from all other entries."""
     on_cpu = device == "cpu"
     name = processor() if on_cpu else torch.cuda.get_device_name()
     family, model = (_of_first_processor(key) if on_cpu else "" for key in ("cpu family", "model"))
@@ -235,7 +234,7 @@ def machine(device: str) -> dict[str, Any]:
 
 
 def processor() -> str:
-    """Returns the processor's own name, that of its kind where it has none."""
+    """Returns the processor's model name, or the name of its kind."""
     return _of_first_processor("model name") or platform.processor() or platform.machine()
 
 
@@ -253,14 +252,14 @@ def software() -> dict[str, Any]:
 
 
 def gemm_rate(device: str = "cpu", product: Callable[[Tensor, Tensor], Tensor] = torch.matmul) -> float:
-    """Returns the GFLOP/s of fp32 products of 1024 x 1024 matrices at this moment, by default torch's own."""
+    """Returns the current GFLOP/s of fp32 products of 1024 x 1024 matrices, by default torch's."""
     left, right = (torch.ones(GEMM_SIZE, GEMM_SIZE, device=device) for _ in range(2))
     taken = timed(lambda: [product(left, right) for _ in range(PRODUCTS)], device)
     return PRODUCTS * 2 * GEMM_SIZE**3 / taken.seconds / 1e9
 
 
 def product_rates(device: str, rounds: int) -> ProductRates:
-    """Returns the rates of such products by oneDNN, as in our linear layers, and by torch's own way."""
+    """Returns the rates of such products by oneDNN, as in our linear layers, and by torch."""
     layer = torch.nn.Linear(GEMM_SIZE, GEMM_SIZE, bias=False, device=device)
     with torch.no_grad():
         gemm_rate(device)

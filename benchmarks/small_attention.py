@@ -18,17 +18,17 @@ from harness.report.drawing import svg_of
 
 SENTENCES, BATCH = 4_096, 64
 LEAST = 20
-"""Words that these sentences have at least so often are shown."""
+"""Fewest occurrences of a shown word."""
 FIRST, EVERY = 12, 40
-"""Words whose text is in the figure: so many of the most frequent, and every so many of the others."""
+"""Labelled words: number of the most frequent ones, and the step among the others."""
 NOT_SPOKEN = {mark: {"aria": False} for mark in ("point", "text", "rule", "axis")}
-"""No mark has a text for screen readers: the page has the figure's conclusion."""
+"""Marks have no text for screen readers, because the page has the figure's conclusion."""
 
 
 class Word(NamedTuple):
     """A word: its occurrences in the sentences, and its mean weight before and after training.
 
-    A weight is that of [CLS] to the word, mean over the heads, times the length of the sentence in tokens:
+    A weight is the attention of [CLS] to the word, averaged over heads, times the sentence length in tokens:
     1 is the word's share of a plain mean.
     """
 
@@ -39,7 +39,7 @@ class Word(NamedTuple):
 
 
 def weights_of_words(trainings: Trainings, run: Run) -> list[Word]:
-    """Returns the words of the corpus, the most frequent first, with the weights before and after a run."""
+    """Returns the words of the corpus, most frequent first, with the weights before and after a run."""
     texts = [row.text for row in read_corpus(Path(run.corpus))][:SENTENCES]
     with TemporaryDirectory(prefix="sentbench-") as scratch:
         trained = Path(scratch, "trained")
@@ -52,7 +52,7 @@ def weights_of_words(trainings: Trainings, run: Run) -> list[Word]:
 
 @torch.no_grad()
 def mean_weights(folder: Path, texts: Sequence[str]) -> tuple[Counter[str], dict[str, float]]:
-    """Returns how often the texts have each word, and the word's mean weight in [CLS] of the first layer."""
+    """Returns the count of each word in the texts, and its mean weight in [CLS] of the first layer."""
     from transformers import AutoModel, AutoTokenizer
 
     tokenizer: Any = AutoTokenizer.from_pretrained(folder, trust_remote_code=False)
@@ -89,7 +89,7 @@ def rank_correlation(words: Sequence[Word]) -> float:
 
 
 def draw(words: Sequence[Word]) -> str:
-    """Returns the figure as SVG: a point a word, the most frequent ones and some others with their text."""
+    """Returns the figure as SVG: a point per word, with labels for the most frequent and some other words."""
     most = math.ceil(math.log10(max(word.occurrences for word in words)))
     points = [
         {

@@ -45,13 +45,13 @@ def scores_of(result: ResultFile) -> Scores:
 
 
 def scores_from(dev: float, found: Mapping[str, float]) -> Scores:
-    """Returns a dev score with those of the test sets by task, all x 100."""
+    """Returns a dev score with the scores of the test sets by task, all x 100."""
     first, *parts = (found[task] for task in TEST)
     return Scores(dev, first, mean(parts))
 
 
 def to_controls(results: Iterable[ResultFile]) -> str:
-    """Returns the section from results of the small plan, those of other systems among them.
+    """Returns the section from all results of the small plan.
 
     Errors: InputError if a row has no result.
     """
@@ -89,7 +89,7 @@ def to_controls(results: Iterable[ResultFile]) -> str:
 
 
 def conclusion(seeds: Mapping[str, list[Scores]]) -> str:
-    """Returns which controls SimCSE is above, and where the whitened vectors are."""
+    """Returns the text on the controls below SimCSE and on the whitened vectors."""
     apart = {
         name: [key for key in TITLES if is_above(seeds, system, key)] for name, system in CONTROLS.items()
     }
@@ -109,7 +109,7 @@ def conclusion(seeds: Mapping[str, list[Scores]]) -> str:
 
 
 def is_above(seeds: Mapping[str, list[Scores]], control: str, key: str) -> bool:
-    """Returns whether SimCSE's whole interval is above the control's; False without two seeds a side."""
+    """Returns whether SimCSE's whole interval is above the control's; False without two seeds per side."""
     ours, theirs = (_interval(seeds[system], key) for system in (SIMCSE, control))
     return ours is not None and theirs is not None and ours.low > theirs.high
 

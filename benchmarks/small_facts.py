@@ -1,4 +1,4 @@
-"""Facts on which the literature agrees, each as a comparison of two systems of the small plan."""
+"""Facts from the literature as comparisons of two systems of the small plan."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -11,7 +11,7 @@ MEASURES = ("dev", "test", "parts")
 
 
 class Side(NamedTuple):
-    """A system of the small plan with changed settings. drawn: whether a seed plays a part."""
+    """A system of the small plan with changed settings. drawn: whether results depend on the seed."""
 
     system: str
     config: Mapping[str, Any] = {}
@@ -20,7 +20,7 @@ class Side(NamedTuple):
 
 
 class Fact(NamedTuple):
-    """The first side scores above the second, says the literature; agreed: unless it is divided."""
+    """A claim that the first side scores above the second; agreed: whether the literature agrees."""
 
     name: str
     first: Side
@@ -37,7 +37,7 @@ class Difference(NamedTuple):
 
     @property
     def sign(self) -> int:
-        """1 if the interval is above 0, -1 if below, else 0; without an interval the value's own sign."""
+        """1 if the interval is above 0, -1 if below, 0 otherwise; the value's sign without an interval."""
         low, high = self.interval or (self.value, self.value)
         return (low > 0) - (high < 0)
 
@@ -50,7 +50,7 @@ class Shown(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """Whether the small setting shows the fact: on all measures, on some, not, or the opposite."""
+        """Answer of the small setting: the fact on all measures, on some, on none, or the opposite."""
         signs = [self.differences[name].sign for name in MEASURES]
         if not self.fact.agreed:
             words = {1: "higher", -1: "lower", 0: "no clear difference"}
@@ -148,7 +148,7 @@ def measure(
 
 
 def difference(scores: Mapping[str, Sequence[Scores]], fact: Fact, name: str) -> Difference:
-    """Returns the mean over seeds of first minus second. scores: of each side, in the order of the seeds."""
+    """Returns the mean difference over seeds. scores: of each side, in the order of the seeds."""
     first, second = ([getattr(one, name) for one in scores[repr(side)]] for side in fact[1:3])
     count = max(len(first), len(second))
     pairs = zip(_each(first, count), _each(second, count), strict=True)
@@ -162,5 +162,5 @@ def _sides(facts: Sequence[Fact]) -> list[Side]:
 
 
 def _each(values: Sequence[float], count: int) -> list[float]:
-    """Returns one value a seed; a deterministic system's value is that of every seed."""
+    """Returns one value per seed; a deterministic system's value is repeated."""
     return list(values) * count if len(values) == 1 else list(values)

@@ -1,8 +1,8 @@
 """Results of the small setting, for docs/small-setting.md: rates, facts of the literature, attention weights.
 
-`python -m benchmarks.small_setting` needs a reproduced checkout. It trains what the committed results do not
-have, keeps each training in `.cache/small-setting`, and writes three sections of the page and a figure. Rates
-are compared on STS-B dev alone; nothing is chosen by a test set.
+`python -m benchmarks.small_setting` needs a reproduced checkout. It trains the runs that the committed
+results lack, caches each training in `.cache/small-setting`, and writes three sections of the page and a
+figure. Rates are compared on STS-B dev only; no choice uses a test set.
 """
 
 import argparse
@@ -24,7 +24,7 @@ tell = partial(print, file=sys.stderr, flush=True)
 
 
 def main() -> int:
-    """Writes the sections and the figure; returns 2 for an input that is missing."""
+    """Writes the sections and the figure; returns 2 for a missing input."""
     parser = argparse.ArgumentParser(prog=COMMAND, description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--seeds", type=int, default=SEEDS, help=f"of each side of a fact (default {SEEDS})")
     parser.add_argument("--only", choices=list(PARTS), action="append", help="part to write (default: all)")

@@ -43,7 +43,7 @@ def to_facts(rows: Sequence[Shown], seeds: int, command: str) -> str:
 
 
 def conclusion(rows: Sequence[Shown]) -> str:
-    """Returns what the table says: how many facts the small setting shows, and on which it says nothing."""
+    """Returns the conclusion of the table: the number of shown facts, and the facts that are not shown."""
     agreed = [row for row in rows if row.fact.agreed]
     missing = [f"{row.fact.name} ({row.verdict})" for row in agreed if row.verdict != SHOWN]
     said = f"It shows {len(agreed) - len(missing)} of {len(agreed)} facts on which the literature agrees."

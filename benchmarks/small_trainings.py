@@ -1,4 +1,4 @@
-"""Trainings of the small plan outside of its pipeline, each kept: more seeds, other settings."""
+"""Cached trainings of the small plan outside its pipeline: more seeds, other settings."""
 
 import hashlib
 import json
@@ -42,10 +42,9 @@ def of_system(
 
 
 class Trainings:
-    """Scores of runs by their identities: from the committed results, from the cache, else trained here.
-
-    The process computes portably (see `harness.process.compute_with`), and the plan's inputs are there.
-    Errors: InputError for an input that is missing.
+    """Scores of runs by their identities: from the committed results, the cache, or a new training.
+    Requires portable arithmetic (`harness.process.compute_with`) and the plan's inputs. Errors: InputError
+    for a missing input.
     """
 
     def __init__(self, params: Params) -> None:
@@ -66,7 +65,7 @@ class Trainings:
         return Scores(*json.loads(path.read_text(encoding="utf-8")))
 
     def dev(self, run: Run) -> float:
-        """Returns the dev score of a run; no test set is read."""
+        """Returns the dev score of a run without reading a test set."""
         identity = run_identity(self.params, run, arithmetic_used("cpu"))
         if identity in self.committed:
             return 100 * self.committed[identity].selection.best_dev
@@ -77,7 +76,7 @@ class Trainings:
         return float(json.loads(path.read_text(encoding="utf-8")))
 
     def encoder(self, run: Run, folder: Path) -> None:
-        """Trains a run and writes its selected encoder to `folder`, a new one."""
+        """Trains a run and writes its selected encoder to `folder`, which must not exist."""
         with TemporaryDirectory(prefix="sentbench-") as state:
             shutil.copytree(self._fit(run, Path(state)).best_folder, folder)
 

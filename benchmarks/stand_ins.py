@@ -1,6 +1,5 @@
-"""A tiny BERT with a real word-piece tokenizer, sentences of its words, and settings of a short training.
-
-Benchmarks at small sizes and the tests use them in place of real encoders and corpora.
+"""Stand-ins for real encoders and corpora in short benchmarks and tests: a tiny BERT with a WordPiece
+tokenizer, sentences of its words, and settings of a short training.
 """
 
 from pathlib import Path
@@ -54,7 +53,7 @@ def write_backbone(
 ) -> Path:
     """Writes a randomly initialised BERT with its tokenizer as a plain Hugging Face folder.
 
-    masked_model: with the output layer of a masked language model. sizes: other values of its BertConfig.
+    masked_model: adds the output layer of a masked language model. sizes: overrides of its BertConfig.
     """
     from tokenizers import Tokenizer
     from tokenizers.models import WordPiece

@@ -2,10 +2,9 @@
 
     python -m benchmarks.steps [--system ID ...] [--backbone NAME ...] [--device cuda] [--batch 8] [--write]
 
-Without --system: the first run of every method, of the full-scale ones where there are any. SimCSE is always
-measured and compared with the others. On a CPU one thread works and its processor time is taken, so
-that other work on the machine does not count. --write keeps the rows in leaderboards/step-times.yaml, where
-`sentbench plan` reads them.
+Without --system: the first run of every method, full-scale if possible. SimCSE is always measured for
+comparison. On a CPU the processor time of one thread counts, so other work on the machine has no effect.
+--write stores the rows in leaderboards/step-times.yaml for `sentbench plan`.
 """
 
 import argparse
@@ -50,11 +49,11 @@ from methods.core.types import to_device
 
 ROWS = 512
 TEACHER_DIM = 1024
-"""Width of the teachers of the distilled runs: that of BERT-large."""
+"""Width of the teachers of the distilled runs, as in BERT-large."""
 
 
 class RandomTeacher:
-    """Unit vectors drawn at random: what a teacher knows is no part of a step's cost."""
+    """A teacher with random unit vectors, because the cost of a step does not depend on their values."""
 
     def __init__(self, dim: int) -> None:
         self.dim = dim
@@ -81,9 +80,8 @@ def write_backbone(folder: Path, shape: Shape) -> Path:
 def built(
     run: Run, shape: Shape, folder: Path, *, teacher_dim: int = TEACHER_DIM
 ) -> tuple[Method, Sequence[Row]]:
-    """Returns the run's method on random weights of a shape, and sentences that it has prepared.
-
-    They have TRAINING_LENGTH pieces, and as many augmentations as any method asks for.
+    """Returns the run's method with random weights of a shape, and the prepared sentences. These have
+    TRAINING_LENGTH tokens, and enough augmentations for every method.
     """
     rng = np.random.default_rng(0)
     texts = [" ".join(rng.choice(stand_ins.WORDS, size=TRAINING_LENGTH - 2)) for _ in range(3 * ROWS)]
@@ -98,10 +96,9 @@ def built(
 def build(
     run: Run, backbone: Path, folder: Path, rows: Sequence[Row], *, teacher_dim: int = TEACHER_DIM
 ) -> Method:
-    """Returns the run's method on a backbone, with a parent of the kind that the run has.
-
-    It asks for no more random pairs a positive one than a batch of the run has, and a queue that starts with
-    the corpus starts at random, which costs as much.
+    """Returns the run's method on a backbone, with a parent of the run's kind. The random pairs per
+    positive pair are limited to a batch of the run, and a queue of corpus vectors starts with random
+    vectors, at equal cost.
     """
     parent = folder / "parent" if run.parent_folder is not None else None
     if run.parent.startswith("teachers/"):
@@ -136,7 +133,7 @@ def with_batch(run: Run, size: int) -> Run:
 
 
 def resized(source: Path, folder: Path, kind: str = "AutoModel", **sizes: int) -> Path:
-    """Writes a model of other sizes than a folder's, with random weights and the folder's tokenizer.
+    """Writes a resized model with random weights and the tokenizer of a folder.
 
     kind: class of transformers. sizes: entries of its config.
     """
@@ -152,7 +149,7 @@ def resized(source: Path, folder: Path, kind: str = "AutoModel", **sizes: int) -
 def seconds_of_a_step(
     run: Run, shape: Shape, *, device: str, precision: str, steps: int, teacher_dim: int = TEACHER_DIM
 ) -> float:
-    """Returns the mean seconds of some steps; one more step before them is not counted."""
+    """Returns the mean seconds of `steps` steps after an untimed first step."""
     batch, seconds = run.train["batch_size"], []
     clock = time.process_time if device == "cpu" else time.perf_counter
     with tempfile.TemporaryDirectory() as place:
@@ -168,7 +165,7 @@ def seconds_of_a_step(
 def stepper(
     method: Method, train: Mapping[str, Any], *, device: str, precision: str, optimizer: AdamW | None = None
 ) -> Callable[[Sequence[Row], int], None]:
-    """Returns a whole training step on some rows.
+    """Returns a function that runs a full training step on given rows.
 
     The method must be prepared, on its device and in training mode.
     """
@@ -190,7 +187,7 @@ def stepper(
 
 
 def chosen_runs(params: Params, systems: Sequence[str]) -> list[Run]:
-    """Returns one run of each system: those asked for, else the first trained one of every method."""
+    """Returns one run of each requested system, by default the first trained one of every method."""
     runs: dict[str, Run] = {}
     for run in params.runs.values():
         if run.train["steps"] != 0:
@@ -205,7 +202,7 @@ def chosen_runs(params: Params, systems: Sequence[str]) -> list[Run]:
 
 
 def write(found: Sequence[StepTime], path: Path = STEP_TIMES) -> None:
-    """Replaces the rows of the same system and setting and keeps all others, and what appears above them."""
+    """Replaces the rows of the same system and setting; other rows and the text above them stay."""
     rows = {(row.system, *row.setting): row for row in [*read_step_times(path).measured, *found]}
     head, _, _ = path.read_text(encoding="utf-8").partition("\nmeasured:")
     body = [row.model_dump() for _, row in sorted(rows.items(), key=lambda entry: str(entry[0]))]
@@ -213,24 +210,24 @@ def write(found: Sequence[StepTime], path: Path = STEP_TIMES) -> None:
 
 
 def teacher_dim(run: Run, estimate: Estimate, width: int) -> int:
-    """Returns the width of the run's teacher; that of the backbone where the recipe's two have one width."""
+    """Returns the teacher's width; the backbone's width if the recipe's widths are equal."""
     teacher = estimate.shape(Path(run.parent).name.partition("__")[0])
     student = estimate.shape(run.backbone)
     return width if teacher is None or student is None or teacher.width == student.width else teacher.width
 
 
 def main() -> None:
-    """Prints a measurement of each system on each backbone, and keeps them with --write."""
+    """Prints a measurement of each system on each backbone, and stores them with --write."""
     times = read_step_times()
     parser = argparse.ArgumentParser(prog="python -m benchmarks.steps")
-    parser.add_argument("--system", nargs="*", default=[], metavar="ID", help="default: one a method")
+    parser.add_argument("--system", nargs="*", default=[], metavar="ID", help="default: one per method")
     usual = ["bert-base-uncased"]
     parser.add_argument("--backbone", nargs="*", metavar="NAME", choices=list(times.shapes), default=usual)
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     parser.add_argument("--precision", choices=["fp32", "bf16"], default="fp32")
     parser.add_argument("--batch", type=int, default=8)
-    parser.add_argument("--steps", type=int, default=2, help="steps that are timed (default 2)")
-    parser.add_argument("--write", action="store_true", help=f"keep the result in {STEP_TIMES}")
+    parser.add_argument("--steps", type=int, default=2, help="timed steps (default 2)")
+    parser.add_argument("--write", action="store_true", help=f"store the result in {STEP_TIMES}")
     given = parser.parse_args()
     torch.set_num_threads(1)
     quiet()

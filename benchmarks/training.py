@@ -1,7 +1,7 @@
 """SimCSE's training step at batch 64 and length 32: ours, sentence-transformers' trainer, a padded loop.
 
-All sides see equal batches in one order; a figure is the time between the ends of two steps, so collating,
-tokenising (where a side does that in its loop), clipping, optimiser and logging are part of it.
+All sides get equal batches in the same order. A figure is the time between the ends of two steps, which
+includes collating, tokenising (if in the loop), clipping, optimiser and logging.
 """
 
 import json
@@ -39,7 +39,7 @@ TOLERANCE = 2e-5
 
 
 def measure(rounds: int, short: bool, device: str = "cpu") -> list[BenchmarkResult]:
-    """Returns the step in fp32 and in bf16, each against the two other sides in fp32."""
+    """Returns the step times in fp32 and bf16, each against the two other sides in fp32."""
     texts = sentences(BATCH * (SHORT_STEPS if short else STEPS), short)
     folder = backbone(short)
     sides = {
@@ -90,7 +90,7 @@ def taken_by_a_step(marks: list[float], losses: Sequence[float] = ()) -> TimedRe
 
 
 def own_trainer(folder: Path, texts: list[str], device: str, precision: str) -> TimedResult:
-    """Our trainer on all texts, with its losses; tokenising is done once, before the first step."""
+    """Times and losses of our trainer on all texts, which are tokenised before the first step."""
     method, steps, marks = simcse(folder, texts), len(texts) // BATCH, list[float]()
     method.after_step = lambda step: marks.append(time.perf_counter())  # type: ignore[method-assign]
     changes = {"steps": steps, "batch_size": BATCH, "learning_rate": 3.0e-5, "precision": precision}
@@ -103,7 +103,8 @@ def own_trainer(folder: Path, texts: list[str], device: str, precision: str) -> 
 
 
 def padded_loop(folder: Path, texts: list[str], device: str) -> TimedResult:
-    """A loop as in the papers' scripts: both copies padded to the longest text, plain AdamW."""
+    """Times and losses of a loop as in the papers' scripts: copies padded to the longest text, plain
+    AdamW."""
     method = simcse(folder, texts).to(device).train()
     optimizer = torch.optim.AdamW(method.parameters(), lr=3.0e-5, weight_decay=0.0)
     order, marks = streams.row_order(SEED, 0, len(texts)), []
@@ -129,7 +130,7 @@ def padded_loss(encoder: SentenceEncoder, head: torch.nn.Module, tokens: Mapping
 
 
 def peer_model(folder: Path, head: torch.nn.Module, device: str, **config: Any) -> Any:
-    """Returns the same network as sentence-transformers has it: first token, dense layer with tanh."""
+    """Returns the same network in sentence-transformers: first token, dense layer with tanh."""
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Dense, Pooling, Transformer
 
@@ -142,7 +143,7 @@ def peer_model(folder: Path, head: torch.nn.Module, device: str, **config: Any) 
 
 
 def peer_trainer(folder: Path, texts: list[str], device: str) -> TimedResult:
-    """sentence-transformers' trainer with in-batch negatives; every sentence is paired with itself."""
+    """Times and losses of sentence-transformers' trainer: in-batch negatives, identical pairs."""
     from datasets import Dataset
     from sentence_transformers import SentenceTransformerTrainer, SentenceTransformerTrainingArguments
     from sentence_transformers.losses import MultipleNegativesRankingLoss

@@ -1,4 +1,4 @@
-"""Simulated studies of one reported number by others' runs, and of many numbers."""
+"""Simulated studies of a reported number by independent runs, and of many numbers."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -29,13 +29,13 @@ from harness.evidence.number_tests import (
 from harness.evidence.verdicts import LEVELS, answers_by_sources
 
 PAGE = 1_755
-"""Published one-run numbers on the pages of the five papers, when the procedures were first tested."""
+"""Number of published single-run numbers of the five papers when the procedures were first tested."""
 SIZES = (3, 8, 15)
 """Numbers of sources."""
 SPREADS = (0.25, 0.5, 1.0)
 """Standard deviations between the runs of a source."""
 APART = (0.0, 0.3, 0.8)
-"""Standard deviations between what sources of several runs reproduce."""
+"""Standard deviations between the true means of sources with several runs."""
 LOWER, HIGHER = LEVELS.index("lower"), LEVELS.index("higher")
 RED_BY_OTHERS = "yet red by others"
 
@@ -54,7 +54,7 @@ def asked(
 def red(
     means: np.ndarray, counts: Sequence[int], reported: Any, judged: Origin, within: np.ndarray | None = None
 ) -> float:
-    """Returns the share of studies that are red; the arguments are those of `asked`."""
+    """Returns the share of red studies; arguments as of `asked`."""
     away, tests = asked(means, counts, reported, judged, within)
     return float(failed(*answers_by_sources(tests, away)).mean())
 
@@ -69,10 +69,9 @@ def red_by_others(
     within: float = 0.8,
     between: float = 0.0,
 ) -> float:
-    """Returns how often an honest number is red, by sources with so many runs each.
-
-    drawn, judged: how the number came about and what is known of that, by default one run. The means of runs
-    and the variance within a source are drawn from their laws.
+    """Returns the rate of red honest numbers, with `counts` runs per source. drawn, judged: the true and
+    the stated origin of the number, by default one run. The means of runs and the variance within a source
+    are drawn from their distributions.
     """
     size = np.array(counts)[:, None]
     means = between * rng.normal(size=(len(counts), studies))
@@ -84,7 +83,7 @@ def red_by_others(
 
 
 def rows_of_others(studies: int) -> list[ErrorRate]:
-    """Returns how often others' runs are said to be off, or a number red, and it is not."""
+    """Returns the rates of wrong levels of independent runs and of wrongly red numbers."""
     rng, wrong = np.random.default_rng(3), "right on average, yet the level by others is off"
 
     def level(count: int, sd: float, *, only_bad: bool = False) -> float:
@@ -134,7 +133,7 @@ def rows_of_others(studies: int) -> list[ErrorRate]:
 
 
 def _rows_of_laws(rng: np.random.Generator, studies: int) -> list[ErrorRate]:
-    """Returns how often one honest run is red where runs follow no normal law."""
+    """Returns the rate of red honest runs for runs without a normal distribution."""
     promise = f"one honest run, {RED_BY_OTHERS}"
 
     def worst(draw: Callable[[int], np.ndarray]) -> float:

@@ -1,5 +1,4 @@
-"""Simulated studies of one reported number by our seeds: what the procedures of `harness.evidence` get wrong,
-and how often they answer.
+"""Simulated studies of a reported number by our seeds: error rates and power of the procedures.
 
 A study draws our runs and a reported number, follows the rules, and counts.
 """
@@ -41,10 +40,10 @@ RED = '"does not replicate"'
 
 
 class ErrorRate(NamedTuple):
-    """One line of the table: the rate of something wrong, the worst over the settings, in [0, 1].
+    """One line of the table: an error rate in [0, 1], the worst over the settings.
 
-    trials: independent simulations. limit: the promise, None where its assumptions do not hold and none is
-    made. chance: what the rate would be if the promise held and no more, by default the limit.
+    trials: independent simulations. limit: the promised rate, None if its assumptions do not hold. chance:
+    the rate if the promise held exactly, by default the limit.
     """
 
     promise: str
@@ -56,20 +55,20 @@ class ErrorRate(NamedTuple):
 
     @property
     def error(self) -> float:
-        """The standard error of the rate by the number of simulations."""
+        """The standard error of the rate over simulations."""
         chance = self.chance or self.limit or LEVEL
         return math.sqrt(chance * (1 - chance) / self.trials)
 
     @property
     def holds(self) -> bool:
-        """Whether the rate is within the promise and three standard errors."""
+        """Whether the rate exceeds the promise by at most three standard errors."""
         return self.limit is None or self.rate <= self.limit + 3 * self.error + 1e-9
 
 
 class Studies:
     """Studies of many reported numbers: the mean and sd of our first seeds at any count.
 
-    seeds: of each study in the order in which they count, [40, studies].
+    seeds: of each study in order, [40, studies].
     """
 
     def __init__(self, seeds: np.ndarray, reported: np.ndarray | float) -> None:
@@ -81,7 +80,7 @@ class Studies:
 
     @classmethod
     def normal(cls, rng: np.random.Generator, sd: Any, reported: np.ndarray) -> "Studies":
-        """Returns studies with seeds of a normal law around 0; sd: of all or of each."""
+        """Returns studies with normal seeds around 0; sd: of all or of each."""
         return cls(rng.normal(0.0, sd, (LOOKS[-1], len(reported))), reported)
 
     def differences(self, look: int) -> np.ndarray:
@@ -89,7 +88,7 @@ class Studies:
         return np.asarray(self.means[look - 1] - self.reported)
 
     def p_values(self, look: int, origin: Origin, rounding: float = 0.0) -> PValues:
-        """Returns those of one look."""
+        """Returns the p-values at one look."""
         return p_values(self.differences(look), self.sds[look - 1], look, origin=origin, rounding=rounding)
 
     def at(self, look: int, origin: Origin, rounding: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
@@ -97,31 +96,31 @@ class Studies:
         return answers_at_a_look(self.p_values(look, origin, rounding), self.differences(look))
 
     def at_any_look(self, wrong: Callable[[np.ndarray, np.ndarray], np.ndarray], origin: Origin) -> float:
-        """Returns the share of studies that are wrong at a look at least, however long one goes on."""
+        """Returns the share of studies that are wrong at one or more looks."""
         return float(np.any([wrong(*self.at(look, origin)) for look in LOOKS], axis=0).mean())
 
     def replicates(self) -> float:
-        """Returns the share that replicates at a look at least."""
+        """Returns the share that replicates at one or more looks."""
         return self.at_any_look(lambda level, draw: level == SAME, Origin())
 
     def level_is_off(self) -> float:
-        """Returns the share whose level is said to be off at a look at least."""
+        """Returns the share with a different level at one or more looks."""
         return self.at_any_look(lambda level, draw: (level != SAME) & (level != NOT_KNOWN), Origin())
 
     def fails(self, origin: Origin) -> float:
-        """Returns the share that does not replicate at a look at least."""
+        """Returns the share that does not replicate at one or more looks."""
         return self.at_any_look(failed, origin)
 
 
 def failed(level: np.ndarray, draw: np.ndarray) -> np.ndarray:
-    """Returns which do not replicate: both answers are off."""
+    """Returns the mask of studies that do not replicate: both answers are off."""
     return (level != SAME) & (level != NOT_KNOWN) & (draw == OUTSIDE)
 
 
 def reported_numbers(
     rng: np.random.Generator, sd: float, studies: int, origin: Origin, *, ratio: float = 1.0
 ) -> np.ndarray:
-    """Returns honest reported numbers of a method with mean 0; ratio: their sd by ours. Shape: [studies]."""
+    """Returns honest reported numbers [studies] of a method with mean 0; ratio: of their sd to ours."""
     runs = rng.normal(size=(origin.averaged, origin.picked, studies))
     dev = DEV_CORRELATION * runs + math.sqrt(1 - DEV_CORRELATION**2) * rng.normal(size=runs.shape)
     best = np.take_along_axis(runs, dev.argmax(axis=1)[:, None], axis=1)
@@ -129,7 +128,7 @@ def reported_numbers(
 
 
 def rows_of_looks(studies: int) -> list[ErrorRate]:
-    """Returns the errors of people who add seeds as long as they like."""
+    """Returns the error rates with optional stopping after any number of seeds."""
     rng = np.random.default_rng(1)
 
     def at_constant(shift: float, sd: float) -> Studies:
@@ -177,7 +176,7 @@ def rows_of_looks(studies: int) -> list[ErrorRate]:
 
 
 def rows_of_laws(studies: int) -> list[ErrorRate]:
-    """Returns the errors with seeds that are not of one normal law, or of the ledger's fifty seeds."""
+    """Returns the error rates for seeds without a common normal distribution."""
     rng, shape, off = np.random.default_rng(7), (LOOKS[-1], studies), 'off by 0.5, yet "replicates"'
     skewed = -rng.gamma(1.0, size=shape)
     blocks = rng.normal(0, 0.3, shape) + np.repeat(rng.normal(0, 0.3, (LOOKS[-1] // 5, studies)), 5, axis=0)
@@ -208,7 +207,7 @@ def rows_of_laws(studies: int) -> list[ErrorRate]:
 
 
 def _without_collapsed(rng: np.random.Generator, sd: float, studies: int) -> float:
-    """Returns how often the runs that did not collapse are said to replicate a number that is off."""
+    """Returns the rate at which uncollapsed runs wrongly replicate a number."""
     found = 0
     for _ in range(studies):
         seeds = rng.normal(0, sd, LOOKS[-1]) - 20 * (rng.random(LOOKS[-1]) < 0.05)
@@ -218,7 +217,7 @@ def _without_collapsed(rng: np.random.Generator, sd: float, studies: int) -> flo
 
 
 def _out_of_order(rng: np.random.Generator, studies: int) -> float:
-    """Returns how often a number that is off replicates at a look, when looks are taken as seeds arrive."""
+    """Returns the rate at which a wrong number replicates at a look, with looks as seeds arrive."""
     found, declared = 0, list(range(LOOKS[-1]))
     for _ in range(studies):
         seeds, here, met = rng.normal(0, 0.3, LOOKS[-1]), [], set()
@@ -244,7 +243,7 @@ def fifty_runs(backbone: str) -> np.ndarray:
 
 
 def _rows_of_fifty(rng: np.random.Generator, studies: int) -> list[ErrorRate]:
-    """Returns how often one of the ledger's fifty runs fails by forty of the others."""
+    """Returns the rate at which one of the ledger's fifty runs fails against forty of the others."""
     rows = []
     for backbone, limit in (("bert-base-uncased", LEVEL), ("bert-large-uncased", None)):
         runs = fifty_runs(backbone)
@@ -257,11 +256,11 @@ def _rows_of_fifty(rng: np.random.Generator, studies: int) -> list[ErrorRate]:
 
 
 TRUTHS = ((0.3, 0.8), (0.5, 0.0), (0.5, 0.3), (0.5, 1.0), (0.8, 0.3), (0.8, 2.0), (1.0, 0.0))
-"""Standard deviations, and how far a reported number is off, of the table of usefulness."""
+"""Standard deviations and true differences in the table of usefulness."""
 
 
 def useful(studies: int) -> list[tuple[float, float, list[float]]]:
-    """Returns for each truth the share of studies with a verdict, and a right one, up to each look."""
+    """Returns for each truth the share of studies with the right verdict up to each look."""
     rng, rows = np.random.default_rng(9), []
     for sd, shift in TRUTHS:
         study, told = Studies.normal(rng, sd, np.full(studies, shift)), np.full(studies, NOT_KNOWN)

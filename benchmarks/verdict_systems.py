@@ -34,7 +34,7 @@ TASKS = [TaskName(str(number), "spearman", "all", "senteval") for number in rang
 
 
 def rows_of_intervals(studies: int) -> list[ErrorRate]:
-    """Returns how often intervals miss one more run and a correlation, and the power that is asked for."""
+    """Returns the rates at which intervals miss, and the power of planned seeds."""
     rng, worst = np.random.default_rng(4), 0.0
     for seeds in LOOKS:
         study = Studies.normal(rng, 0.8, reported_numbers(rng, 0.8, studies, Origin()))
@@ -71,7 +71,7 @@ def rows_of_intervals(studies: int) -> list[ErrorRate]:
 
 
 def rows_of_systems(studies: int) -> list[ErrorRate]:
-    """Returns how often equal systems are told apart: by ranks, by `compare-systems`, and as the best."""
+    """Returns the rates at which equal systems are distinguished: by ranks, by `compare`, and as the best."""
     rng = np.random.default_rng(6)
     trials = max(200, studies // 20)
     apart = "equal systems get different ranks in a table"
@@ -136,7 +136,7 @@ def _best_wins(systems: list[SystemScores]) -> bool:
 
 
 def rows_of_claims(studies: int) -> list[ErrorRate]:
-    """Returns the share of wrong answers among those of many pairs, with true differences among them."""
+    """Returns the share of wrong answers for many pairs, some with true differences."""
     rng = np.random.default_rng(7)
     pages = max(50, studies // 50)
     rows = []
@@ -157,10 +157,10 @@ def rows_of_claims(studies: int) -> list[ErrorRate]:
 
 
 def won_or_lost(rng: np.random.Generator, seeds: int, pairs: float, sets: int) -> float:
-    """Returns how often `compare-systems` tells two equal systems apart.
+    """Returns the rate at which `compare` distinguishes two equal systems.
 
-    The paired differences of seeds have a standard deviation of 1. pairs: that of one test set's pairs, which
-    moves all seeds alike and which the draws of the pairs show; 0 where no vectors are stored.
+    The paired differences of seeds have a standard deviation of 1. pairs: the standard deviation over one
+    test set's pairs, shared by all seeds and estimated by the draws; 0 without stored vectors.
     """
     found = 0
     for number in range(sets):
@@ -175,14 +175,14 @@ def won_or_lost(rng: np.random.Generator, seeds: int, pairs: float, sets: int) -
 
 
 def told_apart(first: int, second: int) -> tuple[int, int]:
-    """Returns how many test sets one seed of a system wins or loses against another, and of how many."""
+    """Returns the numbers of decided and of all test sets, for one seed of two systems."""
     results = [result for result in read_results(SCORES.glob("*.json")) if result.selection.last_step > 0]
     one, two = (
         system_scores(result for result in results if result.run.seed == seed) for seed in (first, second)
     )
     won = total = 0
     for key in one.keys() & two.keys():
-        # both get the same seed number, as two systems would have it
+        # both have the same seed, like two systems
         ours, theirs = (
             replace(
                 side[key],

@@ -1,9 +1,9 @@
-"""Error rates and usefulness of the verdicts: simulations of every promise of docs/verdicts.md.
+"""Simulated error rates and power of the verdicts, for every promise of docs/verdicts.md.
 
-`python -m benchmarks.verdicts` simulates on two processes and with fixed seeds. It writes docs/verdicts.json,
-and from it both tables of docs/verdicts.md, as `make generated` does.
-Numbers are in points: our seeds or others' runs, and a reported number of a known origin. They are judged by
-the functions of `harness.evidence` that judge the tables.
+`python -m benchmarks.verdicts` simulates on two processes with fixed seeds. It writes docs/verdicts.json, and
+from it both tables of docs/verdicts.md, like `make generated`. Numbers are in points: our seeds or
+independent runs, and a reported number of known origin. They are judged by the same functions of
+`harness.evidence` as the tables.
 """
 
 import sys

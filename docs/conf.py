@@ -15,7 +15,7 @@ author = "the sentbench contributors"
 version = release = __version__
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
 myst_heading_anchors = 3
-exclude_patterns = ["_build", "examples/**/README.md"]  # a README of an example is a template's, not a page
+exclude_patterns = ["_build", "examples/**/README.md"]  # the README of an example is a template, not a page
 default_role = "code"
 autodoc_typehints = "none"
 html_theme = "furo"
@@ -23,7 +23,7 @@ html_title = f"sentbench {__version__}"
 
 
 def command_page() -> str:
-    """Returns the reference of all commands: the help of each, as the command prints it."""
+    """Returns the reference page with the help of every command."""
     parts = ["# Commands\n\nThe output of `sentbench COMMAND --help`.\n"]
     for name in commands():
         parser = parser_of(name)

@@ -37,11 +37,11 @@ KINDS = {
     "claims": "harness.report.pages.claims:PaperClaims",
     "audit": "harness.report.pages.audit:MethodAudit",
 }
-"""Kind of declared file -> the model that reads it."""
+"""Kind of declared file -> its model."""
 
 
 def generated() -> dict[Path, str]:
-    """Returns every generated file as it should be, those aside that show outputs of commands."""
+    """Returns the expected text of every generated file, except outputs of commands."""
     pages = {**readmes(), SOURCE_PAGE: to_source_table(listing("sources"))}
     measured = load_measurements(MEASUREMENTS)
     if measured is not None:
@@ -56,15 +56,16 @@ def generated() -> dict[Path, str]:
 
 
 def readmes() -> dict[Path, str]:
-    """Returns the README of every method as it should be.
+    """Returns the expected README of every method.
 
-    The section of a method without an audit is written by hand. Errors: InputError for an audit without a
-    method, a section that an audit wrote which is gone, or a README without the section.
+    The section of a method without an audit is written by hand.
+    Errors: InputError for an audit without a method, a section of a removed audit, or a README without the
+    section.
     """
     audits = {audit.method: audit for audit in load_audits(AUDIT)}
     if audits.keys() - METHODS.keys():
         odd = ", ".join(sorted(audits.keys() - METHODS.keys()))
-        raise InputError(f"{AUDIT}: {odd} in it, expected names of methods; correct `method` there")
+        raise InputError(f"{AUDIT}: {odd} is not a method; correct `method`")
     found = {}
     for name, target in METHODS.items():
         path = Path(*target.split(".")[:-1], README)
@@ -72,13 +73,13 @@ def readmes() -> dict[Path, str]:
         if name in audits:
             text = with_section(text, to_deviations(audits[name]), where=f"the README of {name}")
         elif INTRO in text:
-            raise InputError(f"{path}: its deviations are from an audit that is gone; restore it in {AUDIT}")
+            raise InputError(f"{path}: its audit is missing in {AUDIT}")
         found[path] = text
     return found
 
 
 def page_text(path: Path) -> str:
-    """Returns the text of a document; InputError if there is none, or it is not UTF-8."""
+    """Returns the text of a document; InputError if it is missing or not UTF-8."""
     if not path.is_file():
         raise InputError(f"{path}: no such file")
     try:
@@ -96,14 +97,14 @@ def schema_text(kind: str) -> str:
 
 
 def stale() -> dict[Path, str]:
-    """Returns the generated files that are not as they should be, with the text that they should have."""
+    """Returns the stale generated files with their expected text."""
     return {path: text for path, text in generated().items() if not path.is_file() or page_text(path) != text}
 
 
 def main() -> int:
-    """Writes what is stale, or names it and returns 1; names the outputs that cannot be made here."""
+    """Writes stale files, or names them and returns 1; names outputs that cannot be generated here."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--check", action="store_true", help="write nothing, fail if a file is stale")
+    parser.add_argument("--check", action="store_true", help="only check: fail if a file is stale")
     check = parser.parse_args().check
     try:
         files = stale()

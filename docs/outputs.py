@@ -15,7 +15,7 @@ PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
 BLOCK = re.compile(r"^```console\n\$ ([^\n]+)\n(.*?)^```$", flags=re.M | re.S)
 NEEDED = re.compile(r"\bevaluate (\S+/\S+)")
 TRAINS, TRAINED_ON = re.compile(r"\bsentbench try "), "data/glove-6b-50d"
-"""The folder that a command reads and a clone does not have; a trial reads the data of the small plan."""
+"""Pattern of commands that train, and the folder they need, which a clone lacks."""
 
 
 class Example(NamedTuple):
@@ -27,7 +27,7 @@ class Example(NamedTuple):
 
     @property
     def obstacle(self) -> str:
-        """Why the command cannot print here what the page shows, empty if it can."""
+        """Reason why the command cannot run here, empty if it can."""
         found = NEEDED.search(self.command)
         needed = TRAINED_ON if TRAINS.search(self.command) else found[1] if found else ""
         if needed and not (ROOT / needed).is_dir():
@@ -36,12 +36,12 @@ class Example(NamedTuple):
 
 
 def examples(page: Path) -> list[Example]:
-    """Returns the commands of a page with their outputs, in their order."""
+    """Returns the commands of a page with their outputs, in order."""
     return [Example(page, *found) for found in BLOCK.findall(page.read_text(encoding="utf-8"))]
 
 
 def output_of(command: str) -> str:
-    """Returns what a command prints on standard output. Errors: RuntimeError if it fails."""
+    """Returns the standard output of a command. Errors: RuntimeError if it fails."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
         ["bash", "-c", command], cwd=ROOT, env={**os.environ, "PATH": path}, capture_output=True, text=True
@@ -52,9 +52,8 @@ def output_of(command: str) -> str:
 
 
 def rewrite(*, write: bool) -> int:
-    """Returns how many outputs differ, and names them; rewrites them if `write`.
-
-    An output that cannot be made here, for example because a folder is missing, is named with the reason.
+    """Names the outputs that differ and returns their number; rewrites them if `write`. Outputs that
+    cannot be generated here, for example without a folder, are named with the reason.
     """
     differ = 0
     for example in (one for page in PAGES for one in examples(page)):

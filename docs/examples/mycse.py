@@ -1,4 +1,4 @@
-"""SimCSE with a second term: the features of a batch of vectors shall not be correlated."""
+"""SimCSE with a second term: a penalty on correlated features."""
 
 import torch
 from pydantic import Field

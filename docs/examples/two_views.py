@@ -1,4 +1,4 @@
-"""SimCSE with a shortened second view and a temperature that falls: augmentation, views and schedule."""
+"""SimCSE with a shortened second view and a decreasing temperature: augmentation, views and schedule."""
 
 from pydantic import Field
 
@@ -11,7 +11,7 @@ from methods.core.types import Loss
 class Config(MethodConfig):
     temperature: float = Field(0.05, gt=0)
     start: float = Field(0.1, gt=0, description="temperature of the first step")
-    share: float = Field(0.1, ge=0, lt=1, description="share of the word pieces that the second view lacks")
+    share: float = Field(0.1, ge=0, lt=1, description="share of the tokens that the second view lacks")
 
 
 class TwoViews(Method):

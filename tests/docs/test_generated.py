@@ -82,7 +82,7 @@ def test_a_section_whose_audit_is_gone_is_one_line(
     monkeypatch.chdir(tmp_path)
     assert run(monkeypatch, "--check") == 2
     (told,) = capsys.readouterr().err.splitlines()
-    assert "methods/pcl/README.md: its deviations are from an audit that is gone" in told
+    assert "methods/pcl/README.md: its audit is missing" in told
 
 
 @pytest.mark.parametrize("kind", FOLDERS)

@@ -11,13 +11,13 @@ from methods.core.types import Batch, Loss
 
 
 class TemplateConfig(MethodConfig):
-    """Settings of one run of template; the README says which preset each switch belongs to."""
+    """Settings of one run of template; the README lists the values of each preset."""
 
     temperature: float = Field(gt=0, description="tau, divides the cosine")
 
 
 class Template(Method):
-    """What the method learns from."""
+    """One line: the training objective."""
 
     Config = TemplateConfig
     config: TemplateConfig
