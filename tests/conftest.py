@@ -41,16 +41,14 @@ def skip(items: list[pytest.Item], marker: str, reason: str) -> None:
 
 @pytest.fixture(autouse=True)
 def providers_as_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every provider is allowed: a pipeline command sets the plan's for its process, here that of later
-    tests.
-    """
+    """Allows every provider: a pipeline command restricts them for its process, which later tests share."""
     monkeypatch.setenv("SENTBENCH_PROVIDERS", "")
     monkeypatch.delenv("SENTBENCH_PROVIDERS")
 
 
 @pytest.fixture
 def printed(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
-    """Runs a command that ends well, and returns what it prints."""
+    """Runs a command that succeeds, and returns its output."""
 
     def text_of(*words: str) -> str:
         capsys.readouterr()
@@ -62,7 +60,7 @@ def printed(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
 
 @pytest.fixture
 def refused(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
-    """Runs a command that has to be refused, and returns its line: exit code 2, and nothing else printed."""
+    """Runs a command that must be refused, and returns its only line; the exit code must be 2."""
 
     def line_of(*words: str) -> str:
         capsys.readouterr()

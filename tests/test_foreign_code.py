@@ -1,4 +1,4 @@
-"""Code that comes with a model never runs: all calls that load one say so, and such folders are refused."""
+"""Code in model folders never runs: all loading calls forbid it, and such folders are refused."""
 
 import ast
 import builtins
@@ -32,7 +32,7 @@ MAP = {
 
 
 def loading_calls(path: Path) -> list[ast.Call]:
-    """Returns the calls in a file of what loads a model, a configuration or a tokenizer."""
+    """Returns the calls in a file that load a model, a configuration or a tokenizer."""
     calls = [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call)]
     return [call for call in calls if getattr(call.func, "attr", getattr(call.func, "id", "")) in LOADERS]
 

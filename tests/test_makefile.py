@@ -13,7 +13,7 @@ STUB = '#!/bin/sh\necho "$0|$*" >> "{log}"\ncase "$*" in *version_info*) exit {c
 
 
 def made(place: Path, *targets: str, code: int = 0) -> tuple[subprocess.CompletedProcess[str], list[str]]:
-    """Returns how make ended in a folder with stubs, and what they were called with, as PROGRAM|WORDS."""
+    """Returns the outcome of make in a folder with stubs, and the calls of these, as PROGRAM|WORDS."""
     log = place.parent / "log"
     for stub in (place / ".venv/bin/python", place / ".venv/bin/uv", place / "bin/python3.11"):
         stub.parent.mkdir(parents=True, exist_ok=True)

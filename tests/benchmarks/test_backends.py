@@ -1,4 +1,4 @@
-"""The processes of the foreign backends: what they get, what is said without them, and bad variables."""
+"""Processes of the foreign backends: their input, the note without them, and bad variables."""
 
 import sys
 from pathlib import Path
@@ -22,7 +22,7 @@ print(json.dumps([2.5, cosines, f"{side} of {kind}, batch {batch}"]))
 def test_a_side_answers_with_its_seconds_and_cosines_on_a_copy_with_the_older_tokenizer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The process runs a script of the test; version 5 names the tokenizer in a way that older ones lack."""
+    """The process runs a script of the test; version 5 writes a tokenizer class that older ones lack."""
     monkeypatch.setenv(VARIABLE, sys.executable)
     monkeypatch.setattr(foreign_backends, "__file__", str(tmp_path / "script.py"))
     names = tmp_path / "tokenizer_config.json"

@@ -1,4 +1,4 @@
-"""What the check of portable arithmetic says of equal and of different bits."""
+"""Output of the check of portable arithmetic for equal and different bits."""
 
 import os
 from collections.abc import Sequence
@@ -91,7 +91,7 @@ def test_this_machine_is_first_and_the_exit_code_says_whether_bits_differ(
 def test_another_processor_is_emulated_and_this_one_is_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The emulator is a script that runs the command behind its options, and keeps the options."""
+    """The emulator is a script that records its options and runs the command after them."""
     emulator = tmp_path / "qemu-x86_64"
     emulator.write_text('#!/bin/sh\necho "$1 $2" > options\nshift 2\nexec "$@"\n')
     emulator.chmod(0o755)

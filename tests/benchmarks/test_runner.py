@@ -1,4 +1,4 @@
-"""How sides alternate, what a ratio is, when a target is met; what a measuring replaces in the record."""
+"""The runner: order of sides, ratios, targets, and updates of the record."""
 
 from pathlib import Path
 
@@ -46,7 +46,7 @@ def spread(median: float, low: float, high: float) -> MedianRange:
 
 
 def test_ratios_are_taken_within_rounds_and_then_their_median() -> None:
-    """Ours 1, 2, 4 s and theirs 2, 6, 4 s: ratios 2, 3, 1, median 2; that of the medians 4 / 2."""
+    """Ours 1, 2, 4 s and theirs 2, 6, 4 s: ratios 2, 3, 1, median 2; the ratio of the medians is 4 / 2."""
     runs = TimedRounds({"ours": [1.0, 2.0, 4.0], "other": [2.0, 6.0, 4.0]}, {})
     result = runs.result("x", "ours", {"other": 2.5}, unit="s", software={"other": "other 1.0"})
     assert result.ours == spread(2.0, 1.0, 4.0)
@@ -70,7 +70,7 @@ def test_each_side_runs_once_untimed_and_every_second_round_in_reverse_order() -
     assert ran == ["a", "b", "a", "b", "b", "a", "a", "b"]
     assert [len(taken) for taken in runs.times.values()] == [3, 3]
     assert runs.values == {"a": None, "b": 8}
-    given = iter([TimedResult(1.0, "a"), TimedResult(2.5, "b")])  # a side that says what it took is believed
+    given = iter([TimedResult(1.0, "a"), TimedResult(2.5, "b")])  # a time that a side states counts
     assert run({"a": lambda: next(given)}, rounds=2, warm=False) == ({"a": [1.0, 2.5]}, {"a": "b"})
 
 
@@ -97,7 +97,7 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_new_figures_replace_those_of_their_machine_and_benchmark_alone(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Benchmarks are in their order whichever was measured first."""
+    """Benchmarks have a fixed order, whichever was measured first."""
     keep(path, "cpu", measured(SECOND, 0.8, rounds=4))
     here = machines_of(path)["here"]
     assert [(entry.name, entry.rounds) for entry in here.benchmarks] == [(FIRST, 5), (SECOND, 4)]

@@ -1,4 +1,4 @@
-"""The sections of docs/small-setting.md: arithmetic by hand on made-up scores, and what each says of them."""
+"""The sections of docs/small-setting.md: arithmetic by hand on made-up scores, and the conclusions."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What the time of a step is made of, and what is said of a system that does not fit a backbone."""
+"""Step times, and the note on a system that does not fit a backbone."""
 
 from functools import partial
 

@@ -35,7 +35,7 @@ def committed() -> Lines:
 
 
 def test_no_line_of_the_table_is_above_its_promise(committed: Lines) -> None:
-    """But for three standard errors of the simulation; a line without a promise says that it is outside."""
+    """Up to three standard errors of the simulation; a line without a promise states that it is outside."""
     assert len(committed) > 40
     for line, (limit, rate, error) in committed.items():
         assert (limit == "none") == line[1].endswith("outside of the promise"), line

@@ -1,4 +1,4 @@
-"""What every test of the methods' samples is built on, and where it computes."""
+"""Fixtures of the tests of all samples: folders and devices."""
 
 from collections.abc import Callable, Iterator
 
@@ -12,7 +12,7 @@ from tests.support.tiny import Sample
 
 @pytest.fixture(scope="session")
 def ground(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Sample], Ground]:
-    """Returns what a sample is built on; backbones and parents are written once."""
+    """Returns the folders of a sample; backbones and parents are written once."""
     return Grounds(tmp_path_factory.mktemp("ground")).of
 
 

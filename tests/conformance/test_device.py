@@ -1,4 +1,4 @@
-"""Every method and what evaluates it on a GPU, simulated or real: equal to the CPU, with next to no waits.
+"""Every method and the evaluation on a GPU, simulated or real: equal to the CPU, with almost no waits.
 
 `pytest -m gpu` takes this machine's own GPU.
 """

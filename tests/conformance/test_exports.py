@@ -1,6 +1,6 @@
-"""What the folder of a saved encoder holds, file by file and weight by weight, and what stays behind.
+"""Content of a saved encoder's folder, file by file and weight by weight, without training-only parts.
 
-Heads, projectors, poolers, key sides, peers, generators, discriminators and queues serve training alone.
+Heads, projectors, poolers, key sides, peers, generators, discriminators and queues are training-only.
 """
 
 import json
@@ -66,7 +66,7 @@ def test_a_saved_encoder_is_the_trained_transformer_with_its_exported_layer_and_
 ) -> None:
     base = ground(sample)
     method = make(sample, base)
-    with torch.no_grad():  # no copy of the backbone that was made at the start is what training has moved
+    with torch.no_grad():  # training changed none of the copies of the initial backbone
         for number, parameter in enumerate(method.parameters()):
             parameter.add_(0.01 * (number + 1))
     encoder: Any

@@ -55,7 +55,7 @@ KILLS = [
 
 
 def trainer_of(method: Method, folder: Path, device: str, **settings: Any) -> Trainer:
-    """Returns a trainer of a few steps. settings: `seed`, and what differs from SHORT."""
+    """Returns a trainer of a few steps. settings: `seed`, and overrides of SHORT."""
     trainer = tiny.trainer(method, folder, **{**SHORT, **settings})
     trainer.device = device
     return trainer
@@ -66,7 +66,7 @@ def steps_of(sample: Sample) -> dict[str, int]:
 
 
 class Whole(NamedTuple):
-    """A sample's uninterrupted training, the shapes of its state before and the bytes that it left."""
+    """A sample's uninterrupted training, the shapes of its state before, and its output files."""
 
     trainer: Trainer
     shapes: dict[str, torch.Size]
@@ -80,7 +80,7 @@ def shapes_of(method: Method) -> dict[str, torch.Size]:
 
 
 def fit(trainer: Trainer, rows: list[Row]) -> Whole:
-    """Trains to the end and returns what that left."""
+    """Trains to the end and returns the output files."""
     shapes = shapes_of(trainer.method)
     trainer.fit(rows)
     saved = folder_bytes(trainer.best_folder), folder_bytes(trainer.folder.last)
@@ -91,7 +91,7 @@ def fit(trainer: Trainer, rows: list[Row]) -> Whole:
 def whole(
     ground: Callable[[Sample], Ground], tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[[Sample, str], Whole]:
-    """Returns the training of a sample on a device that several laws look at; each is run once."""
+    """Returns a sample's training on a device, which several laws share."""
     done: dict[str, Whole] = {}
     top = tmp_path_factory.mktemp("whole")
 
@@ -302,7 +302,7 @@ def test_law_10_the_saved_folder_gives_the_same_vectors_through_every_library(
     if sample.portable:
         scale = np.abs(expected).max()
         np.testing.assert_allclose(theirs(), expected, rtol=0, atol=sample.export_tolerance * scale)
-    else:  # no other library finds a model at its top, so that none can load it without its last layer
+    else:  # no model at its top, so no other library loads it without its last layer
         with pytest.raises((OSError, ValueError)):
             theirs()
 

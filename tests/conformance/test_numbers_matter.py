@@ -1,6 +1,6 @@
 """Every number of a method's settings decides something: a loss, a gradient or an exported vector.
 
-A number that is read from nowhere, or that the code has as a constant, changes nothing.
+A number that the code ignores or replaces by a constant would change nothing.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -49,14 +49,14 @@ FIELDS = sorted(
         for name in METHODS
         for sample in samples_of(name)
         for path in numbers_of(sample.config)
-        if sample.trained or path != ("max_length",)  # only trainings cut texts to it
+        if sample.trained or path != ("max_length",)  # only trainings truncate texts to it
     }
 )
 
 
 @pytest.fixture(scope="module")
 def outcome(ground: Callable[[Sample], Ground]) -> Callable[[Sample], tuple[float, ...]]:
-    """Returns what two steps of a sample compute: losses, a vector before them and one after them."""
+    """Returns the losses of two steps of a sample, and a vector before and after them."""
     done: dict[str, tuple[float, ...]] = {}
 
     def of(sample: Sample) -> tuple[float, ...]:

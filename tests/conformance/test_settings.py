@@ -1,4 +1,4 @@
-"""What every method refuses in one line: settings without meaning, a corpus or run without what it reads."""
+"""One-line refusals of every method: invalid settings, and a corpus or run without a required input."""
 
 import math
 import re
@@ -36,7 +36,7 @@ def config_of(sample: Sample) -> Any:
 
 
 def refused(model: type[BaseModel], settings: dict[str, Any]) -> set[Any]:
-    """Returns which settings are refused, each for itself."""
+    """Returns the settings that are refused, each tried alone."""
     try:
         model.model_validate(settings)
     except ValidationError as error:
@@ -74,7 +74,7 @@ def test_a_number_or_word_that_means_nothing_is_refused(method: str) -> None:
 
 @pytest.mark.parametrize(("method", "changes", "told"), REFUSED)
 def test_settings_without_meaning_are_refused(method: str, changes: dict[str, Any], told: str) -> None:
-    """Changes of the method's first sample, which are no settings together."""
+    """Changes of the method's first sample that are invalid together."""
     with pytest.raises(ValidationError, match=told) as caught:
         load_method(method).Config.model_validate({**samples_of(method)[0].config, **changes})
     assert caught.value.error_count() == 1

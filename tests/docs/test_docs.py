@@ -49,7 +49,7 @@ def anchors(page: Path) -> set[str]:
 
 
 def broken_links(page: Path) -> list[str]:
-    """Returns the links of a page that lead to no file, or to no heading of it."""
+    """Returns the broken links of a page: to a missing file or heading."""
     found = []
     for link in LINK.findall(prose(page)):
         if link.startswith(("https://", "http://")):
@@ -117,8 +117,8 @@ def test_a_wrong_output_is_rewritten_and_the_rest_of_the_page_stays(
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_command_shown_is_one_that_the_command_line_takes(page: Path) -> None:
-    """Names in capitals stand for something; a line of several commands is cut at its signs; a sentence may
-    name a command without its arguments."""
+    """Names in capitals are placeholders; lines of several commands are split; a sentence may name a
+    command without its arguments."""
     refused = []
     for one, other in COMMAND.findall(page.read_text(encoding="utf-8")):
         words = shlex.split(re.split(r" &&| \||\$\(| 2>", one or other)[0])[1:]

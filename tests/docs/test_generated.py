@@ -1,4 +1,4 @@
-"""Generated text: nothing of it is stale, and writing it changes nothing else."""
+"""Generated text: none is stale, and writing it changes no other file."""
 
 import json
 import shutil
@@ -43,7 +43,7 @@ def test_goals_stand_by_machine_with_met_or_missed() -> None:
 
 
 def test_no_generated_file_is_stale(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The outputs shown in documents have a test each, in test_docs."""
+    """The outputs shown in documents are tested in test_docs."""
     monkeypatch.chdir(ROOT)
     assert sorted(map(str, generated.stale())) == [], "run `make generated`"
 

@@ -1,4 +1,4 @@
-"""Model folders with one fault each, made from five tiny sound ones."""
+"""Model folders with one fault each, made from five tiny valid ones."""
 
 import json
 import shutil
@@ -22,9 +22,9 @@ CONTENTS = {"deep": DEEP, "a list": "[]", "nan": "NaN"}
 
 
 class Fault(NamedTuple):
-    """One bad folder: which sound one it is made from, a name, what is done to a copy, whether it may pass.
+    """A bad folder: its valid origin, a name, the change to a copy, and whether it may pass.
 
-    A folder may pass where the fault is in what nothing reads, or is a setting that another model has.
+    A folder may pass if the fault is in an unread part, or is a valid setting of another model.
     """
 
     base: str
@@ -38,7 +38,7 @@ class Fault(NamedTuple):
 
 
 def sound_folders(top: Path) -> dict[str, Path]:
-    """Writes the sound folders and returns them by name."""
+    """Writes the valid folders and returns them by name."""
     plain = tiny.write_backbone(top / "plain")
     mapped = _encoder(plain, "mean")
     add_mapping(mapped, "tanh", teacher_dim=4)
@@ -63,7 +63,7 @@ def _encoder(plain: Path, pooling: str) -> SentenceEncoder:
 
 
 def file_faults(base: str, folder: Path) -> Iterator[Fault]:
-    """Yields every file missing, torn, of other bytes, or something else than a file."""
+    """Yields every file missing, truncated, with other bytes, or replaced by something that is not a file."""
     for file in sorted(path for path in folder.rglob("*") if path.is_file()):
         name, size = file.relative_to(folder).as_posix(), file.stat().st_size
         unread = base in ("flow", "layers") and name == "1_Pooling/config.json"
@@ -124,7 +124,7 @@ def size_faults() -> Iterator[Fault]:
 
 
 def weight_faults() -> Iterator[Fault]:
-    """Yields weights with a wrong header, a tensor too few, or tensors of another kind."""
+    """Yields weights with a wrong header, a missing tensor, or tensors of another type."""
     whole = "model.safetensors"
     for size in (0, 2, 10**6, 2**63):
         content = size.to_bytes(8, "little") + b"{}"
@@ -157,9 +157,9 @@ def _weight(name: str, change: Callable[[torch.Tensor], torch.Tensor | None]) ->
 
 
 def foreign_faults() -> Iterator[Fault]:
-    """Yields folders that bring code, or have a library read what is outside of them.
+    """Yields folders that contain code or make a library read files outside of them.
 
-    A setting that a library knows is the library's to judge: such a folder may pass.
+    Settings known to a library are the library's responsibility, so such a folder may pass.
     """
     outside = Path(__file__).parent
     code = {"AutoConfig": "evil.Config", "AutoModel": "evil.Model", "AutoTokenizer": ["evil.T", None]}

@@ -95,7 +95,7 @@ def command_lines() -> Iterator[Line]:
 
 
 def values_of(action: argparse.Action) -> dict[str, str]:
-    """Returns bad values by the class of their fault, as an argument of this type may be given."""
+    """Returns bad values for an argument of this type, by the class of their fault."""
     if action.nargs == 0:
         return FLAGS
     if action.type in (int, float):
@@ -122,7 +122,7 @@ def value_of(action: argparse.Action) -> str:
 
 
 def usual(actions: list[argparse.Action]) -> tuple[str, ...]:
-    """Returns what a command needs to begin, and that it shows what it would do where it can."""
+    """Returns the required arguments of a command, with a dry run if it has one."""
     words: list[str] = []
     for action in actions:
         if action.required or action.option_strings == ["--dry-run"]:
@@ -131,7 +131,7 @@ def usual(actions: list[argparse.Action]) -> tuple[str, ...]:
 
 
 def write_places(folder: Path) -> None:
-    """Writes what no command should wait at, read or overwrite."""
+    """Writes files and pipes that no command should wait for, read or overwrite."""
     os.mkfifo(folder / "pipe")
     (folder / "loop").symlink_to("loop")
     (folder / "dangling").symlink_to("nowhere/at/all")

@@ -11,7 +11,7 @@ from tests.faults.small_project import TINY
 
 @pytest.fixture(autouse=True)
 def no_bytecode(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keeps an import in a faulty write from leaving half a cache file in the environment."""
+    """Prevents an import during a faulty write from leaving a partial cache file in the environment."""
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
 

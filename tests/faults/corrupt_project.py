@@ -1,4 +1,4 @@
-"""A project with every kind of file that commands read, and which command reads which of them."""
+"""A project with every kind of file that commands read, and the commands that read them."""
 
 import errno
 import shutil
@@ -33,10 +33,9 @@ PROPOSE = ["plan", "small", "--dry-run", "--power", "0.8", "--delta", "0.5"]
 class Reader(NamedTuple):
     """A command with the files that it reads, as patterns below the project.
 
-    checksummed: a record has their hashes, so that every lost or turned bit must be seen. interrupted: the
+    checksummed: a record has their hashes, so every lost or flipped bit must be detected. interrupted: the
     command was stopped before and left its state.
-    slow: it takes seconds.
-    Declared files are damaged in test_declared_files.py, encoder folders of the user's own in
+    slow: it takes seconds. Declared files are damaged in test_declared_files.py, encoder folders of users in
     test_model_folders.py.
     """
 
@@ -126,7 +125,7 @@ READERS = {
 
 
 def write_everything(folder: Path) -> Path:
-    """Writes the project, runs what makes its files, and returns its folder."""
+    """Writes the project, runs the commands that create its files, and returns its folder."""
     write_project(folder)
     (folder / "methods").unlink()
     shutil.copytree(folder / "backbones/minilm-l2", folder / "data/model")
@@ -175,6 +174,6 @@ def _params(folder: Path) -> dict[str, Any]:
 
 
 def interrupt(command: list[str]) -> None:
-    """Runs a command that fails when its result is to take its place, and so leaves the state of its work."""
+    """Runs a command that fails when it moves its result, and so leaves its intermediate state."""
     with patch("harness.io.outputs.exchange", side_effect=OSError(errno.EROFS, "Read-only file system", "x")):
         assert main(command) == 2

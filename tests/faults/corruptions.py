@@ -1,4 +1,4 @@
-"""Damage that a file may take, each kind as a function that does it to a file; and how a command ends."""
+"""Kinds of damage to a file, as functions, and the outcome of a command."""
 
 import os
 import random
@@ -21,30 +21,30 @@ def truncate(path: Path) -> None:
 
 
 def empty(path: Path) -> None:
-    """Keeps no byte."""
+    """Empties the file."""
     os.truncate(path, 0)
 
 
 def insert_foreign_bytes(path: Path) -> None:
-    """Puts bytes into the middle that no UTF-8 text has."""
+    """Inserts bytes into the middle that are not UTF-8."""
     content = path.read_bytes()
     path.write_bytes(content[: len(content) // 2] + b"\xff\xfe" + content[len(content) // 2 :])
 
 
 def make_folder(path: Path) -> None:
-    """Puts an empty folder into the place."""
+    """Replaces the file by an empty folder."""
     path.unlink()
     path.mkdir()
 
 
 def make_pipe(path: Path) -> None:
-    """Puts a named pipe into the place, which nobody ever writes to."""
+    """Replaces the file by a named pipe without a writer."""
     path.unlink()
     os.mkfifo(path)
 
 
 def make_loop(path: Path) -> None:
-    """Puts a symbolic link to itself into the place."""
+    """Replaces the file by a symbolic link to itself."""
     path.unlink()
     path.symlink_to(path.name)
 
@@ -72,12 +72,12 @@ SHAPES: dict[str, Callable[[Path], None]] = {
 
 
 class StillWaiting(BaseException):
-    """A command waits for ever; no handler of errors may catch it."""
+    """Raised if a command waits forever; error handlers must not catch it."""
 
 
 @contextmanager
 def no_waiting(seconds: int = PATIENCE) -> Iterator[None]:
-    """Raises StillWaiting if the block takes longer, also where it waits inside a call of the system."""
+    """Raises StillWaiting if the block takes longer, even inside a system call."""
 
     def give_up(number: int, frame: FrameType | None) -> None:
         raise StillWaiting(f"after {seconds} s")
@@ -92,7 +92,7 @@ def no_waiting(seconds: int = PATIENCE) -> Iterator[None]:
 
 
 class Ending(NamedTuple):
-    """How a command ended; problem: what is wrong with that, empty where all is well."""
+    """The outcome of a command; problem: description of a fault, empty if there is none."""
 
     code: int
     out: str
@@ -100,9 +100,8 @@ class Ending(NamedTuple):
 
 
 def ending_of(words: Sequence[str], captured: Any, accepted: Sequence[int] = (0,)) -> Ending:
-    """Runs a command, which may end with an accepted exit code, or with 2, one printable line and no more.
-
-    captured: pytest's capture of what the process prints.
+    """Runs a command, which may end with an accepted exit code, or with 2 and exactly one printable line.
+    captured: pytest's capture of the output.
     """
     captured.readouterr()
     try:

@@ -18,8 +18,8 @@ WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 class Refusal:
     """Acts before change number `at` (from 0; -1: never) of anything below `root` (None: of anything).
 
-    seen: the changes so far as (event, path). act: raises the error, or does harm of another sort.
-    for_good: acts before every later change as well.
+    seen: the changes so far as (event, path). act: raises the error or does other damage. for_good: acts
+    before every later change as well.
     """
 
     root: Path | None
@@ -71,7 +71,7 @@ _installed: list[bool] = []
 
 
 def error(number: int) -> Callable[[str], None]:
-    """Returns what raises the system's error of this number."""
+    """Returns a function that raises the system's error of this number."""
 
     def act(path: str) -> None:
         raise OSError(number, os.strerror(number), path)
@@ -81,7 +81,7 @@ def error(number: int) -> Callable[[str], None]:
 
 @contextmanager
 def files_up_to(size: int) -> Iterator[None]:
-    """No file grows beyond `size` bytes in the block: a write fails in its middle, in C and Rust as well."""
+    """Limits files to `size` bytes in the block, so a write fails in its middle, also in C and Rust."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
     try:

@@ -1,4 +1,4 @@
-"""A project of one run of a tiny encoder: what every command that writes can be tried on in a second."""
+"""A project of one run of a tiny encoder, on which every writing command runs in a second."""
 
 import copy
 import json
@@ -68,7 +68,7 @@ def write_stsb(folder: Path) -> None:
 
 
 def write_source_record(folder: Path) -> None:
-    """Writes the source.json of a fetched source: the hash of every file that is there."""
+    """Writes the source.json of a fetched source, with the hash of every file."""
     files = {path.name: {"rows": None, "sha256": sha256_of(path)} for path in sorted(folder.iterdir())}
     (folder / "source.json").write_text(
         json.dumps({"name": folder.name, "provider": "mirror", "files": files})
@@ -76,7 +76,7 @@ def write_source_record(folder: Path) -> None:
 
 
 def copy_project(original: Path, folder: Path) -> Path:
-    """Makes `folder` a copy of `original`, whatever it held; returns it."""
+    """Replaces `folder` by a copy of `original`; returns it."""
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(original, folder, symlinks=True)
     return folder

@@ -1,4 +1,4 @@
-"""Every command with a bad value in every place: one line and exit code 2 soon, and nothing is touched."""
+"""Every command with a bad value for every argument: one line and exit code 2 quickly, without changes."""
 
 import os
 import shutil
@@ -22,7 +22,7 @@ MAY_FIND = ("check", "compare", "data", "report", "launch")
 
 @pytest.fixture(scope="module")
 def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A committed project with an encoder, scores, and places that no command should touch."""
+    """A committed project with an encoder, scores, and files that no command should touch."""
     folder = write_project(tmp_path_factory.mktemp("project") / "original")
     (folder / "methods").unlink()  # a link to this checkout, in which `sentbench new` would write
     shutil.copytree(ROOT / "methods", folder / "methods", ignore=shutil.ignore_patterns("__pycache__"))
@@ -35,7 +35,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def fresh(original: Path, folder: Path) -> Path:
-    """Makes `folder` a copy of the project, with a pipe of its own: it cannot be copied."""
+    """Makes `folder` a copy of the project, with a new pipe, because pipes cannot be copied."""
     pipe = original / "pipe"
     pipe.unlink(missing_ok=True)
     copy_project(original, folder)
@@ -45,13 +45,13 @@ def fresh(original: Path, folder: Path) -> Path:
 
 
 class Desk:
-    """Where lines are tried: a project that is made again whenever a line changed it."""
+    """A project for trying command lines, rebuilt whenever a line changed it."""
 
     def __init__(self, original: Path, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         self.original, self.folder, self.capsys = original, fresh(original, folder), capsys
 
     def problem_of(self, words: tuple[str, ...]) -> str:
-        """Returns what is wrong with how a command ends; nothing where all is well."""
+        """Returns the fault in the outcome of a command, empty if there is none."""
         os.chdir(self.folder)
         if words[0] == "mteb":
             pytest.importorskip("mteb")  # it takes many seconds to import

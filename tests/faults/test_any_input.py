@@ -1,4 +1,4 @@
-"""Names and files of any content: a value or one clear line, never another error, nothing written outside."""
+"""Names and files of any content: a value or a one-line error, and no file written outside."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -23,7 +23,7 @@ PARTS = st.lists(st.one_of(NAME, st.sampled_from(["..", ".", "", "note.md", "min
 
 @pytest.fixture
 def sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a note, a folder of the user's own, and a current folder below."""
+    """A folder with a note, a user's folder, and a current folder below."""
     (tmp_path / "here/mine").mkdir(parents=True)
     (tmp_path / "here/note.md").write_text("mine")
     (tmp_path / "here/mine/thesis.tex").write_text("mine")

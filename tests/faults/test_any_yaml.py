@@ -1,4 +1,4 @@
-"""YAML of any content and names of any letters: the value that was written, or one clear line."""
+"""YAML of any content and names of any letters: the written value, or a one-line error."""
 
 from pathlib import Path
 from typing import Any
@@ -86,7 +86,7 @@ NAMES = st.one_of(
 @given(name=NAMES)
 @example(name="../../../../x")
 def test_a_name_that_is_accepted_stays_in_its_folder(name: str) -> None:
-    """Each check takes the name or raises ValueError; what is taken is a path below the folder."""
+    """Each check accepts the name or raises ValueError; an accepted name is a path below the folder."""
     checks = (check_name, check_table_key, check_relative_path, folder_in("data").func)
     for check in checks:
         try:

@@ -1,11 +1,10 @@
-"""Every kind of file that a command reads is damaged in every way: the same result, or one line, no change.
+"""Every kind of input file, damaged in every way: the same result, or a one-line error without changes.
 
-Where nobody has a hash, a bit that is turned over may give another valid file, and so may the first half.
-There a command may succeed with what the file now says, but no other error may come, and a file that cannot
-be what it was is refused. So it is with a source's
-record: what it says of others is checked, and any other bit of it gives at most another hash of the folder.
-All else that this project writes has a digest, in the file or in a record next to it. `dvc.lock` is DVC's; no
-command reads it.
+Without a hash, a flipped bit or the first half may be another valid file. A command may then succeed with the
+changed content, but no other error is allowed, and an invalid file is refused. This includes a source's
+record: its entries on other files are checked, and any other bit changes at most the hash of the folder. All
+other files that this project writes have a digest, in the file or in a record next to it. `dvc.lock` is
+DVC's; no command reads it.
 """
 
 from collections.abc import Callable
@@ -29,7 +28,7 @@ Outcome = tuple[Ending, dict[str, Any]]
 
 
 def results(folder: Path) -> dict[str, Any]:
-    """Returns all that a project holds but locks and logs of time."""
+    """Returns the files of a project except locks and logs of time."""
     return tree_but(folder, ".cache/locks", "reports/costs")
 
 
@@ -42,7 +41,7 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def sound(original: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the project in which nothing is damaged yet."""
+    """An undamaged copy of the project."""
     monkeypatch.setenv("SENTBENCH_PROVIDERS", "embedded")
     monkeypatch.setitem(SOURCES, "tiny", made_up_source({"mirror": {}}))
     monkeypatch.setattr("harness.commands.check.scoring_problems", list)  # they read the whole of STS-B
@@ -50,14 +49,14 @@ def sound(original: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
 
 
 def damages(checksummed: bool) -> dict[str, tuple[Callable[[Path], None], bool]]:
-    """Returns each damage by name, and whether it must be seen: not every one of a file without a hash."""
+    """Returns each damage by name, and whether it must be detected, which needs a hash for some."""
     found = {name: (damage, True) for name, damage in SHAPES.items()}
     found["truncated"] = truncate, checksummed
     return found | {f"bit {seed}": (flip(seed), checksummed) for seed in range(FLIPS)}
 
 
 def difference(found: Outcome, whole: Outcome, before: dict[str, Any], *, must_see: bool) -> str:
-    """Returns what is wrong with a command's outcome on a damaged file; nothing where all is well."""
+    """Returns the fault in a command's outcome on a damaged file, empty if there is none."""
     ending, left = found
     if ending.problem or (ending.code != 2 and not must_see):
         return ending.problem

@@ -1,4 +1,4 @@
-"""Every declared file that a command reads, damaged in every way: one line soon, or a result."""
+"""Every declared file that a command reads, damaged in every way: a one-line error quickly, or a result."""
 
 import os
 import shutil
@@ -36,7 +36,7 @@ SAMPLE = 30
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project with declarations of its own and the recorded scores."""
+    """A project with its declarations and the recorded scores."""
     folder = write_project(tmp_path / "project")
     for name in ("leaderboards", "recipes"):
         whole = (folder / name).resolve()

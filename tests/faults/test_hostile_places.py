@@ -1,4 +1,4 @@
-"""Places and inputs that must not decide what runs, what is written, or what a message shows."""
+"""Paths and inputs that must not affect execution, outputs or messages."""
 
 import os
 import stat
@@ -80,7 +80,7 @@ def test_a_closed_stream_changes_no_exit_code_and_shows_no_traceback(
 def test_a_download_ends_at_the_size_that_the_hub_states(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The answer never ends; without a bound it would fill the disk."""
+    """The answer is endless; without a bound it would fill the disk."""
     taken = []
 
     class Endless:

@@ -1,6 +1,6 @@
 """Trainings of every method are stopped by SIGKILL at random instants and end with the same bytes.
 
-Each training is a process of its own, forked from a server that has imported what a training needs.
+Each training is a separate process, forked from a server that has imported all libraries.
 """
 
 import multiprocessing
@@ -28,7 +28,7 @@ SETTINGS = {"steps": 8, "eval_every": 2, "save_every": 1}
 
 
 def train(sample: Sample, base: Ground, folder: Path, seed: int, started: Connection) -> None:
-    """Trains a sample in this process; says when it begins and, at the end, how long it took."""
+    """Trains a sample in this process; reports its start and, at the end, its duration."""
     steps = SETTINGS["steps"] if sample.trained else 0
     trainer = tiny.trainer(make(sample, base, seed), folder, **{**SETTINGS, "steps": steps})
     started.send(0.0)
@@ -50,7 +50,7 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Sample], Groun
 
 
 def ending(folder: Path) -> dict[str, bytes]:
-    """Returns what a training leaves, but for the state, whose record the log and the folders repeat."""
+    """Returns the files of a training except its state, which the log and the folders repeat."""
     left = folder_bytes(folder).items()
     return {name: content for name, content in left if not name.startswith("state")}
 
@@ -58,7 +58,7 @@ def ending(folder: Path) -> dict[str, bytes]:
 def run(
     context: Processes, sample: Sample, base: Ground, folder: Path, seed: int, kill_after: float | None = None
 ) -> tuple[int | None, float]:
-    """Returns the exit code of a training and its seconds; `kill_after` so many it is killed."""
+    """Returns the exit code and the seconds of a training, which is killed after `kill_after` seconds."""
     heard, said = context.Pipe(duplex=False)
     process = context.Process(target=train, args=(sample, base, folder, seed, said), daemon=True)
     process.start()
@@ -72,7 +72,7 @@ def run(
 
 
 def survive(context: Processes, sample: Sample, base: Ground, top: Path, *, instants: int, seed: int) -> None:
-    """Kills at once and at random instants; most must hit, for the machine's speed varies."""
+    """Kills at once and at random instants; most must hit, because the machine's speed varies."""
     code, seconds = run(context, sample, base, top / "whole", 3)
     assert code == 0
     expected, hits = ending(top / "whole"), []

@@ -22,13 +22,13 @@ from tests.support.toy import ROWS, AtOnce, StepsLate, toy_trainer
 
 
 class Killed(BaseException):
-    """Stands for the end of the process: no handler of errors may catch it."""
+    """Simulates the end of the process: error handlers must not catch it."""
 
 
 class Killer(Refusal):
     """Raises `Killed` before operation number `at` and each later one; with `torn` the write before is cut.
 
-    So does what Python does on the way out, which a killed process does not.
+    Cleanup during unwinding also raises, because a killed process does not run it.
     """
 
     def __init__(self, at: int, torn: bool) -> None:
@@ -45,7 +45,7 @@ class Killer(Refusal):
     def kill(self, path: str) -> None:
         if self.torn and len(self.seen) == self.at + 1 > 1 and self.seen[-2][0] == "open":
             place = Path(self.seen[-2][1])
-            at, self.at = self.at, -1  # the cut itself is no operation of the training
+            at, self.at = self.at, -1  # the truncation is not an operation of the training
             if place.is_file():
                 os.truncate(place, (self.sizes[-1] + place.stat().st_size) // 2)
             self.at = at
@@ -94,7 +94,7 @@ def resume_points_are_written_in_this_thread(
 def run(folder: Path, case: Case, *, at: int = -1, torn: bool = False) -> Trainer | None:
     """Returns the trainer that ran to its end, None if it was killed.
 
-    A training that goes on starts from other weights than the first one, which must not matter.
+    A resumed training starts from other weights, which must not matter.
     """
     start = 1 if (folder / "state.json").exists() else 0
     trainer = toy_trainer(folder, case.scores, start=start, **case.train)
@@ -113,7 +113,7 @@ def run(folder: Path, case: Case, *, at: int = -1, torn: bool = False) -> Traine
 
 
 def ending(trainer: Trainer) -> dict[str, Any]:
-    """Returns all that a training leaves: the bytes of every file but the state's, and the record."""
+    """Returns the output of a training: the bytes of every file except the state's, and the record."""
     files = (path for path in sorted(trainer.directory.rglob("*")) if path.is_file())
     left: dict[str, Any] = {
         str(path.relative_to(trainer.directory)): path.read_bytes()
@@ -142,7 +142,7 @@ def test_a_kill_before_any_file_operation_changes_no_byte(
         resumed = run(folder, case)
         assert resumed is not None
         assert ending(resumed) == expected, f"killed before operation {at}"
-    assert at >= 12  # encoder, log, state and last folder make that many even where nothing is trained
+    assert at >= 12  # encoder, log, state and last folder need that many even without training
 
 
 @pytest.mark.parametrize("name", CASES)

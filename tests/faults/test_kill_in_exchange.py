@@ -1,4 +1,4 @@
-"""A process is killed before each change that it makes for its outputs; the next command puts them right."""
+"""A process is killed before each change of its outputs; the next command restores the previous ones."""
 
 import fcntl
 import json

@@ -1,4 +1,4 @@
-"""A command keeps the scores that it needs: those of 20,000 result files are a gigabyte."""
+"""Commands keep only the scores they need: all scores of 20,000 result files take a gigabyte."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A model folder with any fault is refused in one line, fast, and runs no code of its own."""
+"""A model folder with any fault is refused in one line, quickly, without running its code."""
 
 import json
 import random
@@ -30,7 +30,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Path:
-    """A folder with data, after one evaluation, which imports what every other one needs."""
+    """A folder with data, after an evaluation that has imported all libraries."""
     monkeypatch.setenv("SENTBENCH_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("SENTBENCH_PROVIDERS", "embedded")
     monkeypatch.chdir(tmp_path)
@@ -48,7 +48,7 @@ def command(base: str, folder: Path) -> list[str]:
 
 
 def shortcoming(fault: Fault, sound: Path, place: Path, capfd: pytest.CaptureFixture[str]) -> str:
-    """Returns in words what is wrong with how `sentbench evaluate` takes a bad folder."""
+    """Describes the fault in the outcome of `sentbench evaluate` on a bad folder."""
     folder = shutil.copytree(sound, place / "folder")
     fault.spoil(folder)
     started = time.process_time()

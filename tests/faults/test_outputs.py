@@ -1,4 +1,4 @@
-"""Only what this project wrote is replaced, all or nothing; every other output is refused before the work."""
+"""Only files of this project are replaced, atomically; other outputs are refused before the work."""
 
 import os
 import shutil
@@ -197,7 +197,7 @@ def test_what_cannot_be_put_back_is_named_and_kept(tmp_path: Path, monkeypatch: 
 
 
 def test_training_into_the_project_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A scratch clone, `.git` included, is the same after each of the outputs that once destroyed it."""
+    """A scratch clone, `.git` included, is unchanged after each output that once destroyed it."""
     if not (ROOT / ".git").exists():
         pytest.skip("this is no checkout of git")
     clone = tmp_path / "clone"

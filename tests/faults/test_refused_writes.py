@@ -1,7 +1,7 @@
-"""The file system refuses each write of each command in turn: one line, exit code 2, nothing half-written.
+"""The file system refuses each write of each command in turn: one line, exit code 2, no partial files.
 
-A command is run once to see its changes, then once for each of them and each error. Whatever fails, what was
-there before is whole, and what is new is whole or absent. A hidden file stays only where removing it failed.
+A command is run once to record its changes, then once for each change and each error. After any failure old
+files are complete, and new files are complete or absent. A hidden file stays only if removing it failed.
 """
 
 import errno
@@ -22,7 +22,7 @@ ERRORS = {"full": errno.ENOSPC, "read-only": errno.EROFS, "forbidden": errno.EAC
 
 
 class Case(NamedTuple):
-    """A command, and what must have run before it."""
+    """A command, and the commands that must run before it."""
 
     command: list[str]
     before: tuple[list[str], ...] = ()
@@ -45,7 +45,7 @@ ALL = [pytest.param(name, 1, marks=pytest.mark.slow) for name in CASES]
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """Returns the project of a case as it is before the command; each is made once."""
+    """Returns the project of a case before the command; each is built once."""
     made: dict[str, Path] = {}
     base = tmp_path_factory.mktemp("prepared")
 
@@ -81,7 +81,7 @@ def attempt(project: Path, original: Path, command: list[str], refusal: Refusal 
 
 
 def results(project: Path) -> dict[str, Any]:
-    """Returns what the project holds but the resume state, the locks and the logs of time."""
+    """Returns the project's files except the resume state, locks and logs of time."""
     return tree_but(project, ".cache", "reports/costs")
 
 
@@ -104,7 +104,7 @@ def check_outcome(
     *,
     hidden: bool,
 ) -> None:
-    """Asserts that a refused command failed in one line and left all as it was, or went through."""
+    """Asserts that a command succeeded, or failed in one line without changes."""
     told = capsys.readouterr().err.strip().splitlines()
     problems = [line for line in told if not line.startswith("step ")]
     found, before = results(project), results(original)
@@ -179,7 +179,7 @@ def test_a_disk_that_is_full_in_the_middle_of_a_file_leaves_what_was_there(
 def test_a_folder_that_vanishes_is_one_line_or_made_again(
     name: str, folder: str, prepared: Callable[[str], Path], project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Nothing of a vanished folder can be whole; no traceback, no half of an output, no other exit code."""
+    """A vanished folder causes no traceback, no partial output and no other exit code."""
     original, changes, whole = changes_of(name, prepared, project, capsys)
 
     def vanish(path: str) -> None:

@@ -1,4 +1,4 @@
-"""A template, style or script of the pages with any damage is one line, and nobody waits for it."""
+"""A damaged template, style or script of the pages is a one-line error, without waiting."""
 
 import shutil
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Two processes at the same work: both end well or one is refused; the result is that of one alone."""
+"""Two processes with the same work: both succeed or one is refused; the result equals a single process's."""
 
 import multiprocessing
 import os
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow  # fifteen projects are trained
 
 REPORT = ["report"]
 WAIT = 120
-SPAWN = multiprocessing.get_context("spawn")  # a forked child would wait for threads that it does not have
+SPAWN = multiprocessing.get_context("spawn")  # a forked child would wait for threads of its parent
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def in_child(command: list[str], project: Path, at: int, reached: Event, go_on: 
 
 
 def changes_of(command: list[str], project: Path, scratch: Path) -> int:
-    """Returns how many changes a command makes in a copy of the project."""
+    """Returns the number of changes that a command makes in a copy of the project."""
     copy_project(project, scratch)
     os.chdir(scratch)
     with refusing(Refusal(scratch)) as record:

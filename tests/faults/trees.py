@@ -1,4 +1,4 @@
-"""All that a folder holds, as a value that two moments can be compared by."""
+"""Snapshots of a folder's content for comparison."""
 
 import os
 from pathlib import Path
@@ -17,5 +17,5 @@ def tree(folder: Path) -> dict[str, bytes | str | None]:
 
 
 def tree_but(folder: Path, *hidden: str) -> dict[str, bytes | str | None]:
-    """Returns the tree without what begins with one of the paths."""
+    """Returns the tree without paths that begin with one of the given paths."""
     return {name: value for name, value in tree(folder).items() if not name.startswith(hidden)}

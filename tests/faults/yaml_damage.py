@@ -1,4 +1,4 @@
-"""Damage of a declared file: of its bytes, of its text, and of each level of what it says."""
+"""Damage of a declared file: of its bytes, its text, and each level of its content."""
 
 import copy
 from collections.abc import Callable, Iterator
@@ -100,7 +100,7 @@ def places(content: Any) -> Iterator[tuple[Any, ...]]:
 
 
 def at(content: Any, place: tuple[Any, ...]) -> Any:
-    """Returns what appears at a place."""
+    """Returns the value at a place."""
     for key in place:
         content = content[key]
     return content

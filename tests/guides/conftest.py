@@ -1,4 +1,4 @@
-"""A copy of this checkout in which a guide of CONTRIBUTING is followed, and what was touched there."""
+"""A copy of this checkout for following a guide of CONTRIBUTING, and the files that changed."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ REPORTS = "reports/"
 
 
 class Checkout:
-    """The tracked files of this repository, reports apart, in a folder of their own."""
+    """A copy of the tracked files of this repository except reports."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -42,7 +42,7 @@ class Checkout:
         }
 
     def run(self, *command: str, **environment: str) -> str:
-        """Returns what a Python command prints in the copy; its failure fails the test with that text."""
+        """Returns the output of a Python command in the copy; a failure fails the test with that output."""
         done = subprocess.run(
             [sys.executable, *command],
             cwd=self.folder,
@@ -54,7 +54,7 @@ class Checkout:
         return done.stdout
 
     def sentbench(self, *arguments: str, **environment: str) -> str:
-        """Returns what a command of the program prints in the copy."""
+        """Returns the output of a `sentbench` command in the copy."""
         code = f"from harness.cli import main; raise SystemExit(main({list(arguments)!r}))"
         return self.run("-c", code, **environment)
 

@@ -1,4 +1,4 @@
-"""The guides of CONTRIBUTING followed with toys: what each takes is all that it touches."""
+"""The guides of CONTRIBUTING, followed with toys: each changes only the stated files."""
 
 import hashlib
 import re

@@ -1,4 +1,4 @@
-"""DVC's own commands on the pipeline: what a user sees who knows DVC and nothing of this project."""
+"""DVC's own commands on the pipeline, for users who know only DVC."""
 
 import json
 import shutil
@@ -50,7 +50,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def dvc(project: Path, *words: str) -> Any:
-    """Runs a command of DVC and returns what it prints, read as JSON if that was asked for."""
+    """Runs a command of DVC and returns its output, parsed if it is JSON."""
     done = subprocess.run(["dvc", *words], cwd=project, capture_output=True, text=True, check=True)
     return json.loads(done.stdout) if "--json" in words else done.stdout
 

@@ -1,4 +1,4 @@
-"""Where a project's things lie, and where a command outside any project may write."""
+"""Paths of a project, and paths that commands outside a project may write."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Who may import whom, read from the syntax trees; and what may not be loaded at start."""
+"""Allowed imports between rooms, from the syntax trees, and libraries that must not load at start."""
 
 import ast
 import re
@@ -22,7 +22,7 @@ AUGMENTATION = ROOT / "harness/data/augmentation"
 
 
 def may_import() -> dict[str, set[str]]:
-    """Returns what each room may import besides itself and EVERYBODY: the table of ARCHITECTURE.md."""
+    """Returns the allowed imports of each room, besides itself and EVERYBODY, from ARCHITECTURE.md."""
     text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
     table = re.findall(r"^\| [^|]+ \| `([\w/]+)` \| ([^|]+) \|$", text, re.MULTILINE)
     return {room: {full_name(name) for name in re.findall(r"`([\w.]+)`", cell)} for room, cell in table}
@@ -66,7 +66,7 @@ def ours(path: Path) -> set[str]:
 
 
 def imported_by(room: str) -> dict[str, set[str]]:
-    """Returns what each file of a room imports of other rooms."""
+    """Returns the imports of each file of a room from other rooms."""
     own = {room.replace("/", ".")}
     files = sorted((ROOT / room).rglob("*.py"))
     assert len(files) >= 2

@@ -245,7 +245,7 @@ def write_project(folder: Path) -> None:
 
 
 def measure(run: Run, state: Path) -> dict[str, list[float]]:
-    """Returns what a run logs, by name, and numbers of its best and last encoder; in the project's folder."""
+    """Returns the log of a run by name, and numbers of its best and last encoder, in the project."""
     trainer = build_trainer(run, run.read_settings(), state, device="cpu")
     record = trainer.fit(subset(read_corpus(Path(run.corpus)), run.corpus_share, seed=run.seed))
     found: dict[str, list[float]] = {"best_step": [float(record.best_step)]}

@@ -1,4 +1,4 @@
-"""What a model answers is read as what it is, or refused by naming what is in the way."""
+"""Answers of models: converted, or refused with the reason."""
 
 import threading
 from collections.abc import Callable

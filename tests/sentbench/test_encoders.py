@@ -33,7 +33,7 @@ def letters(texts: Sequence[str]) -> np.ndarray:
 
 
 class Counting:
-    """A model with `encode`, as sentence-transformers has it, that answers in a way of its own."""
+    """A model with `encode` as in sentence-transformers and a custom answer."""
 
     def __init__(self, answer: Any) -> None:
         self.answer, self.asked = answer, 0

@@ -1,4 +1,4 @@
-"""Pairs of a user's own: from Python, on the command line and in an included folder, with one score."""
+"""Custom pairs: from Python, on the command line and in an included folder, with equal scores."""
 
 import json
 import subprocess

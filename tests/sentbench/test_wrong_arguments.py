@@ -1,4 +1,4 @@
-"""Whatever is handed to a function of `sentbench` by mistake is an InputError in one line."""
+"""Any wrong argument of a function of `sentbench` is a one-line InputError."""
 
 from collections.abc import Callable
 from functools import partial

@@ -48,7 +48,7 @@ PAGE = b"<html><body><form>Log in to the network</form></body></html>\n" * 40
 
 @dataclass
 class Fault:
-    """What goes wrong with the next `times` requests of one kind for a path."""
+    """A fault of the next `times` requests of one kind for a path."""
 
     kind: Broken | Refused | Captive
     times: int = 1
@@ -69,7 +69,7 @@ class Repository:
 
 @dataclass
 class Hub:
-    """What the server holds and what was asked of it."""
+    """The server's files and its received requests."""
 
     repositories: dict[str, Repository] = field(default_factory=dict)
     faults: dict[str, list[Fault]] = field(default_factory=dict)
@@ -161,7 +161,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(body=True)
 
     def do_POST(self) -> None:
-        """Answers what an upload asks: a new repository, how to send each file (in the commit), a commit."""
+        """Answers the requests of an upload: a new repository, the way to send each file, a commit."""
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         if self.headers.get("Transfer-Encoding") == "chunked":
             body = b"".join(iter(self._read_chunk, b""))

@@ -14,7 +14,7 @@ KEPT = {
 
 
 def write_leaderboards(folder: Path) -> Path:
-    """Writes the project's leaderboards with few tables and what is said of them, as a new folder."""
+    """Writes the project's leaderboards with few tables and their texts, as a new folder."""
 
     def left_out(parent: str, names: list[str]) -> set[str]:
         kept = KEPT.get(Path(parent).name)

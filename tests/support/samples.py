@@ -22,7 +22,7 @@ def samples_of(name: str) -> list[Sample]:
 
 
 def refused_by(name: str) -> list[tuple[dict[str, Any], str]]:
-    """Returns the changes of the first sample that a method refuses, each with what it says."""
+    """Returns the changes of the first sample that a method refuses, each with its message."""
     package = METHODS[name].split(".")[1]
     return getattr(import_module(f"tests.methods.{package}.sample"), "REFUSED", [])
 
@@ -47,7 +47,7 @@ class Grounds:
         }
 
     def of(self, sample: Sample) -> Ground:
-        """Returns what a sample is built on."""
+        """Returns the folders and rows of a sample."""
         return Ground(self.backbones[sample.backbone], self.parents[sample.parent], self.rows)
 
 

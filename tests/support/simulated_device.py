@@ -2,7 +2,7 @@
 
 The reported device is `meta`: a CPU build of torch can switch to it, which it cannot for `cuda`. Inside of
 `simulated_device` factories, copies and operators behave as on a GPU: tensors of two devices in one operator
-are an error, and whatever makes the host wait for the GPU is counted with the line that asked for it.
+are an error, and each wait of the host for the GPU is counted with the line that caused it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class TwoDevicesError(RuntimeError):
 
 @dataclass
 class Gpu:
-    """What was asked of the simulated GPU: waits by line of code, and operators that read real numbers."""
+    """Record of the simulated GPU: waits by line of code, and operators that read real numbers."""
 
     waits: Counter[str] = field(default_factory=Counter)
     operators: set[str] = field(default_factory=set)
@@ -124,7 +124,7 @@ class _HalfPrecision(TorchFunctionMode):
 
 @contextmanager
 def simulated_device() -> Iterator[Gpu]:
-    """Lets `device="meta"` be a GPU while the context lasts, and yields what is asked of it."""
+    """Simulates a GPU as `device="meta"` inside the context, and yields its record."""
     gpu = Gpu()
     autocast, enabled, dtype = torch.autocast, torch.is_autocast_enabled, torch.get_autocast_dtype
     half = [False]

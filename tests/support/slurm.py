@@ -1,4 +1,4 @@
-"""A real Slurm of two nodes on this machine: munged, slurmctld and two slurmd, in a folder of their own.
+"""A real Slurm of two nodes on this machine: munged, slurmctld and two slurmd, in a temporary folder.
 
 It takes root and Debian's packages slurm-wlm and munge. Nothing of the system's configuration is read or
 changed, and every daemon is a child of the process that started it.
@@ -55,7 +55,7 @@ PartitionName=gpu Nodes=n3 State=UP
 
 
 def missing() -> str | None:
-    """Returns why no Slurm can be started here, None if one can."""
+    """Returns the reason if Slurm cannot be started here, otherwise None."""
     if os.getuid() != 0:
         return "a Slurm on this machine takes root"
     absent = [name for name in PROGRAMS if shutil.which(name, path=_path()) is None]
@@ -108,14 +108,14 @@ class Slurm:
         kill(self._of_jobs(node))
 
     def stop(self) -> None:
-        """Ends all daemons and what runs for jobs."""
+        """Ends all daemons and the processes of jobs."""
         for daemon in reversed(self.daemons.values()):
             daemon.terminate()
             daemon.wait()
         kill(self._of_jobs())
 
     def output(self, *words: str) -> str:
-        """Returns what a command of Slurm prints, empty if it fails."""
+        """Returns the output of a Slurm command, empty if it fails."""
         found = subprocess.run(
             words, env={**os.environ, **self.environment}, capture_output=True, text=True, check=False
         )
@@ -126,7 +126,7 @@ class Slurm:
         return self.output("squeue", "--noheader", "--array", "--format=%i").split()
 
     def wait_for(self, happens: Callable[[], object], seconds: float = 60) -> None:
-        """Returns when something has happened; fails after some time."""
+        """Waits for a condition; fails after some time."""
         wait_until(happens, f"the daemons' logs are in {self.folder}", seconds)
 
     def _start(self, name: str, words: list[str]) -> None:

@@ -40,7 +40,7 @@ def evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def project(evaluated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the project, without the check of the scoring, whose data are not there."""
+    """A copy of the project, without the check of the scoring, which needs more data."""
     monkeypatch.chdir(shutil.copytree(evaluated, tmp_path / "copy", symlinks=True))
     monkeypatch.setattr("harness.commands.check.scoring_problems", list)
     return tmp_path / "copy"
@@ -106,7 +106,7 @@ def test_native_arithmetic_may_round_but_not_more(
 def test_any_number_of_a_run_that_passes_its_first_losses_is_named(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A millionth of a point is far within rounding, and portable arithmetic leaves no rounding."""
+    """A millionth of a point is below rounding, and portable arithmetic has no rounding differences."""
     change_scores(moved(1e-6))
     assert main(["check", "--only", "results"]) == 0
     assert main(["check"]) == 1
@@ -151,7 +151,7 @@ def test_every_number_of_a_result_is_checked(
     place: tuple[str | int, ...],
     named: str,
 ) -> None:
-    """The first losses pass: they are those of the file."""
+    """The first losses pass, because they equal the file."""
     monkeypatch.setattr("harness.commands.check.measure_runs", lambda *given: read_losses(FIRST_LOSSES))
     change_scores(changed_at(*place))
     assert main(["check"]) == 1
@@ -214,7 +214,7 @@ def test_a_check_is_one_object_or_annotations_with_its_exit_code(
 
 
 def test_results_are_compared_with_another_state(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A moved score that is committed agrees with HEAD; the state before it still tells."""
+    """A moved score that is committed agrees with HEAD, but not with the state before it."""
     shutil.copytree(SCORES, "before")
     change_scores(moved(20))
     only = ["check", "--only", "results"]

@@ -1,4 +1,4 @@
-"""The first losses of a run: repeatable, and another number for another meaning."""
+"""The first losses of a run: repeatable, and different for different settings."""
 
 import json
 from pathlib import Path
@@ -66,7 +66,7 @@ def test_three_losses_are_the_same_each_time_also_in_another_process(params: Par
     [("temperature", 0.06, 0), ("seed", 1, 0), ("learning_rate", 0.011, 1), ("weight_decay", 0.3, 1)],
 )
 def test_a_changed_setting_changes_a_loss(params: Params, name: str, value: Any, first: int) -> None:
-    """What concerns the update alone changes the losses after the first step."""
+    """Settings of the update change only the losses after the first step."""
     losses, other = measure_run(params, RUN), measure_run(changed(params, **{name: value}), RUN)
     assert losses[:first] == other[:first]
     assert losses[first] != other[first]

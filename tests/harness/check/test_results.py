@@ -1,4 +1,4 @@
-"""`sentbench check --only results`: do the results agree with the committed ones, and which do not."""
+"""`sentbench check --only results`: agreement with the committed results."""
 
 import json
 import platform
@@ -39,7 +39,7 @@ def content(key: str) -> dict[str, Any]:
 
 
 def evaluate(key: str, *changes: Change) -> None:
-    """Writes a result as the stage `evaluate` does: the scores, and a file of vectors."""
+    """Writes a result like the stage `evaluate`: the scores, and a file of vectors."""
     made = content(key)
     for change in changes:
         change(made)
@@ -72,7 +72,7 @@ def project(committed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.fixture(scope="module")
 def committed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A checkout with two systems, four runs, whose results are committed and were made again, all equal."""
+    """A checkout with two systems and four runs, whose results were committed and reproduced identically."""
     folder = tmp_path_factory.mktemp("committed")
     params = load_yaml((ROOT / "params.yaml").read_text())
     params["runs"] = {key: params["runs"][key] for key in (*TRAINED, UNTRAINED)}
@@ -87,7 +87,7 @@ def committed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def shown(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str:
-    """Returns what the command prints and checks its exit code."""
+    """Returns the output of the command after checking its exit code."""
     assert main(["check", "--only", "results", *words]) == code
     return capsys.readouterr().out
 
@@ -174,7 +174,7 @@ def test_a_score_that_is_gone_does_not_agree(capsys: pytest.CaptureFixture[str])
 
 @pytest.mark.parametrize("path", ["embeddings", "reports/scores"])
 def test_a_run_that_was_not_evaluated_here_is_named(capsys: pytest.CaptureFixture[str], path: str) -> None:
-    """Committed scores lie in every fresh clone: only the vectors show that an evaluation took place."""
+    """Every fresh clone has committed scores; only vectors show that an evaluation took place."""
     if path == "embeddings":
         stored_vectors(TRAINED[1]).unlink()
     else:
@@ -218,7 +218,7 @@ def test_without_a_committed_result_there_is_nothing_to_compare_with(
 def test_without_git_the_kept_copy_of_the_committed_results_is_compared_with(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """A ZIP of the code: `make reproduce` copies the results that lie there before it replaces them."""
+    """A ZIP of the code: `make reproduce` copies the existing results before it replaces them."""
     shutil.rmtree(".git")
     shutil.rmtree("embeddings")
     assert told(shown(capsys, code=1)).startswith("not reproduced: none of 4 runs was evaluated here")

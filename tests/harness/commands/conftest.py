@@ -1,4 +1,4 @@
-"""The folder in which commands run that need declarations alone."""
+"""The folder for commands that need only declarations."""
 
 from pathlib import Path
 

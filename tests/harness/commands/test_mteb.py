@@ -1,4 +1,4 @@
-"""The mteb stage: whose name results carry, where they are, and that they are our own scores."""
+"""The mteb stage: names and places of results, and their equality with our scores."""
 
 import json
 import shutil
@@ -28,7 +28,7 @@ RUN = {
 
 @pytest.fixture
 def copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A mirror with sixty pairs of STS12 and nothing else."""
+    """A mirror with only sixty pairs of STS12."""
     folder = tmp_path / "mirror/mteb/sts12-sts"
     folder.mkdir(parents=True)
     texts = [row.text for row in tiny.rows(120)]

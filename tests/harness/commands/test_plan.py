@@ -1,4 +1,4 @@
-"""`sentbench plan`: every table and figure, near matches, what is done, and a dry run that writes nothing."""
+"""`sentbench plan`: every table and figure, near matches, finished runs, and a dry run without writes."""
 
 import json
 from collections.abc import Callable

@@ -115,7 +115,7 @@ def short_recipes() -> dict[str, Recipe]:
 
 
 def small_backbones(folder: Path) -> dict[str, DeclaredBackbone]:
-    """Returns the backbones, that over word vectors with the words of the small data."""
+    """Returns the backbones; the one over word vectors has the words of the small data."""
     found = load_backbones(folder)
     shape = found["words-50d"].shape
     assert shape is not None
@@ -146,7 +146,7 @@ def test_simcse_under_another_name_equals_it_bit_for_bit(empty: Path, printed: C
 
 
 def laws_of(source: str, folder: Path) -> dict[str, str]:
-    """Returns what is wrong by law, of a method in a file, on a tiny encoder."""
+    """Returns the violations of a method in a file by law, on a tiny encoder."""
     file = folder / "toy.py"
     file.write_text(source)
     method = load_method(include_method(file))
@@ -231,7 +231,7 @@ def test_bad_input_is_one_line_and_trains_nothing(
 
 
 def tried(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[str, str]:
-    """Returns what a trial that ends well prints, and its notes on the way."""
+    """Returns the output of a successful trial, and its progress notes."""
     assert main(["try", "mycse.py", "--seeds", "1", *words]) == 0
     said = capsys.readouterr()
     return said.out, said.err
@@ -268,7 +268,7 @@ def test_with_another_torch_no_result_is_reused_and_that_is_said_before_anything
 
 
 def as_recipes_are(result: ResultFile, params: Params) -> str:
-    """Stands for code and settings that are those of the committed results."""
+    """Simulates code and settings equal to the committed results."""
     return ""
 
 
@@ -340,7 +340,7 @@ def test_simcse_equals_itself_a_method_that_forgets_loses_and_the_turned_loss_do
 ) -> None:
     """A minute each on one core; needs the data of the small plan, which the package registry has.
 
-    The last is what docs/your-method.md says of the small setting: it does not tell objectives apart.
+    The last case is a statement of docs/your-method.md: the small setting does not distinguish objectives.
     """
     monkeypatch.chdir(tmp_path)
     Path(f"{name}.py").write_text(source)

@@ -19,7 +19,7 @@ from tests.support.sources import made_up_source
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project that no variable of the environment points out of."""
+    """A project in a clean environment without variables that name other folders."""
     for name in ("SENTBENCH_MIRROR", "SENTBENCH_HUB", "SENTBENCH_PROVIDERS", "SENTBENCH_DATA"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PIP_NO_INDEX", "1")

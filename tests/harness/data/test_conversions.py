@@ -1,4 +1,4 @@
-"""What wheels and hub repositories ship, turned into neutral files."""
+"""Conversion of files from wheels and hub repositories to neutral files."""
 
 import bz2
 import gzip
@@ -49,7 +49,7 @@ def test_gunzip_writes_each_file_without_its_ending(inputs: Path, tmp_path: Path
 def test_arrays_and_modules_become_vectors_and_words_in_one_order(
     inputs: Path, tmp_path: Path, kind: str
 ) -> None:
-    """The row of padding, where there is one, goes."""
+    """A row of padding is removed."""
     words, rows = WORDS, VECTORS
     if kind == "module with padding":
         words, rows = ["PADDING_TOKEN", *WORDS], np.concatenate([np.zeros((1, 2), np.float32), VECTORS])

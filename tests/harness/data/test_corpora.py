@@ -1,4 +1,4 @@
-"""Training corpora: what counts as a row, and every way a file can be wrong."""
+"""Training corpora: rows, and every kind of invalid file."""
 
 from pathlib import Path
 

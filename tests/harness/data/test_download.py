@@ -1,4 +1,4 @@
-"""Fetching and checking: verified, whole or nothing, providers in their order."""
+"""Fetching and checking: verification, atomic writes, and the order of providers."""
 
 import json
 from pathlib import Path
@@ -15,7 +15,7 @@ MIRROR = {"mirror": {"folder": "words", "sha256": {"words.txt": sha256(TEXT)}}}
 def test_fetched_folder_holds_file_and_record_and_is_fetched_again_only_if_damaged(
     mirrored: Path, declare: Declare
 ) -> None:
-    """Of a provider that holds a row fewer than the table says; a whole source is not fetched again."""
+    """A provider with a row fewer than the table states; a complete source is not fetched again."""
     fewer = {"folder": "words", "rows": {"words.txt": 3}}
     declare({"mirror": fewer}, rows={"words.txt": 4})
     folder = fetch("tiny", Path("data"))

@@ -1,4 +1,4 @@
-"""Downloads from a hub: resolved, asked for once, within a command's patience; test_hub_faults has more."""
+"""Downloads from a hub: resolution, a single request, and bounded pauses; test_hub_faults has more."""
 
 import random
 

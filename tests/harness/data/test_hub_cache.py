@@ -1,7 +1,7 @@
-"""What is in the cache: damaged, it is noticed and fetched again; whole, it is enough without a network.
+"""The hub cache: damaged files are detected and fetched again; complete ones suffice without a network.
 
-Each combination of a kind of source, a cached file and a damage goes through the command twice: with the hub,
-and on a machine that has a copy of the cache and reaches nothing.
+Each combination of a kind of source, a cached file and a damage is tested twice: with the hub, and without a
+network but with a copy of the cache.
 """
 
 import random
@@ -30,11 +30,11 @@ NAME = "refs/pr/4"
 
 
 class Kind(NamedTuple):
-    """A kind of source: its provider, the rest of its entry, and the cached files that it is made of."""
+    """A kind of source: its provider, the rest of its entry, and its cached files."""
 
     providers: dict[str, Any]
     entry: dict[str, Any]
-    cached: dict[str, str]  # what a test calls it -> glob below the cache
+    cached: dict[str, str]  # name in tests -> glob below the cache
 
 
 def hub_provider(repo: str, **rest: str) -> dict[str, Any]:
@@ -169,7 +169,7 @@ def test_what_is_damaged_in_the_cache_is_fetched_again_or_is_one_line(
         assert (code, lines, content(kind)) == (0, [], whole)
         shutil.rmtree("data")
         cut_network(monkeypatch)
-        assert fetch(kind) == 0  # what was mended is in the cache again
+        assert fetch(kind) == 0  # the repaired file is in the cache again
         assert content(kind) == whole
         return
     if kind == "registry" and code == 0:  # the damage is next to the member that is read

@@ -1,6 +1,6 @@
-"""What a user meets of the hub's faults: a retry that succeeds, or one line; then the same command goes on.
+"""Faults of the hub: a retry that succeeds, or a one-line error; the same command then continues.
 
-Each goes through the command, with a hub on this machine. The table FAULTS is the list.
+The table FAULTS lists all faults; each is tested by a command with a hub on this machine.
 """
 
 import os
@@ -33,7 +33,7 @@ GOOD, BAD = 0, 2
 
 
 class Case(NamedTuple):
-    """A fault, the exit code of the command that meets it, and the words of its one line."""
+    """A fault, the exit code of the command, and the text of its line."""
 
     fault: Fault
     code: int
@@ -95,14 +95,14 @@ def kept() -> int:
 
 
 def check_one_line(errors: str, words: str) -> None:
-    """A command has said one thing, and no library anything besides."""
+    """Checks that the command printed one line, without other output from libraries."""
     lines = errors.strip().splitlines()
     assert len(lines) == 1
     assert re.match(rf"sentbench: .*{words}", lines[0])
 
 
 def check_nothing_half_written() -> None:
-    """No file lies where a reader looks for one."""
+    """Checks that there are no partial files."""
     assert not [path for path in Path("data").rglob("*") if not path.parts[1].startswith(".")]
     assert not list(cache().rglob("words.txt"))
 
@@ -121,8 +121,8 @@ def check_the_same_command_goes_on(hub: Hub, left: int) -> None:
 def in_a_process(limit: int = 0) -> subprocess.Popen[str]:
     """Starts the command in a process that may write `limit` bytes a file, if not 0.
 
-    It writes no bytecode: Python keeps a cache file that the limit has cut. It hears SIGINT even where the
-    tests run in the background of a shell, which makes its processes deaf to it.
+    It writes no bytecode: Python keeps a cache file that the limit has cut. It receives SIGINT even if the
+    tests run in the background of a shell, which ignores it for its processes.
     """
     script = (
         "import resource, signal, sys; import huggingface_hub.constants as constants\n"

@@ -1,4 +1,4 @@
-"""A model of the hub by its name is a folder, from the cache where it is there; a folder here goes first."""
+"""Models of the hub by name: folders from the cache; an existing folder takes precedence."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Pairs that users bring: every format and what such files contain, read or refused with the line."""
+"""Custom pairs: every format and typical contents, read or refused with the line."""
 
 import csv
 import json
@@ -24,7 +24,7 @@ def tsv(rows: list[list[str]], end: str = "\n") -> str:
 
 
 def csv_text(folder: Path, rows: list[list[str]], delimiter: str = ",") -> str:
-    """Returns what Python's own csv module writes."""
+    """Returns the output of Python's csv module."""
     path = folder / "written"
     with path.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file, delimiter=delimiter).writerows(rows)

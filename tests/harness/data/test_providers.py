@@ -1,4 +1,4 @@
-"""Where files come from: wheels by pip without importing, folders in the hub's layout, tar archives."""
+"""Providers: wheels by pip without importing, folders in the hub's layout, tar archives."""
 
 import json
 import shutil

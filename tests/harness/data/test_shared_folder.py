@@ -46,7 +46,7 @@ def test_a_stage_whose_output_was_deleted_copies_and_asks_no_provider(
     shutil.rmtree(mirrored / "words")
     assert main(["data", "fetch", "tiny"]) == 0
     assert Path("data/tiny/words.txt").read_bytes() == TEXT
-    shutil.rmtree(shared)  # what is there is whole, so the command above did read the shared folder
+    shutil.rmtree(shared)  # the content is complete, so the command above read the shared folder
     assert main(["data", "fetch", "tiny"]) == 2
     assert "mirror" in capsys.readouterr().err
 

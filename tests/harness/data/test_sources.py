@@ -1,4 +1,4 @@
-"""The sources table itself: what later parts rely on without looking."""
+"""The sources table: properties that other code assumes."""
 
 import re
 from pathlib import Path

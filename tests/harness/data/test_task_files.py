@@ -1,4 +1,4 @@
-"""Readers of the classification, inference and re-ranking files: what they keep and what they refuse."""
+"""Readers of the classification, inference and re-ranking files: kept and refused content."""
 
 import json
 from collections import Counter

@@ -28,7 +28,7 @@ def test_tokens_are_lower_case_without_escapes(raw: str, tokenised: str) -> None
 def test_texts_are_made_once_and_a_damaged_file_of_them_is_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also those of a maker of another version, in another place, or one more."""
+    """Also for another version of the function, another place, or an additional text."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     made = ["a girl 's hair .", "two blanks"]

@@ -1,4 +1,4 @@
-"""The bootstrap over pairs: equal to a plain loop, to theory where there is one, and to itself."""
+"""The bootstrap over pairs: equality with a plain loop and with theory, and repeatability."""
 
 import numpy as np
 import pytest

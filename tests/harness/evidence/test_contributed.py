@@ -1,4 +1,4 @@
-"""Results that others send: what is listed, and what is refused with one line."""
+"""Contributed results: listed, or refused with one line."""
 
 import json
 from collections.abc import Callable
@@ -38,7 +38,7 @@ OURS = ResultFile.model_validate(
 
 
 def declared(key: str) -> dict[str, object] | None:
-    """Returns the settings of every seed of the one system that the recipes have."""
+    """Returns the settings of every seed of the only system in the recipes."""
     system, _, seed = key.rpartition("__s")
     return {**DECLARED, "seed": int(seed)} if system == "simcse__tiny" else None
 

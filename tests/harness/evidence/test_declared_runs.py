@@ -89,7 +89,7 @@ def test_a_published_value_with_a_preset_of_its_own_stands_beside_a_run_of_that_
 
 
 def test_every_full_scale_run_is_in_a_table_or_a_group(specs: dict[str, TableSpec]) -> None:
-    """A run that fills nothing costs hours and shows nowhere."""
+    """A run without a cell costs hours and is shown nowhere."""
     shown = {choice.system for spec in specs.values() for choice in spec.choices()}
     grouped = {system for recipe in RECIPES.values() for group in recipe.groups.values() for system in group}
     full = {key for recipe in RECIPES.values() if FULL_SCALE in recipe.providers for key in recipe.systems}

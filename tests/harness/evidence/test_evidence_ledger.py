@@ -1,4 +1,4 @@
-"""The ledger: everything that was collected is there, and a fault in a file is one clear line."""
+"""The ledger: complete, and a fault in a file is a one-line error."""
 
 from pathlib import Path
 from typing import Any

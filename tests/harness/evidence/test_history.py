@@ -1,4 +1,4 @@
-"""Scores of a git revision, and what is said where git tells nothing."""
+"""Scores of a git revision, and the messages without git."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The one rule for a number that moved: four answers, calculated by hand."""
+"""The rule for moved numbers: four answers, calculated by hand."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The tests of a reported number err as often as their level says: no more, and no less."""
+"""The tests of a reported number have their nominal error rates."""
 
 import numpy as np
 import pytest

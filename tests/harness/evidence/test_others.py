@@ -1,6 +1,4 @@
-"""What others measured of a reported number: kinds apart, each source once, and not the reported value
-itself.
-"""
+"""Independent evidence on a reported number: separate kinds, each source once, no reported value."""
 
 import math
 from dataclasses import replace
@@ -30,7 +28,7 @@ ROOT = Path(__file__).parents[3]
 def known(
     ledger: Ledger, published: Published, table: str, row: str, column: str = "Avg"
 ) -> tuple[float, Others]:
-    """Returns a reported value and what others measured of it."""
+    """Returns a reported value and its independent evidence."""
     reported = reported_number(published, ledger, table=table, row=row, column=column)
     assert reported is not None
     return reported.value, others_of(ledger, reported)

@@ -1,4 +1,4 @@
-"""The published numbers: what is there, that averages fit, that misprints are named."""
+"""The published numbers: completeness, averages, and declared misprints."""
 
 from pathlib import Path
 

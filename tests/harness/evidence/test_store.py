@@ -1,4 +1,4 @@
-"""Result files: one form, read back whole, refused when anything is off."""
+"""Result files: their form, reading, and refusal of invalid ones."""
 
 import json
 from pathlib import Path
@@ -82,7 +82,7 @@ def test_a_digit_changed_by_hand_or_by_a_disk_is_refused(tmp_path: Path) -> None
 
 
 def test_a_number_is_kept_with_ten_digits_and_a_result_of_ours_states_no_commit(tmp_path: Path) -> None:
-    """What machines differ in beyond that is their arithmetic; a commit would change with every day."""
+    """Further digits depend on the machine's arithmetic; a commit would change every day."""
     content = raw()
     content["scores"][0]["value"] = 0.12345678901234567
     content["provenance"] |= {"git_commit": None, "git_dirty": None, "code_sha256": "0" * 64}

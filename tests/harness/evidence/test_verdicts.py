@@ -1,4 +1,4 @@
-"""The rules of verdicts: cases worked by hand, and error rates over drawn studies."""
+"""The rules of verdicts: cases worked by hand, and error rates over simulated studies."""
 
 import math
 

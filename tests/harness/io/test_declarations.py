@@ -1,4 +1,4 @@
-"""Every YAML file is read by one reader: what it refuses, in one line that names file, line and key."""
+"""The reader of YAML files: refusals in one line with file, line and key."""
 
 import re
 from collections.abc import Callable

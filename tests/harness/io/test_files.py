@@ -1,4 +1,4 @@
-"""Nothing half-written is ever seen, whatever fails."""
+"""Atomic writes: no partial file is ever visible."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""A fingerprint covers what a module imports, however it imports it, and no way of writing it down."""
+"""A fingerprint covers all imports of a module in any form, and ignores formatting."""
 
 from pathlib import Path
 

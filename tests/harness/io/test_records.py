@@ -1,4 +1,4 @@
-"""Folders between stages: whole as they were written, or refused in one line."""
+"""Folders between stages: unchanged, or refused in one line."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""YAML that would crash, hang or fill the memory of a reader, or deceive who looks at it, is one line."""
+"""YAML that would crash, hang or exhaust a reader, or mislead a human, is a one-line error."""
 
 import resource
 import time

@@ -24,7 +24,7 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Mapping[st
 
 @pytest.fixture
 def start() -> Iterator[Callable[..., subprocess.Popen[str]]]:
-    """Starts launches, which are killed at the end of the test if they are left."""
+    """Starts launches, and kills the remaining ones at the end of the test."""
     processes: list[subprocess.Popen[str]] = []
 
     def begin(folder: Path, *words: str, **settings: Any) -> subprocess.Popen[str]:

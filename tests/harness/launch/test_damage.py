@@ -1,4 +1,4 @@
-"""Every file that a launch reads, damaged in many ways: it is repaired, or told of without a traceback."""
+"""Every file that a launch reads, damaged in many ways: repaired, or reported without a traceback."""
 
 import shutil
 from collections.abc import Callable

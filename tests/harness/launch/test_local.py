@@ -1,4 +1,4 @@
-"""A launch on this machine: what it records, what fails, what is left of it when it is ended from outside."""
+"""A launch on this machine: records, failures, and the state after it was killed."""
 
 from collections import Counter
 from collections.abc import Callable

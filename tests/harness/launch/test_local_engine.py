@@ -1,4 +1,4 @@
-"""The processes of the local executor: what they start with, which device they see, what is left of them."""
+"""The processes of the local executor: initial state, visible device, and cleanup."""
 
 import json
 import os
@@ -73,7 +73,7 @@ def test_a_work_that_the_killed_server_did_not_start_has_ended_and_can_be_submit
 
 
 def test_a_worker_waits_asleep_with_its_share_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also one that starts again for native arithmetic; what a person set stays."""
+    """Also a worker that restarts for native arithmetic; the user's settings stay."""
     for name in (*PORTABLE, REPLACED):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(local.os, "sched_getaffinity", lambda _: set(range(16)))
@@ -113,7 +113,7 @@ if "nowhere" in sys.orig_argv:
 def test_a_worker_forked_portably_is_replaced_by_a_native_process(tmp_path: Path) -> None:
     """The server has loaded NumPy with portable variables; a native command starts again without them.
 
-    The server is one of its own, for that of this process may run.
+    A separate server, because this process may already have one.
     """
     (tmp_path / "sitecustomize.py").write_text(SEEN)
     (tmp_path / "launch.py").write_text(LAUNCH)

@@ -53,7 +53,7 @@ def cluster() -> Iterator[Any]:
 def test_stages_on_ray_are_recorded_as_by_a_serial_repro(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Without an address Ray runs on this machine; a GPU is nobody's here, so none is seen."""
+    """Without an address Ray runs on this machine; no stage gets a GPU here, so none is visible."""
     pytest.importorskip("ray", reason="Ray is not installed: the extra launch-ray")
     stages = {
         "a": stage("a", command='test "$(printenv CUDA_VISIBLE_DEVICES || echo unset)" = ""'),

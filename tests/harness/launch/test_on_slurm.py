@@ -65,7 +65,7 @@ def slurm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 
 def answer(mock: Any, words: list[str], text: str = "") -> tuple[int, str]:
-    """What the mock answers to commands that it does not know; its jobs are listed by sacct."""
+    """The mock's answers to commands it does not know; sacct lists its jobs."""
     if words[0] == "squeue":
         rows = [line.split("|") for line in mock.sacct([]).splitlines()]
         return 0, "\n".join(f"{job} {state}" for job, state in rows if job[-1].isdigit() and "." not in job)

@@ -1,4 +1,4 @@
-"""What a launch knows of DVC: release, locks, when dvc.lock is written, in which order stages begin."""
+"""A launch and DVC: release, locks, writes of dvc.lock, and the order of stages."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -63,6 +63,6 @@ def test_dvc_lock_is_written_now_and_then_and_at_the_end(
 
 
 def test_stages_with_the_longest_chain_behind_them_begin_first() -> None:
-    """a is needed by b, that by c; d by nothing: a before d, though d is first in order."""
+    """a is needed by b, b by c, d by none: a begins before d, though d is first in order."""
     ranks = priorities({"d": set(), "a": set(), "b": {"a"}, "c": {"b"}})
     assert sorted(ranks, key=ranks.__getitem__) == ["a", "b", "d", "c"]

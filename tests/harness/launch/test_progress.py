@@ -1,4 +1,4 @@
-"""The line of a launch: what it counts, and the time that it says is left."""
+"""The progress line of a launch: counts and remaining time."""
 
 import io
 import time

@@ -48,7 +48,7 @@ def launch(slurm: Slurm, folder: Path, *words: str) -> subprocess.Popen[str]:
 
 
 def told(process: subprocess.Popen[str]) -> tuple[int, str]:
-    """Returns the exit code of a launch and what it printed, of which Python and Slurm left nothing odd."""
+    """Returns the exit code and the output of a launch, without unexpected lines of Python or Slurm."""
     out, err = process.communicate(timeout=180)
     for word in ("Traceback", "sacct", "Warning", "submitit"):
         assert word not in out + err, err
@@ -58,7 +58,7 @@ def told(process: subprocess.Popen[str]) -> tuple[int, str]:
 def test_four_trainings_end_as_by_a_serial_repro_though_one_is_cancelled(
     without_gpus: Slurm, tmp_path: Path
 ) -> None:
-    """No GPU is asked for by default, for the cluster has none."""
+    """No GPU is requested by default, because the cluster has none."""
     folder = with_trainings(tmp_path / "toy", "abcd")
     running = launch(without_gpus, folder)
     wait_for(folder / "state-a")

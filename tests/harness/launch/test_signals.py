@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM at every stage of a launch: its exit code, what it says, what it leaves."""
+"""Ctrl-C and SIGTERM at every stage of a launch: exit code, output and remaining state."""
 
 import os
 import signal
@@ -64,7 +64,7 @@ CASES = [
 
 
 def expect_end(process: subprocess.Popen[str], folder: Path, number: signal.Signals) -> str:
-    """Returns what a launch printed, which has ended as one that a signal interrupted."""
+    """Returns the output of a launch that ended by a signal."""
     out, err = process.communicate(timeout=60)
     assert process.returncode in (128 + number, -number), err  # a shell shows both as the former
     for word in ("Traceback", "Warning", "Error", "semaphore"):

@@ -1,4 +1,4 @@
-"""A stage that is started again imports nothing of the folder that it runs in."""
+"""A restarted stage imports no module of its current folder."""
 
 import os
 import subprocess
@@ -15,7 +15,7 @@ from harness.process import RestartNeeded
 def test_the_process_that_replaces_a_stage_takes_no_module_of_the_current_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The command that it is replaced by is run here, in a folder with a torch.py and an argparse.py."""
+    """The replacing command is run here, in a folder with a torch.py and an argparse.py."""
     for name in ("torch", "argparse", "yaml"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('a module of the current folder ran')\n")
 

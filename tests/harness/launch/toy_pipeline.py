@@ -35,7 +35,7 @@ pathlib.Path(f"{key}.txt").write_text(f"trained {key} for {step} steps\\n")
 
 
 def stage(name: str, needs: tuple[str, ...] = ("source.txt",), command: str = "true") -> dict[str, Any]:
-    """Returns a stage that notes that it runs, runs a command and writes NAME.txt from what it needs."""
+    """Returns a stage that records its run, runs a command and writes NAME.txt from its inputs."""
     lines = [f"echo {name} >> {RUNS}", command, f"cat {' '.join(needs)} > {name}.txt"]
     return {"cmd": " && ".join(lines), "deps": list(needs), "outs": [f"{name}.txt"]}
 
@@ -68,7 +68,7 @@ def runs(folder: Path) -> list[str]:
 def start_launch(
     folder: Path, *words: str, environment: Mapping[str, str] | None = None
 ) -> subprocess.Popen[str]:
-    """Starts `sentbench launch` as a process of its own, in a session of its own."""
+    """Starts `sentbench launch` as a separate process in a new session."""
     return subprocess.Popen(
         [sys.executable, "-m", "harness.cli", "launch", *words],
         cwd=folder,
@@ -91,7 +91,7 @@ def repro(folder: Path) -> list[str]:
 
 
 def wait_until(happens: Callable[[], object], what: str, seconds: float = 60) -> None:
-    """Returns when something has happened; fails with `what` after some time."""
+    """Waits for a condition; fails with `what` after some time."""
     deadline = time.monotonic() + seconds
     while not happens():
         assert time.monotonic() < deadline, what
@@ -99,12 +99,12 @@ def wait_until(happens: Callable[[], object], what: str, seconds: float = 60) ->
 
 
 def wait_for(path: Path) -> None:
-    """Returns when a file is there and not empty."""
+    """Waits until a file exists and is not empty."""
     wait_until(lambda: path.is_file() and path.read_text(), f"{path} did not appear")
 
 
 def wait_until_gone(*processes: int) -> None:
-    """Returns when none of these processes is there, but as a zombie."""
+    """Waits until all of these processes are gone or zombies."""
 
     def are_gone() -> bool:
         left = [found for found in psutil.process_iter() if found.pid in processes]

@@ -1,4 +1,4 @@
-"""Things that are made from each other: every chain ends, and soon enough for what follows it."""
+"""Chains of derived entries: every chain must end, within the limit."""
 
 from copy import deepcopy
 from pathlib import Path

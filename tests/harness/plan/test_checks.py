@@ -1,4 +1,4 @@
-"""Whatever training would refuse is refused by the plan, in one line that names the run."""
+"""A plan refuses everything that training would refuse, in one line with the run."""
 
 import copy
 from pathlib import Path
@@ -122,7 +122,7 @@ def grounds(tmp_path_factory: pytest.TempPathFactory) -> Grounds:
 def test_a_method_asks_for_what_its_config_says(
     grounds: Grounds, monkeypatch: pytest.MonkeyPatch, method: str
 ) -> None:
-    """The plan knows the config alone; here the method is built and says what it asks for."""
+    """A plan reads only the config; here the method is built and its requests are compared."""
     asked: list[ParentKind] = []
     plain = {"teacher": Networks.teacher_vectors, "encoder": Networks.parent_encoder}
 

@@ -1,4 +1,4 @@
-"""The laptop plan: what it takes from other recipes, a row of every paper, done in a night on eight cores."""
+"""The laptop plan: its systems from other recipes, a row of every paper, in a night on eight cores."""
 
 from collections.abc import Iterator
 from pathlib import Path

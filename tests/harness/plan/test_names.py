@@ -1,4 +1,4 @@
-"""A plan name is a recipe, a run, a table, a figure, an ablation or all; a union asks for nothing twice."""
+"""A plan name is a recipe, a run, a table, a figure, an ablation or all; a union has no duplicates."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""What a plan needs besides data is found or named in one line with what provides it."""
+"""Requirements of a plan besides data: found, or named in one line with a way to provide them."""
 
 import re
 import shutil
@@ -27,7 +27,7 @@ class Usage(NamedTuple):
 
 @pytest.fixture
 def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Found:
-    """The needs of a plan by their first word, in a folder without data, mirror and GPU, with all disk."""
+    """The needs of a plan by their first word, in a folder without data, mirror and GPU, with enough disk."""
     monkeypatch.chdir(tmp_path)
     for room in ("recipes", "leaderboards"):
         Path(room).symlink_to(ROOT / room)

@@ -1,4 +1,4 @@
-"""Seeds that a comparison needs: against published worked cases, by hand, and by simulation."""
+"""Number of seeds for a comparison: published cases, arithmetic by hand, and simulation."""
 
 import math
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Prices are what the commands next to them print."""
+"""Prices equal the output of their commands."""
 
 import math
 import re
@@ -20,7 +20,7 @@ PRICES = seed_prices(RECIPES, "cuda")
 
 
 def dry_run(command: str, seeds: int) -> str:
-    """Returns the GPU hours in the last sum of what a command's own dry run prints."""
+    """Returns the GPU hours in the total of a command's dry run."""
     words = command.split()
     backbones = words[words.index("--backbone") + 1 :] if "--backbone" in words else None
     params = resolve(RECIPES, [words[2]], seeds=seeds, backbones=backbones, tables=load_specs())
@@ -79,7 +79,7 @@ def test_what_all_seeds_share_is_paid_once() -> None:
 
 @pytest.mark.parametrize(("each", "shared", "more"), [(math.nan, 1.0, None), (1.0, math.nan, 4.0)])
 def test_hours_that_are_not_known_have_no_sum(each: float, shared: float, more: float | None) -> None:
-    """What all seeds need once is there after the first of them."""
+    """Shared inputs exist after the first seed."""
     price = Price("x", {"run": each}, {"teacher": shared})
     assert not price.is_known
     first, second = (verify(*alone(1), values=values, price=price).plan for values in ([], [75.0]))

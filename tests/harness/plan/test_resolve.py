@@ -1,4 +1,4 @@
-"""Recipes become the resolved plan; bad declarations and bad params.yaml are one clear line."""
+"""Recipes become the resolved plan; bad declarations and bad params.yaml are one-line errors."""
 
 import copy
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A plan that is older than its recipes, or was changed after it was written, is named with what differs."""
+"""A plan that is older than its recipes, or was edited, is reported with the difference."""
 
 from pathlib import Path
 from typing import Any

@@ -40,7 +40,7 @@ class ParsedPage(HTMLParser):
 
 
 def show(page: Page, report: Report, values: Mapping[str, Any] | None = None, **more: Any) -> str:
-    """Returns a page; `values` stand for what its own builder would return."""
+    """Returns a page; `values` replace the result of its builder."""
     shown = page.build(report) if values is None else values
     assert shown is not None
     return fill_page(page, report, shown, **more)

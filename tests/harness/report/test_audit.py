@@ -1,4 +1,4 @@
-"""The audit: what a difference between paper and code is measured by."""
+"""The audit: measured effects of differences between paper and code."""
 
 from functools import partial
 from typing import Any

@@ -1,4 +1,4 @@
-"""Claims: what seeds must show before a claim counts as supported, and that papers make the declared ones."""
+"""Claims: the evidence required for support, and their sources in the papers."""
 
 import json
 import re
@@ -48,7 +48,7 @@ def rows_of(*, scale: float = 100.0, **values: tuple[float, ...]) -> dict[str, T
 
 
 def judge_claim(claim: Claim, tables: dict[str, Table]) -> JudgedClaim:
-    """Returns a claim that is alone on its page."""
+    """Returns the judgement of a single claim on its page."""
     return judge_claims([claim], tables)[0]
 
 
@@ -85,7 +85,7 @@ def five(centre: float, sd: float = 1.0) -> tuple[float, ...]:
         # the interval is 1.95 to either side: a difference of 1.9 includes zero, one of 2.0 does not
         (five(4), five(2), "supported", None),
         (five(3.9), five(2), "inconclusive", 5),
-        # before the first look at five seeds a side
+        # before the first look at five seeds per side
         ((1.0, 2.0, 3.0), five(20), "inconclusive", 2),
         ((), (1.0, 2.0), "untested", None),
         # seeds with one score are an error in the data

@@ -1,4 +1,4 @@
-"""What pages are built of: the stamp in the footer."""
+"""Content shared by pages: the stamp in the footer."""
 
 from pathlib import Path
 

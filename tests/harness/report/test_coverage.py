@@ -1,4 +1,4 @@
-"""How much of the papers' tables runs fill: every reported row has a run or a reason."""
+"""Coverage of the papers' tables: every reported row has a run or a reason."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Documents as pages of the report: which there are, and where their links lead."""
+"""Documents as pages of the report: their list and their links."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Pictures are drawn by another process, once each; where it cannot run the report has none."""
+"""Pictures are drawn by another process, once each; if it cannot run, the report has no pictures."""
 
 import subprocess
 import sys

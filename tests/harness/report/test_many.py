@@ -1,4 +1,4 @@
-"""False-discovery control: what counts as one hypothesis, and which tables are one page."""
+"""False-discovery control: hypotheses, and tables that form a page."""
 
 from dataclasses import replace
 from types import SimpleNamespace

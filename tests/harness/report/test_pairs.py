@@ -1,4 +1,4 @@
-"""Intervals of scores over the pairs of a test set: whose pairs, whose draws, and what is told of them."""
+"""Intervals of scores over the pairs of a test set: pairs, draws and text."""
 
 from collections.abc import Sequence
 from pathlib import Path

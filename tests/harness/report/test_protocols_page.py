@@ -1,4 +1,4 @@
-"""The protocols: which scores make a reading, and what is said to be missing."""
+"""The protocols: the scores of each protocol, and missing ones."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The HTML pages as text: what a cell says, where it leads, and that nothing is fetched."""
+"""The HTML pages as text: cells, links, and no external requests."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The sentences of the site agree with its cells, and no longer do where two of their words are exchanged."""
+"""The sentences of the site agree with its cells, and disagree if two of their words are exchanged."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -28,7 +28,7 @@ Cases = tuple[tuple[Sequence[float], Sequence[float]], ...]
 
 
 def judged() -> Iterator[Verification]:
-    """Yields numbers that our seeds and others' runs judge, with every word of both scales."""
+    """Yields numbers judged by our seeds and by independent runs, with every verdict of both scales."""
     number, nothing = alone(1)
     ours: Cases = ((FIVE, (0.0, 0.3, 1.1, 2.0)), (TEN, (1.2,)))
     others: Cases = ((FIVE[1:4], (0.0, 0.3, 1.0, 2.0)), (MANY, (1.1,)))
@@ -47,7 +47,7 @@ def judged() -> Iterator[Verification]:
 
 
 def cell_of(found: Verification) -> tuple[ShownCell, Table]:
-    """Returns the cell of a number as a page shows it, in a table of its own."""
+    """Returns the cell of a number as on a page, in a table with one cell."""
     value = sum(found.values) / len(found.values) if found.values else None
     cell = Cell(
         value=value,

@@ -1,4 +1,4 @@
-"""What a report says at its end: how many reported numbers our runs settled, and what the next one takes."""
+"""The end of a report: the number of settled numbers, and the cost of the next one."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""The small plan's recorded scores fill a table in the form of the papers; what lacks data says so."""
+"""The small plan's recorded scores fill a table in the form of the papers; missing data are stated."""
 
 import html
 from pathlib import Path

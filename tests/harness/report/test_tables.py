@@ -1,4 +1,4 @@
-"""`build_table`: which seeds fill a cell, what is averaged, who wins, what a reader is told."""
+"""`build_table`: seeds of a cell, averages, winners, and notes."""
 
 from collections.abc import Callable
 from dataclasses import replace

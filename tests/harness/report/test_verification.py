@@ -115,7 +115,7 @@ def test_after_the_last_look_nothing_is_planned(simcse: tuple[ReportedNumber, Ot
 
 
 def alone(seeds: int | None) -> tuple[ReportedNumber, Others]:
-    """A number that nobody measured again."""
+    """A number without independent measurements."""
     return ReportedNumber("toy/table1", "a@b", "Avg", 75.0, "toy", seeds, 0.005), nothing_known()
 
 

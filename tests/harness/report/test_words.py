@@ -100,7 +100,7 @@ def test_two_answers_have_their_word_and_its_mark() -> None:
 
 
 def told(*verdicts: str, control: bool = False) -> str:
-    """Returns what the first picture says of numbers with these verdicts."""
+    """Returns the text of the first picture for numbers with these verdicts."""
     answers: Any = [SimpleNamespace(verdict=verdict, control=control) for verdict in verdicts]
     return conclusion(answers)
 

@@ -1,4 +1,4 @@
-"""What a trial is worth: a method has to beat each of its controls with every seed."""
+"""The value of a trial: a method must beat each of its controls with every seed."""
 
 from harness.report.formats.trial import FOOT, Worth, worth_rows
 

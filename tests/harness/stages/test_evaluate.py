@@ -1,4 +1,4 @@
-"""The evaluate command on any folder, what a second evaluation encodes, and the row without a model."""
+"""The evaluate command on any folder, cached vectors, and the row without a model."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""The files that stand for code and data: what is in them, what changes them, and who depends on them."""
+"""Fingerprint files of code and data: content, changes, and dependents."""
 
 from pathlib import Path
 from typing import Any

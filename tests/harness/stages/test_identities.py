@@ -1,4 +1,4 @@
-"""What names a run, a source, a made corpus and kept vectors: a field counts, or a reason says why not."""
+"""Identities of runs, sources, derived corpora and cached vectors: every field counts, or has a reason."""
 
 import shutil
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ NOT_OF_A_RECIPE = {"tasks", "weights", "seed"}
 
 
 class Code:
-    """Stands for the code: its fingerprint is the names of the modules that it starts from."""
+    """A stand-in for the code: its fingerprint is the names of its root modules."""
 
     def fingerprint(self, roots: Any) -> str:
         return " ".join(roots)

@@ -1,4 +1,4 @@
-"""Which stages run again when a line of a module changes: those that need it, none that its room may not."""
+"""Stages that run again after a change of a module: its dependents, within the limits of its room."""
 
 import shutil
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The report stage on the committed scores: the files it writes, what they hold, and all or none of them."""
+"""The report stage on the committed scores: its files, their content, and atomic replacement."""
 
 import re
 import shutil
@@ -131,7 +131,7 @@ def test_a_fault_in_the_last_text_leaves_tables_and_pages_of_the_former_report(
 
 @pytest.fixture
 def without_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Reports draw and write nothing: what they print and return does not depend on it."""
+    """Reports without pictures and files; their output and result do not depend on these."""
     monkeypatch.setattr("harness.stages.report.render_pages", lambda content: {})
     monkeypatch.setattr("harness.stages.report.write_report", lambda files: None)
 

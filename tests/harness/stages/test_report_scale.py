@@ -1,4 +1,4 @@
-"""What a report calls small-scale follows from the runs it shows."""
+"""The scale of a report follows from its runs."""
 
 import shutil
 from pathlib import Path

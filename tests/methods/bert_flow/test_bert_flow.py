@@ -1,4 +1,4 @@
-"""BERT-flow: the flow as a map, what is fixed, what learns, and from which sentences it starts."""
+"""BERT-flow: the flow as a map, frozen and trained parts, and its initialisation."""
 
 import math
 from pathlib import Path

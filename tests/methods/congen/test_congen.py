@@ -1,4 +1,4 @@
-"""ConGen: its terms of given vectors, which texts are read, what the queue holds, what is refused."""
+"""ConGen: its terms for given vectors, text fields, queue, and refusals."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""ConSERT: its objective, its edits, what views are to the encoder, what is watched and exported."""
+"""ConSERT: objective, augmentations, views in the encoder, watched and exported encoders."""
 
 import math
 from pathlib import Path

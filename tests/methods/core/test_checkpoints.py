@@ -1,4 +1,4 @@
-"""Sound checkpoints of other code are read; what is missing or would run code is named in one line."""
+"""Valid checkpoints of other code are read; missing parts and code are reported in one line."""
 
 import json
 from collections.abc import Callable

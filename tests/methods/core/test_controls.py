@@ -1,4 +1,4 @@
-"""Controls: what they make of a loss, of any method, and when there is none."""
+"""Controls: their effect on a loss and on any method, and refusals."""
 
 from pathlib import Path
 from typing import Any

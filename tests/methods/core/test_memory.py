@@ -1,4 +1,4 @@
-"""A training that does not fit its GPU ends with one line that names what decides its memory."""
+"""A training that does not fit its GPU ends with one line that names the settings of its memory."""
 
 from pathlib import Path
 from typing import Any

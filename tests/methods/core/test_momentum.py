@@ -1,4 +1,4 @@
-"""Momentum contrast through its plainest user, MoCo: what is compared, what moves, what stays."""
+"""Momentum contrast, tested with MoCo: keys, moving averages, and gradients."""
 
 import math
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Edits of word pieces: lengths, multisets, what stays where it is, and that each edit is pure."""
+"""Token augmentations: lengths, multisets, fixed positions, and purity."""
 
 from collections import Counter
 from functools import partial

@@ -1,4 +1,4 @@
-"""What the loop does besides the laws: selection, early stop, refusal of bad numbers, rows it visits."""
+"""The training loop beyond the laws: selection, early stopping, refusal of bad numbers, visited rows."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""A resume point that is damaged or of another run is refused in one line that says what to do."""
+"""A resume point that is damaged or of another run is refused in one line with a remedy."""
 
 import shutil
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A BERT over word vectors: what it starts as, and that other libraries read it alike."""
+"""A BERT over word vectors: its initial function, and equal vectors in other libraries."""
 
 from pathlib import Path
 

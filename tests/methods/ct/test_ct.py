@@ -1,4 +1,4 @@
-"""Contrastive tension: its losses of given vectors, which sentences meet, what the two networks do."""
+"""Contrastive tension: losses for given vectors, pairs of sentences, and the two networks."""
 
 from pathlib import Path
 from typing import Any

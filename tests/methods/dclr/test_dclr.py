@@ -1,4 +1,4 @@
-"""DCLR as a whole: both presets against the slow form, what learns and what does not."""
+"""DCLR as a whole: both presets against the slow form, trained and frozen parts."""
 
 from pathlib import Path
 from typing import Any

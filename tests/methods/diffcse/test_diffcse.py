@@ -1,4 +1,4 @@
-"""DiffCSE: its terms of given vectors, what is rewritten, what the discriminator reads."""
+"""DiffCSE: its terms for given vectors, rewrites, and inputs of the discriminator."""
 
 import math
 from pathlib import Path

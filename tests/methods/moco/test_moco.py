@@ -1,4 +1,4 @@
-"""MoCo's key views: what an edit changes, how often, and the sentences rewritten by roles."""
+"""MoCo's key views: effect and frequency of augmentations, and sentences rewritten by roles."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""MODALS: what each move does to a vector, and when it does nothing."""
+"""MODALS: the effect of each move on a vector, and its identity cases."""
 
 import math
 from pathlib import Path

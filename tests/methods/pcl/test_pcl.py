@@ -1,4 +1,4 @@
-"""PCL's views, on pieces or on words, and its networks: what starts equal, what learns, what padding does."""
+"""PCL's views, of tokens or words, and its networks: initial equality, training, padding."""
 
 from collections import Counter
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""PT-BERT: its block, what learns, what the key side reads, what is exported."""
+"""PT-BERT: its block, trained parts, key side, and export."""
 
 import math
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""SCD: its terms of given vectors, the two rates, who learns from which term."""
+"""SCD: its terms for given vectors, the two rates, and the gradients of each term."""
 
 from pathlib import Path
 from typing import Any

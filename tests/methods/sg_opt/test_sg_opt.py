@@ -1,4 +1,4 @@
-"""SG-OPT: its terms of given vectors, what is trained, what is frozen, and what each side reads."""
+"""SG-OPT: its terms for given vectors, trained and frozen parts, and inputs of each side."""
 
 import math
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""SimCSE: what its two views are, and what its loss is of them."""
+"""SimCSE: its two views, and its loss."""
 
 from pathlib import Path
 from typing import Any
@@ -44,7 +44,7 @@ def test_uniformity_reads_first_views_alone(backbone: Path) -> None:
 
 
 def test_the_positive_is_the_first_augmentation(backbone: Path) -> None:
-    """Without dropout the views are what the encoder gives for the text and for its first augmentation."""
+    """Without dropout the views are the encoder's vectors of the text and of its first augmentation."""
     rows = tiny.rows(augmentations=2)
     method = tiny.changed(PARAPHRASE, backbone, dropout=0.0)
     batch = tiny.batch_of(method, corpus=rows)

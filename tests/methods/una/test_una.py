@@ -1,4 +1,4 @@
-"""UNA as a method: its losses, its schedule, its views, and what it is when the copies are off."""
+"""UNA as a method: losses, schedule, views, and equality with the baseline without copies."""
 
 import math
 from pathlib import Path

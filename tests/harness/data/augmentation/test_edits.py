@@ -25,7 +25,7 @@ def rng(seed: int = 0) -> np.random.Generator:
 
 
 def edited(kind: str, words: int, share: float, least: int, seed: int = 0) -> list[int]:
-    """Returns the numbers that are left of a text of numbers."""
+    """Returns the remaining numbers of a text of numbers."""
     view = Edit.model_validate({"kind": kind, "column": 0, "share": share, "at_least": least, "clean": False})
     text = edit_text(" ".join(map(str, range(words))), view, rng(seed), synonyms)
     return [int(word) for word in text.split()]

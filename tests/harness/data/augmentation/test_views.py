@@ -1,4 +1,4 @@
-"""What recipes/corpora.yaml may say about a view, and what it may not."""
+"""Valid and invalid views in recipes/corpora.yaml."""
 
 from typing import Any
 

@@ -59,7 +59,7 @@ def make_rivals() -> list[ResultFile]:
 
 @dataclass
 class Visit:
-    """A page that is open, with what it asked for and complained about."""
+    """An open page with its requests and errors."""
 
     page: Page
     requests: list[str] = field(default_factory=list)

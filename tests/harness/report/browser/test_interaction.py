@@ -1,4 +1,4 @@
-"""What a reader does on a page: sorting, keyboard, cells and their runs, links."""
+"""Interaction on a page: sorting, keyboard, cells and their runs, links."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def overview(browser: Browser) -> Iterator[Page]:
 
 
 def search(page: Page, words: str) -> list[str]:
-    """Returns the hits, after the page has loaded the list of what can be found."""
+    """Returns the hits, after the page has loaded the search index."""
     page.locator("#search-text").fill(words)
     wait_until(page, "window.searchFound && document.getElementById('search-hits').textContent")
     return page.locator("#search-hits li").all_inner_texts()

@@ -1,4 +1,4 @@
-"""What a reader takes along: whole tables, addresses, downloads, rows found, two systems, paper."""
+"""Reading a page: whole tables, addresses, downloads, search, two systems, print."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_rows_are_found_by_words_backbone_and_finding(open_page: Open) -> None:
 
 
 def test_two_systems_compare_on_the_page_as_they_do_in_python(open_page: Open) -> None:
-    """What the page looks up, in both directions, is what harness/report/system_pairs.py says.
+    """The page's lookup, in both directions, equals harness/report/system_pairs.py.
 
     Three seeds against three, three against one run and a system without seeds, and two without seeds.
     """
@@ -118,7 +118,7 @@ def test_two_systems_compare_on_the_page_as_they_do_in_python(open_page: Open) -
 
 
 def row_of(one: PairedDifference) -> list[str]:
-    """What a reader sees of a difference, in points."""
+    """A difference as shown on the page, in points."""
     interval = "–" if one.seeds is None else f"{100 * one.seeds.low:+.2f} to {100 * one.seeds.high:+.2f}"
     values = [f"{100 * value:.2f}" for value in (one.first, one.second)]
     return [*values, f"{100 * one.difference:+.2f}", interval, str(one.paired), one.outcome]
