@@ -144,7 +144,7 @@ def backend_scores(command: list[str], software: dict[str, str], tasks: Sequence
         raise Disagreement(f"{command[1]} failed for {command[-1]}; its error output says why")
     seconds, cosines, software[command[-1]] = json.loads(done.stdout.splitlines()[-1])
     pairs = zip(tasks, cosines, strict=True)
-    return TimedResult(seconds, [spearman(columns_of(task)[2], np.array(found)) for task, found in pairs])
+    return TimedResult(seconds, [spearman(columns_of(task)[2], np.array(values)) for task, values in pairs])
 
 
 def columns_of(task: StsTask) -> tuple[list[str], list[str], np.ndarray]:
@@ -156,9 +156,9 @@ def columns_of(task: StsTask) -> tuple[list[str], list[str], np.ndarray]:
 def our_scores(model: SentenceEncoder, tasks: Sequence[StsTask], *, half: bool = False) -> list[float]:
     """Scores as in selection: unique texts once, batches of equal length, cosines in float64."""
     with torch.autocast(model.device.type, torch.bfloat16, enabled=half):
-        found = evaluate_tasks(list(tasks), model.encode)
+        results = evaluate_tasks(list(tasks), model.encode)
     pooled = {
-        score.task: score.value for score in found if (score.metric, score.setting) == ("spearman", "all")
+        score.task: score.value for score in results if (score.metric, score.setting) == ("spearman", "all")
     }
     return [pooled[task.name] for task in tasks]
 
@@ -173,7 +173,7 @@ def pair_loop(model: SentenceEncoder, tasks: Sequence[StsTask]) -> list[float]:
         return masked_mean(states[-1], tokens["attention_mask"]).cpu().numpy()
 
     model.eval()
-    found = []
+    correlations = []
     for task in tasks:
         pairs = sorted(task.pairs, key=lambda pair: (len(pair.first.split()), len(pair.second.split())))
         similarities = []
@@ -182,18 +182,18 @@ def pair_loop(model: SentenceEncoder, tasks: Sequence[StsTask]) -> list[float]:
             sides = embed([pair.first for pair in batch]), embed([pair.second for pair in batch])
             for one, other in zip(*sides, strict=True):
                 similarities.append(one @ other / (np.linalg.norm(one) * np.linalg.norm(other)))
-        found.append(spearman(np.array([pair.score for pair in pairs]), np.array(similarities)))
-    return found
+        correlations.append(spearman(np.array([pair.score for pair in pairs]), np.array(similarities)))
+    return correlations
 
 
 def peer_scores(model: Any, tasks: Sequence[StsTask]) -> list[float]:
     """Scores of `SentenceTransformer.encode` on both sides; cosines in float64."""
     encode = partial(model.encode, batch_size=PEER_BATCH, show_progress_bar=False)
-    found = []
+    correlations = []
     for *sides, gold in map(columns_of, tasks):
         cosines = np.einsum("nd,nd->n", *(unit_rows(encode(texts)) for texts in sides))
-        found.append(spearman(gold, cosines))
-    return found
+        correlations.append(spearman(gold, cosines))
+    return correlations
 
 
 def mteb_scores(model: Any, tasks: Sequence[StsTask]) -> list[float]:
@@ -201,7 +201,7 @@ def mteb_scores(model: Any, tasks: Sequence[StsTask]) -> list[float]:
     import mteb
     from datasets import Dataset, DatasetDict
 
-    found = []
+    correlations = []
     for task in tasks:
         given = mteb.get_task("STSBenchmark")
         rows = dict(zip(("sentence1", "sentence2", "score"), columns_of(task), strict=True))
@@ -211,8 +211,8 @@ def mteb_scores(model: Any, tasks: Sequence[StsTask]) -> list[float]:
             results = mteb.evaluate(
                 model, [given], cache=cache, overwrite_strategy="always", show_progress_bar=False
             )
-        found.append(float(results[0].get_score()))
-    return found
+        correlations.append(float(results[0].get_score()))
+    return correlations
 
 
 def test_sets() -> list[StsTask]:
@@ -222,8 +222,8 @@ def test_sets() -> list[StsTask]:
 
 def agreement(scores: Mapping[str, list[float]]) -> str:
     """Describes the agreement of the fp32 sides. Errors: Disagreement above TOLERANCE."""
-    single = {name: found for name, found in scores.items() if name not in (HALF, HALF_BACKEND)}
-    apart = max(np.ptp(found) for found in zip(*single.values(), strict=True))
+    single = {name: values for name, values in scores.items() if name not in (HALF, HALF_BACKEND)}
+    apart = max(np.ptp(values) for values in zip(*single.values(), strict=True))
     if not apart <= TOLERANCE:
         raise Disagreement(
             f"Spearman correlations differ by {apart:.2g}, expected at most {TOLERANCE}: {single}"

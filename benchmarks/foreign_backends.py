@@ -43,13 +43,13 @@ def cosines(model: Any, sets: list[Any], batch: int) -> list[list[float]]:
     from numpy import einsum
     from numpy.linalg import norm
 
-    found = []
+    values = []
     for texts in sets:
         one, other = (model.encode(side, batch_size=batch, show_progress_bar=False) for side in texts)
         one, other = one.astype("float64"), other.astype("float64")
         products = einsum("nd,nd->n", one, other)
-        found.append((products / norm(one, axis=1) / norm(other, axis=1)).tolist())
-    return found
+        values.append((products / norm(one, axis=1) / norm(other, axis=1)).tolist())
+    return values
 
 
 def main(folder: str, side: str, threads: int, batch: int) -> None:
@@ -61,8 +61,8 @@ def main(folder: str, side: str, threads: int, batch: int) -> None:
     package = {"onnx": "onnxruntime"}.get(BACKENDS[side], BACKENDS[side])
     software = ", ".join(f"{name} {version(name)}" for name in (package, *LIBRARIES))
     started = time.perf_counter()
-    found = cosines(model, sets, batch)
-    print("\n" + json.dumps([time.perf_counter() - started, found, software]))
+    values = cosines(model, sets, batch)
+    print("\n" + json.dumps([time.perf_counter() - started, values, software]))
 
 
 if __name__ == "__main__":

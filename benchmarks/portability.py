@@ -78,17 +78,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         raise SystemExit(f"{EMULATOR}: not found; install Debian's package qemu-user")
     keys = [OPERATORS, *(FEW if arguments.short else measured_runs(read_params()))]
     here = "{processor}, {model}".format(**machine("cpu"))
-    found = Found(here, code_that_computes(), None if arguments.short else KEPT)
+    records = Found(here, code_that_computes(), None if arguments.short else KEPT)
     for processors in ([here], [name for name in arguments.processors.split(",") if name]):
         # two processes per processor: the emulator takes minutes to import torch
         halves = [(name, half) for name in processors for half in (keys[::2], keys[1::2])]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            for line in pool.map(lambda half: run(*half, found), halves):
+            for line in pool.map(lambda half: run(*half, records), halves):
                 print(line, flush=True)
     if not arguments.short:
-        write_text(REPORT, as_markdown(found))
-    apart = differing(found)
-    print(f"{len(found.results(here))} results on {len(found.processors())} processors:", end=" ")
+        write_text(REPORT, as_markdown(records))
+    apart = differing(records)
+    print(f"{len(records.results(here))} results on {len(records.processors())} processors:", end=" ")
     print("\n".join([f"{len(apart)} differ", *apart]))
     return int(bool(apart))
 
@@ -148,23 +148,23 @@ class Found:
         return [key for key in keys if not needed.get(key, {f"losses {key}"}) <= results]
 
 
-def run(processor: str, keys: Sequence[str], found: Found) -> str:
+def run(processor: str, keys: Sequence[str], records: Found) -> str:
     """Computes missing results in a new process on a processor, and adds each when it is ready.
 
     Returns the number of results in words.
     Errors: InputError if the process fails.
     """
-    if keys := found.lacking(processor, keys):
-        emulated = [] if processor == found.here else [EMULATOR, "-cpu", processor]
+    if keys := records.lacking(processor, keys):
+        emulated = [] if processor == records.here else [EMULATOR, "-cpu", processor]
         words = [*emulated, sys.executable, "-m", "benchmarks.portability", "--compute", ",".join(keys)]
         with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout is not None
             for line in process.stdout:
                 if line.startswith("{"):
-                    found.add(processor, json.loads(line))
+                    records.add(processor, json.loads(line))
         if process.returncode:
             raise InputError(f"{processor}: {', '.join(keys)}: exit code {process.returncode}, see above")
-    return f"{processor}: {len(found.results(processor))} results"
+    return f"{processor}: {len(records.results(processor))} results"
 
 
 def computed(keys: Sequence[str]) -> Iterator[dict[str, str]]:
@@ -206,7 +206,7 @@ def operators() -> dict[str, str]:
     heads = rows.view(4, 16, 4, 96).transpose(1, 2)
     symmetric = square @ square.T
     wide = square.numpy().astype(np.float64)
-    found: dict[str, Any] = {
+    outputs: dict[str, Any] = {
         "normal draws": square,
         "uniform draws": torch.rand(1000, generator=drawn),
         "permutation": torch.randperm(1000, generator=drawn),
@@ -243,7 +243,7 @@ def operators() -> dict[str, str]:
         "NumPy svd": np.linalg.svd(wide)[1],
         "SciPy eigenvalues": scipy.linalg.eigh(wide @ wide.T)[0],
     }
-    return {name: sha256(np.ascontiguousarray(value).tobytes()) for name, value in found.items()}
+    return {name: sha256(np.ascontiguousarray(value).tobytes()) for name, value in outputs.items()}
 
 
 def code_that_computes() -> str:
@@ -259,13 +259,13 @@ def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:16]
 
 
-def differing(found: Found) -> list[str]:
+def differing(records: Found) -> list[str]:
     """Returns a line for each result of another processor that differs from this machine's."""
-    ours = found.results(found.here)
+    ours = records.results(records.here)
     return [
         f"{processor}: {name} differs"
-        for processor in found.processors()
-        for name, digest in found.results(processor).items()
+        for processor in records.processors()
+        for name, digest in records.results(processor).items()
         if ours.get(name) != digest
     ]
 
@@ -276,12 +276,12 @@ def recorded() -> Found:
     return Found(reference, code_that_computes(), KEPT)
 
 
-def as_markdown(found: Found) -> str:
+def as_markdown(records: Found) -> str:
     """Returns the report: for each processor and kind of result, the number of bit-identical results."""
-    ours = found.results(found.here)
-    lines = [HEAD.format(here=found.here)]
-    for processor in found.processors():
-        results, cells = found.results(processor), []
+    ours = records.results(records.here)
+    lines = [HEAD.format(here=records.here)]
+    for processor in records.processors():
+        results, cells = records.results(processor), []
         for kind in ("operator", "losses"):
             names = [name for name in results if name.startswith(kind)]
             equal = sum(results[name] == ours.get(name) for name in names)
@@ -289,9 +289,9 @@ def as_markdown(found: Found) -> str:
             rest = f", {left} not run" if left else ""
             cells.append(f"{equal} of {len(names)}{rest}" if names else "not run")
         lines.append(f"| {processor} | {' | '.join(cells)} |")
-    apart = [f"* {line}" for line in differing(found)]
-    told = apart or ["No result differs." if ours else "No result of the present code is on record."]
-    return "\n".join([*lines, "", *told, *_earlier_lines(found.earlier())]) + "\n"
+    apart = [f"* {line}" for line in differing(records)]
+    notes = apart or ["No result differs." if ours else "No result of the present code is on record."]
+    return "\n".join([*lines, "", *notes, *_earlier_lines(records.earlier())]) + "\n"
 
 
 def _earlier_lines(records: Mapping[str, Mapping[str, str]]) -> list[str]:

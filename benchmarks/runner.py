@@ -96,7 +96,7 @@ class TimedRounds(NamedTuple):
         """
         scale = {"s": 1.0, "ms": 1e3}[unit]
         costs = {side: [scale * taken for taken in times] for side, times in self.times.items()}
-        found = []
+        comparisons = []
         for peer, target in peers.items():
             ratios = [slow / fast for slow, fast in zip(costs[peer], costs[ours], strict=True)]
             cost = PeerCost(
@@ -106,8 +106,8 @@ class TimedRounds(NamedTuple):
                 target=target,
                 software=(software or {}).get(peer, ""),
             )
-            found.append(cost)
-        return figure(name, unit, costs[ours], peers=tuple(found), **about)
+            comparisons.append(cost)
+        return figure(name, unit, costs[ours], peers=tuple(comparisons), **about)
 
 
 def figure(name: str, unit: str, costs: Sequence[float], **about: Any) -> BenchmarkResult:
@@ -154,11 +154,11 @@ def profiled(side: Side) -> str:
     """Returns the kinds of operators with at least 1 % of the time of a run, on one thread, in words."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    with profiler.profile(use_kineto=False) as found, record_function(OUTSIDE):
+    with profiler.profile(use_kineto=False) as profile, record_function(OUTSIDE):
         side()
     torch.set_num_threads(threads)
     shares: dict[str, float] = {}
-    for event in found.key_averages():
+    for event in profile.key_averages():
         kinds = (kind for kind, parts in KINDS.items() if any(part in event.key for part in parts))
         kind = OUTSIDE if event.key == OUTSIDE else next(kinds, "others")
         shares[kind] = shares.get(kind, 0.0) + event.self_cpu_time_total
@@ -211,8 +211,8 @@ def keep(path: Path, device: str, new: Benchmark | ProductRates) -> None:
         benchmarks = {one.name: one for one in own.benchmarks} | {new.name: new}
         kept = tuple(benchmarks[name] for name in BENCHMARKS if name in benchmarks)
         own = own.model_copy(update={"benchmarks": kept})
-    found = Measurements(machines=tuple({**machines, own.id: own}.values()))
-    write_record(path, found.model_dump(mode="json", exclude={"digest"}))
+    measurements = Measurements(machines=tuple({**machines, own.id: own}.values()))
+    write_record(path, measurements.model_dump(mode="json", exclude={"digest"}))
 
 
 def measured(name: str, rounds: int, results: Iterable[BenchmarkResult]) -> Benchmark:
@@ -229,8 +229,8 @@ def machine(device: str) -> dict[str, Any]:
     family, model = (_of_first_processor(key) if on_cpu else "" for key in ("cpu family", "model"))
     kind = f"family {family}, model {model}" if family and model else ""
     cores = len(os.sched_getaffinity(0))
-    told = slug(f"{name} {kind} {cores} cores {'' if on_cpu else device}")
-    return {"id": told, "processor": name, "model": kind, "cores": cores, "device": device}
+    identity = slug(f"{name} {kind} {cores} cores {'' if on_cpu else device}")
+    return {"id": identity, "processor": name, "model": kind, "cores": cores, "device": device}
 
 
 def processor() -> str:
@@ -240,14 +240,14 @@ def processor() -> str:
 
 def _of_first_processor(key: str) -> str:
     text = CPU_LIST.read_text(encoding="utf-8") if CPU_LIST.is_file() else ""
-    found = re.search(rf"^{key}\s*:\s*(.*?)\s*$", text, flags=re.MULTILINE)
-    return found[1] if found else ""
+    match = re.search(rf"^{key}\s*:\s*(.*?)\s*$", text, flags=re.MULTILINE)
+    return match[1] if match else ""
 
 
 def software() -> dict[str, Any]:
     """Returns the versions of Python and of the packages that figures depend on."""
-    found = {one.name: one.version for one in distributions()}
-    versions = {library: found.get(library, "not installed") for library in LIBRARIES}
+    installed = {one.name: one.version for one in distributions()}
+    versions = {library: installed.get(library, "not installed") for library in LIBRARIES}
     return {"python": platform.python_version(), "versions": versions}
 
 

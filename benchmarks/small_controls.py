@@ -38,15 +38,15 @@ class Scores(NamedTuple):
 
 def scores_of(result: ResultFile) -> Scores:
     """Returns the scores of a result on the six test sets."""
-    found = {
+    points = {
         one.task: 100 * one.value for one in result.scores if (one.metric, one.setting) == ("spearman", "all")
     }
-    return scores_from(100 * result.selection.best_dev, found)
+    return scores_from(100 * result.selection.best_dev, points)
 
 
-def scores_from(dev: float, found: Mapping[str, float]) -> Scores:
+def scores_from(dev: float, points: Mapping[str, float]) -> Scores:
     """Returns a dev score with the scores of the test sets by task, all x 100."""
-    first, *parts = (found[task] for task in TEST)
+    first, *parts = (points[task] for task in TEST)
     return Scores(dev, first, mean(parts))
 
 
@@ -124,8 +124,8 @@ def _mean(scores: list[Scores], key: str) -> float:
 
 def _cell(scores: list[Scores], key: str) -> str:
     interval = _interval(scores, key)
-    told = f"{_mean(scores, key):.1f}"
-    return told if interval is None else f"{told} ({interval.low:.1f} to {interval.high:.1f})"
+    text = f"{_mean(scores, key):.1f}"
+    return text if interval is None else f"{text} ({interval.low:.1f} to {interval.high:.1f})"
 
 
 def _listed(names: list[str]) -> str:

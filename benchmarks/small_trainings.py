@@ -85,8 +85,8 @@ class Trainings:
             trainer = self._fit(run, Path(state))
             encoder = read_encoder(trainer.best_folder)
             scores = evaluate_tasks(build_tasks(TEST, text=run.text), encoder.encode)
-        found = {one.task: 100 * one.value for one in scores if (one.metric, one.setting) == SPEARMAN}
-        return scores_from(100 * trainer.record.best, found)
+        points = {one.task: 100 * one.value for one in scores if (one.metric, one.setting) == SPEARMAN}
+        return scores_from(100 * trainer.record.best, points)
 
     def _fit(self, run: Run, state: Path) -> Any:
         networks = CheckedNetworks(

@@ -201,9 +201,9 @@ def chosen_runs(params: Params, systems: Sequence[str]) -> list[Run]:
     return [runs[system] for system in wanted]
 
 
-def write(found: Sequence[StepTime], path: Path = STEP_TIMES) -> None:
+def write(measured: Sequence[StepTime], path: Path = STEP_TIMES) -> None:
     """Replaces the rows of the same system and setting; other rows and the text above them stay."""
-    rows = {(row.system, *row.setting): row for row in [*read_step_times(path).measured, *found]}
+    rows = {(row.system, *row.setting): row for row in [*read_step_times(path).measured, *measured]}
     head, _, _ = path.read_text(encoding="utf-8").partition("\nmeasured:")
     body = [row.model_dump() for _, row in sorted(rows.items(), key=lambda entry: str(entry[0]))]
     write_text(path, head + "\n" + yaml.safe_dump({"measured": body}, sort_keys=False, width=110))
@@ -234,7 +234,7 @@ def main() -> None:
     recipes = load_recipes()
     params = resolve(recipes, ["all", *recipes], seeds=1)
     where = {"device": given.device, "precision": given.precision}
-    found: list[StepTime] = []
+    measured: list[StepTime] = []
     for name in given.backbone:
         for run in chosen_runs(params, given.system):
             run, shape = with_batch(run, given.batch), times.shapes[name]
@@ -256,11 +256,11 @@ def main() -> None:
                 seconds=float(f"{taken:.4g}"),
                 command=f"python -m benchmarks.steps --batch {given.batch} --steps {given.steps} --write",
             )
-            found.append(row)
-            ratio = row.seconds / next(r.seconds for r in found if r.backbone == name)
+            measured.append(row)
+            ratio = row.seconds / next(r.seconds for r in measured if r.backbone == name)
             print(f"{name:20} {run.id:24} {row.seconds:9.4g} s a step, {ratio:6.2f} of SimCSE", flush=True)
     if given.write:
-        write(found)
+        write(measured)
 
 
 if __name__ == "__main__":

@@ -192,13 +192,13 @@ def agreement(folder: Path, texts: list[str]) -> str:
     tokens = method.encoder.tokenize(texts, max_length=LENGTH)
     anchor = method.encoder.pad(method.token_ids(rows_of(texts)))
     losses = method.loss({"anchor": anchor}).total, padded_loss(method.encoder, method.head, tokens)
-    found = []
+    outcomes = []
     for loss in losses:
         method.zero_grad()
         loss.backward()
         gradients = [weights.grad.flatten() for weights in method.parameters() if weights.grad is not None]
-        found.append([loss.detach(), torch.cat(gradients)])
-    words = agree(*found, tolerance=TOLERANCE, what="loss and gradients without dropout")
+        outcomes.append([loss.detach(), torch.cat(gradients)])
+    words = agree(*outcomes, tolerance=TOLERANCE, what="loss and gradients without dropout")
     off = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
     peer = peer_model(folder, method.head, "cpu", **off)
     features = [peer.preprocess(texts) for _ in range(2)]

@@ -174,18 +174,21 @@ def rows_of_pages(studies: int) -> list[ErrorRate]:
                 reported[:off] += 8 * sd
                 study = Studies.normal(rng, sd, reported)
                 look = int(rng.choice(LOOKS))
-                found = study.p_values(look, Origin())
-                p = [over_looks(one) for one in np.maximum(found.level_differs, found.replicates).tolist()]
-                told = failed(*study.at(look, Origin())) & surviving(p)
-                shares.append(told[off:].sum() / max(1, told.sum()))
+                tests_at_look = study.p_values(look, Origin())
+                p = [
+                    over_looks(one)
+                    for one in np.maximum(tests_at_look.level_differs, tests_at_look.replicates).tolist()
+                ]
+                failures = failed(*study.at(look, Origin())) & surviving(p)
+                shares.append(failures[off:].sum() / max(1, failures.sum()))
             kind = f"{off:,} off by 8 sd" if off else "all honest"
             settings = f"{PAGE:,} one-run numbers, sd {sd:g}, {kind}"
             rows.append(ErrorRate(f"{RED} on a page that is wrong", settings, float(np.mean(shares)), pages))
     wrong, many = 0, 20 * pages
     for _ in range(many):
         away, tests = asked(rng.normal(0, 0.8, (8, 50)), [1] * 8, rng.normal(0, 0.8, 50), Origin())
-        told = failed(*answers_by_sources(tests, away))
+        failures = failed(*answers_by_sources(tests, away))
         p = np.minimum(1, np.maximum(tests.level_differs, tests.replicates * LEVEL / AMONG_SOURCES))
-        wrong += bool(np.any(told & surviving(p.tolist())))
+        wrong += bool(np.any(failures & surviving(p.tolist())))
     how = "50 one-run numbers by 8 sources each, sd 0.8, all honest"
     return [*rows, ErrorRate("red by others on a page that is wrong", how, wrong / many, many)]

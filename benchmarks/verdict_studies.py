@@ -208,17 +208,17 @@ def rows_of_laws(studies: int) -> list[ErrorRate]:
 
 def _without_collapsed(rng: np.random.Generator, sd: float, studies: int) -> float:
     """Returns the rate at which uncollapsed runs wrongly replicate a number."""
-    found = 0
+    replicated = 0
     for _ in range(studies):
         seeds = rng.normal(0, sd, LOOKS[-1]) - 20 * (rng.random(LOOKS[-1]) < 0.05)
-        told = [judge(seeds[:look].tolist(), MARGIN, origin=Origin()) for look in LOOKS]
-        found += any((one.without or one).verdict == "replicates" for one in told)
-    return found / studies
+        judgements = [judge(seeds[:look].tolist(), MARGIN, origin=Origin()) for look in LOOKS]
+        replicated += any((one.without or one).verdict == "replicates" for one in judgements)
+    return replicated / studies
 
 
 def _out_of_order(rng: np.random.Generator, studies: int) -> float:
     """Returns the rate at which a wrong number replicates at a look, with looks as seeds arrive."""
-    found, declared = 0, list(range(LOOKS[-1]))
+    replicated, declared = 0, list(range(LOOKS[-1]))
     for _ in range(studies):
         seeds, here, met = rng.normal(0, 0.3, LOOKS[-1]), [], set()
         for seed in rng.permutation(LOOKS[-1]).tolist():
@@ -227,11 +227,11 @@ def _out_of_order(rng: np.random.Generator, studies: int) -> float:
             if look_of(ready) not in met:
                 met.add(look_of(ready))
                 values = [score.value for score in ordered]
-                told = judge(values, MARGIN, origin=Origin(), in_order=ready)
-                if told.verdict == "replicates":
-                    found += 1
+                judgement = judge(values, MARGIN, origin=Origin(), in_order=ready)
+                if judgement.verdict == "replicates":
+                    replicated += 1
                     break
-    return found / studies
+    return replicated / studies
 
 
 def fifty_runs(backbone: str) -> np.ndarray:
@@ -263,11 +263,11 @@ def useful(studies: int) -> list[tuple[float, float, list[float]]]:
     """Returns for each truth the share of studies with the right verdict up to each look."""
     rng, rows = np.random.default_rng(9), []
     for sd, shift in TRUTHS:
-        study, told = Studies.normal(rng, sd, np.full(studies, shift)), np.full(studies, NOT_KNOWN)
+        study, levels = Studies.normal(rng, sd, np.full(studies, shift)), np.full(studies, NOT_KNOWN)
         right = SAME if shift < MARGIN else LEVELS.index("lower")
         shares = []
         for look in LOOKS:
-            told = np.where(told == NOT_KNOWN, study.at(look, Origin())[0], told)
-            shares.append(float((told == right).mean()))
+            levels = np.where(levels == NOT_KNOWN, study.at(look, Origin())[0], levels)
+            shares.append(float((levels == right).mean()))
         rows.append((sd, shift, shares))
     return rows

@@ -90,13 +90,13 @@ def rows_of_systems(studies: int) -> list[ErrorRate]:
         rows.append(
             ErrorRate(apart, f"{len(sds)} systems, {seeds} seeds{odd}", wrong / trials, trials, limit)
         )
-    told, compared = told_apart(0, 1)
+    decided, compared = told_apart(0, 1)
     sets = studies // 8
     alone = max(won_or_lost(rng, seeds, 0.0, sets) for seeds in (2, 3, 5))
     joint = max(won_or_lost(rng, seeds, pairs, sets) for seeds in (2, 3, 5) for pairs in (0.3, 1.0, 3.0))
-    first = f"{told} of {compared} test sets"
+    first = f"{decided} of {compared} test sets"
     rows += [
-        ErrorRate("seed 0 against seed 1 of one system: won or lost", first, told / compared, compared),
+        ErrorRate("seed 0 against seed 1 of one system: won or lost", first, decided / compared, compared),
         ErrorRate("equal systems: one test set won or lost", "2 to 5 seeds a side", alone, sets),
         ErrorRate(
             "the same over seeds and pairs jointly",
@@ -116,12 +116,12 @@ def rows_of_systems(studies: int) -> list[ErrorRate]:
 
 def _equal(rng: np.random.Generator, count: int, seeds: int) -> list[SystemScores]:
     """Returns equal systems with scores of six test sets that share half of their variance."""
-    found = []
+    systems = []
     for number in range(count):
         common = rng.normal(size=seeds)
         tasks = {task: dict(enumerate((common + rng.normal(size=seeds)).tolist())) for task in TASKS}
-        found.append(SystemScores(str(number), str(number), False, tasks))
-    return found
+        systems.append(SystemScores(str(number), str(number), False, tasks))
+    return systems
 
 
 def _any_won(systems: list[SystemScores]) -> bool:
@@ -131,8 +131,8 @@ def _any_won(systems: list[SystemScores]) -> bool:
 
 def _best_wins(systems: list[SystemScores]) -> bool:
     best = max(systems, key=lambda system: math.fsum(system.means(TASKS).values()))
-    found = against_all(best, systems)
-    return any(one.mean is not None and one.mean.outcome in ("won", "lost") for one in found)
+    comparisons = against_all(best, systems)
+    return any(one.mean is not None and one.mean.outcome in ("won", "lost") for one in comparisons)
 
 
 def rows_of_claims(studies: int) -> list[ErrorRate]:
@@ -146,8 +146,8 @@ def rows_of_claims(studies: int) -> list[ErrorRate]:
         for _ in range(pages):
             ours, theirs = rng.normal(shifts[:, None], 1, (40, 5)), rng.normal(size=(40, 5))
             pairs = [Pair(*both) for both in zip(ours.tolist(), theirs.tolist(), strict=True)]
-            told = {"supported": 1.0, "contradicted": -1.0, "inconclusive": 0.0}
-            signs = np.array([told[answer] for _, answer in claimed_among_many(pairs)])
+            sign_of = {"supported": 1.0, "contradicted": -1.0, "inconclusive": 0.0}
+            signs = np.array([sign_of[answer] for _, answer in claimed_among_many(pairs)])
             wrong = (signs != 0) & (signs != np.sign(shifts))
             shares.append(wrong.sum() / max(1, (signs != 0).sum()))
         kind = f"{true} differ by 2 sd" if true else "all equal"
@@ -162,7 +162,7 @@ def won_or_lost(rng: np.random.Generator, seeds: int, pairs: float, sets: int) -
     The paired differences of seeds have a standard deviation of 1. pairs: the standard deviation over one
     test set's pairs, shared by all seeds and estimated by the draws; 0 without stored vectors.
     """
-    found = 0
+    decided = 0
     for number in range(sets):
         scores = rng.normal(size=seeds) + pairs * rng.normal()
         over = NO_ITEMS
@@ -170,8 +170,8 @@ def won_or_lost(rng: np.random.Generator, seeds: int, pairs: float, sets: int) -
             draws = scores[:, None] + pairs * rng.normal(size=RESAMPLES)
             over = OverItems(joint=percentile_interval(multibootstrap(draws, stream=[number])))
         ours, none = dict(enumerate(scores.tolist())), dict.fromkeys(range(seeds), 0.0)
-        found += difference_of(ours, none, over=over).outcome in ("won", "lost")
-    return found / sets
+        decided += difference_of(ours, none, over=over).outcome in ("won", "lost")
+    return decided / sets
 
 
 def told_apart(first: int, second: int) -> tuple[int, int]:

@@ -66,7 +66,7 @@ def readmes() -> dict[Path, str]:
     if audits.keys() - METHODS.keys():
         odd = ", ".join(sorted(audits.keys() - METHODS.keys()))
         raise InputError(f"{AUDIT}: {odd} is not a method; correct `method`")
-    found = {}
+    texts = {}
     for name, target in METHODS.items():
         path = Path(*target.split(".")[:-1], README)
         text = page_text(path)
@@ -74,8 +74,8 @@ def readmes() -> dict[Path, str]:
             text = with_section(text, to_deviations(audits[name]), where=f"the README of {name}")
         elif INTRO in text:
             raise InputError(f"{path}: its audit is missing in {AUDIT}")
-        found[path] = text
-    return found
+        texts[path] = text
+    return texts
 
 
 def page_text(path: Path) -> str:

@@ -28,8 +28,8 @@ class Example(NamedTuple):
     @property
     def obstacle(self) -> str:
         """Reason why the command cannot run here, empty if it can."""
-        found = NEEDED.search(self.command)
-        needed = TRAINED_ON if TRAINS.search(self.command) else found[1] if found else ""
+        match = NEEDED.search(self.command)
+        needed = TRAINED_ON if TRAINS.search(self.command) else match[1] if match else ""
         if needed and not (ROOT / needed).is_dir():
             return f"{needed} is missing; run `make reproduce` first"
         return ""
@@ -37,7 +37,7 @@ class Example(NamedTuple):
 
 def examples(page: Path) -> list[Example]:
     """Returns the commands of a page with their outputs, in order."""
-    return [Example(page, *found) for found in BLOCK.findall(page.read_text(encoding="utf-8"))]
+    return [Example(page, *groups) for groups in BLOCK.findall(page.read_text(encoding="utf-8"))]
 
 
 def output_of(command: str) -> str:

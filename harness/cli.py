@@ -132,7 +132,7 @@ def open_closed_streams() -> None:
 
 def one_line(text: str) -> str:
     """Returns a text without line breaks, control characters and passwords, very long words shortened."""
-    printable = CONTROL.sub(lambda found: ascii(found[0])[1:-1], " ".join(without_passwords(text).split()))
+    printable = CONTROL.sub(lambda match: ascii(match[0])[1:-1], " ".join(without_passwords(text).split()))
     return re.sub(r"\S{300,}", lambda word: f"{word[0][:80]}...{word[0][-40:]}", printable)
 
 
@@ -193,13 +193,13 @@ class Command(NamedTuple):
 @cache
 def commands() -> dict[str, Command]:
     """Returns the commands by name, from the first lines of their files, without imports."""
-    found = {}
+    by_name = {}
     for path in (path for room in ROOMS for path in Path(__file__).with_name(room).glob("[!_]*.py")):
         with path.open(encoding="utf-8") as file:
             line = HEADLINE.match(file.readline().strip())
         if line:
-            found[line[1]] = Command(line[2], f"harness.{path.parent.name}.{path.stem}")
-    return dict(sorted(found.items()))
+            by_name[line[1]] = Command(line[2], f"harness.{path.parent.name}.{path.stem}")
+    return dict(sorted(by_name.items()))
 
 
 def public() -> list[str]:

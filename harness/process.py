@@ -232,13 +232,13 @@ def gpu_versions(device: str) -> dict[str, str]:
     gpu = torch.cuda.get_device_properties(torch.cuda.current_device())
     command = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
     try:
-        told = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30).stdout
+        driver = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30).stdout
     except (OSError, subprocess.SubprocessError):
-        told = "unknown"
+        driver = "unknown"
     return {
         "gpu": gpu.name,
         "compute capability": f"{gpu.major}.{gpu.minor}",
-        "driver": told.partition("\n")[0].strip(),
+        "driver": driver.partition("\n")[0].strip(),
         "CUDA": str(torch.version.cuda),
         "cuDNN": str(torch.backends.cudnn.version()),
     }
@@ -281,7 +281,7 @@ def limitation() -> str | None:
         )
     import numpy
 
-    found = numpy.show_config(mode="dicts")["SIMD Extensions"].get("found", [])
-    if "X86_V3" not in found:
+    features = numpy.show_config(mode="dicts")["SIMD Extensions"].get("found", [])
+    if "X86_V3" not in features:
         return "this processor has no AVX2: bits differ from the committed results, scores agree to rounding"
     return None

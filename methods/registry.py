@@ -33,13 +33,13 @@ def load_method(name: str) -> type[Method]:
             f"{near_matches(name, list(METHODS))}"
         )
     module = import_module(METHODS[name])
-    found = [
+    classes = [
         value
         for value in vars(module).values()
         if isinstance(value, type)
         and value.__module__ == module.__name__
         and any(base.__name__ == "Method" for base in value.__mro__)
     ]
-    if len(found) != 1:
-        raise TypeError(f"{module.__name__} defines {len(found)} methods, expected one")
-    return found[0]
+    if len(classes) != 1:
+        raise TypeError(f"{module.__name__} defines {len(classes)} methods, expected one")
+    return classes[0]

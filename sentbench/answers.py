@@ -78,9 +78,9 @@ def array_of(answer: Any) -> np.ndarray:
     import numpy as np
 
     try:
-        found = np.asarray(_plain(answer))
-        if found.dtype.kind in "VO":  # 16- and 8-bit floats of other libraries; rows as objects
-            found = found.astype(np.float32) if found.dtype.kind == "V" else np.asarray(found.tolist())
+        array = np.asarray(_plain(answer))
+        if array.dtype.kind in "VO":  # 16- and 8-bit floats of other libraries; rows as objects
+            array = array.astype(np.float32) if array.dtype.kind == "V" else np.asarray(array.tolist())
     except InputError:
         raise
     except Exception as error:  # noqa: BLE001  # libraries have errors of their own
@@ -88,11 +88,11 @@ def array_of(answer: Any) -> np.ndarray:
             f"the model returned {_kind(answer)}, which is not an array "
             f"({' '.join(str(error).split())[:120]}), expected vectors of one width [N, d]"
         ) from None
-    if found.dtype.kind not in "fiu":
+    if array.dtype.kind not in "fiu":
         raise InputError(f"the model returned {_kind(answer)}, expected an array of numbers [N, d]")
-    if found.dtype.itemsize == 1:
-        _check_bits(found)
-    return found
+    if array.dtype.itemsize == 1:
+        _check_bits(array)
+    return array
 
 
 def _plain(answer: Any) -> Any:
@@ -163,12 +163,12 @@ def are_packed_bits(vectors: np.ndarray) -> bool:
     wide = some.std(axis=0) > LEAST_SPREAD if len(some) else np.zeros(0, dtype=bool)
     if wide.mean() < 0.5 or len(np.unique(some)) < FEWEST_KINDS:
         return False
-    found = some.view(np.uint8)[:, wide]
-    signs = np.unpackbits(found & np.uint8(0xFE), axis=1).astype(np.float32) * 2 - 1
+    rows = some.view(np.uint8)[:, wide]
+    signs = np.unpackbits(rows & np.uint8(0xFE), axis=1).astype(np.float32) * 2 - 1
     alike = signs @ signs.T
     alike[alike == signs.shape[1]] = -np.inf  # the row itself, and its copies
-    others = found[alike.argmax(axis=1)]
-    compared = found >> 1 != others >> 1
-    flipped = ((found ^ others) & 1)[compared]
-    has_last_bits = 0 < (found & 1).mean() < 1
+    others = rows[alike.argmax(axis=1)]
+    compared = rows >> 1 != others >> 1
+    flipped = ((rows ^ others) & 1)[compared]
+    has_last_bits = 0 < (rows & 1).mean() < 1
     return bool(has_last_bits and len(flipped) >= FEWEST_BYTES and flipped.mean() < FLIPPED)

@@ -38,9 +38,9 @@ class Picture(str):
 
 @dataclass(frozen=True)
 class Comparison:
-    """Result of `compare`; printed, it is a table. `found` has the differences as values."""
+    """Result of `compare`; printed, it is a table. `differences` has the differences as values."""
 
-    found: SystemComparison
+    differences: SystemComparison
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -51,9 +51,9 @@ class Comparison:
         import pandas as pd
 
         columns = ["task", "metric", "first", "second", "difference", "low", "high", "outcome"]
-        rows = [(name.task, name.metric, one) for name, one in self.found.tasks.items()]
-        if self.found.mean is not None:
-            rows.append(("Mean", "", self.found.mean))
+        rows = [(name.task, name.metric, one) for name, one in self.differences.tasks.items()]
+        if self.differences.mean is not None:
+            rows.append(("Mean", "", self.differences.mean))
         values = []
         for task, metric, one in rows:
             low, high = next((bound for bound in one.deciding if bound), (float("nan"),) * 2)
@@ -64,7 +64,7 @@ class Comparison:
         """Returns a booktabs table: a column per task, a row per system, and the differences."""
         from harness.report.formats.scores import differences_to_latex
 
-        return differences_to_latex(self.found)
+        return differences_to_latex(self.differences)
 
     def plot(self, file: str | Path | None = None) -> Picture:
         """Returns the differences with their intervals as SVG; also writes them to `file`.
@@ -78,7 +78,7 @@ class Comparison:
         path = None if file is None else check_file(Path(text_of(str(file), "file")))
         if path is not None and path.is_file() and path.read_bytes()[:4] not in (b"", b"<svg"):
             raise InputError(f"{file}: exists and is not a drawing")
-        picture = Picture(differences_of(self.found).drawings[0])
+        picture = Picture(differences_of(self.differences).drawings[0])
         if path is not None:
             write_text(path, picture)
         return picture
@@ -86,7 +86,7 @@ class Comparison:
     def __str__(self) -> str:
         from harness.report.formats.scores import differences_to_text
 
-        return differences_to_text(self.found)
+        return differences_to_text(self.differences)
 
 
 def compare(
@@ -118,7 +118,7 @@ def compare(
     results = [results_at(side) for side in (first, second)]
     if all(results):
         ours, theirs = one_system(results[0], first), one_system(results[1], second)
-        found = compare_systems(ours, theirs)
+        comparison = compare_systems(ours, theirs)
     elif any(results):
         raise InputError(f"{shown(first)} and {shown(second)}: expected two models, or two results")
     else:
@@ -130,10 +130,10 @@ def compare(
             encoded_by(both[0], chosen, progress, batch_size),
             encoded_by(both[1], chosen, progress, batch_size),
         )
-        found = compare_models(names, encoders, chosen, text=text)
-    if not found.tasks:
-        raise InputError(f"{found.first} and {found.second} have no test set in common")
-    return Comparison(found)
+        comparison = compare_models(names, encoders, chosen, text=text)
+    if not comparison.tasks:
+        raise InputError(f"{comparison.first} and {comparison.second} have no test set in common")
+    return Comparison(comparison)
 
 
 def opened(model: Model, pooling: str | None) -> Model:
@@ -160,20 +160,20 @@ def one_system(results: Sequence[ResultFile], side: Any) -> SystemScores:
     """Returns the scores of the only system in results; InputError for several systems."""
     from harness.report.system_pairs import system_scores
 
-    found = system_scores(results)
-    if len(found) != 1:
-        raise InputError(f"{shown(side)}: results of {', '.join(sorted(found))}, expected one system")
-    return next(iter(found.values()))
+    systems = system_scores(results)
+    if len(systems) != 1:
+        raise InputError(f"{shown(side)}: results of {', '.join(sorted(systems))}, expected one system")
+    return next(iter(systems.values()))
 
 
 def names_of(names: Any) -> tuple[str, str] | None:
     """Returns the two names, or None. Errors: InputError unless they are two different names."""
     if names is None:
         return None
-    found = texts_of(names, "names")
-    if len(set(found)) != 2 or len(found) != 2 or not all(found):
+    pair = texts_of(names, "names")
+    if len(set(pair)) != 2 or len(pair) != 2 or not all(pair):
         raise InputError(f"names is {shown(names)}, expected two different names")
-    return found[0], found[1]
+    return pair[0], pair[1]
 
 
 def name_of(model: Any, otherwise: str) -> str:

@@ -144,12 +144,12 @@ def pairs(source: str | Path | Iterable[Any], *, name: str | None = None) -> Tas
 def include_folders(folders: str | Path | Sequence[str | Path]) -> None:
     """Includes folders like `sentbench --include`. Errors: InputError for a folder without declarations."""
     listed = [folders] if isinstance(folders, str | os.PathLike) else folders
-    found = [str(folder_of(folder, "tasks, pairs or sources")) for folder in listed]
-    if found:
+    paths = [str(folder_of(folder, "tasks, pairs or sources")) for folder in listed]
+    if paths:
         from harness.include import include_all
         from harness.tasks.registry import reread
 
-        include_all(found)
+        include_all(paths)
         reread()
 
 
@@ -165,9 +165,9 @@ def tasks_of(tasks: Tasks, text: str) -> list[Task]:
     names = texts_of([task for task in listed if not _is_task(task)] if own else listed, "tasks")
     form = text_of(text, "text")
     wanted = [name.strip() for name in names if name.strip()]
-    found = tasks_named(wanted, text=form) if wanted or not own else []
-    check_names([*found, *own])
-    return [*found, *own]
+    named = tasks_named(wanted, text=form) if wanted or not own else []
+    check_names([*named, *own])
+    return [*named, *own]
 
 
 def _is_task(value: Any) -> bool:

@@ -128,13 +128,13 @@ def verify(table: str, row: str, column: str) -> list[Verification]:
     return verifications(text_of(table, "table"), text_of(row, "row"), text_of(column, "column"))
 
 
-def describe(found: Verification) -> str:
+def describe(verification: Verification) -> str:
     """Returns a verdict as the text that `sentbench verify` prints.
 
     Errors: InputError if it is not an element of the list that `verify` returns.
     """
     from harness.report.verification import Verification, to_text
 
-    if not isinstance(found, Verification):
-        raise InputError(f"{shown(found)} is not an element of the list that verify returns")
-    return to_text(found)
+    if not isinstance(verification, Verification):
+        raise InputError(f"{shown(verification)} is not an element of the list that verify returns")
+    return to_text(verification)

@@ -150,7 +150,7 @@ def read_losses(path: Path) -> dict[str, list[float]]:
         return TypeAdapter(dict[Name, Losses]).validate_python(read_mapping(path))
 
 
-def write_losses(path: Path, found: Mapping[str, Sequence[float]]) -> None:
+def write_losses(path: Path, losses: Mapping[str, Sequence[float]]) -> None:
     """Writes the file, a line for each run."""
-    body = yaml.safe_dump(dict(found), sort_keys=False, width=200, default_flow_style=None)
+    body = yaml.safe_dump(dict(losses), sort_keys=False, width=200, default_flow_style=None)
     write_text(path, HEAD + body)

@@ -86,7 +86,7 @@ def execute(arguments: argparse.Namespace) -> int:
         from sentbench import compare as compare_folders
 
         both = compare_folders(*names, arguments.tasks or "sts", pooling=arguments.pooling)
-        found, text = both.found, str(both)
+        found, text = both.differences, str(both)
     print(json.dumps(differences_to_json(found)) + "\n" if form == "json" else text, end="")
     return 0
 

@@ -22,8 +22,8 @@ def corpus_file(corpus: Path) -> Path:
         raise InputError(f"{corpus}: no such corpus; fetch {corpus.name}")
     files = sorted(path for path in corpus.iterdir() if path.suffix in {".txt", ".tsv"})
     if len(files) != 1:
-        found = ", ".join(path.name for path in files) or "none"
-        raise InputError(f"{corpus}: text files {found}; name one of the files")
+        names = ", ".join(path.name for path in files) or "none"
+        raise InputError(f"{corpus}: text files {names}; name one of the files")
     return files[0]
 
 

@@ -193,8 +193,8 @@ def _fetch_from_first(source: Source, order: list[ProviderName], folder: Path, r
             return
         except Unavailable as error:
             reasons.append(f"{name}: {error}")
-    found = "; ".join(reasons) or f"it exists in {', '.join(source.providers)} only"
-    raise NotFetched(f"source {source.name}: not in {', '.join(order)} ({found}); {OTHER_PROVIDERS}")
+    details = "; ".join(reasons) or f"it exists in {', '.join(source.providers)} only"
+    raise NotFetched(f"source {source.name}: not in {', '.join(order)} ({details}); {OTHER_PROVIDERS}")
 
 
 def _fetch_from(name: ProviderName, source: Source, folder: Path, revision: str | None) -> None:
@@ -255,8 +255,8 @@ def _verify(
     return verified
 
 
-def _verify_hash(path: Path, found: str, expected: str | None, again: str) -> None:
-    if expected is not None and found != expected:
+def _verify_hash(path: Path, actual: str, expected: str | None, again: str) -> None:
+    if expected is not None and actual != expected:
         raise InputError(
-            f"{path.name}: sha256 {found}, expected {expected} by the sources table or its lock; {again}"
+            f"{path.name}: sha256 {actual}, expected {expected} by the sources table or its lock; {again}"
         )

@@ -43,8 +43,8 @@ def known_commit(repo: str, repo_type: str, revision: str) -> str | None:
     """Returns the recorded commit of a revision, None if unknown; does not ask the hub."""
     if COMMIT.fullmatch(revision):
         return revision
-    found = _text(repository_folder(repo, repo_type, "refs") / revision)
-    return found if COMMIT.fullmatch(found) else None
+    commit = _text(repository_folder(repo, repo_type, "refs") / revision)
+    return commit if COMMIT.fullmatch(commit) else None
 
 
 def commit_of(repo: str, repo_type: str, revision: str, name: str, *, ask: bool = False) -> str:
@@ -141,13 +141,13 @@ def _receive(metadata: Any, part: Path) -> None:
                         )
                     file.write(chunk)
                     bar.update(len(chunk))
-    found = _hash_like(part, metadata.etag)
-    if found != metadata.etag:
+    actual = _hash_like(part, metadata.etag)
+    if actual != metadata.etag:
         damaged = metadata.size in (None, size_of(part))
         why = "the download was damaged and is deleted" if damaged else "another page came in its place"
         part.write_bytes(b"")
         raise OSError(
-            f"hash {found}, expected {metadata.etag} as the hub states: {why}; run the command again"
+            f"hash {actual}, expected {metadata.etag} as the hub states: {why}; run the command again"
         )
 
 

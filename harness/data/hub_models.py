@@ -41,10 +41,10 @@ def model_folder(named: str | Path) -> Path:
     InputError if the hub does not deliver the model.
     """
     path = Path(named)
-    found = NAME.fullmatch(str(named))
-    if not found or path.exists() or path.parent.exists() or path.parent in ROOMS:
+    match = NAME.fullmatch(str(named))
+    if not match or path.exists() or path.parent.exists() or path.parent in ROOMS:
         return path
-    repo, revision = found["repo"], "main" if found["revision"] is None else found["revision"]
+    repo, revision = match["repo"], "main" if match["revision"] is None else match["revision"]
     if not re.fullmatch(REVISION, revision):  # it becomes part of a path of the cache
         raise InputError(f"{named}: expected a commit, a branch or a tag of the hub after @")
     try:
@@ -97,10 +97,10 @@ def wanted_files(names: list[str]) -> list[str]:
     from huggingface_hub.utils import filter_repo_objects
 
     inside = [name for name in names if ".." not in PurePosixPath(name).parts and not name.startswith("/")]
-    found = set(filter_repo_objects(inside, allow_patterns=list(READ), ignore_patterns=list(NOT_READ)))
-    safe = {PurePosixPath(name).parent for name in filter_repo_objects(found, allow_patterns=list(SAFE))}
-    pickled = set(filter_repo_objects(found, allow_patterns=list(PICKLES)))
-    return sorted(name for name in found if name not in pickled or PurePosixPath(name).parent not in safe)
+    wanted = set(filter_repo_objects(inside, allow_patterns=list(READ), ignore_patterns=list(NOT_READ)))
+    safe = {PurePosixPath(name).parent for name in filter_repo_objects(wanted, allow_patterns=list(SAFE))}
+    pickled = set(filter_repo_objects(wanted, allow_patterns=list(PICKLES)))
+    return sorted(name for name in wanted if name not in pickled or PurePosixPath(name).parent not in safe)
 
 
 def _record(repo: str, commit: str) -> Path:

@@ -63,13 +63,13 @@ class HubFile:
         endpoint = os.environ.get("HF_ENDPOINT") or None
         which = {"repo_type": self.repo_type, "revision": self.revision, "endpoint": endpoint}
         url = hf_hub_url(self.repo, self.name, **which)
-        found = self.asked(lambda: get_hf_file_metadata(url, endpoint=endpoint))
-        if not ETAG.fullmatch(found.etag or ""):
+        stated = self.asked(lambda: get_hf_file_metadata(url, endpoint=endpoint))
+        if not ETAG.fullmatch(stated.etag or ""):
             raise Unreachable(
                 f"{self}: the answer has no hash of the file and may be a login page; log in to the "
                 f"network or correct HF_ENDPOINT"
             )
-        return found
+        return stated
 
     def asked(self, request: Callable[[], Any], part: Path = Path()) -> Any:
         """Returns the result of a request; repeats it after pauses if the failure may be temporary.
@@ -116,8 +116,8 @@ class HubFile:
                 return reason, self._asked_pause(error.response)
             raise Unreachable(f"{self}: {reason}") from None
         if isinstance(error, errors.HTTPError):
-            told = " ".join(str(error).split()) or type(error).__name__
-            return f"the connection failed ({told}); check the network and {CONTINUE_COMMAND}", 0
+            message = " ".join(str(error).split()) or type(error).__name__
+            return f"the connection failed ({message}); check the network and {CONTINUE_COMMAND}", 0
         if isinstance(error, OSError) and error.errno is not None:
             raise error
         return str(error), 0

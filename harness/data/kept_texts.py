@@ -24,8 +24,8 @@ def kept(texts: Sequence[str], make: Callable[[str], str], *, by: Sequence[str])
     path = made_texts() / f"{name}.json"
     if path.is_file():
         with suppress(InputError):
-            found: list[str] = read_object(path, TEXTS, again="delete it")[TEXTS]
-            return found
+            cached: list[str] = read_object(path, TEXTS, again="delete it")[TEXTS]
+            return cached
     made = [make(text) for text in texts]
     with suppress(OSError):
         write_record(path, {TEXTS: made})

@@ -53,8 +53,8 @@ def scored_pairs_of(rows: Iterable[tuple[str, Row]], where: str) -> list[ScoredP
             continue
         pairs.append(ScoredPair(first, second, _number(score, f"{where}: {place}")))
     if len({pair.score for pair in pairs}) < 2:
-        found = f"{len(pairs)} scored pairs" + (", all of one score" if len(pairs) > 1 else "")
-        raise InputError(f"{where}: {found}, expected at least two different scores")
+        problem = f"{len(pairs)} scored pairs" + (", all of one score" if len(pairs) > 1 else "")
+        raise InputError(f"{where}: {problem}, expected at least two different scores")
     return pairs
 
 
@@ -162,8 +162,8 @@ def _loaded(text: str, where: str) -> Any:
 def _positions(names: Sequence[str]) -> tuple[int, int, int] | None:
     """Returns the columns of the two sentences and the score; None unless all three exist."""
     plain = [re.sub(r"[^a-z0-9]", "", str(name).lower()) for name in names]
-    found = [[plain.index(name) for name in known if name in plain] for known in (FIRST, SECOND, SCORE)]
-    return (found[0][0], found[1][0], found[2][0]) if all(found) else None
+    columns = [[plain.index(name) for name in known if name in plain] for known in (FIRST, SECOND, SCORE)]
+    return (columns[0][0], columns[1][0], columns[2][0]) if all(columns) else None
 
 
 def _is_number(text: str) -> bool:

@@ -90,13 +90,13 @@ def wheel_file(requirement: str, *, again: bool = False) -> Path:
         command = [sys.executable, "-P", "-m", "pip", "download", "--quiet", "--disable-pip-version-check"]
         command += ["--no-deps", "--only-binary", ":all:", "-d", scratch, requirement]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
-        found = sorted(Path(scratch).glob(pattern))
-        if done.returncode or not found:
+        downloaded = sorted(Path(scratch).glob(pattern))
+        if done.returncode or not downloaded:
             reason = (done.stderr.strip() or "pip found no wheel of that name").splitlines()[-1]
             raise Unavailable(f"pip download {requirement}: {reason}")
-        target = wheels / found[0].name
+        target = wheels / downloaded[0].name
         discard(target)
-        return found[0].rename(target)
+        return downloaded[0].rename(target)
 
 
 def _bring_from_folder(name: ProviderName, provider: Provider, paths: Sequence[str], folder: Path) -> None:
@@ -122,15 +122,15 @@ def _bring_from_hub(
     local = os.environ.get("SENTBENCH_HUB")
     commit = None if local else _commit(provider, wanted[0], revision)
     if commit is None:
-        found = {path: _in_copy(Path(str(local), str(provider.repo)), provider, path) for path in wanted}
+        files = {path: _in_copy(Path(str(local), str(provider.repo)), provider, path) for path in wanted}
     else:
-        found = {path: _on_hub(provider, commit, path) for path in wanted}
+        files = {path: _on_hub(provider, commit, path) for path in wanted}
     if provider.archive is None:
-        _take({path: found[below(provider, path)] for path in paths}, folder)
+        _take({path: files[below(provider, path)] for path in paths}, folder)
         return commit
-    if not found[provider.archive].is_file():
-        raise Unavailable(f"{found[provider.archive]} does not exist")
-    unpack_tar(found[provider.archive], {below(provider, path): folder / path for path in paths})
+    if not files[provider.archive].is_file():
+        raise Unavailable(f"{files[provider.archive]} does not exist")
+    unpack_tar(files[provider.archive], {below(provider, path): folder / path for path in paths})
     return commit
 
 
@@ -193,15 +193,15 @@ def below(provider: Provider, path: str) -> str:
     return f"{provider.folder}/{path}" if provider.folder else path
 
 
-def _take(found: Mapping[str, Path], folder: Path) -> None:
+def _take(files: Mapping[str, Path], folder: Path) -> None:
     """Copies files to their paths below a folder; with links, changes would reach a cache or mirror.
 
     A pickle in place of weights becomes safetensors.
     """
-    for file in found.values():
+    for file in files.values():
         if not file.is_file():
             raise Unavailable(f"{file} does not exist")
-    for path, file in found.items():
+    for path, file in files.items():
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
         if target.name == WEIGHTS and file.name == PICKLED_WEIGHTS:
@@ -238,9 +238,9 @@ def unpack_tar(archive: Path, targets: Mapping[str, Path]) -> None:
     """
     try:
         with tarfile.open(archive) as opened:
-            found = {PurePosixPath(member.name).as_posix(): member for member in opened}
+            members = {PurePosixPath(member.name).as_posix(): member for member in opened}
             for name, target in targets.items():
-                member = found[_safe(archive, name, found)]
+                member = members[_safe(archive, name, members)]
                 packed = opened.extractfile(member) if member.isfile() else None
                 if packed is None:
                     raise InputError(f"{archive}: member {name} is not a regular file")

@@ -157,7 +157,7 @@ def lock_sources(records: Mapping[str, dict[str, Any]], path: Path = LOCK) -> No
                 f"source {name}: from provider {record.get('provider')}, only sources of the hub can be "
                 f"locked; fetch it with --providers hub"
             )
-        hashes = {file: found["sha256"] for file, found in record["files"].items()}
+        hashes = {file: entry["sha256"] for file, entry in record["files"].items()}
         locks[name] = Lock(commit=str(record["revision"]), files=hashes)
     head = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("#")]
     kept = {name: locks[name].model_dump() for name in sorted(locks)}

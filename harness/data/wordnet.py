@@ -48,8 +48,8 @@ class WordNet:
             for irregular in (True, False)
             for synset in self._reader.synsets(word.lower(), check_exceptions=irregular)
         ]
-        found = {name.replace("_", " ").lower() for synset in synsets for name in synset.lemma_names()}
-        return tuple(sorted(found - {word.lower()}))
+        lemmas = {name.replace("_", " ").lower() for synset in synsets for name in synset.lemma_names()}
+        return tuple(sorted(lemmas - {word.lower()}))
 
 
 class _Reader(WordNetCorpusReader):

@@ -103,21 +103,21 @@ class Pair(NamedTuple):
     margin: float = 0.0
 
 
-def claimed(found: WelchComparison | None, *, margin: float = 0.0) -> Claimed:
+def claimed(comparison: WelchComparison | None, *, margin: float = 0.0) -> Claimed:
     """Returns the answer of a comparison to the claim that the first is above the second.
 
     Supported or contradicted: the interval is entirely above or below 0; for a claim of equality within a
     nonzero margin, entirely inside or outside of it.
     """
-    if found is None:
+    if comparison is None:
         return "inconclusive"
     if margin:
-        if -margin <= found.low and found.high <= margin:
+        if -margin <= comparison.low and comparison.high <= margin:
             return "supported"
-        return "contradicted" if found.low > margin or found.high < -margin else "inconclusive"
-    if found.low <= 0 <= found.high:
+        return "contradicted" if comparison.low > margin or comparison.high < -margin else "inconclusive"
+    if comparison.low <= 0 <= comparison.high:
         return "inconclusive"
-    return "supported" if found.low > 0 else "contradicted"
+    return "supported" if comparison.low > 0 else "contradicted"
 
 
 def claimed_among_many(pairs: Sequence[Pair]) -> list[tuple[WelchComparison | None, Claimed]]:
@@ -131,17 +131,17 @@ def claimed_among_many(pairs: Sequence[Pair]) -> list[tuple[WelchComparison | No
     share = 1.0
     looks = [look_of(min(len(pair.ours), len(pair.theirs))) for pair in pairs]
     while True:
-        found = [
+        comparisons = [
             statistics.compare_seeds(
                 pair.ours[:look], pair.theirs[:look], confidence=1 - share * TWO_SIDED_AT_A_LOOK
             )
             for pair, look in zip(pairs, looks, strict=True)
         ]
-        answers = [claimed(one, margin=pair.margin) for one, pair in zip(found, pairs, strict=True)]
+        answers = [claimed(one, margin=pair.margin) for one, pair in zip(comparisons, pairs, strict=True)]
         answered = sum(answer != "inconclusive" for answer in answers)
-        tested = sum(one is not None for one in found)
+        tested = sum(one is not None for one in comparisons)
         if not answered or answered >= share * tested:
-            return list(zip(found, answers, strict=True))
+            return list(zip(comparisons, answers, strict=True))
         share = answered / tested
 
 
@@ -177,15 +177,17 @@ def resampled_correlations(
         )
     columns = [_Column(np.asarray(values), ranked=ranked) for values in (gold, *similarities)]
     draw = np.random.default_rng(list(stream))
-    found = np.empty((len(similarities), resamples))
+    correlations = np.empty((len(similarities), resamples))
     for number in range(resamples):
         counts = np.bincount(draw.integers(len(gold), size=len(gold)), minlength=len(gold)).astype(float)
         centred = [column.centred(counts) for column in columns]
         lengths = [float(counts @ values**2) for values in centred]
         for system, (values, length) in enumerate(zip(centred[1:], lengths[1:], strict=True)):
             spread = np.sqrt(lengths[0] * length)
-            found[system, number] = float(counts @ (centred[0] * values)) / spread if spread > 0 else np.nan
-    return found
+            correlations[system, number] = (
+                float(counts @ (centred[0] * values)) / spread if spread > 0 else np.nan
+            )
+    return correlations
 
 
 class _Column:

@@ -40,11 +40,13 @@ def read_curve(path: Path, *, again: str) -> list[Evaluation]:
     entries = read_object(path, EVALUATIONS, again=again)[EVALUATIONS]
     if not isinstance(entries, list):
         raise InputError(f"{path}: no evaluations with step and score; {again}")
-    found = [validated(Evaluation, entry, where=f"{path}: evaluation {n}") for n, entry in enumerate(entries)]
-    for one, other in pairwise(found):
+    evaluations = [
+        validated(Evaluation, entry, where=f"{path}: evaluation {n}") for n, entry in enumerate(entries)
+    ]
+    for one, other in pairwise(evaluations):
         if other.step < one.step:
             raise InputError(f"{path}: step {other.step} comes after step {one.step}; {again}")
-    return found
+    return evaluations
 
 
 def losses_of(log: Path) -> list[dict[str, Any]]:
@@ -54,5 +56,5 @@ def losses_of(log: Path) -> list[dict[str, Any]]:
     """
     lines = log.read_text(encoding="utf-8").splitlines()
     steps = [entry for line in lines if "loss" in (entry := rounded(json.loads(line)))]
-    found = [{name: entry.get(name) for name in ("step", "loss", "learning_rate")} for entry in steps]
-    return found[:: -(-len(found) // POINTS) or 1] or [{"step": 0, "loss": None}]
+    entries = [{name: entry.get(name) for name in ("step", "loss", "learning_rate")} for entry in steps]
+    return entries[:: -(-len(entries) // POINTS) or 1] or [{"step": 0, "loss": None}]

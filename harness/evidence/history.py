@@ -88,8 +88,8 @@ def git_refusal() -> str:
         done = subprocess.run(["git", "rev-parse", "--git-dir"], capture_output=True, text=True, check=False)
     except OSError as error:
         return f"git cannot be started ({error.strerror}); install it, or put it on the PATH"
-    told = [line.strip() for line in done.stderr.splitlines() if line.strip()]
-    return "; ".join(told) if done.returncode else ""
+    lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
+    return "; ".join(lines) if done.returncode else ""
 
 
 def _git(*arguments: str) -> bytes | None:

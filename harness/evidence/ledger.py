@@ -144,8 +144,8 @@ class Study(DeclaredModel):
             if column not in COLUMNS:
                 raise ValueError(f"{self.system}: column {column!r}, expected one of {', '.join(COLUMNS)}")
             if self.settings.seeds and isinstance(score, list) and len(score) != len(self.settings.seeds):
-                told = f"{len(score)} values, expected {len(self.settings.seeds)}, one a seed"
-                raise ValueError(f"{self.system}: {column} has {told}")
+                problem = f"{len(score)} values, expected {len(self.settings.seeds)}, one a seed"
+                raise ValueError(f"{self.system}: {column} has {problem}")
         return self
 
     @property
@@ -203,10 +203,10 @@ class Ledger:
 
     @cached_property
     def _by_system(self) -> dict[str, list[Study]]:
-        found: dict[str, list[Study]] = {}
+        studies: dict[str, list[Study]] = {}
         for study in self.studies:
-            found.setdefault(self.plain(study.system), []).append(study)
-        return found
+            studies.setdefault(self.plain(study.system), []).append(study)
+        return studies
 
     def plain(self, system: str) -> str:
         """Returns the key of a published row with the first name of its system."""
@@ -264,17 +264,17 @@ def _with_reported(study: Study, published: Published) -> Study:
             raise InputError(f"{reported.table} has no number for {row.key} in {column}")
         return round(value * 100 / table.scale, 4)
 
-    found: dict[str, Score] = {}
+    scores: dict[str, Score] = {}
     for column in reported.columns:
         if isinstance(reported.columns, dict):
             values = [points(name) for name in reported.columns[column]]
-            found[column] = values if len(values) > 1 else values[0]
+            scores[column] = values if len(values) > 1 else values[0]
         else:
-            found[column] = Summary(mean=points(column), n=seeds) if seeds > 1 else points(column)
-    twice = sorted(found.keys() & study.scores.keys())
+            scores[column] = Summary(mean=points(column), n=seeds) if seeds > 1 else points(column)
+    twice = sorted(scores.keys() & study.scores.keys())
     if twice:
         raise InputError(f"{study.system}: {', '.join(twice)} both reported and stated")
-    return study.model_copy(update={"scores": {**found, **study.scores}})
+    return study.model_copy(update={"scores": {**scores, **study.scores}})
 
 
 def _check_scope(path: Path, scope: Scope, published: Published) -> None:

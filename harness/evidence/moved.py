@@ -116,7 +116,7 @@ def is_watched(name: ScoreName) -> bool:
 def changes_of(pairs: Sequence[Pair]) -> list[ScoreChange]:
     """Returns every score that is not identical, in the order of the runs and then of the names."""
     bands = bands_of(old for old, _ in pairs)
-    found = []
+    changes = []
     for old, new in pairs:
         before, after = scores_of(old), scores_of(new)
         trained = old.selection.last_step > 0
@@ -127,10 +127,10 @@ def changes_of(pairs: Sequence[Pair]) -> list[ScoreChange]:
             answer = answer_of(name, one, two, band=band, other_weights=other_weights)
             items = (before[name].n, after[name].n) if name in before and name in after else (0, 0)
             if items[0] != items[1]:
-                found.append(ScoreChange(old.run.key, name, one, two, band, "moved", items))
+                changes.append(ScoreChange(old.run.key, name, one, two, band, "moved", items))
             elif answer != "identical":
-                found.append(ScoreChange(old.run.key, name, one, two, band, answer))
-    return found
+                changes.append(ScoreChange(old.run.key, name, one, two, band, answer))
+    return changes
 
 
 def answer_of(
@@ -157,12 +157,12 @@ def answers_of_runs(pairs: Sequence[Pair], changes: Iterable[ScoreChange]) -> di
 
     A run whose scores are all equal with other weights or another selected step is equal to rounding.
     """
-    found: dict[str, Answer] = {
+    answers: dict[str, Answer] = {
         old.run.key: "identical" if is_same_training(old, new) else "equal to rounding" for old, new in pairs
     }
     for change in changes:
-        found[change.run] = worst([found[change.run], change.answer])
-    return found
+        answers[change.run] = worst([answers[change.run], change.answer])
+    return answers
 
 
 def is_same_training(old: ResultFile, new: ResultFile) -> bool:
@@ -171,11 +171,11 @@ def is_same_training(old: ResultFile, new: ResultFile) -> bool:
     return same_weights and old.selection == new.selection
 
 
-def answer_of_losses(known: Sequence[float], found: Sequence[float]) -> Answer:
+def answer_of_losses(known: Sequence[float], losses: Sequence[float]) -> Answer:
     """Returns the answer for the first losses of a run; it is never `within seed noise`."""
-    if list(known) == list(found):
+    if list(known) == list(losses):
         return "identical"
-    if len(known) == len(found) and np.allclose(found, known, rtol=LOSS_ROUNDING, atol=0):
+    if len(known) == len(losses) and np.allclose(losses, known, rtol=LOSS_ROUNDING, atol=0):
         return "equal to rounding"
     return "moved"
 

@@ -127,11 +127,11 @@ def p_values(
     if known is not None and seeds < statistics.SMALL_SAMPLE:
         laws.append((np.asarray(known.sd), known.n - 1))
     size = np.abs(difference)
-    found = []
+    values = []
     for spread, freedom in laws:
         error = spread / np.sqrt(seeds)
         near = np.maximum(size - rounding, 0) * -np.sign(difference)
-        found.append(
+        values.append(
             (
                 special.stdtr(freedom, -(MARGIN - rounding - size) / error),
                 special.stdtr(freedom, -(size - MARGIN - rounding) / error),
@@ -139,7 +139,7 @@ def p_values(
                 chance_beyond(near / spread, ENDLESS, ENDLESS, origin),
             )
         )
-    return PValues(*(np.max(part, axis=0) for part in zip(*found, strict=True)))
+    return PValues(*(np.max(part, axis=0) for part in zip(*values, strict=True)))
 
 
 def chance_beyond(place: Any, seeds: int, freedom: int, origin: Origin) -> Any:

@@ -128,11 +128,11 @@ def reported_number(
     """Returns a published cell of any metric in points, None for an empty cell. Errors: InputError for an
     unknown table or row.
     """
-    found, line = published.table(table), published.row(table, row)
-    value = found.compared(line, column) if column in found.columns else None
+    declared, line = published.table(table), published.row(table, row)
+    value = declared.compared(line, column) if column in declared.columns else None
     if value is None:
         return None
-    points = 100 / found.scale
+    points = 100 / declared.scale
     return ReportedNumber(
         table=table,
         row=row,
@@ -140,14 +140,14 @@ def reported_number(
         value=round(value * points, 4),
         by=ledger.reported_by(table.split("/")[0], line.work),
         seeds=line.seeds,
-        rounding=0.5 * 10.0 ** -found.decimals_of(line) * points,
+        rounding=0.5 * 10.0 ** -declared.decimals_of(line) * points,
         system=ledger.plain(row),
         picked=line.picked,
         source=published.source(table, line),
         measurable=(
-            found.metric in (COLUMNS.get(column), "mixed")
+            declared.metric in (COLUMNS.get(column), "mixed")
             and column in COLUMNS
-            and (column != "Avg" or len(found.averages.get("Avg", range(SEVEN))) == SEVEN)
+            and (column != "Avg" or len(declared.averages.get("Avg", range(SEVEN))) == SEVEN)
         ),
     )
 

@@ -178,9 +178,9 @@ def _check_note(row: PublishedRow) -> None:
     if row.seeds is not None and NOT_STATED.search(row.note):
         raise ValueError(f"{row.key}: seeds {row.seeds}, but its note says that they are not stated")
     for field, pattern in STATED.items():
-        told, stated = pattern.search(row.note), getattr(row, field)
-        if told and int(told[1]) != stated:
-            raise ValueError(f"{row.key}: {field} {stated}, but its note says {told[0]!r}")
+        match, stated = pattern.search(row.note), getattr(row, field)
+        if match and int(match[1]) != stated:
+            raise ValueError(f"{row.key}: {field} {stated}, but its note says {match[0]!r}")
 
 
 def decimals_in(value: float) -> int:

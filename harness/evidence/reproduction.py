@@ -126,70 +126,70 @@ def averages_of(pairs: Sequence[Pair]) -> Averages | None:
 
 def watched_points(results: Iterable[ResultFile]) -> dict[tuple[System, ScoreName], list[float]]:
     """Returns the watched scores in points of the seeds of each system."""
-    found: dict[tuple[System, ScoreName], list[float]] = {}
+    points: dict[tuple[System, ScoreName], list[float]] = {}
     for result in results:
         for score in result.scores:
             if is_watched(score.name):
-                found.setdefault((system_of(result), score.name), []).append(100 * score.value)
-    return found
+                points.setdefault((system_of(result), score.name), []).append(100 * score.value)
+    return points
 
 
 def reasons_of(pairs: Iterable[Pair], machine: str) -> list[str]:
     """Returns the reasons for other digits, from the provenance of the runs."""
-    found: dict[str, None] = {}
+    reasons: dict[str, None] = {}
     for old, new in pairs:
         before, after = old.provenance, new.provenance
         for name in ("arithmetic", "device", "precision", "text"):
             one, two = getattr(before, name), getattr(after, name)
             if one and two and one != two:
-                found[f"{name} is {two} here, {one} in the committed results"] = None
+                reasons[f"{name} is {two} here, {one} in the committed results"] = None
         for name, one in before.versions.items():
             if after.versions.get(name) != one:
-                found[f"{name} is {after.versions.get(name, 'missing')} here, {one} committed"] = None
+                reasons[f"{name} is {after.versions.get(name, 'missing')} here, {one} committed"] = None
         if before.data_sha256 != after.data_sha256:
-            found["the data differ from the committed ones"] = None
+            reasons["the data differ from the committed ones"] = None
         if before.code_sha256 != after.code_sha256:
-            found["the code differs from the committed one"] = None
+            reasons["the code differs from the committed one"] = None
         if old.run.recipe != new.run.recipe:
-            found["the settings of the plan differ from the committed ones"] = None
+            reasons["the settings of the plan differ from the committed ones"] = None
     if machine not in ("x86_64", "AMD64"):
-        found[f"this machine is {machine}: results are bit-identical on x86-64 only"] = None
-    if found:
-        return list(found)
+        reasons[f"this machine is {machine}: results are bit-identical on x86-64 only"] = None
+    if reasons:
+        return list(reasons)
     return [
         "not recorded: code, data and packages are equal, so the processor or the number of threads differs"
     ]
 
 
-def explained(found: Reproduction, changed: Sequence[str], *, details: bool) -> list[str]:
+def explained(reproduction: Reproduction, changed: Sequence[str], *, details: bool) -> list[str]:
     """Returns the lines after the answer. changed: committed files that differ from the commit, by path."""
-    lines = [*missing_lines(found, details=details)]
-    if found.moved:
-        lines.append(f"systems that do not agree: {', '.join(found.moved)}")
-    moved = [str(change) for change in found.changes if change.answer == "moved"]
+    lines = [*missing_lines(reproduction, details=details)]
+    if reproduction.moved:
+        lines.append(f"systems that do not agree: {', '.join(reproduction.moved)}")
+    moved = [str(change) for change in reproduction.changes if change.answer == "moved"]
     if not details:
         lines += moved[:SHOWN]
         if len(moved) > SHOWN:
             lines.append(f"and {len(moved) - SHOWN} more scores that do not agree")
-    if found.averages is not None:
-        lines.append(averages_line(found.averages))
-    if found.reasons:
-        lines.append(f"reason: {'; '.join(found.reasons)}")
+    if reproduction.averages is not None:
+        lines.append(averages_line(reproduction.averages))
+    if reproduction.reasons:
+        lines.append(f"reason: {'; '.join(reproduction.reasons)}")
     if changed:
         lines.append(changed_line(changed))
     if details:
-        lines += [f"{change.answer}: {change}" for change in found.changes]
-    elif found.changes:
-        lines.append(f"scores with other digits: {len(found.changes)}; `--details` lists them")
+        lines += [f"{change.answer}: {change}" for change in reproduction.changes]
+    elif reproduction.changes:
+        lines.append(f"scores with other digits: {len(reproduction.changes)}; `--details` lists them")
     return [f"  {line}" for line in lines]
 
 
-def missing_lines(found: Reproduction, *, details: bool) -> list[str]:
+def missing_lines(reproduction: Reproduction, *, details: bool) -> list[str]:
     """Returns a line about runs that were not evaluated, no line if all or none were evaluated."""
-    if not 0 < len(found.missing) < len(found.systems):
+    if not 0 < len(reproduction.missing) < len(reproduction.systems):
         return []
-    shown = found.missing if details else found.missing[:SHOWN]
-    more = len(found.missing) - len(shown)
+    shown = reproduction.missing if details else reproduction.missing[:SHOWN]
+    more = len(reproduction.missing) - len(shown)
     return [f"not evaluated here: {', '.join(shown)}" + (f" and {more} more" if more else "")]
 
 

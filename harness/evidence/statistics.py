@@ -93,10 +93,10 @@ def compare_seeds(
         return None
     from scipy.stats import ttest_ind  # takes a second to import
 
-    found = ttest_ind(ours, theirs, equal_var=False)
-    interval = found.confidence_interval(confidence)
+    test = ttest_ind(ours, theirs, equal_var=False)
+    interval = test.confidence_interval(confidence)
     return WelchComparison(
-        mean(ours) - mean(theirs), float(interval.low), float(interval.high), float(found.pvalue)
+        mean(ours) - mean(theirs), float(interval.low), float(interval.high), float(test.pvalue)
     )
 
 

@@ -157,7 +157,7 @@ class Sources:
 
 
 def answers_at_a_look(
-    found: PValues, difference: object, level: float = AT_A_LOOK, draw_level: float = AT_A_LOOK
+    tests: PValues, difference: object, level: float = AT_A_LOOK, draw_level: float = AT_A_LOOK
 ) -> tuple[np.ndarray, np.ndarray]:
     """Returns the answers as positions in LEVELS and in DRAWS, for one study or many.
 
@@ -166,16 +166,16 @@ def answers_at_a_look(
     and sd, which few seeds do not widen. Not known: its p-values are nan.
     """
     side = np.where(np.asarray(difference) < 0, LEVELS.index("lower"), LEVELS.index("higher"))
-    off = np.where(found.level_differs < level, side, LEVELS.index("not known"))
-    where = np.where(found.same < level, LEVELS.index("within half a point"), off)
-    far = np.where(found.replicates < draw_level, DRAWS.index("outside"), DRAWS.index("at the edge"))
-    drawn = np.where(found.plug_in >= LEVEL, DRAWS.index("inside"), far)
-    return where, np.where(np.isnan(found.replicates), DRAWS.index("not known"), drawn)
+    off = np.where(tests.level_differs < level, side, LEVELS.index("not known"))
+    where = np.where(tests.same < level, LEVELS.index("within half a point"), off)
+    far = np.where(tests.replicates < draw_level, DRAWS.index("outside"), DRAWS.index("at the edge"))
+    drawn = np.where(tests.plug_in >= LEVEL, DRAWS.index("inside"), far)
+    return where, np.where(np.isnan(tests.replicates), DRAWS.index("not known"), drawn)
 
 
-def answers_by_sources(found: PValues, difference: object) -> tuple[np.ndarray, np.ndarray]:
+def answers_by_sources(tests: PValues, difference: object) -> tuple[np.ndarray, np.ndarray]:
     """Returns the answers from the p-values of sources, like `answers_at_a_look`."""
-    return answers_at_a_look(found, difference, LEVEL, AMONG_SOURCES)
+    return answers_at_a_look(tests, difference, LEVEL, AMONG_SOURCES)
 
 
 def judge(
@@ -200,13 +200,13 @@ def judge(
         return _judge_exact(statistics.mean(values) - reported, len(values), rounding)
     look = look_of(len(values) if in_order is None else in_order)
     used = values[: look or len(values)]
-    found = _judge_at(used, reported, bool(look), origin=origin, known=known, rounding=rounding)
+    judgement = _judge_at(used, reported, bool(look), origin=origin, known=known, rounding=rounding)
     apart = collapsed_runs(used) if look else []
     if not apart:
-        return found
+        return judgement
     rest = [value for value in used if value > apart[-1]]
     without = _judge_at(rest, reported, True, origin=origin, known=known, rounding=rounding)
-    return replace(found, collapsed=tuple(apart), without=without)
+    return replace(judgement, collapsed=tuple(apart), without=without)
 
 
 def _judge_at(
@@ -229,9 +229,9 @@ def _judge_at(
     if fault or not due or interval is None:
         return Judgement("inconclusive", "not known", "not known", difference, interval, count, fault=fault)
     sd = statistics.sample_sd(used)
-    found = p_values(difference, sd, count, origin=origin, known=known, rounding=rounding)
-    level, draw = _named(answers_at_a_look(found, difference))
-    p = over_looks(float(max(found.level_differs, found.replicates)))
+    tests = p_values(difference, sd, count, origin=origin, known=known, rounding=rounding)
+    level, draw = _named(answers_at_a_look(tests, difference))
+    p = over_looks(float(max(tests.level_differs, tests.replicates)))
     return Judgement(word_of(level, draw), level, draw, difference, interval, count, p)
 
 

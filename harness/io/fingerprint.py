@@ -81,14 +81,14 @@ class CodeBase:
         Imports inside functions are included, and so is the `__init__` of every parent package, which Python
         runs first.
         """
-        found: set[Path] = set()
+        files: set[Path] = set()
         waiting = [path for name in roots for path in self._files(name, needed_by="the list of roots")]
         while waiting:
             path = waiting.pop()
-            if path not in found:
-                found.add(path)
+            if path not in files:
+                files.add(path)
                 waiting += self._imports_of(path)
-        return sorted(found, key=self._labels.__getitem__)
+        return sorted(files, key=self._labels.__getitem__)
 
     def _imports_of(self, path: Path) -> set[Path]:
         if path not in self._imported:

@@ -157,13 +157,13 @@ def check_inputs(*folders: str, teacher: Mapping[str, str] | None = None) -> Non
             needed = name == record and folder.parent in (ARTEFACTS, CORPORA, TEACHERS)
             if not needed and not os.path.lexists(folder / name):
                 continue
-            found = read_manifest(folder / name, *STATED.get(folder.parent, ()), again=again)
+            manifest = read_manifest(folder / name, *STATED.get(folder.parent, ()), again=again)
             if folder.parent != TEACHERS or teacher is None:
                 continue
             for part, planned in teacher.items():
-                if found.get(part) != planned:
+                if manifest.get(part) != planned:
                     raise InputError(
-                        f"{folder}: vectors of {part} {found.get(part)}, the plan's is {planned}; {again}"
+                        f"{folder}: vectors of {part} {manifest.get(part)}, the plan's is {planned}; {again}"
                     )
-                if part in MADE_FROM and found.get(f"{part}_sha256") != sha256_of_folder(Path(planned)):
+                if part in MADE_FROM and manifest.get(f"{part}_sha256") != sha256_of_folder(Path(planned)):
                     raise InputError(f"{folder}: vectors of another {part} than {planned} is now; {again}")

@@ -119,10 +119,10 @@ def _has_keys(path: Path, keys: tuple[str, ...]) -> bool:
     if not keys:
         return True
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError):
         return False
-    return isinstance(found, dict) and set(keys) <= set(found)
+    return isinstance(content, dict) and set(keys) <= set(content)
 
 
 def _checked(path: Path, layout: Layout | None) -> Path:
@@ -167,9 +167,9 @@ def _check_replaceable(path: Path, output: Path, layout: Layout) -> None:
         return
     if os.path.ismount(output):
         raise InputError(f"{path}: is a mount point, which cannot be replaced; name a new folder in it")
-    found = _foreign_file(output, layout)
-    if found is not None and any(output.iterdir()):
-        raise InputError(f"{path}: contains other files ({found}); name a new folder for {layout.label}")
+    foreign = _foreign_file(output, layout)
+    if foreign is not None and any(output.iterdir()):
+        raise InputError(f"{path}: contains other files ({foreign}); name a new folder for {layout.label}")
 
 
 def _check_creatable(path: Path, output: Path, room: int) -> None:
@@ -234,10 +234,10 @@ def clear_leftovers(output: Path) -> None:
     leftovers."""
     pattern = re.compile(re.escape(f".{output.name}.") + r"[a-z0-9_]+" + re.escape(SUFFIX))
     try:
-        found = [name for name in os.listdir(output.parent) if pattern.fullmatch(name)]
+        leftovers = [name for name in os.listdir(output.parent) if pattern.fullmatch(name)]
     except OSError:  # missing or unreadable folder
         return
-    for folder in map(output.with_name, sorted(found)):
+    for folder in map(output.with_name, sorted(leftovers)):
         if not folder.is_dir() or folder.is_symlink():
             continue
         with _locked(folder) as free:

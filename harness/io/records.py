@@ -41,16 +41,16 @@ def read_object(path: Path, *keys: str, again: str) -> dict[str, Any]:
         fault = "not a regular file" if os.path.lexists(path) else "no such file"
         raise InputError(f"{path}: {fault}, expected a JSON object; {again}")
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: not JSON ({error}), expected a JSON object; {again}") from None
-    missing = [key for key in keys if not isinstance(found, dict) or key not in found]
-    if missing or not isinstance(found, dict):
+    missing = [key for key in keys if not isinstance(content, dict) or key not in content]
+    if missing or not isinstance(content, dict):
         named = f" with {', '.join(missing)}" if missing else ""
         raise InputError(f"{path}: not a JSON object{named}, expected one; {again}")
-    if DIGEST in found and not has_own_digest(found):
+    if DIGEST in content and not has_own_digest(content):
         raise InputError(f"{path}: checksum mismatch, the file is damaged; {again}")
-    return {key: value for key, value in found.items() if key != DIGEST}
+    return {key: value for key, value in content.items() if key != DIGEST}
 
 
 def read_manifest(path: Path, *keys: str, again: str) -> dict[str, Any]:

@@ -93,23 +93,23 @@ class Pipeline:
         these files differs from the file on disk. The list may be too long: a dependency may turn out
         unchanged, and the run cache may have a stage. Errors: InputError if a stage's state cannot be read.
         """
-        known, found = known or {}, dict[str, None]()
+        known, changed = known or {}, dict[str, None]()
         news = {name: differing(files) for name, files in known.items()}
         for name, needs in self.order.items():
             stage = self._stages[name]
             reads = {Path(os.path.relpath(dep.fs_path)) for dep in stage.deps}
-            written = {path for need in found.keys() & needs & news.keys() for path in news[need]}
+            written = {path for need in changed.keys() & needs & news.keys() for path in news[need]}
             try:
                 with _stage_errors():
                     if (
-                        found.keys() & (needs - news.keys())
+                        changed.keys() & (needs - news.keys())
                         or any(reads & {path, *path.parents} for path in written)
                         or stage.changed(upstream=self._upstream[name])
                     ):
-                        found[name] = None
+                        changed[name] = None
             except StageError as error:
                 raise InputError(f"{name}: {error}; see `dvc status`") from error
-        return list(found)
+        return list(changed)
 
     def job(self, name: str, *, with_inputs: bool) -> Job:
         """Returns the commands of a stage with the variables that DVC sets for them.
@@ -122,8 +122,8 @@ class Pipeline:
         stage, inputs = self._stages[name], ""
         if with_inputs:
             with suppress(DvcException, OSError):
-                found = [stage.cmd, *(f"{dep.def_path} {dep.get_hash()}" for dep in stage.deps)]
-                inputs = hashlib.sha256(json.dumps(found).encode()).hexdigest()
+                parts = [stage.cmd, *(f"{dep.def_path} {dep.get_hash()}" for dep in stage.deps)]
+                inputs = hashlib.sha256(json.dumps(parts).encode()).hexdigest()
         return Job(
             name,
             self.commands[name],

@@ -91,7 +91,7 @@ class Progress:
         """Returns the seconds of each stage: of another seed, otherwise the estimate scaled by measured /
         estimated seconds of its kind, otherwise the mean of its kind; None if a stage has none of these.
         """
-        found: dict[str, float] = {}
+        estimates: dict[str, float] = {}
         took: dict[str, list[float]] = {}
         for stage, seconds in self._took.items():
             for group in (SEED.sub("", stage), _kind(stage)):
@@ -100,14 +100,14 @@ class Progress:
         for stage in stages:
             kind = _kind(stage)
             if SEED.sub("", stage) in took:
-                found[stage] = fmean(took[SEED.sub("", stage)])
+                estimates[stage] = fmean(took[SEED.sub("", stage)])
             elif stage in self.guesses:
-                found[stage] = self.guesses[stage] * ratios.get(kind, 1.0)
+                estimates[stage] = self.guesses[stage] * ratios.get(kind, 1.0)
             elif kind in took:
-                found[stage] = fmean(took[kind])
+                estimates[stage] = fmean(took[kind])
             else:
                 return None
-        return found
+        return estimates
 
     def _ratio(self, kind: str) -> float:
         known = [stage for stage in self._took if _kind(stage) == kind and stage in self.guesses]

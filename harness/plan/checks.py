@@ -85,10 +85,10 @@ def _check_parent(params: Params, run: Run, kind: Any, where: str) -> None:
         return
     if run.parent_folder is None:
         raise InputError(f"{where}: {run.method} needs {KINDS[kind]} as `parent`")
-    found = "teacher" if run.parent_folder.parent == TEACHERS else "encoder"
-    if found != kind:
+    actual = "teacher" if run.parent_folder.parent == TEACHERS else "encoder"
+    if actual != kind:
         raise InputError(
-            f"{where}: parent {run.parent} is {KINDS[found]}, {run.method} expects {KINDS[kind]}"
+            f"{where}: parent {run.parent} is {KINDS[actual]}, {run.method} expects {KINDS[kind]}"
         )
     if kind == "encoder" and _is_word_vectors(params, run.parent):
         raise InputError(
@@ -102,15 +102,15 @@ def _check_corpus(params: Params, run: Run, augmentations: int, where: str) -> N
     if source is not None and source.kind != "corpus":
         raise InputError(f"{where}: corpus {name} is a source of {source.kind}, expected a corpus")
     if derived:
-        found = len(params.corpora[name].views)
+        available = len(params.corpora[name].views)
     elif source is not None and not any(file.endswith(".tsv") for file in source.files):
-        found = 0
+        available = 0
     else:
         return  # the columns of a fetched table are known only after the download
-    if found < augmentations:
+    if available < augmentations:
         raise InputError(
-            f"{where}: corpus {name} has {found or 'no'} augmentations, {run.method} reads {augmentations} "
-            "of every sentence"
+            f"{where}: corpus {name} has {available or 'no'} augmentations, {run.method} reads "
+            f"{augmentations} of every sentence"
         )
 
 

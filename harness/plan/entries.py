@@ -269,12 +269,12 @@ class Params(DeclaredModel):
 
         Errors: InputError if one of its links is missing.
         """
-        name, found = reader, []
+        name, folders = reader, []
         while name in self.reads:
             link = self.reads[name]
-            found.append(link.source)
+            folders.append(link.source)
             if link.after == link.source:
-                return sorted(found)
+                return sorted(folders)
             name = Path(link.after).stem
         raise InputError(f"{PARAMS}: {name!r} is not in `reads`, and {reader} needs it; run `sentbench plan`")
 
@@ -316,8 +316,8 @@ def read_plan() -> Params:
 def written_digest(path: Path = PARAMS) -> str | None:
     """Returns the digest stated in the file, None if it states none."""
     lines = path.read_text(encoding="utf-8").splitlines()
-    found = (line.removeprefix(DIGEST) for line in lines[:5] if line.startswith(DIGEST))
-    return next(found, None)
+    digests = (line.removeprefix(DIGEST) for line in lines[:5] if line.startswith(DIGEST))
+    return next(digests, None)
 
 
 def write_params(params: Params, path: Path = PARAMS) -> bool:

@@ -131,14 +131,14 @@ class Estimate:
 
     def bases(self) -> dict[Device, list[str]]:
         """Returns the basis of each device's hours."""
-        found: dict[Device, dict[str, None]] = {device: {} for device in DEVICES}
+        notes: dict[Device, dict[str, None]] = {device: {} for device in DEVICES}
         for run in self.params.runs.values():
             shape = self.shape(run.backbone_name)
             if shape is None:
                 continue
             for device in DEVICES:
-                found[device][self.times.rate(device, shape, run.train["precision"]).source] = None
-        return {device: list(sources) for device, sources in found.items()}
+                notes[device][self.times.rate(device, shape, run.train["precision"]).source] = None
+        return {device: list(sources) for device, sources in notes.items()}
 
     def _cost(self, work: Mapping[Device, float], shape: Shape, precision: Precision, disk: float) -> Cost:
         hours = {

@@ -51,7 +51,7 @@ def with_needs(
             "backbones": backbones,
             "corpora": corpora,
             "teachers": dict(sorted(teachers.items())),
-            "reads": dict(link for reader, found in reads.items() for link in _chain(reader, found)),
+            "reads": dict(link for reader, read in reads.items() for link in _chain(reader, read)),
             "runs": {key: run.model_dump() for key, run in runs.items()},
         }
     )
@@ -64,15 +64,15 @@ def narrowed(runs: Mapping[str, Run], shown: Sequence[str], providers: Sequence[
     """
     from harness.tasks.registry import SELECTION, members, sources_of
 
-    found: dict[str, Run] = {}
+    narrowed_runs: dict[str, Run] = {}
     for key, run in runs.items():
         read = partial(sources_of, text=run.text, providers=providers)
         needed, tasks = set(read([*shown, *SELECTION])), list[str]()
         for name in run.tasks:
             kept = [part for part in members(name) if needed.issuperset(read([part]))]
             tasks += [name] if len(kept) == len(members(name)) else kept
-        found[key] = run.model_copy(update={"tasks": tasks or run.tasks})
-    return found
+        narrowed_runs[key] = run.model_copy(update={"tasks": tasks or run.tasks})
+    return narrowed_runs
 
 
 def _teachers_of(runs: Iterable[Run], declared: Mapping[str, DeclaredBackbone]) -> dict[str, dict[str, Any]]:
@@ -99,9 +99,9 @@ def _reads_of(runs: Iterable[Run], providers: Sequence[str]) -> dict[str, list[s
     reads: dict[str, set[str]] = {}
     for run in runs:
         for reader, tasks in (("selection", SELECTION), ("evaluation", run.tasks)):
-            found = sources_of(tasks, text=run.text, providers=providers)
-            reads.setdefault(f"{reader}-{run.text}", set()).update(found)
-    return {reader: sorted(found) for reader, found in sorted(reads.items())}
+            names = sources_of(tasks, text=run.text, providers=providers)
+            reads.setdefault(f"{reader}-{run.text}", set()).update(names)
+    return {reader: sorted(names) for reader, names in sorted(reads.items())}
 
 
 def _add_backbone(

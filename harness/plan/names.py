@@ -31,8 +31,8 @@ def limited_tasks(
     recipes: Mapping[str, Recipe], names: Iterable[str], tables: Mapping[str, TableSpec]
 ) -> dict[str, Collection[str]]:
     """Returns the tasks of plan names that limit tasks: tables, figures, recipes with `tasks`."""
-    found = {name: _named(recipes, name, tables)[1] for name in names}
-    return {name: tasks for name, tasks in found.items() if tasks}
+    limits = {name: _named(recipes, name, tables)[1] for name in names}
+    return {name: tasks for name, tasks in limits.items() if tasks}
 
 
 def select(

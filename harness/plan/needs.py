@@ -29,13 +29,13 @@ class Need(NamedTuple):
 
     what: str
     met: bool
-    found: str
+    state: str
     provide: str
 
     @property
     def line(self) -> str:
         """The requirement in one line, with the way to provide it if it is not met."""
-        return f"{self.what}: {self.found}" + ("" if self.met else f"; {self.provide}")
+        return f"{self.what}: {self.state}" + ("" if self.met else f"; {self.provide}")
 
 
 def needs_of(params: Params, estimate: Estimate) -> list[Need]:
@@ -102,8 +102,8 @@ def _disk(params: Params, estimate: Estimate) -> Need:
     total = [cost.disk for cost in (*costs, estimate.teachers(), estimate.data(), estimate.corpora()) if cost]
     wanted = sum(total) + COPIES_OF_A_RESUME_POINT * FLOAT_BYTES * largest
     free = shutil.disk_usage(Path()).free
-    found = f"{free / GIGABYTE:,.0f} GB free, {wanted / GIGABYTE:,.0f} GB estimated"
-    return Need("disk", free >= wanted, found, "free space, or plan fewer runs with --seeds or --backbone")
+    state = f"{free / GIGABYTE:,.0f} GB free, {wanted / GIGABYTE:,.0f} GB estimated"
+    return Need("disk", free >= wanted, state, "free space, or plan fewer runs with --seeds or --backbone")
 
 
 def _gpu(params: Params, estimate: Estimate) -> Iterator[Need]:
@@ -113,8 +113,8 @@ def _gpu(params: Params, estimate: Estimate) -> Iterator[Need]:
     import torch
 
     if not torch.cuda.is_available():
-        found = f"no CUDA device, about {hours:,.0f} hours on this machine's cores without one"
+        state = f"no CUDA device, about {hours:,.0f} hours on this machine's cores without one"
         provide = "run the plan on a machine with a GPU, or fewer of its systems with --backbone"
-        yield Need("gpu", False, found, provide)
+        yield Need("gpu", False, state, provide)
         return
     yield Need("gpu", True, torch.cuda.get_device_name(), "")

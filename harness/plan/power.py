@@ -64,13 +64,13 @@ def propose_seeds(params: Params, scores: Path, *, power: float, delta: float) -
 
 def seed_scores(results: Sequence[ResultFile]) -> dict[tuple[str, str], list[float]]:
     """Returns the mean test correlations of trained runs by system and backbone, in points."""
-    found: dict[tuple[str, str], list[float]] = {}
+    by_system: dict[tuple[str, str], list[float]] = {}
     for result in results:
         values = [score.value for score in result.scores if _of_a_test_set(score)]
         if values and result.selection.last_step > 0:
-            scores = found.setdefault((result.run.id, result.run.backbone), [])
+            scores = by_system.setdefault((result.run.id, result.run.backbone), [])
             scores.append(100 * statistics.mean(values))
-    return found
+    return by_system
 
 
 def shrunk(values: Sequence[float], pool: PlannedSd | None) -> PlannedSd | None:

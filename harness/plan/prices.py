@@ -42,7 +42,7 @@ def seed_prices(
     seeds: defaultdict[str, defaultdict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for key, run in params.runs.items():
         seeds[run.id][run.backbone_name].append(key)
-    found = {}
+    prices = {}
     for system in homes:
         for backbone, keys in seeds[system].items():
             one = _needed(params, keys[0])
@@ -52,26 +52,26 @@ def seed_prices(
             command = f"sentbench plan {homes[system]}/{system}"
             if len(seeds[system]) > 1:
                 command += f" --backbone {backbone}"
-            found[system, backbone] = Price(
+            prices[system, backbone] = Price(
                 command,
                 {SEED.sub("", folder): hours[folder] for folder in one - shared},
                 {folder: hours[folder] for folder in shared},
                 ", ".join(sorted({path.name for path in corpora if path.parent == CORPORA})),
             )
-    return found
+    return prices
 
 
 def _needed(params: Params, key: str) -> set[str]:
     """Returns the folders of a run, of the runs that it needs, and of the teachers' vectors."""
-    found, wanted = set(), [f"{ARTEFACTS}/{key}"]
+    folders, wanted = set(), [f"{ARTEFACTS}/{key}"]
     while wanted:
         folder = wanted.pop()
-        found.add(folder)
+        folders.add(folder)
         if Path(folder).parent == ARTEFACTS:
             run = params.runs[Path(folder).name]
             needed = [run.parent, run.backbone]
             wanted += [path for path in needed if Path(path).parent in (ARTEFACTS, TEACHERS)]
-    return found
+    return folders
 
 
 def _hours(params: Params, device: Device) -> dict[str, float]:

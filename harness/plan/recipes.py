@@ -211,10 +211,10 @@ def _check_names(recipes: Mapping[str, Recipe]) -> None:
             for taken in recipe.takes
             for backbone in taken.backbones
         ]
-        for told, name, known in named:
+        for where, name, known in named:
             if name not in known:
                 raise InputError(
-                    f"{told}, which no recipe declares{near_matches(name, known)}; correct the recipe"
+                    f"{where}, which no recipe declares{near_matches(name, known)}; correct the recipe"
                 )
 
 

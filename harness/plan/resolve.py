@@ -70,21 +70,21 @@ def resolve(
     _check_origins(known, cuts, derived)
 
     def runs_of(systems: Mapping[str, System]) -> dict[str, Run]:
-        runs = RunCollector(known, derived)
+        collector = RunCollector(known, derived)
         for system, entry in systems.items():
             for backbone in entry.backbones:
                 if backbones is None or backbone in backbones:
                     for seed in entry.first_seeds(seeds):
-                        runs.add(system, backbone, seed)
-        return runs.found
+                        collector.add(system, backbone, seed)
+        return collector.runs
 
-    found, providers = runs_of(chosen), _providers(recipes, names)
+    resolved, providers = runs_of(chosen), _providers(recipes, names)
     limited = limited_tasks(recipes, names, tables)
     shown = [task for tasks in limited.values() for task in tasks]
     if shown:
         others = [name for name in names if name not in limited]
-        found = narrowed(found, shown, providers) | runs_of(select(recipes, others, tables))
-    return with_needs(found, list(names), providers, cuts, derived)
+        resolved = narrowed(resolved, shown, providers) | runs_of(select(recipes, others, tables))
+    return with_needs(resolved, list(names), providers, cuts, derived)
 
 
 def _check_origins(
@@ -99,7 +99,7 @@ def _check_origins(
         ("corpus", {name: [of.origin, of.tool] for name, of in corpora.items()}),
     ):
         try:
-            check_chains({name: {one for one in found if one} for name, found in origins.items()})
+            check_chains({name: {one for one in folders if one} for name, folders in origins.items()})
         except ValueError as error:
             raise InputError(f"{kind} of recipes/: {error}") from None
 
@@ -112,12 +112,12 @@ class RunCollector:
 
     systems: Mapping[str, System]
     derived: Mapping[str, DeclaredCorpus]
-    found: dict[str, Run] = field(default_factory=dict)
+    runs: dict[str, Run] = field(default_factory=dict)
 
     def add(self, system: str, backbone: str, seed: int) -> str:
         """Adds a run after its parent and its start; returns its key."""
         key = f"{system}__{backbone}__s{seed}"
-        if key in self.found:
+        if key in self.runs:
             return key
         entry = self.systems[system]
         corpus = corpus_folder(entry.corpus, self.derived)
@@ -135,7 +135,7 @@ class RunCollector:
         settings: dict[str, Any] = entry.model_dump(
             exclude={"backbones", "seeds", "start", "preset", "no_verdict", *needs}
         )
-        self.found[key] = validated(Run, {**settings, **needs, "seed": seed}, where=f"run {key}")
+        self.runs[key] = validated(Run, {**settings, **needs, "seed": seed}, where=f"run {key}")
         return key
 
     def _folder(self, parent: Parent, user: str, corpus: str, backbone: str, seed: int) -> str:
@@ -192,8 +192,11 @@ class KnownRuns:
         params = self.params(key)
         if params is None:
             return None
-        told = params.runs[key].described(key)
-        return {name: told[name] for name in ("key", "id", "method", "variant", "seed", "backbone", "recipe")}
+        description = params.runs[key].described(key)
+        return {
+            name: description[name]
+            for name in ("key", "id", "method", "variant", "seed", "backbone", "recipe")
+        }
 
 
 def in_setting_of(

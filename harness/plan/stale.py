@@ -19,8 +19,8 @@ PARTS = ("sources", "backbones", "corpora", "teachers", "runs")
 
 def warn_if_stale(recipes: Mapping[str, Recipe] | None = None) -> None:
     """Prints the line of `stale`, if the plan is stale. recipes: pass them if they are already loaded."""
-    if told := stale(recipes=recipes):
-        print(f"sentbench: {told}", file=sys.stderr)
+    if line := stale(recipes=recipes):
+        print(f"sentbench: {line}", file=sys.stderr)
 
 
 def stale(path: Path = PARAMS, recipes: Mapping[str, Recipe] | None = None) -> str | None:
@@ -32,15 +32,15 @@ def stale(path: Path = PARAMS, recipes: Mapping[str, Recipe] | None = None) -> s
     with suppress(InputError):
         params = read_params(path)
         command, given = planned_again(params, recipes or load_recipes())
-        found = list(differences(params, given))
-        if found:
-            more = f", and {len(found) - 1} more" if len(found) > 1 else ""
+        changes = list(differences(params, given))
+        if changes:
+            more = f", and {len(changes) - 1} more" if len(changes) > 1 else ""
             if written_digest(path) not in (None, params.digest()):
                 return (
                     f"{path} was changed after it was written (`dvc exp run -S`, or by hand): "
-                    f"{found[0]}{more}; `{command}` undoes it"
+                    f"{changes[0]}{more}; `{command}` undoes it"
                 )
-            return f"{path} is older than the recipes: {found[0]}{more}; run `{command}`"
+            return f"{path} is older than the recipes: {changes[0]}{more}; run `{command}`"
     return None
 
 
@@ -80,17 +80,17 @@ def differences(params: Params, given: Params) -> Iterator[str]:
         for key in [*ours, *(key for key in theirs if key not in ours)]:
             name = key.partition("__s")[0]
             if key not in theirs:
-                told = f"{name} is no longer planned"
+                change = f"{name} is no longer planned"
             elif key not in ours:
-                told = f"{name} is new"
+                change = f"{name} is new"
             else:
                 changed = _first_change(ours[key].model_dump(), theirs[key].model_dump())
                 if changed is None:
                     continue
-                told = "{}: {} is {!r}, recipes give {!r}".format(name, *changed)
-            if told not in seen:
-                seen.add(told)
-                yield told
+                change = "{}: {} is {!r}, recipes give {!r}".format(name, *changed)
+            if change not in seen:
+                seen.add(change)
+                yield change
 
 
 def _first_change(

@@ -113,10 +113,10 @@ class StatedTime(DeclaredModel):
 
     def beside(self, estimated: float) -> str:
         """Returns a line with both times; estimated: our GPU hours of one seed."""
-        told = f"{self.gpu_hours:g} stated by {self.source} ({self.hardware})"
+        stated = f"{self.gpu_hours:g} stated by {self.source} ({self.hardware})"
         reason = f": {self.note}" if self.note else ""
         seed = f"a seed of {self.system} on {self.backbone}"
-        return f"{seed}: {estimated:.3g} GPU hours estimated, {told}{reason}"
+        return f"{seed}: {estimated:.3g} GPU hours estimated, {stated}{reason}"
 
 
 class Rate(NamedTuple):

@@ -66,7 +66,7 @@ def classify(
     chosen = np.array([[protocol.grid[int(np.argmax(grid))]] for grid in grids])
     final = fitted([_final_fold(fold.train, protocol) for fold in outer], chosen)
     classed = [final.predict(i, 0, fold.dev) for i, fold in enumerate(outer)]
-    tests = [_percentage(found, labels[fold.dev]) for found, fold in zip(classed, outer, strict=True)]
+    tests = [_percentage(assigned, labels[fold.dev]) for assigned, fold in zip(classed, outer, strict=True)]
     dev, test = (float(round(np.mean(values), 2)) for values in (list(map(max, grids)), tests))
     return Outcome(dev, test, classed[0] if whole else None)
 

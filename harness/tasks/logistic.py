@@ -59,8 +59,8 @@ class Features:
         """Returns the features of `rows` [n] and a constant 1 as [n, D + 1], fp32."""
         if self.dense is not None:
             return self.dense.index_select(0, rows)
-        found = self.combine(*(self.vectors.index_select(0, side[rows]) for side in self.sides))
-        return torch.cat([found, found.new_ones(len(found), 1)], dim=1)
+        features = self.combine(*(self.vectors.index_select(0, side[rows]) for side in self.sides))
+        return torch.cat([features, features.new_ones(len(features), 1)], dim=1)
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,10 @@ def own_pairs_task(pairs: str | Path | Iterable[Any], name: str | None = None) -
     """
     if isinstance(pairs, str | Path):
         path = Path(pairs)
-        found, name = read_own_pairs(path), name or path.stem
+        scored, name = read_own_pairs(path), name or path.stem
     else:
-        found, name = scored_pairs_of(enumerated(pairs), name or "pairs"), name or "pairs"
-    return StsTask(name, "", lambda folder: {"all": found}, folder=Path())
+        scored, name = scored_pairs_of(enumerated(pairs), name or "pairs"), name or "pairs"
+    return StsTask(name, "", lambda folder: {"all": scored}, folder=Path())
 
 
 def is_own(task: Task) -> bool:
@@ -33,12 +33,12 @@ def is_own(task: Task) -> bool:
 def enumerated(rows: Iterable[Any]) -> list[tuple[str, tuple[Any, Any, Any]]]:
     """Returns rows with their numbers for messages. Errors: InputError unless each row has three values."""
     try:
-        found = [tuple(row) for row in rows]
+        tuples = [tuple(row) for row in rows]
     except TypeError:
         raise InputError("pairs: expected a file or rows of two sentences and a score") from None
-    wrong = next((number for number, row in enumerate(found, 1) if len(row) != 3), None)
+    wrong = next((number for number, row in enumerate(tuples, 1) if len(row) != 3), None)
     if wrong is not None:
         raise InputError(
-            f"pairs: row {wrong} has {len(found[wrong - 1])} values, expected two sentences and a score"
+            f"pairs: row {wrong} has {len(tuples[wrong - 1])} values, expected two sentences and a score"
         )
-    return [(f"row {number}", row) for number, row in enumerate(found, 1)]
+    return [(f"row {number}", row) for number, row in enumerate(tuples, 1)]

@@ -22,15 +22,15 @@ def read_declarations() -> tuple[dict[str, Declaration], dict[str, str]]:
 
     Errors: InputError if two declarations have the same name.
     """
-    found: dict[str, Declaration] = {}
+    tasks: dict[str, Declaration] = {}
     modules: dict[str, str] = {}
     files = sorted(module.name for module in iter_modules(declared.__path__))
     for module in [*(f"{declared.__name__}.{file}" for file in files), *TASK_MODULES]:
         for task in import_module(module).TASKS:
-            if task.name in found:
+            if task.name in tasks:
                 raise InputError(f"{module}: task {task.name!r} exists; rename it")
-            found[task.name], modules[task.name] = task, module
-    return found, modules
+            tasks[task.name], modules[task.name] = task, module
+    return tasks, modules
 
 
 TASKS: dict[str, Declaration] = {}
@@ -45,9 +45,9 @@ def reread() -> None:
 
     reload(own)
     tasks, modules = read_declarations()
-    for known, found in ((TASKS, tasks), (MODULES, modules)):
+    for known, current in ((TASKS, tasks), (MODULES, modules)):
         known.clear()
-        known.update(found)  # type: ignore[arg-type]
+        known.update(current)  # type: ignore[arg-type]
     SUITES.clear()
     for task in TASKS.values():
         if task.suite is not None:

@@ -141,13 +141,13 @@ def _tied_groups(similarities: np.ndarray, relevant: np.ndarray) -> Iterator[tup
     `ranked` and `found` count candidates and relevant candidates above the run, `size` and `hits` within it.
     """
     _, run = np.unique(-similarities, return_inverse=True)
-    ranked = found = 0
+    ranked = relevant_above = 0
     for size, hits in zip(np.bincount(run), np.bincount(run, weights=relevant), strict=True):
-        yield ranked, found, int(size), int(hits)
-        ranked, found = ranked + int(size), found + int(hits)
+        yield ranked, relevant_above, int(size), int(hits)
+        ranked, relevant_above = ranked + int(size), relevant_above + int(hits)
 
 
-def _precision_sum(ranked: int, found: int, size: int, hits: int) -> float:
+def _precision_sum(ranked: int, above: int, size: int, hits: int) -> float:
     """Returns the expected sum of precisions at the relevant candidates of a run.
 
     Rank j of the run is relevant with probability hits/size, and then each of the j - 1 ranks before it
@@ -155,15 +155,15 @@ def _precision_sum(ranked: int, found: int, size: int, hits: int) -> float:
     """
     before = (hits - 1) / (size - 1) if size > 1 else 0.0
     ranks = range(1, size + 1)
-    return hits / size * sum((found + 1 + (j - 1) * before) / (ranked + j) for j in ranks)
+    return hits / size * sum((above + 1 + (j - 1) * before) / (ranked + j) for j in ranks)
 
 
-def _relevant_above(cut: int, ranked: int, found: int, size: int, hits: int) -> float:
+def _relevant_above(cut: int, ranked: int, above: int, size: int, hits: int) -> float:
     """Returns the expected number of relevant candidates of a run among the first `cut` of the ranking."""
     return hits / size * min(max(cut - ranked, 0), size)
 
 
-def _reciprocal_rank(ranked: int, found: int, size: int, hits: int) -> float:
+def _reciprocal_rank(ranked: int, above: int, size: int, hits: int) -> float:
     """Returns the expected 1/rank of the first relevant candidate if it is in this run.
 
     It is at rank j if all others are behind it: in C(size - j, hits - 1) of C(size, hits) orders.

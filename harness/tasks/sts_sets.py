@@ -39,13 +39,13 @@ def sts_task(name: str, text: str, source: str, *, folder: Path | None = None) -
         if name.endswith("-part"):
             return _read_part(path, name.removesuffix("-part"), form=text, source=source)
         if name == "SICKR":
-            found = {"test": read_sick(path / "SICK_test_annotated.txt")}
+            parts = {"test": read_sick(path / "SICK_test_annotated.txt")}
         elif text == "raw" or name == "SICKR-mteb":
-            found = {"test": read_pairs_jsonl(path / "test.jsonl")}
+            parts = {"test": read_pairs_jsonl(path / "test.jsonl")}
         else:
             years = read_senteval_sts(path)
-            found = {subset.removeprefix("surprise."): pairs for subset, pairs in years.items()}
-        return {subset: _in_form(pairs, text) for subset, pairs in found.items()}
+            parts = {subset.removeprefix("surprise."): pairs for subset, pairs in years.items()}
+        return {subset: _in_form(pairs, text) for subset, pairs in parts.items()}
 
     return StsTask(name, source, read, folder=folder)
 
@@ -59,12 +59,12 @@ def hard_length_task(whole: StsTask, arguments: Sequence[str]) -> StsTask:
     base, given = f"{whole.name}-hard-length", ":".join(arguments)
     number, count = r"=(\d+(?:\.\d+)?)", r"=(\d+)"
     form = rf"positive{number}:negative{number}:longer{count}:closer{count}"
-    found = re.fullmatch(form, given, flags=re.ASCII)
-    if found is None or not float(found[2]) < float(found[1]):
+    match = re.fullmatch(form, given, flags=re.ASCII)
+    if match is None or not float(match[2]) < float(match[1]):
         raise InputError(
             f"task {base}: thresholds {given!r}, expected {base}:{THRESHOLDS} with negative below positive"
         )
-    positive, negative, longer, closer = float(found[1]), float(found[2]), int(found[3]), int(found[4])
+    positive, negative, longer, closer = float(match[1]), float(match[2]), int(match[3]), int(match[4])
 
     def read(path: Path) -> Subsets:
         pairs = [pair for subset in whole.read(path).values() for pair in subset]

@@ -46,8 +46,8 @@ class _Negated:
         self.loss = loss
 
     def __call__(self, batch: Batch) -> Loss:
-        found = self.loss(batch)
-        return Loss(-found.total, found.parts)
+        result = self.loss(batch)
+        return Loss(-result.total, result.parts)
 
 
 class _Permuted:
@@ -57,14 +57,14 @@ class _Permuted:
         self.vectors, self.name, self.read = vectors, name, False
 
     def __call__(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        found = self.vectors(batch)
-        pair = isinstance(found, tuple) and len(found) == 2 and all(isinstance(one, Tensor) for one in found)
-        if not pair or found[0].shape != found[1].shape:
+        views = self.vectors(batch)
+        pair = isinstance(views, tuple) and len(views) == 2 and all(isinstance(one, Tensor) for one in views)
+        if not pair or views[0].shape != views[1].shape:
             raise InputError(
                 f"{self.name}: control permuted needs two views of equal shape from `vectors`; leave it out"
             )
         self.read = True
-        return found[0], found[1].roll(1, 0)
+        return views[0], views[1].roll(1, 0)
 
 
 class _Reads:
@@ -75,9 +75,9 @@ class _Reads:
 
     def __call__(self, batch: Batch) -> Loss:
         self.views.read = False
-        found: Loss = self.loss(batch)
+        result: Loss = self.loss(batch)
         if not self.views.read:
             raise InputError(
                 f"{self.views.name}: control permuted needs a `loss` that reads `vectors`; leave it out"
             )
-        return found
+        return result

@@ -245,8 +245,8 @@ class SentenceEncoder(nn.Module):
                 lengths = np.array([len(row) for row in ids])
                 batches = plan_batches(lengths, token_budget=budget)
                 parts = [[ids[index] for index in batch] for batch in batches]
-                for batch, found in zip(batches, many_at_once(self._encode_ids, parts), strict=True):
-                    vectors[start + batch] = found
+                for batch, encoded in zip(batches, many_at_once(self._encode_ids, parts), strict=True):
+                    vectors[start + batch] = encoded
                     bar.update(len(batch))
         return vectors if len(distinct) == len(inverse) else vectors[inverse]
 

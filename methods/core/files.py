@@ -113,10 +113,10 @@ def sha256_of(path: Path) -> str:
     with path.open("rb") as file:
         state = _state(file.fileno())
         if state not in _HASHES:
-            found = hashlib.file_digest(file, "sha256").hexdigest()
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
             if state != _state(file.fileno()) or time.time_ns() - max(state[-2:]) < SETTLED:
-                return found
-            _HASHES[state] = found
+                return digest
+            _HASHES[state] = digest
         return _HASHES[state]
 
 

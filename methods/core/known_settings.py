@@ -171,10 +171,10 @@ def check_other_files(weights: Path) -> None:
 def _transformer(weights: Path) -> dict[str, Any]:
     for name in TRANSFORMER_FILES:
         if (weights / name).is_file():
-            found: dict[str, Any] = read_json(weights / name)
-            _check(weights / name, found, TRANSFORMER)
-            if found:
-                return found
+            settings: dict[str, Any] = read_json(weights / name)
+            _check(weights / name, settings, TRANSFORMER)
+            if settings:
+                return settings
     return {}
 
 
@@ -200,9 +200,9 @@ def _settings(place: Path, accepted: Mapping[str, Accepts]) -> dict[str, Any]:
     path = place / "config.json"
     if not path.is_file():
         raise OtherWay(f"{place}: no config.json")
-    found: dict[str, Any] = read_json(path)
-    _check(path, found, accepted)
-    return found
+    settings: dict[str, Any] = read_json(path)
+    _check(path, settings, accepted)
+    return settings
 
 
 def _check(path: Path, values: Mapping[str, Any], accepted: Mapping[str, Accepts]) -> None:

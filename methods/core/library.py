@@ -82,8 +82,8 @@ class LibraryEncoder:
         """
         distinct, inverse = unique(texts)
         with in_one_line(self.folder, "a model of these texts"):
-            found = self.model.encode(distinct, batch_size=batch_size, show_progress_bar=progress)
-        return np.asarray(found, dtype=np.float32)[inverse]
+            vectors = self.model.encode(distinct, batch_size=batch_size, show_progress_bar=progress)
+        return np.asarray(vectors, dtype=np.float32)[inverse]
 
     def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
         """Returns the ids of each text with special tokens, truncated, without the prompt."""

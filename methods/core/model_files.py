@@ -51,12 +51,12 @@ def read_json(path: Path, kind: type = dict) -> Any:
     """Returns the JSON object, or value of another `kind`, in a file. Errors: InputError for any other
     content."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
         raise InputError(f"{path}: not a JSON file ({error}); get the file again") from None
-    if not isinstance(found, kind):
-        raise InputError(f"{path}: holds a {type(found).__name__}, expected a {kind.__name__}")
-    return found
+    if not isinstance(content, kind):
+        raise InputError(f"{path}: holds a {type(content).__name__}, expected a {kind.__name__}")
+    return content
 
 
 def module_list(path: Path) -> list[dict[str, Any]]:
@@ -117,8 +117,8 @@ def check_stored(folder: Path) -> None:
     if any((folder / name).is_file() for name in STORED):
         return
     others = ("tf_model.h5", "flax_model.msgpack", "*.onnx", "*.gguf", "*.bin", "*.safetensors", "*.pt")
-    found = sorted(path.name for pattern in others for path in folder.glob(pattern))
-    instead = f", has {found[0]}" if found else ""
+    unread = sorted(path.name for pattern in others for path in folder.glob(pattern))
+    instead = f", has {unread[0]}" if unread else ""
     raise InputError(f"{folder}: no weights{instead}; expected {WEIGHTS} or {PICKLED}")
 
 

@@ -81,8 +81,8 @@ def read_any(folder: Path, *, pooling: str | None = None) -> Read:
         return Read(encoder, [instead] if instead else [])
     except OtherWay as why:
         made = library_encoder(folder, pooling=given)
-        told = f"{why}: computed by sentence-transformers, which is slower"
-        return Read(made, [told, *([made.instead] if made.instead else [])])
+        note = f"{why}: computed by sentence-transformers, which is slower"
+        return Read(made, [note, *([made.instead] if made.instead else [])])
 
 
 def _stated(folder: Path) -> str | None:
@@ -152,8 +152,8 @@ def _first_dtype(weights: Path) -> str:
     path = next((weights / name for name in names if (weights / name).is_file()), None)
     if path is not None:
         with in_one_line(path), safe_open(path, framework="pt") as file:
-            found = [file.get_slice(key).get_dtype() for key in file.keys()]  # noqa: SIM118
-        return DTYPES.get(next((name for name in found if "F" in name), "F32"), "of another type")
+            dtypes = [file.get_slice(key).get_dtype() for key in file.keys()]  # noqa: SIM118
+        return DTYPES.get(next((name for name in dtypes if "F" in name), "F32"), "of another type")
     if (weights / PICKLED).is_file():
         with in_one_line(weights / PICKLED):
             state = torch.load(weights / PICKLED, map_location="cpu", weights_only=True)
@@ -178,7 +178,7 @@ def _check_vectors(encoder: SentenceEncoder, weights: Path) -> None:
     tokens = encoder.tokenize(PROBES[:2])
     with evaluating(encoder):
         expected = encoder.finish(pool(encoder.states(tokens), tokens[MASK], encoder.pooling))
-        found = encoder.finish(encoder(tokens))
-    apart = float((found - expected).abs().max())
+        actual = encoder.finish(encoder(tokens))
+    apart = float((actual - expected).abs().max())
     if apart > TOLERANCE * float(expected.abs().max()):
         raise OtherWay(f"{weights / CONFIG}: an entry changes what layers compute ({apart:.1e})")

@@ -154,8 +154,8 @@ class TrainingFolder:
         if changed is not None:
             fault = "is not as the training wrote it" if changed.is_file() else "is missing"
             raise self.refusal(f"{changed} {fault}")
-        found, current = record["settings"], json.loads(json.dumps(self.settings))
-        other = sorted(key for key in {*found, *current} if found.get(key) != current.get(key))
+        recorded, current = record["settings"], json.loads(json.dumps(self.settings))
+        other = sorted(key for key in {*recorded, *current} if recorded.get(key) != current.get(key))
         if other:
             raise self.refusal(f"{place} is of a run with another {' and another '.join(other)}")
         return record

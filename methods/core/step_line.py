@@ -26,10 +26,10 @@ class StepLine:
         """Returns the line without waiting for later steps; NotFiniteError if the loss is not finite."""
         if self.arrived is not None:
             self.arrived.synchronize()
-        found = dict(zip(self.names, self.values.tolist(), strict=True))
-        if not math.isfinite(found["loss"]):
-            shown = ", ".join(f"{name} {value:.6g}" for name, value in found.items() if name != GRAD_NORM)
+        values = dict(zip(self.names, self.values.tolist(), strict=True))
+        if not math.isfinite(values["loss"]):
+            shown = ", ".join(f"{name} {value:.6g}" for name, value in values.items() if name != GRAD_NORM)
             raise NotFiniteError(
                 f"step {self.line['step']}: the loss is not finite ({shown}); lower the learning rate"
             )
-        return self.line | found
+        return self.line | values

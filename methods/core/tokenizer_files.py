@@ -66,13 +66,13 @@ def check_reading(encoder: Any, folder: Path) -> None:
     """
     limit, tokenizer = encoder.input_limit, encoder.tokenizer
     texts = [*PROBES, " ".join([PROBES[0]] * (limit // 4 + 1))]  # at least four words
-    found = tokenizer(texts, padding=True, truncation=True, max_length=limit)
+    encoding = tokenizer(texts, padding=True, truncation=True, max_length=limit)
     tokenizer.backend_tokenizer.no_truncation()
     tokenizer.backend_tokenizer.no_padding()
     expected = encoder.tokenize(texts)
-    same = {name: found.get(name) == tensor.tolist() for name, tensor in expected.items()}
+    same = {name: encoding.get(name) == tensor.tolist() for name, tensor in expected.items()}
     different = [name for name, equal in same.items() if not equal]
-    if any(any(row) for row in found.get("token_type_ids", [])):
+    if any(any(row) for row in encoding.get("token_type_ids", [])):
         different.append("token_type_ids")
     if different:
         raise OtherWay(f"{folder / CONFIG}: its settings give other {different[0]}")
@@ -99,9 +99,9 @@ def _is_written(built: Tokenizer, path: Path) -> bool:
 
     Otherwise the two may still be equal, because older files use another syntax.
     """
-    stated, found = read_json(path), json.loads(built.to_str())
-    names = (stated.keys() | found.keys()) - OF_A_CALL
-    return all(stated.get(name) == found.get(name) for name in names)
+    stated, actual = read_json(path), json.loads(built.to_str())
+    names = (stated.keys() | actual.keys()) - OF_A_CALL
+    return all(stated.get(name) == actual.get(name) for name in names)
 
 
 def _difference(built: Tokenizer, file: Tokenizer) -> str | None:
@@ -113,7 +113,7 @@ def _difference(built: Tokenizer, file: Tokenizer) -> str | None:
         tokenizer.no_padding()
     if built.get_vocab(with_added_tokens=False) != file.get_vocab(with_added_tokens=False):
         return "vocabulary"
-    pieces = [[found.ids for found in one.encode_batch(list(PROBES))] for one in (built, file)]
+    pieces = [[encoding.ids for encoding in one.encode_batch(list(PROBES))] for one in (built, file)]
     return None if pieces[0] == pieces[1] else "word pieces of a text"
 
 

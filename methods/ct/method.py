@@ -66,10 +66,10 @@ class CT(Method):
             return Loss(total, {"scale": scale.detach()})
         same = batch["same"]
         total = objective.tension(first, second, same, reduction=self.config.reduction)
-        found = objective.scores(first, second).detach()
+        scores = objective.scores(first, second).detach()
         parts = {
-            "score_same": (found * same).sum() / same.sum(),
-            "score_random": (found * (1 - same)).sum() / (1 - same).sum().clamp(min=1),
+            "score_same": (scores * same).sum() / same.sum(),
+            "score_random": (scores * (1 - same)).sum() / (1 - same).sum().clamp(min=1),
         }
         return Loss(total, parts)
 

@@ -102,8 +102,8 @@ def rewrite(words: Sequence[str], frames: Sequence[Sequence[tuple[str, str, int,
         word
         for spans in frames
         for role in ORDER
-        for _, found, start, end in sorted(spans, key=lambda span: span[2])
-        if found == role
+        for _, label, start, end in sorted(spans, key=lambda span: span[2])
+        if label == role
         for word in words[start:end]
     )
 

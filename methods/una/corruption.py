@@ -26,10 +26,10 @@ def probabilities(sentences: Positions, magnitude: float) -> np.ndarray:
     Source: UNA section 2, step 2.
     Facts: before cap and top word their mean is beta and their minimum 0.
     """
-    found = np.minimum(np.multiply(sentences.ratios, magnitude, dtype=np.float64), 1.0)
+    values = np.minimum(np.multiply(sentences.ratios, magnitude, dtype=np.float64), 1.0)
     top = top_positions(sentences)
-    found[top[sentences.ratios[top] > 0]] = 1.0
-    return found
+    values[top[sentences.ratios[top] > 0]] = 1.0
+    return values
 
 
 def top_positions(sentences: Positions) -> np.ndarray:
@@ -112,9 +112,9 @@ def draw(
     total -= own
     targets = below + uniform * total
     targets += np.where(targets >= ranking.mass[ranks], own, 0.0)
-    found = _drawn(ranking, targets, low, high)
-    lost = other & (found == ranks)  # by rounding
-    return np.where((total > 0) & ~lost, found, _evenly(uniform, ranks, low, high, other))
+    ranks_drawn = _drawn(ranking, targets, low, high)
+    lost = other & (ranks_drawn == ranks)  # by rounding
+    return np.where((total > 0) & ~lost, ranks_drawn, _evenly(uniform, ranks, low, high, other))
 
 
 def draw_any(ranking: Ranking, count: int, rng: np.random.Generator) -> np.ndarray:
@@ -141,8 +141,8 @@ def _drawn(ranking: Ranking, targets: np.ndarray, low: np.ndarray, high: np.ndar
 
     Ranks that rounding put outside their window are moved to its end.
     """
-    found = ranking.mass.searchsorted(targets, side="right") - 1
-    return np.minimum(np.maximum(found, low), high - 1)
+    ranks = ranking.mass.searchsorted(targets, side="right") - 1
+    return np.minimum(np.maximum(ranks, low), high - 1)
 
 
 class Negatives:

@@ -40,7 +40,7 @@ def test_two_models_are_compared_over_the_same_pairs(empty: Path) -> None:
     assert row["low"] < row["difference"] < row["high"]
     assert "letters" in str(found)
     assert r"\toprule" in found.to_latex()
-    assert sentbench.compare(letters, letters, "STSB").found.tally["equal"] == 1
+    assert sentbench.compare(letters, letters, "STSB").differences.tally["equal"] == 1
 
 
 def test_results_are_compared_over_seeds_with_wider_intervals_for_more_tasks(empty: Path) -> None:
@@ -97,7 +97,7 @@ def test_the_command_takes_the_pooling_of_plain_folders(empty: Path, printed: Ca
 
 def test_a_plot_has_every_difference_at_its_place_with_its_interval(empty: Path) -> None:
     found = sentbench.compare(letters, noise, "STSB")
-    drawn = differences_of(found.found)
+    drawn = differences_of(found.differences)
     for row, (_, values) in zip(drawn.rows, found.frame.iterrows(), strict=True):
         assert row["name"] == values["task"]
         assert row["value"] == pytest.approx(100 * values["difference"])

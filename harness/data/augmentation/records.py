@@ -78,11 +78,11 @@ def count_outcomes(records: Sequence[Augmented], *, limit: float | None, where: 
 
     Errors: InputError if more than the share `limit` are empty or ran away: the tool does not fit the texts.
     """
-    found = Counter(record.outcome for record in records)
-    fallen = sum(found[outcome] for outcome in FALLBACKS)
+    counts = Counter(record.outcome for record in records)
+    fallen = sum(counts[outcome] for outcome in FALLBACKS)
     if limit is not None and fallen > limit * len(records):
         raise InputError(
             f"{where}: {fallen} of {len(records)} outputs are empty or run away, expected a share of at most "
             f"{limit}; check the model's files or raise fallback_limit in recipes/corpora.yaml"
         )
-    return dict(sorted(found.items()))
+    return dict(sorted(counts.items()))

@@ -37,12 +37,12 @@ def _hard(name: str, text: str, source: str, *, arguments: Sequence[str], **opti
 
 def _of_years(ending: str, suite: str) -> tuple[Declaration, ...]:
     """Returns the sets of each year, with their sets of hard length."""
-    found = []
+    declarations = []
     for year in YEARS:
         name, source = f"{year}{ending}", _part_source if ending else partial(_year_source, year)
-        found.append(Declaration(name, source, partial(_set, name), suite=suite))
-        found.append(Declaration(f"{name}-hard-length", source, partial(_hard, name), arguments=True))
-    return tuple(found)
+        declarations.append(Declaration(name, source, partial(_set, name), suite=suite))
+        declarations.append(Declaration(f"{name}-hard-length", source, partial(_hard, name), arguments=True))
+    return tuple(declarations)
 
 
 TASKS = (

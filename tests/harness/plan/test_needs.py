@@ -75,7 +75,7 @@ def test_a_source_that_no_download_brings_is_looked_for_in_system_mirror_and_dat
     for file in SOURCES[source].files:
         assert not found(plan)[source].met
         (place / file).write_text("x")
-    assert found(plan)[source].found == str(place)
+    assert found(plan)[source].state == str(place)
 
 
 def test_weeks_on_a_cpu_need_a_gpu_and_two_days_do_not(found: Found, monkeypatch: pytest.MonkeyPatch) -> None:
