@@ -44,14 +44,14 @@ def refuses_code(call: ast.Call) -> bool:
 
 def test_every_call_that_loads_a_model_refuses_its_code() -> None:
     rooms = ("benchmarks", "harness", "methods", "sentbench", "tests")
-    found = [
+    actual = [
         (path, call)
         for room in rooms
         for path in sorted((ROOT / room).rglob("*.py"))
         for call in loading_calls(path)
     ]
-    assert len(found) > 15
-    lax = [f"{path.relative_to(ROOT)}:{call.lineno}" for path, call in found if not refuses_code(call)]
+    assert len(actual) > 15
+    lax = [f"{path.relative_to(ROOT)}:{call.lineno}" for path, call in actual if not refuses_code(call)]
     assert not lax
 
 

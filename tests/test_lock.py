@@ -15,12 +15,12 @@ HASH = re.compile(r"--hash=sha256:[0-9a-f]{64}")
 def pins(name: str) -> dict[str, tuple[str, int]]:
     """Returns version and number of hashes of each package of a lock file."""
     lines = re.sub(r"\\\n", " ", (PROJECT / name).read_text()).splitlines()
-    found = {}
+    result = {}
     for line in lines:
         if line.strip() and not line.startswith("#") and not line.strip().startswith("# via"):
             package, _, rest = line.partition("==")
-            found[canonicalize_name(package)] = rest.split()[0], len(HASH.findall(rest))
-    return found
+            result[canonicalize_name(package)] = rest.split()[0], len(HASH.findall(rest))
+    return result
 
 
 def test_every_package_but_torch_has_a_hash() -> None:

@@ -18,11 +18,11 @@ def test_code_that_decides_numbers_takes_no_root_of_an_fp32_tensor() -> None:
         for folder in ("methods", "harness/compute", "harness/tasks", "docs/examples")
         for path in sorted((ROOT / folder).rglob("*.py"))
     ]
-    found = [
+    actual = [
         f"{path.relative_to(ROOT)}: {line.strip()}"
         for path in files
         for line in path.read_text(encoding="utf-8").splitlines()
         if ROOT_OF_A_TENSOR.search(line.replace(IN_FLOAT64, ""))
     ]
     assert len(files) > 100
-    assert found == []
+    assert actual == []

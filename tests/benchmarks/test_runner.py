@@ -32,9 +32,9 @@ def measured(name: str, cost: float, rounds: int = 5) -> Benchmark:
 
 
 def machines_of(path: Path) -> dict[str, Machine]:
-    found = load_measurements(path)
-    assert found is not None
-    return {machine.id: machine for machine in found.machines}
+    actual = load_measurements(path)
+    assert actual is not None
+    return {machine.id: machine for machine in actual.machines}
 
 
 def figures(benchmark: Benchmark) -> list[float]:

@@ -57,11 +57,11 @@ def test_a_difference_is_the_mean_over_paired_seeds_with_students_interval() -> 
         repr(fact.first): [Scores(50, 0, 0), Scores(60, 0, 0), Scores(70, 0, 0)],
         repr(fact.second): [Scores(49, 0, 0), Scores(58, 0, 0), Scores(67, 0, 0)],
     }
-    found = difference(scores, fact, "dev")
-    assert found.value == pytest.approx(2.0)
-    assert found.interval is not None
+    actual = difference(scores, fact, "dev")
+    assert actual.value == pytest.approx(2.0)
+    assert actual.interval is not None
     half = 4.302653 / 3**0.5  # t with 2 degrees of freedom, standard deviation 1
-    assert found.interval == pytest.approx((2 - half, 2 + half), abs=1e-5)
+    assert actual.interval == pytest.approx((2 - half, 2 + half), abs=1e-5)
 
 
 def test_a_system_without_seeds_is_compared_with_every_seed_of_the_other() -> None:

@@ -76,9 +76,9 @@ def both(
     first_rows, second_rows = list(first.prepare(rows)), list(second.prepare(rows))
     with without_dropout():
         on_cpu = steps_on("cpu", first, first_rows, precision=precision)
-        with opened as found:
-            on_gpu = steps_on(found.device, second, second_rows, found.waits, precision=precision)
-    return on_cpu, on_gpu, found
+        with opened as actual:
+            on_gpu = steps_on(actual.device, second, second_rows, actual.waits, precision=precision)
+    return on_cpu, on_gpu, actual
 
 
 @pytest.mark.parametrize("sample", COMPARED)
@@ -87,14 +87,14 @@ def test_steps_on_a_gpu_equal_those_on_the_cpu_without_waits(
 ) -> None:
     """A frozen network moves to the GPU in the first step; from the second on the budget holds."""
     base = ground(sample)
-    on_cpu, on_gpu, found = both(gpu(), make(sample, base), make(sample, base), base.rows)
+    on_cpu, on_gpu, actual = both(gpu(), make(sample, base), make(sample, base), base.rows)
     assert on_gpu.waits[1] <= WAITS_OF_A_STEP
     np.testing.assert_allclose(on_gpu.losses, on_cpu.losses, rtol=APART["fp32"], atol=1e-5)
     assert on_gpu.gradients.keys() == on_cpu.gradients.keys()
     largest = max(float(gradient.abs().max()) for gradient in on_cpu.gradients.values())
     for name, gradient in on_cpu.gradients.items():
         torch.testing.assert_close(on_gpu.gradients[name], gradient, rtol=1e-3, atol=1e-4 * largest)
-    names = {name.removeprefix("aten::") for name in found.operators}
+    names = {name.removeprefix("aten::") for name in actual.operators}
     assert not [name for name in names if name.startswith(NONDETERMINISTIC)]
 
 
@@ -114,8 +114,8 @@ def test_a_training_on_a_gpu_is_killed_and_resumed_to_the_same_bytes(
     sample: Sample, ground: Callable[[Sample], Ground], gpu: Opens, tmp_path: Path
 ) -> None:
     base = ground(sample)
-    with gpu() as found:
-        resumed = killed_and_resumed(found.device, sample, base, tmp_path)
+    with gpu() as actual:
+        resumed = killed_and_resumed(actual.device, sample, base, tmp_path)
     on_cpu = tiny.trainer(make(sample, base), resumed.directory, steps=4, eval_every=2)
     with pytest.raises(InputError, match="is of a run with another device") as caught:
         on_cpu.fit(base.rows)
@@ -142,8 +142,8 @@ def test_evaluation_tasks_on_a_gpu_score_as_on_the_cpu_and_an_export_keeps_the_v
         return [score.value for task in tasks for score in task.evaluate(encoder.encode)] + shape
 
     expected, vectors = scores("cpu"), encoder.encode(texts)
-    with gpu() as found:
-        np.testing.assert_allclose(scores(found.device), expected, atol=1e-4)
+    with gpu() as actual:
+        np.testing.assert_allclose(scores(actual.device), expected, atol=1e-4)
         encoder.save(tmp_path / "exported")
     np.testing.assert_allclose(load_encoder(tmp_path / "exported").encode(texts), vectors, atol=1e-6)
 

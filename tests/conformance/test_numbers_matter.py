@@ -71,7 +71,7 @@ def outcome(ground: Callable[[Sample], Ground]) -> Callable[[Sample], tuple[floa
 def two_steps(sample: Sample, base: Ground) -> tuple[float, ...]:
     method = make(sample, base).train()
     rows = method.prepare(base.rows)
-    found = vector_of(method)
+    actual = vector_of(method)
     moving = [value for value in method.parameters() if value.requires_grad]
     for step in range(2 if sample.trained else 0):
         batch = tiny.collate(method, rows[BATCH * step : BATCH * (step + 1)], step=step)
@@ -84,8 +84,8 @@ def two_steps(sample: Sample, base: Ground) -> tuple[float, ...]:
                 if value.grad is not None:
                     value.sub_(RATE * value.grad)
         method.after_step(step)
-        found += [float(loss.detach())]
-    return (*found, *vector_of(method))
+        actual += [float(loss.detach())]
+    return (*actual, *vector_of(method))
 
 
 def vector_of(method: Any) -> list[float]:

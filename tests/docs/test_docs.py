@@ -50,15 +50,15 @@ def anchors(page: Path) -> set[str]:
 
 def broken_links(page: Path) -> list[str]:
     """Returns the broken links of a page: to a missing file or heading."""
-    found = []
+    result = []
     for link in LINK.findall(prose(page)):
         if link.startswith(("https://", "http://")):
             continue
         name, _, heading = link.partition("#")
         target = (page.parent / name) if name else page
         if not target.exists() or (heading and heading not in anchors(target)):
-            found.append(link)
-    return found
+            result.append(link)
+    return result
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

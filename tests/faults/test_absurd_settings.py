@@ -43,8 +43,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def left(project: Path) -> dict[str, Any]:
     """Returns all that is there but locks and kept tokens, which any command may leave."""
-    found = tree_but(project, ".cache/locks", ".cache/pieces", ".cache/texts")
-    return {name: value for name, value in found.items() if name not in (".cache", ".cache/resume")}
+    actual = tree_but(project, ".cache/locks", ".cache/pieces", ".cache/texts")
+    return {name: value for name, value in actual.items() if name not in (".cache", ".cache/resume")}
 
 
 def train_with(project: Path, block: str, **settings: Any) -> dict[str, Any]:

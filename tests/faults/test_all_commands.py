@@ -89,8 +89,8 @@ BY_COMMAND = {
     ids=["sample", *BY_COMMAND],
 )
 def test_a_bad_value_in_any_place_of_a_command_is_one_line(desk: Desk, lines: list[Line]) -> None:
-    found = ((line, desk.problem_of(line.words)) for line in lines)
-    assert not [f"{line.argument}, {line.fault}: {problem}" for line, problem in found if problem]
+    actual = ((line, desk.problem_of(line.words)) for line in lines)
+    assert not [f"{line.argument}, {line.fault}: {problem}" for line, problem in actual if problem]
 
 
 def test_every_argument_of_every_command_is_tried() -> None:

@@ -44,15 +44,15 @@ CONTENT = st.one_of(
 def test_bytes_of_any_sort_are_what_yaml_says_or_one_line(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "file.yaml"
     path.write_bytes(content)
-    found, refused = None, str(path)
+    actual, refused = None, str(path)
     try:
-        found = read_yaml(path)
+        actual = read_yaml(path)
     except InputError as error:
         refused = str(error)
     assert len(refused.splitlines()) == 1
     assert refused.startswith(str(path))
-    if found is not None:
-        assert repr(found) == repr(yaml.load(content.decode(), yaml.CSafeLoader))
+    if actual is not None:
+        assert repr(actual) == repr(yaml.load(content.decode(), yaml.CSafeLoader))
 
 
 @MANY

@@ -50,14 +50,14 @@ def sound(original: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
 
 def damages(checksummed: bool) -> dict[str, tuple[Callable[[Path], None], bool]]:
     """Returns each damage by name, and whether it must be detected, which needs a hash for some."""
-    found = {name: (damage, True) for name, damage in SHAPES.items()}
-    found["truncated"] = truncate, checksummed
-    return found | {f"bit {seed}": (flip(seed), checksummed) for seed in range(FLIPS)}
+    result = {name: (damage, True) for name, damage in SHAPES.items()}
+    result["truncated"] = truncate, checksummed
+    return result | {f"bit {seed}": (flip(seed), checksummed) for seed in range(FLIPS)}
 
 
-def difference(found: Outcome, whole: Outcome, before: dict[str, Any], *, must_see: bool) -> str:
+def difference(actual: Outcome, whole: Outcome, before: dict[str, Any], *, must_see: bool) -> str:
     """Returns the fault in a command's outcome on a damaged file, empty if there is none."""
-    ending, left = found
+    ending, left = actual
     if ending.problem or (ending.code != 2 and not must_see):
         return ending.problem
     if ending.code != 2 and ending != whole[0]:

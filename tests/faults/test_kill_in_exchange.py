@@ -34,8 +34,8 @@ def kill(path: str) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def part_of(found: dict[str, bytes | str | None], output: str) -> dict[str, bytes | str | None]:
-    return {name: value for name, value in found.items() if name.split("/")[0] == output}
+def part_of(actual: dict[str, bytes | str | None], output: str) -> dict[str, bytes | str | None]:
+    return {name: value for name, value in actual.items() if name.split("/")[0] == output}
 
 
 @pytest.mark.parametrize("replaced", [True, False], ids=["replaced", "new"])
@@ -44,7 +44,7 @@ def test_a_kill_before_any_change_leaves_each_output_old_or_new_and_nothing_besi
 ) -> None:
     """Of a set each output is whole: the kill may come between the exchange of one and of the next."""
     write(tmp_path, "new", Refusal(tmp_path))
-    new, found = tree(tmp_path), []
+    new, actual = tree(tmp_path), []
     for at in range(1000):
         top = tmp_path / "tried" / str(at)
         top.mkdir(parents=True)
@@ -64,10 +64,10 @@ def test_a_kill_before_any_change_leaves_each_output_old_or_new_and_nothing_besi
         if process.exitcode == 0:
             break
         assert process.exitcode == -signal.SIGKILL
-        found.append((left != settled, settled == old, settled == new))
+        actual.append((left != settled, settled == old, settled == new))
     assert (left, settled) == (new, new)
-    assert any(cleared and was_old for cleared, was_old, _ in found)
-    assert any(cleared and was_new for cleared, _, was_new in found)
+    assert any(cleared and was_old for cleared, was_old, _ in actual)
+    assert any(cleared and was_new for cleared, _, was_new in actual)
 
 
 def test_what_a_process_is_still_at_is_left_alone(tmp_path: Path) -> None:

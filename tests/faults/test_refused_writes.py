@@ -85,11 +85,11 @@ def results(project: Path) -> dict[str, Any]:
     return tree_but(project, ".cache", "reports/costs")
 
 
-def visible(found: dict[str, Any]) -> dict[str, Any]:
+def visible(actual: dict[str, Any]) -> dict[str, Any]:
     """Returns the files and links that no part of the path hides."""
     return {
         name: value
-        for name, value in found.items()
+        for name, value in actual.items()
         if value is not None and not any(part.startswith(".") for part in name.split("/"))
     }
 
@@ -107,16 +107,16 @@ def check_outcome(
     """Asserts that a command succeeded, or failed in one line without changes."""
     told = capsys.readouterr().err.strip().splitlines()
     problems = [line for line in told if not line.startswith("step ")]
-    found, before = results(project), results(original)
+    actual, before = results(project), results(original)
     if code == 0:
-        assert visible(found) == visible(whole), printed
+        assert visible(actual) == visible(whole), printed
         return
     assert code == 2, (printed, told)
     assert len(problems) == 1, (printed, told)
     assert problems[0].startswith("sentbench: "), printed
-    assert visible(found) == visible(before), printed
+    assert visible(actual) == visible(before), printed
     if not hidden:
-        assert not [name for name in found if name.endswith(".part")], printed
+        assert not [name for name in actual if name.endswith(".part")], printed
 
 
 def changes_of(
@@ -149,13 +149,13 @@ def test_a_refused_change_leaves_what_was_there(
 
 def sizes(project: Path, original: Path) -> list[int]:
     """Returns the sizes of the files that a command wrote, each once; a copy of a project keeps its times."""
-    found = set()
+    actual = set()
     for path in project.rglob("*"):
         if path.is_file() and not path.is_symlink():
             before = original / path.relative_to(project)
             if not before.is_file() or before.stat().st_mtime_ns != path.stat().st_mtime_ns:
-                found.add(path.stat().st_size)
-    return sorted(found)
+                actual.add(path.stat().st_size)
+    return sorted(actual)
 
 
 @pytest.mark.parametrize(("name", "share"), [("train", 3), ("publish", 3), ("data fetch", 3), *ALL])

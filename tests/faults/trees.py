@@ -6,14 +6,14 @@ from pathlib import Path
 
 def tree(folder: Path) -> dict[str, bytes | str | None]:
     """Returns path -> bytes of a file, target of a link, None for a folder; hidden ones too."""
-    found: dict[str, bytes | str | None] = {}
+    result: dict[str, bytes | str | None] = {}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
         if path.is_symlink():
-            found[name] = os.readlink(path)
+            result[name] = os.readlink(path)
         else:
-            found[name] = path.read_bytes() if path.is_file() else None
-    return found
+            result[name] = path.read_bytes() if path.is_file() else None
+    return result
 
 
 def tree_but(folder: Path, *hidden: str) -> dict[str, bytes | str | None]:

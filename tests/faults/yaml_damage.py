@@ -83,8 +83,8 @@ def changes(content: Any) -> Iterator[tuple[str, tuple[Any, ...], Any]]:
         holder = at(content, place[:-1])
         if isinstance(holder, dict):
             without = {key: value for key, value in holder.items() if key != place[-1]}
-            for name, found in (("lost", without), ("unknown", {**holder, f"unknown{level}": 1})):
-                yield f"{name} {place[-1]}", place[:-1], found
+            for name, actual in (("lost", without), ("unknown", {**holder, f"unknown{level}": 1})):
+                yield f"{name} {place[-1]}", place[:-1], actual
 
 
 def places(content: Any) -> Iterator[tuple[Any, ...]]:
@@ -110,6 +110,6 @@ def replaced(content: Any, place: tuple[Any, ...], value: Any) -> Any:
     """Returns a copy of the content with another value at a place."""
     if not place:
         return value
-    found = copy.deepcopy(content)
-    at(found, place[:-1])[place[-1]] = value
-    return found
+    result = copy.deepcopy(content)
+    at(result, place[:-1])[place[-1]] = value
+    return result

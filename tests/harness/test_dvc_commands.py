@@ -86,10 +86,10 @@ def test_dvc_metrics_diff_shows_what_changed_since_the_commit(project: Path) -> 
 def test_dvc_plots_draws_dev_curves_and_losses_over_steps(project: Path) -> None:
     """DVC's own check of the data is the absence of errors; a JSON Lines file would be one."""
     targets = [f"reports/{part}/{RUN}.json" for part in ("curves", "losses", "scores")]
-    found = dvc(project, "plots", "diff", "HEAD", "workspace", "--json", "--split", "--targets", *targets)
-    assert not found.get("errors")
+    actual = dvc(project, "plots", "diff", "HEAD", "workspace", "--json", "--split", "--targets", *targets)
+    assert not actual.get("errors")
     axes = {}
-    for path, (plot,) in found["data"].items():
+    for path, (plot,) in actual["data"].items():
         anchors = plot["anchor_definitions"]
         axes[path.split("/")[1]] = [anchors[f"<DVC_METRIC_{axis}_LABEL>"] for axis in "XY"]
         points = anchors["<DVC_METRIC_DATA>"]
@@ -116,5 +116,5 @@ def test_flat_metrics_hold_one_number_for_each_task_and_none_of_other_weights() 
     both = result.model_copy(update={"scores": [*result.scores, *last]})
     assert flat_metrics(both) == flat_metrics(result)
     accuracy = result.scores[0].model_copy(update={"task": "MR", "metric": "accuracy", "value": 0.81236})
-    found = flat_metrics(result.model_copy(update={"scores": [accuracy]}))
-    assert found == {"MR": 81.236, "Mean": 81.236}
+    actual = flat_metrics(result.model_copy(update={"scores": [accuracy]}))
+    assert actual == {"MR": 81.236, "Mean": 81.236}

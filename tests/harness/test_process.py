@@ -56,8 +56,8 @@ def seen_by_libraries(*words: str, **settings: str) -> dict[str, str]:
     plain = {name: value for name, value in os.environ.items() if name not in (*PASSIVE, *PORTABLE, REPLACED)}
     command = [sys.executable, "-c", CODE, *words]
     done = subprocess.run(command, env={**plain, **settings}, capture_output=True, text=True, check=True)
-    found: dict[str, str] = json.loads(done.stdout)
-    return found
+    result: dict[str, str] = json.loads(done.stdout)
+    return result
 
 
 @pytest.mark.parametrize(

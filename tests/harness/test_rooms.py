@@ -41,15 +41,15 @@ METHOD_PACKAGES = sorted(p for p in (ROOT / "methods").iterdir() if (p / "method
 
 def imports(path: Path) -> set[str]:
     """Returns the modules that a file imports anywhere, as dotted names."""
-    found: set[str] = set()
+    result: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
+            result |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             assert node.level == 0, f"{path}: relative import"
             inner = {f"{node.module}.{alias.name}" for alias in node.names}
-            found |= {name if is_module(name) else node.module for name in inner}
-    return found
+            result |= {name if is_module(name) else node.module for name in inner}
+    return result
 
 
 def is_module(name: str) -> bool:

@@ -111,13 +111,13 @@ def covering() -> dict[str, Run]:
     """
     every = {name: (run, settings_of(run)) for name, run in configurations().items()}
     count = Counter(setting for _, settings in every.values() for setting in settings)
-    found, stated = {}, set(presets().values())
+    by_preset, stated = {}, set(presets().values())
     for name, (run, settings) in reversed(every.items()):
         if name not in stated and all(count[setting] > 1 for setting in settings):
             count.subtract(settings)
         else:
-            found[name] = run
-    return found
+            by_preset[name] = run
+    return by_preset
 
 
 @cache
@@ -126,23 +126,23 @@ def presets() -> dict[tuple[str, str, str], str]:
 
     Recipes of small plans have the same presets at other sizes; `sentbench check` has their first losses.
     """
-    found: dict[tuple[str, str, str], str] = {}
+    result: dict[tuple[str, str, str], str] = {}
     recipes = load_recipes(ROOT / "recipes")
     for recipe in (one for name, one in recipes.items() if name not in SMALL):
         for system in recipe.systems.values():
             if system.variant in PRESETS:
                 run = _reference_run(system)
                 name = next(name for name, other in configurations().items() if other == run)
-                found.setdefault((recipe.name, system.method, system.variant), name)
-    return found
+                result.setdefault((recipe.name, system.method, system.variant), name)
+    return result
 
 
 def settings_of(run: Run) -> set[tuple[str, str, object]]:
     """Returns method or "", field and value of all settings; a number is 0, 0.5, 1 or another one."""
     plain = {"pooling": run.pooling, "weights": run.weights, "text": run.text, "share": run.corpus_share}
-    found = {("", name, kind_of(value)) for name, value in plain.items()}
-    found |= {("", name, kind_of(value)) for name, one in _flat(run.train) for value in _each(one)}
-    return found | {
+    result = {("", name, kind_of(value)) for name, value in plain.items()}
+    result |= {("", name, kind_of(value)) for name, one in _flat(run.train) for value in _each(one)}
+    return result | {
         (run.method, name, kind_of(value)) for name, one in _flat(run.config) for value in _each(one)
     }
 
@@ -169,13 +169,13 @@ def kind_of(value: Any) -> object:
 @cache
 def configurations() -> dict[str, Run]:
     """Returns every distinct run of the recipes and the methods' samples, by its first system, and MORE."""
-    found: dict[str, Run] = {}
+    result: dict[str, Run] = {}
     for name, run in (*_of_recipes(), *_of_samples()):
-        if run not in found.values():
-            found[name] = run
+        if run not in result.values():
+            result[name] = run
     for name, (base, change) in MORE.items():
-        found[name] = Run.model_validate(merge(found[base].model_dump(), change))
-    return found
+        result[name] = Run.model_validate(merge(result[base].model_dump(), change))
+    return result
 
 
 def _of_recipes() -> Iterator[tuple[str, Run]]:
@@ -248,35 +248,35 @@ def measure(run: Run, state: Path) -> dict[str, list[float]]:
     """Returns the log of a run by name, and numbers of its best and last encoder, in the project."""
     trainer = build_trainer(run, run.read_settings(), state, device="cpu")
     record = trainer.fit(subset(read_corpus(Path(run.corpus)), run.corpus_share, seed=run.seed))
-    found: dict[str, list[float]] = {"best_step": [float(record.best_step)]}
+    actual: dict[str, list[float]] = {"best_step": [float(record.best_step)]}
     for line in (state / RUN_LOG).read_text(encoding="utf-8").splitlines():
         for name, value in json.loads(line).items():
             if name in EACH_STEP:
-                found.setdefault(name, []).append(float(value))
+                actual.setdefault(name, []).append(float(value))
             else:
-                found[name] = [float(value)]
+                actual[name] = [float(value)]
     for name, folder in (("best", trainer.best_folder), ("last", trainer.folder.last)):
-        found[name] = [
+        actual[name] = [
             float(number) for vector in load_encoder(folder).encode(SENTENCES) for number in vector[:2]
         ]
-    return {name: [float(f"{value:.6g}") for value in values] for name, values in found.items()}
+    return {name: [float(f"{value:.6g}") for value in values] for name, values in actual.items()}
 
 
 def main() -> None:
     """Writes reference.json; with `--missing` what is on record stays, and what is new is measured."""
-    found = covering()
+    actual = covering()
     known = json.loads(KNOWN.read_text(encoding="utf-8")) if "--missing" in sys.argv[1:] else {}
-    numbers = {name: known[name] for name in found if name in known}
-    if len(numbers) == len(found) == len(known):
+    numbers = {name: known[name] for name in actual if name in known}
+    if len(numbers) == len(actual) == len(known):
         return
     os.environ["SENTBENCH_PROVIDERS"] = "embedded"
     with tempfile.TemporaryDirectory() as scratch:
         write_project(Path(scratch) / "project")
         os.chdir(Path(scratch) / "project")
         numbers |= {
-            name: measure(run, Path(scratch, name)) for name, run in found.items() if name not in numbers
+            name: measure(run, Path(scratch, name)) for name, run in actual.items() if name not in numbers
         }
-    lines = ",\n".join(f'"{name}": {json.dumps(found)}' for name, found in sorted(numbers.items()))
+    lines = ",\n".join(f'"{name}": {json.dumps(actual)}' for name, actual in sorted(numbers.items()))
     write_text(KNOWN, f"{{\n{lines}\n}}\n")
 
 

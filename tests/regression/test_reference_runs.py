@@ -41,14 +41,14 @@ def known(project: Path, monkeypatch: pytest.MonkeyPatch) -> Mapping[str, Any]:
     """The numbers of reference.json; the current folder is that of the runs."""
     monkeypatch.chdir(project)
     monkeypatch.setenv("SENTBENCH_PROVIDERS", "embedded")
-    found: Mapping[str, Any] = json.loads(KNOWN.read_text(encoding="utf-8"))
-    return found
+    result: Mapping[str, Any] = json.loads(KNOWN.read_text(encoding="utf-8"))
+    return result
 
 
 def check(name: str, run: Run, known: Mapping[str, Any], state: Path) -> None:
-    found = measure(run, state)
-    assert set(found) == set(known[name]), f"{name}; {AGAIN}"
-    for number, values in found.items():
+    measured = measure(run, state)
+    assert set(measured) == set(known[name]), f"{name}; {AGAIN}"
+    for number, values in measured.items():
         assert values == pytest.approx(known[name][number], rel=NEAR, abs=NEAR), f"{name}: {number}; {AGAIN}"
 
 
@@ -68,19 +68,19 @@ def test_every_run_of_the_recipes_trains_to_finite_weights(
 ) -> None:
     for name, run in configurations().items():
         if run.method == method:
-            found = measure(run, tmp_path / name)
-            assert all(np.isfinite(values).all() for values in found.values()), name
+            measured = measure(run, tmp_path / name)
+            assert all(np.isfinite(values).all() for values in measured.values()), name
 
 
 def test_the_presets_of_every_method_with_any_are_among_the_runs() -> None:
     """Both, where a recipe tells the code from the text; the code's alone, where it trains a competitor."""
-    found = presets()
-    both = {method for _, method, preset in found if preset == "paper"}
+    by_preset = presets()
+    both = {method for _, method, preset in by_preset if preset == "paper"}
     assert both >= {"dclr", "pcl", "pt-bert", "moco", "sct", "una", "diffcse", "scd", "ct", "consert"}
-    assert {method for _, method, _ in found} - both == {
+    assert {method for _, method, _ in by_preset} - both == {
         *("ckd", "congen", "distill", "pooled", "simcse", "whitening")
     }
-    assert set(found.values()) <= set(covering())
+    assert set(by_preset.values()) <= set(covering())
 
 
 def test_the_file_has_the_runs_that_cover_all_settings() -> None:

@@ -45,8 +45,8 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
 
 @pytest.mark.parametrize("name", READ)
 def test_an_answer_of_any_library_is_read(name: str) -> None:
-    found = sentbench.encode(lambda texts: READ[name](), TEXTS)
-    np.testing.assert_allclose(found.astype(np.float32), ROWS, atol=0.2 if "float8" in name else 0.02)
+    scores = sentbench.encode(lambda texts: READ[name](), TEXTS)
+    np.testing.assert_allclose(scores.astype(np.float32), ROWS, atol=0.2 if "float8" in name else 0.02)
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -168,18 +168,18 @@ def test_the_session_is_as_before_and_threads_load_at_once(tmp_path: Path) -> No
     logging.set_verbosity_warning()
     logging.enable_progress_bar()
     before = logging.get_verbosity(), logging.is_progress_bar_enabled(), torch.get_rng_state()
-    expected, found = sentbench.load(folder, pooling="mean").encode(TEXTS), dict[int, np.ndarray]()
+    expected, actual = sentbench.load(folder, pooling="mean").encode(TEXTS), dict[int, np.ndarray]()
 
     def work(number: int) -> None:
-        found[number] = sentbench.load(folder, pooling="mean").encode(TEXTS)
+        actual[number] = sentbench.load(folder, pooling="mean").encode(TEXTS)
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(found) == 4
-    assert all(np.array_equal(vectors, expected) for vectors in found.values())
+    assert len(actual) == 4
+    assert all(np.array_equal(vectors, expected) for vectors in actual.values())
     after = logging.get_verbosity(), logging.is_progress_bar_enabled(), torch.get_rng_state()
     assert before[:2] == after[:2]
     assert torch.equal(before[2], after[2])

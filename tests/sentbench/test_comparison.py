@@ -32,14 +32,14 @@ def noise(texts: list[str]) -> np.ndarray:
 
 
 def test_two_models_are_compared_over_the_same_pairs(empty: Path) -> None:
-    found = sentbench.compare(letters, noise, "STSB")
-    frame = found.frame
+    comparison = sentbench.compare(letters, noise, "STSB")
+    frame = comparison.frame
     assert list(frame["task"]) == ["STSB", "Mean"]
     row = frame.iloc[0]
     assert row["difference"] == pytest.approx(row["first"] - row["second"])
     assert row["low"] < row["difference"] < row["high"]
-    assert "letters" in str(found)
-    assert r"\toprule" in found.to_latex()
+    assert "letters" in str(comparison)
+    assert r"\toprule" in comparison.to_latex()
     assert sentbench.compare(letters, letters, "STSB").differences.tally["equal"] == 1
 
 
@@ -48,9 +48,9 @@ def test_results_are_compared_over_seeds_with_wider_intervals_for_more_tasks(emp
         for path in SCORES.glob(f"{system}__*.json"):
             (empty / system).mkdir(exist_ok=True)
             shutil.copy(path, empty / system)
-    found = sentbench.compare("simcse-small", "pcl-small")
+    comparison = sentbench.compare("simcse-small", "pcl-small")
     plain = {"STSB": (-1.53, 4.58), "STS13-part": (1.62, 3.39)}  # README, not corrected
-    frame = found.frame.set_index("task")
+    frame = comparison.frame.set_index("task")
     assert len(frame) == 7
     for task, (low, high) in plain.items():
         assert 100 * frame.loc[task, "low"] < low < high < 100 * frame.loc[task, "high"]
@@ -91,22 +91,24 @@ def test_the_command_takes_the_pooling_of_plain_folders(empty: Path, printed: Ca
     for seed in (1, 2):
         tiny.write_backbone(empty / f"bert{seed}", seed=seed)
     both = ["compare", "bert1", "bert2", "--tasks", "STSB", "--json", "--pooling"]
-    found = [json.loads(printed(*both, pooling))["tasks"][0]["difference"] for pooling in ("cls", "mean")]
-    assert found[0] != found[1]
+    output = [json.loads(printed(*both, pooling))["tasks"][0]["difference"] for pooling in ("cls", "mean")]
+    assert output[0] != output[1]
 
 
 def test_a_plot_has_every_difference_at_its_place_with_its_interval(empty: Path) -> None:
-    found = sentbench.compare(letters, noise, "STSB")
-    drawn = differences_of(found.differences)
-    for row, (_, values) in zip(drawn.rows, found.frame.iterrows(), strict=True):
+    comparison = sentbench.compare(letters, noise, "STSB")
+    drawn = differences_of(comparison.differences)
+    for row, (_, values) in zip(drawn.rows, comparison.frame.iterrows(), strict=True):
         assert row["name"] == values["task"]
         assert row["value"] == pytest.approx(100 * values["difference"])
     (first, *_) = drawn.rows
-    assert (first["low"], first["high"]) == pytest.approx(tuple(100 * found.frame.loc[0, ["low", "high"]]))
-    picture = found.plot("a.svg")
+    assert (first["low"], first["high"]) == pytest.approx(
+        tuple(100 * comparison.frame.loc[0, ["low", "high"]])
+    )
+    picture = comparison.plot("a.svg")
     assert Path("a.svg").read_text() == picture == picture._repr_svg_()
     assert picture.startswith("<svg")
     Path("notes.txt").write_text("mine")
     with pytest.raises(sentbench.InputError, match=r"notes.txt: holds something else than a drawing"):
-        found.plot("notes.txt")
+        comparison.plot("notes.txt")
     assert Path("notes.txt").read_text() == "mine"

@@ -48,19 +48,19 @@ class Counting:
     "model",
     [
         letters,
-        Counting(lambda found: found),
-        Counting(lambda found: found.tolist()),
+        Counting(lambda scores: scores),
+        Counting(lambda scores: scores.tolist()),
         Counting(torch.tensor),
-        Counting(lambda found: torch.tensor(found, requires_grad=True)),
+        Counting(lambda scores: torch.tensor(scores, requires_grad=True)),
     ],
     ids=["function", "array", "lists", "tensor", "tensor with a graph"],
 )
 def test_any_model_gives_the_same_scores(folder: Path, model: Any) -> None:
     expected = sentbench.evaluate(letters, "STSB", text="raw")
-    found = sentbench.evaluate(model, ["STSB"], text="raw")
-    assert list(found.columns) == ["task", "metric", "setting", "value", "n"]
-    assert found["value"].tolist() == pytest.approx(expected["value"].tolist(), abs=1e-6)
-    assert set(found["n"]) == {8}
+    scores = sentbench.evaluate(model, ["STSB"], text="raw")
+    assert list(scores.columns) == ["task", "metric", "setting", "value", "n"]
+    assert scores["value"].tolist() == pytest.approx(expected["value"].tolist(), abs=1e-6)
+    assert set(scores["n"]) == {8}
     assert getattr(model, "asked", 1) == 1
 
 

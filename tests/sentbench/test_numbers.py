@@ -50,9 +50,13 @@ def test_published_numbers_are_those_reported() -> None:
 
 
 def test_verify_finds_what_the_command_finds() -> None:
-    (found,) = sentbench.verify("una/table1", "BERT-base UNA", "Avg")
-    assert (found.reported.value, found.verdict, found.values) == (76.14, "authors only", ())
-    assert sentbench.describe(found).splitlines()[1].startswith("reported   76.14")
+    (verification,) = sentbench.verify("una/table1", "BERT-base UNA", "Avg")
+    assert (verification.reported.value, verification.verdict, verification.values) == (
+        76.14,
+        "authors only",
+        (),
+    )
+    assert sentbench.describe(verification).splitlines()[1].startswith("reported   76.14")
     assert len(sentbench.verify("pcl/table2", "SimCSE", "Avg")) == 3
 
 

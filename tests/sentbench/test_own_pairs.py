@@ -53,10 +53,10 @@ def test_rows_and_a_file_of_them_are_one_task(file: Path) -> None:
 
 
 def test_named_tasks_and_own_pairs_are_scored_together(folder: Path) -> None:  # noqa: F811
-    found = sentbench.evaluate(letters, ["STSB", sentbench.pairs(ROWS)], text="raw")
+    scores = sentbench.evaluate(letters, ["STSB", sentbench.pairs(ROWS)], text="raw")
     alone = sentbench.evaluate(letters, "STSB", text="raw")
-    assert found[found["task"] == "STSB"].reset_index(drop=True).equals(alone)
-    assert set(found["task"]) == {"STSB", "pairs"}
+    assert scores[scores["task"] == "STSB"].reset_index(drop=True).equals(alone)
+    assert set(scores["task"]) == {"STSB", "pairs"}
 
 
 def test_an_average_is_that_of_rounded_scores_and_its_interval_that_of_means_of_draws() -> None:
@@ -93,13 +93,13 @@ def test_the_command_scores_a_file_as_python_does(
     other.write_text("\n".join(json.dumps(dict(zip(keys, row, strict=True))) for row in OTHERS))
     files = ["--pairs", str(file), "--pairs", str(other)]
     said = printed("evaluate", str(folder), *files, "--interval", "--device", "cpu")
-    found = json.loads(printed("evaluate", str(folder), *files, "--interval", "--json", "--device", "cpu"))
+    output = json.loads(printed("evaluate", str(folder), *files, "--interval", "--json", "--device", "cpu"))
     tasks = [sentbench.pairs(file), sentbench.pairs(other)]
     frame = sentbench.evaluate(str(folder), tasks, intervals=True, averages=True)
     *scores, average = frame.to_dict("records")
     close = partial(pytest.approx, abs=1e-3)  # batches differ, and cosines of untrained vectors lie near 1
-    assert [one["value"] for one in found["scores"]] == close([one["value"] for one in scores])
-    assert found["average_intervals"]["pairs"] == close([average["low"], average["high"]])
+    assert [one["value"] for one in output["scores"]] == close([one["value"] for one in scores])
+    assert output["average_intervals"]["pairs"] == close([average["low"], average["high"]])
     (line,) = [line for line in said.splitlines() if line.startswith("Avg. pairs")]
     assert f"{100 * average['value']:.2f}" in line
     assert f"{100 * average['low']:.2f} to {100 * average['high']:.2f}" in line
@@ -229,8 +229,8 @@ def test_a_comparison_takes_own_pairs_and_names() -> None:
     def lengths(texts: list[str]) -> list[list[float]]:
         return [[len(text), 1.0] for text in texts]
 
-    found = sentbench.compare(letters, lengths, sentbench.pairs(ROWS), names=("letters", "by length"))
-    assert "by length" in str(found)
+    comparison = sentbench.compare(letters, lengths, sentbench.pairs(ROWS), names=("letters", "by length"))
+    assert "by length" in str(comparison)
     for wrong in (("a",), ("a", "a"), "ab", 3):
         with pytest.raises(sentbench.InputError, match="names is"):
             sentbench.compare(letters, lengths, sentbench.pairs(ROWS), names=wrong)  # type: ignore[arg-type]

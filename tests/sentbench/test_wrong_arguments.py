@@ -159,5 +159,5 @@ def test_any_ordered_iterable_of_texts_is_encoded(texts: Any) -> None:
 @pytest.mark.parametrize("scale", [1e10, 1e-10, 1e-40])
 def test_scores_do_not_depend_on_the_size_of_vectors(folder: Path, scale: float) -> None:
     expected = sentbench.evaluate(letters, "STSB", text="raw")["value"]
-    found = sentbench.evaluate(lambda texts: letters(texts) * scale, "STSB", text="raw")["value"]
-    assert found.tolist() == pytest.approx(expected.tolist(), abs=1e-9)
+    scores = sentbench.evaluate(lambda texts: letters(texts) * scale, "STSB", text="raw")["value"]
+    assert scores.tolist() == pytest.approx(expected.tolist(), abs=1e-9)

@@ -205,7 +205,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer(self, *, body: bool) -> None:
         path = unquote(self.path.split("?")[0]).lstrip("/")
-        name, found, rest = path.partition("/resolve/")
+        name, actual, rest = path.partition("/resolve/")
         self.hub.requests[XET] += XET in path
         if path.startswith("stored/"):
             name, _, file = path.removeprefix("stored/").partition("//")
@@ -214,7 +214,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(PAGE, "text/html")
         elif path.startswith("api/models/"):
             self._list(*path.removeprefix("api/models/").partition("/revision/")[::2])
-        elif found:
+        elif actual:
             self._resolve(name, rest, body=body)
         else:
             self._refuse(404, "RepoNotFound", "no such page")

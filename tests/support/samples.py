@@ -17,8 +17,8 @@ from tests.support.tiny import Sample
 def samples_of(name: str) -> list[Sample]:
     """Returns the samples that the tests of a method declare."""
     package = METHODS[name].split(".")[1]
-    found: list[Sample] = import_module(f"tests.methods.{package}.sample").SAMPLES
-    return found
+    result: list[Sample] = import_module(f"tests.methods.{package}.sample").SAMPLES
+    return result
 
 
 def refused_by(name: str) -> list[tuple[dict[str, Any], str]]:

@@ -116,10 +116,10 @@ class Slurm:
 
     def output(self, *words: str) -> str:
         """Returns the output of a Slurm command, empty if it fails."""
-        found = subprocess.run(
+        result = subprocess.run(
             words, env={**os.environ, **self.environment}, capture_output=True, text=True, check=False
         )
-        return found.stdout if found.returncode == 0 else ""
+        return result.stdout if result.returncode == 0 else ""
 
     def jobs(self) -> list[str]:
         """Returns the numbers of the jobs that wait or run."""
@@ -137,10 +137,10 @@ class Slurm:
 
     def _write_configuration(self, gpu: bool) -> None:
         with ExitStack() as stack:
-            found = [stack.enter_context(socket.socket()) for _ in range(4)]
-            for each in found:
+            actual = [stack.enter_context(socket.socket()) for _ in range(4)]
+            for each in actual:
                 each.bind(("127.0.0.1", 0))
-            ports = [each.getsockname()[1] for each in found]
+            ports = [each.getsockname()[1] for each in actual]
         text = CONFIGURATION + (WITH_GPU if gpu else "")
         text = text.format(host=socket.gethostname(), folder=self.folder, ports=ports)
         (self.folder / "slurm.conf").write_text(text)

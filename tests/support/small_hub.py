@@ -53,32 +53,32 @@ def small_files() -> dict[str, Files]:
 
 
 def _files(scratch: Path) -> dict[str, Files]:
-    found = {}
+    result = {}
     for name, source in SOURCES.items():
         if source.kind == "backbone" and "hub" in source.providers and "embedded" not in source.providers:
-            found[name] = _checkpoint(name, source, scratch / name)
+            result[name] = _checkpoint(name, source, scratch / name)
     for task in TASKS:
         name = "sickr" if task == "SICK-E" else task.lower()
         (scratch / name).mkdir()
         LAYOUTS[task](scratch / name)
-        found[name] = folder_bytes(scratch / name)
+        result[name] = folder_bytes(scratch / name)
     for name, write in MIRRORED.items():
         (scratch / name).mkdir(exist_ok=True)
         write(scratch / name)
-        found[name] = folder_bytes(scratch / name)
-    found["askubuntu"].setdefault("dev.txt", found["askubuntu"]["test.txt"])
+        result[name] = folder_bytes(scratch / name)
+    result["askubuntu"].setdefault("dev.txt", result["askubuntu"]["test.txt"])
     for name in ("sts12", "sts13", "sts14", "sts15", "sts16"):
-        found[name] = _sts(SOURCES[name].files)
-    found["stsb"] = {f"sts-{split}.csv": tiny.stsb(32).encode() for split in ("dev", "test")}
-    found["stsb"]["sts-train.csv"] = tiny.stsb(2 * LINES).encode()
+        result[name] = _sts(SOURCES[name].files)
+    result["stsb"] = {f"sts-{split}.csv": tiny.stsb(32).encode() for split in ("dev", "test")}
+    result["stsb"]["sts-train.csv"] = tiny.stsb(2 * LINES).encode()
     for name in PACKED:
         inputs = SOURCES[name].providers["embedded"].inputs
-        found[name] = {"texts.txt": _lines(_texts(found["stsb"][file] for file in inputs))}
-    found["stsb-senteval"] = dict(found["stsb"])
-    found["wiki1m"] = {"wiki1m_for_simcse.txt": _lines(row.text for row in tiny.rows(LINES))}
-    found["nli"] = {"nli_for_simcse.csv": _pairs()}
-    found["glove-6b-300d"] = _glove()
-    return found
+        result[name] = {"texts.txt": _lines(_texts(result["stsb"][file] for file in inputs))}
+    result["stsb-senteval"] = dict(result["stsb"])
+    result["wiki1m"] = {"wiki1m_for_simcse.txt": _lines(row.text for row in tiny.rows(LINES))}
+    result["nli"] = {"nli_for_simcse.csv": _pairs()}
+    result["glove-6b-300d"] = _glove()
+    return result
 
 
 def small_table(files: Mapping[str, Files]) -> dict[str, Source]:

@@ -22,5 +22,5 @@ def assert_equal_with_gradients(
 ) -> None:
     """Fails unless two losses have equal values and equal gradients of all inputs."""
     torch.testing.assert_close(fast, slow, rtol=0, atol=atol)
-    found, expected = (torch.autograd.grad(loss, inputs, retain_graph=True) for loss in (fast, slow))
-    torch.testing.assert_close(found, expected, rtol=0, atol=atol)
+    actual, expected = (torch.autograd.grad(loss, inputs, retain_graph=True) for loss in (fast, slow))
+    torch.testing.assert_close(actual, expected, rtol=0, atol=atol)

@@ -82,12 +82,12 @@ def test_what_decides_the_vectors_decides_the_revision_and_nothing_else_does(tmp
 
 
 def test_two_models_of_one_folder_name_give_two_results(copies: Path, tmp_path: Path) -> None:
-    found = {}
+    actual = {}
     for seed in (0, 1):
         (tmp_path / str(seed)).mkdir()
         folder = encoder_folder(tmp_path / str(seed) / "model", seed=seed)
-        found[seed] = run_folder(folder, ["STS12"], out=tmp_path / "out", device="cpu")
-    (first, (one,)), (second, (other,)) = found[0], found[1]
+        actual[seed] = run_folder(folder, ["STS12"], out=tmp_path / "out", device="cpu")
+    (first, (one,)), (second, (other,)) = actual[0], actual[1]
     assert first.name != second.name
     assert first.revision != second.revision
     assert one.value != other.value
@@ -125,10 +125,10 @@ def test_results_lie_and_load_as_in_the_public_repository(copies: Path, tmp_path
 def test_the_command_prints_one_object(copies: Path, tmp_path: Path, printed: Callable[..., str]) -> None:
     folder = encoder_folder(tmp_path / "model")
     command = ["mteb", str(folder), "--tasks", "STS12", "--out", str(tmp_path / "out"), "--device", "cpu"]
-    found = json.loads(printed(*command, "--json"))
-    assert set(found) == {"name", "revision", "experiment", "scores"}
-    assert [(score["task"], score["metric"]) for score in found["scores"]] == [("STS12", "cosine_spearman")]
-    assert found["revision"] in printed(*command)
+    output = json.loads(printed(*command, "--json"))
+    assert set(output) == {"name", "revision", "experiment", "scores"}
+    assert [(score["task"], score["metric"]) for score in output["scores"]] == [("STS12", "cosine_spearman")]
+    assert output["revision"] in printed(*command)
 
 
 ANSWER: Any = SimpleNamespace(headers={}, request=None, status_code=500)

@@ -192,16 +192,16 @@ def test_metadata_state_the_published_weights_the_spread_and_the_data(
 
     monkeypatch.setattr("harness.commands.publish.reported_values", lambda *about: {"STSB": 53.5})
     assert main(["publish", "simcse-small", "--out", "card"]) == 0
-    (found,) = [
+    (actual,) = [
         result
         for result in ModelCard.load("card/README.md").data.eval_results
         if (result.dataset_name, result.metric_type) == ("STSB", "cosine_spearman")
     ]
     revision = SOURCES["stsb-raw"].providers["hub"].revision
-    assert (found.metric_value, found.dataset_type) == (52.0, "mteb/stsbenchmark-sts")
-    assert found.dataset_revision == revision
+    assert (actual.metric_value, actual.dataset_type) == (52.0, "mteb/stsbenchmark-sts")
+    assert actual.dataset_revision == revision
     spread = {"seeds": 3, "mean_over_seeds": 51.0, "sd_over_seeds": 1.0}
-    assert found.metric_args == {**spread, "reported_by_paper": 53.5}
+    assert actual.metric_args == {**spread, "reported_by_paper": 53.5}
     (path,) = Path("card/.eval_results").iterdir()
     (entry,) = parse_eval_result_entries(load_yaml(path.read_text()))
     stated = (entry.dataset_id, entry.value, entry.dataset_revision)

@@ -116,17 +116,17 @@ def short_recipes() -> dict[str, Recipe]:
 
 def small_backbones(folder: Path) -> dict[str, DeclaredBackbone]:
     """Returns the backbones; the one over word vectors has the words of the small data."""
-    found = load_backbones(folder)
-    shape = found["words-50d"].shape
+    actual = load_backbones(folder)
+    shape = actual["words-50d"].shape
     assert shape is not None
     shape = shape.model_copy(update={"vocabulary": len(tiny.WORDS)})
-    return {**found, "words-50d": found["words-50d"].model_copy(update={"shape": shape})}
+    return {**actual, "words-50d": actual["words-50d"].model_copy(update={"shape": shape})}
 
 
 def scores(system: str, seed: int) -> list[dict[str, object]]:
     path = Path(f"try/mycse/reports/scores/{system}__words-50d__s{seed}.json")
-    found: list[dict[str, object]] = json.loads(path.read_text())["scores"]
-    return found
+    result: list[dict[str, object]] = json.loads(path.read_text())["scores"]
+    return result
 
 
 def test_simcse_under_another_name_equals_it_bit_for_bit(empty: Path, printed: Callable[..., str]) -> None:

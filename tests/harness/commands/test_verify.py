@@ -27,9 +27,9 @@ def test_simcse_has_both_answers_by_others_in_every_row_of_this_name(printed: Ca
 def test_a_main_number_is_known_from_its_authors_alone_and_its_plan_says_what_it_rests_on(
     printed: Callable[..., str],
 ) -> None:
-    (found,) = json.loads(printed("verify", "una/table1", "una@bert-base-uncased", "avg", "--json"))
-    assert (found["reported"]["value"], found["verdict"]) == (76.14, "authors only")
-    plan = found["plan"]
+    (output,) = json.loads(printed("verify", "una/table1", "una@bert-base-uncased", "avg", "--json"))
+    assert (output["reported"]["value"], output["verdict"]) == (76.14, "authors only")
+    plan = output["plan"]
     assert plan["more"] == plan["seeds"] > 2
     assert plan["gpu_hours"] > 1
     assert "another system on this backbone" in plan["why"]
@@ -40,8 +40,8 @@ def test_a_main_number_is_known_from_its_authors_alone_and_its_plan_says_what_it
 
 def test_a_row_is_found_by_how_it_begins_and_on_a_backbone(printed: Callable[..., str]) -> None:
     def rows(*words: str) -> list[str]:
-        found = json.loads(printed("verify", *words, "--json"))
-        return [one["reported"]["row"] for one in found]
+        output = json.loads(printed("verify", *words, "--json"))
+        return [one["reported"]["row"] for one in output]
 
     both = ["una@bert-base-uncased", "una/paraphrase-pegasus@bert-base-uncased"]
     assert rows("una/table1", "BERT-base UN", "Avg") == both

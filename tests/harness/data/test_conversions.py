@@ -119,8 +119,8 @@ def test_both_sentences_of_every_pair_become_a_line_scored_or_not(inputs: Path, 
     head = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment"
     (inputs / "SICK_trial.txt").write_text(f"{head}\n1\tOne\tA house\t4.5\tNEUTRAL\n")
     pair_texts(inputs, tmp_path)
-    found = (tmp_path / "texts.txt").read_text().splitlines()
-    assert found == ["One", "A house", "A man runs .", "A man walks .", "One", "Two", "A dog", "A cat"]
+    actual = (tmp_path / "texts.txt").read_text().splitlines()
+    assert actual == ["One", "A house", "A man runs .", "A man walks .", "One", "Two", "A dog", "A cat"]
 
 
 def test_a_pair_with_an_empty_sentence_or_a_foreign_file_is_refused(inputs: Path, tmp_path: Path) -> None:

@@ -72,8 +72,8 @@ def test_of_pickled_weights_the_tensors_are_fetched(server: Hub, declare: Declar
     server.add("some/model", {"config.json": b"{}", "pytorch_model.bin": pickled(state)}, commit=COMMIT)
     declare({"hub": {"repo": "some/model", "repo_type": "model", "revision": "main"}}, **MODEL)
     folder = fetch("tiny", Path("data"))
-    found = load_file(folder / "model.safetensors")
-    torch.testing.assert_close(found, state, rtol=0, atol=0)
+    tensors = load_file(folder / "model.safetensors")
+    torch.testing.assert_close(tensors, state, rtol=0, atol=0)
     assert not (folder / "pytorch_model.bin").exists()
     assert read_record(folder)["revision"] == COMMIT
 
@@ -95,8 +95,8 @@ def test_of_pickled_weights_in_a_folder_the_tensors_are_fetched(server: Hub, dec
     rows = {"vectors.safetensors": None, "vocab.txt": 2}
     hub = {**place, "make": "glove-module", "inputs": inputs}
     declare({"hub": hub}, kind="vectors", text=None, rows=rows)
-    found = load_file(fetch("tiny", Path("data")) / "vectors.safetensors")["vectors"]
-    assert found.tolist() == [[1, 0], [0, 1]]
+    tensors = load_file(fetch("tiny", Path("data")) / "vectors.safetensors")["vectors"]
+    assert tensors.tolist() == [[1, 0], [0, 1]]
 
 
 class Evil:

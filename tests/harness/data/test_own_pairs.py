@@ -87,16 +87,16 @@ def test_a_quoted_field_of_a_tsv_is_unquoted_and_a_quotation_stays(tmp_path: Pat
 
 def test_a_field_of_a_csv_may_have_line_ends_and_any_length(tmp_path: Path) -> None:
     long, limit = "word " * 60_000, csv.field_size_limit()
-    found = read(tmp_path, "a.csv", csv_text(tmp_path, [["a\nb", long, "1"], ["c", "d", "2"]]))
-    assert found == [ScoredPair("a\nb", long, 1.0), ScoredPair("c", "d", 2.0)]
+    actual = read(tmp_path, "a.csv", csv_text(tmp_path, [["a\nb", long, "1"], ["c", "d", "2"]]))
+    assert actual == [ScoredPair("a\nb", long, 1.0), ScoredPair("c", "d", 2.0)]
     assert csv.field_size_limit() == limit
 
 
 def test_scores_have_any_scale_and_form_and_pairs_without_one_are_left_out(tmp_path: Path) -> None:
     values = [1, True, "0.5", -3e2, None, "", 100]
     lines = [json.dumps({"text1": "a", "text2": "b", "label": value}) for value in values]
-    found = [pair.score for pair in read(tmp_path, "a.jsonl", "\n".join(lines))]
-    assert found == [1.0, 1.0, 0.5, -300.0, 100.0]
+    actual = [pair.score for pair in read(tmp_path, "a.jsonl", "\n".join(lines))]
+    assert actual == [1.0, 1.0, 0.5, -300.0, 100.0]
 
 
 @pytest.mark.parametrize(

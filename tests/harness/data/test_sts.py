@@ -31,10 +31,10 @@ def test_subsets_come_in_the_order_of_their_names_and_pairs_in_that_of_the_file(
     """Two systems are compared pair by pair, so the order is that of the data and of nothing else."""
     for name in ("b", "a", "surprise.c"):
         write_subset(tmp_path, name, f"{name} 2 2 2\tx\n{name} 1\tx\n{name} 3 3\tx\n", "0\n5\n5.0\n")
-    found = read_senteval_sts(tmp_path)
-    assert list(found) == ["a", "b", "surprise.c"]
-    assert [pair.first for pair in found["a"]] == ["a 2 2 2", "a 1", "a 3 3"]
-    assert [pair.score for pair in found["a"]] == [0.0, 5.0, 5.0], "both ends of the scale"
+    actual = read_senteval_sts(tmp_path)
+    assert list(actual) == ["a", "b", "surprise.c"]
+    assert [pair.first for pair in actual["a"]] == ["a 2 2 2", "a 1", "a 3 3"]
+    assert [pair.score for pair in actual["a"]] == [0.0, 5.0, 5.0], "both ends of the scale"
 
 
 def test_the_scale_of_sick_is_from_one_to_five(tmp_path: Path) -> None:

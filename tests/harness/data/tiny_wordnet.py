@@ -30,8 +30,8 @@ def write_wordnet(folder: Path) -> Path:
             lines += f"{offset:08d} 05 {mark} {len(words):02x} {named} 001 @ 00000001 n 0000 | a gloss\n"
         (folder / f"data.{part}").write_text(lines)
         index = [
-            f"{lemma} {mark} {len(found)} 1 @ {len(found)} 0 {' '.join(f'{at:08d}' for at in found)}  \n"
-            for lemma, found in sorted(offsets.items())
+            f"{lemma} {mark} {len(actual)} 1 @ {len(actual)} 0 {' '.join(f'{at:08d}' for at in actual)}  \n"
+            for lemma, actual in sorted(offsets.items())
         ]
         (folder / f"index.{part}").write_text(LICENCE + "".join(index))
         (folder / f"{part}.exc").write_text(EXCEPTIONS[part])

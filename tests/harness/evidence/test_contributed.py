@@ -102,7 +102,7 @@ def test_what_is_no_result_of_a_declared_run_or_a_copy_of_ours_is_refused_in_one
 
 def test_half_of_the_scores_may_be_those_of_another_run(tmp_path: Path) -> None:
     put(tmp_path / "lab", raw(scores=scores(0.61, 0.62, 0.73, 0.74)))
-    assert [len(found) for found in checked(tmp_path)] == [1, 0]
+    assert [len(actual) for actual in checked(tmp_path)] == [1, 0]
 
 
 def test_accuracies_that_are_equal_make_no_copy_where_correlations_differ(tmp_path: Path) -> None:
@@ -110,8 +110,8 @@ def test_accuracies_that_are_equal_make_no_copy_where_correlations_differ(tmp_pa
     equal = scores(0.9, 0.9, 0.9, metric="accuracy")
     ours = ResultFile.model_validate(raw("simcse__tiny__s0", scores=[*scores(0.61), *equal]))
     put(tmp_path / "lab", raw(scores=[*scores(0.71), *equal]))
-    found, problems = check_contributed(tmp_path, ours=[ours], declared=declared)
-    assert (len(found), problems) == (1, [])
+    actual, problems = check_contributed(tmp_path, ours=[ours], declared=declared)
+    assert (len(actual), problems) == (1, [])
     (tmp_path / "lab" / f"{KEY}.json").unlink()
     put(tmp_path / "lab", raw(scores=equal))
     only = ResultFile.model_validate(raw("simcse__tiny__s0", scores=equal))
@@ -128,9 +128,9 @@ def test_a_copy_of_another_contributors_result_is_refused_and_names_it(tmp_path:
 
 
 def damaged(path: Path) -> None:
-    found = json.loads(path.read_text())
-    found["scores"][0]["value"] = 0.99
-    path.write_text(json.dumps(found))
+    actual = json.loads(path.read_text())
+    actual["scores"][0]["value"] = 0.99
+    path.write_text(json.dumps(actual))
 
 
 @pytest.mark.parametrize(

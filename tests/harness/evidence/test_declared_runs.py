@@ -71,20 +71,20 @@ def test_a_published_value_with_a_preset_of_its_own_stands_beside_a_run_of_that_
     specs: dict[str, TableSpec], published: Published
 ) -> None:
     """The key of a headline number names its preset; an ablation appears in one table with its headline."""
-    found = [
+    actual = [
         (spec.key, choice.system, preset, named.variant or "")
         for spec, _, choice, named in chosen(specs, published)
         if (preset := SYSTEMS[choice.system].preset) and named and named.system == PRESETS[preset].name
     ]
-    headline = {(key, preset) for key, _, preset, variant in found if variant == preset}
-    for key, system, preset, variant in found:
+    headline = {(key, preset) for key, _, preset, variant in actual if variant == preset}
+    for key, system, preset, variant in actual:
         assert variant, f"{key}: the published row of {system} names no preset"
         if variant in PRESETS:
             assert variant == preset, f"{key}: {variant} is reported next to {system}, a run of {preset}"
         else:
             assert (key, preset) in headline, f"{key}: {system} is a run of {preset}, its table shows another"
-    assert {preset for _, _, preset, _ in found} == {"submission", "published"}
-    released = {key for key, _, preset, _ in found if preset == "published"}
+    assert {preset for _, _, preset, _ in actual} == {"submission", "published"}
+    released = {key for key, _, preset, _ in actual if preset == "published"}
     assert released == {"sct/fig2", "sct/table2", "sct/table3", "una/table-d8"}
 
 

@@ -26,9 +26,9 @@ ERROR = 4 * (LEVEL * (1 - LEVEL) / STUDIES) ** 0.5
 def test_the_interval_of_one_more_result_misses_it_at_its_level(seeds: int, averaged: int) -> None:
     rng, origin = np.random.default_rng(seeds), Origin(averaged)
     study = Studies.normal(rng, 0.8, reported_numbers(rng, 0.8, STUDIES, origin))
-    found = study.p_values(seeds, origin)
+    p = study.p_values(seeds, origin)
     for level in (LEVEL, AT_A_LOOK):
-        assert (found.replicates < level).mean() == pytest.approx(level, abs=ERROR)
+        assert (p.replicates < level).mean() == pytest.approx(level, abs=ERROR)
 
 
 @pytest.mark.parametrize("origin", [Origin(1, 5), Origin(1, 10), Origin(3, 5)])
@@ -42,9 +42,9 @@ def test_the_upper_end_for_a_choice_on_dev_misses_it_at_half_of_its_level(origin
 @pytest.mark.parametrize("shift", [MARGIN, -MARGIN])
 def test_both_tests_of_the_level_err_at_their_level_on_the_margin(shift: float) -> None:
     study = Studies.normal(np.random.default_rng(8), 0.1, np.full(STUDIES, shift))
-    found = study.p_values(10, Origin())
-    assert (found.same < LEVEL).mean() == pytest.approx(LEVEL, abs=ERROR)
-    assert (found.level_differs < LEVEL).mean() == pytest.approx(LEVEL, abs=ERROR)
+    p = study.p_values(10, Origin())
+    assert (p.same < LEVEL).mean() == pytest.approx(LEVEL, abs=ERROR)
+    assert (p.level_differs < LEVEL).mean() == pytest.approx(LEVEL, abs=ERROR)
 
 
 def by_single_runs(runs: np.ndarray, reported: np.ndarray, origin: Origin) -> PValues:
@@ -57,11 +57,11 @@ def by_single_runs(runs: np.ndarray, reported: np.ndarray, origin: Origin) -> PV
 def test_one_more_run_among_single_runs_of_sources_is_outside_at_its_level(count: int) -> None:
     rng = np.random.default_rng(count)
     runs, reported = rng.normal(size=(count, STUDIES)), rng.normal(size=STUDIES)
-    found = by_single_runs(runs, reported, Origin())
+    actual = by_single_runs(runs, reported, Origin())
     for level in (LEVEL, AMONG_SOURCES):
-        assert (found.replicates < level).mean() == pytest.approx(level, abs=ERROR)
+        assert (actual.replicates < level).mean() == pytest.approx(level, abs=ERROR)
     exact = stats.t.sf(np.abs(found_statistic(runs, reported)), count - 1) * 2
-    assert found.replicates == pytest.approx(exact, rel=1e-6)
+    assert actual.replicates == pytest.approx(exact, rel=1e-6)
 
 
 def found_statistic(runs: np.ndarray, reported: np.ndarray) -> np.ndarray:
@@ -79,8 +79,8 @@ def test_means_of_several_runs_show_the_part_of_the_variance_that_their_sources_
     rates = []
     for shift in (0.0, 4.0):
         away, sds = means.mean(axis=0) - reported - shift, means.std(axis=0, ddof=1)
-        found = p_values_of_sources(away, sds, counts, origin=drawn, within=within)
-        rates.append((found.replicates < AMONG_SOURCES).mean())
+        p = p_values_of_sources(away, sds, counts, origin=drawn, within=within)
+        rates.append((p.replicates < AMONG_SOURCES).mean())
     assert rates[0] <= AMONG_SOURCES + ERROR
     assert rates[1] > 0.7
 
@@ -90,7 +90,7 @@ def test_a_number_that_others_judge_is_a_hypothesis_below_the_level_where_it_is_
     runs = {"a": [75.0], "b": [75.2], "c": [75.4]}
     sources = Sources({name: run[0] for name, run in runs.items()}, dict.fromkeys(runs, 1), runs)
     for reported, red in ((76.49, False), (76.52, True)):
-        found = by_others(sources, reported, origin=Origin(), same_authors=False, searched=True)
+        answer = by_others(sources, reported, origin=Origin(), same_authors=False, searched=True)
         t = (reported - 75.2) / (0.2 * (4 / 3) ** 0.5)
-        assert found.p == pytest.approx(2 * stats.t.sf(t, 2) * LEVEL / AMONG_SOURCES)
-        assert (found.p < LEVEL) == red
+        assert answer.p == pytest.approx(2 * stats.t.sf(t, 2) * LEVEL / AMONG_SOURCES)
+        assert (answer.p < LEVEL) == red

@@ -41,11 +41,11 @@ def test_the_summary_of_the_collection_comes_out(ledger: Ledger, published: Publ
         ("ptbert/table4", "simcse@bert-base-uncased", "STSB-dev", 59, 81.46, 88, 8, 81.735),
     ):
         reported, others = known(ledger, published, table, row, column)
-        found = others.independent
-        assert (len(found.values), len(found.sources)) == (runs, sources)
-        assert median(found.values) == pytest.approx(middle, abs=0.0051)
-        assert found.median == pytest.approx(middle_of_sources, abs=0.0055)
-        below = percentile([[run] for run in found.values], reported)
+        actual = others.independent
+        assert (len(actual.values), len(actual.sources)) == (runs, sources)
+        assert median(actual.values) == pytest.approx(middle, abs=0.0051)
+        assert actual.median == pytest.approx(middle_of_sources, abs=0.0055)
+        below = percentile([[run] for run in actual.values], reported)
         assert 100 * below.value == pytest.approx(share, abs=0.51)
 
 
@@ -54,7 +54,7 @@ def test_runs_that_had_not_converged_count_nowhere(ledger: Ledger, published: Pu
     for system in {study.system for study in ledger.studies if study.unconverged}:
         for table, row in (("pcl/table2", system), ("dclr/table1", system)):
             _, others = known(ledger, published, table, row)
-            counted = [study for found in others.pools.values() for study in found.studies]
+            counted = [study for actual in others.pools.values() for study in actual.studies]
             assert not any(study.unconverged for study in counted)
             assert any(study.unconverged for study in others.uncounted)
             assert "hppRC/simple-simcse" not in others.independent.sources
@@ -72,7 +72,7 @@ def test_authors_of_a_competing_method_count_and_are_marked(ledger: Ledger, publ
 def test_the_kinds_are_disjoint_and_lose_no_study(ledger: Ledger, published: Published) -> None:
     """Of SimCSE on BERT-base: 14 independent studies of the average, 2 checkpoints, 4 other recipes."""
     _, others = known(ledger, published, "pcl/table2", "simcse@bert-base-uncased")
-    counts = {kind: len(found.studies) for kind, found in others.pools.items()}
+    counts = {kind: len(actual.studies) for kind, actual in others.pools.items()}
     assert counts == {"independent": 14, "same authors": 0, "checkpoint": 2, "other recipe": 4}
     all_of_them = [study for study in ledger.of("simcse@bert-base-uncased") if "Avg" in study.scores]
     assert sum(counts.values()) + len(others.uncounted) == len(all_of_them)
@@ -87,16 +87,16 @@ def test_a_score_over_another_sick_r_counts_for_the_other_test_sets_alone(
     ledger: Ledger, published: Published
 ) -> None:
     """JaanviJain's 77.04 is a mean with SICK-R over 9,927 pairs; the same run has a score of STS12."""
-    found = {
+    actual = {
         column: known(ledger, published, "pcl/table2", "simcse@bert-base-uncased", column)[1]
         for column in ("STS12", "SICKR", "Avg")
     }
     source = "JaanviJain/NLP_Research_Paper_SimCSE"
-    counted = {column: source in others.independent.sources for column, others in found.items()}
+    counted = {column: source in others.independent.sources for column, others in actual.items()}
     assert counted == {"STS12": True, "SICKR": False, "Avg": False}
     for column in ("SICKR", "Avg"):
-        assert source in {study.source for study in found[column].uncounted}
-    (study, *_) = (one for one in found["Avg"].uncounted if one.source == source)
+        assert source in {study.source for study in actual[column].uncounted}
+    (study, *_) = (one for one in actual["Avg"].uncounted if one.source == source)
     assert study.not_counted_in("Avg") == "SICK-R of 9,927 pairs"
     assert study.not_counted == study.not_counted_in("STS12") == ""
 
@@ -120,7 +120,7 @@ def test_a_print_is_no_evidence_for_itself(ledger: Ledger, published: Published)
     """DCLR prints 74.99 for SimCSE: one source of the cited number, none of its own cell."""
     reported, own = known(ledger, published, "dclr/table1", "simcse@bert-base-uncased")
     assert reported == 74.99
-    assert 74.99 not in [value for found in own.pools.values() for value in found.values]
+    assert 74.99 not in [value for actual in own.pools.values() for value in actual.values]
     _, una = known(ledger, published, "una/table2", "una@bert-base-uncased")
     assert not una.pools["same authors"].studies
 
@@ -145,9 +145,9 @@ def test_a_source_counts_once_by_the_mean_over_its_runs() -> None:
     ]
     about = {"system": "a@b", "kind": "re-run"}
     studies = [Study.model_validate({**about, "source": name, "scores": {"Avg": n}}) for name, n in scores]
-    found = pool(replace(NO_STUDIES, studies=tuple(studies)), studies, "Avg")
-    assert found.sources == pytest.approx({"x/y": 442 / 6, "x/z": 70.5})
-    assert found.values == (70.0, 72.0)
+    actual = pool(replace(NO_STUDIES, studies=tuple(studies)), studies, "Avg")
+    assert actual.sources == pytest.approx({"x/y": 442 / 6, "x/z": 70.5})
+    assert actual.values == (70.0, 72.0)
 
 
 def test_the_spread_is_that_of_the_largest_converged_study(ledger: Ledger) -> None:
@@ -175,7 +175,7 @@ def test_the_docs_tell_what_choosing_a_seed_on_dev_does_as_the_ledger_has_it(led
     gains = []
     for count in (5, 10):
         for backbone in ("bert-base-uncased", "bert-large-uncased"):
-            studies = {found.source: found for found in ledger.of(f"simcse@{backbone}")}
+            studies = {actual.source: actual for actual in ledger.of(f"simcse@{backbone}")}
             scores = studies["hppRC/simple-simcse"].scores
             test, dev = runs_of(scores["Avg"]), runs_of(scores["STSB-dev"])
             assert len(test) == len(dev) == 50

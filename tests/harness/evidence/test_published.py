@@ -35,14 +35,14 @@ def load(folder: Path, row: str) -> Published:
 
 
 def test_the_known_misprints_are_flagged_with_both_values(published: Published) -> None:
-    found = {
+    actual = {
         (row.key, erratum.column): (erratum.reported, erratum.recomputed)
         for table in published.tables.values()
         for row in table.rows
         for erratum in row.errata
     }
-    assert len(found) == 10
-    assert found["sct@bert-base-uncased", "STS12"] == (78.83, 73.82)
+    assert len(actual) == 10
+    assert actual["sct@bert-base-uncased", "STS12"] == (78.83, 73.82)
 
 
 def test_a_misprinted_cell_is_compared_by_its_right_value_and_an_average_as_reported(
@@ -129,12 +129,12 @@ def test_a_row_without_a_second_decimal_states_how_many_were_printed(
     (tmp_path / "toy.yaml").write_text(five.format(row=row.format("decimals: 1, ")), encoding="utf-8")
     assert load_published(tmp_path).row("toy/table1", "x").decimals == 1
     rounding = {
-        system: found.rounding
+        system: actual.rounding
         for system in ("mirror-bert", "simcse")
-        for found in [
+        for actual in [
             reported_number(published, ledger, table=TABLE, row=f"{system}@roberta-base", column="Avg")
         ]
-        if found is not None
+        if actual is not None
     }
     assert rounding == {"mirror-bert": pytest.approx(0.05), "simcse": pytest.approx(0.005)}
 

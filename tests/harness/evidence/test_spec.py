@@ -73,13 +73,13 @@ def test_a_column_gives_what_a_row_leaves_out_and_a_cell_goes_first() -> None:
             {"title": "one cell", "cells": {"STS13": {"run": "pcl@bert-large-uncased"}}},
         ],
     )
-    found = [[spec.choice(row, column) for column in spec.columns] for row in spec.rows]
-    assert found == [
+    actual = [[spec.choice(row, column) for column in spec.columns] for row in spec.rows]
+    assert actual == [
         [RunChoice("pcl-k3", "roberta-base", (7,)), RunChoice("pcl", "roberta-base", (4, 5))],
         [None, None],
         [None, RunChoice("pcl", "bert-large-uncased")],
     ]
-    assert list(spec.choices()) == [choice for row in found for choice in row if choice]
+    assert list(spec.choices()) == [choice for row in actual for choice in row if choice]
 
 
 @pytest.mark.parametrize(

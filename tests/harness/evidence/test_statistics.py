@@ -23,12 +23,12 @@ def test_welch_by_hand() -> None:
 
     Degrees of freedom: 1.58333^2 / ((4/3)^2 / 2 + 0.25^2 / 1) = 2.50694 / 0.951389 = 2.63504.
     """
-    found = statistics.compare_seeds(SEEDS, [71.0, 72.0])
-    assert found is not None
+    comparison = statistics.compare_seeds(SEEDS, [71.0, 72.0])
+    assert comparison is not None
     half = stats.t.ppf(0.975, 2.635036) * 1.258306
-    assert found.difference == pytest.approx(0.5)
-    assert (found.low, found.high) == pytest.approx((0.5 - half, 0.5 + half), abs=1e-4)
-    assert found.p == pytest.approx(2 * stats.t.sf(0.5 / 1.258306, 2.635036), abs=1e-6)
+    assert comparison.difference == pytest.approx(0.5)
+    assert (comparison.low, comparison.high) == pytest.approx((0.5 - half, 0.5 + half), abs=1e-4)
+    assert comparison.p == pytest.approx(2 * stats.t.sf(0.5 / 1.258306, 2.635036), abs=1e-6)
 
 
 @pytest.mark.parametrize(("difference", "seeds"), [(0.2, 394), (0.5, 64), (0.8, 26)])
@@ -63,28 +63,28 @@ def test_a_larger_study_makes_a_few_close_seeds_wider_and_never_narrower() -> No
 
 @pytest.mark.parametrize(("successes", "trials"), [(0, 3), (1, 4), (65, 72), (7, 14), (4, 4)])
 def test_the_binomial_interval_leaves_a_fortieth_on_each_side(successes: int, trials: int) -> None:
-    found = clopper_pearson(successes, trials)
-    below = stats.binom.sf(successes - 1, trials, found.low)
-    above = stats.binom.cdf(successes, trials, found.high)
-    assert (found.low, below) == (0.0, 1.0) or below == pytest.approx(0.025)
-    assert (found.high, above) == (1.0, 1.0) or above == pytest.approx(0.025)
+    actual = clopper_pearson(successes, trials)
+    below = stats.binom.sf(successes - 1, trials, actual.low)
+    above = stats.binom.cdf(successes, trials, actual.high)
+    assert (actual.low, below) == (0.0, 1.0) or below == pytest.approx(0.025)
+    assert (actual.high, above) == (1.0, 1.0) or above == pytest.approx(0.025)
     exact = stats.binomtest(successes, trials).proportion_ci(0.95, method="exact")
-    assert found == pytest.approx((exact.low, exact.high), abs=1e-9)
+    assert actual == pytest.approx((exact.low, exact.high), abs=1e-9)
 
 
 def test_ties_count_half_in_the_place_and_widen_its_interval() -> None:
     """Of 1, 2, 2, 3 one is below 2 and two are ties: (1 + 1) / 4; from one of four to three of four."""
-    found = percentile([[1.0], [2.0], [2.0], [3.0]], 2.0)
-    assert found.value == 0.5
-    assert found.interval.low == clopper_pearson(1, 4).low
-    assert found.interval.high == clopper_pearson(3, 4).high
+    share = percentile([[1.0], [2.0], [2.0], [3.0]], 2.0)
+    assert share.value == 0.5
+    assert share.interval.low == clopper_pearson(1, 4).low
+    assert share.interval.high == clopper_pearson(3, 4).high
     assert percentile([[1.0], [2.004]], 2.0, rounding=0.005).value == 0.75
 
 
 def test_several_runs_that_are_one_draw_count_by_their_part_below() -> None:
     """Three of four runs and one run alone are below: 1.75 of 2 draws; the interval is that of 1 and of 2."""
-    found = percentile([[1.0, 1.0, 1.0, 3.0], [1.0]], 2.0)
-    assert found.value == 1.75 / 2
-    assert found.interval == (clopper_pearson(1, 2).low, clopper_pearson(2, 2).high)
+    share = percentile([[1.0, 1.0, 1.0, 3.0], [1.0]], 2.0)
+    assert share.value == 1.75 / 2
+    assert share.interval == (clopper_pearson(1, 2).low, clopper_pearson(2, 2).high)
     many = percentile([[1.0] * 50], 2.0)
     assert many.interval.low == clopper_pearson(1, 1).low

@@ -46,9 +46,9 @@ ONE, FIVE_RUNS, NOT_STATED = Origin(), Origin(5), origin_of(None)
 
 
 def answers(values: list[float], reported: float, origin: Origin = ONE, **more: float) -> tuple[str, str]:
-    found = judge(values, reported, origin=origin, **more)  # type: ignore[arg-type]
-    assert found.verdict == word_of(found.level, found.draw)
-    return found.level, found.draw
+    judgement = judge(values, reported, origin=origin, **more)  # type: ignore[arg-type]
+    assert judgement.verdict == word_of(judgement.level, judgement.draw)
+    return judgement.level, judgement.draw
 
 
 @pytest.mark.parametrize(
@@ -101,8 +101,8 @@ def test_a_mean_of_bests_lies_between_a_mean_and_a_best() -> None:
     assert origin_of(3, 5) == Origin(3, 5)
     limits = []
     for origin in (mean, Origin(3, 5), best):
-        found = [answers(TEN, 75 + step / 20, origin)[1] for step in range(100)]
-        limits.append(found.index("outside"))
+        actual = [answers(TEN, 75 + step / 20, origin)[1] for step in range(100)]
+        limits.append(actual.index("outside"))
     assert limits[0] < limits[1] < limits[2]
 
 
@@ -128,10 +128,10 @@ def test_a_verdict_uses_the_seeds_up_to_the_last_look() -> None:
 
 def test_a_larger_study_widens_five_seeds_that_happen_to_agree() -> None:
     """t(0.984, 49) 0.84 / sqrt(5) = 0.82923 each way; ten seeds are judged by themselves."""
-    found = judge(FIVE, 75.2, origin=ONE, known=STUDY)
-    assert found.verdict == "inconclusive"
+    judgement = judge(FIVE, 75.2, origin=ONE, known=STUDY)
+    assert judgement.verdict == "inconclusive"
     half = stats.t.ppf(1 - AT_A_LOOK, 49) * 0.84 / math.sqrt(5)
-    assert found.interval == pytest.approx((-half, half))
+    assert judgement.interval == pytest.approx((-half, half))
     assert judge(FIVE, 77.0, origin=ONE, known=STUDY).draw == "at the edge"
     assert judge(TEN, 75.2, origin=ONE, known=STUDY) == judge(TEN, 75.2, origin=ONE)
 
@@ -162,10 +162,10 @@ def test_the_level_is_that_of_one_sided_t_tests_of_scipy_and_the_equivalence_tes
         high = stats.ttest_1samp(values, 75 + MARGIN, alternative="less").pvalue
         equivalence, *_ = DescrStatsW(values).ttost_mean(75 - MARGIN, 75 + MARGIN)
         mean, sd = values.mean() - 75, values.std(ddof=1)
-        found = p_values(mean, sd, count, origin=ONE)
-        assert float(found.same) == pytest.approx(equivalence)
-        assert float(found.same) == pytest.approx(max(low, high))
-        assert float(found.level_differs) == pytest.approx(min(1 - low, 1 - high))
+        p = p_values(mean, sd, count, origin=ONE)
+        assert float(p.same) == pytest.approx(equivalence)
+        assert float(p.same) == pytest.approx(max(low, high))
+        assert float(p.level_differs) == pytest.approx(min(1 - low, 1 - high))
         level = judge(values.tolist(), 75.0, origin=FIVE_RUNS).level
         assert (level == "within half a point") == (equivalence < AT_A_LOOK)
         assert (level in ("lower", "higher")) == (min(1 - low, 1 - high) < AT_A_LOOK)
@@ -225,10 +225,14 @@ def test_the_levels_of_a_look_keep_that_of_all_looks_together() -> None:
 
 
 def test_a_run_far_below_its_siblings_is_named_and_the_verdict_is_given_with_and_without() -> None:
-    found = judge([*TEN[:9], 55.0], 75.0, origin=ONE)
-    assert found.collapsed == (55.0,)
-    assert found.without is not None
-    assert (found.level, found.without.level, found.without.seeds) == ("not known", "not known", 9)
+    judgement = judge([*TEN[:9], 55.0], 75.0, origin=ONE)
+    assert judgement.collapsed == (55.0,)
+    assert judgement.without is not None
+    assert (judgement.level, judgement.without.level, judgement.without.seeds) == (
+        "not known",
+        "not known",
+        9,
+    )
     tight = judge([*(value / 10 + 67.5 for value in TEN[:9]), 55.0], 75.0, origin=ONE)
     assert tight.without is not None
     assert (tight.verdict, tight.without.verdict) == ("inconclusive", "replicates")
@@ -245,9 +249,9 @@ def test_normal_seeds_seldom_have_a_collapsed_run() -> None:
 
 
 def test_seeds_with_one_score_are_an_error_in_the_data() -> None:
-    found = judge([75.0] * 5, 75.0, origin=ONE)
-    assert (found.verdict, found.p, found.interval) == ("inconclusive", 1.0, None)
-    assert found.fault == "5 seeds have the same score, 75.0000: an error in the data"
+    judgement = judge([75.0] * 5, 75.0, origin=ONE)
+    assert (judgement.verdict, judgement.p, judgement.interval) == ("inconclusive", 1.0, None)
+    assert judgement.fault == "5 seeds have the same score, 75.0000: an error in the data"
     assert claimed_among_many([Pair([70.0] * 5, [75.0] * 5)]) == [(None, "inconclusive")]
     assert claimed_among_many([Pair([70.0] * 5, FIVE)]) == [(None, "inconclusive")]
 
@@ -334,9 +338,9 @@ def test_answers_of_many_claims_have_the_level_of_their_share() -> None:
     same, near, far = (Pair(FIVE, [value - shift for value in FIVE]) for shift in (0.0, 0.7, 0.9))
     reach = [0.2 * stats.t.ppf(1 - TWO_SIDED_AT_A_LOOK / 2 / share, 8) for share in (1, 4)]
     for pairs, low in (([near], 0.7 - reach[0]), ([far, same, same, same], 0.9 - reach[1])):
-        (found, answer), *_ = claimed_among_many(pairs)
-        assert found is not None
-        assert (found.low, answer) == (pytest.approx(low, abs=1e-3), "supported")
+        (actual, answer), *_ = claimed_among_many(pairs)
+        assert actual is not None
+        assert (actual.low, answer) == (pytest.approx(low, abs=1e-3), "supported")
     assert [answer for _, answer in claimed_among_many([near, same, same, same])] == ["inconclusive"] * 4
     early = Pair(FIVE[:3], FIVE[:3])
     alone, *others = claimed_among_many([near, early, early])
@@ -345,11 +349,11 @@ def test_answers_of_many_claims_have_the_level_of_their_share() -> None:
 
 
 def test_a_number_is_placed_among_the_runs_and_each_source_of_others_counts_once() -> None:
-    found = placed({OURS: TEN}, 75.1)
-    assert (found.above, found.runs, found.sources, found.share.value) == (4, 10, 1, 0.6)
-    found = placed({"one": [74.4, 74.8] * 25, "two": [76.2], "three": [76.0]}, 76.1)
-    assert (found.above, found.runs, found.sources) == (1, 52, 3)
-    assert found.share.value == pytest.approx(2 / 3)
+    placement = placed({OURS: TEN}, 75.1)
+    assert (placement.above, placement.runs, placement.sources, placement.share.value) == (4, 10, 1, 0.6)
+    placement = placed({"one": [74.4, 74.8] * 25, "two": [76.2], "three": [76.0]}, 76.1)
+    assert (placement.above, placement.runs, placement.sources) == (1, 52, 3)
+    assert placement.share.value == pytest.approx(2 / 3)
 
 
 NEAR = {"a": 75.0, "b": 75.2, "c": 75.4}
@@ -373,18 +377,18 @@ def sources(means: dict[str, float]) -> Sources:
     ],
 )
 def test_others_answer_twice_by_their_sources(reported: float, expected: tuple[str, str]) -> None:
-    found = by_others(sources(NEAR), reported, origin=ONE, same_authors=True, searched=True)
-    assert ((found.answer, found.draw), found.sources) == (expected, 3)
-    assert (found.p < LEVEL) == (found.answer in FAILED)
+    answer = by_others(sources(NEAR), reported, origin=ONE, same_authors=True, searched=True)
+    assert ((answer.answer, answer.draw), answer.sources) == (expected, 3)
+    assert (answer.p < LEVEL) == (answer.answer in FAILED)
 
 
 def test_others_that_vary_leave_an_honest_number_inside() -> None:
     """Fourteen single runs with an sd of 0.84: 76.25 is off their mean of 75.2 and one of them."""
     drawn = stats.norm.ppf(np.linspace(0.05, 0.95, 14), 75.2, 0.84)
     runs = {str(number): float(value) for number, value in enumerate(drawn)}
-    found = by_others(sources(runs), 76.25, origin=NOT_STATED, same_authors=False, searched=True)
-    assert found.answer == "independent runs agree within run-to-run variation"
-    assert (found.level, found.draw) == ("lower", "inside")
+    answer = by_others(sources(runs), 76.25, origin=NOT_STATED, same_authors=False, searched=True)
+    assert answer.answer == "independent runs agree within run-to-run variation"
+    assert (answer.level, answer.draw) == ("lower", "inside")
 
 
 def test_the_spread_of_a_source_with_many_runs_counts_for_one_more_run() -> None:
@@ -412,9 +416,13 @@ def test_an_honest_single_run_is_red_by_others_in_at_most_one_of_twenty(count: i
 
 def test_two_sources_settle_nothing_however_far_they_are() -> None:
     two = sources({"a": 60.0, "b": 60.1})
-    found = by_others(two, 75.0, origin=ONE, same_authors=False, searched=True)
-    assert (found.answer, found.interval, found.sources) == ("independent evidence is inconclusive", None, 2)
-    assert found.difference == pytest.approx(-14.95)
+    answer = by_others(two, 75.0, origin=ONE, same_authors=False, searched=True)
+    assert (answer.answer, answer.interval, answer.sources) == (
+        "independent evidence is inconclusive",
+        None,
+        2,
+    )
+    assert answer.difference == pytest.approx(-14.95)
 
 
 def test_without_others_it_counts_whether_anyone_looked() -> None:

@@ -67,8 +67,8 @@ def test_a_merged_key_may_be_given_again_but_an_own_one_not(tmp_path: Path) -> N
 
 def test_values_by_name_and_records_are_read_with_the_same_words(tmp_path: Path) -> None:
     (tmp_path / "two.yaml").write_text("b: {rate: 1.0}\na: {rate: 2.0}\n")
-    found = read_declarations(tmp_path / "two.yaml", Toy)
-    assert {name: toy.rate for name, toy in found.items()} == {"b": 1.0, "a": 2.0}
+    actual = read_declarations(tmp_path / "two.yaml", Toy)
+    assert {name: toy.rate for name, toy in actual.items()} == {"b": 1.0, "a": 2.0}
     (tmp_path / "r.json").write_text('{"rate": "1"}')
     with pytest.raises(InputError, match="rate is"):
         read_record(tmp_path / "r.json", Toy)
@@ -76,13 +76,13 @@ def test_values_by_name_and_records_are_read_with_the_same_words(tmp_path: Path)
 
 def test_no_module_reads_yaml_but_the_reader() -> None:
     calls = re.compile(r"yaml\.(safe_)?load\(|CSafeLoader")
-    found = [
+    actual = [
         path.relative_to(ROOT).as_posix()
         for room in ("harness", "methods", "benchmarks")
         for path in (ROOT / room).rglob("*.py")
         if calls.search(path.read_text(encoding="utf-8"))
     ]
-    assert found == ["harness/io/yaml_files.py"]
+    assert actual == ["harness/io/yaml_files.py"]
 
 
 @pytest.mark.parametrize(

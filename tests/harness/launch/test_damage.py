@@ -83,9 +83,9 @@ def test_damage_is_told_in_one_line_or_repaired(
     folder = tmp_path / "toy"
     shutil.copytree(finished, folder)
     monkeypatch.chdir(folder)
-    found = sorted(folder.glob(FILES[file]))
-    assert found, file
-    for path in found:
+    paths = sorted(folder.glob(FILES[file]))
+    assert paths, file
+    for path in paths:
         path.chmod(0o644)
         DAMAGES[damage](path)
     (folder / "b.txt").unlink()

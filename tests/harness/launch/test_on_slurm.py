@@ -209,8 +209,8 @@ def test_a_state_that_slurm_does_not_tell_stays_as_it_was(
     queue.register_job("12")
     answers = [(0, "12 RUNNING"), (1, "Unable to contact slurm controller"), (0, "13 PENDING")]
     seen = []
-    for found in answers:
-        monkeypatch.setattr(on_slurm, "answer", lambda words, found=found: found)
+    for actual in answers:
+        monkeypatch.setattr(on_slurm, "answer", lambda words, answer=actual: answer)
         queue.update()
         seen.append((queue.get_state("12", mode="cache"), queue.is_done("12", mode="cache")))
     assert seen == [("RUNNING", False), ("RUNNING", False), ("GONE", True)]

@@ -127,5 +127,5 @@ def test_a_signal_at_any_time_leaves_what_the_next_launch_goes_on_from(
     assert again.communicate(timeout=120)[1].rstrip().endswith("done") or again.returncode == 0
     serial = write_pipeline(tmp_path / "serial", stages)
     repro(serial)
-    found = [load_yaml((place / "dvc.lock").read_text()) for place in (folder, serial)]
-    assert found[0] == found[1]
+    actual = [load_yaml((place / "dvc.lock").read_text()) for place in (folder, serial)]
+    assert actual[0] == actual[1]

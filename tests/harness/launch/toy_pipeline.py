@@ -87,7 +87,7 @@ def repro(folder: Path) -> list[str]:
 
     quiet = set_loggers_level(logging.WARNING)  # its log may go to a stream that a test closed
     with chdir(folder), quiet, Repo() as project:
-        return [found.addressing for found in project.reproduce(all_pipelines=True)]
+        return [actual.addressing for actual in project.reproduce(all_pipelines=True)]
 
 
 def wait_until(happens: Callable[[], object], what: str, seconds: float = 60) -> None:
@@ -107,7 +107,7 @@ def wait_until_gone(*processes: int) -> None:
     """Waits until all of these processes are gone or zombies."""
 
     def are_gone() -> bool:
-        left = [found for found in psutil.process_iter() if found.pid in processes]
-        return all(found.status() == psutil.STATUS_ZOMBIE for found in left)
+        left = [actual for actual in psutil.process_iter() if actual.pid in processes]
+        return all(actual.status() == psutil.STATUS_ZOMBIE for actual in left)
 
     wait_until(are_gone, f"one of {processes} lives on", 20)

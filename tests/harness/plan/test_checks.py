@@ -30,20 +30,20 @@ ENTRIES = {
 def system(of: str, **changes: Any) -> dict[str, Any]:
     """Returns a system of a recipe with the settings of the small plan; a change of a block is merged."""
     entry = copy.deepcopy(ENTRIES[of])
-    found = {name: entry[name] for name in ("method", "variant", "pooling", "tasks", "config", "train")}
-    found |= {"id": "a", "backbones": ["minilm-l2"], "seeds": [0], "corpus": "wiki-small"}
+    result = {name: entry[name] for name in ("method", "variant", "pooling", "tasks", "config", "train")}
+    result |= {"id": "a", "backbones": ["minilm-l2"], "seeds": [0], "corpus": "wiki-small"}
     for name, value in changes.items():
-        found[name] = {**found[name], **value} if name in ("config", "train") else value
-    return found
+        result[name] = {**result[name], **value} if name in ("config", "train") else value
+    return result
 
 
 def plan(folder: Path, *systems: dict[str, Any], providers: tuple[str, ...] = ("embedded",)) -> set[str]:
     """Resolves and checks a recipe of these systems; returns the systems of the plan."""
     recipe = {"name": "paper", "providers": list(providers), "runs": list(systems)}
     (folder / "paper.yaml").write_text(dump_yaml(recipe))
-    found = resolve(load_recipes(folder), ["paper/a"], folder=ROOT / "recipes")
-    check_runs(found)
-    return {run.id for run in found.runs.values()}
+    resolved = resolve(load_recipes(folder), ["paper/a"], folder=ROOT / "recipes")
+    check_runs(resolved)
+    return {run.id for run in resolved.runs.values()}
 
 
 TEACHER = {"teacher": "minilm-l6"}

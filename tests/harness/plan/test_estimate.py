@@ -136,14 +136,14 @@ def test_hours_of_a_run_by_hand() -> None:
     two sentences each, for two sets of weights. The measured CPU step of 4 took 2 s.
     """
     params = some_params()
-    found = estimate(params)
+    estimated = estimate(params)
     run = params.runs["a__minilm-l2__s0"]
-    assert found.steps(run) == 32
+    assert estimated.steps(run) == 32
     training = 32 * 3 * 200 * 32 * 4 * (512 + 512)
     sentences = 4 * 3000 + 2 * 2 * (5749 + 1500 + 1379)
     scored = sentences * 16 * 4 * (512 + 256)
     rate = 3 * 8 * 32 * 4 * 1024 / 2.0
-    cost = found.run(run)
+    cost = estimated.run(run)
     assert cost is not None
     assert cost.cpu_hours == pytest.approx((training + scored) / rate / 3600)
     assert cost.gpu_hours == pytest.approx((training + scored) / 0.5e12 / 3600)
@@ -178,11 +178,11 @@ def test_teachers_are_encoded_once_for_all_seeds_and_kept_in_fp32() -> None:
 def test_every_run_of_every_recipe_has_an_estimate() -> None:
     recipes = load_recipes(ROOT / "recipes")
     params = resolve(recipes, ["all", *(name for name in recipes)], seeds=1, folder=ROOT / "recipes")
-    found = Estimate(params, read_step_times(ROOT / "leaderboards/step-times.yaml"))
-    unknown = {run.id for run in params.runs.values() if found.run(run) is None}
+    estimated = Estimate(params, read_step_times(ROOT / "leaderboards/step-times.yaml"))
+    unknown = {run.id for run in params.runs.values() if estimated.run(run) is None}
     assert not unknown, "add the sizes to step-times.yaml or run `python -m benchmarks.steps --write`"
     assert len(params.runs) > 100
-    assert found.teachers() is not None
+    assert estimated.teachers() is not None
 
 
 def test_a_share_of_a_corpus_counts_its_own_rows() -> None:
@@ -190,8 +190,8 @@ def test_a_share_of_a_corpus_counts_its_own_rows() -> None:
     entry = params.corpora["wiki-small-views"]
     whole = {"wiki-small-views": entry.model_copy(update={"rows": None})}
     for corpora, rows in ((params.corpora, 4096), (whole, 15_779)):
-        found = Estimate(params.model_copy(update={"corpora": corpora}), read_step_times())
-        assert found.rows("corpora/wiki-small-views") == rows
+        estimated = Estimate(params.model_copy(update={"corpora": corpora}), read_step_times())
+        assert estimated.rows("corpora/wiki-small-views") == rows
 
 
 def test_a_stated_time_more_than_twice_ours_or_less_than_half_of_it_is_explained() -> None:

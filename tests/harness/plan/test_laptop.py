@@ -87,13 +87,13 @@ def test_a_run_keeps_the_tasks_whose_data_a_table_or_selection_reads(
 def test_a_taken_system_has_the_first_of_its_seeds_and_the_backbones_that_are_named(
     recipes: dict[str, Recipe],
 ) -> None:
-    found = select(recipes, ["laptop"], {})
-    assert (found["ct"].seeds, found["ct"].backbones) == (
+    systems = select(recipes, ["laptop"], {})
+    assert (systems["ct"].seeds, systems["ct"].backbones) == (
         recipes["ct"].systems["ct"].seeds[:1],
         ["bert-base-uncased"],
     )
-    assert found["sct-simcse"].backbones == ["bert-tiny", "bert-mini"]
-    assert found["sct-simcse"].seeds == recipes["sct"].systems["sct-simcse"].seeds
+    assert systems["sct-simcse"].backbones == ["bert-tiny", "bert-mini"]
+    assert systems["sct-simcse"].seeds == recipes["sct"].systems["sct-simcse"].seeds
 
 
 @pytest.mark.parametrize(

@@ -147,14 +147,14 @@ def changed(**settings: Any) -> System:
 
 def test_each_step_changes_exactly_one_choice_and_is_named_in_id_and_variant() -> None:
     declared = leaves(changed().model_dump())
-    found = {}
+    actual = {}
     for system, entry in ablation_systems(changed()).items():
-        found[system] = {
+        actual[system] = {
             key: value for key, value in leaves(entry.model_dump()).items() if declared[key] != value
         }
-        assert found[system].pop("id", "run") == system
-        assert found[system].pop("variant", "released") == system.replace("run", "released", 1)
-    assert {system.removeprefix("run-ablation-"): differences for system, differences in found.items()} == {
+        assert actual[system].pop("id", "run") == system
+        assert actual[system].pop("variant", "released") == system.replace("run", "released", 1)
+    assert {system.removeprefix("run-ablation-"): differences for system, differences in actual.items()} == {
         "run": {},
         "static-layer": {"pooling": "static-last-avg"},
         "first-layer": {"pooling": "first-last-avg"},
@@ -184,8 +184,8 @@ def test_each_step_changes_exactly_one_choice_and_is_named_in_id_and_variant() -
     ],
 )
 def test_a_choice_made_otherwise_is_turned_back(settings: dict[str, Any], step: str, value: Any) -> None:
-    found = {change.step: change.changed for change in changes_of(changed(**settings))}
-    assert found.get(step) == value
+    actual = {change.step: change.changed for change in changes_of(changed(**settings))}
+    assert actual.get(step) == value
 
 
 def test_untrained_word_vectors_have_the_text_rung_alone() -> None:

@@ -19,8 +19,8 @@ RECORDED = ROOT / "tests/harness/report/recorded/scores"
 
 def test_the_pooled_sd_weights_variances_by_their_degrees_of_freedom() -> None:
     """Variances 4 (three seeds) and 1 (two seeds): (2 * 4 + 1 * 0.5) / 3; a single seed tells nothing."""
-    found = pool_of([[70, 72, 74], [60, 61], [50]], None)
-    assert found == PlannedSd(math.sqrt(8.5 / 3), "pooled over 5 of our seeds")
+    actual = pool_of([[70, 72, 74], [60, 61], [50]], None)
+    assert actual == PlannedSd(math.sqrt(8.5 / 3), "pooled over 5 of our seeds")
     assert pool_of([[50], []], None) is None
 
 
@@ -31,9 +31,9 @@ def recorded() -> list[ResultFile]:
 
 def test_the_spread_is_that_of_the_mean_test_correlation_of_trained_runs(recorded: list[ResultFile]) -> None:
     """SimCSE's three seeds average 60, 60.667 and 63.333: sd 1.764; whitening has one seed."""
-    found = seed_scores(recorded)
-    assert next(iter(found.values())) == pytest.approx([60.0, 60.667, 63.333], abs=1e-3)
-    pool = pool_of(found.values(), None)
+    actual = seed_scores(recorded)
+    assert next(iter(actual.values())) == pytest.approx([60.0, 60.667, 63.333], abs=1e-3)
+    pool = pool_of(actual.values(), None)
     assert pool is not None
     assert pool.sd == pytest.approx(1.764, abs=1e-3)
 
@@ -59,9 +59,9 @@ def test_the_mean_correlation_is_that_of_the_selected_weights_on_test_sets(
 def test_the_sd_of_a_system_is_shrunk_to_its_backbone_by_degrees_of_freedom() -> None:
     """Own variance 4 with 2 degrees of freedom, the pool's 1 with 4: (2 * 4 + 4 * 1) / 6 = 2."""
     pool = PlannedSd(1.0, "of a study")
-    found = shrunk([70, 72, 74], pool)
-    assert found is not None
-    assert found.sd == pytest.approx(math.sqrt(2))
+    actual = shrunk([70, 72, 74], pool)
+    assert actual is not None
+    assert actual.sd == pytest.approx(math.sqrt(2))
     assert shrunk([70], pool) == shrunk([], pool) == pool
     alone = shrunk([70, 72, 74], None)
     assert alone is not None

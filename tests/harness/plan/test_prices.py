@@ -24,9 +24,9 @@ def dry_run(command: str, seeds: int) -> str:
     words = command.split()
     backbones = words[words.index("--backbone") + 1 :] if "--backbone" in words else None
     params = resolve(RECIPES, [words[2]], seeds=seeds, backbones=backbones, tables=load_specs())
-    found = re.search(r"^total\s+\d+\s+\d+\s+(\S+)", describe(params), re.MULTILINE)
-    assert found is not None
-    return found[1]
+    match = re.search(r"^total\s+\d+\s+\d+\s+(\S+)", describe(params), re.MULTILINE)
+    assert match is not None
+    return match[1]
 
 
 @pytest.mark.parametrize(
@@ -52,9 +52,9 @@ def test_the_cost_shown_is_what_the_dry_run_of_the_command_prints(
 
 @pytest.mark.parametrize("systems", [{"una"}, {"dclr", "sct-distill-bert-tiny"}, {"no-such-system"}])
 def test_the_price_of_a_few_systems_is_the_one_among_all(systems: set[str]) -> None:
-    found = seed_prices(RECIPES, "cuda", systems)
-    assert {key for key in PRICES if key[0] in systems} <= found.keys()
-    assert all(PRICES[key] == price for key, price in found.items() if key[0] in systems)
+    actual = seed_prices(RECIPES, "cuda", systems)
+    assert {key for key in PRICES if key[0] in systems} <= actual.keys()
+    assert all(PRICES[key] == price for key, price in actual.items() if key[0] in systems)
 
 
 def test_tables_tell_hours_on_a_gpu() -> None:

@@ -55,10 +55,10 @@ Record = tuple[str, int, str, float]
 def rescored(evidence: Evidence, *, text: str = "senteval", **fields: object) -> Evidence:
     """Returns the evidence with every score changed in these fields; `text` is that of the file."""
     results = []
-    for found in evidence.results:
-        scores = [score.model_copy(update=fields) for score in found.scores]
-        provenance = found.provenance.model_copy(update={"text": text})
-        results.append(found.model_copy(update={"scores": scores, "provenance": provenance}))
+    for actual in evidence.results:
+        scores = [score.model_copy(update=fields) for score in actual.scores]
+        provenance = actual.provenance.model_copy(update={"text": text})
+        results.append(actual.model_copy(update={"scores": scores, "provenance": provenance}))
     return replace(evidence, results=results)
 
 

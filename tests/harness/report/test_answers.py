@@ -42,9 +42,9 @@ def report(published: Published, ledger: Ledger, specs: dict[str, TableSpec]) ->
 
 
 def test_the_first_screen_answers_for_every_declared_number(report: Report) -> None:
-    found = {answer.name: answer for answer in answers_of(report)}
-    assert len(found) == len(load_numbers(LEADERBOARDS)) == 9
-    assert {name: answer.verdict for name, answer in found.items()} == {
+    actual = {answer.name: answer for answer in answers_of(report)}
+    assert len(actual) == len(load_numbers(LEADERBOARDS)) == 9
+    assert {name: answer.verdict for name, answer in actual.items()} == {
         "SimCSE, BERT-base": "independent runs agree within run-to-run variation",
         "SimCSE, RoBERTa-base": "independent evidence is inconclusive",
         "DiffCSE, BERT-base": "independent runs agree within run-to-run variation",
@@ -55,7 +55,7 @@ def test_the_first_screen_answers_for_every_declared_number(report: Report) -> N
         "UNA with paraphrases, BERT-base": "authors only",
         "all-MiniLM-L6-v2, STS-B (control)": "replicates",
     }
-    simcse = found["SimCSE, BERT-base"]
+    simcse = actual["SimCSE, BERT-base"]
     assert simcse.reported == "76.25"
     assert (
         simcse.known == "median 75.27 of 13 independent sources, 2 by authors of a competing method; 5 of 61 "
@@ -63,7 +63,7 @@ def test_the_first_screen_answers_for_every_declared_number(report: Report) -> N
         "99\N{NO-BREAK SPACE}% of 11 sources, each of others counted once"
     )
     assert simcse.evidence == "pages/evidence.html#evidence-simcse-bert-base-uncased"
-    una = found["UNA with paraphrases, BERT-base"]
+    una = actual["UNA with paraphrases, BERT-base"]
     cost = (
         r"to test it: 5 seeds, [\d.]+ GPU hours and the creation of texts; a verdict if our mean is .* "
         r"off; .*"
@@ -72,8 +72,8 @@ def test_the_first_screen_answers_for_every_declared_number(report: Report) -> N
     assert una.cost.endswith("sd 0.38 by a study of 10 seeds"), "what the advice assumes is told"
     assert una.found.plan is not None
     assert una.found.plan.command.startswith("sentbench plan una/una-paraphrase --seeds ")
-    assert found["DiffCSE, BERT-base"].cost.startswith("to test it: 5 seeds; a verdict if")
-    assert found["SCT, BERT-small"].cost.startswith("our runs cannot test it: trained on")
+    assert actual["DiffCSE, BERT-base"].cost.startswith("to test it: 5 seeds; a verdict if")
+    assert actual["SCT, BERT-small"].cost.startswith("our runs cannot test it: trained on")
 
 
 def test_the_index_counts_every_verdict_and_a_number_that_several_tables_quote_once(report: Report) -> None:
@@ -119,8 +119,8 @@ def test_a_paper_answers_for_its_own_numbers_and_the_evidence_links_every_source
 
 def test_the_heading_of_a_system_counts_the_sources_of_its_verdict(report: Report) -> None:
     """Single sets come behind the average, and each record has a kind that the page explains."""
-    found = {system.known.reported.row: system for system in sources_of(report.papers[0].tables)}
-    system = found["simcse@bert-base-uncased"]
+    actual = {system.known.reported.row: system for system in sources_of(report.papers[0].tables)}
+    system = actual["simcse@bert-base-uncased"]
     assert system.known.reported.column == system.columns[0] == "Avg"
     records = len(system.known.others.independent.studies)
     assert records >= 13

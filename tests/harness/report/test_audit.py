@@ -68,10 +68,10 @@ def test_every_method_of_a_paper_is_audited_and_every_named_test_is_of_the_metho
         rooms = (f"methods/{audit.method.replace('-', '_')}", "methods/core", "conformance")
         files = [file for room in rooms for file in (tests / room).rglob("test_*.py")]
         sources = "".join(file.read_text(encoding="utf-8") for file in files)
-        named = [test for found in audit.differences for test in found.tests]
+        named = [test for actual in audit.differences for test in actual.tests]
         missing += [(audit.method, test) for test in named if f"def {test}(" not in sources]
     assert missing == []
-    assert sum(len(found.tests) for audit in audits for found in audit.differences) >= 20
+    assert sum(len(actual.tests) for audit in audits for actual in audit.differences) >= 20
 
 
 def test_every_variant_that_a_recipe_runs_for_the_audit_stands_on_the_page() -> None:
@@ -83,7 +83,7 @@ def test_every_variant_that_a_recipe_runs_for_the_audit_stands_on_the_page() -> 
             owner, _, system = name.rpartition("/")
             entry = recipes[owner or recipe.name].systems[system]
             audit = audits[entry.method]
-            shown = {variant for found in audit.differences for variant in found.variants}
+            shown = {variant for actual in audit.differences for variant in actual.variants}
             preset = entry.variant.split()[0]
             assert entry.variant in shown or preset in (audit.preset, audit.opposite), name
             checked += 1
@@ -94,10 +94,10 @@ def settings(entry: Any, switch: str, place: str = "") -> dict[str, Any]:
     """Every value of nested settings that lies at or below the last name of `switch`, by place."""
     if not isinstance(entry, dict):
         return {place: entry} if switch.split(".")[-1] in place.split(".") else {}
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for name, inner in entry.items():
-        found |= settings(inner, switch, f"{place}.{name}")
-    return found
+        result |= settings(inner, switch, f"{place}.{name}")
+    return result
 
 
 def test_a_named_variant_turns_the_switch_of_its_difference_on_the_backbone_of_the_usual_reading() -> None:

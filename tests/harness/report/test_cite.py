@@ -36,9 +36,9 @@ FIVE = [74.8, 75.0, 75.2, 75.4, 75.6]
 
 
 def test_our_mean_is_cited_after_the_first_look_unless_the_number_replicates() -> None:
-    found = cited(77.5, ours=FIVE)
-    assert found.kind == "ours"
-    assert found.interval == pytest.approx((75.2 - 0.39265, 75.2 + 0.39265), abs=1e-4)
+    actual = cited(77.5, ours=FIVE)
+    assert actual.kind == "ours"
+    assert actual.interval == pytest.approx((75.2 - 0.39265, 75.2 + 0.39265), abs=1e-4)
     assert cited(75.2, ours=FIVE).kind == "reported"
     assert cited(77.5, ours=FIVE[:4]).kind == "reported"
     assert cited(76.0, ours=FIVE).kind == "ours", "inconclusive after the first look"
@@ -74,7 +74,7 @@ def test_three_independent_sources_are_cited_where_they_do_not_agree() -> None:
 
 def test_one_run_without_random_draws_is_cited_where_the_number_does_not_replicate() -> None:
     exact = KnownSd(0.0, 0)
-    found = cited(57.6, ours=[56.7], sources=FIVE, known=exact)
-    assert (found.kind, found.interval) == ("ours", None)
+    actual = cited(57.6, ours=[56.7], sources=FIVE, known=exact)
+    assert (actual.kind, actual.interval) == ("ours", None)
     assert cited(56.9, ours=[56.7], known=exact).kind == "reported"
     assert cited(57.6, ours=[56.7]).kind == "reported"

@@ -155,8 +155,8 @@ def test_answers_are_controlled_over_all_pairs_of_a_paper_each_counted_once() ->
     assert [judged.outcome for judged in judge_claims([CLAIM, others], tables)] == ["inconclusive"] * 2
     centres = {"a": 2.5, "b": 0.0, "c": 0.1, "d": 0.2}
     quiet = {key: Cell(values=five(x), no_verdict="" if key in "ab" else "n") for key, x in centres.items()}
-    found = judge_claims([CLAIM, others], table_of(quiet))
-    assert [judged.outcome for judged in found] == ["supported", "no verdict"]
+    actual = judge_claims([CLAIM, others], table_of(quiet))
+    assert [judged.outcome for judged in actual] == ["supported", "no verdict"]
 
 
 def test_runs_that_judge_no_number_judge_no_claim(tmp_path: Path) -> None:

@@ -17,11 +17,11 @@ NONE = NotRun(tables={}, systems={})
 def test_every_reported_row_has_a_run_or_a_reason(specs: dict[str, TableSpec], published: Published) -> None:
     reasons = read_declaration(LEADERBOARDS / NOT_RUN, NotRun)
     of_papers = [spec for key, spec in specs.items() if "/" in key]
-    found = [coverage_of(spec, published, reasons) for spec in of_papers]
-    assert {key for one in found for key in one.cited} == {*reasons.tables, *reasons.systems}
-    assert len(found) == 41
-    assert all(one.reported == one.run + sum(one.cited.values()) for one in found)
-    assert sum(one.reported for one in found) > 250
+    actual = [coverage_of(spec, published, reasons) for spec in of_papers]
+    assert {key for one in actual for key in one.cited} == {*reasons.tables, *reasons.systems}
+    assert len(actual) == 41
+    assert all(one.reported == one.run + sum(one.cited.values()) for one in actual)
+    assert sum(one.reported for one in actual) > 250
     cited = [row for spec in of_papers for row in spec.rows if not has_run(spec, row)]
     assert all(row.published for row in cited)
 
@@ -32,10 +32,10 @@ def test_a_table_is_counted_row_by_row(specs: dict[str, TableSpec], published: P
     cited = ("SimCSE + crop", "SimCSE + deletion")
     rows = [row.model_copy(update={"run": None}) if row.title in cited else row for row in spec.rows]
     reasons = NotRun(tables={}, systems={"simcse/crop": "no switch", "simcse": "not run"})
-    found = coverage_of(spec.model_copy(update={"rows": rows}), published, reasons)
-    assert (found.reported, found.run, found.more) == (9, 7, 0)
-    assert found.cited == {"simcse/crop": 1, "simcse": 1}
-    assert found.words == (
+    actual = coverage_of(spec.model_copy(update={"rows": rows}), published, reasons)
+    assert (actual.reported, actual.run, actual.more) == (9, 7, 0)
+    assert actual.cited == {"simcse/crop": 1, "simcse": 1}
+    assert actual.words == (
         "9 rows in the paper, 7 with a recipe that runs them, "
         "2 cited: simcse/crop (1): no switch; simcse (1): not run"
     )

@@ -62,13 +62,13 @@ def test_pages_show_markup_as_text(text: str) -> None:
         paper = Paper("made", shown, shown, (table,), notes=(shown,), short=shown, bibtex=shown)
         more = {"tables": (table,), "papers": (paper,), "notes": (shown,), "problems": (shown,)}
         pages = render_pages(Report(shown, "c" * 64, plan=shown, **more))
-        found = [
+        actual = [
             tag for name, page in pages.items() if name.endswith(".html") for tag in ParsedPage(page).tags
         ]
-        assert not any(name.startswith("on") for _, attributes in found for name in attributes)
-        links = [attributes.get("href") or "" for _, attributes in found]
+        assert not any(name.startswith("on") for _, attributes in actual for name in attributes)
+        links = [attributes.get("href") or "" for _, attributes in actual]
         assert not any(link.lower().startswith(("javascript:", "data:text", "vbscript:")) for link in links)
-        return sorted((tag, sorted(attributes)) for tag, attributes in found if tag in RUNS_OR_LOADS)
+        return sorted((tag, sorted(attributes)) for tag, attributes in actual if tag in RUNS_OR_LOADS)
 
     assert tags_of(text) == tags_of("plain")
 
@@ -91,9 +91,9 @@ def test_text_forms_of_a_table_show_markup_as_text(text: str) -> None:
 @pytest.mark.parametrize("text", MARKUP)
 def test_a_citation_and_a_readme_show_markup_as_text(text: str) -> None:
     paper = PublishedPaper(paper="k", title=text, authors=[text], venue=text, year=2020, tables={})
-    found = paper_entry(paper)
-    assert not re.search(r"\\(input|end|write18)\b", found)
-    plain = re.sub(r"\\textbackslash|\\textascii\w+|\\[{}]", "", found)
+    actual = paper_entry(paper)
+    assert not re.search(r"\\(input|end|write18)\b", actual)
+    plain = re.sub(r"\\textbackslash|\\textascii\w+|\\[{}]", "", actual)
     assert plain.count("{") == plain.count("}")
     difference = CodeDeviation(about=text, ours=text, paper=text)
     section = to_deviations(MethodAudit(method="a", title="a", preset="a", differences=[difference]))
@@ -119,11 +119,11 @@ def test_a_link_of_a_declaration_is_https_or_one_line(address: str, tmp_path: Pa
 @pytest.mark.parametrize("escaped", [True, False])
 def test_a_result_with_a_control_character_is_one_line(sign: str, escaped: bool, tmp_path: Path) -> None:
     source = next((Path(__file__).parent / "recorded/scores").glob("*.json"))
-    found = json.loads(source.read_text())
-    found.pop("digest", None)
-    found["run"]["variant"] = f"a{sign}b"
+    actual = json.loads(source.read_text())
+    actual.pop("digest", None)
+    actual["run"]["variant"] = f"a{sign}b"
     path = tmp_path / "a.json"
-    path.write_text(json.dumps(found, ensure_ascii=escaped))
+    path.write_text(json.dumps(actual, ensure_ascii=escaped))
     with pytest.raises(InputError) as caught:
         read_record(path, ResultFile)
     assert str(caught.value).isprintable()

@@ -29,12 +29,12 @@ def test_the_tables_of_a_paper_are_one_page_and_any_other_table_is_its_own() -> 
 def test_of_a_failure_that_is_no_discovery_on_its_page_the_level_is_left() -> None:
     """p = 0.04 holds alone, and not among four numbers, three of which have 0.5."""
     number, others = alone(1)
-    found = verify(number, others, values=[60.0, 60.1, 60.2, 60.3, 60.4])
-    assert found.ours is not None
+    verification = verify(number, others, values=[60.0, 60.1, 60.2, 60.3, 60.4])
+    assert verification.ours is not None
     rows = []
     for place, p in enumerate((0.04, 0.5, 0.5, 0.5)):
-        judged = replace(found, values=(float(place),), ours=replace(found.ours, p=p))
-        rows.append(TableRow("r", "R", (Cell(verdict=found.verdict, evidence=judged),)))
+        judged = replace(verification, values=(float(place),), ours=replace(verification.ours, p=p))
+        rows.append(TableRow("r", "R", (Cell(verdict=verification.verdict, evidence=judged),)))
     for some, said in ((rows[:1], "does not replicate (lower)"), (rows, "borderline (lower)")):
         table = control({"p/t": Table("p/t", "T", (Column("A", "A"),), tuple(some))})["p/t"]
         assert {row.cells[0].verdict for row in table.rows} == {said}
@@ -44,13 +44,13 @@ def test_a_red_verdict_by_others_is_a_hypothesis_of_its_page() -> None:
     """p = 0.04 by three sources holds alone, and not next to three numbers with 0.5."""
     number, nothing = alone(1)
     pool = replace(nothing.independent, sources={"a": 60.0, "b": 60.1, "c": 60.2})
-    found = verify(number, replace(nothing, pools={**nothing.pools, "independent": pool}))
-    assert found.verdict == "independent runs score lower"
+    verification = verify(number, replace(nothing, pools={**nothing.pools, "independent": pool}))
+    assert verification.verdict == "independent runs score lower"
     rows = []
     for place, p in enumerate((0.04, 0.5, 0.5, 0.5)):
         reported = replace(number, row=str(place))
-        judged = replace(found, reported=reported, by_others=replace(found.by_others, p=p))
-        rows.append(TableRow("r", "R", (Cell(verdict=found.verdict, evidence=judged),)))
+        judged = replace(verification, reported=reported, by_others=replace(verification.by_others, p=p))
+        rows.append(TableRow("r", "R", (Cell(verdict=verification.verdict, evidence=judged),)))
     for some, said in ((rows[:1], "independent runs score lower"), (rows, "independent mean is lower")):
         table = control({"p/t": Table("p/t", "T", (Column("A", "A"),), tuple(some))})["p/t"]
         assert {row.cells[0].verdict for row in table.rows} == {said}

@@ -33,17 +33,17 @@ def test_a_score_has_the_answer_of_the_seed_that_moved_most() -> None:
         one for name, (_, last) in seeds.items() for one in results(name, {0: 0.50, 1: last}, weights="x")
     ]
     after = [*results("new", {0: 0.4}), *after]
-    found = {move.key.system: move for move in compare(before, after)}
-    assert {name: move.outcome for name, move in found.items()} == {
+    actual = {move.key.system: move for move in compare(before, after)}
+    assert {name: move.outcome for name, move in actual.items()} == {
         "higher": "moved", "lower": "moved", "quiet": "within seed noise", "rounded": "within seed noise",
         "gone": "removed", "new": "added",
     }  # fmt: skip
-    band = found["quiet"].band
+    band = actual["quiet"].band
     assert band is not None
     assert band == pytest.approx((50.5 - 3.5355, 50.5 + 3.5355), abs=1e-3)
-    assert found["lower"].went_down
-    assert not found["higher"].went_down
-    assert summary([*found.values()]) == (
+    assert actual["lower"].went_down
+    assert not actual["higher"].went_down
+    assert summary([*actual.values()]) == (
         "4 scores compared: 1 up and 1 down, 2 within seed noise, 1 added, 1 removed"
     )
 

@@ -46,10 +46,10 @@ def test_the_interval_of_a_difference_is_that_of_the_means_on_the_same_draws(tmp
     gold, stream = np.array([pair.score for pair in PAIRS]), [0, *b"T"]
     cosines = [one.cosines for one in (*ours, *theirs)]
     draws = resampled_correlations(gold, cosines, ranked=True, stream=stream)
-    found = difference_interval(task(tmp_path), ours, theirs, paired=[(0, 1), (1, 0)])
-    assert found.pairs == pytest.approx(percentile_interval((draws[0] + draws[1] - draws[2] - draws[3]) / 2))
+    actual = difference_interval(task(tmp_path), ours, theirs, paired=[(0, 1), (1, 0)])
+    assert actual.pairs == pytest.approx(percentile_interval((draws[0] + draws[1] - draws[2] - draws[3]) / 2))
     paired = np.stack([draws[0] - draws[3], draws[1] - draws[2]])
-    assert found.joint == pytest.approx(percentile_interval(multibootstrap(paired, stream=stream)))
+    assert actual.joint == pytest.approx(percentile_interval(multibootstrap(paired, stream=stream)))
     assert difference_interval(task(tmp_path), ours, theirs, paired=[(0, 0)]).joint is None
 
 

@@ -52,8 +52,8 @@ def answer(name: str, runs: dict[str, tuple[float, ...]], ours: tuple[float, ...
     means = {source: sum(values) / len(values) for source, values in runs.items()}
     pool = replace(nothing.independent, runs=runs, sources=means)
     known = replace(nothing, pools={**nothing.pools, "independent": pool}, searched=True)
-    found = verify(REPORTED, known, values=ours)
-    return Answer(found, name, "#t", "", "", "")
+    verification = verify(REPORTED, known, values=ours)
+    return Answer(verification, name, "#t", "", "", "")
 
 
 def drawn(chart: Chart | None) -> Chart:
@@ -98,8 +98,8 @@ def test_the_first_picture_names_every_number_with_its_verdict_and_links_to_its_
 
 def test_the_conclusion_counts_the_verdicts() -> None:
     low = {name: (70.0 + place / 10,) for place, name in enumerate("abc")}
-    found = [answer("One", low), answer("Two", {}), answer("Three", low)]
-    assert conclusion(found) == (
+    actual = [answer("One", low), answer("Two", {}), answer("Three", low)]
+    assert conclusion(actual) == (
         "Of 3 well-known numbers, 2 are above what single runs give, 1 was measured by its authors only."
     )
 

@@ -22,7 +22,7 @@ def test_ways_to_join_subsets_are_means_over_the_tasks_that_have_subsets() -> No
     """STS12 0.50 / 0.60 / 0.70 and STS14 0.30 / 0.20 / 0.10; STS13 has no subsets and does not count."""
     scores = {**joined("STS12", 0.5, 0.6, 0.7), **joined("STS14", 0.3, 0.2, 0.1), ("STS13", "all"): 0.9}
     (row,) = rows_of(result("a", 0, scores))
-    assert {key: found.mean for key, found in row.readings.items() if key != "senteval"} == pytest.approx(
+    assert {key: actual.mean for key, actual in row.readings.items() if key != "senteval"} == pytest.approx(
         {"spearman/all": 40.0, "spearman/mean": 40.0, "spearman/wmean": 40.0}
     )
     assert row.range == pytest.approx(0.0)
@@ -58,7 +58,7 @@ def test_poolings_of_one_backbone_stand_together_and_a_lone_one_does_not() -> No
     results = (pooled("cls", "b"), pooled("mean", "b"), pooled("teacher", "c"))
     report = Report("T", "abc", results=results)
     poolings = protocol_values(report)["poolings"]
-    assert {backbone: list(found) for backbone, found in poolings.items()} == {"b": ["cls", "mean"]}
+    assert {backbone: list(actual) for backbone, actual in poolings.items()} == {"b": ["cls", "mean"]}
     (page, *_) = small.pages(report)
     values = {
         **small.table_values(report, "small"),

@@ -11,12 +11,12 @@ IDENTITIES = {key: f"i-{key}" for key in KEYS}
 
 def test_missing_orphan_and_stale_runs_are_named(recorded_scores: list[ResultFile]) -> None:
     keys = [key for key in KEYS if key != "whitening-1"] + ["pcl-1"]
-    found = score_problems(recorded_scores, keys, {**IDENTITIES, "simcse-2": "i-changed"})
-    assert [line.split(":")[0] for line in found] == ["missing", "orphan", "stale"]
-    assert "'pcl-1'" in found[0]
-    assert "'whitening-1'" in found[1]
-    assert "'simcse-2'" in found[2]
-    assert "i-changed" in found[2]
+    actual = score_problems(recorded_scores, keys, {**IDENTITIES, "simcse-2": "i-changed"})
+    assert [line.split(":")[0] for line in actual] == ["missing", "orphan", "stale"]
+    assert "'pcl-1'" in actual[0]
+    assert "'whitening-1'" in actual[1]
+    assert "'simcse-2'" in actual[2]
+    assert "i-changed" in actual[2]
 
 
 @pytest.mark.parametrize("identities", [IDENTITIES, {}])

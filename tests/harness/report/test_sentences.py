@@ -46,70 +46,70 @@ def judged() -> Iterator[Verification]:
             yield verify(number, replace(nothing, pools={**nothing.pools, "independent": pool}))
 
 
-def cell_of(found: Verification) -> tuple[ShownCell, Table]:
+def cell_of(actual: Verification) -> tuple[ShownCell, Table]:
     """Returns the cell of a number as on a page, in a table with one cell."""
-    value = sum(found.values) / len(found.values) if found.values else None
+    value = sum(actual.values) / len(actual.values) if actual.values else None
     cell = Cell(
         value=value,
-        n=len(found.values),
-        values=found.values,
-        runs=tuple(map(str, range(len(found.values)))),
-        published=found.reported.value,
-        verdict=found.verdict,
-        evidence=found,
+        n=len(actual.values),
+        values=actual.values,
+        runs=tuple(map(str, range(len(actual.values)))),
+        published=actual.reported.value,
+        verdict=actual.verdict,
+        evidence=actual,
     )
     table = Table("toy/table1", "Toy table 1", (Column("Avg", "Avg"),), (TableRow("a@b", "A", (cell,)),))
     return show_cell(table, table.columns[0], cell, {}), table
 
 
-def side_of(cell: ShownCell, found: Verification) -> str:
+def side_of(cell: ShownCell, actual: Verification) -> str:
     """Returns on which side of the number the runs are by the cell: its mark, or the mean that it shows."""
     for side, marks in (("lower", "≲↓"), ("higher", "≳↑")):
         if set(cell.glyph) & set(marks):
             return side
-    runs = list(found.values or found.others.independent.sources.values())
-    return "lower" if sum(runs) / len(runs) < found.reported.value else "higher"
+    runs = list(actual.values or actual.others.independent.sources.values())
+    return "lower" if sum(runs) / len(runs) < actual.reported.value else "higher"
 
 
 PLACES = {"≈": "inside", "≲": "at the edge", "≳": "at the edge", "↓": "outside", "↑": "outside"}
 """Sign of a cell -> where it says that the number is; the others say nothing of it."""
 
 
-def faults(sentence: str, cell: ShownCell, found: Verification) -> list[str]:
+def faults(sentence: str, cell: ShownCell, actual: Verification) -> list[str]:
     """Returns what a sentence with both answers says otherwise than the cell."""
     level, draw = re.split("; the number is |; too few|draw +", sentence, maxsplit=1)
     said = set(re.findall("lower|higher", level))
-    wrong = [f"{side}, cell {cell.glyph}" for side in said if side != side_of(cell, found)]
-    if said != ({side_of(cell, found)} if set(cell.glyph) & set(PLACES) else set()):
+    wrong = [f"{side}, cell {cell.glyph}" for side in said if side != side_of(cell, actual)]
+    if said != ({side_of(cell, actual)} if set(cell.glyph) & set(PLACES) else set()):
         wrong.append(f"sides {said}, cell {cell.glyph}")
     (told,) = re.findall("^(inside|at the edge|outside)", draw)[:1] or [""]
     due = PLACES.get(cell.glyph[-1], told)
     return wrong if told == due else [*wrong, f"{told}, cell {cell.glyph}"]
 
 
-def answer_of(found: Verification) -> Answer:
-    return Answer(found, "A", "", "", "", "")
+def answer_of(actual: Verification) -> Answer:
+    return Answer(actual, "A", "", "", "", "")
 
 
 def all_faults() -> list[str]:
     """Returns what text, lists, details and first screen say of any number otherwise than its cell."""
     wrong = []
-    for found in judged():
-        cell, _ = cell_of(found)
+    for actual in judged():
+        cell, _ = cell_of(actual)
         facts = dict(cell.facts)
-        text = "\n".join(line for line in to_text(found).splitlines() if line.startswith(("level", "draw")))
+        text = "\n".join(line for line in to_text(actual).splitlines() if line.startswith(("level", "draw")))
         details = f"{facts['Level']}; the number is {facts['Draw']}"
-        for sentence in (both_answers(found), text, details):
-            wrong += faults(sentence, cell, found)
-        wrong += first_screen_faults(conclusion([answer_of(found)]), cell, found)
+        for sentence in (both_answers(actual), text, details):
+            wrong += faults(sentence, cell, actual)
+        wrong += first_screen_faults(conclusion([answer_of(actual)]), cell, actual)
     return wrong
 
 
-def first_screen_faults(says: str, cell: ShownCell, found: Verification) -> list[str]:
+def first_screen_faults(says: str, cell: ShownCell, actual: Verification) -> list[str]:
     """Returns what the first line of the site says of a number otherwise than its cell."""
     wrong = []
     place = PLACES.get(cell.glyph[-1], "")
-    beside = {"lower": "above", "higher": "below"}[side_of(cell, found)]
+    beside = {"lower": "above", "higher": "below"}[side_of(cell, actual)]
     due = {
         "inside": ["inside"],
         "at the edge": [beside, "edge"],
@@ -123,8 +123,8 @@ def first_screen_faults(says: str, cell: ShownCell, found: Verification) -> list
 
 
 def test_every_sentence_agrees_with_its_cell() -> None:
-    found = list(judged())
-    assert {cell_of(one)[0].glyph for one in found} == {
+    actual = list(judged())
+    assert {cell_of(one)[0].glyph for one in actual} == {
         *("=", "?", "≈", "≲", "≳", "↓", "↑"),
         *("○=", "○?", "○≈", "○≲", "○≳", "○↓", "○↑"),
     }

@@ -21,8 +21,8 @@ def cell(*values: float, reported: float = 75.0, hours: float = 1.0, known: Know
     number, others = alone(None)
     number = replace(number, value=reported)
     price = Price(f"sentbench plan paper/{hours:g}", {"run": hours}, {})
-    found = verify(number, others, values=values, known=known, price=price)
-    return Cell(published=reported, values=values, evidence=found)
+    verification = verify(number, others, values=values, known=known, price=price)
+    return Cell(published=reported, values=values, evidence=verification)
 
 
 def test_settled_and_open_numbers_are_counted_and_the_cheapest_open_one_is_next() -> None:

@@ -77,11 +77,11 @@ def test_goals_are_of_results_with_a_bound_and_a_share_of_a_peer_is_turned_over(
         slow["peers"][0] | {"name": "products x 1.5", "target": 0.8, "ratio": spread(0.5, 0.5, 0.5)}
     ]
     training["results"].append(slow)
-    found = [
+    actual = [
         (goal.name, goal.asked, *((value, goal.met(title)) for title, value in goal.figures.items()))
         for goal in goals(Measurements.model_validate_json(json.dumps(value)))
     ]
-    assert found == [
+    assert actual == [
         ("a step: other tool", "at least 2", (1.5, False)),
         ("a start", "at most 0.3 s", (0.2, True)),
         ("a step: products", "at most 1.25", (2.0, False)),

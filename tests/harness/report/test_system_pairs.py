@@ -42,11 +42,11 @@ def scored(name: str, values: list[float], task: str = "STSB", last_step: int = 
 
 def test_seeds_that_both_have_are_paired_and_the_interval_is_students() -> None:
     """Differences 0.01, 0.02, 0.03: mean 0.02, sd 0.01, t(2) = 4.3027; seed 3 has no partner."""
-    found = difference_of(FIRST, SECOND)
-    assert (found.difference, found.paired, found.outcome) == (pytest.approx(0.02), 3, "inconclusive")
-    assert found.seeds is not None
-    assert tuple(found.seeds) == pytest.approx((0.02 - 0.024841, 0.02 + 0.024841), abs=1e-6)
-    assert (found.first, found.second) == (pytest.approx(0.73), pytest.approx(0.71))
+    actual = difference_of(FIRST, SECOND)
+    assert (actual.difference, actual.paired, actual.outcome) == (pytest.approx(0.02), 3, "inconclusive")
+    assert actual.seeds is not None
+    assert tuple(actual.seeds) == pytest.approx((0.02 - 0.024841, 0.02 + 0.024841), abs=1e-6)
+    assert (actual.first, actual.second) == (pytest.approx(0.73), pytest.approx(0.71))
 
 
 @pytest.mark.parametrize("seeds", [2, 3, 5, 12])
@@ -63,16 +63,16 @@ def test_the_intervals_of_tasks_are_those_of_scipys_paired_t_test_at_their_share
         for row, task in enumerate(names)
         for seed in range(seeds)
     ]
-    found = compared(results)
-    assert found.mean is not None
-    differences = {name.task: one for name, one in found.tasks.items()}
+    actual = compared(results)
+    assert actual.mean is not None
+    differences = {name.task: one for name, one in actual.tasks.items()}
     assert list(differences) == names
     for row, task in enumerate(names):
         tested = stats.ttest_rel(values["a"][row], values["b"][row])
         assert differences[task].seeds == pytest.approx(tuple(tested.confidence_interval(1 - 0.05 / 3)))
         assert differences[task].difference == pytest.approx((values["a"] - values["b"])[row].mean())
     whole = stats.ttest_rel(values["a"].mean(axis=0), values["b"].mean(axis=0))
-    assert found.mean.seeds == pytest.approx(tuple(whole.confidence_interval(0.95)))
+    assert actual.mean.seeds == pytest.approx(tuple(whole.confidence_interval(0.95)))
 
 
 @pytest.mark.parametrize(
@@ -102,8 +102,8 @@ def test_a_side_without_seeds_goes_with_every_seed_and_sides_exchanged_give_the_
 
 
 def test_two_sides_without_seeds_have_an_interval_of_no_width() -> None:
-    found = difference_of({0: 0.75}, {5: 0.5}, exact=(True, True))
-    assert (found.seeds, found.paired, found.outcome) == (Interval(0.25, 0.25), 1, "inconclusive")
+    actual = difference_of({0: 0.75}, {5: 0.5}, exact=(True, True))
+    assert (actual.seeds, actual.paired, actual.outcome) == (Interval(0.25, 0.25), 1, "inconclusive")
     over = OverItems(Interval(0.2, 0.3))
     known = difference_of({0: 0.75}, {5: 0.5}, exact=(True, True), over=over)
     assert (known.outcome, "interval over pairs" in known.reason) == ("won", True)
@@ -112,9 +112,9 @@ def test_two_sides_without_seeds_have_an_interval_of_no_width() -> None:
 def test_a_single_seed_has_no_interval_whether_the_other_side_has_it_or_not() -> None:
     """The one run of seed 1 is compared with seed 1; that of seed 8 with the mean over all seeds, 0.73."""
     for seed, paired in ((1, 1), (8, 0)):
-        found = difference_of({seed: 0.90}, FIRST)
-        assert found.difference == pytest.approx(0.17)
-        assert (found.paired, found.seeds, found.outcome) == (paired, None, "inconclusive")
+        actual = difference_of({seed: 0.90}, FIRST)
+        assert actual.difference == pytest.approx(0.17)
+        assert (actual.paired, actual.seeds, actual.outcome) == (paired, None, "inconclusive")
 
 
 AWAY, ZERO = Interval(0.05, 0.2), Interval(-0.01, 0.3)
@@ -134,9 +134,9 @@ AWAY, ZERO = Interval(0.05, 0.2), Interval(-0.01, 0.3)
 def test_trained_systems_are_told_apart_over_seeds_and_jointly(
     seeds: Interval | None, pairs: Interval | None, joint: Interval | None, outcome: str
 ) -> None:
-    found = PairedDifference(0.6, 0.5, 0.1, 3, seeds, OverItems(pairs, joint))
-    assert found.outcome == outcome
-    assert ("inconclusive over seeds" in found.reason) == (seeds is None)
+    actual = PairedDifference(0.6, 0.5, 0.1, 3, seeds, OverItems(pairs, joint))
+    assert actual.outcome == outcome
+    assert ("inconclusive over seeds" in actual.reason) == (seeds is None)
 
 
 def test_test_sets_are_won_by_bonferronis_intervals_and_not_by_holms_steps() -> None:
@@ -145,9 +145,9 @@ def test_test_sets_are_won_by_bonferronis_intervals_and_not_by_holms_steps() -> 
     shifts = {"STS12": 3.6e-3, "STS13": 2.6e-3, "STS14": 2.1e-3}
     ours = [r for task, shift in shifts.items() for r in scored("a", [0.5 + shift + n for n in noise], task)]
     theirs = [r for task in shifts for r in scored("b", [0.5] * 5, task)]
-    found = compared([*ours, *theirs])
+    actual = compared([*ours, *theirs])
     p = [stats.ttest_1samp([shift + n for n in noise], 0).pvalue for shift in shifts.values()]
-    told = [one.outcome == "won" for one in found.tasks.values()]
+    told = [one.outcome == "won" for one in actual.tasks.values()]
     assert told == multipletests(p, method="bonferroni")[0].tolist()
     assert told != multipletests(p, method="holm")[0].tolist()
 
@@ -165,11 +165,11 @@ def test_the_mean_is_over_shared_test_sets_and_seeds() -> None:
         for seed in range(2)
     ]
     results += [result("a", 2, {("STS12", "all"): 0.9}), *scored("a", [0.1], task="STS14")]
-    found = compared([*results, result("b", 2, {("STS12", "all"): 0.8})])
-    assert [name.task for name in found.tasks] == ["STS12", "STS13"]
-    assert found.mean is not None
-    assert found.mean.paired == 2
-    assert (found.mean.difference, found.mean.first) == pytest.approx((0.1, 0.55))
+    actual = compared([*results, result("b", 2, {("STS12", "all"): 0.8})])
+    assert [name.task for name in actual.tasks] == ["STS12", "STS13"]
+    assert actual.mean is not None
+    assert actual.mean.paired == 2
+    assert (actual.mean.difference, actual.mean.first) == pytest.approx((0.1, 0.55))
 
 
 def test_one_score_stands_for_a_test_set_and_none_for_a_development_set_or_picked_pairs() -> None:

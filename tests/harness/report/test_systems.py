@@ -53,24 +53,24 @@ def test_stored_vectors_give_the_interval_over_pairs_with_its_sign(
         encode = oracle(task.pairs) if key.startswith("simcse") else random(0)
         EmbeddingStore.write(stored_vectors(key), unique_texts([task]), encode, encoder=key)
     options = ["--json", "--tasks", "STSB"]
-    (found,) = json.loads(printed("compare", "simcse", "whitening", *options))["tasks"]
-    low, high = found["over_pairs"]
+    (output,) = json.loads(printed("compare", "simcse", "whitening", *options))["tasks"]
+    low, high = output["over_pairs"]
     assert 0 < low < high <= 2
     (turned,) = json.loads(printed("compare", "whitening", "simcse", *options))["tasks"]
     assert turned["over_pairs"] == pytest.approx([-high, -low])
     (bare,) = json.loads(printed("compare", "simcse", "whitening", *options, "--no-pairs"))["tasks"]
     assert bare["over_pairs"] is None
-    assert bare["difference"] == found["difference"]
+    assert bare["difference"] == output["difference"]
 
 
 def test_runs_of_a_seed_are_paired_and_a_system_without_training_goes_with_every_seed() -> None:
     """Seeds 0, 1, 2 against 2, 0, 5; an untrained system counts once, whatever seeds it has."""
 
     def runs(*seeds: int, last_step: int = 40) -> list[ResultFile]:
-        found = [raw_result(f"a__b__s{seed}", seed=seed) for seed in seeds]
-        for result in found:
+        actual = [raw_result(f"a__b__s{seed}", seed=seed) for seed in seeds]
+        for result in actual:
             result["selection"] |= {"last_step": last_step}
-        return [ResultFile.model_validate(result) for result in found]
+        return [ResultFile.model_validate(result) for result in actual]
 
     ours, untrained = runs(0, 1, 2), runs(7, 8, last_step=0)
     assert paired_runs(ours, runs(2, 0, 5)) == [(0, 1), (2, 0)]

@@ -52,10 +52,10 @@ def test_a_cell_is_mean_sd_n_and_runs_of_its_seeds(evidence: MakeEvidence) -> No
     records = [(PCL, seed, "STSB", value) for seed, value in ((2, 0.72), (1, 0.70), (3, 0.74))]
     others = ["pcl/paper@bert-base-uncased", "pcl/released@roberta-base", SIMCSE]
     records += [(system, 1, "STSB", 0.1) for system in others] + [(PCL, 1, "SICKR", 0.2)]
-    found = cell(build_table(spec_of(OURS), evidence(records)))
-    assert (found.value, found.sd, found.n) == (pytest.approx(72.0), pytest.approx(2.0), 3)
-    assert found.runs == tuple(f"pcl-released-bert-base-uncased-{seed}" for seed in (1, 2, 3))
-    assert found.verdict is None
+    table = cell(build_table(spec_of(OURS), evidence(records)))
+    assert (table.value, table.sd, table.n) == (pytest.approx(72.0), pytest.approx(2.0), 3)
+    assert table.runs == tuple(f"pcl-released-bert-base-uncased-{seed}" for seed in (1, 2, 3))
+    assert table.verdict is None
 
 
 @pytest.mark.parametrize("seeds", [(1,), (2, 3), (1, 3)])
@@ -123,8 +123,8 @@ def test_runs_that_may_not_judge_are_shown_with_the_reason_and_no_more_are_asked
     settings = {"pcl-released": reason if by == "recipe" else {}}
     table = build_table(spec, replace(made, settings=settings))
     awaited = cell(build_table(spec, replace(made, results=[], settings=settings)))
-    for found in (cell(table), awaited):
-        assert (found.verdict, found.more) == ("no independent result", None)
+    for actual in (cell(table), awaited):
+        assert (actual.verdict, actual.more) == ("no independent result", None)
     assert (cell(table).n, cell(table).delta) == (12, before.delta)
     assert table.rows[0].note.startswith("no verdict from our runs: another corpus")
 
@@ -135,8 +135,8 @@ def test_a_study_of_a_system_widens_its_own_interval_and_plans_for_others(eviden
     own = cell(build_table(spec, evidence(records, studied("pcl@bert-base-uncased"))))
     other = cell(build_table(spec, evidence(records, studied("simcse@bert-base-uncased"))))
     nobody = cell(build_table(spec, evidence(records)))
-    plans = [found.evidence.plan for found in (own, other, nobody) if found.evidence is not None]
-    assert [(found.verdict, found.more) for found in (own, other, nobody)] == [("inconclusive", 4)] * 3
+    plans = [actual.evidence.plan for actual in (own, other, nobody) if actual.evidence is not None]
+    assert [(actual.verdict, actual.more) for actual in (own, other, nobody)] == [("inconclusive", 4)] * 3
     says = [plan.why.rpartition("; sd ")[2] for plan in plans if plan is not None]
     assert says[0].endswith("by a study of 12 seeds")
     assert says[1].endswith("of another system on this backbone")
@@ -153,7 +153,7 @@ def test_a_column_of_settings_shows_the_recipe_beside_the_print(evidence: MakeEv
     spec = spec_of(row, columns=columns, published="sct/table1", scale=1.0)
     settings = {"sct": {"train": {"learning_rate": 5.0e-4}, "config": {"queue_size": 131073}}}
     table = build_table(spec, replace(evidence([]), settings=settings))
-    shown = [(found.value, found.as_reported, found.verdict) for found in table.rows[0].cells]
+    shown = [(actual.value, actual.as_reported, actual.verdict) for actual in table.rows[0].cells]
     assert shown == [(5.0e-4, True, None), (131073.0, False, None)]
     assert "≠" in to_markdown(table)
     assert r"\neq" in to_latex(table)
@@ -180,14 +180,14 @@ def test_bold_marks_the_rows_that_are_not_separable_from_the_best(evidence: Make
         column = {"key": "STSB", "task": "STSB", "better": better}
         return build_table(spec_of(*rows, columns=(column,), **more), evidence(records))
 
-    for found, ranks in (
+    for actual, ranks in (
         (table(), [(1, 2), (1, 2), (3, 3), None, None]),
         (table("lower"), [(2, 3), (2, 3), (1, 1), None, None]),
         (table(compete="table"), [(1, 2), (1, 2), (3, 3), (4, 4), None]),
         (table(compete="none"), [None] * 5),
         (table("none"), [None] * 5),
     ):
-        assert [row.cells[0].ranks for row in found.rows] == ranks
+        assert [row.cells[0].ranks for row in actual.rows] == ranks
     assert [row.cells[0].leads for row in table().rows] == [True, True, False, False, False]
     assert table().rows[0].source == "rank 1 to 2 of 3 by STSB"
 
@@ -213,10 +213,10 @@ def test_the_single_run_is_the_seed_best_on_dev(evidence: MakeEvidence) -> None:
     values = enumerate((0.71, 0.72, 0.73, 0.715, 0.725), start=1)
     records = [(PCL, seed, "STSB", value) for seed, value in values]
     dev = {f"pcl-released-bert-base-uncased-{seed}": 0.9 if seed == 2 else 0.8 for seed in range(1, 6)}
-    found = cell(build_table(spec, evidence(records, dev=dev)))
-    assert (found.value, found.sd, found.n) == (pytest.approx(72.0), None, 1)
-    assert found.runs == ("pcl-released-bert-base-uncased-2",)
-    assert (found.delta, found.verdict) == (pytest.approx(-8.01), "does not replicate (lower)")
+    table = cell(build_table(spec, evidence(records, dev=dev)))
+    assert (table.value, table.sd, table.n) == (pytest.approx(72.0), None, 1)
+    assert table.runs == ("pcl-released-bert-base-uncased-2",)
+    assert (table.delta, table.verdict) == (pytest.approx(-8.01), "does not replicate (lower)")
     mean = cell(build_table(spec_of(row, published="pcl/table2"), evidence(records, dev=dev)))
     assert mean.best_by_dev == pytest.approx(72.0)
 
@@ -226,9 +226,9 @@ def test_the_sd_over_seeds_is_shown_and_gets_no_verdict(evidence: MakeEvidence) 
     row = {**OURS, "published": "simcse/nt-xent@bert-base-uncased"}
     spec = spec_of(row, columns=columns, published="una/table-d7", scale=1.0, decimals=4)
     records = [(PCL, seed, "STSB", 0.68 + 0.02 * seed) for seed in (1, 2, 3)]
-    found = cell(build_table(spec, evidence(records)))
-    assert (found.value, found.sd, found.published) == (pytest.approx(0.02), None, 0.0079)
-    assert (found.verdict, found.ranks) == (None, None)
+    table = cell(build_table(spec, evidence(records)))
+    assert (table.value, table.sd, table.published) == (pytest.approx(0.02), None, 0.0079)
+    assert (table.verdict, table.ranks) == (None, None)
     assert cell(build_table(spec, evidence(records[:1]))).value is None
 
 
@@ -240,8 +240,8 @@ def test_the_size_of_a_test_set_agrees_or_differs_exactly(
     row = {**OURS, "published": "dataset-size"}
     counted = rescored(evidence([(PCL, 1, "STSB", 0.7)]), n=pairs)
     spec = spec_of(row, columns=(column,), published="una/table-a1", scale=1.0, decimals=0)
-    found = cell(build_table(spec, counted))
-    assert (found.value, found.as_reported, found.verdict) == (pairs, same, None)
+    table = cell(build_table(spec, counted))
+    assert (table.value, table.as_reported, table.verdict) == (pairs, same, None)
 
 
 def test_a_cell_about_one_seed_asks_for_no_other(evidence: MakeEvidence) -> None:

@@ -37,15 +37,15 @@ def test_without_our_seeds_others_speak_and_the_plan_rests_on_their_difference(
     """The level is off and the number inside: 5 of the runs are above it."""
     spread = known_sd(ledger, "simcse@bert-base-uncased", "Avg")
     assert spread is not None
-    found = verify(*simcse, known=spread, price=Price("sentbench plan pcl/simcse", {"run": 0.5}, {}))
-    assert found.verdict == "independent runs agree within run-to-run variation"
-    assert (found.by_others.level, found.by_others.draw) == ("lower", "inside")
-    assert found.percentile is not None
-    assert (found.percentile.above, found.percentile.runs) == (5, 61)
-    assert found.ours is None
-    assert found.plan is not None
-    assert (found.plan.seeds, found.plan.more, found.plan.gpu_hours) == (5, 5, 0.5 * 5)
-    assert found.plan.why.endswith("sd 0.84 by a study of 50 seeds")
+    verification = verify(*simcse, known=spread, price=Price("sentbench plan pcl/simcse", {"run": 0.5}, {}))
+    assert verification.verdict == "independent runs agree within run-to-run variation"
+    assert (verification.by_others.level, verification.by_others.draw) == ("lower", "inside")
+    assert verification.percentile is not None
+    assert (verification.percentile.above, verification.percentile.runs) == (5, 61)
+    assert verification.ours is None
+    assert verification.plan is not None
+    assert (verification.plan.seeds, verification.plan.more, verification.plan.gpu_hours) == (5, 5, 0.5 * 5)
+    assert verification.plan.why.endswith("sd 0.84 by a study of 50 seeds")
 
 
 def test_our_seeds_join_the_draw_and_decide_the_verdict(simcse: tuple[ReportedNumber, Others]) -> None:
@@ -65,10 +65,10 @@ def test_our_seeds_join_the_draw_and_decide_the_verdict(simcse: tuple[ReportedNu
 def test_inconclusive_seeds_lead_to_the_next_of_the_declared_looks(
     simcse: tuple[ReportedNumber, Others],
 ) -> None:
-    found = verify(*simcse, values=[75.1, 75.3, 75.5], known=STUDY, price=Price("", {"run": 2.0}, {}))
-    assert found.verdict == "inconclusive"
-    assert found.plan is not None
-    assert (found.plan.seeds, found.plan.more, found.plan.gpu_hours) == (5, 2, 4.0)
+    verification = verify(*simcse, values=[75.1, 75.3, 75.5], known=STUDY, price=Price("", {"run": 2.0}, {}))
+    assert verification.verdict == "inconclusive"
+    assert verification.plan is not None
+    assert (verification.plan.seeds, verification.plan.more, verification.plan.gpu_hours) == (5, 2, 4.0)
     early = verify(*alone(1), price=Price("", {"run": 3.0}, {})).plan
     assert early is not None
     assert (early.seeds, early.more, early.gpu_hours) == (5, 5, 15.0)
@@ -107,11 +107,15 @@ def test_the_means_that_settle_a_look_are_those_that_the_rules_settle() -> None:
 
 def test_after_the_last_look_nothing_is_planned(simcse: tuple[ReportedNumber, Others]) -> None:
     """Forty seeds 0.45 below, sd 1: neither within half a point nor off by more."""
-    found = verify(*simcse, values=[74.8, 76.8] * 20, known=STUDY, price=Price("", {"run": 2.0}, {}))
-    assert found.verdict == "inconclusive"
-    assert found.plan is not None
-    assert (found.plan.seeds, found.plan.more, found.plan.gpu_hours) == (None, None, None)
-    assert "no verdict after 40 seeds" in to_text(found)
+    verification = verify(*simcse, values=[74.8, 76.8] * 20, known=STUDY, price=Price("", {"run": 2.0}, {}))
+    assert verification.verdict == "inconclusive"
+    assert verification.plan is not None
+    assert (verification.plan.seeds, verification.plan.more, verification.plan.gpu_hours) == (
+        None,
+        None,
+        None,
+    )
+    assert "no verdict after 40 seeds" in to_text(verification)
 
 
 def alone(seeds: int | None) -> tuple[ReportedNumber, Others]:
@@ -132,7 +136,7 @@ def test_a_deterministic_system_needs_one_run() -> None:
 def test_the_best_by_dev_is_picked_of_all_our_seeds(reported: int | None) -> None:
     """The runs behind a print are not the seeds that it was chosen from: of our three the pick is 76."""
     values, dev = [74.0, 76.0, 77.0], [80.0, 81.0, 79.0]
-    found = verify(*alone(reported), values=values, dev=dev)
-    assert found.best_by_dev == 76.0
-    assert "selection  of our 3 seeds the best on dev has 76.00 on test" in to_text(found)
+    verification = verify(*alone(reported), values=values, dev=dev)
+    assert verification.best_by_dev == 76.0
+    assert "selection  of our 3 seeds the best on dev has 76.00 on test" in to_text(verification)
     assert verify(*alone(3), values=values, dev=dev).best_by_dev is None, "a mean was chosen from nothing"

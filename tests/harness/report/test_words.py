@@ -139,10 +139,10 @@ def test_the_legend_of_a_page_and_that_of_a_text_name_the_side_of_every_verdict(
     assert set(legend) == set(VERDICTS)
     assert set(MEANINGS) == set(VERDICTS) - {"no independent result"}
     for texts in (legend, MEANINGS):
-        found = {verdict: sides(says) for verdict, says in texts.items()}
-        assert {verdict for verdict, said in found.items() if said == {"lower"}} == LOWER
-        assert {verdict for verdict, said in found.items() if said == {"higher"}} == HIGHER
-        assert not any(len(said) == 2 for said in found.values())
+        actual = {verdict: sides(says) for verdict, says in texts.items()}
+        assert {verdict for verdict, said in actual.items() if said == {"lower"}} == LOWER
+        assert {verdict for verdict, said in actual.items() if said == {"higher"}} == HIGHER
+        assert not any(len(said) == 2 for said in actual.values())
 
 
 def test_a_verdict_that_many_numbers_take_back_keeps_its_side() -> None:
@@ -179,17 +179,17 @@ GIVE = "what single runs give"
 def test_our_seeds_are_said_to_lie_on_their_side_of_the_number(
     seeds: int, reported: float, says: str, drawn: str
 ) -> None:
-    found = judge(SEEDS[:seeds], reported, origin=Origin())
-    assert level_words(found).startswith(says)
-    assert draw_words(found.draw) == drawn
+    judgement = judge(SEEDS[:seeds], reported, origin=Origin())
+    assert level_words(judgement).startswith(says)
+    assert draw_words(judgement.draw) == drawn
 
 
 @pytest.mark.parametrize(("reported", "far"), [(78.2, "3.00 lower (-3.00, "), (72.2, "3.00 higher (+3.00, ")])
 def test_others_are_said_to_lie_on_their_side_of_the_number(reported: float, far: str) -> None:
     means = {"a": 75.0, "b": 75.2, "c": 75.4}
     runs = Sources(means, dict.fromkeys(means, 1), {name: [value] for name, value in means.items()})
-    found = by_others(runs, reported, origin=Origin(), same_authors=False, searched=True)
-    assert level_words(found).startswith(f"the mean of independent sources is {far}")
+    answer = by_others(runs, reported, origin=Origin(), same_authors=False, searched=True)
+    assert level_words(answer).startswith(f"the mean of independent sources is {far}")
 
 
 AWAY, BACK, OVER, NONE = (Interval(*ends) for ends in ((0.01, 0.03), (-0.03, -0.01), (-0.01, 0.03), (0, 0)))
@@ -204,8 +204,8 @@ OUTCOMES = {
 
 def test_a_comparison_prints_won_and_lost_with_the_sign_of_the_difference() -> None:
     tasks = {TaskName(f"T-{word}", "map", "all", "raw"): one for word, one in OUTCOMES.items()}
-    found = SystemComparison("a@b", "c@b", tasks, OUTCOMES["lost"])
-    lines = differences_to_text(found).splitlines()
+    actual = SystemComparison("a@b", "c@b", tasks, OUTCOMES["lost"])
+    lines = differences_to_text(actual).splitlines()
     shown = {line.split()[0]: line.split() for line in lines[1:6]}
     assert {name: (words[4], words[-1]) for name, words in shown.items() if name != "Mean"} == {
         "T-won": ("+2.00", "won"),
@@ -217,7 +217,7 @@ def test_a_comparison_prints_won_and_lost_with_the_sign_of_the_difference() -> N
     assert "a@b: 1 won, 1 lost, 1 inconclusive, 1 equal of 4 test sets" in lines
     counts: Any = {"won": 5, "lost": 3, "inconclusive": 2, "equal": 1}
     assert tally_in_words(counts, "a") == "a: 5 won, 3 lost, 2 inconclusive, 1 equal of 11 test sets"
-    (row,) = (line for line in differences_to_latex(found).splitlines() if line.startswith("Difference"))
+    (row,) = (line for line in differences_to_latex(actual).splitlines() if line.startswith("Difference"))
     assert row == r"Difference & $+2.00^{*}$ & $-2.00^{*}$ & $+1.00$ & $+0.00$ & $-2.00^{*}$ \\"
 
 
@@ -232,8 +232,8 @@ def test_the_page_counts_what_the_best_system_won_first_and_lost_second() -> Non
     ]
     values = compare_values(Report("T", "abc", results=tuple(results)))
     assert values is not None
-    ((_, found),) = values["rows"]
-    assert dict(zip(values["outcomes"], found.tally.values(), strict=True)) == {
+    ((_, actual),) = values["rows"]
+    assert dict(zip(values["outcomes"], actual.tally.values(), strict=True)) == {
         "won": 2,
         "lost": 1,
         "inconclusive": 0,

@@ -19,8 +19,8 @@ def test_an_encoder_pools_as_asked(tmp_path: Path) -> None:
     """The first token's vector and the mean of all differ."""
     folder, texts = tiny.write_backbone(tmp_path / "model"), ["the man reads", "a dog"]
     vectors = {pooling: read_encoder(folder, pooling=pooling).encode(texts) for pooling in ("cls", "mean")}
-    for pooling, found in vectors.items():
-        assert np.array_equal(found, load_encoder(folder, pooling=pooling).encode(texts))
+    for pooling, actual in vectors.items():
+        assert np.array_equal(actual, load_encoder(folder, pooling=pooling).encode(texts))
     assert not np.allclose(vectors["cls"], vectors["mean"])
 
 

@@ -82,8 +82,8 @@ def test_every_stage_method_and_run_has_one_file_of_its_code(project: Params) ->
 
 
 def needs(stage: dict[str, Any]) -> list[str]:
-    found: list[str] = stage.get("do", stage)["deps"]
-    return found
+    result: list[str] = stage.get("do", stage)["deps"]
+    return result
 
 
 def dependencies(stage: dict[str, Any]) -> list[str]:

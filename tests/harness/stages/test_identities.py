@@ -42,18 +42,18 @@ def params(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Params:
     monkeypatch.setattr(identity, "code_base", Code)
     monkeypatch.setattr(identity, "check_inputs", lambda *folders, teacher: None)  # nobody made them
     monkeypatch.chdir(tmp_path)
-    found = plan()
+    result = plan()
     links = {
         f"selection-{form}": SourceLink(source=f"data/of-{form}", after=f"data/of-{form}")
         for form in ("senteval", "raw")
     }
-    for run in found.runs.values():
+    for run in result.runs.values():
         for folder in (run.backbone, run.corpus, run.parent):
             write(Path(folder))
     for link in links.values():
         write(Path(link.source))
-    teachers = {name + end: entry for name, entry in found.teachers.items() for end in ("", "-2")}
-    return found.model_copy(update={"reads": links, "teachers": teachers})
+    teachers = {name + end: entry for name, entry in result.teachers.items() for end in ("", "-2")}
+    return result.model_copy(update={"reads": links, "teachers": teachers})
 
 
 @cache
@@ -115,8 +115,8 @@ def test_every_field_of_a_run_is_part_of_its_identity_its_recipe_and_its_entry(
         changed = Run.model_construct(**entry)
         named.add(path)
         if path != "method":  # see below: the code of a method is looked up by its name
-            found = run_identity(params, changed, "portable")
-            assert (found == before[0]) == (path in IRRELEVANT), path
+            actual = run_identity(params, changed, "portable")
+            assert (actual == before[0]) == (path in IRRELEVANT), path
         if path == "seed":  # and with it the runs that it needs
             for need in ("backbone", "parent"):
                 entry[need] = entry[need].replace(f"__s{run.seed}", f"__s{entry['seed']}")

@@ -132,9 +132,9 @@ def test_a_changed_line_makes_no_more_stale_than_its_room_may(stale: Mapping[str
     assert len(stale) > 150
     allowed = {room: named(patterns) for room, patterns in ROOMS.items()}
     wrong = []
-    for module, found in stale.items():
+    for module, actual in stale.items():
         room = max((room for room in ROOMS if fnmatchcase(module, room)), key=len)
-        wrong += [f"{module}: {stage} must not run again" for stage in found - allowed[room] - {"report"}]
+        wrong += [f"{module}: {stage} must not run again" for stage in actual - allowed[room] - {"report"}]
     assert not wrong, "\n".join(wrong)
 
 
@@ -153,14 +153,14 @@ def test_every_module_of_a_method_makes_its_runs_stale_or_none(
 
 
 def test_the_report_is_made_again_when_what_it_shows_may_change(stale: Mapping[str, set[str]]) -> None:
-    for module, found in stale.items():
+    for module, actual in stale.items():
         if any(fnmatchcase(module, pattern) for pattern in (*REPORT, *NOT_REPORT)):
-            assert ("report" in found) is any(fnmatchcase(module, pattern) for pattern in REPORT), module
+            assert ("report" in actual) is any(fnmatchcase(module, pattern) for pattern in REPORT), module
 
 
 def test_every_import_by_name_is_known_to_the_identity() -> None:
     """A further one hides modules from every fingerprint until harness.stages.identity names them."""
     paths = [path for package in PACKAGES for path in (ROOT / package).rglob("*.py")]
     calls = ("import_module(", "__import__(", "exec(", "runpy", "spec_from_file_location")
-    found = [path for path in paths if any(call in path.read_text(encoding="utf-8") for call in calls)]
-    assert sorted(path.relative_to(ROOT).with_suffix("").as_posix() for path in found) == sorted(BY_NAME)
+    actual = [path for path in paths if any(call in path.read_text(encoding="utf-8") for call in calls)]
+    assert sorted(path.relative_to(ROOT).with_suffix("").as_posix() for path in actual) == sorted(BY_NAME)

@@ -58,13 +58,13 @@ def test_the_stage_writes_all_that_the_pipeline_declares_which_leaves_the_former
 
 
 def test_every_link_of_every_page_leads_somewhere(built: Path) -> None:
-    found = sorted(built.rglob("*.html"))
-    assert len(found) == 10
+    actual = sorted(built.rglob("*.html"))
+    assert len(actual) == 10
     followed = 0
     ids = {
-        page.resolve(): set(re.findall(r' id="([^"]+)"', page.read_text(encoding="utf-8"))) for page in found
+        page.resolve(): set(re.findall(r' id="([^"]+)"', page.read_text(encoding="utf-8"))) for page in actual
     }
-    for page in found:
+    for page in actual:
         for address in re.findall(r'<a [^>]*href="([^"]+)"', page.read_text(encoding="utf-8")):
             if address.startswith(SOURCES):
                 continue

@@ -100,8 +100,8 @@ def test_scores_and_kept_vectors_are_those_of_the_weights_they_are_called_after(
     assert [*dict.fromkeys(score.selection for score in result.scores)] == wanted
     for name in wanted:
         expected = scores_of(places[name])
-        found = [score for score in result.scores if score.selection == name]
-        assert {(one.task, one.metric, one.setting): one.value for one in found} == pytest.approx(
+        actual = [score for score in result.scores if score.selection == name]
+        assert {(one.task, one.metric, one.setting): one.value for one in actual} == pytest.approx(
             expected, abs=2e-3
         )
         dev = expected["STSB-dev", "spearman", "all"]

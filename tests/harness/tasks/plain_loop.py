@@ -98,11 +98,11 @@ def train_test(
 
 def nested(x: np.ndarray, y: np.ndarray, classes: int, protocol: Protocol) -> tuple[float, float]:
     """Returns (dev, test) accuracies of a set with a train part alone."""
-    found = [
+    actual = [
         train_test(x[train], y[train], x[held], y[held], classes, protocol)
         for train, held in splitter(protocol).split(x, y)
     ]
-    dev, test, _ = zip(*found, strict=True)
+    dev, test, _ = zip(*actual, strict=True)
     return round(np.mean(dev), 2), round(np.mean(test), 2)
 
 

@@ -146,8 +146,8 @@ def check_reranking(task: RerankingTask) -> None:
     good = {query.text for query in queries}
     good |= {t for query in queries for t, hit in zip(query.candidates, query.relevant, strict=True) if hit}
     axes = np.eye(2)
-    found = task.evaluate(lambda texts: np.stack([axes[0 if text in good else 1] for text in texts]))
-    assert {score.value for score in found if score.metric == "map"} == {1.0}
+    actual = task.evaluate(lambda texts: np.stack([axes[0 if text in good else 1] for text in texts]))
+    assert {score.value for score in actual if score.metric == "map"} == {1.0}
     size, hits = len(queries[0].candidates), sum(queries[0].relevant)  # of all queries of the small sets
     placings = itertools.combinations(range(size), hits)
     asked = (queries[0]._replace(relevant=tuple(i in at for i in range(size))) for at in placings)

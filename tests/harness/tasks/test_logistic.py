@@ -149,8 +149,8 @@ def test_every_row_is_classified_however_many_at_once(at_once: int, monkeypatch:
     monkeypatch.setattr(logistic, "PREDICTED_ROWS", at_once)
     weights = torch.cat([torch.eye(10), torch.zeros(10, 1)], dim=1)[None]
     rows = torch.tensor([[9, 2, 4, 1, 0, 3, 8, 7, 5, 6]])
-    found = logistic._predicted(held(np.eye(10)), weights, rows, 10)
-    assert found.tolist() == [rows.tolist()]
+    actual = logistic._predicted(held(np.eye(10)), weights, rows, 10)
+    assert actual.tolist() == [rows.tolist()]
 
 
 def test_the_rows_gathered_for_one_step_stay_within_the_limit() -> None:

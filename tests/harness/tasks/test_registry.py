@@ -89,6 +89,6 @@ def test_evaluating_together_keeps_double_precision() -> None:
 
 def test_what_selection_depends_on_is_sts_b_and_its_geometry() -> None:
     """A line in another task, or in the list of all tasks, leaves every training run as it is."""
-    found = code_base().closure(["harness.tasks.selection"])
-    tasks = {path.stem for path in found if path.parent.name == "tasks"} - {"__init__"}
+    actual = code_base().closure(["harness.tasks.selection"])
+    tasks = {path.stem for path in actual if path.parent.name == "tasks"} - {"__init__"}
     assert tasks == {"selection", "evaluation", "interface", "sts", "sts_sets", "geometry", "text_forms"}

@@ -22,11 +22,11 @@ def query(*relevant: int, positives: int | None = None) -> RankingQuery:
 
 def metrics_of_order(relevant: Sequence[bool], positives: int) -> tuple[float, ...]:
     """The four metrics of one strict order, by their definitions."""
-    found, precisions, first = 0, [], 0.0
+    actual, precisions, first = 0, [], 0.0
     for rank, hit in enumerate(relevant, start=1):
         if hit:
-            found += 1
-            precisions.append(found / rank)
+            actual += 1
+            precisions.append(actual / rank)
             first = first or 1 / rank
     return sum(precisions) / positives, float(relevant[0]), sum(relevant[:5]) / 5, first
 

@@ -102,9 +102,9 @@ def test_training_watches_the_correlation_and_the_geometry_of_the_dev_pairs_alon
     monkeypatch.setenv("SENTBENCH_DATA", str(tmp_path))
     monkeypatch.setenv("SENTBENCH_PROVIDERS", "embedded")
     compass = Compass()
-    found = dev_evaluation("raw")(compass)
+    actual = dev_evaluation("raw")(compass)
     apart = np.cos(np.deg2rad([10, 20, 90, 10, 80, 70]))
-    assert found == pytest.approx(
+    assert actual == pytest.approx(
         {
             "score": 0.5,
             "alignment": 2 - 2 * np.cos(np.deg2rad(10)),

@@ -47,11 +47,11 @@ def test_correlations_and_means_over_subsets_worked_by_hand() -> None:
     scores = task_of(one=B).evaluate(by_angle)
     assert [score[:3] for score in scores] == [("toy", "spearman", "all"), ("toy", "pearson", "all")]
     assert [(score.value, score.n) for score in scores] == 2 * [(pytest.approx(0.5), 3)]
-    found = values(task_of(a=[("east", "east", 4.0), ("east", "west", 2.0)], b=B).evaluate(by_angle))
+    actual = values(task_of(a=[("east", "east", 4.0), ("east", "west", 2.0)], b=B).evaluate(by_angle))
     expected = {"subset:a": 1.0, "subset:b": 0.5, "mean": 0.75, "wmean": 0.7}
     for setting, value in expected.items():
-        assert found["spearman", setting] == pytest.approx(value)
-    assert len(found) == 2 * 5
+        assert actual["spearman", setting] == pytest.approx(value)
+    assert len(actual) == 2 * 5
 
 
 def test_spearman_and_pearson_have_their_names_and_each_setting_counts_its_pairs() -> None:
@@ -117,10 +117,10 @@ def test_cosines_equal_a_loop_over_pairs_and_ignore_length() -> None:
     unit = {name: vector / np.linalg.norm(vector) for name, vector in vectors.items()}
     pairs = [ScoredPair("a", "b", 1.0), ScoredPair("c", "d", 2.0), ScoredPair("a", "d", 2.0)]
     for scale in (1.0, 1e-6, 1e6):
-        found = cosines_of_pairs(
+        actual = cosines_of_pairs(
             lambda texts, s=scale: np.stack([s * vectors[t] for t in texts]), pairs, "toy"
         )
-        np.testing.assert_allclose(found, [unit[p.first] @ unit[p.second] for p in pairs], atol=1e-11)
+        np.testing.assert_allclose(actual, [unit[p.first] @ unit[p.second] for p in pairs], atol=1e-11)
 
 
 def test_cosines_equal_on_paper_are_tied() -> None:
@@ -128,8 +128,8 @@ def test_cosines_equal_on_paper_are_tied() -> None:
     rows = [[1, 1, 1], [1, 1, 0], [2, 2, 2], [0, 3, 3], [7, 7, 7], [0.1, 0, 0.1]]
     vectors = dict(zip("abcdef", rows, strict=True))
     pairs = [ScoredPair("a", "b", 1.0), ScoredPair("c", "d", 2.0), ScoredPair("e", "f", 3.0)]
-    found = cosines_of_pairs(lambda texts: np.array([vectors[text] for text in texts], float), pairs, "toy")
-    assert len(set(found)) == 1
+    actual = cosines_of_pairs(lambda texts: np.array([vectors[text] for text in texts], float), pairs, "toy")
+    assert len(set(actual)) == 1
 
 
 @pytest.mark.parametrize(("apart", "tied"), [(3e-13, True), (3e-12, False)])
@@ -139,8 +139,8 @@ def test_cosines_are_tied_up_to_the_twelfth_decimal(apart: float, tied: bool) ->
 
     vectors = {"axis": [1.0, 0.0], "one": at(0.5), "other": at(0.5 + apart)}
     pairs = [ScoredPair("axis", "one", 1.0), ScoredPair("axis", "other", 2.0)]
-    found = cosines_of_pairs(lambda texts: np.array([vectors[text] for text in texts]), pairs, "toy")
-    assert (found[0] == found[1]) == tied
+    actual = cosines_of_pairs(lambda texts: np.array([vectors[text] for text in texts]), pairs, "toy")
+    assert (actual[0] == actual[1]) == tied
 
 
 def test_a_zero_vector_has_cosine_zero() -> None:
@@ -199,7 +199,7 @@ PARTS_BY_HAND = {
 def test_a_part_has_the_rows_of_its_year_and_subsets_from_every_split(year: str, tmp_path: Path) -> None:
     """Every split has a row of every year with every file name; headlines and images are of several years."""
     years = ("2012train", "2012test", "2013", "2014", "2015", "2016", "2017")
-    names = [*dict.fromkeys(name for _, found in PARTS_BY_HAND.values() for name in found), "OnWN"]
+    names = [*dict.fromkeys(name for _, actual in PARTS_BY_HAND.values() for name in actual), "OnWN"]
     for split in ("train", "dev", "test"):
         lines = [f"g\t{name}\t{mark}\t0\t2.5\t{split} {mark} {name}\tb\n" for mark in years for name in names]
         (tmp_path / f"sts-{split}.csv").write_text("".join(lines))

@@ -204,9 +204,9 @@ def test_pair_features_are_those_of_senteval(limit: int, monkeypatch: pytest.Mon
         (logistic.difference_and_product, [[1, 2, 0, 0, 1], [2, 3, 3, -2, 1]]),
         (logistic.both_product_and_difference, [[0, 0, 1, 2, 0, 0, 1, 2, 1], [1, 2, 3, -1, 3, -2, 2, 3, 1]]),
     ):
-        found = Features(vectors, sides, combine)
-        assert found.width == len(expected[0])
-        assert found.take(rows).tolist() == [expected[0], expected[1], expected[0]]
+        actual = Features(vectors, sides, combine)
+        assert actual.width == len(expected[0])
+        assert actual.take(rows).tolist() == [expected[0], expected[1], expected[0]]
 
 
 def test_mrpc_equals_the_plain_loop_on_the_same_features(tmp_path: Path) -> None:

@@ -173,10 +173,10 @@ def test_a_scaling_of_two_numbers_is_worked_by_hand() -> None:
     """1 and 5: mean 3, deviation 2: b = -3, s = -log(2) / 3; out come -1 and 1."""
     layer, given = Scaling(1).double(), torch.tensor([[1.0], [5.0]], dtype=torch.float64)
     layer.fit(given)
-    found = layer(given)
+    actual = layer(given)
     assert layer.bias.item() == -3.0
     assert layer.scale.item() == pytest.approx(-math.log(2) / 3, abs=1e-6)
-    assert found.flatten().tolist() == pytest.approx([-1.0, 1.0], abs=1e-6)
+    assert actual.flatten().tolist() == pytest.approx([-1.0, 1.0], abs=1e-6)
 
 
 def test_bits_of_a_zero_vector_and_of_normal_draws() -> None:

@@ -100,8 +100,8 @@ def test_a_network_teacher_reads_tokens_of_its_own_tokenizer(top: Path, tmp_path
     batch = collate(method, chosen)
     assert not torch.equal(batch["anchor"]["input_ids"], batch["teacher"]["input_ids"])
     expected = load_encoder(tmp_path / "parent").encode([row.text for row in chosen])
-    found = method.read_teacher(batch["teacher"])
-    np.testing.assert_allclose(found.numpy(), expected, atol=1e-5)
+    actual = method.read_teacher(batch["teacher"])
+    np.testing.assert_allclose(actual.numpy(), expected, atol=1e-5)
 
 
 def test_the_learned_scale_starts_at_e_and_is_trained_and_logged(top: Path) -> None:
@@ -167,8 +167,8 @@ def double_loop(students: Tensor, teachers: Tensor, queue: Tensor, scale: Tensor
 def test_the_worked_example(scale: float, expected: float) -> None:
     """Row 1 has cosines .6 with its own vector, 1 with the other, .8 with the queue; row 2 has .8, 0 and 1.
     The loss is the mean of log(e^.6c + e^c + e^.8c) - .6c and log(e^0 + e^.8c + e^c) - .8c."""
-    found = contrastive_distillation(STUDENTS, TEACHERS, QUEUE, scale=scale).item()
-    assert found == pytest.approx(expected, abs=5e-7)
+    actual = contrastive_distillation(STUDENTS, TEACHERS, QUEUE, scale=scale).item()
+    assert actual == pytest.approx(expected, abs=5e-7)
 
 
 @pytest.mark.parametrize(("batch", "rows"), [(5, 17), (1, 3), (4, 0)])

@@ -99,10 +99,10 @@ def test_a_step_equals_the_formula_over_queue_and_batch(ground: tuple[Path, Path
         texts = [row.augmentations[view] for row in chosen]
         student = unit(method.encoder.finish(method.encoder(method.encoder.tokenize(texts)))).double()
         terms.append(-(target * torch.log_softmax(student @ keys.T / 0.07, dim=1)).sum(dim=1).mean())
-    found = method.loss(collate(method, chosen)).total
+    actual = method.loss(collate(method, chosen)).total
     weighted = weight * terms[0] + (1 - weight) * terms[1]
     assert abs(terms[0] - terms[1]) > 1e-3
-    assert found.item() == pytest.approx(weighted.item(), rel=1e-5)
+    assert actual.item() == pytest.approx(weighted.item(), rel=1e-5)
 
 
 def test_a_sentence_that_stands_twice_leaves_training_with_its_double() -> None:
@@ -156,10 +156,10 @@ def test_the_worked_example() -> None:
     """Columns (0, 1), (1, 0), (.6, .8); temperatures 1/4 and 1/2. The first teacher row scores 0, 1, .6, so
     its target is as e^0, e^4, e^2.4. The terms are 1.245294 and 1.293464, their mean is the loss 1.269379,
     the target's entropy 0.719324, so the second divergence is 0.574140."""
-    found = terms(torch.stack([CONTROL, GENERALISE]), TEACHERS, QUEUE)
-    assert found.cross_entropy.tolist() == pytest.approx([1.245294, 1.293464], abs=5e-7)
-    assert found.entropy.item() == pytest.approx(0.719324, abs=5e-7)
-    assert found.divergence[1].item() == pytest.approx(0.574140, abs=5e-7)
+    actual = terms(torch.stack([CONTROL, GENERALISE]), TEACHERS, QUEUE)
+    assert actual.cross_entropy.tolist() == pytest.approx([1.245294, 1.293464], abs=5e-7)
+    assert actual.entropy.item() == pytest.approx(0.719324, abs=5e-7)
+    assert actual.divergence[1].item() == pytest.approx(0.574140, abs=5e-7)
 
 
 @pytest.mark.parametrize(
@@ -213,10 +213,10 @@ def test_the_terms_equal_a_double_loop_with_gradients_to_1e_8(batch: int, rows: 
 def test_no_term_is_below_the_entropy_and_equal_vectors_reach_it_without_gradient() -> None:
     teachers, queue = (unit(drawn(count, 6, seed=count)).detach() for count in (5, 9))
     students = torch.stack([teachers, drawn(5, 6, seed=3).detach()]).requires_grad_()
-    found = terms(students, teachers, queue, 0.2, 0.2)
-    assert found.divergence[0].item() == pytest.approx(0.0, abs=1e-12)
-    assert found.divergence[1].item() > 0.1
-    (gradient,) = torch.autograd.grad(found.cross_entropy.sum(), students)
+    actual = terms(students, teachers, queue, 0.2, 0.2)
+    assert actual.divergence[0].item() == pytest.approx(0.0, abs=1e-12)
+    assert actual.divergence[1].item() > 0.1
+    (gradient,) = torch.autograd.grad(actual.cross_entropy.sum(), students)
     assert gradient[0].abs().max().item() < 1e-12
 
 

@@ -70,9 +70,9 @@ def test_the_released_weight_is_three_tenths_of_the_papers_mean(
 def test_the_backbones_dropout_is_off_or_as_it_is(backbone: Path) -> None:
     for config, rates in ((RELEASED, {0.0}), ({**RELEASED, "dropout": None}, {0.1})):
         method, _ = ready(backbone, config)
-        found = {part.p for part in method.modules() if isinstance(part, torch.nn.Dropout)}
+        actual = {part.p for part in method.modules() if isinstance(part, torch.nn.Dropout)}
         stated = method.encoder.backbone.config
-        assert found == {stated.hidden_dropout_prob, stated.attention_probs_dropout_prob} == rates
+        assert actual == {stated.hidden_dropout_prob, stated.attention_probs_dropout_prob} == rates
 
 
 @pytest.mark.parametrize(("positions", "first"), [("backbone", 2), ("from-zero", 0)])

@@ -180,7 +180,7 @@ def test_the_pieces_of_a_text_are_those_of_tokenizer_json(plain: Path, stated: d
     special = {"pad_token": "<pad>", "unk_token": "<unk>", "cls_token": "<s>", "sep_token": "</s>"}
     (plain / "tokenizer_config.json").write_text(json.dumps({**special, **stated}))
     encoder, notes = read_any(plain, pooling="mean")
-    assert encoder.token_ids(TEXTS) == [found.ids for found in file.encode_batch(TEXTS)]
+    assert encoder.token_ids(TEXTS) == [actual.ids for actual in file.encode_batch(TEXTS)]
     assert all("tokenizer.json" in note for note in notes)
 
 

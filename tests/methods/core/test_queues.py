@@ -36,11 +36,11 @@ def test_whole_batches_are_dropped_worked_by_hand() -> None:
     A fourth batch of 4 makes ten again and the 2s go; a fifth makes ten and the two 3s go.
     """
     queue = BatchQueue(8, 1)
-    found = []
+    actual = []
     for value, rows in enumerate([4, 4, 2, 4, 4], 1):
         queue.push(torch.full((rows, 1), float(value)))
-        found.append(queue.newest(queue.size).flatten().tolist())
-    assert found[1:] == [[1] * 4 + [2] * 4, [2] * 4 + [3] * 2, [3] * 2 + [4] * 4, [4] * 4 + [5] * 4]
+        actual.append(queue.newest(queue.size).flatten().tolist())
+    assert actual[1:] == [[1] * 4 + [2] * 4, [2] * 4 + [3] * 2, [3] * 2 + [4] * 4, [4] * 4 + [5] * 4]
     assert queue.newest(7).flatten().tolist() == [5, 5, 5, 5]
     assert queue.newest(3).shape == (0, 1)
 

@@ -120,7 +120,7 @@ def test_word_pieces_beside_a_family_of_byte_pairs_are_read_as_the_file_has_them
     folder = write_family(tmp_path / "qwen2", "qwen2")
     encoder, notes = read_any(folder)
     file = Tokenizer.from_file(str(folder / "tokenizer.json"))
-    assert encoder.token_ids(TEXTS) == [found.ids for found in file.encode_batch(TEXTS)]
+    assert encoder.token_ids(TEXTS) == [actual.ids for actual in file.encode_batch(TEXTS)]
     assert any("tokenizer.json, which is used" in note for note in notes)
     assert np.abs(encoder.encode(TEXTS) - theirs(folder, TEXTS)).max() > 0.01
 
@@ -150,9 +150,9 @@ def test_every_family_of_the_libraries_is_the_same_or_neither_reads_it(tmp_path:
             if "weights are missing" not in str(error) or np.array_equal(again, expected):
                 different.append(f"{family}: {error}")
             continue
-        found = encoder.encode(TEXTS)
+        actual = encoder.encode(TEXTS)
         other_tokenizer = any("tokenizer.json, which is used" in note for note in notes)
-        if not other_tokenizer and (found.shape != expected.shape or np.abs(found - expected).max() > 2e-5):
+        if not other_tokenizer and (actual.shape != expected.shape or np.abs(actual - expected).max() > 2e-5):
             different.append(family)
     assert not different
 

@@ -116,10 +116,10 @@ def test_training_does_not_wait_for_a_resume_point_that_is_being_written(
 
 
 def test_no_more_best_encoders_are_kept_than_the_best_and_the_one_a_state_names(tmp_path: Path) -> None:
-    found = []
+    actual = []
     made = toy_trainer(
         tmp_path, {step: float(step) for step in range(9)}, eval_every=1, seconds_between=300.0
     )
-    made.report = lambda step, total, entry: found.append({path.name for path in tmp_path.glob("best-*")})
+    made.report = lambda step, total, entry: actual.append({path.name for path in tmp_path.glob("best-*")})
     made.fit(ROWS)
-    assert found[1:] == [{f"best-{step}"} for step in range(1, 9)]
+    assert actual[1:] == [{f"best-{step}"} for step in range(1, 9)]

@@ -60,11 +60,11 @@ def normed(vectors: torch.Tensor) -> torch.Tensor:
 def test_the_first_token_starts_as_the_mean_of_all_tokens() -> None:
     """[CLS] and [SEP] are zero vectors, the others their words; two layer norms follow."""
     encoder, words = built(start="mean", pooling="cls"), normed(VECTORS[:3])
-    found = encoder.encode(["The cat sat"])
+    actual = encoder.encode(["The cat sat"])
     mean = words.sum(dim=0) / 5
-    np.testing.assert_allclose(found[0], normed(normed(mean)).numpy(), atol=2e-3)
+    np.testing.assert_allclose(actual[0], normed(normed(mean)).numpy(), atol=2e-3)
     assert encoder.pooling == "cls"
-    np.testing.assert_allclose(encoder.encode(["sat the cat"]), found, atol=1e-6)  # no positions at first
+    np.testing.assert_allclose(encoder.encode(["sat the cat"]), actual, atol=1e-6)  # no positions at first
 
 
 def test_copies_of_the_word_vectors_are_side_by_side() -> None:
@@ -86,11 +86,11 @@ def test_another_token_starts_as_its_word_plus_the_mean() -> None:
 def test_the_mean_that_is_taken_off_counts_each_word_as_often_as_the_texts_have_it() -> None:
     """`the` three times and `cat` once: a quarter of each vector; unknown words and [CLS] count nowhere."""
     words = WordAverageEncoder(VECTORS, WORDS)
-    found = centred(words, ["The cat", "the THE dog"], vocabulary=4)
+    actual = centred(words, ["The cat", "the THE dog"], vocabulary=4)
     expected = VECTORS[:4] - (3 * VECTORS[0] + VECTORS[1]) / 4
-    torch.testing.assert_close(found.vectors, expected)
-    assert found.vocabulary == WORDS[:4]
-    weighted = 3 * found.vectors[0] + found.vectors[1]
+    torch.testing.assert_close(actual.vectors, expected)
+    assert actual.vocabulary == WORDS[:4]
+    weighted = 3 * actual.vectors[0] + actual.vectors[1]
     torch.testing.assert_close(weighted, torch.zeros(4), atol=1e-6, rtol=0)
 
 

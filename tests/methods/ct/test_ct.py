@@ -47,10 +47,10 @@ def test_tension_and_gradients_equal_the_loop(reduction: objective.Reduction) ->
 def test_in_batch_tension_is_the_mean_of_both_directions() -> None:
     first, second = drawn(5, 3, seed=2), drawn(5, 3, seed=3)
     scale = torch.tensor(20.0, dtype=torch.float64, requires_grad=True)
-    found = objective.in_batch_tension(first, second, scale=scale)
+    actual = objective.in_batch_tension(first, second, scale=scale)
     both = info_nce(first, second, temperature=0.05) + info_nce(second, first, temperature=0.05)
-    torch.testing.assert_close(found, both / 2, rtol=0, atol=1e-10)
-    assert torch.autograd.grad(found, scale)[0].abs() > 0
+    torch.testing.assert_close(actual, both / 2, rtol=0, atol=1e-10)
+    assert torch.autograd.grad(actual, scale)[0].abs() > 0
 
 
 def test_in_batch_tension_of_dot_products_is_this() -> None:
@@ -61,8 +61,8 @@ def test_in_batch_tension_of_dot_products_is_this() -> None:
     """
     first, second = torch.tensor([[1.0, 0.0], [0.0, 2.0]]), torch.tensor([[1.0, 1.0], [0.0, 3.0]])
     scale = torch.tensor(0.5)
-    found = objective.in_batch_tension(first, second, scale=scale, similarity="dot")
-    assert found.item() == pytest.approx(0.405917, abs=1e-6)
+    actual = objective.in_batch_tension(first, second, scale=scale, similarity="dot")
+    assert actual.item() == pytest.approx(0.405917, abs=1e-6)
 
 
 def test_pairs_of_two_groups_are_these() -> None:

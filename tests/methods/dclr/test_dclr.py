@@ -54,10 +54,10 @@ def test_both_presets_equal_the_slow_form_with_gradients(
     both = torch.cat([vectors["scored"], vectors["scored_again"]]) if preset is RELEASED else scored
     monkeypatch.setattr(method, "complement", lambda tokens: both)
     monkeypatch.setattr(method, "vectors", lambda batch: (vectors["first"], vectors["second"]))
-    found = method.loss({**batch_of(method, 6), "noise": vectors["noise"]})
-    assert 0.1 < found.parts["masked_share"] < 0.9
+    actual = method.loss({**batch_of(method, 6), "noise": vectors["noise"]})
+    assert 0.1 < actual.parts["masked_share"] < 0.9
     expected = slow_loss(vectors, config)
-    assert_equal_with_gradients(found.total, expected, [vectors["first"], vectors["second"]])
+    assert_equal_with_gradients(actual.total, expected, [vectors["first"], vectors["second"]])
 
 
 @pytest.mark.parametrize("off", [{**UNWEIGHTED}, {"threshold": 1.0, "comparison": "above"}])
@@ -81,9 +81,9 @@ def test_small_batches_have_finite_losses_and_gradients(
 ) -> None:
     for ratio in (0.0, 1.0):
         method = build({**preset, "noise_ratio": ratio, "temperature": 0.01})
-        found = loss_of(method, batch_of(method, count))
-        found.total.backward()
-        assert all(torch.isfinite(part) for part in (found.total, *found.parts.values()))
+        actual = loss_of(method, batch_of(method, count))
+        actual.total.backward()
+        assert all(torch.isfinite(part) for part in (actual.total, *actual.parts.values()))
         gradients = [value.grad for value in method.parameters() if value.grad is not None]
         assert all(torch.isfinite(gradient).all() for gradient in gradients)
 

@@ -79,8 +79,8 @@ def test_losses_of_the_worked_example(
         temperature=temperature,
         masked_pair="excluded" if mask == "excluded" else "zero-logit",
     )
-    found = [objective.OBJECTIVES[name](logits).item() for name in sorted(objective.OBJECTIVES)]
-    assert found == pytest.approx([binary, entropy, printed], abs=1e-9)
+    actual = [objective.OBJECTIVES[name](logits).item() for name in sorted(objective.OBJECTIVES)]
+    assert actual == pytest.approx([binary, entropy, printed], abs=1e-9)
     assert len(CASES) == 9
 
 
@@ -129,9 +129,9 @@ def test_binary_cross_entropy_is_finite_where_a_share_rounds_to_one_and_the_dire
     shares = logits.softmax(dim=1)
     direct = -(torch.eye(4) * shares.log() + (1 - torch.eye(4)) * (1 - shares).log()).mean()
     assert not math.isfinite(direct)
-    found = objective.binary_cross_entropy(logits)
-    assert found.dtype == torch.float32
-    assert found.item() == pytest.approx(6 * math.exp(-20) / 4, rel=1e-5)
+    actual = objective.binary_cross_entropy(logits)
+    assert actual.dtype == torch.float32
+    assert actual.item() == pytest.approx(6 * math.exp(-20) / 4, rel=1e-5)
 
 
 def test_binary_cross_entropy_is_exact_for_the_worst_pair_of_all() -> None:
@@ -227,8 +227,8 @@ def test_the_closed_form_equals_autograd(denominator: Any, temperature: float) -
     noise, anchors, positives = drawn(5, 6, seed=1), drawn(4, 6, seed=2), drawn(4, 6, seed=3)
     settings: dict[str, Any] = {"temperature": temperature, "denominator": denominator}
     expected = slow_ascent(noise, anchors, positives, steps=3, step_size=0.2, **settings)
-    found = objective.ascend(noise, anchors, positives, steps=3, step_size=0.2, **settings)
-    torch.testing.assert_close(found, expected, atol=1e-12, rtol=0)
+    actual = objective.ascend(noise, anchors, positives, steps=3, step_size=0.2, **settings)
+    torch.testing.assert_close(actual, expected, atol=1e-12, rtol=0)
 
 
 def test_norms_grow_by_pythagoras_and_the_loss_never_falls() -> None:

@@ -121,9 +121,9 @@ def test_a_span_is_one_run_and_tokens_are_not() -> None:
         keep = cut_tokens([12], rate=0.4, span=span, rng=rng(seed))
         return keep.flatten().eq(0).nonzero().flatten().tolist()
 
-    found = [places(True, seed) for seed in range(40)]
-    assert all(where == list(range(where[0], where[0] + 4)) for where in found)
-    assert {where[0] for where in found} == set(range(1, 8))
+    actual = [places(True, seed) for seed in range(40)]
+    assert all(where == list(range(where[0], where[0] + 4)) for where in actual)
+    assert {where[0] for where in actual} == set(range(1, 8))
     scattered = [places(False, seed) for seed in range(20)]
     assert any(where[-1] - where[0] > 3 for where in scattered)
     assert {place for where in scattered for place in where} == set(range(1, 11))

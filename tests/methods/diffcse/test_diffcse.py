@@ -89,12 +89,12 @@ def test_the_discriminator_is_the_backbone_with_the_vector_after_its_embedding_l
         def put(module: Any, inputs: Any, given: Tensor, vectors: Tensor = vectors) -> Tensor:
             return torch.cat([vectors.unsqueeze(1), given[:, 1:]], dim=1)
 
-        found = discriminator(tokens, vectors)
+        actual = discriminator(tokens, vectors)
         with discriminator.body.embeddings.register_forward_hook(put):
             states = discriminator.body(
                 input_ids=tokens["input_ids"] * mask, attention_mask=mask
             ).last_hidden_state
-        torch.testing.assert_close(found, discriminator.classes(states), rtol=0, atol=1e-5)
+        torch.testing.assert_close(actual, discriminator.classes(states), rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize("dropout", [True, False])
@@ -195,8 +195,8 @@ def test_detection_has_its_worked_value() -> None:
     So (2 log(1 + e^-1) + log(1 + e^-3) + 2 log 2 + log(1 + e)) / 6 = 0.562444.
     """
     logits = torch.tensor([[[1, 0], [0, 1], [2, -1]], [[0, 0], [1, 1], [-1, 0]]], dtype=torch.float64)
-    found = objective.replaced_token_detection(logits, torch.tensor([[0, 1, 0], [0, 1, 0]]))
-    assert found.item() == pytest.approx(0.562444, abs=5e-7)
+    actual = objective.replaced_token_detection(logits, torch.tensor([[0, 1, 0], [0, 1, 0]]))
+    assert actual.item() == pytest.approx(0.562444, abs=5e-7)
 
 
 @pytest.mark.parametrize("positions", ["all", "real"])

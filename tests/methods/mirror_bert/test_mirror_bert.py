@@ -42,10 +42,10 @@ def spans(text: str, place: SpanPlace, draws: int = 400) -> set[str]:
 
 
 def test_a_span_of_five_characters_becomes_eight_and_the_last_start_is_n_minus_6() -> None:
-    found = spans(SENTENCE, "drawn")
-    assert {len(text) for text in found} == {len(SENTENCE) + 3}
-    assert {text.index(" [MASK] ") for text in found} == set(range(len(SENTENCE) - 5))
-    assert all(text.endswith("g") for text in found)
+    actual = spans(SENTENCE, "drawn")
+    assert {len(text) for text in actual} == {len(SENTENCE) + 3}
+    assert {text.index(" [MASK] ") for text in actual} == set(range(len(SENTENCE) - 5))
+    assert all(text.endswith("g") for text in actual)
 
 
 def test_a_text_under_30_characters_or_no_span_stays() -> None:
@@ -116,8 +116,8 @@ def test_kept_heads_make_up_for_the_dropped_ones() -> None:
 def test_a_row_without_heads_is_drawn_again_or_is_nan_as_in_the_code() -> None:
     heads = torch.ones(2000, 2, 1, 1)
     torch.manual_seed(0)
-    found = DropHead(0.5, when_none="nan").train()(heads)
-    assert found.isnan().all(dim=1).float().mean().item() == pytest.approx(0.25, abs=0.03)
+    actual = DropHead(0.5, when_none="nan").train()(heads)
+    assert actual.isnan().all(dim=1).float().mean().item() == pytest.approx(0.25, abs=0.03)
     assert DropHead(0.5, when_none="redraw").train()(heads).isfinite().all()
 
 

@@ -64,9 +64,9 @@ def test_linear_sampling_adds_a_difference_of_two_different_rows() -> None:
     differences = {tuple((a - b).tolist()) for i, a in enumerate(POOL) for j, b in enumerate(POOL) if i != j}
     torch.manual_seed(0)
     moves = linear_sampling(torch.zeros(600, 2), POOL, 1.0)
-    found = {tuple(move.tolist()) for move in moves}
-    assert found == differences
-    assert len(found) == 6
+    actual = {tuple(move.tolist()) for move in moves}
+    assert actual == differences
+    assert len(actual) == 6
 
 
 def test_gaussian_noise_has_the_deviation_of_the_pool() -> None:

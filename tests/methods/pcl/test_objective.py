@@ -67,8 +67,8 @@ WORKED = {
 def test_terms_have_their_worked_values_on_a_circle(name: str) -> None:
     """B = 3, K = 2, tau = 0.5; the vectors appear on the unit circle at the angles above."""
     changes, expected = WORKED[name]
-    found = parts(on_circle(MAIN_DEGREES), on_circle(PEER_DEGREES), temperature=0.5, **changes)
-    assert {key: found[key] for key in expected} == pytest.approx(expected, abs=1e-8)
+    terms = parts(on_circle(MAIN_DEGREES), on_circle(PEER_DEGREES), temperature=0.5, **changes)
+    assert {key: terms[key] for key in expected} == pytest.approx(expected, abs=1e-8)
 
 
 SLOW = {
@@ -120,12 +120,12 @@ def test_equal_networks_do_not_diverge_and_get_no_gradient_from_it() -> None:
 def test_equal_vectors_make_every_distribution_uniform() -> None:
     """B = 64, K = 9, M = 72: InfoNCE is log 64 = 4.158883, eq. 6 is 9 log 64."""
     same = torch.ones(64, 10, 3, dtype=torch.float64)
-    found = parts(same, same)
+    terms = parts(same, same)
     expected = (9 * math.log1p(math.exp(-1 / 72)) + 63 * math.log1p(math.exp(1 / 72))) / 72
-    assert found["nce_main"] == pytest.approx(4.158883, abs=1e-6)
-    assert found["group_main"] == pytest.approx(expected, abs=1e-12)
-    assert found["positive_mass"] == pytest.approx(9 / 72)
-    assert max(abs(found[name]) for name in KL) < 1e-12
+    assert terms["nce_main"] == pytest.approx(4.158883, abs=1e-6)
+    assert terms["group_main"] == pytest.approx(expected, abs=1e-12)
+    assert terms["positive_mass"] == pytest.approx(9 / 72)
+    assert max(abs(terms[name]) for name in KL) < 1e-12
     assert parts(same, same, contrast="sum")["nce_main"] == pytest.approx(9 * math.log(64))
 
 
@@ -145,11 +145,11 @@ def test_group_term_has_its_bounds(size: tuple[int, int]) -> None:
     extremes[0, :positives] = 0.0
     extremes[1] = 0.0
     extremes[2, -1] = 0.0
-    found = [float(objective.group_term(row[None], positives=positives)) for row in extremes]
-    assert found == pytest.approx(BOUNDS[size], abs=1e-6)
+    actual = [float(objective.group_term(row[None], positives=positives)) for row in extremes]
+    assert actual == pytest.approx(BOUNDS[size], abs=1e-6)
     for row in drawn(50, extremes.shape[1]).detach() * 10:
         value = float(objective.group_term(row[None], positives=positives))
-        assert found[0] - 1e-9 <= value <= found[2] + 1e-9
+        assert actual[0] - 1e-9 <= value <= actual[2] + 1e-9
 
 
 @pytest.mark.parametrize("config", [RELEASED, PAPER], ids=["released", "paper"])
@@ -162,8 +162,8 @@ def test_a_batch_of_one_sentence_has_only_its_positives_to_choose_from(config: d
     assert loss.parts["positive_mass"].item() == pytest.approx(1.0)
     expected = reference.pcl(main, peer, config)
     assert loss.total.item() == pytest.approx(expected.item(), abs=1e-8)
-    for found, slow in zip(gradients, torch.autograd.grad(expected, (main, peer)), strict=True):
-        torch.testing.assert_close(found, slow, rtol=0, atol=1e-8)
+    for actual, slow in zip(gradients, torch.autograd.grad(expected, (main, peer)), strict=True):
+        torch.testing.assert_close(actual, slow, rtol=0, atol=1e-8)
 
 
 def test_group_term_is_first_order_in_the_mass_on_the_positives() -> None:

@@ -80,8 +80,8 @@ def test_the_peer_starts_as_the_checkpoint_and_as_the_main_network(
     method = make()
     peer, pooler = method.peer
     for network in (peer, method.encoder):
-        found = network.backbone.state_dict() | pooler.state_dict(prefix="pooler.")
-        torch.testing.assert_close(found, dict(checkpoint), rtol=0, atol=0)
+        actual = network.backbone.state_dict() | pooler.state_dict(prefix="pooler.")
+        torch.testing.assert_close(actual, dict(checkpoint), rtol=0, atol=0)
 
 
 def test_without_dropout_equal_networks_agree_and_the_pooler_makes_them_differ(make: Make) -> None:
@@ -106,9 +106,9 @@ def test_tied_without_dropout_is_twice_the_loss_without_a_peer(make: Make) -> No
     batch = batch_of(tied)
     main, peer = tied.vectors(batch)
     assert torch.equal(main, peer)
-    found, single = parts(tied, batch), parts(alone, batch)
-    assert max(abs(found[name]) for name in DIVERGENCES) < 1e-7
-    assert found["total"] == pytest.approx(2 * single["total"], rel=1e-5)
+    terms, single = parts(tied, batch), parts(alone, batch)
+    assert max(abs(terms[name]) for name in DIVERGENCES) < 1e-7
+    assert terms["total"] == pytest.approx(2 * single["total"], rel=1e-5)
     double, once = gradient_of(tied, batch), gradient_of(alone, batch)
     assert double.keys() == once.keys()
     for name in once:
@@ -143,10 +143,10 @@ def test_a_longer_neighbour_changes_a_vector_only_without_the_mask(
 def test_recomputed_activations_give_the_same_gradients(make: Make, preset: dict[str, Any]) -> None:
     plain, thrifty = make(preset), make(preset, recompute=True)
     batch = batch_of(plain)
-    expected, found = gradient_of(plain, batch), gradient_of(thrifty, batch)
-    assert expected.keys() == found.keys()
+    expected, actual = gradient_of(plain, batch), gradient_of(thrifty, batch)
+    assert expected.keys() == actual.keys()
     for name in expected:
-        torch.testing.assert_close(found[name], expected[name], rtol=1e-5, atol=1e-7)
+        torch.testing.assert_close(actual[name], expected[name], rtol=1e-5, atol=1e-7)
 
 
 @pytest.mark.parametrize(

@@ -111,6 +111,6 @@ def test_each_view_has_its_own_rate(backbone: Path) -> None:
 def test_half_precision_vectors_have_the_decorrelation_of_their_fp32_values_under_autocast() -> None:
     first, second = (drawn(4, 3, seed=seed).detach().bfloat16() for seed in (1, 2))
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        found = objective.decorrelation(first, second)
+        actual = objective.decorrelation(first, second)
     expected = objective.decorrelation(first.float(), second.float())
-    torch.testing.assert_close(tuple(found), tuple(expected), rtol=0, atol=0)
+    torch.testing.assert_close(tuple(actual), tuple(expected), rtol=0, atol=0)

@@ -36,13 +36,13 @@ def ready(backbone: Path, config: dict[str, Any], rows: list[Row] | None = None)
 
 def test_the_frozen_copy_gives_the_masked_mean_of_every_layer(backbone: Path) -> None:
     method, batch = ready(backbone, PLAIN)
-    found = method.frozen(batch["anchor"])
+    actual = method.frozen(batch["anchor"])
     with torch.no_grad():
         output = method.frozen.module.encoder.backbone(**batch["anchor"], output_hidden_states=True)
     mask = batch["anchor"]["attention_mask"]
     expected = torch.stack([masked_mean(state, mask) for state in output.hidden_states], dim=1)
-    assert found.shape == (6, 3, 16)
-    torch.testing.assert_close(found, expected, rtol=0, atol=1e-6)
+    assert actual.shape == (6, 3, 16)
+    torch.testing.assert_close(actual, expected, rtol=0, atol=1e-6)
 
 
 def test_the_total_is_the_contrast_plus_lambda_times_the_distance(backbone: Path) -> None:
@@ -123,7 +123,7 @@ def test_drawn_layer_objectives_and_their_gradients_equal_the_loops() -> None:
     skipped = [row[1:] for row in without(others)]
     settings: dict[str, Any] = {"temperature": TEMPERATURE}
     one_sided = slow(anchors, others, both_sides)
-    for found, expected in (
+    for actual, expected in (
         (anchored_contrast(anchors, others, **settings), one_sided),
         (drawn_layer_contrast(anchors, others, **settings), slow(anchors, others, without(others))),
         (
@@ -135,7 +135,7 @@ def test_drawn_layer_objectives_and_their_gradients_equal_the_loops() -> None:
             (one_sided + slow(others, anchors, both_sides)) / 2,
         ),
     ):
-        assert_equal_with_gradients(found, expected, (anchors, others))
+        assert_equal_with_gradients(actual, expected, (anchors, others))
 
 
 @pytest.mark.parametrize(("batch", "layers", "expected"), [(4, 3, 2.302585093), (16, 13, math.log(196))])

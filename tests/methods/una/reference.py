@@ -59,10 +59,10 @@ class SlowTerms:
         mean = sum(above) / len(above)
         if mean == 0:
             return [0.0] * len(document)
-        found = [min(magnitude * value / mean, 1.0) for value in above]
-        if max(found) < 1:
-            found[found.index(max(found))] = 1.0
-        return found
+        result = [min(magnitude * value / mean, 1.0) for value in above]
+        if max(result) < 1:
+            result[result.index(max(result))] = 1.0
+        return result
 
     def window(self, word: str, radius: int) -> list[str]:
         index = self.rank[word]

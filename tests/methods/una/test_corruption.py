@@ -27,24 +27,24 @@ def test_toy_sentences_have_their_worked_probabilities(
 ) -> None:
     """Sentence 2: dog and sat tie at 0.75, the first is forced. Sentence 4 at 0.3: fast, 0.69, is forced."""
     _, sentences = counted(TOY)
-    found = probabilities(take(sentences, np.array([index])), magnitude)
-    np.testing.assert_allclose(found, expected, atol=1e-6)
+    actual = probabilities(take(sentences, np.array([index])), magnitude)
+    np.testing.assert_allclose(actual, expected, atol=1e-6)
 
 
 @pytest.mark.parametrize("magnitude", [0.3, 0.5, 0.8])
 def test_probabilities_average_to_beta_before_the_cap_and_keep_their_bounds_after(magnitude: float) -> None:
     _, sentences = counted([" ".join(document) for document in random_documents(200)])
     positions, seen = every(sentences), 0
-    found = probabilities(positions, magnitude)
+    actual = probabilities(positions, magnitude)
     for start, end in zip(positions.ends, positions.ends[1:], strict=False):
         ratios, capped = positions.ratios[start:end], np.minimum(magnitude * positions.ratios[start:end], 1)
         if ratios.any():
             seen += 1
             assert (magnitude * ratios).mean() == pytest.approx(magnitude, abs=1e-6)
             assert capped.mean() <= magnitude + 1e-6
-            assert found[start:end].mean() <= magnitude + 1 / len(ratios) + 1e-6
-            assert found[start:end].max() == 1
-        assert found[start:end][ratios == 0].max() == 0, "the least informative word is never replaced"
+            assert actual[start:end].mean() <= magnitude + 1 / len(ratios) + 1e-6
+            assert actual[start:end].max() == 1
+        assert actual[start:end][ratios == 0].max() == 0, "the least informative word is never replaced"
     assert seen > 100
 
 
@@ -54,13 +54,13 @@ def test_a_batch_equals_the_word_by_word_form_under_the_same_random_numbers(radi
     ranking, sentences = counted([" ".join(document) for document in documents])
     slow = SlowTerms(documents)
     indices = np.random.default_rng(1).permutation(len(documents))[:40]
-    found = corrupt(
+    actual = corrupt(
         take(sentences, indices), ranking, np.random.default_rng(8), **{**SETTINGS, "radius": radius}
     )
     expected = slow.corrupt(
         [documents[index] for index in indices], np.random.default_rng(8), magnitude=0.5, radius=radius
     )
-    ranks, _, repaired = found
+    ranks, _, repaired = actual
     assert [ranking.terms[rank] for rank in ranks] == [word for copy in expected for word in copy]
     assert repaired.sum() > 0
 

@@ -98,9 +98,9 @@ def test_statistics_equal_the_slow_loops_at_any_chunk_size(
     assert ranking.terms == slow.ranked
     np.testing.assert_allclose(ranking.relevance, [slow.relevance[word] for word in slow.ranked], atol=1e-12)
     assert [slow.ranked[rank] for rank in sentences.ranks] == [word for doc in documents for word in doc]
-    found = probabilities(every(sentences), 0.5)
+    actual = probabilities(every(sentences), 0.5)
     np.testing.assert_allclose(
-        found, [p for document in documents for p in slow.probabilities(document, 0.5)], atol=1e-6
+        actual, [p for document in documents for p in slow.probabilities(document, 0.5)], atol=1e-6
     )
 
 
@@ -161,5 +161,5 @@ def test_a_matched_copy_keeps_case_spacing_and_quotes() -> None:
 
 
 def test_the_new_word_takes_the_case_of_the_old() -> None:
-    found = [in_case_of(old, "naples") for old in ("ROME", "Rome", "rome", "I", "1956", "iPod")]
-    assert found == ["NAPLES", "Naples", "naples", "Naples", "naples", "naples"]
+    actual = [in_case_of(old, "naples") for old in ("ROME", "Rome", "rome", "I", "1956", "iPod")]
+    assert actual == ["NAPLES", "Naples", "naples", "Naples", "naples", "naples"]

@@ -125,9 +125,9 @@ def test_loss_and_gradients_equal_the_double_loop(role: str) -> None:
     fast, slow = (pair_loss, slow_pair) if role == "pair" else (column_loss, slow_column)
     inputs = [drawn(5, 7, seed=seed) for seed in range(4 if role == "pair" else 3)]
     expected = slow(*inputs, 0.3)
-    found = fast(*inputs, temperature=0.3)
-    assert_equal_with_gradients(found, expected, inputs)
-    gradients = torch.autograd.grad(found, inputs)
+    actual = fast(*inputs, temperature=0.3)
+    assert_equal_with_gradients(actual, expected, inputs)
+    gradients = torch.autograd.grad(actual, inputs)
     assert all(gradient.norm(dim=1).min() > 0 for gradient in gradients), "nothing is detached"
 
 
@@ -141,8 +141,8 @@ def test_copies_that_equal_their_sentence_leave_a_floor_of_log_3() -> None:
 
 def test_column_loss_without_copies_is_the_plain_loss() -> None:
     anchors, positives = drawn(5, 7), drawn(5, 7, seed=1)
-    found = column_loss(anchors, positives, anchors[:0], temperature=0.3)
-    torch.testing.assert_close(found, nt_xent(anchors, positives, temperature=0.3))
+    actual = column_loss(anchors, positives, anchors[:0], temperature=0.3)
+    torch.testing.assert_close(actual, nt_xent(anchors, positives, temperature=0.3))
 
 
 def test_equal_vectors_give_the_logarithm_of_all_others() -> None:

@@ -130,6 +130,6 @@ def test_a_row_is_edited_alike_whatever_came_before_and_views_are_independent() 
         augmenter = build_augmenter(view, [], seed=seed, number=number, tool=Path(), device="cpu")
         return augmenter([row], [text])[0].text
 
-    found = [made(seed, number, row) for seed in (0, 7) for number in (1, 2) for row in (0, 1)]
-    assert len(set(found)) == 8
-    assert found[1] == made(0, 1, 1)
+    actual = [made(seed, number, row) for seed in (0, 7) for number in (1, 2) for row in (0, 1)]
+    assert len(set(actual)) == 8
+    assert actual[1] == made(0, 1, 1)

@@ -40,13 +40,13 @@ def generator(folder: Path, **changes: Any) -> Generator:
 def test_batched_beam_search_equals_one_text_at_a_time(folders: dict[str, Path]) -> None:
     """The slow form: each text alone through the model's own generate, no padding anywhere."""
     made = generator(folders["in time"])
-    found = [augmented.text for augmented in made(range(12), TEXTS)]
-    for text, augmented in zip(TEXTS, found, strict=True):
+    actual = [augmented.text for augmented in made(range(12), TEXTS)]
+    for text, augmented in zip(TEXTS, actual, strict=True):
         ids = torch.tensor([made.tokenizer(text)["input_ids"]])
         with torch.no_grad():
             alone = made.model.generate(input_ids=ids, max_new_tokens=20, num_beams=3, do_sample=False)
         assert augmented == made.tokenizer.decode(alone[0], skip_special_tokens=True)
-    assert len(set(found)) >= 6, "a model whose outputs are all alike would prove nothing"
+    assert len(set(actual)) >= 6, "a model whose outputs are all alike would prove nothing"
 
 
 def test_every_setting_of_a_view_reaches_the_model(

@@ -64,10 +64,10 @@ def check_with_axe(page: Page) -> None:
         page.emulate_media(color_scheme=scheme)
         kind = "tag" if scheme == "light" else "rule"
         options = {"runOnly": {"type": kind, "values": rules}, "resultTypes": ["violations"]}
-        found = page.evaluate("options => axe.run(document, options)", options)
-        faults = [(fault["id"], fault["nodes"][0]["html"][:200]) for fault in found["violations"]]
+        actual = page.evaluate("options => axe.run(document, options)", options)
+        faults = [(fault["id"], fault["nodes"][0]["html"][:200]) for fault in actual["violations"]]
         assert faults == [], scheme
-        assert len(found["passes"]) > (15 if scheme == "light" else 0)
+        assert len(actual["passes"]) > (15 if scheme == "light" else 0)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

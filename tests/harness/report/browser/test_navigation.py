@@ -65,11 +65,11 @@ def test_every_page_finds_a_reported_number_and_leads_to_its_cell(overview: Page
 
 def test_every_hit_leads_to_a_place_that_is_there_and_every_reported_number_is_among_them() -> None:
     listed = (REPORTS / "pages/search.js").read_text(encoding="utf-8")
-    found = json.loads(listed.removeprefix("searchFound(").removesuffix(");\n"))
+    actual = json.loads(listed.removeprefix("searchFound(").removesuffix(");\n"))
     texts = {path: path.read_text(encoding="utf-8") for path in REPORTS.rglob("*.html")}
-    addresses = [address for _, _, address in found["places"]]
+    addresses = [address for _, _, address in actual["places"]]
     numbers = 0
-    for table in found["tables"]:
+    for table in actual["tables"]:
         addresses.append(f"{table['page']}#{table['id']}")
         for _, row, *values in table["rows"]:
             pairs = zip(table["columns"], values, strict=True)

@@ -99,18 +99,18 @@ def test_two_systems_compare_on_the_page_as_they_do_in_python(open_page: Open) -
         *(("one", "two"), ("two", "one"), ("two", "single")),
         *(("fixed", "two"), ("same", "fixed")),
     ):
-        found = compare_systems(systems[f"{first}@b"], systems[f"{second}@b"])
-        assert found.mean is not None
-        page.locator("[name=first]").select_option(found.first)
-        page.locator("[name=second]").select_option(found.second)
+        actual = compare_systems(systems[f"{first}@b"], systems[f"{second}@b"])
+        assert actual.mean is not None
+        page.locator("[name=first]").select_option(actual.first)
+        page.locator("[name=second]").select_option(actual.second)
         shown = page.locator("#pick-table tbody tr").evaluate_all(
             "rows => rows.map((row) => [...row.cells].map((cell) => cell.textContent.replaceAll('−', '-')))"
         )
-        named = {**{name.task: one for name, one in found.tasks.items()}, "Mean": found.mean}
+        named = {**{name.task: one for name, one in actual.tasks.items()}, "Mean": actual.mean}
         assert shown == [[task, *row_of(one)] for task, one in named.items()]
         outcomes |= {one.outcome for one in named.values()}
         words = page.locator("#pick-words").inner_text()
-        assert words == tally_in_words(found.tally, systems[found.first].label)
+        assert words == tally_in_words(actual.tally, systems[actual.first].label)
     assert outcomes == {"won", "lost", "inconclusive", "equal"}
     assert page.url.endswith("#first=same%40b&second=fixed%40b")
     page.reload()

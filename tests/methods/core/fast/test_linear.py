@@ -50,10 +50,10 @@ def test_values_and_gradients_equal_those_in_float64(
     wide = given.detach().double().requires_grad_()
     ours, theirs = linear(layer, given), exact(wide)
     assert relative(ours, theirs) < 3e-6
-    found = gradients(ours, [given, *layer.parameters()])
+    actual = gradients(ours, [given, *layer.parameters()])
     expected = gradients(theirs, [wide, *exact.parameters()])
-    assert len(found) == 2 + bias
-    assert all(relative(one, other) < 3e-6 for one, other in zip(found, expected, strict=True))
+    assert len(actual) == 2 + bias
+    assert all(relative(one, other) < 3e-6 for one, other in zip(actual, expected, strict=True))
 
 
 def test_a_frozen_layer_passes_a_gradient_on() -> None:
@@ -100,10 +100,12 @@ def test_a_wide_backbone_equals_its_own_pass(activation: str) -> None:
         fused = pooled_vectors(model, tokens, "cls")
     assert relative(ours, theirs) < 1e-5
     assert relative(fused, theirs) < 1e-5
-    found = gradients(ours, leaves)
-    assert len(found) > 30
+    actual = gradients(ours, leaves)
+    assert len(actual) > 30
     largest = max(gradient.abs().max() for gradient in expected)
-    for one, other in zip(found, expected, strict=True):  # of keys' biases it is zero, so nothing is relative
+    for one, other in zip(
+        actual, expected, strict=True
+    ):  # of keys' biases it is zero, so nothing is relative
         torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-6 * float(largest))
 
 

@@ -165,10 +165,10 @@ def test_without_gradients_a_broken_sentence_breaks_no_other() -> None:
     alone = pooled_vectors(model, tokens, "mean")
     model.get_input_embeddings().weight[0] = torch.nan
     tokens["input_ids"][2, 0] = 0
-    found = pooled_vectors(model, tokens, "mean")
-    assert found[2].isnan().all()
+    actual = pooled_vectors(model, tokens, "mean")
+    assert actual[2].isnan().all()
     others = [0, 1, 3]
-    assert torch.equal(found[others], alone[others])
+    assert torch.equal(actual[others], alone[others])
 
 
 def test_what_is_not_known_runs_its_own_pass() -> None:

@@ -42,8 +42,8 @@ def test_the_callers_modes_hold_in_every_thread(grad: bool, half: bool) -> None:
         return made.requires_grad, made.dtype
 
     with torch.set_grad_enabled(grad), torch.autocast("cpu", torch.bfloat16, enabled=half):
-        found = set(side_by_side(work, range(8)))
-    assert found == {(grad, torch.bfloat16 if half else torch.float32)}
+        actual = set(side_by_side(work, range(8)))
+    assert actual == {(grad, torch.bfloat16 if half else torch.float32)}
 
 
 @pytest.mark.usefixtures("four_threads")
@@ -69,10 +69,10 @@ def test_the_number_of_threads_changes_no_byte_of_a_vector(half: bool, tmp_path:
     folder = tiny.write_backbone(tmp_path / "bert", layers=2)
     encoder: SentenceEncoder = load_encoder(folder, pooling="mean")  # type: ignore[assignment]
     texts = [f"{row.text} {number}" for number, row in enumerate(tiny.rows(60))]
-    found = []
+    actual = []
     for threads in (1, 2, 3):
         torch.set_num_threads(threads)
         with torch.autocast("cpu", torch.bfloat16, enabled=half):
-            found.append(encoder.encode(texts, batch_size=2))
-    np.testing.assert_array_equal(found[1], found[0])
-    np.testing.assert_array_equal(found[2], found[0])
+            actual.append(encoder.encode(texts, batch_size=2))
+    np.testing.assert_array_equal(actual[1], actual[0])
+    np.testing.assert_array_equal(actual[2], actual[0])
