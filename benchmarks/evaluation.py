@@ -76,10 +76,10 @@ def measure(rounds: int, short: bool, device: str = "cpu") -> list[BenchmarkResu
     extra = BACKEND_TARGETS if foreign else {}
     default = {HALF_BACKEND: None} if foreign else {}
     once, _ = unique(texts)
-    tokens, fewer = (sum(map(len, ours.token_ids(some))) for some in (texts, once))
+    tokens, fewer = (sum(map(len, ours.token_ids(group))) for group in (texts, once))
     names = ", ".join(task.name for task in tasks)
     counts = f"{len(texts)} sentences, {len(once)} unique; {tokens} tokens, {fewer} computed"
-    apart = max(abs(one - half) for one, half in zip(runs.values[OURS], runs.values[HALF], strict=True))
+    apart = max(abs(full - half) for full, half in zip(runs.values[OURS], runs.values[HALF], strict=True))
     return [
         runs.result(
             "STS evaluation, fp32",
@@ -116,8 +116,8 @@ def foreign_sides(folder: Path, software: dict[str, str]) -> Iterator[dict[str, 
         return
     if shutil.which(python) is None:
         raise InputError(f"{VARIABLE}={python}: no such program; correct or unset it")
-    with TemporaryDirectory() as place:
-        copy = shutil.copytree(folder, Path(place) / "encoder")  # backends write their exports there
+    with TemporaryDirectory() as scratch:
+        copy = shutil.copytree(folder, Path(scratch) / "encoder")  # backends write their exports there
         settings = copy / "tokenizer_config.json"
         text = settings.read_text(encoding="utf-8")  # the class had another name before transformers 5
         settings.write_text(text.replace("TokenizersBackend", "PreTrainedTokenizerFast"), encoding="utf-8")
@@ -180,8 +180,8 @@ def pair_loop(model: SentenceEncoder, tasks: Sequence[StsTask]) -> list[float]:
         for start in range(0, len(pairs), SENTEVAL_BATCH):
             batch = pairs[start : start + SENTEVAL_BATCH]
             sides = embed([pair.first for pair in batch]), embed([pair.second for pair in batch])
-            for one, other in zip(*sides, strict=True):
-                similarities.append(one @ other / (np.linalg.norm(one) * np.linalg.norm(other)))
+            for first, second in zip(*sides, strict=True):
+                similarities.append(first @ second / (np.linalg.norm(first) * np.linalg.norm(second)))
         correlations.append(spearman(np.array([pair.score for pair in pairs]), np.array(similarities)))
     return correlations
 

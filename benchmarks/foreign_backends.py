@@ -45,10 +45,10 @@ def cosines(model: Any, sets: list[Any], batch: int) -> list[list[float]]:
 
     values = []
     for texts in sets:
-        one, other = (model.encode(side, batch_size=batch, show_progress_bar=False) for side in texts)
-        one, other = one.astype("float64"), other.astype("float64")
-        products = einsum("nd,nd->n", one, other)
-        values.append((products / norm(one, axis=1) / norm(other, axis=1)).tolist())
+        first, second = (model.encode(side, batch_size=batch, show_progress_bar=False) for side in texts)
+        first, second = first.astype("float64"), second.astype("float64")
+        products = einsum("nd,nd->n", first, second)
+        values.append((products / norm(first, axis=1) / norm(second, axis=1)).tolist())
     return values
 
 

@@ -107,11 +107,11 @@ class Found:
         if file is not None and file.is_file():
             self._results = json.loads(file.read_text(encoding="utf-8"))["results"]
 
-    def add(self, processor: str, some: Mapping[str, str]) -> None:
+    def add(self, processor: str, digests: Mapping[str, str]) -> None:
         """Adds results of the current code and writes the file."""
         with self._lock:
             known = self._results.setdefault(processor, {})
-            known |= {name: [digest, self.code] for name, digest in some.items()}
+            known |= {name: [digest, self.code] for name, digest in digests.items()}
             if self._file is not None:
                 write_json(self._file, {"reference": self.here, "results": self._results})
 

@@ -87,7 +87,7 @@ class TimedRounds(NamedTuple):
         *,
         unit: str = "ms",
         software: Mapping[str, str] | None = None,
-        **about: Any,
+        **details: Any,
     ) -> BenchmarkResult:
         """Returns the result of one side next to its peers; ratios are taken within each round.
 
@@ -107,12 +107,12 @@ class TimedRounds(NamedTuple):
                 software=(software or {}).get(peer, ""),
             )
             comparisons.append(cost)
-        return figure(name, unit, costs[ours], peers=tuple(comparisons), **about)
+        return figure(name, unit, costs[ours], peers=tuple(comparisons), **details)
 
 
-def figure(name: str, unit: str, costs: Sequence[float], **about: Any) -> BenchmarkResult:
+def figure(name: str, unit: str, costs: Sequence[float], **details: Any) -> BenchmarkResult:
     """Returns a result. costs: ours, one per round, in `unit`."""
-    return BenchmarkResult(name=name, unit=unit, ours=MedianRange.of(costs), **about)
+    return BenchmarkResult(name=name, unit=unit, ours=MedianRange.of(costs), **details)
 
 
 def run(
@@ -184,13 +184,13 @@ def sentences(count: int, short: bool) -> list[str]:
     texts = [row.text for row in stand_ins.rows(count)]
     if not short:
         texts = [row.text for row in read_corpus(folder_of("wiki-small"))]
-    return [texts[place] for place in np.random.default_rng(0).permutation(len(texts))[:count]]
+    return [texts[index] for index in np.random.default_rng(0).permutation(len(texts))[:count]]
 
 
 def made_up(count: int) -> StsTask:
     """Returns a set of pairs with `count` different sentences and fixed random scores."""
-    some = [row.text for row in stand_ins.rows(100)]
-    texts = [f"{some[number % len(some)]} {number}" for number in range(count)]
+    base = [row.text for row in stand_ins.rows(100)]
+    texts = [f"{base[number % len(base)]} {number}" for number in range(count)]
     gold = np.random.default_rng(0).integers(6, size=count // 2).astype(float).tolist()
     pairs = [ScoredPair(*pair) for pair in zip(texts[::2], texts[1::2], gold, strict=True)]
     return StsTask("made-up", "made-up", lambda folder: {"all": pairs}, folder=Path())
@@ -202,16 +202,16 @@ def keep(path: Path, device: str, new: Benchmark | ProductRates) -> None:
     damaged.
     """
     known = load_measurements(path)
-    machines = {one.id: one for one in known.machines} if known else {}
-    about = machine(device)
-    own = machines.get(about["id"]) or Machine(**about, products=None, benchmarks=())
+    machines = {entry.id: entry for entry in known.machines} if known else {}
+    identity = machine(device)
+    updated = machines.get(identity["id"]) or Machine(**identity, products=None, benchmarks=())
     if isinstance(new, ProductRates):
-        own = own.model_copy(update={"products": new})
+        updated = updated.model_copy(update={"products": new})
     else:
-        benchmarks = {one.name: one for one in own.benchmarks} | {new.name: new}
+        benchmarks = {entry.name: entry for entry in updated.benchmarks} | {new.name: new}
         kept = tuple(benchmarks[name] for name in BENCHMARKS if name in benchmarks)
-        own = own.model_copy(update={"benchmarks": kept})
-    measurements = Measurements(machines=tuple({**machines, own.id: own}.values()))
+        updated = updated.model_copy(update={"benchmarks": kept})
+    measurements = Measurements(machines=tuple({**machines, updated.id: updated}.values()))
     write_record(path, measurements.model_dump(mode="json", exclude={"digest"}))
 
 
@@ -246,7 +246,7 @@ def _of_first_processor(key: str) -> str:
 
 def software() -> dict[str, Any]:
     """Returns the versions of Python and of the packages that figures depend on."""
-    installed = {one.name: one.version for one in distributions()}
+    installed = {package.name: package.version for package in distributions()}
     versions = {library: installed.get(library, "not installed") for library in LIBRARIES}
     return {"python": platform.python_version(), "versions": versions}
 
@@ -264,7 +264,7 @@ def product_rates(device: str, rounds: int) -> ProductRates:
     with torch.no_grad():
         gemm_rate(device)
         onednn = [gemm_rate(device, lambda rows, _: linear(layer, rows)) for _ in range(1 + rounds)]
-        own = [gemm_rate(device) for _ in range(rounds)]
+        by_torch = [gemm_rate(device) for _ in range(rounds)]
     return ProductRates(
-        threads=torch.get_num_threads(), onednn=MedianRange.of(onednn[1:]), torch=MedianRange.of(own)
+        threads=torch.get_num_threads(), onednn=MedianRange.of(onednn[1:]), torch=MedianRange.of(by_torch)
     )

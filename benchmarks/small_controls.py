@@ -39,7 +39,9 @@ class Scores(NamedTuple):
 def scores_of(result: ResultFile) -> Scores:
     """Returns the scores of a result on the six test sets."""
     points = {
-        one.task: 100 * one.value for one in result.scores if (one.metric, one.setting) == ("spearman", "all")
+        score.task: 100 * score.value
+        for score in result.scores
+        if (score.metric, score.setting) == ("spearman", "all")
     }
     return scores_from(100 * result.selection.best_dev, points)
 
@@ -101,8 +103,8 @@ def conclusion(seeds: Mapping[str, list[Scores]]) -> str:
         text = "SimCSE is above each of its controls on all three, with intervals that do not overlap."
     else:
         text = f"SimCSE is above, with intervals that do not overlap: {'; '.join(said)}."
-    white, own = seeds[WHITENED][0], Scores(*(_mean(seeds[SIMCSE], key) for key in TITLES))
-    higher = [TITLES[key] for key in TITLES if getattr(white, key) > getattr(own, key)]
+    white, simcse = seeds[WHITENED][0], Scores(*(_mean(seeds[SIMCSE], key) for key in TITLES))
+    higher = [TITLES[key] for key in TITLES if getattr(white, key) > getattr(simcse, key)]
     if higher:
         text += f" Whitened vectors of the untrained encoder are above SimCSE on {_listed(higher)}."
     return text
@@ -115,11 +117,11 @@ def is_above(seeds: Mapping[str, list[Scores]], control: str, key: str) -> bool:
 
 
 def _interval(scores: list[Scores], key: str) -> Interval | None:
-    return mean_interval([getattr(one, key) for one in scores], CONFIDENCE)
+    return mean_interval([getattr(entry, key) for entry in scores], CONFIDENCE)
 
 
 def _mean(scores: list[Scores], key: str) -> float:
-    return mean([getattr(one, key) for one in scores])
+    return mean([getattr(entry, key) for entry in scores])
 
 
 def _cell(scores: list[Scores], key: str) -> str:

@@ -149,10 +149,10 @@ def measure(
 
 def difference(scores: Mapping[str, Sequence[Scores]], fact: Fact, name: str) -> Difference:
     """Returns the mean difference over seeds. scores: of each side, in the order of the seeds."""
-    first, second = ([getattr(one, name) for one in scores[repr(side)]] for side in fact[1:3])
+    first, second = ([getattr(entry, name) for entry in scores[repr(side)]] for side in fact[1:3])
     count = max(len(first), len(second))
     pairs = zip(_each(first, count), _each(second, count), strict=True)
-    differences = [one - other for one, other in pairs]
+    differences = [entry - other for entry, other in pairs]
     return Difference(mean(differences), mean_interval(differences, CONFIDENCE))
 
 

@@ -85,7 +85,9 @@ class Trainings:
             trainer = self._fit(run, Path(state))
             encoder = read_encoder(trainer.best_folder)
             scores = evaluate_tasks(build_tasks(TEST, text=run.text), encoder.encode)
-        points = {one.task: 100 * one.value for one in scores if (one.metric, one.setting) == SPEARMAN}
+        points = {
+            score.task: 100 * score.value for score in scores if (score.metric, score.setting) == SPEARMAN
+        }
         return scores_from(100 * trainer.record.best, points)
 
     def _fit(self, run: Run, state: Path) -> Any:

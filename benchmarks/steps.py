@@ -152,8 +152,8 @@ def seconds_of_a_step(
     """Returns the mean seconds of `steps` steps after an untimed first step."""
     batch, seconds = run.train["batch_size"], []
     clock = time.process_time if device == "cpu" else time.perf_counter
-    with tempfile.TemporaryDirectory() as place:
-        method, rows = built(run, shape, Path(place), teacher_dim=teacher_dim)
+    with tempfile.TemporaryDirectory() as scratch:
+        method, rows = built(run, shape, Path(scratch), teacher_dim=teacher_dim)
         step = stepper(method.to(device).train(), run.train, device=device, precision=precision)
         for number in range(1 + steps):
             start = number * batch % (len(rows) - batch)

@@ -95,10 +95,10 @@ def own_trainer(folder: Path, texts: list[str], device: str, precision: str) -> 
     method.after_step = lambda step: marks.append(time.perf_counter())  # type: ignore[method-assign]
     changes = {"steps": steps, "batch_size": BATCH, "learning_rate": 3.0e-5, "precision": precision}
     config = TrainConfig.model_validate({**TRAIN, **changes, "eval_every": steps, "save_every": steps})
-    with TemporaryDirectory() as place:
-        trainer = Trainer(method, config, SEED, lambda _: {"score": 0.0}, Path(place), device=device)
+    with TemporaryDirectory() as scratch:
+        trainer = Trainer(method, config, SEED, lambda _: {"score": 0.0}, Path(scratch), device=device)
         trainer.fit(rows_of(texts))
-        log = (Path(place) / RUN_LOG).read_text(encoding="utf-8").splitlines()
+        log = (Path(scratch) / RUN_LOG).read_text(encoding="utf-8").splitlines()
     return taken_by_a_step(marks, [line["loss"] for line in map(json.loads, log) if "loss" in line])
 
 
@@ -109,7 +109,7 @@ def padded_loop(folder: Path, texts: list[str], device: str) -> TimedResult:
     optimizer = torch.optim.AdamW(method.parameters(), lr=3.0e-5, weight_decay=0.0)
     order, marks = streams.row_order(SEED, 0, len(texts)), []
     for start in range(0, len(texts), BATCH):
-        chosen = [texts[place] for place in order[start : start + BATCH]]
+        chosen = [texts[index] for index in order[start : start + BATCH]]
         tokens = method.encoder.tokenize(chosen, max_length=LENGTH)
         on_device = {name: ids.to(device) for name, ids in tokens.items()}
         loss = padded_loss(method.encoder, method.head, on_device)
@@ -213,8 +213,8 @@ def agree(ours: Sequence[Tensor], theirs: Sequence[Tensor], *, tolerance: float,
     Errors: Disagreement above `tolerance`.
     """
     apart = max(
-        ((one - other).abs().max() / other.abs().max().clamp_min(1e-30)).item()
-        for one, other in zip(ours, theirs, strict=True)
+        ((ours_entry - other).abs().max() / other.abs().max().clamp_min(1e-30)).item()
+        for ours_entry, other in zip(ours, theirs, strict=True)
     )
     if not apart <= tolerance:
         raise Disagreement(

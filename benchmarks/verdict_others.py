@@ -176,8 +176,8 @@ def rows_of_pages(studies: int) -> list[ErrorRate]:
                 look = int(rng.choice(LOOKS))
                 tests_at_look = study.p_values(look, Origin())
                 p = [
-                    over_looks(one)
-                    for one in np.maximum(tests_at_look.level_differs, tests_at_look.replicates).tolist()
+                    over_looks(value)
+                    for value in np.maximum(tests_at_look.level_differs, tests_at_look.replicates).tolist()
                 ]
                 failures = failed(*study.at(look, Origin())) & surviving(p)
                 shares.append(failures[off:].sum() / max(1, failures.sum()))

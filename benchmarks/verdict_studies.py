@@ -212,7 +212,9 @@ def _without_collapsed(rng: np.random.Generator, sd: float, studies: int) -> flo
     for _ in range(studies):
         seeds = rng.normal(0, sd, LOOKS[-1]) - 20 * (rng.random(LOOKS[-1]) < 0.05)
         judgements = [judge(seeds[:look].tolist(), MARGIN, origin=Origin()) for look in LOOKS]
-        replicated += any((one.without or one).verdict == "replicates" for one in judgements)
+        replicated += any(
+            (judgement.without or judgement).verdict == "replicates" for judgement in judgements
+        )
     return replicated / studies
 
 
@@ -220,10 +222,12 @@ def _out_of_order(rng: np.random.Generator, studies: int) -> float:
     """Returns the rate at which a wrong number replicates at a look, with looks as seeds arrive."""
     replicated, declared = 0, list(range(LOOKS[-1]))
     for _ in range(studies):
-        seeds, here, met = rng.normal(0, 0.3, LOOKS[-1]), [], set()
+        seeds, arrived, met = rng.normal(0, 0.3, LOOKS[-1]), [], set()
         for seed in rng.permutation(LOOKS[-1]).tolist():
-            here.append(cast(SeedScore, SimpleNamespace(run=SimpleNamespace(seed=seed), value=seeds[seed])))
-            ordered, ready = in_declared_order(here, declared)
+            arrived.append(
+                cast(SeedScore, SimpleNamespace(run=SimpleNamespace(seed=seed), value=seeds[seed]))
+            )
+            ordered, ready = in_declared_order(arrived, declared)
             if look_of(ready) not in met:
                 met.add(look_of(ready))
                 values = [score.value for score in ordered]
@@ -238,7 +242,7 @@ def fifty_runs(backbone: str) -> np.ndarray:
     """Returns the fifty seeds of SimCSE on a backbone in the ledger, mean of the seven sets; [50]."""
     ledger = load_ledger(LEADERBOARDS / "evidence", load_published())
     return np.array(
-        max((runs_of(one.scores.get("Avg", 0.0)) for one in ledger.of(f"simcse@{backbone}")), key=len)
+        max((runs_of(study.scores.get("Avg", 0.0)) for study in ledger.of(f"simcse@{backbone}")), key=len)
     )
 
 

@@ -105,9 +105,11 @@ def rows_of_systems(studies: int) -> list[ErrorRate]:
             sets,
         ),
     ]
-    some = sum(_any_won(_equal(rng, 2, seeds)) for seeds in (3, 5) for _ in range(trials)) / (2 * trials)
+    any_won = sum(_any_won(_equal(rng, 2, seeds)) for seeds in (3, 5) for _ in range(trials)) / (2 * trials)
     rows.append(
-        ErrorRate("`try`, equal methods: some test set of six won or lost", "3 and 5 seeds", some, 2 * trials)
+        ErrorRate(
+            "`try`, equal methods: some test set of six won or lost", "3 and 5 seeds", any_won, 2 * trials
+        )
     )
     best = sum(_best_wins(_equal(rng, 19, 3)) for _ in range(trials)) / trials
     how = "19 equal systems, 3 seeds, six test sets"
@@ -132,7 +134,10 @@ def _any_won(systems: list[SystemScores]) -> bool:
 def _best_wins(systems: list[SystemScores]) -> bool:
     best = max(systems, key=lambda system: math.fsum(system.means(TASKS).values()))
     comparisons = against_all(best, systems)
-    return any(one.mean is not None and one.mean.outcome in ("won", "lost") for one in comparisons)
+    return any(
+        comparison.mean is not None and comparison.mean.outcome in ("won", "lost")
+        for comparison in comparisons
+    )
 
 
 def rows_of_claims(studies: int) -> list[ErrorRate]:

@@ -56,7 +56,7 @@ def rewrite(*, write: bool) -> int:
     cannot be generated here, for example without a folder, are named with the reason.
     """
     differ = 0
-    for example in (one for page in PAGES for one in examples(page)):
+    for example in (shown for page in PAGES for shown in examples(page)):
         name = f"{example.page.name}: {example.command}"
         if example.obstacle:
             print(f"{name}: not run, {example.obstacle}")

@@ -161,7 +161,7 @@ def command_in(words: Sequence[str]) -> tuple[str, Sequence[str]]:
     """
     length = 2 if words[0] == STAGE else 1
     name = " ".join(words[:length])
-    known = [one for one in commands() if one.startswith(f"{STAGE} ") == (length == 2)]
+    known = [command for command in commands() if command.startswith(f"{STAGE} ") == (length == 2)]
     if name not in known:
         raise InputError(
             f"{name!r} is not a command, expected one of {', '.join(known)}{near_matches(name, known)}"
@@ -229,8 +229,8 @@ def overview(parents: Mapping[str, list[CommandParser]] | None = None) -> Comman
     )  # fmt: skip
     listed = parser.add_subparsers(metavar="COMMAND", help=hidden)
     for name in public():
-        says = commands()[name].says
-        listed.add_parser(name, help=says, add_help=False, parents=(parents or {}).get(name, ()))
+        description = commands()[name].says
+        listed.add_parser(name, help=description, add_help=False, parents=(parents or {}).get(name, ()))
     return parser
 
 

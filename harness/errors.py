@@ -36,5 +36,5 @@ def place_in(file: Path, error: BaseException) -> str:
         if Path(step.tb_frame.f_code.co_filename) == file:
             line = step.tb_lineno
         step = step.tb_next
-    place = f"{file}:{line}" if line else str(file)
-    return f"{place}: {type(error).__name__}: {error}"
+    location = f"{file}:{line}" if line else str(file)
+    return f"{location}: {type(error).__name__}: {error}"

@@ -159,11 +159,11 @@ def are_packed_bits(vectors: np.ndarray) -> bool:
     """
     import numpy as np
 
-    some = np.ascontiguousarray(vectors[:MOST_ROWS])
-    wide = some.std(axis=0) > LEAST_SPREAD if len(some) else np.zeros(0, dtype=bool)
-    if wide.mean() < 0.5 or len(np.unique(some)) < FEWEST_KINDS:
+    inspected = np.ascontiguousarray(vectors[:MOST_ROWS])
+    wide = inspected.std(axis=0) > LEAST_SPREAD if len(inspected) else np.zeros(0, dtype=bool)
+    if wide.mean() < 0.5 or len(np.unique(inspected)) < FEWEST_KINDS:
         return False
-    rows = some.view(np.uint8)[:, wide]
+    rows = inspected.view(np.uint8)[:, wide]
     signs = np.unpackbits(rows & np.uint8(0xFE), axis=1).astype(np.float32) * 2 - 1
     alike = signs @ signs.T
     alike[alike == signs.shape[1]] = -np.inf  # the row itself, and its copies

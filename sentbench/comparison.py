@@ -51,13 +51,24 @@ class Comparison:
         import pandas as pd
 
         columns = ["task", "metric", "first", "second", "difference", "low", "high", "outcome"]
-        rows = [(name.task, name.metric, one) for name, one in self.differences.tasks.items()]
+        rows = [(name.task, name.metric, difference) for name, difference in self.differences.tasks.items()]
         if self.differences.mean is not None:
             rows.append(("Mean", "", self.differences.mean))
         values = []
-        for task, metric, one in rows:
-            low, high = next((bound for bound in one.deciding if bound), (float("nan"),) * 2)
-            values.append((task, metric, one.first, one.second, one.difference, low, high, one.outcome))
+        for task, metric, difference in rows:
+            low, high = next((bound for bound in difference.deciding if bound), (float("nan"),) * 2)
+            values.append(
+                (
+                    task,
+                    metric,
+                    difference.first,
+                    difference.second,
+                    difference.difference,
+                    low,
+                    high,
+                    difference.outcome,
+                )
+            )
         return pd.DataFrame(values, columns=columns)
 
     def to_latex(self) -> str:

@@ -60,13 +60,13 @@ def load(
     from harness.process import quietly, resolve_device
 
     path = folder_of(model_folder(folder) if isinstance(folder, str) else folder, "an encoder")
-    place = resolve_device(text_of(device, "device"))
+    target = resolve_device(text_of(device, "device"))
     try:
         with quietly():
             encoder = read_encoder(path, pooling=None if pooling is None else text_of(pooling, "pooling"))
     except OSError as error:
         raise InputError(f"{error.filename or path}: {error.strerror or error}") from error
-    return encoder.to(place)
+    return encoder.to(target)
 
 
 def encode(model: Model, texts: Iterable[str], *, progress: bool = False) -> np.ndarray:
@@ -161,13 +161,15 @@ def tasks_of(tasks: Tasks, text: str) -> list[Task]:
     listed: Any = text_of(tasks, "tasks").split(",") if isinstance(tasks, str) else tasks
     if _is_task(listed):
         listed = [listed]
-    own: list[Any] = [task for task in listed if _is_task(task)] if isinstance(listed, list | tuple) else []
-    names = texts_of([task for task in listed if not _is_task(task)] if own else listed, "tasks")
+    task_objects: list[Any] = (
+        [task for task in listed if _is_task(task)] if isinstance(listed, list | tuple) else []
+    )
+    names = texts_of([task for task in listed if not _is_task(task)] if task_objects else listed, "tasks")
     form = text_of(text, "text")
     wanted = [name.strip() for name in names if name.strip()]
-    named = tasks_named(wanted, text=form) if wanted or not own else []
-    check_names([*named, *own])
-    return [*named, *own]
+    named = tasks_named(wanted, text=form) if wanted or not task_objects else []
+    check_names([*named, *task_objects])
+    return [*named, *task_objects]
 
 
 def _is_task(value: Any) -> bool:
@@ -178,8 +180,8 @@ def suites_of(tasks: Sequence[Task]) -> dict[str, Sequence[str]]:
     """Returns the suites by name; tasks outside the registry are the suite `pairs`."""
     from harness.tasks.registry import SUITES, TASKS
 
-    own = [task.name for task in tasks if task.name.partition(":")[0] not in TASKS]
-    return {**SUITES, "pairs": own}
+    others = [task.name for task in tasks if task.name.partition(":")[0] not in TASKS]
+    return {**SUITES, "pairs": others}
 
 
 def encoded_by(
@@ -190,7 +192,7 @@ def encoded_by(
 
     call = _function_of(_sized(model, batch_size), progress)
     encoded = encode_unique(call, unique_texts(tasks), "evaluation", dtype=None)
-    return lambda some: encoded.matrix[encoded.rows(some)]
+    return lambda batch: encoded.matrix[encoded.rows(batch)]
 
 
 class _Sized:
@@ -211,7 +213,9 @@ def _sized(model: Any, batch_size: int | None) -> Any:
     call = getattr(model, "encode", model)
     try:
         known = inspect.signature(call).parameters
-        takes = "batch_size" in known or any(one.kind is one.VAR_KEYWORD for one in known.values())
+        takes = "batch_size" in known or any(
+            parameter.kind is parameter.VAR_KEYWORD for parameter in known.values()
+        )
     except (TypeError, ValueError):
         takes = False
     if not takes:

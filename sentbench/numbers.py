@@ -97,7 +97,7 @@ def rows_of_study(study: Study, *, by: str) -> list[dict[str, object]]:
     from harness.evidence.ledger import Summary
 
     settings = study.settings
-    about = {
+    description = {
         **study.model_dump(include={"system", "kind", "source", "file", "differs"}),
         **settings.model_dump(include={"code", "batch", "learning_rate", "epochs", "precision"}),
         "by": by,
@@ -107,11 +107,11 @@ def rows_of_study(study: Study, *, by: str) -> list[dict[str, object]]:
     rows = []
     for column, score in study.scores.items():
         if isinstance(score, Summary):
-            rows.append({**about, "column": column, "run": 1, **score.model_dump(exclude_none=True)})
+            rows.append({**description, "column": column, "run": 1, **score.model_dump(exclude_none=True)})
             continue
         for run, value in enumerate(score if isinstance(score, list) else [score], 1):
             seed = settings.seeds[run - 1] if run <= len(settings.seeds) else None
-            rows.append({**about, "column": column, "run": run, "seed": seed, "value": value})
+            rows.append({**description, "column": column, "run": run, "seed": seed, "value": value})
     return rows
 
 

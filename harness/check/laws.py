@@ -231,7 +231,7 @@ def _flat(value: Any, prefix: str = "") -> dict[str, Any]:
     return {name: t for key, part in value.items() for name, t in _flat(part, f"{prefix}/{key}").items()}
 
 
-def _same(one: Any, other: Any) -> bool:
-    if isinstance(one, torch.Tensor) and isinstance(other, torch.Tensor):
-        return torch.equal(one, other)
-    return type(one) is type(other) and bool(np.array_equal(one, other))
+def _same(value: Any, other: Any) -> bool:
+    if isinstance(value, torch.Tensor) and isinstance(other, torch.Tensor):
+        return torch.equal(value, other)
+    return type(value) is type(other) and bool(np.array_equal(value, other))

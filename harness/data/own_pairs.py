@@ -46,12 +46,12 @@ def read_own_pairs(path: Path) -> list[ScoredPair]:
 def scored_pairs_of(rows: Iterable[tuple[str, Row]], where: str) -> list[ScoredPair]:
     """Returns the pairs of rows, each given with file and line. Errors: as of `read_own_pairs`."""
     pairs = []
-    for place, (first, second, score) in rows:
+    for row, (first, second, score) in rows:
         if not isinstance(first, str) or not isinstance(second, str):
-            raise InputError(f"{where}: {place}: a sentence is not text")
+            raise InputError(f"{where}: {row}: a sentence is not text")
         if score is None or (isinstance(score, str) and not score.strip()):
             continue
-        pairs.append(ScoredPair(first, second, _number(score, f"{where}: {place}")))
+        pairs.append(ScoredPair(first, second, _number(score, f"{where}: {row}")))
     if len({pair.score for pair in pairs}) < 2:
         problem = f"{len(pairs)} scored pairs" + (", all of one score" if len(pairs) > 1 else "")
         raise InputError(f"{where}: {problem}, expected at least two different scores")
@@ -143,13 +143,13 @@ def _json(text: str, path: Path) -> Iterator[tuple[str, Row]]:
     else:
         lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
         entries = [(f"line {number}", _loaded(line, f"{path}: line {number}")) for number, line in lines]
-    for place, entry in entries:
+    for row, entry in entries:
         names = list(entry) if isinstance(entry, Mapping) else []
         positions = _positions(names)
         if positions is None:
-            raise InputError(f"{path}: {place} has {', '.join(names[:8]) or 'no names'}; {EXPECTED}")
+            raise InputError(f"{path}: {row} has {', '.join(names[:8]) or 'no names'}; {EXPECTED}")
         first, second, score = (entry[names[position]] for position in positions)
-        yield place, (first, second, score)
+        yield row, (first, second, score)
 
 
 def _loaded(text: str, where: str) -> Any:

@@ -29,5 +29,5 @@ def senteval_text(text: str) -> str:
 
 def senteval_texts(texts: Sequence[str]) -> list[str]:
     """Returns `senteval_text` of each text, cached on disk by the texts, this module and the tokeniser."""
-    own = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
-    return kept(texts, senteval_text, by=[own, version("sacremoses")])
+    code = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
+    return kept(texts, senteval_text, by=[code, version("sacremoses")])

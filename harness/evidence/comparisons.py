@@ -29,7 +29,7 @@ def surviving(p: Sequence[float]) -> list[bool]:
         return []
     from scipy.stats import false_discovery_control  # takes a second to import
 
-    return [bool(one <= LEVEL) for one in false_discovery_control(p)]
+    return [bool(value <= LEVEL) for value in false_discovery_control(p)]
 
 
 def rank_intervals(
@@ -64,9 +64,9 @@ def told_apart(groups: Sequence[Sequence[float]], exact: Sequence[bool]) -> tupl
     if not freedom:
         return means, both_fixed & (size > 1e-9)
     sds = np.where(fixed, 0.0, [statistics.sample_sd(group) or 0.0 for group in groups])
-    parts, own = np.where(fixed, 0.0, 1 / sizes), sds**2 / sizes
+    parts, own_variance = np.where(fixed, 0.0, 1 / sizes), sds**2 / sizes
     p = _welch(means, sds, np.where(fixed, np.maximum(sizes, 2), sizes))
-    error = np.sqrt(np.maximum(pooled * (parts[:, None] + parts), own[:, None] + own) / 2)
+    error = np.sqrt(np.maximum(pooled * (parts[:, None] + parts), own_variance[:, None] + own_variance) / 2)
     apart = ~(p >= LEVEL) & (size > critical_range(len(groups), freedom) * error)
     return means, np.where(both_fixed, size > 1e-9, apart)
 
@@ -137,9 +137,12 @@ def claimed_among_many(pairs: Sequence[Pair]) -> list[tuple[WelchComparison | No
             )
             for pair, look in zip(pairs, looks, strict=True)
         ]
-        answers = [claimed(one, margin=pair.margin) for one, pair in zip(comparisons, pairs, strict=True)]
+        answers = [
+            claimed(comparison, margin=pair.margin)
+            for comparison, pair in zip(comparisons, pairs, strict=True)
+        ]
         answered = sum(answer != "inconclusive" for answer in answers)
-        tested = sum(one is not None for one in comparisons)
+        tested = sum(comparison is not None for comparison in comparisons)
         if not answered or answered >= share * tested:
             return list(zip(comparisons, answers, strict=True))
         share = answered / tested

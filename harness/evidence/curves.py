@@ -43,9 +43,9 @@ def read_curve(path: Path, *, again: str) -> list[Evaluation]:
     evaluations = [
         validated(Evaluation, entry, where=f"{path}: evaluation {n}") for n, entry in enumerate(entries)
     ]
-    for one, other in pairwise(evaluations):
-        if other.step < one.step:
-            raise InputError(f"{path}: step {other.step} comes after step {one.step}; {again}")
+    for evaluation, following in pairwise(evaluations):
+        if following.step < evaluation.step:
+            raise InputError(f"{path}: step {following.step} comes after step {evaluation.step}; {again}")
     return evaluations
 
 

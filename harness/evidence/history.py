@@ -77,9 +77,9 @@ def _of_revision(revision: str) -> list[ResultFile]:
     packed = _git("archive", "--format=zip", revision, SCORES.as_posix())
     if packed is None:
         raise InputError(f"revision {revision!r} has no {SCORES}")
-    with tempfile.TemporaryDirectory() as there, zipfile.ZipFile(io.BytesIO(packed)) as archive:
-        archive.extractall(there)
-        return read_results((Path(there) / SCORES).glob("*.json"))
+    with tempfile.TemporaryDirectory() as scratch, zipfile.ZipFile(io.BytesIO(packed)) as archive:
+        archive.extractall(scratch)
+        return read_results((Path(scratch) / SCORES).glob("*.json"))
 
 
 def git_refusal() -> str:

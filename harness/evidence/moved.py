@@ -122,14 +122,16 @@ def changes_of(pairs: Sequence[Pair]) -> list[ScoreChange]:
         trained = old.selection.last_step > 0
         other_weights = trained and old.provenance.encoder_sha256 != new.provenance.encoder_sha256
         for name in sorted(before.keys() | after.keys()):
-            one, two = (100 * side[name].value if name in side else None for side in (before, after))
+            old_points, new_points = (
+                100 * side[name].value if name in side else None for side in (before, after)
+            )
             band = bands.get((system_of(old), name)) if other_weights else None
-            answer = answer_of(name, one, two, band=band, other_weights=other_weights)
+            answer = answer_of(name, old_points, new_points, band=band, other_weights=other_weights)
             items = (before[name].n, after[name].n) if name in before and name in after else (0, 0)
             if items[0] != items[1]:
-                changes.append(ScoreChange(old.run.key, name, one, two, band, "moved", items))
+                changes.append(ScoreChange(old.run.key, name, old_points, new_points, band, "moved", items))
             elif answer != "identical":
-                changes.append(ScoreChange(old.run.key, name, one, two, band, answer))
+                changes.append(ScoreChange(old.run.key, name, old_points, new_points, band, answer))
     return changes
 
 

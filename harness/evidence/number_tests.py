@@ -142,16 +142,16 @@ def p_values(
     return PValues(*(np.max(part, axis=0) for part in zip(*values, strict=True)))
 
 
-def chance_beyond(place: Any, seeds: int, freedom: int, origin: Origin) -> Any:
+def chance_beyond(distance: Any, seeds: int, freedom: int, origin: Origin) -> Any:
     """Returns the two-sided p-value of a reported number `place` standard deviations above our mean.
 
     Choosing on dev moves a number up, so its lower end is a single run's.
     """
     root = np.sqrt(1 / origin.averaged + 1 / seeds)
-    below, above = special.stdtr(freedom, place / root), special.stdtr(freedom, -place / root)
+    below, above = special.stdtr(freedom, distance / root), special.stdtr(freedom, -distance / root)
     if origin.picked > 1:
         pivots = _picked_pivots(seeds, freedom, origin)
-        above = 1 - np.searchsorted(pivots, place) / len(pivots)
+        above = 1 - np.searchsorted(pivots, distance) / len(pivots)
     return np.minimum(1.0, 2 * np.minimum(below, above))
 
 
@@ -182,10 +182,10 @@ def p_values_of_sources(
     if hidden > 1e-9:
         variance = variance + hidden * (np.nan if within is None else np.asarray(within))
     near = np.maximum(np.abs(difference) - rounding, 0) * -np.sign(difference)
-    place, kind = near / np.maximum(np.sqrt(variance), 1e-12), Origin(1, origin.picked)
+    distance, kind = near / np.maximum(np.sqrt(variance), 1e-12), Origin(1, origin.picked)
     return tests._replace(
-        replicates=chance_beyond(place, len(counts), len(counts) - 1, kind),
-        plug_in=chance_beyond(place, ENDLESS, ENDLESS, kind),
+        replicates=chance_beyond(distance, len(counts), len(counts) - 1, kind),
+        plug_in=chance_beyond(distance, ENDLESS, ENDLESS, kind),
     )
 
 

@@ -244,9 +244,13 @@ def _largest_sd(studies: Iterable[Study], column: str) -> statistics.KnownSd | N
 
 def _is_the_report(ledger: Ledger, study: Study, reported: ReportedNumber) -> bool:
     """Returns whether a study is the reported number itself: its cell, or its authors' same single run."""
-    own = study.reported
-    if own is not None and own.table == reported.table and (own.row or study.system) == reported.row:
-        return isinstance(own.columns, list)
+    reported_cell = study.reported
+    if (
+        reported_cell is not None
+        and reported_cell.table == reported.table
+        and (reported_cell.row or study.system) == reported.row
+    ):
+        return isinstance(reported_cell.columns, list)
     score = study.scores[reported.column]
     value = score.mean if isinstance(score, Summary) else score
     return (

@@ -107,11 +107,15 @@ def _assumed_sd(
     """Returns the standard deviation that a plan assumes, with its source: our seeds; a larger study of
     the system if few seeds show less; with fewer than two seeds and no such study, another system.
     """
-    own = statistics.sample_sd(values)
-    if known is not None and known.n > 1 and (own is None or (len(values) < SMALL_SAMPLE and known.sd > own)):
+    our_sd = statistics.sample_sd(values)
+    if (
+        known is not None
+        and known.n > 1
+        and (our_sd is None or (len(values) < SMALL_SAMPLE and known.sd > our_sd))
+    ):
         return known.sd, f"by a study of {known.n} seeds"
-    if own is not None:
-        return own, f"of our {len(values)} seeds"
+    if our_sd is not None:
+        return our_sd, f"of our {len(values)} seeds"
     if planned is not None:
         return planned.sd, "of another system on this backbone"
     return None, ""

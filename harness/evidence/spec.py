@@ -169,7 +169,7 @@ class TableSpec(DeclaredModel):
             for column in self.columns:
                 if row.run and column.run:
                     pairs = zip(split_run(row.run), split_run(column.run), strict=True)
-                    if any(one and other for one, other in pairs):
+                    if any(row_part and other for row_part, other in pairs):
                         raise ValueError(
                             f"row {row.title!r} has run {row.run} and column {column.key} {column.run}, "
                             f"which both give the same part"
@@ -190,10 +190,10 @@ class TableSpec(DeclaredModel):
 
         Errors: InputError if nothing names the system or the backbone.
         """
-        own = row.cells.get(column.key, CellSpec()).run
-        if not (column.task or column.mean_of or column.recipe) or (row.run is None and own is None):
+        exception = row.cells.get(column.key, CellSpec()).run
+        if not (column.task or column.mean_of or column.recipe) or (row.run is None and exception is None):
             return None
-        given = [split_run(text) for text in (own, row.run, column.run) if text]
+        given = [split_run(text) for text in (exception, row.run, column.run) if text]
         system = next((part for part, _ in given if part), None)
         backbone = next((part for _, part in given if part), None)
         if system is None or backbone is None:

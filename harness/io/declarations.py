@@ -144,19 +144,19 @@ def first_problem(error: ValidationError) -> str:
     """Returns the first problem of a validation as one line: key, value, expected value, advice."""
     problem = error.errors()[0]
     parts = [str(part) for part in problem["loc"]]
-    place, value = ".".join(parts) or "its content", problem.get("input")
+    key, value = ".".join(parts) or "its content", problem.get("input")
     message = problem["msg"].removeprefix("Value error, ")
     message = f"{message[:1].lower()}{message[1:]}"
     if parts[-1:] == ["[key]"]:
         return f"key {_shown(value)} of {'.'.join(parts[:-2]) or 'the file'}: {message}; rename it"
     if problem["type"] == "extra_forbidden":
-        return f"unknown key {place}"
+        return f"unknown key {key}"
     if problem["type"] == "value_error" and not parts:
         return f"{message}; correct it"
     if problem["type"] == "missing":
-        return f"{place}: missing required key"
+        return f"{key}: missing required key"
     hint = "write 3.0e-5, YAML reads 3e-5 as text" if _is_number(value) else "correct it"
-    return f"{place} is {_shown(value)}: {message}; {hint}"
+    return f"{key} is {_shown(value)}: {message}; {hint}"
 
 
 def read_mapping(path: Path) -> dict[str, Any]:

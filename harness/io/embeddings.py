@@ -92,15 +92,15 @@ class EmbeddingStore:
         row_of = np.empty(len(texts), dtype=np.int64)
         row_of[order] = np.arange(len(texts))
         for start in range(0, len(texts), CHUNK):
-            some = texts[start : start + CHUNK]
-            vectors = encode(some)
+            part = texts[start : start + CHUNK]
+            vectors = encode(part)
             if start == 0:
                 _write_header(path, digests[order], vectors.shape[-1], encoder=encoder)
                 store = cls(path)
             width = store._shape[1]
-            if not vectors.size or vectors.shape != (len(some), width):
+            if not vectors.size or vectors.shape != (len(part), width):
                 raise InputError(
-                    f"vectors of shape {list(vectors.shape)} for {len(some)} texts: expected [{len(some)}, "
+                    f"vectors of shape {list(vectors.shape)} for {len(part)} texts: expected [{len(part)}, "
                     f"{width if start else 'd'}]; check what the encoder returns"
                 )
             store._write_rows(row_of[start : start + CHUNK], vectors)
@@ -205,8 +205,8 @@ def _checksum(path: Path) -> str:
 def _write_checksum(path: Path) -> None:
     found = _checksum(path).encode()
     with path.open("r+b") as file:
-        place = file.read(LONGEST_HEADER).index(OPEN.encode())
-        file.seek(place)
+        offset = file.read(LONGEST_HEADER).index(OPEN.encode())
+        file.seek(offset)
         file.write(found)
 
 

@@ -62,7 +62,9 @@ def read_manifest(path: Path, *keys: str, again: str) -> dict[str, Any]:
     files = record.get(FILES, {})
     hashes: dict[str, Any] = {"": None}
     if isinstance(files, dict):  # the record of a fetched source has more than the checksum of each file
-        hashes = {name: one.get("sha256") if isinstance(one, dict) else one for name, one in files.items()}
+        hashes = {
+            name: entry.get("sha256") if isinstance(entry, dict) else entry for name, entry in files.items()
+        }
     if not all(isinstance(sha256, str) for sha256 in hashes.values()):
         raise InputError(f"{path}: `{FILES}` must be a table of files; {again}")
     changed = changed_file(path.parent, hashes)

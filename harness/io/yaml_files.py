@@ -116,6 +116,6 @@ def _check_keys(node: yaml.MappingNode) -> None:
 
 def _not_yaml(path: Path, error: Exception) -> str:
     mark = getattr(error, "problem_mark", None)
-    place = f"line {mark.line + 1}: " if mark else ""
+    line = f"line {mark.line + 1}: " if mark else ""
     reason = " ".join(str(getattr(error, "problem", None) or error).split())
-    return f"{path}: {place}not YAML ({reason}); correct the file"
+    return f"{path}: {line}not YAML ({reason}); correct the file"

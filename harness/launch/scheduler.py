@@ -47,7 +47,7 @@ class Scheduler:
                         break
                     over = self._begin(ready)
                     ended = self.executor.wait(TICK) if self._running else []
-                    graph.done(*over, *(one.stage for one in ended if self._ended_well(one)))
+                    graph.done(*over, *(job.stage for job in ended if self._ended_well(job)))
                     self.pipeline.dump(at_once=False)
                     self.progress.show()
             finally:

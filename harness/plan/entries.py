@@ -109,8 +109,8 @@ class Run(DeclaredModel):
 
     def described(self, key: str) -> dict[str, Any]:
         """Returns the values of the run in the record of its artefact."""
-        about = self.model_dump(include={"id", "method", "variant", "seed", "text", "config", "train"})
-        return {**about, "key": key, "backbone": self.backbone_name, "recipe": self.recipe_hash()}
+        values = self.model_dump(include={"id", "method", "variant", "seed", "text", "config", "train"})
+        return {**values, "key": key, "backbone": self.backbone_name, "recipe": self.recipe_hash()}
 
     def training_entry(self) -> dict[str, Any]:
         """Returns what determines the training, for the run's identity."""

@@ -64,10 +64,10 @@ def _named(
         return {system: entry for recipe in full for system, entry in recipe.systems.items()}, ()
     if name in recipes:
         taken = {
-            one.system: systems[one.system]
-            .on(one.backbones)
-            .model_copy(update={"seeds": systems[one.system].first_seeds(one.seeds)})
-            for one in recipes[name].takes
+            selection.system: systems[selection.system]
+            .on(selection.backbones)
+            .model_copy(update={"seeds": systems[selection.system].first_seeds(selection.seeds)})
+            for selection in recipes[name].takes
         }
         return recipes[name].systems | taken, recipes[name].tasks
     if recipe_name == PREFIX and part in systems:

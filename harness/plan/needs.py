@@ -75,13 +75,13 @@ def _folders(params: Params) -> Iterator[Need]:
         source = SOURCES[name]
         providers = {provider for provider in source.providers if provider in params.providers}
         if not providers & {"embedded", "hub"} and INCLUDED not in source.providers:
-            place = _place_of(source)
+            folder = _place_of(source)
             ways = [
                 f"apt-get install {by.package}" if by.package else by.obtain
                 for by in source.providers.values()
             ]
             provide = "; or ".join(filter(None, ways))
-            yield Need(f"{name}, not on the hub", place is not None, place or "not found", provide)
+            yield Need(f"{name}, not on the hub", folder is not None, folder or "not found", provide)
 
 
 def _place_of(source: Source) -> str | None:
@@ -92,7 +92,9 @@ def _place_of(source: Source) -> str | None:
     mirror = os.environ.get("SENTBENCH_MIRROR")
     if mirror and "mirror" in source.providers:
         folders.append(Path(mirror) / source.providers["mirror"].folder)
-    return next((str(place) for place in folders if all((place / f).is_file() for f in source.files)), None)
+    return next(
+        (str(folder) for folder in folders if all((folder / f).is_file() for f in source.files)), None
+    )
 
 
 def _disk(params: Params, estimate: Estimate) -> Need:

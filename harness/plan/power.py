@@ -38,7 +38,7 @@ def propose_seeds(params: Params, scores: Path, *, power: float, delta: float) -
     scores: folder of the result files. A system without training keeps its single seed.
     """
     results = read_results(scores.glob("*.json"), kept=lambda run, score: _of_a_test_set(score))
-    own = seed_scores(results)
+    scores_of_ours = seed_scores(results)
     ledger = load_ledger(declared(LEADERBOARDS / "evidence"), load_published())
     planned = Counter((run.id, run.backbone_name) for run in params.runs.values())
     trained = {(run.id, run.backbone_name) for run in params.runs.values() if run.train["steps"] != 0}
@@ -50,9 +50,9 @@ def propose_seeds(params: Params, scores: Path, *, power: float, delta: float) -
     for (system, backbone), seeds in planned.items():
         pool: PlannedSd | None = PlannedSd(0.0, "not trained")
         if (system, backbone) in trained:
-            same = [scores for (_, name), scores in own.items() if name == backbone]
+            same = [scores for (_, name), scores in scores_of_ours.items() if name == backbone]
             shared = pool_of(same, backbone_sd(ledger, backbone, "Avg"))
-            pool = shrunk(own.get((system, backbone), ()), shared)
+            pool = shrunk(scores_of_ours.get((system, backbone), ()), shared)
         needed, basis = "?", "not known: run two seeds first"
         if pool is not None:
             look = look_that_shows(delta, pool.sd, power) if pool.sd else 1
@@ -82,8 +82,8 @@ def shrunk(values: Sequence[float], pool: PlannedSd | None) -> PlannedSd | None:
     sd = statistics.sample_sd(values)
     if sd is None:
         return pool
-    own, prior = len(values) - 1, 0 if pool is None else PRIOR_FREEDOM
-    variance = (own * sd**2 + prior * (pool.sd**2 if pool is not None else 0.0)) / (own + prior)
+    freedom, prior = len(values) - 1, 0 if pool is None else PRIOR_FREEDOM
+    variance = (freedom * sd**2 + prior * (pool.sd**2 if pool is not None else 0.0)) / (freedom + prior)
     basis = f"{sd:.2f} over its {len(values)} seeds"
     if pool is not None:
         basis += f", shrunk to {pool.sd:.2f} {pool.source}"
@@ -104,9 +104,9 @@ def pool_of(groups: Iterable[Sequence[float]], study: KnownSd | None) -> Planned
             squares += (len(values) - 1) * sd**2
             freedom += len(values) - 1
             seeds += len(values)
-    own = PlannedSd(math.sqrt(squares / freedom), f"pooled over {seeds} of our seeds") if freedom else None
-    if study is None or (own is not None and (seeds >= statistics.SMALL_SAMPLE or own.sd >= study.sd)):
-        return own
+    pooled = PlannedSd(math.sqrt(squares / freedom), f"pooled over {seeds} of our seeds") if freedom else None
+    if study is None or (pooled is not None and (seeds >= statistics.SMALL_SAMPLE or pooled.sd >= study.sd)):
+        return pooled
     return PlannedSd(study.sd, f"in a public study of {study.n} seeds")
 
 

@@ -45,16 +45,16 @@ def seed_prices(
     prices = {}
     for system in homes:
         for backbone, keys in seeds[system].items():
-            one = _needed(params, keys[0])
-            shared = one & _needed(params, keys[1]) if len(keys) > 1 else set()
-            runs = [params.runs[Path(folder).name] for folder in one if Path(folder).parent == ARTEFACTS]
+            needed = _needed(params, keys[0])
+            shared = needed & _needed(params, keys[1]) if len(keys) > 1 else set()
+            runs = [params.runs[Path(folder).name] for folder in needed if Path(folder).parent == ARTEFACTS]
             corpora = [Path(run.corpus) for run in runs]
             command = f"sentbench plan {homes[system]}/{system}"
             if len(seeds[system]) > 1:
                 command += f" --backbone {backbone}"
             prices[system, backbone] = Price(
                 command,
-                {SEED.sub("", folder): hours[folder] for folder in one - shared},
+                {SEED.sub("", folder): hours[folder] for folder in needed - shared},
                 {folder: hours[folder] for folder in shared},
                 ", ".join(sorted({path.name for path in corpora if path.parent == CORPORA})),
             )

@@ -113,7 +113,7 @@ class RecipeFile(DeclaredModel):
 
     @model_validator(mode="after")
     def _taken_once(self) -> RecipeFile:
-        taken = [one.system for one in self.takes]
+        taken = [selection.system for selection in self.takes]
         if twice := [name for name in taken if taken.count(name) > 1]:
             raise ValueError(f"takes {twice[0]} twice")
         return self
@@ -271,5 +271,5 @@ def _merged(
             )
         if block in users:
             raise InputError(f"{where}: block {block!r} uses itself through {', '.join(users)}")
-    own = {key: value for key, value in entry.items() if key != "use"}
-    return merge(*(_merged(blocks[block], blocks, where, (*users, block)) for block in used), own)
+    settings = {key: value for key, value in entry.items() if key != "use"}
+    return merge(*(_merged(blocks[block], blocks, where, (*users, block)) for block in used), settings)

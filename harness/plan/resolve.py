@@ -92,14 +92,18 @@ def _check_origins(
     backbones: Mapping[str, DeclaredBackbone],
     corpora: Mapping[str, DeclaredCorpus],
 ) -> None:
-    made_from = {name: [one.run for one in (of.parent, of.start) if one] for name, of in systems.items()}
+    made_from = {
+        name: [origin.run for origin in (of.parent, of.start) if origin] for name, of in systems.items()
+    }
     for kind, origins in (
         ("run", made_from),
         ("backbone", {name: [of.cut] for name, of in backbones.items()}),
         ("corpus", {name: [of.origin, of.tool] for name, of in corpora.items()}),
     ):
         try:
-            check_chains({name: {one for one in folders if one} for name, folders in origins.items()})
+            check_chains(
+                {name: {origin for origin in folders if origin} for name, folders in origins.items()}
+            )
         except ValueError as error:
             raise InputError(f"{kind} of recipes/: {error}") from None
 
@@ -243,9 +247,9 @@ def in_setting_of(
 
 def planned(recipes: Mapping[str, Recipe], systems: Sequence[System], providers: Sequence[Any]) -> Params:
     """Returns the plan of these systems with all inputs of their runs."""
-    own = {system.id: system for system in systems}
-    taken = own.keys() & declared_systems(recipes).keys()
-    for name in sorted(name for name in taken if own[name].variant == OWN):
+    by_id = {system.id: system for system in systems}
+    taken = by_id.keys() & declared_systems(recipes).keys()
+    for name in sorted(name for name in taken if by_id[name].variant == OWN):
         raise InputError(f"{name!r} is a declared system; rename the file")
-    recipe = Recipe(name=PLAN, providers=list(providers), systems=own)
+    recipe = Recipe(name=PLAN, providers=list(providers), systems=by_id)
     return resolve({**recipes, PLAN: recipe}, [PLAN])

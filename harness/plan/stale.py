@@ -76,7 +76,7 @@ def differences(params: Params, given: Params) -> Iterator[str]:
     """Yields new and removed entries and first changed values, once for all seeds."""
     seen: set[str] = set()
     for part in PARTS:
-        ours, theirs = (getattr(one, part) for one in (params, given))
+        ours, theirs = (getattr(plan, part) for plan in (params, given))
         for key in [*ours, *(key for key in theirs if key not in ours)]:
             name = key.partition("__s")[0]
             if key not in theirs:
@@ -99,12 +99,12 @@ def _first_change(
     """Returns the dotted name of the first difference of two entries with both values; None if they are
     equal."""
     for name in [*ours, *(name for name in theirs if name not in ours)]:
-        one, other = ours.get(name), theirs.get(name)
-        if one == other:
+        ours_value, theirs_value = ours.get(name), theirs.get(name)
+        if ours_value == theirs_value:
             continue
-        if isinstance(one, Mapping) and isinstance(other, Mapping):
-            return _first_change(one, other, f"{at}{name}.")
-        return f"{at}{name}", one, other
+        if isinstance(ours_value, Mapping) and isinstance(theirs_value, Mapping):
+            return _first_change(ours_value, theirs_value, f"{at}{name}.")
+        return f"{at}{name}", ours_value, theirs_value
     return None
 
 

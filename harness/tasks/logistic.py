@@ -233,14 +233,14 @@ class _Group:
         predicted = _predicted(self.features, self.weights, self.dev, self.classes)  # [F, L, dev]
         gold = self.targets[self.dev].argmax(dim=2)[:, None]
         correct = (predicted == gold).sum(dim=2)
-        here = self.folds
-        running, best, failed = self.running[here], self.best_correct[here], self.failed[here]
+        active = self.folds
+        running, best, failed = self.running[active], self.best_correct[active], self.failed[active]
         improved = running & (correct > best)
         keep = improved.repeat_interleave(self.classes, dim=1)[..., None]
-        self.best[here] = torch.where(keep, self.weights, self.best[here])
-        self.best_correct[here] = torch.where(improved, correct, best)
-        self.running[here] = running & (improved | (failed < self.protocol.tenacity))
-        self.failed[here] = failed + (running & ~improved)
+        self.best[active] = torch.where(keep, self.weights, self.best[active])
+        self.best_correct[active] = torch.where(improved, correct, best)
+        self.running[active] = running & (improved | (failed < self.protocol.tenacity))
+        self.failed[active] = failed + (running & ~improved)
 
     def _drop_finished(self) -> None:
         staying = self.running[self.folds].any(dim=1)

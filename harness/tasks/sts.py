@@ -95,9 +95,9 @@ def _cosines(encode: Encode, pairs: Sequence[ScoredPair], task: str) -> np.ndarr
     first, second = (encoded.rows(side) for side in ((p.first for p in pairs), (p.second for p in pairs)))
     cosines = np.empty(len(pairs))
     for start in range(0, len(pairs), _PAIRS_WIDENED):
-        some = slice(start, start + _PAIRS_WIDENED)
-        unit, other = (unit_rows(encoded.matrix[side[some]]) for side in (first, second))
-        cosines[some] = np.einsum("nd,nd->n", unit, other)
+        rows = slice(start, start + _PAIRS_WIDENED)
+        unit, other = (unit_rows(encoded.matrix[side[rows]]) for side in (first, second))
+        cosines[rows] = np.einsum("nd,nd->n", unit, other)
     return np.round(cosines, TIED_DECIMALS)
 
 

@@ -71,10 +71,10 @@ class CKD(TeacherQueueMethod):
         """Returns the student's tokens, and the teacher's vectors or tokens."""
         if self.network is None or self.teacher_corpus is None:
             return super().collate(rows, step=step, rng=rng)
-        own = [self.teacher_corpus.ids(row, self.config.teacher_view) for row in rows]
+        ids = [self.teacher_corpus.ids(row, self.config.teacher_view) for row in rows]
         return {
             "anchor": self.encoder.pad(self.token_ids(rows)),
-            "teacher": self.network.module.pad(own),  # type: ignore[operator]
+            "teacher": self.network.module.pad(ids),  # type: ignore[operator]
         }
 
     def scale(self) -> Tensor | float:

@@ -58,7 +58,9 @@ class _Permuted:
 
     def __call__(self, batch: Batch) -> tuple[Tensor, Tensor]:
         views = self.vectors(batch)
-        pair = isinstance(views, tuple) and len(views) == 2 and all(isinstance(one, Tensor) for one in views)
+        pair = (
+            isinstance(views, tuple) and len(views) == 2 and all(isinstance(view, Tensor) for view in views)
+        )
         if not pair or views[0].shape != views[1].shape:
             raise InputError(
                 f"{self.name}: control permuted needs two views of equal shape from `vectors`; leave it out"

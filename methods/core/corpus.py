@@ -141,9 +141,9 @@ def key_of(texts: Sequence[str], made_by: str) -> str:
     return digest.hexdigest()
 
 
-def _write(place: Path, whole: np.ndarray) -> None:
+def _write(path: Path, whole: np.ndarray) -> None:
     """Writes the bytes of `np.save`, which itself does not report a full disk at the last bytes."""
-    with atomic_path(place) as part, part.open("wb") as file:
+    with atomic_path(path) as part, part.open("wb") as file:
         np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(whole))
         file.write(whole.data)
-    write_record(place.with_suffix(".json"), {FILES: {place.name: sha256_of(place)}})
+    write_record(path.with_suffix(".json"), {FILES: {path.name: sha256_of(path)}})

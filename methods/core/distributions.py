@@ -122,10 +122,10 @@ def _matched(online: Tensor, reference: Tensor, keys: list[Tensor]) -> tuple[Ten
         logits = scores[: (views + 1) * size].unflatten(0, (views + 1, size))  # [V+1, c, N]
         both = torch.cat([reference[None, rows], online[:, rows]])
         _multiply(both.flatten(0, 1), keys, logits.flatten(0, 1))
-        own, entropy[rows] = _target(logits[0])
+        heaviest, entropy[rows] = _target(logits[0])
         for view in range(views):
             cross_entropy[view, rows] = _miss(logits[view + 1], logits[0])
-            gradient[view, rows] = _against(_balanced(logits[view + 1], own), keys)
+            gradient[view, rows] = _against(_balanced(logits[view + 1], heaviest), keys)
     return cross_entropy, entropy, gradient
 
 
@@ -135,16 +135,16 @@ def _picked(online: Tensor, keys: list[Tensor]) -> tuple[Tensor, Tensor]:
     batch, columns = len(online), sum(map(len, keys))
     chunks = _chunks(batch, columns)
     scores = online.new_empty(chunks[0].stop, columns)
-    own = torch.arange(batch, device=online.device)[:, None] + columns - len(keys[-1])  # [B, 1]
+    own_columns = torch.arange(batch, device=online.device)[:, None] + columns - len(keys[-1])  # [B, 1]
     cross_entropy, gradient = online.new_empty(batch), torch.empty_like(online)
     for rows in chunks:
         logits = scores[: rows.stop - rows.start]
         _multiply(online[rows], keys, logits)
         _shift(logits)
-        picked = logits.gather(1, own[rows])
+        picked = logits.gather(1, own_columns[rows])
         total = logits.exp_().sum(dim=1, keepdim=True)
         cross_entropy[rows] = (total.log() - picked)[:, 0]
-        gradient[rows] = _against(_balanced(logits.div_(total), own[rows]), keys)
+        gradient[rows] = _against(_balanced(logits.div_(total), own_columns[rows]), keys)
     return cross_entropy, gradient
 
 
@@ -181,14 +181,14 @@ def _against(weights: Tensor, blocks: Sequence[Tensor]) -> Tensor:
 
 def _target(logits: Tensor) -> tuple[Tensor, Tensor]:
     """Replaces `logits` [c, N] by their distribution; returns its largest column [c, 1] and entropy [c]."""
-    own, entropy = _shift(logits), logits.new_empty(len(logits))
-    for some, of_some in zip(logits.split(TARGET_ROWS), entropy.split(TARGET_ROWS), strict=True):
-        shares = some.exp()
+    heaviest, entropy = _shift(logits), logits.new_empty(len(logits))
+    for part, of_some in zip(logits.split(TARGET_ROWS), entropy.split(TARGET_ROWS), strict=True):
+        shares = part.exp()
         total = shares.sum(dim=1, keepdim=True)
         shares.div_(total)
-        torch.sub(total[:, 0].log(), torch.linalg.vecdot(shares, some), out=of_some)  # no temporary
-        some.copy_(shares)
-    return own, entropy
+        torch.sub(total[:, 0].log(), torch.linalg.vecdot(shares, part), out=of_some)  # no temporary
+        part.copy_(shares)
+    return heaviest, entropy
 
 
 def _miss(logits: Tensor, shares: Tensor) -> Tensor:
@@ -207,13 +207,13 @@ def _shift(logits: Tensor) -> Tensor:
     return column
 
 
-def _balanced(differences: Tensor, own: Tensor) -> Tensor:
+def _balanced(differences: Tensor, heaviest: Tensor) -> Tensor:
     """Returns p - q with the entry of the largest key computed from the others, in place: each row sums to 0.
 
     If nearly all mass is on one key, the plain difference of two numbers close to 1 loses most digits.
     """
-    differences.scatter_(1, own, 0.0)
-    return differences.scatter_(1, own, -differences.sum(dim=1, keepdim=True))
+    differences.scatter_(1, heaviest, 0.0)
+    return differences.scatter_(1, heaviest, -differences.sum(dim=1, keepdim=True))
 
 
 def _check_constant(constants: Sequence[Tensor]) -> None:

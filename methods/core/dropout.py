@@ -43,8 +43,8 @@ def dropout_rate(module: nn.Module, rate: float) -> Iterator[None]:
     try:
         yield
     finally:
-        for part, own in rates.items():
-            part.p = own
+        for part, previous in rates.items():
+            part.p = previous
 
 
 def dropout(part: nn.Dropout, inputs: Tensor) -> Tensor:

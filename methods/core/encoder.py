@@ -168,8 +168,8 @@ class SentenceEncoder(nn.Module):
         tokenizer = self._truncating(self.input_limit if max_length is None else max_length)
         ids: list[list[int]] = []
         for start in range(0, len(texts), TOKENIZED_TOGETHER):
-            some = tokenizer.encode_batch(list(texts[start : start + TOKENIZED_TOGETHER]))
-            ids += [encoding.ids or [self.tokenizer.pad_token_id] for encoding in some]
+            encodings = tokenizer.encode_batch(list(texts[start : start + TOKENIZED_TOGETHER]))
+            ids += [encoding.ids or [self.tokenizer.pad_token_id] for encoding in encodings]
         if self._has_spare_pieces():
             self._check_pieces(texts, ids)
         return ids

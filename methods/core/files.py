@@ -121,5 +121,5 @@ def sha256_of(path: Path) -> str:
 
 
 def _state(handle: int) -> tuple[int, ...]:
-    about = os.fstat(handle)
-    return about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns, about.st_ctime_ns
+    status = os.fstat(handle)
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns

@@ -205,12 +205,12 @@ def _own_settings(folder: Path, marker: dict[str, Any]) -> KnownSettings:
     )
 
 
-def _add_output_layer(encoder: SentenceEncoder, place: Path) -> None:
-    own = module_list(place.parent / OWN_MODULES) if (place.parent / OWN_MODULES).is_file() else []
-    if any(module["type"] == FLOW_TYPE for module in own):
-        encoder.output = CouplingFlow.load(place)
+def _add_output_layer(encoder: SentenceEncoder, directory: Path) -> None:
+    layers = module_list(directory.parent / OWN_MODULES) if (directory.parent / OWN_MODULES).is_file() else []
+    if any(module["type"] == FLOW_TYPE for module in layers):
+        encoder.output = CouplingFlow.load(directory)
     else:
-        encoder.output, encoder.activation = _load_dense(place, encoder.width)
+        encoder.output, encoder.activation = _load_dense(directory, encoder.width)
 
 
 def _load_dense(directory: Path, width: int) -> tuple[nn.Linear, str]:

@@ -178,10 +178,10 @@ def _transformer(weights: Path) -> dict[str, Any]:
     return {}
 
 
-def _pooling(place: Path) -> str:
-    modes = _modes(_settings(place, POOLING))
+def _pooling(folder: Path) -> str:
+    modes = _modes(_settings(folder, POOLING))
     if len(modes) != 1:
-        raise OtherWay(f"{place}: pools in {len(modes)} ways: {', '.join(modes)}")
+        raise OtherWay(f"{folder}: pools in {len(modes)} ways: {', '.join(modes)}")
     return modes[0]
 
 
@@ -196,10 +196,10 @@ def _modes(config: Mapping[str, Any]) -> list[str]:
     return [POOLINGS.get(name, str(name)) for name in named] or ["mean"]
 
 
-def _settings(place: Path, accepted: Mapping[str, Accepts]) -> dict[str, Any]:
-    path = place / "config.json"
+def _settings(folder: Path, accepted: Mapping[str, Accepts]) -> dict[str, Any]:
+    path = folder / "config.json"
     if not path.is_file():
-        raise OtherWay(f"{place}: no config.json")
+        raise OtherWay(f"{folder}: no config.json")
     settings: dict[str, Any] = read_json(path)
     _check(path, settings, accepted)
     return settings

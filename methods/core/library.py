@@ -174,12 +174,12 @@ def _checked_transformer() -> Any:
             check_weights(
                 folder, self.model, missing, self.report["unexpected_keys"], expected="every weight"
             )
-            own: Any = self
-            if own.tokenizer is None or own.tokenizer is not own.processor:
+            module: Any = self
+            if module.tokenizer is None or module.tokenizer is not module.processor:
                 return
-            limit, tokenizer = own.tokenizer.model_max_length, as_in_file(own.tokenizer, folder)
+            limit, tokenizer = module.tokenizer.model_max_length, as_in_file(module.tokenizer, folder)
             tokenizer.model_max_length = limit
-            own.processor = tokenizer
+            module.processor = tokenizer
             if tokenizer.pad_token_id is None:
                 pad_with_another(tokenizer, folder)
 

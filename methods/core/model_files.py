@@ -77,10 +77,10 @@ def module_list(path: Path) -> list[dict[str, Any]]:
 
 def folder_within(path: Path, name: Any) -> Path:
     """Returns the folder that a file names. Errors: InputError if it lies outside the file's folder."""
-    place = PurePosixPath(name if isinstance(name, str) else "..")
-    if place.is_absolute() or ".." in place.parts or "\0" in str(place):
+    path_named = PurePosixPath(name if isinstance(name, str) else "..")
+    if path_named.is_absolute() or ".." in path_named.parts or "\0" in str(path_named):
         raise InputError(f"{path}: names the folder {name!r}, expected one inside the model folder")
-    return path.parent / place
+    return path.parent / path_named
 
 
 def read_model(
@@ -147,15 +147,15 @@ def check_weights(
     absent, unused = sorted(missing), sorted(unexpected)
     if absent:
         under = next((key for key in unused if key.endswith(f".{absent[0]}")), None)
-        beside = f" (there is {under})" if under else ""
+        hint = f" (there is {under})" if under else ""
         raise InputError(
-            f"{folder}: {len(absent)} weights are missing, the first is {absent[0]}{beside}; "
+            f"{folder}: {len(absent)} weights are missing, the first is {absent[0]}{hint}; "
             f"expected {expected}"
         )
     prefix = f"{model.base_model_prefix}."
-    own = {_without_numbers(name.removeprefix(prefix)) for name in model.state_dict()}
+    names = {_without_numbers(name.removeprefix(prefix)) for name in model.state_dict()}
     for key in unused:
-        if LAYER.search(key) and _without_numbers(key.removeprefix(prefix)) in own:
+        if LAYER.search(key) and _without_numbers(key.removeprefix(prefix)) in names:
             raise InputError(f"{folder}: holds {key}, a layer more than its config.json describes")
 
 

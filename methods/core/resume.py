@@ -146,10 +146,10 @@ class TrainingFolder:
 
     def _read(self) -> dict[str, Any]:
         """Returns the record after verifying its files: torch loads damaged tensors silently."""
-        place = self.directory / STATE
-        record = read_whole(place)
+        path = self.directory / STATE
+        record = read_whole(path)
         if record is None:
-            raise self.refusal(f"{place} is not as the training wrote it")
+            raise self.refusal(f"{path} is not as the training wrote it")
         changed = changed_file(self.directory, record[FILES])
         if changed is not None:
             fault = "is not as the training wrote it" if changed.is_file() else "is missing"
@@ -157,23 +157,23 @@ class TrainingFolder:
         recorded, current = record["settings"], json.loads(json.dumps(self.settings))
         other = sorted(key for key in {*recorded, *current} if recorded.get(key) != current.get(key))
         if other:
-            raise self.refusal(f"{place} is of a run with another {' and another '.join(other)}")
+            raise self.refusal(f"{path} is of a run with another {' and another '.join(other)}")
         return record
 
     def _cut_log(self, size: int, digest: str) -> None:
-        place = self.directory / LOG
-        kept = place.read_bytes()[:size] if place.is_file() else b""
+        path = self.directory / LOG
+        kept = path.read_bytes()[:size] if path.is_file() else b""
         self._log_bytes, self._log_digest = size, hashlib.sha256(kept)
         if len(kept) < size or self._log_digest.hexdigest() != digest:
-            raise self.refusal(f"{place} is not as the training wrote it")
-        os.truncate(place, size)
+            raise self.refusal(f"{path} is not as the training wrote it")
+        os.truncate(path, size)
 
     def _discard_replaced(self) -> None:
         """Removes tensors and best encoders that neither the state on disk nor the next one names."""
         kept = _top(self._best) | self._committed | (self._pending[1] if self._pending else set())
-        for place in [*self.directory.glob("state*.pt"), *self.directory.glob(f"{BEST}-[0-9]*")]:
-            if place.name not in kept:
-                discard(place)
+        for path in [*self.directory.glob("state*.pt"), *self.directory.glob(f"{BEST}-[0-9]*")]:
+            if path.name not in kept:
+                discard(path)
 
     def refusal(self, problem: str) -> InputError:
         """Returns the error for a folder that this run cannot resume from."""

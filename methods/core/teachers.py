@@ -109,10 +109,10 @@ def write_teacher(folder: Path, encoder: Any, rows: Sequence[Row], description: 
         )
     )
     for start in range(0, len(rows), ROWS_TOGETHER):
-        some = [text for row in rows[start : start + ROWS_TOGETHER] for text in row.columns]
-        stop = start + len(some) // columns
-        kept[start:stop] = encoder.encode(some, progress=True).reshape(stop - start, columns, -1)
-        digests[start:stop] = text_digests(some).reshape(stop - start, columns)
+        texts = [text for row in rows[start : start + ROWS_TOGETHER] for text in row.columns]
+        stop = start + len(texts) // columns
+        kept[start:stop] = encoder.encode(texts, progress=True).reshape(stop - start, columns, -1)
+        digests[start:stop] = text_digests(texts).reshape(stop - start, columns)
     meta = {**description, "rows": len(rows), "views": columns, "dim": int(encoder.dim)}
     write_record(folder / DESCRIPTION, {**meta, FILES: file_hashes(folder)})
 

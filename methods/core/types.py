@@ -52,10 +52,10 @@ def to_device(value: Any, device: str | torch.device) -> Any:
         return moved(value, device)
     if not isinstance(value, Mapping):
         return value
-    there = {name: to_device(entry, device) for name, entry in value.items()}
+    moved_batch = {name: to_device(entry, device) for name, entry in value.items()}
     if MASK in value and torch.device(device).type != "cpu":
-        there[HOST_MASK] = value[MASK]
-    return there
+        moved_batch[HOST_MASK] = value[MASK]
+    return moved_batch
 
 
 def moved(tensor: Tensor, device: str | torch.device) -> Tensor:

@@ -43,14 +43,14 @@ class CT(Method):
         With draws from the corpus, only the number of the step's rows matters.
         """
         if self.config.sampling == "with-replacement":
-            rows = [self.drawn_from[place] for place in rng.integers(len(self.drawn_from), size=len(rows))]
+            rows = [self.drawn_from[index] for index in rng.integers(len(self.drawn_from), size=len(rows))]
         ids = self.token_ids(rows)
         first, second, same = pair_up(
             len(ids), kind=self.config.negative_pairs, negatives=self.config.negatives
         )
         return {
-            "first": self.encoder.pad([ids[place] for place in first]),
-            "second": self.encoder.pad([ids[place] for place in second]),
+            "first": self.encoder.pad([ids[index] for index in first]),
+            "second": self.encoder.pad([ids[index] for index in second]),
             "same": torch.from_numpy(same),
         }
 

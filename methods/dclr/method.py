@@ -118,8 +118,8 @@ class DCLR(Method):
         if not self.config.complement_dropout:
             vectors = self.complement(tokens)
             return cosine_similarities(vectors, vectors)
-        one, other = self.complement(doubled(tokens)).chunk(2)
-        return cosine_similarities(one, other)
+        first, second = self.complement(doubled(tokens)).chunk(2)
+        return cosine_similarities(first, second)
 
     def _masked(self, scores: Tensor) -> Tensor | None:
         """Returns the mask of pairs with weight 0, [B, B] bool; None if all pairs count."""

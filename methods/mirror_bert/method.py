@@ -30,8 +30,8 @@ class MirrorBert(Method):
             set_dropout(self.encoder, config.dropout)
         if config.drophead > 0:
             add_drop_head(self.encoder.backbone, config.drophead, when_none=config.drophead_all)
-        own = self.encoder.tokenizer.mask_token
-        self.mask = LITERAL_MASK if config.mask_token == "text" else str(own)
+        mask_token = self.encoder.tokenizer.mask_token
+        self.mask = LITERAL_MASK if config.mask_token == "text" else str(mask_token)
 
     def collate(self, rows: Sequence[Row], *, step: int, rng: np.random.Generator) -> Batch:
         """Returns `pair` [2B, L]: the sentences, then their copies with a masked span."""

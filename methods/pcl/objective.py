@@ -30,8 +30,8 @@ def pcl_loss(main: Tensor, peer: Tensor | None, config: PCLConfig) -> Loss:
     learning = {"main": main} | ({} if peer is None or config.coupling == "fixed" else {"peer": peer})
     parts: dict[str, Tensor] = {}
     for name, vectors in learning.items():
-        own = logits[name[0] * 2]
-        terms = contrast(vectors, own, kind=config.contrast, temperature=config.temperature)
+        own_logits = logits[name[0] * 2]
+        terms = contrast(vectors, own_logits, kind=config.contrast, temperature=config.temperature)
         parts |= {f"{term}_{name}": value for term, value in terms.items()}
     total = config.contrast_weight * torch.stack(list(parts.values())).sum()
     if peer is not None:

@@ -41,10 +41,10 @@ def decorrelation(first: Tensor, second: Tensor) -> Decorrelation:
     diagonal is subtracted, so the rest may be below 0 by rounding.
     """
     with torch.autocast(first.device.type, enabled=False):
-        one, other = wide(first), wide(second)
-        own = (one * other).mean(dim=0)
-        every = (one @ one.T * (other @ other.T)).sum() / len(one) ** 2
-    return Decorrelation((own - 1).square().sum(), every - own.square().sum(), own.mean())
+        left, right = wide(first), wide(second)
+        diagonal = (left * right).mean(dim=0)
+        every = (left @ left.T * (right @ right.T)).sum() / len(left) ** 2
+    return Decorrelation((diagonal - 1).square().sum(), every - diagonal.square().sum(), diagonal.mean())
 
 
 def scd_loss(

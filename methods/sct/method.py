@@ -40,14 +40,18 @@ class SCT(Method):
         super().__init__(config, networks)
         self.vectors: TeacherVectors | None = None
         self.projector, self.reference, self.queues = nn.Sequential(), None, nn.ModuleList()
-        own = config.self_supervision
-        if own is not None:
+        supervision = config.self_supervision
+        if supervision is not None:
             width = self.encoder.width
-            self.projector = Projector(width, blocks=own.projector_blocks, factor=own.projector_factor)
-            self.queues = random_queues(config.queue_size, width, count=2 if own.queues == "two" else 1)
-            if own.momentum is not None:
+            self.projector = Projector(
+                width, blocks=supervision.projector_blocks, factor=supervision.projector_factor
+            )
+            self.queues = random_queues(
+                config.queue_size, width, count=2 if supervision.queues == "two" else 1
+            )
+            if supervision.momentum is not None:
                 self.reference = networks.new_encoder().requires_grad_(False)
-                self.fixed_modes = {"reference": own.reference_dropout}
+                self.fixed_modes = {"reference": supervision.reference_dropout}
         self.teacher_queues = nn.ModuleList()
         if config.distillation is not None:
             self.vectors = networks.teacher_vectors("sct with distillation")
@@ -82,31 +86,31 @@ class SCT(Method):
         return Loss(self.config.loss_weight * total, parts)
 
     def own_loss(
-        self, pooled: Tensor, batch: Batch, own: SelfSupervision
+        self, pooled: Tensor, batch: Batch, supervision: SelfSupervision
     ) -> tuple[Tensor, dict[str, Tensor]]:
         """Returns the loss against the encoder's own reference vectors, and its parts."""
         online = unit(self.projector(pooled)).unflatten(0, (2, -1))  # [2, B, d]
-        references = unit(self.reference_vectors(batch, own)).unflatten(0, (2, -1))
+        references = unit(self.reference_vectors(batch, supervision)).unflatten(0, (2, -1))
         match = cross_view_loss(
             online,
             references,
-            self.earlier(self.queues, online.shape[1], views=2 if own.queues == "two" else 1),
+            self.earlier(self.queues, online.shape[1], views=2 if supervision.queues == "two" else 1),
             online_temperature=self.config.online_temperature,
             reference_temperature=self.config.reference_temperature,
-            loss=own.loss,
-            crossing=own.crossing,
-            both_directions=own.both_directions,
+            loss=supervision.loss,
+            crossing=supervision.crossing,
+            both_directions=supervision.both_directions,
         )
-        if own.queue_update:
+        if supervision.queue_update:
             push(self.queues, references)
         return match.total, logged("own", match)
 
     @torch.no_grad()
-    def reference_vectors(self, batch: Batch, own: SelfSupervision) -> Tensor:
+    def reference_vectors(self, batch: Batch, supervision: SelfSupervision) -> Tensor:
         """Returns the vectors for targets and queues, without projector or graph; [2B, d]."""
         if self.reference is not None:
             return encode_in_groups(self.reference, batch["views"])
-        if own.reference_dropout:
+        if supervision.reference_dropout:
             return encode_in_groups(self.encoder, batch["views"])
         with evaluating(self.encoder):
             return encode_in_groups(self.encoder, batch["views"])
@@ -146,9 +150,9 @@ class SCT(Method):
 
     def after_step(self, step: int) -> None:
         """Moves a momentum reference towards the updated weights."""
-        own = self.config.self_supervision
-        if self.reference is not None and own is not None and own.momentum is not None:
-            ema_update(self.reference.backbone, self.encoder.backbone, momentum=own.momentum)
+        supervision = self.config.self_supervision
+        if self.reference is not None and supervision is not None and supervision.momentum is not None:
+            ema_update(self.reference.backbone, self.encoder.backbone, momentum=supervision.momentum)
 
 
 def logged(name: str, match: CrossView) -> dict[str, Tensor]:

@@ -90,4 +90,4 @@ def weight_distance(tuned: Iterable[Tensor], frozen: Iterable[Tensor]) -> Tensor
     Errors: ValueError if the lists differ in length.
     """
     pairs = zip(tuned, frozen, strict=True)
-    return torch.stack([(own - start).square().sum() for own, start in pairs]).sum()
+    return torch.stack([(weight - start).square().sum() for weight, start in pairs]).sum()

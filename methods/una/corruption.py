@@ -108,10 +108,10 @@ def draw(
     total = ranking.mass.take(high) - below
     if not other and ranking.relevance[-1] > 0:
         return _drawn(ranking, below + uniform * total, low, high)
-    own = ranking.relevance[ranks] if other else np.zeros(len(ranks))
-    total -= own
+    own_relevance = ranking.relevance[ranks] if other else np.zeros(len(ranks))
+    total -= own_relevance
     targets = below + uniform * total
-    targets += np.where(targets >= ranking.mass[ranks], own, 0.0)
+    targets += np.where(targets >= ranking.mass[ranks], own_relevance, 0.0)
     ranks_drawn = _drawn(ranking, targets, low, high)
     lost = other & (ranks_drawn == ranks)  # by rounding
     return np.where((total > 0) & ~lost, ranks_drawn, _evenly(uniform, ranks, low, high, other))

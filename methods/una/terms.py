@@ -169,8 +169,10 @@ def count_terms(
     idf = np.log((len(ends) - 1) / np.maximum(frequency, 1))
     relevance = np.zeros(size)
     for part in _parts(ends):
-        some = slice(part[0], part[-1])
-        np.maximum.at(relevance, flat[some], _frequencies(counts[some], np.diff(part)) * idf[flat[some]])
+        positions = slice(part[0], part[-1])
+        np.maximum.at(
+            relevance, flat[positions], _frequencies(counts[positions], np.diff(part)) * idf[flat[positions]]
+        )
     if size < 2 or not relevance.any():
         raise InputError(
             f"corpus of {len(ends) - 1} sentences and {size} terms without differences in TF-IDF; use a "
@@ -226,11 +228,11 @@ def _occurrences(flat: np.ndarray, ends: np.ndarray, size: int) -> tuple[np.ndar
     """Returns each position's term count in its document [T], and each term's document count [V]."""
     counts, frequency = np.empty(len(flat), dtype=np.int32), np.zeros(size, dtype=np.int64)
     for part in _parts(ends):
-        some, lengths = flat[part[0] : part[-1]], np.diff(part)
-        key = np.repeat(np.arange(len(lengths)), lengths) * size + some
+        ranks, lengths = flat[part[0] : part[-1]], np.diff(part)
+        key = np.repeat(np.arange(len(lengths)), lengths) * size + ranks
         _, first, inverse, times = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
         counts[part[0] : part[-1]] = times[inverse]
-        frequency += np.bincount(some[first], minlength=size)
+        frequency += np.bincount(ranks[first], minlength=size)
     return counts, frequency
 
 

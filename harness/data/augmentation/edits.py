@@ -127,4 +127,4 @@ def remove_words(words: Sequence[str], rng: np.random.Generator, *, share: float
     """
     removed = min(max(at_least, round(share * len(words))), len(words) - 1)
     gone = set(rng.permutation(len(words))[:removed].tolist())
-    return [word for place, word in enumerate(words) if place not in gone]
+    return [word for position, word in enumerate(words) if position not in gone]

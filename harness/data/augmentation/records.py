@@ -68,7 +68,7 @@ def augment_all(
             if not path.is_file():
                 write_record(path, {RECORDS: augmenter(ids, [texts[row] for row in ids])})
             kept = read_object(path, DIGEST, RECORDS, again="remove the file")[RECORDS]
-            records += (Augmented(*one) for one in kept)
+            records += (Augmented(*record) for record in kept)
             bar.update(len(ids))
     return records
 
