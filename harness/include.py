@@ -48,7 +48,7 @@ def include(folder: Path) -> None:
     Errors: InputError for a folder without any of PARTS, or a name that exists already.
     """
     if not folder.is_dir() or not any((folder / part).exists() for part in PARTS):
-        raise InputError(f"{folder}: expected a folder with some of {', '.join(PARTS)}; check the path")
+        raise InputError(f"{folder}: no folder with any of {', '.join(PARTS)}")
     if folder in FOLDERS:
         return
     FOLDERS.append(folder)
@@ -89,7 +89,7 @@ def include_method(file: Path) -> str:
     name of an existing method.
     """
     if not file.is_file() or file.suffix != ".py":
-        raise InputError(f"{file}: expected a Python file with a method; check the path")
+        raise InputError(f"{file}: expected a Python file with a method")
     file = file.resolve()
     if MODULES.get(f"methods.{file.stem}") == file.with_suffix(""):  # may have changed since
         METHODS.pop(file.stem.replace("_", "-"), None)

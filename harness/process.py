@@ -149,7 +149,7 @@ def allow_restart() -> None:
 
 
 def set_portable(environment: MutableMapping[str, str]) -> None:
-    """Changes variables to those of portable arithmetic and keeps the values that they replace."""
+    """Sets the variables of portable arithmetic and keeps the values that they replace."""
     if any(environment.get(name) != value for name, value in PORTABLE.items()):
         replaced = {name: environment[name] for name in PORTABLE if name in environment}
         environment.update(PORTABLE)
@@ -276,9 +276,7 @@ def limitation() -> str | None:
     """Returns one line on why portable results differ on this machine; None if they do not."""
     machine = platform.machine()
     if machine not in X86_64:
-        return (
-            f"{machine}: bits differ from those of x86-64; scores agree with the committed ones to rounding"
-        )
+        return f"{machine}: bits differ from x86-64; scores agree with the committed ones to rounding"
     import numpy
 
     features = numpy.show_config(mode="dicts")["SIMD Extensions"].get("found", [])

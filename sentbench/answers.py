@@ -83,7 +83,7 @@ def array_of(answer: Any) -> np.ndarray:
             array = array.astype(np.float32) if array.dtype.kind == "V" else np.asarray(array.tolist())
     except InputError:
         raise
-    except Exception as error:  # noqa: BLE001  # libraries have errors of their own
+    except Exception as error:  # noqa: BLE001  # libraries raise various errors
         raise InputError(
             f"the model returned {_kind(answer)}, which is not an array "
             f"({' '.join(str(error).split())[:120]}), expected vectors of one width [N, d]"

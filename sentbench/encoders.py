@@ -99,7 +99,7 @@ def evaluate(
     Columns: task, metric, setting (the pairs it covers: `all` pairs, the `mean` of subsets, one subset),
     value, n. With `intervals` also low and high: the 95 % bootstrap interval over the pairs of a test set,
     nan for scores that are not a correlation over all pairs.
-    tasks: names and suites, comma-separated or as a list, which may include task objects, such as those of
+    tasks: names and suites, comma-separated or as a list, which may include task objects, such as from
     `pairs`; `sentbench list tasks` prints the names. text: `senteval`, tokenised and lower-cased as the
     papers evaluate, or `raw` as in MTEB. Every text is encoded once.
     averages: also a row of setting `average` for each complete suite, and for two or more task objects: the

@@ -105,17 +105,13 @@ def _loss(ground: Ground) -> None:
         with torch.autocast("cpu", torch.bfloat16, enabled=wide):
             loss = method.loss(ground.batch(method))
         if not isinstance(loss, Loss):
-            raise InputError(
-                f"loss returns a {type(loss).__name__}, expected Loss(total, parts); return Loss(total, {{}})"
-            )
+            raise InputError(f"loss returns a {type(loss).__name__}; return Loss(total, {{}})")
         total = loss.total
         where = " under autocast" if wide else ""
         if total.shape != ():
-            raise InputError(f"loss{where} has shape {list(total.shape)}, expected one number; take its mean")
+            raise InputError(f"loss{where} has shape {list(total.shape)}; return its mean")
         if total.dtype != torch.float32:
-            raise InputError(
-                f"loss{where} is {total.dtype}, expected torch.float32; compute it with .float()"
-            )
+            raise InputError(f"loss{where} is {total.dtype}; compute it with .float()")
         if not torch.isfinite(total):
             raise InputError(f"loss{where} is {total.item()} before the first step")
         for name, part in loss.parts.items():

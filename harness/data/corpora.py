@@ -53,7 +53,7 @@ def read_corpus(corpus: Path) -> list[Row]:
         else:
             rows.append(Row(len(rows), line.strip()))
     if not rows:
-        raise InputError(f"{path}: empty corpus, expected at least one sentence; fetch or write it again")
+        raise InputError(f"{path}: empty corpus")
     return rows
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from harness.errors import InputError
 
-EXAMPLES = "expected one example per line; fetch its source again"
+EXAMPLES = "fetch its source again"
 
 
 def decoded_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:

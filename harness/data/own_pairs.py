@@ -37,7 +37,7 @@ def read_own_pairs(path: Path) -> list[ScoredPair]:
     score that is not a number, fewer than two scored pairs, or scores that are all equal.
     """
     if path.suffix.lower() not in ENDINGS:
-        raise InputError(f"{path}: expected a file of pairs that ends in {', '.join(ENDINGS)}; rename it")
+        raise InputError(f"{path}: the name of a file of pairs must end in {', '.join(ENDINGS)}")
     text = _text_of(path)
     rows = {".tsv": _tsv, ".csv": _csv}.get(path.suffix.lower(), _json)(text, path)
     return scored_pairs_of(rows, str(path))
@@ -77,9 +77,7 @@ def _text_of(path: Path) -> str:
         return content.decode(encoding)
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
-        raise InputError(
-            f"{path}: line {line} is not {encoding}, expected text in UTF-8; convert it"
-        ) from None
+        raise InputError(f"{path}: line {line} is not {encoding}; convert it to UTF-8") from None
 
 
 def _tsv(text: str, path: Path) -> Iterator[tuple[str, Row]]:

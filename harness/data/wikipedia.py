@@ -69,8 +69,7 @@ def sentences_of_dump(path: Path) -> Iterator[str]:
                     yield sentence
     except (EOFError, OSError, ElementTree.ParseError) as error:
         raise InputError(
-            f"{path.name}: not a complete Wikipedia dump ({error}), expected XML compressed by bzip2; "
-            "download it again"
+            f"{path.name}: not a complete Wikipedia dump ({error});  download it again"
         ) from None
 
 

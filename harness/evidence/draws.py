@@ -10,7 +10,7 @@ from scipy import special
 from harness.evidence.statistics import Interval
 
 OURS = "our seeds"
-"""Name of our own runs as a source."""
+"""Name of our runs as a source."""
 
 
 class Share(NamedTuple):

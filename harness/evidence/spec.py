@@ -132,7 +132,7 @@ class RowSpec(DeclaredModel):
 class TableSpec(DeclaredModel):
     """One table or figure. `rows_from: runs` makes one row of every system that was run, in the runs' order.
 
-    recipe: only the systems of this recipe are rows; not_recipe: all systems but those of this recipe.
+    recipe: only the systems of this recipe are rows; not_recipe: all other systems.
     key: `paper/table2`, or one name. published: key of the published table the row references are in.
     parts: columns of a mean that are not shown. order_by: the column that sorts rows of runs, best first.
     compete: rows are ranked within their group or over the whole table; systems in `unranked` are not ranked.
@@ -199,7 +199,7 @@ class TableSpec(DeclaredModel):
         if system is None or backbone is None:
             raise InputError(
                 f"table {self.key}, row {row.title!r}, column {column.key}: run has no "
-                f"{'backbone' if system else 'system'}, expected both; write `run: SYSTEM@BACKBONE`"
+                f"{'backbone' if system else 'system'}; write `run: SYSTEM@BACKBONE`"
             )
         return RunChoice(system, backbone, tuple(column.seeds or row.seeds))
 

@@ -1,13 +1,13 @@
-"""Vectors of one encoder for every evaluation text, stored so that any protocol can be computed later.
+"""Stored vectors of an encoder for every evaluation text, so any protocol can be computed later.
 
-A store is one safetensors file, written once and never changed: `digests` [U, 16] identifies the texts in
-sorted order, and `vectors` [U, d] has a row for each. Two of a million texts share a digest with a
-probability below 10^-26. The header states the encoder and the file's checksum. Only digests are kept in
-memory; vectors stay on disk, and a reader gets the rows it asks for.
+A store is an immutable safetensors file: `digests` [U, 16] identifies the texts in sorted order, and
+`vectors` [U, d] has a row for each. Two of a million texts share a digest with a probability below 10^-26.
+The header states the encoder and the file's checksum. Only digests are kept in memory; vectors stay on disk,
+and a reader gets the rows it asks for.
 
-A copy outlives the outputs of stages, which the pipeline removes before the stage runs again. Its key is the
-encoder with all texts that were encoded together, in their order: in another batch the last bits of a vector
-differ.
+A cached copy survives when the pipeline removes the outputs of a stage before it runs again. Its key is the
+encoder with all texts that were encoded together, in order, because the last bits of a vector depend on its
+batch.
 
 Half precision halves the size; similarities are computed in float64 from it, which moves a correlation by
 less than a thousandth of a point on the whole STS sets, by up to 0.015 on subsets of a few hundred pairs
@@ -36,10 +36,10 @@ from harness.io.outputs import LEAST_ROOM, check_addition, room_of
 
 FORMAT = "vectors of format 3"
 METADATA = "__metadata__"
-"""Where a safetensors header has entries of its writer."""
+"""Key of the writer's entries in a safetensors header."""
 ENDING = ".safetensors"
 CHUNK = 65_536
-"""Texts encoded at a time: as many as an encoder tokenises and sorts together, so that no vector changes."""
+"""Texts per call: as many as an encoder tokenises and sorts together, so chunks do not change vectors."""
 WIDEST = 1024
 """Width of the widest encoder of the recipes: an estimate before the first vector is computed."""
 ROOM = 4 << 30
@@ -47,13 +47,13 @@ ROOM = 4 << 30
 DIGEST_BYTES = 16
 HALF = np.dtype("<f2")
 OPEN = "0" * 64
-"""Stands for the checksum in the bytes that are hashed."""
+"""Placeholder of the checksum in the hashed bytes."""
 LONGEST_HEADER = 1 << 16
 AGAIN = "evaluate the model again"
 _ROWS = 4096
-"""Rows that are rounded, checked and written at a time."""
+"""Rows that are rounded, checked and written at once."""
 _HASHED = 1 << 20
-"""Bytes that are hashed at a time."""
+"""Bytes that are hashed at once."""
 
 
 class EmbeddingStore:
@@ -88,7 +88,7 @@ class EmbeddingStore:
         order = np.argsort(digests, kind="stable")
         twice = int((digests[order[1:]] == digests[order[:-1]]).sum())
         if twice or not texts:
-            raise InputError(f"{twice} texts occur twice, expected unique texts" if twice else "no texts")
+            raise InputError(f"{twice} texts occur twice" if twice else "no texts")
         row_of = np.empty(len(texts), dtype=np.int64)
         row_of[order] = np.arange(len(texts))
         for start in range(0, len(texts), CHUNK):
@@ -101,7 +101,7 @@ class EmbeddingStore:
             if not vectors.size or vectors.shape != (len(part), width):
                 raise InputError(
                     f"vectors of shape {list(vectors.shape)} for {len(part)} texts: expected [{len(part)}, "
-                    f"{width if start else 'd'}]; check what the encoder returns"
+                    f"{width if start else 'd'}]"
                 )
             store._write_rows(row_of[start : start + CHUNK], vectors)
             del vectors  # before the next are computed
@@ -115,7 +115,7 @@ class EmbeddingStore:
         Errors: InputError if the file is missing, damaged or of an unknown format.
         """
         if not path.is_file():
-            raise InputError(f"{path}: no such file, expected stored vectors; {AGAIN}")
+            raise InputError(f"{path}: no stored vectors; {AGAIN}")
         stated = _header(path)[0][METADATA]
         if stated.get("format") != FORMAT:
             raise InputError(f"{path}: not {FORMAT}; {AGAIN}")
@@ -137,13 +137,13 @@ class EmbeddingStore:
         if len(absent):
             raise InputError(
                 f"{len(absent)} of {len(texts)} texts are not in the store, the first is "
-                f"{texts[absent[0]]!r}; it has the texts of other tasks or another text form, so evaluate "
-                f"with the model"
+                f"{texts[absent[0]]!r}; evaluate with the model, because the store is of other tasks or "
+                f"another text form"
             )
         return np.asarray(self._vectors("r")[rows])
 
     def _rows(self, texts: Sequence[str]) -> np.ndarray:
-        """Returns the row of each text [N], -1 for one that is missing."""
+        """Returns the row of each text [N], -1 for missing texts."""
         wanted = digests_of(texts)
         nearest = np.minimum(np.searchsorted(self._digests, wanted), len(self._digests) - 1)
         return np.where(self._digests[nearest] == wanted, nearest, -1)
@@ -178,7 +178,7 @@ def _write_header(path: Path, digests: np.ndarray, width: int, *, encoder: str) 
 
 
 def _header(path: Path) -> tuple[dict[str, Any], int]:
-    """Returns the header of a store, and the byte at which its tables start; InputError if it has none."""
+    """Returns the header of a store, and the offset of its tables; InputError if it has none."""
     with path.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
         text = file.read(min(length, LONGEST_HEADER))
@@ -192,7 +192,7 @@ def _header(path: Path) -> tuple[dict[str, Any], int]:
 
 
 def _checksum(path: Path) -> str:
-    """Returns the sha256 of a store's bytes, in which OPEN is put for the checksum that it states."""
+    """Returns the sha256 of a store's bytes, with OPEN in place of the stated checksum."""
     header, start = _header(path)
     with path.open("rb") as file:
         head = file.read(start).replace(header[METADATA]["sha256"].encode(), OPEN.encode())
@@ -255,11 +255,11 @@ def keep(store: EmbeddingStore, kept: Path, *, room: int = ROOM) -> None:
 
 
 def digests_of(texts: Collection[str]) -> np.ndarray:
-    """Returns 16 bytes for each text [n], read-only; equal texts have equal ones on every machine."""
+    """Returns a 16-byte digest of each text [n], read-only, equal on every machine."""
     return _digests_of(tuple(texts))
 
 
-@lru_cache(maxsize=4)  # many encoders encode the texts of one test set
+@lru_cache(maxsize=4)  # many encoders encode the same texts
 def _digests_of(texts: tuple[str, ...]) -> np.ndarray:
     digests = (blake2b(text.encode(), digest_size=DIGEST_BYTES).digest() for text in texts)
     found = np.fromiter(digests, dtype=f"S{DIGEST_BYTES}", count=len(texts))
@@ -271,8 +271,5 @@ def _rounded(vectors: np.ndarray) -> np.ndarray:
     with np.errstate(over="ignore"):
         rounded = vectors.astype(HALF)
     if not np.isfinite(rounded).all():
-        raise InputError(
-            "the vectors are not finite in half precision, expected numbers within "
-            f"+-{np.finfo(HALF).max:g}; check the encoder"
-        )
+        raise InputError("the vectors are not finite in half precision")
     return rounded

@@ -39,15 +39,15 @@ def read_object(path: Path, *keys: str, again: str) -> dict[str, Any]:
     """
     if not path.is_file():
         fault = "not a regular file" if os.path.lexists(path) else "no such file"
-        raise InputError(f"{path}: {fault}, expected a JSON object; {again}")
+        raise InputError(f"{path}: {fault}; {again}")
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{path}: not JSON ({error}), expected a JSON object; {again}") from None
+        raise InputError(f"{path}: not JSON ({error}); {again}") from None
     missing = [key for key in keys if not isinstance(content, dict) or key not in content]
     if missing or not isinstance(content, dict):
         named = f" with {', '.join(missing)}" if missing else ""
-        raise InputError(f"{path}: not a JSON object{named}, expected one; {again}")
+        raise InputError(f"{path}: not a JSON object{named}; {again}")
     if DIGEST in content and not has_own_digest(content):
         raise InputError(f"{path}: checksum mismatch, the file is damaged; {again}")
     return {key: value for key, value in content.items() if key != DIGEST}
@@ -83,6 +83,6 @@ def check_plain(folder: Path, *, again: str, pattern: str = "**/*") -> None:
     for path in sorted(folder.glob(pattern)):
         if path.is_dir():
             if path.suffix in FILE_ENDINGS:
-                raise InputError(f"{path}: is a folder, expected a file; {again}")
+                raise InputError(f"{path}: is a folder; {again}")
         elif not path.is_file():
             raise InputError(f"{path}: not a regular file; {again}")

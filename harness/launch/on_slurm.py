@@ -172,7 +172,7 @@ def parameters(options: Mapping[str, str], cpus: float, gpus: float, slots: int)
         )
     minutes = options.get("time", "60")
     if not minutes.isdecimal():
-        raise InputError(f"--slurm time={minutes}: expected whole minutes; write for example time=240")
+        raise InputError(f"--slurm time={minutes}: expected whole minutes, for example time=240")
     return {
         "name": "sentbench",
         "timeout_min": int(minutes),
@@ -206,7 +206,7 @@ def read_options(text: str) -> dict[str, str]:
     for name, _, value in pairs:
         if not re.fullmatch(r"[a-z][a-z_]*", name) or not value:
             raise InputError(
-                f"--slurm {text}: expected NAME=VALUE, separated by commas; for example time=240"
+                f"--slurm {text}: expected NAME=VALUE, separated by commas, for example time=240"
             )
     return {name: value for name, _, value in pairs}
 

@@ -28,7 +28,7 @@ Start = Literal["identity", "mean"]
 DIGEST = "# digest of the values as written: "
 """Line of params.yaml with a digest, which detects later edits."""
 NOT_IDENTITY = ("tasks", "weights")
-"""Entries of a run that do not change what is trained."""
+"""Entries of a run that do not affect training."""
 
 BackboneFolder = Annotated[str, folder_in("backbones")]
 CorpusFolder = Annotated[str, folder_in("data", "corpora")]
@@ -113,7 +113,7 @@ class Run(DeclaredModel):
         return {**values, "key": key, "backbone": self.backbone_name, "recipe": self.recipe_hash()}
 
     def training_entry(self) -> dict[str, Any]:
-        """Returns what determines the training, for the run's identity."""
+        """Returns the entries that determine the training, for the run's identity."""
         entry = self.model_dump(exclude=set(NOT_IDENTITY))
         entry["train"] = {key: value for key, value in self.train.items() if key != "save_every"}
         return entry

@@ -89,7 +89,7 @@ class System(DeclaredModel):
 
 
 class SelectedSystem(DeclaredModel):
-    """A system of another recipe, on some of its backbones; seeds: how many, if not those of its recipe."""
+    """A system of another recipe, on some of its backbones; seeds: their number, if not the recipe's."""
 
     system: Name
     backbones: list[Name] = Field(min_length=1)

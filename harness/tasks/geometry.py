@@ -90,7 +90,7 @@ def share_above(vectors: np.ndarray, threshold: float) -> np.ndarray:
 def _directions(vectors: np.ndarray) -> np.ndarray:
     """Returns the rows at unit length [N, d]; InputError for fewer than two rows, or a zero row."""
     if vectors.ndim != 2 or len(vectors) < 2:
-        raise InputError(f"vectors of shape {vectors.shape}: expected [N, d] with N of 2 or more; add texts")
+        raise InputError(f"vectors of shape {vectors.shape}: expected [N, d] with N of 2 or more")
     zero = int((~vectors.any(axis=1)).sum())
     if zero:
         raise InputError(f"{zero} of {len(vectors)} vectors are zero and have no direction")

@@ -43,7 +43,7 @@ class Match(NamedTuple):
 
     @property
     def divergence(self) -> Tensor:
-        """KL(target || online); its gradient equals that of the cross-entropy. [] or [V]."""
+        """KL(target || online); its gradient equals the cross-entropy's. [] or [V]."""
         return self.cross_entropy - self.entropy
 
 

@@ -119,8 +119,7 @@ def add_drop_head(backbone: nn.Module, rate: float, *, when_none: WhenNoHeadIsLe
     """
     if type(backbone).__name__ not in ARCHITECTURES:
         raise InputError(
-            f"drophead in {type(backbone).__name__}, expected a BERT or RoBERTa; name such a backbone or set "
-            "the rate to 0"
+            f"drophead needs a BERT or RoBERTa, not a {type(backbone).__name__}; set the rate to 0"
         )
     model: Any = backbone
     for layer in model.encoder.layer:

@@ -110,7 +110,7 @@ def load_encoder(
     """
     folder = Path(folder)
     if not folder.is_dir():
-        raise InputError(f"{folder}: no such folder, expected an encoder folder; check the path")
+        raise InputError(f"{folder}: no such folder")
     if pooling is not None:
         check_pooling(pooling)
     check_model_folder(folder)

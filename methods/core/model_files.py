@@ -180,9 +180,7 @@ def read_settings(folder: Path) -> Any:
 
     check_model_folder(folder)
     if not (folder / "config.json").is_file():
-        raise InputError(
-            f"{folder}: no config.json, expected a Hugging Face model folder; name another folder"
-        )
+        raise InputError(f"{folder}: no config.json, so not a Hugging Face model folder")
     with in_one_line(folder, "a model"):
         return AutoConfig.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
 

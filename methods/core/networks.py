@@ -155,7 +155,7 @@ class Networks:
     def _check_pieces(self, needs: str, tokenizer: Any, like: SentenceEncoder) -> None:
         if tokenizer.get_vocab() != like.tokenizer.get_vocab():
             raise InputError(
-                f"{self.parent}: the parent's word pieces differ from those of {self.backbone}, {needs} "
+                f"{self.parent}: the parent's tokenizer differs from {self.backbone}'s; {needs} "
                 "expects the same pieces and ids; name a `parent` of the same family"
             )
 

@@ -20,7 +20,7 @@ class VectorQueue(nn.Module):
     def __init__(self, size: int, width: int) -> None:
         super().__init__()
         if size < 1:
-            raise InputError(f"queue size {size}, expected at least 1; fix the recipe")
+            raise InputError(f"queue size {size}, expected at least 1")
         self.register_buffer("ring", torch.zeros(size, width))
         self._next = self._filled = 0
 

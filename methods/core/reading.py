@@ -71,7 +71,7 @@ def read_any(folder: Path, *, pooling: str | None = None) -> Read:
             f"{near_matches(pooling, list(POOLINGS))}"
         )
     if not folder.is_dir():
-        raise InputError(f"{folder}: no such folder, expected an encoder folder; check the path")
+        raise InputError(f"{folder}: no such folder")
     given = None if pooling is None or pooling == _stated(folder) else pooling
     if given is not None:
         _check_replaceable(folder, given)

@@ -121,7 +121,7 @@ class TrainingFolder:
     def settle(self, *, wait: bool = False) -> None:
         """Removes files that the last written state replaced; `wait` waits for a state being written.
 
-        Errors: those of writing it.
+        Errors: as of writing it.
         """
         if self._pending is None or (self.is_writing and not wait):
             return
@@ -177,9 +177,7 @@ class TrainingFolder:
 
     def refusal(self, problem: str) -> InputError:
         """Returns the error for a folder that this run cannot resume from."""
-        return InputError(
-            f"{problem}; expected this run's resume point; delete {self.directory} to train from the start"
-        )
+        return InputError(f"{problem}; delete {self.directory} to train from the start")
 
 
 def _top(files: Iterable[str]) -> set[str]:

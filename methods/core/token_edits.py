@@ -95,7 +95,7 @@ def by_words(
     Shapes: continues [vocabulary] bool, True for a piece that continues the word before it.
     """
     starts = ~continues[ids]
-    starts[[0, 1, -1] if len(ids) > 2 else [0, -1]] = True  # special tokens are words of their own
+    starts[[0, 1, -1] if len(ids) > 2 else [0, -1]] = True  # special tokens are separate words
     words = [tuple(word.tolist()) for word in np.split(ids, np.flatnonzero(starts)[1:])]
     known: dict[tuple[int, ...], int] = {}
     numbers = np.array([known.setdefault(word, len(known)) for word in words], dtype=np.int32)

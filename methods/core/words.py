@@ -96,7 +96,7 @@ def load_word_average(folder: Path) -> WordAverageEncoder:
     """Returns the word-average encoder of a folder. Errors: InputError if files are missing or invalid."""
     for name in (VECTORS, VOCABULARY):
         if not (folder / name).is_file():
-            raise InputError(f"{folder}: no {name}, expected a word-vector folder; fetch it again")
+            raise InputError(f"{folder}: no {name}; fetch it again")
     vectors = read_tensors(folder / VECTORS).get("vectors")
     if vectors is None or vectors.dim() != 2 or not vectors.is_floating_point() or not vectors.numel():
         raise InputError(f"{folder / VECTORS}: needs a tensor `vectors` [V, width] of floats")

@@ -33,7 +33,7 @@ WITH_DENSE = {
     **{("sct", label): "Tanh" for label in ("second-stage", "joint")},
     **{("whitening", label): "Identity" for label in ("whiten", "whiten-8", "centre")},
 }
-"""The samples whose exported encoder has a dense layer, and what follows it."""
+"""The samples whose exported encoder has a dense layer, with its activation."""
 
 OWN_DROPOUT = {("consert", label): 0.0 for label in ("released", "paper", "cutoffs", "none-none")}
 """Samples whose exported configuration states a dropout of theirs."""

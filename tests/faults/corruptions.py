@@ -68,7 +68,7 @@ SHAPES: dict[str, Callable[[Path], None]] = {
     "a pipe": make_pipe,
     "a loop of links": make_loop,
 }
-"""Damage after which a file can never be read as what it was, whatever it was."""
+"""Damage that makes any file unreadable."""
 
 
 class StillWaiting(BaseException):

@@ -48,7 +48,7 @@ def left(project: Path) -> dict[str, Any]:
 
 
 def train_with(project: Path, block: str, **settings: Any) -> dict[str, Any]:
-    """Writes settings into the plan's run, trains it and returns what was there before."""
+    """Writes settings into the plan's run, trains it and returns the previous files."""
     path = project / "params.yaml"
     params = load_yaml(path.read_text())
     params["runs"][RUN][block] |= settings

@@ -17,7 +17,7 @@ LINES = tuple(command_lines())
 SAMPLE = 61
 """One line in so many is tried in the default run."""
 MAY_FIND = ("check", "compare", "data", "report", "launch")
-"""Commands that end with 1 where what they check is not well."""
+"""Commands that end with 1 if their check fails."""
 
 
 @pytest.fixture(scope="module")

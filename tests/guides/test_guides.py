@@ -181,7 +181,7 @@ from harness.report.pages.content import Page, Report
 
 
 def toy_values(report: Report) -> dict[str, str]:
-    """Returns what the template shows."""
+    """Returns the values of the template."""
     return {"greeting": f"hello {report.code}"}
 
 

@@ -154,7 +154,7 @@ def test_an_interrupt_names_what_goes_on_where_something_does(
 
 
 def processor_seconds(*words: str) -> tuple[float, str]:
-    """Returns the processor time of a command, interpreter included, and what it prints."""
+    """Returns the processor time of a command, interpreter included, and its output."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(
         [sys.executable, "-m", "harness.cli", *words], cwd=ROOT, capture_output=True, text=True, check=True

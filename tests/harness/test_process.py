@@ -181,7 +181,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 
 
 def numbers(program: str, *words: str) -> list[float]:
-    """Returns the numbers that a program prints in a process of its own, with glibc as it is by default."""
+    """Returns the numbers that a program prints in a separate process, with default settings of glibc."""
     plain = {name: value for name, value in os.environ.items() if name not in DECIDED}
     command = [sys.executable, "-c", program, *words]
     done = subprocess.run(command, env=plain, capture_output=True, text=True, check=True)

@@ -51,7 +51,7 @@ SIZES = {
     "last_layer": 2,
     "max_length": 24,
 }
-"""Sizes of a configuration that are limited to what the tiny backbone and corpus have."""
+"""Sizes of a configuration that are limited by the tiny backbone and corpus."""
 SHORT = {"save_every": 100, "learning_rate": 1.0e-3, "batch_size": BATCH, "eval_every": 2}
 PARENTS = {
     None: "corpora/words",
@@ -61,7 +61,7 @@ PARENTS = {
 }
 ROLES = "roles.tsv"
 PRESETS = ("released", "paper")
-"""Variants of a system that are what the code does, or what the text says."""
+"""Variants of a system that follow the code, or the text."""
 SMALL = ("small", "small-paper", "mirror")
 """Recipes of plans that a laptop trains."""
 OTHERS = {"backbones", "seeds", "start", "preset", "no_verdict", "parent", "corpus"}
@@ -263,7 +263,7 @@ def measure(run: Run, state: Path) -> dict[str, list[float]]:
 
 
 def main() -> None:
-    """Writes reference.json; with `--missing` what is on record stays, and what is new is measured."""
+    """Writes reference.json; `--missing` measures only new runs and keeps the recorded ones."""
     actual = covering()
     known = json.loads(KNOWN.read_text(encoding="utf-8")) if "--missing" in sys.argv[1:] else {}
     numbers = {name: known[name] for name in actual if name in known}

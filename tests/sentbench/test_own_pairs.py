@@ -127,7 +127,7 @@ def test_wrong_files_are_refused_in_one_line(
 
 
 def test_a_file_of_an_included_folder_is_a_source_and_a_task(tmp_path: Path, file: Path) -> None:
-    """In a process of its own, for what it includes stays; before and after the tasks were first read."""
+    """In a separate process, because included folders stay; before and after the tasks were first read."""
     own, empty = tmp_path / "own", tmp_path / "empty"
     (own / "pairs").mkdir(parents=True)
     empty.mkdir()

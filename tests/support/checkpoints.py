@@ -95,7 +95,7 @@ def write_byte_pairs(folder: Path) -> Path:
 
 
 def safetensors(weights: dict[str, Any]) -> bytes:
-    """Returns the weights as the bytes of a safetensors file, each tensor with bytes of its own."""
+    """Returns the weights as the bytes of a safetensors file, each tensor with separate bytes."""
     return save({name: value.contiguous().clone() for name, value in weights.items()}, {"format": "pt"})
 
 

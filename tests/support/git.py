@@ -5,7 +5,7 @@ from pathlib import Path
 
 
 def git(folder: Path, *words: str) -> str:
-    """Runs git in a folder and returns what it prints."""
+    """Runs git in a folder and returns its output."""
     command = ["git", "-c", "user.name=a", "-c", "user.email=a@b.c", *words]
     return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout
 

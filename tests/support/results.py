@@ -11,7 +11,8 @@ SCORE = {**NAME, "value": 0.75, "n": 9}
 
 
 def raw_result(key: str = "simcse__tiny__s0", scores: Any = None, **changes: Any) -> dict[str, Any]:
-    """Returns a result with these scores, else SCORE; `changes` are of its record or provenance, by name."""
+    """Returns a result with these scores, by default SCORE; `changes` are of its record or provenance, by
+    name."""
     raw: dict[str, Any] = {
         "schema": 1,
         "run": {

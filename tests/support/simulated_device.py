@@ -97,7 +97,7 @@ class _Everywhere(TorchDispatchMode):
 
 
 class _HalfPrecision(TorchFunctionMode):
-    """Autocast to bf16 on the GPU, as torch's lists for CUDA have it for what this project calls."""
+    """Autocast to bf16 on the GPU, by torch's lists for CUDA for the operators of this project."""
 
     half: ClassVar = {"linear", "matmul", "__matmul__", "mm", "bmm", "addmm", "baddbmm", "einsum", ATTENTION}
     full: ClassVar = {

@@ -41,7 +41,7 @@ class ToyEncoder(nn.Module):
 
 
 class ToyNetworks:
-    """Hands out the toy's encoder, as `Networks` hands out those of a backbone."""
+    """Provides the toy's encoder, like `Networks` for a backbone."""
 
     new_encoder = ToyEncoder
 
@@ -72,7 +72,7 @@ def toy_trainer(
     seconds_between: float = 0.0,
     **train: Any,
 ) -> Trainer:
-    """Returns a trainer of a toy whose dev score after so many steps is `scores[steps]`, else 0.
+    """Returns a trainer of a toy whose dev score after that many steps is `scores[steps]`, otherwise 0.
 
     start: seed of the weights, which a run that goes on must not depend on.
     """

@@ -76,7 +76,7 @@ def _copied(view: Copy, rows: Columns, *, number: int, tool: Path) -> list[str]:
         if differ or len(rows) != len(source):
             first = differ[0] if differ else min(len(rows), len(source))
             raise InputError(
-                f"{tool}: its sentences differ from those of the origin, first at row {first}; "
+                f"{tool}: its sentences differ from the origin's, first at row {first}; "
                 "make both from one corpus"
             )
     return column_of(source, view.column, where=f"view {number}")

@@ -53,7 +53,7 @@ def test_a_table_asks_for_the_data_of_its_own_columns_and_a_recipe_for_all_of_it
 
 
 def test_runs_of_a_table_keep_every_task_whose_data_is_there_anyway() -> None:
-    """SICK-E reads the file of SICK-R; SNLI, the other task of its suite, has a file of its own."""
+    """SICK-E reads the file of SICK-R; SNLI, the other task of its suite, has a separate file."""
     params = resolve(load_recipes(), ["sct/table2"], seeds=1, tables=TABLES)
     tasks = params.runs["sct-bert-tiny__bert-tiny__s0"].tasks
     assert tasks == ["sts", "STSB-dev", "SICK-E"]

@@ -70,7 +70,7 @@ FAULTS = {
     "login page in place of the content": Case(Fault("page"), GOOD),
     "redirect of the content to a login page, always": Case(Fault("login", ALWAYS), BAD, "another page"),
 }
-"""What the server does wrong; the other three need a process of their own or a full disk."""
+"""Faults of the server; three others need a separate process or a full disk."""
 
 
 @pytest.fixture
@@ -108,7 +108,7 @@ def check_nothing_half_written() -> None:
 
 
 def check_the_same_command_goes_on(hub: Hub, left: int) -> None:
-    """Repeats the command without the fault; the hub sends no byte twice of what was left."""
+    """Repeats the command without the fault; the hub sends no kept byte again."""
     hub.faults.clear()
     hub.sent.clear()
     assert main(FETCH) == GOOD

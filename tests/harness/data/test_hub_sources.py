@@ -63,7 +63,7 @@ MODEL = {"kind": "backbone", "text": None, "rows": {"config.json": None, "model.
 
 
 def test_of_pickled_weights_the_tensors_are_fetched(server: Hub, declare: Declare) -> None:
-    """Two names of one tensor, as old checkpoints have them, become two tensors of their own."""
+    """Two names of one tensor, as old checkpoints have them, become two separate tensors."""
     import torch
     from safetensors.torch import load_file
 

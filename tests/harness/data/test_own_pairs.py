@@ -77,7 +77,7 @@ def test_columns_have_several_names_and_any_order(tmp_path: Path, names: list[st
 
 
 def test_a_quoted_field_of_a_tsv_is_unquoted_and_a_quotation_stays(tmp_path: Path) -> None:
-    """The first is what pandas writes of `"No," she said.`; the second is that text without quoting."""
+    """The first is the output of pandas for `"No," she said.`; the second is that text without quoting."""
     content = '"""No,"" she said."\t"No," she said.\t1\nsay "a"\t"\t2\n'
     assert read(tmp_path, "a.tsv", content) == [
         ScoredPair('"No," she said.', '"No," she said.', 1.0),
@@ -102,7 +102,7 @@ def test_scores_have_any_scale_and_form_and_pairs_without_one_are_left_out(tmp_p
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("a.txt", "", "expected a file of pairs that ends in .tsv, .csv, .jsonl, .json"),
+        ("a.txt", "", "the name of a file of pairs must end in .tsv, .csv, .jsonl, .json"),
         ("a.tsv", "", "line 1 has nothing; expected columns sentence1"),
         ("a.tsv", "a\tb\tc\n", "line 1 has a, b, c; expected columns sentence1"),
         ("a.tsv", tsv(TABLE) + "a\tb\n", "line 5 has 2 columns, expected 3 as line 1"),

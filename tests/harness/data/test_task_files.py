@@ -52,7 +52,7 @@ PARTS = {
     "SICK-E": {"train": "SICK_train.txt", "dev": "SICK_trial.txt", "test": "SICK_test_annotated.txt"},
     "SNLI": {part: part for part in ("train", "dev", "test")},
 }
-"""Reader -> each part and what the small layouts write at the start of its texts: part or file."""
+"""Reader -> each part and the prefix of its texts in the small layouts: part or file."""
 
 
 @pytest.mark.parametrize("name", PARTS)
@@ -100,7 +100,7 @@ BAD_LINES = [
     ("CR", "custrev.neg", None, "custrev.neg is empty"),
     ("SNLI", "s2.test", "one\ntwo", "have 60, 61 and 60 lines; expected equal counts"),
 ]
-"""Reader, file, what takes the place of its first line (None: of all), and what is said of it."""
+"""Reader, file, replacement of its first line (None: of all), and the message."""
 
 
 @pytest.mark.parametrize(("name", "file", "text", "message"), BAD_LINES)

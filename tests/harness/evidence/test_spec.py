@@ -87,7 +87,7 @@ def test_a_column_gives_what_a_row_leaves_out_and_a_cell_goes_first() -> None:
     [
         (changed(columns=[{"key": "STS12", "task": "STS21"}]), "unknown task in table toy 'STS21'"),
         (changed_row(run="pcl@bert-base"), "unknown backbone of pcl in table toy 'bert-base'"),
-        (changed_row(run="pcl"), "run has no backbone, expected both; write `run: SYSTEM@BACKBONE`"),
+        (changed_row(run="pcl"), "run has no backbone; write `run: SYSTEM@BACKBONE`"),
         (changed_row(cells={"STS12": {"published": "plc"}}), "unknown published row of pcl/table3 'plc'"),
         (changed(published=None), "add `published` on top"),
         (changed(scale=1.0), "scale 1.0, pcl/table3 prints 100.0"),

@@ -1,4 +1,4 @@
-"""The store of embeddings: bytes, precision, memory, what is refused, and copies that outlive a store."""
+"""The store of embeddings: bytes, precision, memory, refusals, and cached copies."""
 
 import os
 import tracemalloc

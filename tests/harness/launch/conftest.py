@@ -1,4 +1,4 @@
-"""A toy pipeline in the current folder, and launches as processes of their own."""
+"""A toy pipeline in the current folder, and launches as separate processes."""
 
 import subprocess
 from collections.abc import Callable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Stages as Slurm jobs, with submitit's own mock of a cluster; this process runs what a job would run."""
+"""Stages as Slurm jobs, with submitit's mock of a cluster; this process runs the jobs' commands."""
 
 from collections.abc import Callable, Iterator
 from functools import partial

@@ -1,4 +1,4 @@
-"""Pictures show the data: values are read back from the SVG by its axis, sentences hold for what is drawn."""
+"""Pictures show the data: values are read back from the SVG by its axis, sentences agree with the drawing."""
 
 import csv
 import io

@@ -76,7 +76,7 @@ PLACES = {"≈": "inside", "≲": "at the edge", "≳": "at the edge", "↓": "o
 
 
 def faults(sentence: str, cell: ShownCell, actual: Verification) -> list[str]:
-    """Returns what a sentence with both answers says otherwise than the cell."""
+    """Returns the contradictions between a sentence with both answers and the cell."""
     level, draw = re.split("; the number is |; too few|draw +", sentence, maxsplit=1)
     said = set(re.findall("lower|higher", level))
     wrong = [f"{side}, cell {cell.glyph}" for side in said if side != side_of(cell, actual)]
@@ -92,7 +92,7 @@ def answer_of(actual: Verification) -> Answer:
 
 
 def all_faults() -> list[str]:
-    """Returns what text, lists, details and first screen say of any number otherwise than its cell."""
+    """Returns the contradictions of text, lists, details and first screen with the cell of any number."""
     wrong = []
     for actual in judged():
         cell, _ = cell_of(actual)
@@ -106,7 +106,7 @@ def all_faults() -> list[str]:
 
 
 def first_screen_faults(says: str, cell: ShownCell, actual: Verification) -> list[str]:
-    """Returns what the first line of the site says of a number otherwise than its cell."""
+    """Returns the contradictions between the first line of the site and the cell of a number."""
     wrong = []
     place = PLACES.get(cell.glyph[-1], "")
     beside = {"lower": "above", "higher": "below"}[side_of(cell, actual)]

@@ -165,7 +165,7 @@ def test_a_second_evaluation_of_an_unchanged_checkpoint_encodes_nothing(
 
 
 def run_of(folder: Path) -> Any:
-    """Writes next to a checkpoint what training says of it; returns a plan that holds this one run."""
+    """Writes the training's record next to a checkpoint; returns a plan with only this run."""
     named = dict.fromkeys(("id", "variant", "backbone", "recipe", "identity"), "made-up")
     named["method"] = "simcse"  # its code is hashed
     selection = dict.fromkeys(("best_step", "last_step"), 1) | dict.fromkeys(
@@ -183,7 +183,7 @@ def run_of(folder: Path) -> Any:
 def test_a_run_whose_outputs_the_pipeline_deleted_is_evaluated_again_without_its_model(
     workplace: Path, encoded: list[str], printed: Callable[..., str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Best and last weights, to the same bytes; damaged vectors and those of other texts are not used."""
+    """Best and last weights, to the same bytes; damaged vectors and vectors of other texts are not used."""
     folder = checkpoint(workplace / "made-up")
     checkpoint(folder / "last", seed=1)
     plan = run_of(folder)

@@ -52,7 +52,7 @@ def identity(params: Params) -> str:
 
 
 def test_another_encoder_in_the_same_folder_is_refused_until_the_stage_runs_again(project: Path) -> None:
-    """The released cache of SCT is keyed by a file name; ours by the bytes of what made the vectors."""
+    """The released cache of SCT is keyed by a file name; ours by the bytes of the encoder and corpus."""
     before, named = np.load(TEACHER / "vectors.npy"), identity(planned())
     shutil.rmtree("backbones/model")
     tiny.write_backbone(project / "backbones/model", seed=1)

@@ -75,7 +75,8 @@ def test_tied_metrics_are_the_mean_over_all_orders(seed: int) -> None:
 
 @pytest.mark.parametrize(("apart", "average"), [(3e-13, 0.75), (3e-12, 0.5)])
 def test_similarities_are_tied_up_to_the_twelfth_decimal(apart: float, average: float) -> None:
-    """The relevant candidate is the lower one by `apart`: tied it is first half the time, else second."""
+    """The relevant candidate is the lower one by `apart`: tied it is first half the time, otherwise
+    second."""
     assert ranking_metrics(np.array([0.5, 0.5 + apart]), query(1, 0))[0] == pytest.approx(average)
 
 

@@ -21,7 +21,7 @@ SPLITS = {
 
 
 class Compass:
-    """An encoder that gives a text the direction in its name, and notes what it is asked for."""
+    """An encoder that maps a text to the direction in its name, and records the texts."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []

@@ -87,7 +87,7 @@ def product(weight: Tensor, x: list[Tensor]) -> list[Tensor]:
 def slow(made: CouplingFlow, given: Tensor, orders: dict[tuple[int, int], list[int]]) -> Tensor:
     """One vector at a time and one channel at a time, by the formulas of the specification.
 
-    orders: (level, step) -> which channel stands at each place behind the permutation; else reversed.
+    orders: (level, step) -> channel at each position after the permutation; by default reversed.
     """
     latents = []
     for row in given:

@@ -21,7 +21,7 @@ PIECES = {
     "12,345.67 %%%": "1 2 , 3 4 5 . 6 7 Ġ % % %",
     "": "",
 }
-"""Text -> what the slow tokenizer of transformers 4.57 makes of it; the mask takes in the space before it."""
+"""Text -> tokens of the slow tokenizer of transformers 4.57; the mask includes the space before it."""
 
 
 @pytest.fixture(scope="module")

@@ -47,7 +47,7 @@ def test_permuted_gives_each_sentence_the_second_view_of_the_row_before(backbone
 
 
 class Plain(Method):
-    """A loss that compares two views of its own."""
+    """A loss that compares two views."""
 
     def loss(self, batch: Batch) -> Loss:
         first, second = self.encoder(batch["anchor"]), self.encoder(batch["anchor"])

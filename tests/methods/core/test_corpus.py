@@ -17,7 +17,7 @@ ROWS = [Row(7, "the man runs", ("a cat", "two dog")), Row(2, "a big river", ("th
 
 @pytest.fixture
 def encoder(backbone: Path, tmp_path: Path) -> SentenceEncoder:
-    """An encoder that keeps what it tokenises."""
+    """An encoder with a cache of tokenised corpora."""
     made = tiny.sentence_encoder(backbone)
     made.piece_folder = tmp_path / "pieces"
     return made

@@ -1,4 +1,4 @@
-"""Dropout: rates set for good or for one pass, what masks keep, and gradients through the same masks."""
+"""Dropout: permanent and temporary rates, kept elements, and gradients through the same masks."""
 
 from pathlib import Path
 

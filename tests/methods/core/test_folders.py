@@ -54,7 +54,7 @@ def new_names(folder: Path) -> None:
 
 
 def move_network(folder: Path) -> None:
-    """Puts network and tokenizer into a folder of their own, as the first releases did."""
+    """Puts network and tokenizer into a separate folder, as in the first releases."""
     (folder / "0_Transformer").mkdir()
     for path in [path for path in folder.iterdir() if path.is_file() and path.name != "modules.json"]:
         path.rename(folder / "0_Transformer" / path.name)

@@ -126,7 +126,7 @@ def test_word_pieces_beside_a_family_of_byte_pairs_are_read_as_the_file_has_them
 
 
 def libraries_families() -> list[str]:
-    """Returns what transformers lists as masked models, and sentence-transformers as encoders."""
+    """Returns the masked models that transformers lists, and the encoders of sentence-transformers."""
     from sentence_transformers.base.modules import transformer
     from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES as MASKED
 

@@ -41,7 +41,7 @@ def test_tokens_are_lower_cased_words_without_accents_and_rare_words_are_unknown
 
 
 def test_a_layer_starts_as_the_identity_whatever_it_attends_to() -> None:
-    """Other queries, keys, values and inner weights change nothing: what they lead to has weight zero."""
+    """Other queries, keys, values and inner weights have no effect: their outputs have weight zero."""
     encoder, texts = built(), ["the cat", "sat ."]
     before = encoder.encode(texts)
     (layer,) = encoder.backbone.encoder.layer  # type: ignore[union-attr, misc]

@@ -1,4 +1,4 @@
-"""DCLR's other presets: complements, cutoffs, weights of its own, distillation; bad settings."""
+"""DCLR's other presets: complements, cutoffs, self-weights, distillation; bad settings."""
 
 from pathlib import Path
 from unittest.mock import patch
@@ -96,7 +96,7 @@ def test_a_complement_with_another_vocabulary_is_refused(build: Build, tmp_path:
     other = tiny.write_backbone(tmp_path)
     tokenizer = (other / "tokenizer.json").read_text(encoding="utf-8")
     (other / "tokenizer.json").write_text(tokenizer.replace('"river"', '"riverbed"'), encoding="utf-8")
-    with pytest.raises(InputError, match="word pieces differ"):
+    with pytest.raises(InputError, match="the parent's tokenizer differs"):
         build({**PAPER, "complement_vector": "cls"}, parent=other)
 
 

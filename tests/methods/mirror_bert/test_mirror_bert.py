@@ -134,5 +134,5 @@ def test_heads_are_dropped_in_the_librarys_pass_and_in_ours_alike(backbone: Path
 
 
 def test_drophead_is_refused_where_the_layers_are_not_known() -> None:
-    with pytest.raises(InputError, match="drophead in Linear, expected a BERT or RoBERTa"):
+    with pytest.raises(InputError, match="drophead needs a BERT or RoBERTa, not a Linear"):
         add_drop_head(torch.nn.Linear(2, 2), 0.2, when_none="redraw")

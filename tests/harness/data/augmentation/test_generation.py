@@ -52,7 +52,7 @@ def test_batched_beam_search_equals_one_text_at_a_time(folders: dict[str, Path])
 def test_every_setting_of_a_view_reaches_the_model(
     folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each field changes what `generate` is called with, or what comes out; null is the folder's own."""
+    """Each field changes the arguments of `generate` or its output; null is the folder's value."""
     asked: list[dict[str, str]] = []
 
     def observed(**changes: Any) -> list[object]:
