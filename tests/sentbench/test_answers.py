@@ -38,8 +38,8 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "dictionary": (lambda: {"dense_vecs": ROWS, "lexical_weights": []}, "dense_vecs, lexical_weights"),
     "masked array": (lambda: np.ma.masked_less(ROWS, 0), "masked numbers"),
     "tensor without numbers": (lambda: TENSOR.to("meta"), "not an array"),
-    "truths": (lambda: ROWS > 0, "no array of numbers"),
-    "nothing": (lambda: None, "no array of numbers"),
+    "truths": (lambda: ROWS > 0, "expected an array of numbers"),
+    "nothing": (lambda: None, "expected an array of numbers"),
 }
 
 
@@ -120,7 +120,7 @@ def test_quantised_numbers_are_read_with_a_warning_and_packed_bits_are_refused(p
         return
     with pytest.raises(sentbench.InputError, match=f"precision `{precision}`") as told:
         sentbench.encode(lambda _: packed, texts)
-    advice = str(told.value).split("expected numbers: ")[1]
+    advice = str(told.value).split("unpack them: ")[1]
     unpacked = eval(advice, {"np": np, "vectors": np.asarray(packed)})
     assert np.array_equal(unpacked, many > 0)
 

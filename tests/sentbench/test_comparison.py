@@ -109,6 +109,6 @@ def test_a_plot_has_every_difference_at_its_place_with_its_interval(empty: Path)
     assert Path("a.svg").read_text() == picture == picture._repr_svg_()
     assert picture.startswith("<svg")
     Path("notes.txt").write_text("mine")
-    with pytest.raises(sentbench.InputError, match=r"notes.txt: holds something else than a drawing"):
+    with pytest.raises(sentbench.InputError, match=r"notes.txt: exists and is not a drawing"):
         comparison.plot("notes.txt")
     assert Path("notes.txt").read_text() == "mine"

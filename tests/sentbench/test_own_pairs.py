@@ -216,7 +216,7 @@ def test_the_note_names_own_pairs_however_they_are_given() -> None:
     ("options", "said"),
     [
         ({"batch_size": 0}, "batch_size is 0, expected an integer from 1"),
-        ({"batch_size": 8}, "takes no batch_size"),
+        ({"batch_size": 8}, "has no batch_size"),
         ({"include": "nowhere"}, "nowhere: no such folder"),
     ],
 )

@@ -190,7 +190,7 @@ LOSS, GRADIENT, PURE, SEED, RESUME, STATE, *_ = LAWS
     [
         (changed("info_nce(first, second", "0 / 0 * info_nce(first, second"), LOSS, "toy.py:25: Zero"),
         (changed("info_nce(first, second", "float('nan') * info_nce(first, second"), LOSS, "is nan before"),
-        (changed("Loss(info_nce", "Loss(torch.ones(2) * info_nce"), LOSS, "shape [2], expected one number"),
+        (changed("Loss(info_nce", "Loss(torch.ones(2) * info_nce"), LOSS, "shape [2]; return its mean"),
         (changed(RETURN, "        return Loss((first @ second.T).mean(), {})"), LOSS, "torch.bfloat16"),
         (changed("info_nce(first, second", "info_nce(first.detach(), second.detach()"), GRADIENT, "no graph"),
         (changed("self.head(self.encoder(tokens))", "self.head(self.encoder(tokens).detach())"), GRADIENT,
@@ -218,7 +218,7 @@ def test_a_law_that_does_not_hold_says_what_the_author_sees(
         (SAME, ["--against", "pcl2"], "did you mean pcl, dclr?"),
         (SAME, ["--out", "."], "contains other files"),
         (SAME.replace("float = 0.05", "float\n    margin: float"), [], "no value of temperature, margin"),
-        (SAME.replace("class MyCSE(Method)", "class MyCSE"), [], "mycse.py: defines no method"),
+        (SAME.replace("class MyCSE(Method)", "class MyCSE"), [], "mycse.py: must define exactly one"),
         (SAME.replace("import torch\n", "import torhc\n"), [], "mycse.py:3: ModuleNotFoundError"),
     ],
 )

@@ -108,6 +108,6 @@ def test_what_is_no_revision_of_the_hub_is_refused_before_it_becomes_a_path(
     saved: Path, server: Hub, revision: str
 ) -> None:
     server.add("lab/model", folder_bytes(saved), names=("main", revision))
-    with pytest.raises(InputError, match=r"behind @"):
+    with pytest.raises(InputError, match=r"after @"):
         model_folder(f"lab/model@{revision}")
     assert not server.requests

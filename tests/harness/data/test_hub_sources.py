@@ -113,7 +113,7 @@ def test_a_pickle_of_anything_but_tensors_is_refused_and_not_opened(
         request.getfixturevalue("pickles_read_here")
     server.add("some/model", {"config.json": b"{}", "pytorch_model.bin": pickled(value)}, commit=COMMIT)
     declare({"hub": {"repo": "some/model", "repo_type": "model", "revision": "main"}}, **MODEL)
-    with pytest.raises(InputError, match=rf"{COMMIT}/pytorch_model\.bin: .* tensors alone"):
+    with pytest.raises(InputError, match=rf"{COMMIT}/pytorch_model\.bin: .* pin a revision"):
         fetch("tiny", Path("data"))
     assert not (place / "opened").exists()
     assert not list(place.rglob("model.safetensors"))

@@ -98,7 +98,7 @@ BAD_LINES = [
     ("AskUbuntu", "test.txt", f"1000\t2001\t{IDS}\t{SCORES}", "line 1: 2001 is similar but not a candidate"),
     ("AskUbuntu", "test.txt", f"1000\t1001\t{IDS}\t1 2", "line 1 has 2 BM25 scores for 20 candidates"),
     ("CR", "custrev.neg", None, "custrev.neg is empty"),
-    ("SNLI", "s2.test", "one\ntwo", "have 60, 61 and 60 lines; expected equal counts"),
+    ("SNLI", "s2.test", "one\ntwo", "have 60, 61 and 60 lines; fetch the data set again"),
 ]
 """Reader, file, replacement of its first line (None: of all), and the message."""
 

@@ -74,15 +74,15 @@ def test_a_study_reads_the_numbers_of_its_published_table(tmp_path: Path, publis
     [
         ({"scores": {}}, "no number, expected `scores` or `reported`"),
         ({"scores": {"Mean": 75.0}}, "column 'Mean', expected one of STS12"),
-        ({"scores": {"Avg": {"n": 5}}}, "a summary without mean and sd"),
+        ({"scores": {"Avg": {"n": 5}}}, "a summary needs a mean or an sd"),
         ({"scores": {"Avg": {"low": 76.0, "high": 75.0}}}, "low 76.0 is not below high 75.0"),
-        ({"scores": {"Avg": {"mean": 75.0, "low": 74.0}}}, "a summary without n"),
+        ({"scores": {"Avg": {"mean": 75.0, "low": 74.0}}}, "a summary needs n"),
         ({"kind": "other-recipe"}, "expected `differs` for another recipe and only there"),
         ({"differs": "data"}, "expected `differs` for another recipe and only there"),
         ({"settings": {"seeds": [1, 2]}, "scores": {"Avg": [1.0, 2.0, 3.0]}}, "3 values, expected 2"),
         ({"reported": {"table": "pcl/table2", "columns": ["Mean"]}}, "unknown column of pcl/table2"),
         ({"reported": {"table": "pcl/table2", "columns": ["Avg"]}}, "Avg both reported and stated"),
-        ({"repeats": ["Avg"]}, "no other study has it"),
+        ({"repeats": ["Avg"]}, "in no other study"),
     ],
 )
 def test_a_faulty_study_is_one_line(

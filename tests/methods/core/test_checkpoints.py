@@ -131,7 +131,7 @@ def test_code_of_a_folder_is_not_run(plain: Path) -> None:
     config = json.loads((plain / "config.json").read_text())
     code = {"AutoConfig": "evil.Config", "AutoModel": "evil.Model"}
     (plain / "config.json").write_text(json.dumps({**config, "model_type": "of-its-own", "auto_map": code}))
-    with pytest.raises(InputError, match="brings Python code"):
+    with pytest.raises(InputError, match="contains Python code"):
         vectors(plain)
     (plain / "config.json").write_text(json.dumps({**config, "auto_map": code}))
     vectors(plain)  # a family that transformers has: its own code reads the folder

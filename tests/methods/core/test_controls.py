@@ -85,7 +85,7 @@ def test_any_loss_has_a_negated_control(backbone: Path) -> None:
 def test_a_loss_without_two_views_has_no_permuted_control(backbone: Path) -> None:
     with pytest.raises(InputError, match="needs `vectors"):
         built(Plain, backbone, "permuted")
-    for kind, told in ((Unread, "does not read"), (Single, "two views of equal shape")):
+    for kind, told in ((Unread, "needs a `loss` that reads"), (Single, "two views of equal shape")):
         control = built(kind, backbone, "permuted")
         with pytest.raises(InputError, match=told):
             control.loss(tiny.batch_of(control))

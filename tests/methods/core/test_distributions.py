@@ -138,7 +138,7 @@ def test_picking_the_own_key_is_info_nce_with_a_queue(
 
 def test_keys_that_require_a_gradient_are_refused() -> None:
     r, z = vectors(ROWS, 1).requires_grad_(), vectors(ROWS, 2)
-    with pytest.raises(ValueError, match="requires a gradient"):
+    with pytest.raises(ValueError, match="must be constants"):
         matched(z, r, [r.detach()])
-    with pytest.raises(ValueError, match="requires a gradient"):
+    with pytest.raises(ValueError, match="must be constants"):
         pick_among_keys(z, [r], temperature=0.1)

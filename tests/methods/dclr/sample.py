@@ -59,7 +59,7 @@ SAMPLES = [
 
 REFUSED = [
     ({"threshold": None}, "expected a number with weights"),
-    ({"weights_from": "none"}, "null where there are none"),
+    ({"weights_from": "none"}, "null without"),
     ({"positive": "token-cutoff"}, "expected a number for a cutoff"),
-    ({"cutoff_rate": 0.2}, "null for other positives"),
+    ({"cutoff_rate": 0.2}, "null otherwise"),
 ]

@@ -34,5 +34,5 @@ def test_a_folder_whose_vocabulary_is_short_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_transformer_as_backbone_is_refused(backbone: Path) -> None:
-    with pytest.raises(InputError, match="is a transformer, glove expects word vectors"):
+    with pytest.raises(InputError, match="is a transformer; use a glove"):
         tiny.build(SAMPLES[0], backbone, parent=None)

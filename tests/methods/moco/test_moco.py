@@ -138,5 +138,5 @@ def test_roles_without_file_and_without_tagger_name_the_two_ways_in(
     backbone: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "hanlp", None)
-    with pytest.raises(InputError, match=r"needs HanLP, which is not installed; install .* role_file"):
+    with pytest.raises(InputError, match=r"needs HanLP .*role_file"):
         build(backbone, key_view="roles")

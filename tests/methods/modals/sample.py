@@ -13,6 +13,6 @@ SAMPLES = [
 ]
 
 REFUSED = [
-    ({"directions": 4}, "directions go with positive: pca-jittering"),
-    ({"positive": "pca-jittering"}, "directions go with positive: pca-jittering"),
+    ({"directions": 4}, "`directions` must be set exactly with `positive: pca-jittering`"),
+    ({"positive": "pca-jittering"}, "`directions` must be set exactly with `positive: pca-jittering`"),
 ]

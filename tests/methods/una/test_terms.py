@@ -117,7 +117,7 @@ def test_augmentations_count_as_documents_and_get_no_scores() -> None:
 
 @pytest.mark.parametrize("texts", [["a b", "b a"], ["", ""]])
 def test_a_corpus_without_differences_is_refused(texts: list[str]) -> None:
-    with pytest.raises(InputError, match="train on a larger corpus"):
+    with pytest.raises(InputError, match="use a larger corpus"):
         counted(texts)
 
 
