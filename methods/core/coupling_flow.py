@@ -113,8 +113,8 @@ class CouplingFlow(nn.Module):
         super().__init__()
         if settings.width % 2**settings.levels:
             raise InputError(
-                f"a flow of {settings.levels} levels on vectors of width {settings.width}: expected a "
-                f"width divisible by {2**settings.levels} divides; take fewer levels"
+                f"a flow of {settings.levels} levels needs a width divisible by "
+                f"{2**settings.levels}, not {settings.width}; use fewer levels"
             )
         self.settings = settings
         self.out_features = settings.width

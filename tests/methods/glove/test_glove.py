@@ -29,7 +29,7 @@ def test_unknown_words_are_left_out() -> None:
 def test_a_folder_whose_vocabulary_is_short_is_refused(tmp_path: Path) -> None:
     ENCODER.save(tmp_path)
     (tmp_path / "vocab.txt").write_text("cat\ndog\n")
-    with pytest.raises(InputError, match="2 words and 3 vectors"):
+    with pytest.raises(InputError, match="2 words but 3 vectors"):
         load_encoder(tmp_path)
 
 
