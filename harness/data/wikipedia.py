@@ -69,7 +69,7 @@ def sentences_of_dump(path: Path) -> Iterator[str]:
                     yield sentence
     except (EOFError, OSError, ElementTree.ParseError) as error:
         raise InputError(
-            f"{path.name}: not a complete Wikipedia dump ({error});  download it again"
+            f"{path.name}: not a complete Wikipedia dump ({error}); download it again"
         ) from None
 
 

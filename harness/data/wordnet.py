@@ -23,7 +23,7 @@ class WordNet:
         missing = [name for name in FILES if not (folder / name).is_file()]
         if missing:
             raise InputError(
-                f"{folder}: no {missing[0]}of WordNet 3.0; "
+                f"{folder}: no {missing[0]} of WordNet 3.0; "
                 "`apt-get install wordnet-base` installs them, then `sentbench data fetch wordnet`"
             )
         nltk.data.path.append(str(folder.resolve()))  # NLTK reads only from registered folders
