@@ -68,9 +68,7 @@ def sentences_of_dump(path: Path) -> Iterator[str]:
                     seen.add(sentence)
                     yield sentence
     except (EOFError, OSError, ElementTree.ParseError) as error:
-        raise InputError(
-            f"{path.name}: not a complete Wikipedia dump ({error}); download it again"
-        ) from None
+        raise InputError(f"{path.name}: not a complete Wikipedia dump ({error}); download it again") from None
 
 
 def articles(path: Path) -> Iterator[str]:
