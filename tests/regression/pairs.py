@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from harness.compute.rows import read_rows
 from pydantic import ValidationError
 
+from harness.data.corpora import read_corpus
 from harness.io.files import write_text
 from methods.core.errors import InputError
 from methods.registry import METHODS, load_method
@@ -168,7 +168,7 @@ def measure(method: str, config: Mapping[str, Any]) -> dict[str, float] | None:
     sample = tiny.Sample(method, "pairs", config)
     try:
         made = tiny.build(sample, Path("backbones/bert"), parent=parent, pooling=pooling).train()
-        rows = made.prepare(read_rows(Path("corpora/words"), share=1.0, seed=1))
+        rows = made.prepare(read_corpus(Path("corpora/words")))
         return _two_steps(made, rows)
     except InputError:
         return None
