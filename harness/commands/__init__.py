@@ -17,7 +17,7 @@ POOLINGS = ("cls", "mean", "first-last-avg", "static-last-avg", "last-two-avg", 
 """The poolings of `methods.core.reading`, copied because that module loads torch; a test compares them."""
 POOLING = {
     "choices": POOLINGS,
-    "help": "how token vectors become one; needed for a plain Hugging Face folder",
+    "help": "pooling of token vectors; required for a plain Hugging Face folder",
 }
 TEXT = {
     "choices": ["senteval", "raw"],

@@ -1,7 +1,7 @@
 """`sentbench check`: compare first losses and results with the committed ones.
 
-First losses name the runs whose training a change of the code changes, in seconds a run and without the
-training. Runs that pass them must have identical results, by the rule of harness/evidence/moved.py.
+First losses identify the runs whose training changed, in seconds per run and without training them. Runs that
+pass them must have identical results, by the rule of harness/evidence/moved.py.
 
 Example: `sentbench check --format github`
 """
@@ -44,7 +44,7 @@ ARGUMENTS = {
 
 @dataclass
 class Findings:
-    """Outcome of a check. problems: a line each. lines: further output; counts: for `--json`."""
+    """Outcome of a check. problems: one line each. lines: further output; counts: for `--json`."""
 
     problems: list[str] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
@@ -90,7 +90,7 @@ def measure(params: Params) -> int:
 
 
 def check_contributed(found: Findings) -> None:
-    """Validates the results that others contributed."""
+    """Validates contributed results."""
     contributed, refused = contributed_results(read_results(SCORES.glob("*.json")))
     found.problems += refused
     found.counts["contributed"] = len(contributed)
@@ -100,7 +100,7 @@ def check_contributed(found: Findings) -> None:
 def check_losses(found: Findings, params: Params) -> dict[str, Answer]:
     """Returns the answer of every run's first losses.
 
-    Problems are losses that are not identical (in native arithmetic: that moved) and runs without known
+    Problems are losses that are not identical (in native arithmetic: moved losses) and runs without known
     losses.
     """
     known, keys, exact = read_losses(FIRST_LOSSES), measured_runs(params), is_exact()
@@ -126,7 +126,7 @@ def numbers(losses: Sequence[float]) -> str:
 
 
 def scoring_problems() -> list[str]:
-    """Returns one line for each encoder of known score whose score differs from theory."""
+    """Returns one line for each encoder with a known score whose score differs from theory."""
     from harness.check.sanity import problems_of
     from harness.tasks.registry import build_tasks
 
@@ -170,7 +170,7 @@ def not_identical(
     here: Mapping[str, ResultFile],
     losses: Mapping[str, Answer],
 ) -> list[str]:
-    """Returns a line for each run that passes its first losses and whose result is not identical.
+    """Returns a line for each run with passed first losses and a result that is not identical.
 
     losses: the measured ones; a run without training passes. Both sides have portable arithmetic.
     """

@@ -3,7 +3,7 @@
 Example: `sentbench compare simcse-small pcl-small --no-pairs`
 
 Systems and result files are compared over their seeds, models over the pairs of test sets, with intervals.
-Two states are git revisions or folders of scores; harness/evidence/moved.py says whether a score moved.
+Two states are git revisions or folders of scores; harness/evidence/moved.py classifies changed scores.
 """
 
 import argparse
@@ -41,7 +41,7 @@ ARGUMENTS = {
     },
     "--no-pairs": {
         "action": "store_true",
-        "help": "of systems: no intervals over pairs, so that stored vectors and data are not read",
+        "help": "of systems: no intervals over pairs, so stored vectors and data are not read",
     },
     "--fail-on": {
         "choices": FAILS,
@@ -187,7 +187,7 @@ def fails(move: Move, fail_on: str) -> bool:
 
 
 def annotated(moves: Sequence[Move], fail_on: str) -> list[str]:
-    """Returns an annotation for each score that moved or is gone, and the summary."""
+    """Returns an annotation for each moved or missing score, and the summary."""
     found = []
     for move in moves:
         if move.outcome not in ("moved", "removed"):

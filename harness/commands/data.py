@@ -10,9 +10,9 @@ from harness.errors import InputError
 from harness.paths import DATA, PARAMS, data_roots, is_project
 
 ACTIONS = (
-    "fetch: into the folder that SENTBENCH_DATA names, else into data, outside a project into the user's "
-    "cache; in a project data/NAME, which the pipeline reads, is a copy where the variable names another "
-    "folder; check: what was fetched; lock: keep what a source was on the hub"
+    "fetch: into the folder SENTBENCH_DATA, by default data, outside a project the user's cache; in a "
+    "project data/NAME, which the pipeline reads, is then a copy; check: verify fetched data; lock: pin "
+    "the fetched commit of hub sources"
 )
 CONTINUES = "the same command continues the download of a file of the hub"
 ARGUMENTS = {
@@ -31,7 +31,7 @@ def execute(arguments: argparse.Namespace) -> None:
     from harness.plan.entries import read_params
 
     if arguments.providers is not None and not name_list(arguments.providers):
-        raise InputError("--providers is empty, expected for example embedded,hub")
+        raise InputError("--providers is empty; give for example embedded,hub")
     if arguments.revision is not None and arguments.action in ("check", "lock"):
         raise InputError(f"data {arguments.action} does not take --revision")
     if arguments.revision is not None and "hub" not in name_list(arguments.providers or "hub"):

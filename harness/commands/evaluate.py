@@ -65,7 +65,7 @@ def execute(arguments: argparse.Namespace) -> None:
     compute_with(arguments.arithmetic or "native")
     output = check_file(arguments.out, keys=("model", "scores")) if arguments.out else None
     if arguments.batch_size is not None and arguments.batch_size < 1:
-        raise InputError(f"--batch-size {arguments.batch_size}: expected a whole number from 1")
+        raise InputError(f"--batch-size {arguments.batch_size}: expected an integer from 1")
     if arguments.batch_size is not None and arguments.from_store:
         raise InputError("--batch-size with --from-store: no text is encoded; drop one of the two")
     lines, bounds, note = scores_of(arguments)
@@ -87,7 +87,7 @@ def execute(arguments: argparse.Namespace) -> None:
 def scores_of(arguments: argparse.Namespace) -> tuple[list[ScoreLine], dict[str, Interval], str]:
     """Returns the scores of a folder's encoder, or of stored vectors, the intervals of averages, and a note.
 
-    The note says in which form the tasks' texts are.
+    The note states the text form of the tasks.
     """
     folder = arguments.folder
     if str(folder) == BM25 and not folder.exists():
@@ -116,7 +116,7 @@ def scores_of(arguments: argparse.Namespace) -> tuple[list[ScoreLine], dict[str,
 
 
 def text_note(tasks: Sequence[Task], text: str) -> str:
-    """Returns in which form the texts of tasks are: `text`, but a user's pairs as they are."""
+    """Describes the text form of tasks: `text`, or unchanged for custom pairs."""
     from harness.tasks.own_pairs import is_own
 
     own = [task.name for task in tasks if is_own(task)]

@@ -1,4 +1,4 @@
-"""`sentbench launch`: run the pipeline's stages side by side, here, on Ray or on Slurm.
+"""`sentbench launch`: run the pipeline's stages in parallel, on this machine, on Ray or on Slurm.
 
 Example: `sentbench launch --jobs 2`
 """
@@ -40,7 +40,11 @@ TYPICAL = {
 GPUS = (1, 8, 64)
 """Numbers of GPUs in the estimate: one, one machine, a cluster."""
 ARGUMENTS = {
-    "targets": {"nargs": "*", "metavar": "TARGET", "help": "stages, with all they need; else all stages"},
+    "targets": {
+        "nargs": "*",
+        "metavar": "TARGET",
+        "help": "stages, with their dependencies; default: all stages",
+    },
     "--on": {"choices": ["local", "ray", "slurm"], "default": "local", "help": "what runs the stages"},
     "--jobs": {"type": int, "metavar": "N", "help": "stages at once"},
     "--gpus-per-run": {"type": float, "metavar": "G", "help": "GPUs a stage takes: 0.5 is half a GPU"},
@@ -49,7 +53,7 @@ ARGUMENTS = {
         "type": int,
         "default": 5,
         "metavar": "N",
-        "help": "further attempts where the system ended a stage",
+        "help": "further attempts if the system ended a stage",
     },
     "--address": {"metavar": "A", "help": "of a Ray cluster, `auto` for the one of this machine"},
     "--slurm": {"default": "", "metavar": "NAME=VALUE,...", "help": "options of sbatch, time in minutes"},
@@ -60,7 +64,7 @@ ARGUMENTS = {
 def execute(arguments: argparse.Namespace) -> int:
     """Runs changed stages and records them as `dvc repro` does; returns 1 if a stage failed or was
     interrupted."""
-    compute_with("native")  # each command of a stage sets its own
+    compute_with("native")  # each stage's command sets its variables
     check_options(arguments)
     with open_pipeline(arguments.targets or None) as pipeline:
         if arguments.dry_run:

@@ -1,8 +1,8 @@
-"""What a launch loads once for all its stages, in the server that forks them (`harness.commands.preloaded`).
+"""Shared imports of a launch, loaded once in the server that forks its stages (`harness.commands.preloaded`).
 
-A stage that is forked then imports nothing, finds the code of all modules parsed and the plan read. What is
-kept is kept by the content of files, which every stage reads itself: an edit counts, and a stage whose code
-was edited starts as a new process (`harness.launch.worker`). Nothing here starts a thread or a GPU.
+A forked stage needs no imports, and has the parsed code of all modules and the plan. Caches are keyed by the
+content of files, which every stage reads itself, so edits count; a stage whose code was edited starts as a
+new process (`harness.launch.worker`). This module must not start threads or a GPU.
 """
 
 from contextlib import suppress
@@ -21,9 +21,9 @@ IMPORTED = (
 
 
 def load() -> None:
-    """Imports what the stages of the plan import, and reads and parses what all of them would.
+    """Imports the modules of the plan's stages, and reads and parses their common files.
 
-    An error, such as a module that does not compile, is left to the stage that meets it and reports it.
+    Errors, such as a module that does not compile, are left to the stages, which report them.
     """
     with suppress(Exception):
         include_all([])
@@ -34,7 +34,7 @@ def load() -> None:
 
 
 def prepare_models() -> None:
-    """Compiles the patterns by which transformers renames weights: a thousand, at the first model read."""
+    """Compiles transformers' thousand patterns for renaming weights, which the first model would compile."""
     from transformers.conversion_mapping import get_checkpoint_conversion_mapping
 
     get_checkpoint_conversion_mapping("bert")

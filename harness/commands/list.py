@@ -22,7 +22,7 @@ ARGUMENTS = {
 
 
 def execute(arguments: argparse.Namespace) -> None:
-    """Prints one line an entry, or one JSON list."""
+    """Prints one line per entry, or one JSON list."""
     entries = listing(arguments.what, coverage=arguments.coverage)
     if arguments.json:
         print(json.dumps(entries))

@@ -118,7 +118,7 @@ def run_folder(
 
 
 def hub_answers(seconds: float = 5.0) -> bool:
-    """Returns whether the hub, or the mirror of it that HF_ENDPOINT names, answers within this time."""
+    """Returns whether the hub, or its mirror HF_ENDPOINT, answers within this time."""
     address = os.environ.get("HF_ENDPOINT") or HUB
     try:
         with urlopen(Request(address, method="HEAD"), timeout=seconds):
@@ -130,7 +130,7 @@ def hub_answers(seconds: float = 5.0) -> bool:
 
 
 def mteb_identity(folder: Path, *, pooling: str | None = None) -> Identity:
-    """Returns the identity of a folder's encoder; equal for every copy of a run, whatever its name."""
+    """Returns the identity of a folder's encoder, equal for every copy of a run."""
     from harness.tasks.mteb_adapter import identity_of
 
     record, about = folder / RUN_RECORD, dict[str, Any]()
@@ -160,7 +160,7 @@ def encoder_sha256(folder: Path) -> str:
 
 
 def _copies(tasks: Sequence[str]) -> list[str]:
-    """Returns the tasks whose data the mirror holds, unless the order of providers asks the hub first."""
+    """Returns the tasks with data in the mirror, unless the hub precedes it in the order of providers."""
     from harness.data.download import provider_order
     from harness.data.providers import mirror_folder
     from harness.tasks.mteb_adapter import LOCAL_STS

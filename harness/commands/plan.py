@@ -43,10 +43,10 @@ ARGUMENTS = {
     "--backbone": {"action": "append", "help": "only these backbones (may be repeated)"},
     "--arithmetic": {
         "choices": ["portable", "native"],
-        "help": "in place of the recipes' own; portable: the same bits on every x86-64 processor",
+        "help": "overrides the recipes; portable: the same bits on every x86-64 processor",
     },
     "--gpu": {"metavar": "NAME", "help": "estimate GPU hours for this GPU: a100, h100, rtx4090"},
-    "--dry-run": {"action": "store_true", "help": "print what would run and write nothing"},
+    "--dry-run": {"action": "store_true", "help": "print the plan without writing it"},
     "--power": {"type": float, "metavar": "P", "help": "with --delta: propose seeds that show it"},
     "--delta": {"type": float, "metavar": "POINTS", "help": "the difference to be seen, in points"},
 }
@@ -103,8 +103,7 @@ def check_aim(power: float | None, delta: float | None) -> None:
 
 
 def describe(params: Params, times: StepTimes | None = None) -> str:
-    """Returns a line for each system, for teachers, data and total, for the basis of the estimates, and
-    for missing data."""
+    """Returns lines for each system, teachers, data and total, the basis of estimates, and missing data."""
     estimate = Estimate(params, times or read_step_times())
     found = systems(params, estimate)
     lines = [_line("system", "backbone", "runs", "done", "steps of batch", "GPU h", "core h", "disk")]
@@ -126,7 +125,7 @@ def describe(params: Params, times: StepTimes | None = None) -> str:
 
 
 def systems(params: Params, estimate: Estimate) -> list[PlannedSystem]:
-    """Returns the systems of a plan in its order; the cost is that of all their seeds."""
+    """Returns the systems of a plan in order; the cost includes all their seeds."""
     grouped: dict[tuple[str, str], dict[str, Run]] = {}
     for key, run in params.runs.items():
         grouped.setdefault((run.id, run.backbone_name), {})[key] = run
@@ -141,7 +140,7 @@ def systems(params: Params, estimate: Estimate) -> list[PlannedSystem]:
 
 
 def is_done(key: str, run: Run) -> bool:
-    """Returns whether there is a score of the run from its present recipe."""
+    """Returns whether the run has a score from its present recipe."""
     path = SCORES / f"{key}.json"
     if not os.path.lexists(path):
         return False

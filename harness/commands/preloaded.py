@@ -1,4 +1,4 @@
-"""Importing this module, as the server of a launch does, loads what stages need."""
+"""Importing this module, as in the server of a launch, loads the imports of stages."""
 
 from harness.commands.launch_server import load
 

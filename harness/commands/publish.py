@@ -37,7 +37,7 @@ ARGUMENTS = {
     "runs": {"nargs": "+", "metavar": "RUN", "help": "runs of one system, or the system for all"},
     "--out": {"type": Path, "metavar": "DIR", "help": "default: published/ and the first RUN"},
     "--to": {"metavar": "NAME/REPO", "help": "upload it to this repository of the hub"},
-    "--licence": {"help": "licence of the weights; default: that of the backbone's source"},
+    "--licence": {"help": "licence of the weights; default: of the backbone's source"},
 }
 
 
@@ -105,7 +105,7 @@ def runs_of(params: Params, names: Sequence[str]) -> list[str]:
     found = {(params.run(key).id, params.run(key).backbone_name) for key in keys}
     if len(found) != 1:
         shown = ", ".join(f"{system} on {backbone}" for system, backbone in sorted(found))
-        raise InputError(f"runs of {len(found)} systems ({shown}), expected one; publish each separately")
+        raise InputError(f"runs of {len(found)} systems ({shown}); publish each separately")
     return list(keys)
 
 

@@ -63,9 +63,9 @@ def on_hub(source: str) -> tuple[str | None, str | None]:
 
 
 def reported_values(system: str, backbone: str) -> dict[str, float]:
-    """Returns by task the value that the system's paper reports, x 100, if all of its tables agree. Rows of
-    other variants and measurements of other papers do not count. Values that others cite count only for a
-    system whose original paper is not declared.
+    """Returns the values of the system's paper by task, x 100, if all of its tables agree. Rows of other
+    variants and measurements of other papers do not count. Cited values count only for a system whose
+    original paper is not declared.
     """
     rows = [
         (row.source, column, round(100 * value / table.scale, 2))
@@ -175,7 +175,7 @@ def write_mteb(results: Sequence[ResultFile], folder: Path, out: Path) -> tuple[
 def mteb_scores(result: ResultFile) -> dict[str, dict[str, float]]:
     """Returns cosine_spearman and cosine_pearson of the best-dev weights by task, for tasks of mteb.
 
-    mteb scores raw text; results of other text forms have none of them.
+    mteb scores raw text, so results of other text forms have no such scores.
     """
     if result.provenance.text != "raw":
         return {}

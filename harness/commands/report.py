@@ -14,7 +14,7 @@ from harness.stages.report import report
 ARGUMENTS = {
     "--print": {
         "metavar": "TABLE",
-        "help": "print a table and write nothing",
+        "help": "print a table instead of writing the report",
     },
     "--strict": {"action": "store_true", "help": "fail if a cell is missing or a score is stale"},
 }

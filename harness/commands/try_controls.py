@@ -1,4 +1,4 @@
-"""What a trial is worth: the method against its own controls, on STS-B dev, which training has measured."""
+"""Sanity checks of a trial: the method against its controls, by STS-B dev scores of training."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,7 +17,7 @@ SAID: dict[Control, str] = {
 
 
 def controls_of(own: System, method: type[Method]) -> tuple[dict[str, System], list[str]]:
-    """Returns the controls of a method by what they are called, of the first seed; and what it lacks."""
+    """Returns the controls of a method by name, with the first seed, and notes on missing controls."""
     found, lacking = {}, []
     for control in get_args(Control):
         if control == "permuted" and not has_views(method):
@@ -36,7 +36,7 @@ def controls_of(own: System, method: type[Method]) -> tuple[dict[str, System], l
 
 
 def worth_of(own: Sequence[Path], controls: Mapping[str, Path]) -> Worth:
-    """Returns the dev scores of a method's artefacts, of its controls' and of the untrained encoder."""
+    """Returns the dev scores of a method, its controls and the untrained encoder."""
     selections = [read_artefact(folder)["selection"] for folder in own]
     scores = {said: read_artefact(folder)["selection"]["best_dev"] for said, folder in controls.items()}
     return Worth(

@@ -2,9 +2,9 @@
 
 Example: `sentbench try mycse.py --against simcse-small,pcl-small --set temperature=0.1`
 
-Encoder, corpus, text, steps, batch and seeds are those of `simcse-small`, unless `--set` changes them. The
-results of the others come with the package, and are used if this machine would compute the same bits; else
-they are trained here.
+Encoder, corpus, text, steps, batch and seeds are the same as in `simcse-small`, unless `--set` changes them.
+Results of the other systems come with the package, and are used if this machine would compute the same bits;
+otherwise the systems are trained here.
 """
 
 import argparse
@@ -38,7 +38,7 @@ from harness.report.pages.render import render_trial
 TEMPLATE, RECIPE = "simcse-small", "small"
 """The system whose setting a trial has, and its recipe."""
 SUFFIX = "-small"
-"""Ends the systems of the small plan; a name without it is one of theirs too."""
+"""Suffix of the systems of the small plan, optional in names."""
 FULL, POWER, DELTA = "simcse", 0.8, 0.5
 """With `--scale full`: the system whose setting it has, the script's for BERT-base, and the aim of seeds."""
 TABLE, PAGE = "table.txt", "index.html"
@@ -54,7 +54,10 @@ ARGUMENTS = {
         "metavar": "KEY=VALUE",
         "help": "a setting of the method or the training",
     },
-    "--fresh": {"action": "store_true", "help": "train the others here too; reuse no result"},
+    "--fresh": {
+        "action": "store_true",
+        "help": "train the other systems here too instead of reusing results",
+    },
     "--scale": {
         "choices": ["small", "full"],
         "default": "small",
@@ -113,9 +116,8 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def pair_of(text: str, option: str) -> tuple[str, Any]:
-    """Returns key and value of `KEY=VALUE`, the value read as JSON, and as text where it is none.
-
-    Errors: InputError for another text.
+    """Returns key and value of `KEY=VALUE`, the value parsed as JSON or else kept as text. Errors:
+    InputError for other texts.
     """
     key, _, value = text.partition("=")
     if not (key and value):
@@ -126,12 +128,12 @@ def pair_of(text: str, option: str) -> tuple[str, Any]:
 
 
 def opponents(names: Sequence[str], small: Recipe, backbone: str, seeds: int) -> list[System]:
-    """Returns the systems to compare with on the backbone, with their seeds; `pcl` stands for `pcl-small`.
+    """Returns the systems to compare with on the backbone, with their seeds; `pcl` means `pcl-small`.
 
-    Errors: InputError for no name, or one that is not in the small recipe.
+    Errors: InputError without a name, or for a name that is not in the small recipe.
     """
     if not names:
-        raise InputError("--against: expected a system; name one")
+        raise InputError("--against: expected a system")
     found = []
     for name in names:
         key = name if name in small.systems else f"{name}{SUFFIX}"
@@ -147,9 +149,9 @@ def opponents(names: Sequence[str], small: Recipe, backbone: str, seeds: int) ->
 
 
 def check_out(out: Path, file: str) -> None:
-    """Raises InputError unless a folder is new, empty, or that of an earlier trial of this file."""
+    """Raises InputError unless a folder is new, empty, or of an earlier trial of this file."""
     if out.exists() and not out.is_dir():
-        raise InputError(f"{out}: is a file, expected a folder; name another one with --out")
+        raise InputError(f"{out}: is a file; name a folder with --out")
     if out.is_dir() and any(out.iterdir()) and not (out / "methods" / file).is_file():
         raise InputError(f"{out}: contains other files; name another folder with --out")
 
@@ -163,9 +165,10 @@ def write_full(
     seeds: Sequence[int],
     out: Path,
 ) -> str:
-    """Writes OUT/recipes/NAME.yaml and OUT/methods/FILE; returns cost, power and what to run.
+    """Writes OUT/recipes/NAME.yaml and OUT/methods/FILE; returns cost, power and the next commands.
 
-    A step counts as long as one of SimCSE: the method has not been measured. Errors: as of a plan.
+    A step counts like a step of SimCSE, because the method has not been measured.
+    Errors: as of a plan.
     """
     template = declared_systems(recipes)[FULL]
     (backbone,) = template.backbones

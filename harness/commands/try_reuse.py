@@ -1,4 +1,4 @@
-"""Which committed results `sentbench try` uses: those that this code would compute here bit by bit."""
+"""Reuse of committed results by `sentbench try`, if this machine would compute the same bits."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,7 +16,7 @@ Committed = dict[str, list[ResultFile]]
 
 
 def committed(backbone: str) -> Committed:
-    """Returns the results that come with this package, of the systems on a backbone."""
+    """Returns the results in this package of the systems on a backbone."""
     found: Committed = {}
     for result in read_results((INSTALLED / SCORES).glob(f"*__{backbone}__s*.json")):
         found.setdefault(result.run.id, []).append(result)
@@ -24,16 +24,16 @@ def committed(backbone: str) -> Committed:
 
 
 def differs_here(known: Mapping[str, list[ResultFile]]) -> str:
-    """Returns why none of these results can be reused: other libraries or arithmetic; empty if some can.
+    """Returns the reason if no result can be reused: other libraries or arithmetic; empty otherwise.
 
-    It reads no data and loads no library, so that a user of another torch is told at once.
+    It reads no data and loads no library, so it is quick.
     """
     reasons = [environment_differs(results[0]) for results in known.values()]
     return reasons[0] if reasons and all(reasons) else ""
 
 
 def environment_differs(result: ResultFile) -> str:
-    """Returns in what the libraries and the arithmetic here differ from those of a result; empty in none."""
+    """Returns the differences of libraries and arithmetic from a result's; empty if there are none."""
     made = result.provenance
     if made.arithmetic != arithmetic_used("cpu"):
         return f"their arithmetic is {made.arithmetic}, here it is {arithmetic_used('cpu')}"
@@ -44,7 +44,7 @@ def environment_differs(result: ResultFile) -> str:
 
 
 def code_differs(result: ResultFile, params: Params) -> str:
-    """Returns why this code would not compute a result; reads no data. params: a plan with the run."""
+    """Returns the reason if the code differs from a result's; reads no data. params: a plan with the run."""
     run = params.runs.get(result.run.key)
     if run is None or run.recipe_hash() != result.run.recipe:
         return "their settings have changed"
@@ -55,7 +55,7 @@ def code_differs(result: ResultFile, params: Params) -> str:
 
 
 def data_differ(result: ResultFile, params: Params) -> str:
-    """Returns in which data those here differ from a result's; empty in none. Fetches what is not here."""
+    """Returns the data that differ from a result's, empty if none; fetches missing data."""
     from harness.data.download import folder_of
 
     for source, sha256 in result.provenance.data_sha256.items():
@@ -65,7 +65,7 @@ def data_differ(result: ResultFile, params: Params) -> str:
 
 
 def identity_differs(result: ResultFile, params: Params) -> str:
-    """Returns that the run has another identity here, if it has; empty where its inputs are not here."""
+    """Returns a note if the run's identity differs here; empty if its inputs are missing."""
     run = params.runs[result.run.key]
     is_here = all(Path(folder).is_dir() for folder in (run.backbone, run.corpus, run.parent))
     if is_here and run_identity(params, run, arithmetic_used("cpu")) != result.run.identity:
@@ -74,6 +74,6 @@ def identity_differs(result: ResultFile, params: Params) -> str:
 
 
 def reuse_blocker(result: ResultFile, params: Params) -> str:
-    """Returns why a committed result is not what this code would compute here; empty if it is."""
+    """Returns the reason why a committed result cannot be reused; empty if it can."""
     checks = (code_differs, data_differ, identity_differs)
     return next(filter(None, (check(result, params) for check in checks)), "")

@@ -1,4 +1,4 @@
-"""The runs of `sentbench try`, in a project of their own: the output folder."""
+"""The runs of `sentbench try`, in the output folder as a separate project."""
 
 import json
 import os
@@ -57,10 +57,11 @@ class Session:
         providers: Sequence[str],
         known: Committed,
     ) -> None:
-        """Plans what has no result yet, and fetches its data.
+        """Plans the runs without a result, and fetches their data.
 
-        own: the system of the method; its controls are trained too. others: with the seeds that are wanted.
-        known: the committed results that may be reused. Errors: InputError as of a plan.
+        own: the system of the method; its controls are trained too. others: with their seeds. known: the
+        committed results that may be reused.
+        Errors: InputError as of a plan.
         """
         (backbone,) = own.backbones
         self.file, self.own = file.resolve(), own
@@ -78,7 +79,7 @@ class Session:
         self.origins = {name: folder_of(name).resolve() for name in self.params.sources}
 
     def _plan(self) -> None:
-        """Plans the method's own runs and those runs of the others that no committed result stands for."""
+        """Plans the method's runs, and the runs of the others without a committed result."""
         missing = []
         for system in self.wanted:
             kept = [result for result in self.ranked.get(system.id, ()) if result.run.seed in system.seeds]
@@ -91,7 +92,7 @@ class Session:
         check_runs(self.params)
 
     def _leave_out(self, differs: Callable[[ResultFile, Params], str]) -> None:
-        """Plans to train those of the others whose results differ from what this code would compute."""
+        """Plans the runs of the others whose committed results cannot be reused."""
         reasons = {key: differs(results[0], self.known) for key, results in self.others.items() if results}
         found = {key: reason for key, reason in reasons.items() if reason}
         for key, reason in found.items():
@@ -102,7 +103,7 @@ class Session:
             self._plan()
 
     def work(self) -> str:
-        """Returns how many runs are trained here, and how long they may take on one core."""
+        """Describes the number of runs to train, and their estimated time on one core."""
         runs = self.params.runs.values()
         counts = ", ".join(f"{count} of {name}" for name, count in Counter(run.id for run in runs).items())
         baseline = {"method": BASELINE}
@@ -114,7 +115,7 @@ class Session:
     def open(self) -> None:
         """Makes a project of the current folder: the file, the plan, data as links, encoders, corpora.
 
-        Errors: InputError if an encoder or corpus is made with other bytes than for the committed results.
+        Errors: InputError if an encoder or corpus has other bytes than for the committed results.
         """
         kept = Path("methods", self.file.name)
         kept.parent.mkdir(exist_ok=True)
@@ -154,7 +155,7 @@ class Session:
         return check_laws(build, read_corpus(Path(run.corpus)), settings, self.file)
 
     def run(self) -> Trial:
-        """Trains and evaluates what is not done yet, and returns the comparison."""
+        """Trains and evaluates the remaining runs, and returns the comparison."""
         trained: dict[str, list[str]] = {}
         controls = [system.id for system in self.controls.values()]
         started, count = time.monotonic(), len(self.params.runs)
@@ -177,7 +178,7 @@ class Session:
         train(self.params, key, folder, device="cpu", resume=True)
 
     def _train_control(self, key: str, run: Run) -> None:
-        """Trains a control; that it cannot be trained is a finding, and a line of the result."""
+        """Trains a control; a failure is reported as a line of the result."""
         try:
             self._train(key, run)
         except InputError as error:
@@ -227,7 +228,7 @@ class Session:
         )
 
     def _worth(self, own: Sequence[str]) -> Worth:
-        """Returns the own dev scores next to those of the controls that were trained."""
+        """Returns the dev scores of the method and of its trained controls."""
         names = {system.id: said for said, system in self.controls.items()}
         folders = {
             names[run.id]: ARTEFACTS / key
@@ -238,7 +239,7 @@ class Session:
 
 
 def early_end(key: str) -> str:
-    """Returns a note on a training that ended because its encoder had no dev score any more; else nothing."""
+    """Returns a note if a training ended because its encoder collapsed; empty otherwise."""
     record = read_artefact(ARTEFACTS / key)["selection"]
     for line in (ARTEFACTS / key / RUN_LOG).read_text(encoding="utf-8").splitlines():
         if reason := json.loads(line).get(NO_SCORE):
@@ -250,13 +251,13 @@ def early_end(key: str) -> str:
 
 
 def dev_scores(system: str, keys: Sequence[str]) -> str:
-    """Returns the best dev score of the runs of a system, in one line: settings are chosen by it."""
+    """Returns a line with the best dev scores of a system's runs, by which settings are chosen."""
     dev = [float(read_artefact(ARTEFACTS / key)["selection"]["best_dev"]) for key in keys]
     return f"{system} on STS-B dev: {spread(dev)}, {len(dev)} seeds; settings are chosen by this score"
 
 
 def ranked(results: Collection[ResultFile]) -> list[Ranked]:
-    """Returns the systems by their mean over the test sets that all have, best first, with possible ranks."""
+    """Returns the systems by their mean over common test sets, best first, with possible ranks."""
     systems = list(system_scores(results).values())
     shared = [name for name in systems[0].tasks if all(name in system.tasks for system in systems)]
     systems = [system for system in systems if system.means(shared)]

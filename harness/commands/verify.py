@@ -1,4 +1,4 @@
-"""`sentbench verify`: say whether one published number holds, and which to cite.
+"""`sentbench verify`: check whether a published number replicates, and which number to cite.
 
 Example: `sentbench verify una/table1 "BERT-base UNA" Avg`
 """
@@ -39,7 +39,7 @@ def on_backbone(known: list[Verification], name: str) -> list[Verification]:
     ]
     if not wanted:
         there = ", ".join(dict.fromkeys(backbones))
-        raise InputError(f"--backbone {name}: no such row, expected one of {there}")
+        raise InputError(f"--backbone {name}: no such row; use one of {there}")
     return wanted
 
 

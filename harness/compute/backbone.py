@@ -1,4 +1,4 @@
-"""The folder that training starts from."""
+"""Writing of backbone folders, from which training starts."""
 
 import shutil
 from collections.abc import Mapping
@@ -14,11 +14,11 @@ def write_backbone(
     shape: Mapping[str, Any] | None = None,
     centre: Path | None = None,
 ) -> None:
-    """Fills `folder` with the model of `origin` as it is, its first `layers` layers, or one over its words.
+    """Fills `folder` with a copy of the model `origin`, its first `layers` layers, or a model over its words.
 
     shape: the settings of `methods.core.words.word_transformer` if `origin` has word vectors. centre: the
-    corpus whose mean word vector is subtracted. Errors: InputError if `origin` has no word vectors, cannot be
-    cut or does not fit the shape.
+    corpus whose mean word vector is subtracted.
+    Errors: InputError if `origin` lacks word vectors, cannot be cut or does not fit the shape.
     """
     from harness.data.corpora import read_corpus
     from methods.core.folders import cut_layers, load_encoder

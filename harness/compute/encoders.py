@@ -41,7 +41,7 @@ def reading(folder: Path) -> Iterator[None]:
     Errors: InputError also for a file that would block a reader; `in_one_line` lists other exceptions that
     pass.
     """
-    if any(os.path.lexists(folder / name) for name in MARKS):  # otherwise it is refused at once
+    if any(os.path.lexists(folder / name) for name in MARKS):  # otherwise it is refused immediately
         check_plain(folder, again="download the folder again")
     with in_one_line(folder):
         yield

@@ -17,7 +17,7 @@ from harness.tasks.interface import Task
 def load_artefact(folder: Path, device: str, *, pieces: Path | None = None) -> Any:
     """Returns the encoder of an artefact, or of its `last/`, on a device. Errors: as of `load_encoder`.
 
-    pieces: folder where the texts that it tokenises are kept for the encoders of other runs, None for none.
+    pieces: folder of tokenised texts, shared with other runs; None disables it.
     """
     from methods.core.folders import cut_as_stated, load_encoder
 
@@ -44,7 +44,7 @@ def embedded(
     for its default.
     """
     options = {"progress": True} | ({} if batch_size is None else {"batch_size": batch_size})
-    model = None if cache else load()  # a wrong folder is refused before data is read
+    model = None if cache else load()  # refuses a wrong folder before data is read
     texts = unique_texts(tasks)
     with tempfile.TemporaryDirectory(prefix="sentbench-") as scratch:
         path = path or Path(scratch, "store")

@@ -1,6 +1,6 @@
 """The tensors of a pickled state dict as safetensors: `python -m harness.compute.pickled PICKLE TARGET`.
 
-torch reads the pickle with `weights_only`, in a separate process, and takes only tensors from it.
+torch reads the pickle with `weights_only`, in a separate process, and reads only its tensors.
 """
 
 import json

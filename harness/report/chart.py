@@ -1,8 +1,8 @@
 """Pictures: Vega-Lite declarations become SVG that follows the colour scheme of the page.
 
 A declaration of `leaderboards/templates/pictures` uses `$NAME` for a colour of the palette, for a value given
-to `draw`, and for a value in its `usermeta`, which has the usual values, one set of sizes for windows and one
-for phones. vl-convert draws without a network, in a separate process.
+to `draw`, and for a value in its `usermeta`, which has defaults and sizes for windows and phones. vl-convert
+draws without a network, in a separate process.
 """
 
 import csv
@@ -44,7 +44,7 @@ USUAL = {
 GROWTH = 1.25
 """How much larger than it was laid out a drawing may be shown."""
 LINK_BASE = "https://vega.github.io/vega-datasets/"
-"""What vl-convert puts before a link that names no host; here a link leads into the page."""
+"""Prefix that vl-convert adds to links without a host; our links point into the page."""
 _NAMED = re.compile(r"\$([\w-]+)")
 PALETTE = {
     "paper": ("#ffffff", "#14171a"),
@@ -89,7 +89,7 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Chart:
-    """A picture with its words and its data.
+    """A picture with its texts and data.
 
     says: its conclusion, one sentence computed from `rows`. drawings: SVG for windows and for phones, both
     empty if this machine cannot draw.
@@ -104,7 +104,7 @@ class Chart:
 
     @property
     def svg(self) -> str:
-        """The drawing for windows, which also is its file."""
+        """The drawing for windows, which is also its file."""
         return self.drawings[0]
 
     @property
@@ -114,7 +114,7 @@ class Chart:
 
     @property
     def csv(self) -> str:
-        """The data of the picture, one line a mark."""
+        """The data of the picture, one line per mark."""
         columns = dict.fromkeys(name for row in self.rows for name in row)
         text = io.StringIO()
         writer = csv.DictWriter(text, list(columns), restval="", lineterminator="\n")
@@ -139,14 +139,14 @@ def draw(
     says: str = "",
     **words: object,
 ) -> Chart:
-    """Returns the picture that NAME.yaml declares, of `rows`; equal rows give equal bytes.
+    """Returns the picture of `rows` declared by NAME.yaml; equal rows give equal bytes.
 
-    key: starts every id, so that pictures share a page. words: what `$NAME` stands for in the declaration,
-    where it is not what is usual.
-    Errors: InputError without rows, if vl-convert is missing, and for a declaration that draws nothing.
+    key: prefix of every id, so pictures can share a page. words: values of `$NAME` that override the
+    defaults.
+    Errors: InputError without rows, if vl-convert is missing, and for a declaration without a drawing.
     """
     if not rows:
-        raise InputError(f"picture {key}: nothing to draw, got no rows")
+        raise InputError(f"picture {key}: no rows to draw")
     declared = _declared(PICTURES / f"{name}.yaml")
     config = _filled(_declared(PICTURES / "style.yaml"), COLOURS)
     words = {**declared["usermeta"].get("usual", {}), **words}
@@ -167,7 +167,7 @@ def _declared(path: Path) -> dict[str, Any]:
 
 
 def _filled(part: Any, values: Mapping[str, Any]) -> Any:
-    """Returns a part of a declaration with a value for each `$NAME`, of any type where it is alone."""
+    """Returns a part of a declaration with values for `$NAME`; a lone `$NAME` may have any type."""
     if isinstance(part, dict):
         return {name: _filled(value, values) for name, value in part.items()}
     if isinstance(part, list):
@@ -179,9 +179,8 @@ def _filled(part: Any, values: Mapping[str, Any]) -> Any:
 
 
 def _as_inline(svg: str, key: str, title: str, says: str, *, tips: bool) -> str:
-    """Returns the drawing as one named <svg> of the page, its ids start with `key`; nothing of none.
-
-    tips: whether marks have them, which a phone does not show.
+    """Returns the drawing as a named <svg> with ids that start with `key`; empty for an empty drawing.
+    tips: whether marks have tooltips, which phones do not show.
     """
     if not svg:
         return ""
@@ -233,7 +232,7 @@ def _tenth(found: re.Match[str]) -> str:
 
 
 def _unwrap(parent: ElementTree.Element) -> None:
-    """Puts the content of every group without attributes in its place."""
+    """Replaces every group without attributes by its content."""
     content: list[ElementTree.Element] = []
     for child in parent:
         _unwrap(child)
@@ -249,5 +248,5 @@ def colour_of(verdict: str) -> str:
 
 
 def css_variables() -> str:
-    """Returns the declarations that give every colour its value in the page's scheme."""
+    """Returns the declarations of every colour for the page's scheme."""
     return "".join(f"--{name}:light-dark({light},{dark});" for name, (light, dark) in PALETTE.items())

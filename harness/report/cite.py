@@ -1,4 +1,4 @@
-"""Which number to cite: the reported, that of independent runs or ours, with its interval and its origin."""
+"""The number to cite: reported, independent or ours, with its interval and origin."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -42,9 +42,10 @@ def citation_of(
 ) -> Citation:
     """Returns the value to cite for a reported number.
 
-    values, ours: our seeds in points and their judgement; sources: the mean of each independent source. Ours
-    is cited after the first look, else that of FEW_SOURCES sources or more, else the reported one. A reported
-    number stays if it replicates or independent runs agree. Without random draws one run of ours is enough.
+    values, ours: our seeds in points and their judgement; sources: the mean of each independent source. Our
+    mean is cited after the first look, otherwise the mean of at least FEW_SOURCES sources, otherwise the
+    reported number. A reported number stays if it replicates or independent runs agree. For a deterministic
+    system one run of ours is enough.
     """
     settled = ours is not None and ours.verdict != "inconclusive"
     if verdict not in AGREE and values and (settled or len(values) >= LOOKS[0]):

@@ -1,7 +1,7 @@
-"""Pictures drawn by another process, each once: an equal declaration is read from `.cache/pictures`.
+"""Drawing of pictures in another process, cached in `.cache/pictures` by declaration.
 
-vl-convert reserves gigabytes of address space, which the memory limit of a batch queue may refuse. Then the
-process that draws ends, and the report goes on without pictures.
+vl-convert reserves gigabytes of address space, which the memory limit of a batch queue may refuse. The
+drawing process then ends, and the report continues without pictures.
 """
 
 import atexit
@@ -30,13 +30,10 @@ ROOM = "pictures"
 def svg_of(spec: Mapping[str, Any], key: str) -> str:
     """Returns the drawing of a Vega-Lite declaration as SVG; empty if this machine cannot draw.
 
-    Errors: InputError if vl-convert is missing, and for a declaration that draws nothing.
+    Errors: InputError if vl-convert is missing, and for a declaration without a drawing.
     """
     if find_spec("vl_convert") is None:
-        raise InputError(
-            "pictures need vl-convert-python, which is not installed; install the extra: "
-            "pip install '.[report]'"
-        )
+        raise InputError("pictures need vl-convert-python: pip install '.[report]'")
     line = json.dumps(spec)
     digest = hashlib.sha256(f"{version('vl-convert-python')}\n{line}".encode()).hexdigest()
     kept = cache() / ROOM / f"{digest}.svg"
@@ -52,7 +49,7 @@ def svg_of(spec: Mapping[str, Any], key: str) -> str:
 
 
 class _Pen:
-    """The process that draws, which has started; `broken` after it has ended without an answer."""
+    """The running drawing process; `broken` if it ended without an answer."""
 
     def __init__(self) -> None:
         paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]

@@ -1,4 +1,4 @@
-"""Learning curves, and the papers' figures drawn again: the published values and ours in the same axes."""
+"""Learning curves, and the papers' figures with the published values and ours in the same axes."""
 
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -47,8 +47,7 @@ def _learning_curve(backbone: str, systems: Mapping[str, Sequence[RunDetail]]) -
 
 
 def curve_rows(panel: str, runs: Sequence[RunDetail], quantity: str) -> list[Row]:
-    """Returns the mean over the seeds with a value at each step, with its band of one sample standard
-    deviation, 0 for a single seed, and every seed.
+    """Returns the mean over seeds at each step, its band of one standard deviation, and every seed.
 
     quantity: of the evaluations, `score`, which is x 100, `alignment` or `uniformity`.
     """
@@ -74,7 +73,7 @@ def curve_rows(panel: str, runs: Sequence[RunDetail], quantity: str) -> list[Row
 
 
 def chart_of(table: Table, runs: Mapping[str, RunDetail]) -> Chart | None:
-    """Returns the picture of a table that is a figure or has an axis, None if there is nothing to draw.
+    """Returns the picture of a table that is a figure or has an axis, None without values.
 
     Errors: InputError if vl-convert is missing.
     """
@@ -119,7 +118,7 @@ def chart_of(table: Table, runs: Mapping[str, RunDetail]) -> Chart | None:
 
 
 def compared(rows: list[Row]) -> str:
-    """Returns how many of the reported values of a picture we have a value of, and how far ours are off."""
+    """Describes the number of a picture's reported values with a value of ours, and the differences."""
     fields = ("panel", "series", "x", "name")
     means: dict[str, dict[tuple[object, ...], float]] = {"reported": {}, "ours": {}}
     for row in rows:
@@ -136,7 +135,7 @@ def compared(rows: list[Row]) -> str:
 
 
 def cell_rows(name: str, cell: Cell) -> Iterator[Row]:
-    """Yields the marks of one cell in a picture by rows: its reported value, our seeds, our mean and band."""
+    """Yields the marks of a cell in a picture: its reported value, our seeds, our mean and band."""
     if cell.value is not None:
         about = {"name": name, "kind": "ours", "mean": cell.value}
         sd = cell.sd or 0.0
@@ -170,7 +169,7 @@ def _axis_rows(table: Table) -> Iterator[Row]:
 
 
 def _log_curves(table: Table, runs: Mapping[str, RunDetail], key: str) -> Chart | None:
-    """Returns the quantities of training logs over steps, a panel for each row and quantity that has one."""
+    """Returns the quantities of training logs over steps, a panel for each row and quantity with values."""
     behind = {}
     for row in table.rows:
         keys = dict.fromkeys(key for cell in row.cells for key in cell.runs)

@@ -41,15 +41,13 @@ class MedianRange(DeclaredModel):
 
     @classmethod
     def of(cls, values: Sequence[float]) -> MedianRange:
-        """Returns those of some values."""
+        """Returns median and range of values."""
         return cls(median=statistics.median(values), low=min(values), high=max(values))
 
 
 class PeerCost(DeclaredModel):
-    """What a user would otherwise run: its cost, and how many times ours it is within each round.
-
-    target: the least ratio; None where the peer only gives scale. software: its packages, where they are not
-    those of the benchmark.
+    """An alternative library: its cost, and its ratio to ours within each round. target: the least ratio;
+    None for a peer without a target. software: its packages, if they differ from the benchmark's.
     """
 
     name: str
@@ -62,8 +60,8 @@ class PeerCost(DeclaredModel):
 class BenchmarkResult(DeclaredModel):
     """One line of a benchmark.
 
-    ours: cost in `unit`, lower is better. limit: the most that ours may cost. agreement: what was compared
-    before a time counted. note: counts, and a profile that explains a missed target.
+    ours: cost in `unit`, lower is better. limit: largest cost of ours. agreement: the comparison of results.
+    note: counts, and a profile for a missed target.
     """
 
     name: str
@@ -99,7 +97,7 @@ class BenchmarkResult(DeclaredModel):
 
 
 class Benchmark(DeclaredModel):
-    """The figures of one benchmark on one machine: with which packages, how often, and what came out."""
+    """The figures of one benchmark on one machine, with packages and number of rounds."""
 
     name: str
     rounds: int
@@ -120,10 +118,9 @@ class ProductRates(DeclaredModel):
 
 
 class Machine(DeclaredModel):
-    """What was measured on one machine. It is the same again if processor, model, cores and device are.
-
-    model: the processor's family and model, for a name may be shared by many; empty where none is known.
-    products: None where they were not measured.
+    """The measurements of one machine, identified by processor, model, cores and device. model: the
+    processor's family and model, because names are shared; empty if unknown. products: None if not
+    measured.
     """
 
     id: Name
@@ -136,14 +133,14 @@ class Machine(DeclaredModel):
 
     @property
     def title(self) -> str:
-        """Its name for a reader."""
+        """Display name."""
         model = f" ({self.model})" if self.model else ""
         device = "" if self.device == "cpu" else f", device {self.device}"
         return f"{self.processor}{model}, {self.cores} cores{device}"
 
 
 class Measurements(DeclaredModel):
-    """The file that `python -m benchmarks` writes; digest: of all the rest, where it has one."""
+    """The file that `python -m benchmarks` writes; digest: of all other entries, if stated."""
 
     machines: tuple[Machine, ...]
     digest: str = ""
@@ -153,8 +150,8 @@ class Measurements(DeclaredModel):
 class Goal:
     """A bound on a figure, the strictest of those recorded, and what each machine has, by its title.
 
-    unit: empty for a ratio to a peer, which is the peer's cost over ours where the bound is the least, else
-    ours over the peer's.
+    unit: empty for a ratio to a peer, which is the peer's cost over ours for a lower bound, otherwise ours
+    over the peer's.
     """
 
     name: str
@@ -189,7 +186,7 @@ def goals(measured: Measurements) -> list[Goal]:
 
 
 def _bounded(result: BenchmarkResult) -> Iterator[tuple[str, str, bool, float, float]]:
-    """Yields name, unit, whether the bound is the least, bound and value of each goal of a result."""
+    """Yields name, unit, whether it is a lower bound, bound and value of each goal of a result."""
     if result.limit is not None:
         yield result.name, result.unit, False, result.limit, result.ours.median
     for peer in result.peers:
@@ -201,9 +198,8 @@ def _bounded(result: BenchmarkResult) -> Iterator[tuple[str, str, bool, float, f
 
 
 def load_measurements(path: Path) -> Measurements | None:
-    """Returns the measurements of a file; None where there is none.
-
-    Errors: InputError if the file is not what the benchmarks write.
+    """Returns the measurements of a file; None if it does not exist. Errors: InputError if the file is not
+    from the benchmarks.
     """
     if not path.is_file():
         return None
@@ -215,7 +211,7 @@ def load_measurements(path: Path) -> Measurements | None:
 
 
 def to_speed_section(measured: Measurements) -> str:
-    """Returns the section of the document on speed with its heading: a row a goal, a column a machine."""
+    """Returns the section of the document on speed with its heading: a row per goal, a column per machine."""
     titles = [machine.title for machine in measured.machines]
     rows = [["", "goal", *titles], [":--", "--:", *["--:"] * len(titles)]]
     for goal in goals(measured):

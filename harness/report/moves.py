@@ -26,7 +26,7 @@ class ScoreKey(NamedTuple):
 
 
 class Scored(NamedTuple):
-    """A score of one run in points, with what tells whether its weights are those of before."""
+    """A score of one run in points, with the identity of its weights."""
 
     points: float
     weights: str
@@ -39,7 +39,7 @@ class Scored(NamedTuple):
 class Move:
     """One score before and after, raw units, mean over seeds; `seeds` counts both sides.
 
-    band: that of the seeds before, in points; None where a side is missing. outcome: the worst of the seeds.
+    band: of the seeds before, in points; None if a side is missing. outcome: the worst of the seeds.
     recipe_changed: the two sides do not run the same recipe.
     """
 
@@ -70,7 +70,7 @@ def compare(before: Iterable[ResultFile], after: Iterable[ResultFile]) -> list[M
 
 
 def machine_changes(before: Iterable[ResultFile], after: Iterable[ResultFile]) -> str:
-    """Returns how many runs have another arithmetic or device than before, which moves digits; "" if none."""
+    """Describes the number of runs with another arithmetic or device than before; empty if none."""
     old = {result.run.key: result.provenance for result in before}
     pairs = Counter(
         (name, getattr(old[result.run.key], name) or "native", getattr(result.provenance, name) or "native")
@@ -86,7 +86,7 @@ def machine_changes(before: Iterable[ResultFile], after: Iterable[ResultFile]) -
 
 
 def _sides(results: Iterable[ResultFile]) -> dict[ScoreKey, dict[int, Scored]]:
-    """Returns the headline scores by what they are of and by seed."""
+    """Returns the headline scores by key and seed."""
     found: dict[ScoreKey, dict[int, Scored]] = {}
     for result in results:
         run, text = result.run, result.provenance.text
@@ -113,7 +113,7 @@ def _move(key: ScoreKey, old: Mapping[int, Scored], new: Mapping[int, Scored]) -
 
 
 def _answer(old: Scored | None, new: Scored, band: Band) -> Answer:
-    """Returns whether the score of a seed moved; one of a seed that is new has to be in the band."""
+    """Returns the answer for the score of a seed; a new seed's score must be in the band."""
     if old is None:
         return "within seed noise" if band.holds(new.points) else "moved"
     other = old.trained and old.weights != new.weights
@@ -121,7 +121,7 @@ def _answer(old: Scored | None, new: Scored, band: Band) -> Answer:
 
 
 def summary(moves: Sequence[Move]) -> str:
-    """Returns one line: how many scores were compared and what became of them."""
+    """Returns one line with the number of compared scores by outcome."""
     found = Counter(move.outcome for move in moves)
     both = len(moves) - found["added"] - found["removed"]
     down = sum(move.went_down for move in moves)
@@ -141,7 +141,7 @@ def to_json(moves: Sequence[Move], names: tuple[str, str]) -> dict[str, Any]:
 
 
 def to_pull_request(moves: Sequence[Move], names: tuple[str, str]) -> str:
-    """Returns the comparison as Markdown: what moved in a table, what did not folded away."""
+    """Returns the comparison as Markdown: moved scores in a table, the others folded."""
     moved = [move for move in moves if move.outcome == "moved"]
     quiet = [move for move in moves if move.outcome in ("within seed noise", "equal to rounding")]
     lines = [f"**{summary(moves)}** ({escape(names[0])} → {escape(names[1])})", ""]

@@ -1,4 +1,4 @@
-"""The process that draws: reads Vega-Lite as JSON, a line each, and answers each with a line of JSON.
+"""The drawing process: reads Vega-Lite as lines of JSON, and answers each with a line of JSON.
 
 An answer has `svg`, or `fault` in words. `harness.report.drawing` starts it.
 """

@@ -15,20 +15,20 @@ def slug(text: str) -> str:
 
 
 def selected_scores(result: ResultFile) -> list[ScoreRecord]:
-    """Returns the scores of the weights that a run selects, which it states first."""
+    """Returns the scores of the selected weights of a run, which come first."""
     return [score for score in result.scores if score.selection == result.scores[0].selection]
 
 
 @dataclass(frozen=True)
 class RunDetail:
-    """One run: its result, and its evaluations during training, none where it did not train."""
+    """One run: its result, and its evaluations during training, if it was trained."""
 
     result: ResultFile
     curve: tuple[Evaluation, ...] = ()
 
     @property
     def about(self) -> RunRecord:
-        """Which run it is."""
+        """Identity of the run."""
         return self.result.run
 
     @property
@@ -53,7 +53,7 @@ class RunDetail:
 def run_details(results: Iterable[ResultFile], *, curves: Path) -> dict[str, RunDetail]:
     """Returns the detail of every run by its key; curves: folder of RUN.json, the evaluations of trainings.
 
-    Errors: InputError for a file there that is not what training or evaluation wrote.
+    Errors: InputError for an invalid file.
     """
     found = {}
     for result in results:

@@ -9,7 +9,7 @@ from harness.report.verification import Verification, counted
 
 
 def settled_lines(tables: Iterable[Table]) -> list[str]:
-    """Returns how many reported numbers our runs settled, how, and which are open.
+    """Returns lines on the reported numbers that our runs settled, and on inconclusive ones.
 
     A number that several tables quote counts once. Returns an empty list if there are no runs.
     """
@@ -30,7 +30,7 @@ def settled_lines(tables: Iterable[Table]) -> list[str]:
 
 
 def _answers(judged: list[Verification]) -> list[str]:
-    """Returns the counts of verdicts, and the cheapest next look at a number that has none."""
+    """Returns the counts of verdicts, and the cheapest next look at a number without a verdict."""
     found = Counter(one.verdict for one in judged)
     left = sum(found[word] for word in NOT_SETTLED)
     settled = len(judged) - left

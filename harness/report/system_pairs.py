@@ -1,12 +1,12 @@
-"""Two systems side by side: the paired difference of each task with intervals, and how many tasks each wins.
+"""Comparison of two systems: paired differences of the tasks with intervals, and numbers of won tasks.
 
-A seed is the same order of rows, the same dropout and the same first weights of new layers for every method,
-so runs of two systems are compared seed by seed. Two things are uncertain in a difference: what other seeds
-would give, from the scores, and what other pairs of sentences would give, from the cosines of stored vectors;
-a joint bootstrap has both. A task of trained systems is won where the interval over seeds excludes zero, and
-so does the joint one where it is known; with one seed a side it is inconclusive. Between systems without
-random draws the interval over pairs decides. The intervals of all test sets of two systems hold together
-(Bonferroni), that of their mean by itself; the best system against all others has Tukey's range.
+A seed determines the order of rows, dropout and the initial weights of new layers for every method, so runs
+of two systems are compared seed by seed. A difference is uncertain over seeds, estimated from the scores, and
+over pairs of sentences, estimated from the cosines of stored vectors; a joint bootstrap covers both. A task
+of trained systems is won if the interval over seeds excludes zero, and so does the joint interval, if known;
+with one seed per side it is inconclusive. Between systems without random draws the interval over pairs
+decides. The intervals of all test sets of two systems hold jointly (Bonferroni), the interval of their mean
+separately; the best system against all others has Tukey's range.
 """
 
 import math
@@ -29,11 +29,11 @@ TOGETHER = f"{CONFIDENCE:.0%} for all tasks together, {CONFIDENCE:.0%} for the m
 SAME = 1e-9
 """Differences up to this are rounding of the last bits."""
 HEADLINE = {"spearman": "all", "accuracy": "", "map": ""}
-"""The metrics that stand for a task, with the setting they are taken in; empty is the first one stated."""
+"""The headline metrics of a task with their settings; an empty setting means the first one stated."""
 
 
 class TaskName(NamedTuple):
-    """What two systems are compared on: one task by one metric in one setting and text form."""
+    """Key of a comparison: one task by one metric in one setting and text form."""
 
     task: str
     metric: str
@@ -45,7 +45,7 @@ class TaskName(NamedTuple):
 class SystemScores:
     """The headline scores of one system on one backbone by task and seed, raw units.
 
-    exact: no run of it took a training step, so that its scores have no standard deviation between seeds.
+    exact: whether no run had a training step, so scores have no standard deviation between seeds.
     """
 
     key: str
@@ -54,14 +54,14 @@ class SystemScores:
     tasks: dict[TaskName, dict[int, float]] = field(default_factory=dict)
 
     def means(self, names: Sequence[TaskName]) -> dict[int, float]:
-        """Returns the mean over tasks of every seed that has all of them, by seed."""
+        """Returns the mean over tasks by seed, for seeds with all of them."""
         seeds = set.intersection(*(set(self.tasks[name]) for name in names)) if names else ()
         return {seed: statistics.mean([self.tasks[name][seed] for name in names]) for seed in sorted(seeds)}
 
 
 class OverItems(NamedTuple):
-    """95 % intervals of a difference over pairs of sentences, for these very runs, and over seeds and pairs
-    jointly; None where not known.
+    """95 % intervals of a difference over pairs of sentences, for these runs, and over seeds and pairs
+    jointly; None if not known.
     """
 
     pairs: Interval | None = None
@@ -75,9 +75,9 @@ NO_ITEMS = OverItems()
 class PairedDifference:
     """Means over the paired seeds of both systems and first minus second, raw units.
 
-    paired: how many seeds both have, each compared with its like; with none the means are over all seeds of
-    a side. seeds: 95 % interval of the difference over seeds, None where not known. over: the same over test
-    items. exact: neither system has random draws, so that no other seed would give another score.
+    paired: number of common seeds; without any, the means are over all seeds of a side. seeds: 95 % interval
+    of the difference over seeds, None if not known. over: the same over test items. exact: whether neither
+    system has random draws, so scores do not depend on seeds.
     """
 
     first: float
@@ -90,14 +90,14 @@ class PairedDifference:
 
     @property
     def deciding(self) -> tuple[Interval | None, ...]:
-        """The intervals that all have to exclude zero for a verdict, None for one that is not known."""
+        """The intervals that must exclude zero for a verdict, None for unknown ones."""
         if self.exact:
             return (self.over.pairs,)
         return (self.seeds, *([self.over.joint] if self.over.joint is not None else []))
 
     @property
     def outcome(self) -> Outcome:
-        """Whether the first system wins; inconclusive where an interval includes zero or is not known."""
+        """Whether the first system wins; inconclusive if an interval includes zero or is not known."""
         known = [one for one in (self.seeds, *self.over) if one is not None]
         if abs(self.difference) <= SAME and all(max(map(abs, one)) <= SAME for one in known):
             return "equal"
@@ -118,7 +118,7 @@ class PairedDifference:
 
 @dataclass(frozen=True)
 class SystemComparison:
-    """Two systems by name on the tasks that both have; mean: of these tasks, None without a common seed."""
+    """Two named systems on their common tasks; mean: of these tasks, None without a common seed."""
 
     first: str
     second: str
@@ -127,7 +127,7 @@ class SystemComparison:
 
     @property
     def tally(self) -> dict[Outcome, int]:
-        """How many tasks the first system won, lost, left inconclusive and scored the same on."""
+        """Numbers of tasks that the first system won and lost, and of inconclusive and equal ones."""
         counts = Counter(one.outcome for one in self.tasks.values())
         return {outcome: counts[outcome] for outcome in OUTCOMES}
 
@@ -146,11 +146,11 @@ def system_scores(results: Iterable[ResultFile]) -> dict[str, SystemScores]:
 
 
 def headlines(scores: Iterable[Any], text: str) -> Iterator[tuple[TaskName, float]]:
-    """Yields the one score that stands for each test set: Spearman over all pairs, accuracy, or MAP.
+    """Yields the headline score of each test set: Spearman over all pairs, accuracy, or MAP.
 
     scores: of one model on one form of text, each with task, metric, setting and value. Development sets and
-    tasks that pick pairs of another one (a name with arguments) are left out. The score that is stated first
-    counts: that of the selected weights, where the last ones were evaluated too.
+    tasks derived from another one (a name with arguments) are skipped. The first score counts, which belongs
+    to the selected weights if the last weights were evaluated too.
     """
     met = set()
     for score in scores:
@@ -169,10 +169,9 @@ def compare_systems(
     pairs: Mapping[TaskName, OverItems] | None = None,
     over: OverItems = NO_ITEMS,
 ) -> SystemComparison:
-    """Returns a difference for every task that both systems have, in the order of the first, and their mean.
-
-    pairs: intervals over pairs of sentences, where they are known, which hold together too; over: that of the
-    mean. Those of the tasks over seeds are `simultaneous`.
+    """Returns a difference for every common task, in the order of the first system, and their mean. pairs:
+    known intervals over pairs of sentences, which also hold jointly; over: of the mean. The tasks'
+    intervals over seeds are `simultaneous`.
     """
     exact, found = (first.exact, second.exact), {}
     shared = [name for name in first.tasks if name in second.tasks]
@@ -190,10 +189,10 @@ def compare_systems(
 
 
 def against_all(best: SystemScores, systems: Sequence[SystemScores]) -> list[SystemComparison]:
-    """Returns the comparisons of the best of several systems with each of the others that it has tasks with.
+    """Returns the comparisons of the best of several systems with each other system that shares a task.
 
-    The best was chosen by these scores, so its differences are held to Tukey's range of all systems: that of
-    the mean at 95 %, those of the test sets with what is left for each of them (Bonferroni).
+    The best was chosen by these scores, so its differences are held to Tukey's range of all systems: the mean
+    at 95 %, the test sets with Bonferroni's correction.
     """
     found = []
     for other in systems:
@@ -214,10 +213,10 @@ def _ranged(
     names: Sequence[TaskName],
     level: float,
 ) -> PairedDifference:
-    """Returns a difference of means over tasks with Tukey's range of all systems that have them.
+    """Returns a difference of means over tasks with Tukey's range of all systems with these tasks.
 
     Seeds are not paired; the standard deviation is pooled over the systems with random draws, and a system
-    without them has no error. No interval is known without two seeds of any.
+    without them has no error. There is no interval unless a system has two seeds.
     """
     able = [system for system in systems if all(name in system.tasks for name in names)]
     groups = {system.key: [*system.means(names).values()] for system in able}
@@ -239,7 +238,7 @@ def _ranged(
 
 
 def simultaneous(tasks: int) -> float:
-    """Returns the confidence of each of so many intervals that all hold together with CONFIDENCE.
+    """Returns the confidence of each of `tasks` intervals that hold jointly with CONFIDENCE.
 
     Source: Bonferroni's inequality.
     """
@@ -254,12 +253,11 @@ def difference_of(
     over: OverItems = NO_ITEMS,
     confidence: float = CONFIDENCE,
 ) -> PairedDifference:
-    """Returns first minus second over the seeds that both have; scores by seed, one at least, raw units.
-
-    exact: whether a side is free of seeds; it then goes with every seed of the other.
-    Source of the interval over seeds: Student's t of the paired differences, n - 1 degrees of freedom. None
-    below two seeds; of no width between two sides without seeds. Where no seed is shared, the difference is
-    that of the means and has no interval over seeds.
+    """Returns first minus second over common seeds; scores by seed, at least one, raw units. exact:
+    whether a side does not depend on seeds; it is then paired with every seed of the other. Source of the
+    interval over seeds: Student's t of the paired differences, n - 1 degrees of freedom. None below two
+    seeds; zero width between two exact sides. Without common seeds, the difference of the means has no
+    interval over seeds.
     """
     ours = dict.fromkeys(second, next(iter(first.values()))) if exact[0] else first
     theirs = dict.fromkeys(ours, next(iter(second.values()))) if exact[1] else second
@@ -275,7 +273,7 @@ def difference_of(
 
 
 def tally_in_words(tally: Mapping[Outcome, int], name: str) -> str:
-    """Returns how a reader is told a tally of the system of this name."""
+    """Returns a tally of the system of this name in words."""
     counts = ", ".join(f"{tally[outcome]} {outcome}" for outcome in OUTCOMES)
     return f"{name}: {counts} of {sum(tally.values())} test sets"
 

@@ -1,4 +1,4 @@
-"""Everything that is known of one reported number: what `sentbench verify` prints, and a cell's details."""
+"""All evidence on one reported number, for `sentbench verify` and the details of a cell."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class Verification:
     """One reported number with all answers. `values` are our seeds' scores in points, in the order of seeds.
 
     best_by_dev: score in points of the best of all our seeds by development score; None for a reported mean
-    of seeds, which chooses none. among_many: the false-discovery control of its page took back "does
+    of seeds, which has no choice. among_many: whether the false-discovery control of its page withdrew "does
     not replicate".
     """
 
@@ -65,13 +65,13 @@ def verify(
     planned: KnownSd | None = None,
     price: Price | None = None,
 ) -> Verification:
-    """Returns what is known of a reported number.
+    """Returns the verification of a reported number.
 
     values: our seeds in points, in their declared order; dev: their development scores, empty if not
-    recorded; in_order: how many of them come before the first that is missing, by default all. known: the
-    standard deviation that a larger study of the system gives, n = 0 for a deterministic one. planned: the
-    standard deviation to plan seeds by where nothing else is known; it decides no verdict. A number reported
-    as a mean of seeds is no single run and gets no percentile; one with a verdict by our runs gets no plan.
+    recorded; in_order: number of them before the first missing seed, by default all. known: the standard
+    deviation from a larger study of the system, n = 0 for a deterministic one. planned: the standard
+    deviation for planning seeds if none is known; it does not affect verdicts. A number reported as a mean of
+    seeds gets no percentile; a number with a verdict by our runs gets no plan.
     """
     ours = reported.judged(values, known, in_order) if values else None
     independent = others.independent
@@ -132,7 +132,7 @@ def to_json(found: Verification) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Returns a frozen dataclass, or a tuple with names, as a dictionary; anything else as it is."""
+    """Returns a frozen dataclass or a named tuple as a dictionary; other values unchanged."""
     if hasattr(value, "_asdict"):
         return {name: _plain(part) for name, part in value._asdict().items()}
     if hasattr(value, "__dataclass_fields__"):
@@ -178,7 +178,7 @@ def _origin_text(reported: ReportedNumber) -> str:
 
 
 def _answer_text(found: Verification) -> list[str]:
-    """Returns the two answers, by our seeds if there are any, and what they assume."""
+    """Returns the two answers, by our seeds if there are any, and their assumptions."""
     answer = found.ours or found.by_others
     if answer.difference is None:
         return []
@@ -197,7 +197,7 @@ def _answer_text(found: Verification) -> list[str]:
 
 
 def seeds_text(values: Sequence[float], answer: Judgement | None) -> str:
-    """Returns mean, standard deviation and number of values in points, and what they say."""
+    """Returns mean, standard deviation and number of values in points, and their answer."""
     if answer is None:
         return "none"
     used = f" by the first {answer.seeds}" if answer.seeds < len(values) else ""

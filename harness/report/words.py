@@ -1,4 +1,4 @@
-"""The sentences about a verdict, each computed from the objects that its cell is made of."""
+"""The sentences about a verdict, each computed from the objects of its cell."""
 
 from harness.evidence.draws import RunPercentile
 from harness.evidence.number_tests import COLLAPSED, INTERVAL, LEVEL, MARGIN, Origin
@@ -25,18 +25,18 @@ LEVEL_SAYS: dict[Level, str] = {
     "higher": "{who} is {far:.2f} higher",
     "not known": f"not known whether {{who}} is within {WITHIN}",
 }
-"""Each answer on the level in words; who: whose mean, far: how far it is off."""
+"""Each answer on the level in words; who: whose mean, far: its distance."""
 DRAW_SAYS: dict[Draw, str] = {
     "inside": "inside what {origin}",
     "at the edge": "at the edge of what {origin}",
     "outside": "outside of what {origin}",
     "not known": "not known whether inside of what {origin}",
 }
-"""Each answer on the draw in words; origin: what gives numbers of its kind."""
+"""Each answer on the draw in words; origin: of numbers of its kind."""
 
 
 def level_words(answer: Judgement | OthersAnswer) -> str:
-    """Returns where the mean of the runs lies, with its distance and interval; empty without runs."""
+    """Describes the position of the runs' mean, with its distance and interval; empty without runs."""
     if answer.difference is None:
         return ""
     ours = isinstance(answer, Judgement)
@@ -50,7 +50,7 @@ def level_words(answer: Judgement | OthersAnswer) -> str:
 
 
 def draw_words(draw: Draw, origin: Origin | None = None) -> str:
-    """Returns where the reported number lies among numbers of its origin, by default single runs."""
+    """Describes the position of the reported number among numbers of its origin, by default single runs."""
     averaged, picked = origin or Origin()
     if picked > 1:
         best = f"best of {picked} on dev"
@@ -61,7 +61,7 @@ def draw_words(draw: Draw, origin: Origin | None = None) -> str:
 
 
 def place_words(place: RunPercentile) -> str:
-    """Returns where a reported value is among the single runs on record."""
+    """Describes the percentile of a reported value among the recorded single runs."""
     verb = "is" if place.above == 1 else "are"
     words = f"{place.above:,} of {counted(place.runs, 'single run')} {verb} above it"
     if place.sources > 1:
@@ -71,7 +71,7 @@ def place_words(place: RunPercentile) -> str:
 
 
 def collapsed_words(answer: Judgement) -> str:
-    """Returns which runs collapsed and what the rest says; empty where none did."""
+    """Describes the collapsed runs and the verdict without them; empty if no run collapsed."""
     if answer.without is None:
         return ""
     runs = ", ".join(f"{value:.2f}" for value in answer.collapsed)
@@ -82,7 +82,7 @@ def collapsed_words(answer: Judgement) -> str:
 
 
 def next_look_words(plan: Plan) -> str:
-    """Returns after how many seeds the next look is, and which means settle the level there."""
+    """Describes the next look: its number of seeds, and the means that settle the level there."""
     if plan.seeds is None:
         return plan.why
     return f"{counted(plan.seeds, 'seed')} in all, {plan.more} more" + (f" ({plan.why})" if plan.why else "")

@@ -41,6 +41,6 @@ def make_backbone(params: Params, name: str) -> Path:
     with disk_errors(folder), reading(origin), new_folder(folder, BACKBONE) as part:
         shape = None if entry.shape is None else entry.shape.model_dump()
         write_backbone(origin, entry.layers, part, shape=shape, centre=entry.centre)
-        if entry.layers is not None or entry.shape is not None:  # a copy has the record of its source
+        if entry.layers is not None or entry.shape is not None:  # copies have the record of their source
             write_manifest(part / BACKBONE_RECORD, entry.model_dump())
     return folder

@@ -30,7 +30,7 @@ ARGUMENTS = {"name": {"help": "an entry of `sources` in params.yaml"}}
 
 
 def execute(arguments: argparse.Namespace) -> None:
-    """Fetches the source, or copies it from the folder of SENTBENCH_DATA: no file is downloaded twice."""
+    """Fetches the source, or copies it from the folder of SENTBENCH_DATA, so no file is downloaded twice."""
     folder = data_roots()[-1]
     fetch_sources(
         [arguments.name],

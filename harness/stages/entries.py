@@ -2,8 +2,8 @@
 
 Example: `sentbench stage entries`
 
-DVC reads a whole parameter file again for every stage that depends on a key of it, so a plan of n runs would
-cost n readings of n entries. A stage that depends on its entry's file reads only that file, and does not run
+DVC reads the whole parameter file again for every stage that depends on one of its keys, so a plan of n runs
+would read n entries n times. A stage that depends on its entry's file reads only that file, and does not run
 if its bytes are unchanged.
 """
 
@@ -37,7 +37,7 @@ def write_entries(params: Params, folder: Path = ENTRIES) -> Path:
 
 
 def entries_by_part(params: Params) -> dict[str, dict[str, Any]]:
-    """Returns part -> key -> entry. A source's entry knows the providers, which decide its origin."""
+    """Returns part -> key -> entry. A source's entry includes the providers, which determine its origin."""
     parts = params.model_dump(mode="json", exclude={"plan", "providers"})
     parts["sources"] = {
         key: {**entry, "providers": params.providers} for key, entry in parts["sources"].items()

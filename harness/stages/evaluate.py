@@ -129,7 +129,7 @@ def vectors_of(
 def tasks_named(names: Sequence[str], *, text: str) -> list[Task]:
     """Returns the tasks of names and suites. Errors: as of `build_tasks`; InputError for an empty list."""
     if not names:
-        raise InputError("name at least one task; see `sentbench list tasks`")
+        raise InputError("no tasks; see `sentbench list tasks`")
     return build_tasks(names, text=text)
 
 

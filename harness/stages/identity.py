@@ -58,12 +58,12 @@ def code_base(root: Path = INSTALLED) -> CodeBase:
 
 
 def training_roots(method: str) -> tuple[str, ...]:
-    """Returns the modules whose imports decide the weights of a method's runs."""
+    """Returns the modules whose imports determine the weights of a method's runs."""
     return (*TRAIN, METHODS[method])
 
 
 def evaluation_roots(tasks: Sequence[str]) -> tuple[str, ...]:
-    """Returns the modules whose imports decide the scores of these tasks and suites."""
+    """Returns the modules whose imports determine the scores of these tasks and suites."""
     return (*EVALUATE, *declaring_modules(tasks))
 
 
@@ -74,7 +74,7 @@ def run_code(method: str, tasks: Sequence[str]) -> str:
 
 
 def report_roots(code: CodeBase | None = None) -> tuple[str, ...]:
-    """Returns the modules whose imports decide what the report shows."""
+    """Returns the modules whose imports determine the report."""
     folder = (code or code_base()).root / PAGES.replace(".", "/")
     pages = sorted(path.stem for path in folder.glob("*.py") if path.stem != "__init__")
     return (REPORT, *(f"{PAGES}.{page}" for page in pages))
@@ -113,7 +113,7 @@ def run_identity(params: Params, run: Run, arithmetic: str) -> str:
 
 
 def arithmetic_used(device: str) -> str:
-    """Returns the settings that decide the last digits of results on a device."""
+    """Returns the settings that determine the last digits of results on a device."""
     if in_effect() == "portable" and device == "cpu":
         machine = platform.machine()
         return "portable" if machine in X86_64 else f"portable on {machine}"
@@ -121,7 +121,7 @@ def arithmetic_used(device: str) -> str:
 
 
 def corpus_identity(entry: Corpus, device: str) -> str:
-    """Returns the sha256 of everything that determines a derived corpus; parts with another one are not
+    """Returns the sha256 of everything that determines a derived corpus; parts of another identity are not
     reused."""
     return _sha256(
         {
@@ -134,7 +134,7 @@ def corpus_identity(entry: Corpus, device: str) -> str:
 
 
 def vectors_identity(folder: Path, *, device: str) -> str:
-    """Returns the sha256 of all that determines an artefact's vectors: its files, the code, the libraries.
+    """Returns the sha256 of everything that determines an artefact's vectors: files, code, libraries.
 
     Weights below `last/` and the records of training do not count.
     """

@@ -31,11 +31,12 @@ OUTPUTS = {
 
 
 def report(params: Params, *, strict: bool) -> int:
-    """Writes tables and pages below reports/, all or none.
+    """Writes tables and pages below reports/, atomically.
 
     Returns 1 if `strict` and a cell of the plan's tables is missing or a score is missing, stale or not
-    planned. Errors: InputError without a score of the plan, for an invalid declaration or file, and for an
-    output folder with other files.
+    planned.
+    Errors: InputError without a score of the plan, for an invalid declaration or file, and for an output
+    folder with other files.
     """
     check_plain(REPORTS, again="delete it and run `dvc repro`")
     results = read_results(SCORES.glob("*.json"), kept=lambda run, score: run.key in params.runs)
@@ -64,11 +65,11 @@ def report(params: Params, *, strict: bool) -> int:
 def score_problems(
     results: Sequence[ResultFile], run_keys: Collection[str], identities: Mapping[str, str]
 ) -> list[str]:
-    """Returns one line a problem, each naming the run and what to do; an empty list if all is well.
+    """Returns one line per problem, with the run and a remedy.
 
     missing: a planned run without scores. stale: scores with an outdated identity. orphan: scores of a run
-    that is not planned. identities: the present identity by run key; runs that are not in it are not checked
-    for staleness.
+    that is not planned. identities: the present identity by run key; other runs are not checked for
+    staleness.
     """
     found = {result.run.key for result in results}
     problems = [
@@ -89,7 +90,7 @@ def score_problems(
 
 
 def write_report(files: Mapping[str, str]) -> None:
-    """Writes texts by their paths below reports/: all of them replace the former report, or none."""
+    """Replaces the report by texts at paths below reports/, atomically."""
     with new_outputs(OUTPUTS) as parts:
         for name, text in files.items():
             top, _, rest = name.partition("/")

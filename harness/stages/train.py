@@ -115,9 +115,9 @@ def gpu_memory(device: str) -> dict[str, int]:
 
 
 def check_outputs(folder: Path, cost_file: Path, *, weights: Path) -> None:
-    """Raises InputError unless all outputs of a training can be written. weights: the folder of the backbone.
-    An artefact contains the weights twice, the resume state six times: the selected weights, the last and one
-    copy that is being written, and parameters with two moments.
+    """Raises InputError unless all outputs of a training can be written. weights: the folder of the
+    backbone. An artefact has the weights twice, the resume state six times: the selected weights, the last
+    weights and a copy being written, and parameters with two moments.
     """
     check_folder(folder, ARTEFACT, room=2 * room_of(weights))
     check_file(RESUME / "state", room=6 * room_of(weights))

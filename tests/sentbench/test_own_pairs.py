@@ -195,7 +195,7 @@ def test_the_command_has_a_batch_size_and_changes_no_score(
         monkeypatch.setattr(kind, "encode", seen)
     assert printed(*words, "--batch-size", "2") == expected
     assert sizes[-1] == 2
-    assert "--batch-size 0: expected a whole number" in refused(*words, "--batch-size", "0")
+    assert "--batch-size 0: expected an integer" in refused(*words, "--batch-size", "0")
     assert "drop one" in refused(*words, "--batch-size", "2", "--from-store")
 
 

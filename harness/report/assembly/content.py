@@ -76,10 +76,10 @@ def ablations_of(params: Params) -> tuple[Ablation, ...]:
 
 
 def stamp_of(results: Sequence[ResultFile], page: Path) -> Stamp:
-    """Returns the stamp of the present results: that of the former report in `page` if its results are equal.
+    """Returns the stamp of the results, or the previous report's in `page` if its results are equal.
 
-    So a clone that reproduces the results writes identical bytes. Otherwise commit and day of the checkout's
-    last commit, on which the results were made; both are empty outside a checkout.
+    A clone that reproduces the results thus writes identical bytes. A new stamp has commit and day of the
+    checkout's last commit, both empty outside a checkout.
     """
     content = "".join(result.model_dump_json() for result in sorted(results, key=lambda one: one.run.key))
     digest = hashlib.sha256(content.encode()).hexdigest()[:16]

@@ -38,7 +38,7 @@ def score_lines(
     intervals: bool = False,
     kept: dict[str, np.ndarray] | None = None,
 ) -> list[ScoreLine]:
-    """Returns the scores of all tasks in raw units; with `intervals` correlations over all pairs have one.
+    """Returns the scores of all tasks in raw units; with `intervals` also of correlations over all pairs.
 
     The interval of a task does not depend on the other tasks. kept: filled with Spearman's correlation in
     each draw of the pairs by task, for `average_intervals`.
@@ -61,7 +61,7 @@ def average_intervals(
 ) -> dict[str, Interval]:
     """Returns the 95 % interval of the mean correlation of each suite whose tasks all have draws.
 
-    kept: as `score_lines` fills it. The pairs of each task are drawn independently of the others'.
+    kept: filled by `score_lines`. The pairs of each task are drawn independently.
     """
     found = {}
     for suite, names in suites.items():
@@ -74,7 +74,7 @@ def average_intervals(
 def average_lines(
     lines: Sequence[ScoreLine], kept: Mapping[str, np.ndarray], suites: Mapping[str, Sequence[str]]
 ) -> list[ScoreLine]:
-    """Returns a line of setting `average` for each suite of several tasks that all have a score.
+    """Returns a line of setting `average` for each suite of several scored tasks.
 
     Its value is the mean of the scores rounded to 0.01 points, its n the number of tasks.
     """
@@ -99,7 +99,7 @@ def difference_interval(
     """Returns the bootstrap intervals of the difference in Spearman's correlation of two systems on one task.
 
     first, second: the encoders of each system's seeds; the mean over seeds is compared, on the same draws.
-    paired: positions of the encoders that share a seed; with two of them the joint interval is known.
+    paired: indices of the encoders that share a seed; with two pairs the joint interval is known.
     """
     draws = _draws(task, [*first, *second])
     ours, theirs = draws[: len(first)], draws[len(first) :]
@@ -146,8 +146,7 @@ def _draws(task: StsTask, encoders: Sequence[Encode], *, ranked: bool = True) ->
 def comparable_pairs(
     first: Sequence[ResultFile], second: Sequence[ResultFile]
 ) -> Iterator[tuple[TaskName, StsTask]]:
-    """Yields the tasks of scored pairs that both systems have a score of and whose data are already
-    fetched."""
+    """Yields the tasks of scored pairs with scores of both systems and fetched data."""
     ours, theirs = (
         {name for result in side for name, _ in headlines(result.scores, result.provenance.text)}
         for side in (first, second)

@@ -1,4 +1,4 @@
-"""Two systems by name, which `sentbench compare` compares over their seeds and the pairs of test sets."""
+"""Comparison of two named systems over seeds and the pairs of test sets, for `sentbench compare`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def compare_named(
     """Returns the differences of two systems, SYSTEM or SYSTEM@BACKBONE, or of two runs by their keys.
 
     tasks: names of tasks and suites; None: all common ones. pairs: whether to compute intervals over pairs.
-    Errors: InputError for an unknown name, the same one twice, or no test set in common.
+    Errors: InputError for an unknown or repeated name, or without a common test set.
     """
     from harness.report.system_pairs import compare_systems, system_scores
 
@@ -29,7 +29,7 @@ def compare_named(
     first, second = (results_named(name, results) for name in names)
     if first == second:
         run = first[0].run
-        raise InputError(f"{run.id}@{run.backbone} on both sides, expected two systems")
+        raise InputError(f"{run.id}@{run.backbone} on both sides")
     if tasks is not None:
         first, second = (only_tasks(side, tasks) for side in (first, second))
     intervals = pair_intervals(first, second) if pairs else {}
@@ -72,9 +72,7 @@ def results_named(name: str, results: Sequence[ResultFile]) -> list[ResultFile]:
     ]
     backbones = sorted({result.run.backbone for result in found})
     if len(backbones) > 1:
-        raise InputError(
-            f"{name} has results on {', '.join(backbones)}, expected one; write {name}@{backbones[0]}"
-        )
+        raise InputError(f"{name} has results on {', '.join(backbones)}; write {name}@{backbones[0]}")
     if not found:
         known = sorted({key for result in results for key in (result.run.id, result.run.key)})
         raise InputError(f"{name!r} has no results{near_matches(name, known)}")
@@ -93,8 +91,8 @@ def only_tasks(results: Sequence[ResultFile], names: Sequence[str]) -> list[Resu
 
 
 def pair_intervals(first: Sequence[ResultFile], second: Sequence[ResultFile]) -> Mapping[TaskName, OverItems]:
-    """Returns the intervals over pairs of each task for which all these runs have stored vectors. Nothing is
-    fetched: tasks without local data are left out. Vectors are of the selected weights.
+    """Returns the intervals over pairs of each task for which all these runs have stored vectors. Tasks
+    without local data are skipped. Vectors are of the selected weights.
     """
     stores = [stored_vectors(result.run.key) for result in (*first, *second)]
     if not all(store.is_file() for store in stores):

@@ -1,4 +1,4 @@
-"""The declared tables, filled with results of ours and of others, published numbers and prices of seeds."""
+"""The declared tables, filled with our and independent results, published numbers and costs of seeds."""
 
 from collections.abc import Collection, Mapping
 
@@ -34,9 +34,9 @@ def evidence_of(
     published: Published | None = None,
     recipes: Recipes | None = None,
 ) -> Evidence:
-    """Returns the inputs of tables: scores, published numbers, independent results, the plan's systems in its
-    order (without a plan the systems of the scores), and the cost of seeds. priced: the systems whose seeds
-    get a price; default: all. published, recipes: pass them if they are already read.
+    """Returns the inputs of tables: scores, published numbers, independent results, the plan's systems in
+    its order (without a plan the systems of the scores), and the cost of seeds. priced: the systems with
+    costs of seeds; default: all. published, recipes: pass them if they are already read.
     """
     published, recipes = published or load_published(), recipes or load_recipes()
     systems = declared_systems(recipes)
@@ -60,8 +60,8 @@ def evidence_of(
 
 
 def contributed_results(ours: Collection[ResultFile]) -> tuple[list[Contributed], list[str]]:
-    """Returns the results that others contributed, and one line for each refused one. ours: our results; a
-    contributed result may not be a copy of them.
+    """Returns the contributed results, and one line for each refused one. ours: our results, of which a
+    contributed result may not be a copy.
     """
     if not CONTRIBUTED.is_dir():
         return [], []
@@ -82,7 +82,7 @@ def checked_specs(published: Published, recipes: Recipes) -> dict[str, TableSpec
 
 def build_tables(evidence: Evidence) -> dict[str, Table]:
     """Returns every declared table by key, the small leaderboard first; tables of runs only if filled. The
-    small leaderboard is included also if its runs are planned and have no score.
+    small leaderboard is also included if its planned runs have no score.
     """
     specs = checked_specs(evidence.published, load_recipes())
     ordered = sorted(specs.values(), key=lambda spec: (spec.key != SMALL, spec.key))
@@ -113,7 +113,7 @@ def build_one_table(key: str, row: str = "") -> Table:
     evidence = evidence_of(results, priced=priced, published=published, recipes=recipes)
     table = build_table(with_rows(specs[key], row), evidence)
     if not any(cell.verdict in FAILED for _, _, cell in table.cells()):
-        return table  # the false-discovery control of the page has no verdict to withdraw
+        return table  # the page's false-discovery control cannot change a verdict
     return control({name: build_table(spec, evidence) for name, spec in page.items()})[key]
 
 

@@ -1,4 +1,4 @@
-"""The model card of a system: the distribution of its scores over seeds, and how to make them again."""
+"""The model card of a system: the distribution of its scores over seeds, and how to reproduce them."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,17 +12,17 @@ from harness.report.formats.templates import fill
 from harness.report.runs import selected_scores
 
 HUB_LICENCES = ("apache-2.0", "mit", "bsd-3-clause", "cc-by-4.0", "cc-by-sa-3.0", "cc-by-sa-4.0", "cc0-1.0")
-"""Licences that the hub knows by name; any other is `other` with its name next to it."""
+"""Licences with an id on the hub; any other is `other` with its name."""
 
 
 def licence_of(text: str) -> tuple[str, str]:
-    """Returns a licence as the hub writes it: its id, and the name where the id is `other`."""
+    """Returns the hub's id of a licence, and its name if the id is `other`."""
     plain = text.strip().lower()
     return (plain, "") if plain in HUB_LICENCES else ("other", text.strip())
 
 
 def score_rows(results: Sequence[ResultFile]) -> list[list[str]]:
-    """Returns the scores x 100 of the selected weights, without those of subsets, as rows of a table.
+    """Returns the scores x 100 of the selected weights, without subsets, as rows of a table.
 
     The standard deviation is the sample's, a dash below two seeds.
     """
@@ -46,7 +46,7 @@ def score_rows(results: Sequence[ResultFile]) -> list[list[str]]:
 def median_seed(results: Sequence[ResultFile]) -> ResultFile:
     """Returns the run with the median development score, the lower of two middle ones; ties go by seed."""
     if not results:
-        raise InputError("a model card needs a run, got none; name one")
+        raise InputError("a model card needs a run")
     ranked = sorted(results, key=lambda result: (result.selection.best_dev, result.run.seed))
     return ranked[(len(ranked) - 1) // 2]
 
@@ -57,7 +57,7 @@ def render_card(
     settings: Mapping[str, Any],
     values: Mapping[str, Any],
 ) -> str:
-    """Returns the card of the runs of one system; `values` is what no result file knows.
+    """Returns the card of the runs of one system; `values` has everything that is not in result files.
 
     settings: training settings by name. values: name, pooling, max_length, plan, origin, origin_licence,
     corpus, corpus_licence, licence, licence_name, mteb, no_mteb.

@@ -43,7 +43,7 @@ SPECIAL = str.maketrans(
         "}": r"\}",
         "~": r"\textasciitilde{}",
         "^": r"\textasciicircum{}",
-        "[": "{[}",  # a row that starts with a bracket would be an argument of the line break before it
+        "[": "{[}",  # a bracket at the start of a row would be an argument of the previous line break
         "]": "{]}",
         "*": "{*}",  # so would a star
         "<": r"\textless{}",
@@ -70,8 +70,8 @@ def escape(text: str) -> str:
 def to_latex(table: Table) -> str:
     """Returns a table* environment: our mean with the sd as subscript and the verdict as superscript.
 
-    The published values appear in a row of their own below ours. Bold marks rows that no competing row is
-    shown to beat. A comment names the runs of each row.
+    The published values are in a separate row below ours. Bold marks rows that no competing row is shown to
+    beat. A comment names the runs of each row.
     """
     rows = [
         {
@@ -144,7 +144,7 @@ def _ours(cell: Cell, column: Column, decimals: int) -> str:
 
 
 def _published(cell: Cell, column: Column, decimals: int) -> str:
-    """Returns the published value, with its mark or, so that digits line up, the width of our scripts."""
+    """Returns the published value with its mark or, to align digits, the width of our scripts."""
     if cell.published is None:
         return DASH if cell.value is None else ""
     number = format_number(cell.published, column, decimals)

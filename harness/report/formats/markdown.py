@@ -29,7 +29,7 @@ def escape(text: str) -> str:
 
 
 def escape_code(text: object) -> str:
-    """Returns text that may are between backticks, also inside a table cell."""
+    """Returns text that may be between backticks, also inside a table cell."""
     return " ".join(str(text).split()).replace("`", "'").replace("|", r"\|")
 
 
@@ -65,7 +65,7 @@ def to_markdown(table: Table) -> str:
 
 
 def format_cell(cell: Cell, column: Column, decimals: int) -> str:
-    """Returns one cell: ours, the sign, the published value; a dash where neither is known."""
+    """Returns one cell: ours, the sign, the published value; a dash if neither is known."""
     parts = []
     if cell.value is not None:
         number = format_number(cell.value, column, decimals)
@@ -83,8 +83,8 @@ def format_cell(cell: Cell, column: Column, decimals: int) -> str:
 def annotation(level: Level, title: str, message: str) -> str:
     """Returns one annotation as a line that GitHub Actions reads from a step's output.
 
-    Source: GitHub's documentation of workflow commands: `::error title=...::message`, with the characters
-    that would end a part of it written as % and two hexadecimal digits.
+    Source: GitHub's documentation of workflow commands: `::error title=...::message`, with special characters
+    written as % and two hexadecimal digits.
     """
     heading, text = (
         part.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A") for part in (title, message)

@@ -25,10 +25,9 @@ the hash that the hub states.
 
 
 def with_section(page: str, section: str, *, where: str) -> str:
-    """Returns a page with a section in place of the one that has the same heading.
+    """Returns a page with a section that replaces the section of the same heading.
 
-    section: its heading, a line `## ...` or deeper, and all that appears under it. It reaches to the next
-    line that begins with `## `.
+    section: its heading, a line `## ...` or deeper, and its text, up to the next line that begins with `## `.
     Errors: InputError, which names the page as `where`, unless it has that heading once, before another one.
     """
     heading = section.partition("\n")[0]
@@ -41,7 +40,7 @@ def with_section(page: str, section: str, *, where: str) -> str:
 
 
 def to_deviations(audit: MethodAudit) -> str:
-    """Returns the section with its heading: one numbered paragraph a difference."""
+    """Returns the section with its heading: one numbered paragraph per difference."""
     items = [
         textwrap.fill(
             f"{number}. {to_sentences(difference)}",
@@ -56,7 +55,7 @@ def to_deviations(audit: MethodAudit) -> str:
 
 
 def to_sentences(difference: CodeDeviation) -> str:
-    """Returns a difference as one paragraph: what paper and code do, what is done here, how to turn it."""
+    """Returns a difference as one paragraph: paper and code, our choice, and its switch."""
     parts = [
         f"{difference.about[0].upper()}{difference.about[1:]}",
         f"Paper: {difference.paper}",
@@ -73,7 +72,7 @@ def to_sentences(difference: CodeDeviation) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Returns text that shows no HTML and no link; what is between backticks stays as it is."""
+    """Returns text without HTML and links; text between backticks stays unchanged."""
     shown = {"<": "&lt;", "](": "]\\("}
     return re.sub(r"`[^`]*`|<|\]\(", lambda found: shown.get(found[0], found[0]), text)
 

@@ -10,7 +10,7 @@ from harness.report.formats.text import DASH, align
 from harness.report.system_pairs import HEADLINE, TOGETHER, PairedDifference, SystemComparison, tally_in_words
 
 PLAIN = ("alignment", "uniformity", "anisotropy")
-"""Metrics that papers print as they are; all others they print x 100."""
+"""Metrics that papers report in raw units; all others are reported x 100."""
 
 SUBSET = "subset:"
 """Begins the setting of a score over one subset of a task."""
@@ -28,7 +28,7 @@ class ScoreLine:
     interval: Interval | None = None
 
     def plain(self) -> dict[str, object]:
-        """Returns the score for JSON, without an interval that was not computed."""
+        """Returns the score for JSON, without a missing interval."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 
@@ -40,11 +40,11 @@ def to_table(
     subsets: bool = True,
     bounds_of: Mapping[str, Interval] | None = None,
 ) -> str:
-    """Returns a line a score with heads, then the average of every suite whose tasks are all there.
+    """Returns a line per score with heads, then the average of every complete suite.
 
-    An average is that of the scores as printed, with two decimals, which is what papers print. note: closes
-    the line below the table. subsets: also the scores of parts of a task. bounds_of: intervals of averages of
-    Spearman's correlation by suite.
+    An average is over the scores with two decimals, as in papers. note: end of the line below the table.
+    subsets: also the scores of parts of a task. bounds_of: intervals of averages of Spearman's correlation by
+    suite.
     """
     hidden = [line for line in lines if line.setting.startswith(SUBSET)] if not subsets else []
     lines = [line for line in lines if line not in hidden]
@@ -84,9 +84,8 @@ def _interval(interval: Interval | None) -> str:
 
 
 def average_of(tasks: Sequence[str], lines: Sequence[ScoreLine]) -> tuple[str, str, float] | None:
-    """Returns metric, setting and the mean of the reported scores of these tasks, in points.
-
-    None for a single task, or unless every task has one and the same headline score.
+    """Returns metric, setting and mean of the headline scores of these tasks, in points. None for a single
+    task, or unless every task has the same headline score.
     """
     for metric in HEADLINE:
         for setting in dict.fromkeys(line.setting for line in lines if line.metric == metric):
@@ -101,7 +100,7 @@ def average_of(tasks: Sequence[str], lines: Sequence[ScoreLine]) -> tuple[str, s
 
 
 def differences_to_text(found: SystemComparison) -> str:
-    """Returns a line a task with both means, the difference and its intervals, their mean, and the tally."""
+    """Returns a line per task with both means, difference and intervals, then the mean and the tally."""
     rows = [
         ["task", "metric", found.first, found.second, "difference", "over seeds", "over pairs", "jointly", ""]
     ]
@@ -115,7 +114,7 @@ def differences_to_text(found: SystemComparison) -> str:
 
 
 def differences_to_latex(found: SystemComparison) -> str:
-    """Returns a booktabs table: a column a task and their mean, a row a system, a row of the differences.
+    """Returns a booktabs table: a column per task and the mean, a row per system, a row of differences.
 
     A star marks a difference whose interval excludes zero.
     """
@@ -140,5 +139,5 @@ def _difference(one: PairedDifference) -> list[str]:
 
 
 def signed_interval(interval: Interval | None) -> str:
-    """Returns an interval of a difference in points, a dash where none is known."""
+    """Returns an interval of a difference in points, a dash without one."""
     return DASH if interval is None else f"{100 * interval.low:+.2f} to {100 * interval.high:+.2f}"

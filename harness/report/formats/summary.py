@@ -1,5 +1,5 @@
-"""The report without HTML: every table in each text form, the scores of each run as metrics of DVC, and one
-Markdown page that leads to them.
+"""The report without HTML: every table in each text form, the scores of each run as metrics of DVC, and
+one Markdown page with links to them.
 """
 
 import csv
@@ -39,7 +39,7 @@ def text_files(
 ) -> dict[str, str]:
     """Returns index.md, every table in each form, and all of them as one CSV, by path below the report.
 
-    notes: what a reader must know before the numbers.
+    notes: information for the reader before the numbers.
     """
     files = {"index.md": to_summary(tables, problems, notes=notes)}
     for table in tables.values():
@@ -51,7 +51,7 @@ def text_files(
 
 
 def path_of(table: Table) -> str:
-    """Returns where a table is below the report, without the ending; of a name of one's own as own-NAME."""
+    """Returns the path of a table below the report, without the ending; own-NAME for custom names."""
     name = table.key.replace("/", "-")
     known = any(fnmatchcase(name, pattern) for pattern in KEPT_TABLES)
     return f"tables/{name if known else f'own-{name}'}"
@@ -72,7 +72,7 @@ def to_summary(tables: Mapping[str, Table], problems: Iterable[str], *, notes: I
 
 
 def records(table: Table) -> Iterator[dict[str, Any]]:
-    """Yields one record for every cell that holds a number or a verdict, row by row; keys as in `FIELDS`."""
+    """Yields one record for every cell with a number or a verdict, row by row; keys as in `FIELDS`."""
     for row, column, cell in table.cells():
         if cell.value is not None or cell.published is not None:
             yield dict(zip(FIELDS, _fields(table, row, column, cell), strict=True))
@@ -113,11 +113,11 @@ def metrics_files(results: Iterable[ResultFile]) -> dict[str, str]:
 def flat_metrics(result: ResultFile) -> dict[str, float]:
     """Returns scores x 100 by task, of the first weights that the run selects, and the mean of its test sets.
 
-    Settings other than `all` and tasks with settings in their name are left out, and the mean leaves out
-    development sets.
+    Settings other than `all` and tasks with settings in their name are skipped; the mean excludes development
+    sets.
     """
     found: dict[str, float] = {}
-    for metric in HEADLINE:  # at most one for each task: the first that it has
+    for metric in HEADLINE:  # at most one per task: the first one
         for score in selected_scores(result):
             if (score.metric, score.setting) == (metric, "all") and ":" not in score.task:
                 found.setdefault(score.task, round(100 * score.value, DIGITS))

@@ -1,4 +1,4 @@
-"""Filling the templates of `leaderboards/templates`: the one place that knows Jinja."""
+"""Filling of the templates of `leaderboards/templates`; the only use of Jinja."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ANGLES = {
 def make_environment(folder: Path, *, autoescape: bool, angles: bool = False) -> Environment:
     """Returns a strict environment over the templates of a folder; an unknown value is an error.
 
-    Errors: InputError if something there is no plain file.
+    Errors: InputError if an entry is not a plain file.
     """
     import jinja2
 

@@ -36,7 +36,7 @@ CITED = "†"
 DASH = "–"
 """Neither our value nor a published one is known."""
 
-MEANINGS: dict[Verdict, str] = {  # each follows its mark
+MEANINGS: dict[Verdict, str] = {  # each after its mark
     "replicates": f" replicates (our mean is within {MARGIN:g} points)",
     "replicates within run-to-run variation": " replicates within run-to-run variation (our mean is off)",
     "borderline (lower)": " borderline (our mean is lower, the number at the edge of single runs)",
@@ -62,14 +62,14 @@ MEANINGS: dict[Verdict, str] = {  # each follows its mark
 
 
 def rows_of(table: Table) -> list[tuple[str, TableRow]]:
-    """Returns the rows, each with the group that begins with it, or nothing."""
+    """Returns the rows, each with the name of the group that begins there, or an empty text."""
     groups = [row.group for row in table.rows]
     starts = [group if group != before else "" for before, group in zip(["", *groups], groups, strict=False)]
     return list(zip(starts, table.rows, strict=True))
 
 
 def legend_of(table: Table) -> list[tuple[str, str]]:
-    """Returns the mark and the meaning of every verdict that a reader meets, and of cited values."""
+    """Returns the mark and the meaning of every verdict in the table, and of cited values."""
     cells = [cell for row in table.rows for cell in row.cells]
     found = {cell.verdict for cell in cells}
     legend = [(MARKS[verdict], meaning) for verdict, meaning in MEANINGS.items() if verdict in found]
@@ -89,18 +89,18 @@ def task_title(name: str) -> str:
 
 
 def format_number(value: float, column: Column, decimals: int) -> str:
-    """Returns a number as it is shown in a column."""
+    """Returns a number in the format of a column."""
     return f"{value:.10g}" if column.plain else f"{value:.{decimals}f}"
 
 
 def shown_cells(table: Table, row: TableRow, form: Callable[[Cell, Column, int], str]) -> list[str]:
-    """Returns the cells of a row, each in a form that takes its column and the table's decimals."""
+    """Returns the cells of a row, formatted by `form` with column and decimals."""
     pairs = zip(table.columns, row.cells, strict=True)
     return [form(cell, column, table.decimals) for column, cell in pairs]
 
 
 def mark_of(cell: Cell) -> str:
-    """Returns the sign of the cell's verdict, with the seeds to add where they are known; else nothing."""
+    """Returns the sign of the cell's verdict, with the number of further seeds if known; otherwise empty."""
     if not cell.verdict:
         return SETTING_MARKS[cell.as_reported]
     return MARKS[cell.verdict] + ("" if cell.more is None else f"+{cell.more}")
@@ -112,13 +112,13 @@ def is_cited(cell: Cell) -> bool:
 
 
 def row_seeds(row: TableRow) -> str:
-    """Returns the number of seeds behind a row, a range if its cells differ, or nothing, as for settings."""
+    """Returns the number of seeds of a row, a range if its cells differ, or an empty text for settings."""
     counts = sorted({cell.n for cell in row.cells if cell.n})
     return "" if not counts else "-".join(str(count) for count in dict.fromkeys([counts[0], counts[-1]]))
 
 
 def describe_seeds(table: Table) -> str:
-    """Returns the sentence on n: one number if all cells share it, else their range; settings have none."""
+    """Returns the sentence on n: one number if all cells share it, otherwise a range; settings have none."""
     counts = {cell.n for row in table.rows for cell in row.cells if cell.value is not None}
     if not counts:
         return "Nothing run yet."
@@ -131,7 +131,7 @@ def describe_seeds(table: Table) -> str:
 
 
 def list_remarks(table: Table) -> list[str]:
-    """Returns the table's notes and those of its rows and cells, with what they belong to."""
+    """Returns the notes of the table, its rows and its cells, with their places."""
     remarks = list(table.notes)
     for row in table.rows:
         name = f"{row.group} {row.title}".strip()
@@ -163,7 +163,7 @@ def to_terminal(table: Table) -> str:
 
 
 def align(lines: list[list[str]], lefts: int = 1) -> list[str]:
-    """Returns the lines in columns: the first `lefts` of them to the left and the others to the right."""
+    """Returns the lines in columns, the first `lefts` left-aligned and the others right-aligned."""
     lines = [[re.sub(r"\s", " ", text) for text in line] for line in lines]
     widths = [max(map(len, column)) for column in zip_longest(*lines, fillvalue="")]
     return [
@@ -176,7 +176,7 @@ def align(lines: list[list[str]], lefts: int = 1) -> list[str]:
 
 
 def plain_cell(cell: Cell, column: Column, decimals: int) -> str:
-    """Returns one cell: ours, the sign, the published value; a dash where neither is known."""
+    """Returns one cell: ours, the sign, the published value; a dash if neither is known."""
     parts = []
     if cell.value is not None:
         sign = "*" if cell.leads else ""

@@ -18,7 +18,7 @@ from harness.report.tables.rows import span_words
 
 
 class Ranked(NamedTuple):
-    """A system with its mean over the test sets, raw units, its seeds, and the ranks that it may have."""
+    """A system with its mean over the test sets in raw units, its seeds, and its possible ranks."""
 
     key: str
     mean: float
@@ -27,22 +27,23 @@ class Ranked(NamedTuple):
 
 
 class Worth(NamedTuple):
-    """Dev scores, raw units: of the method, one a seed, and of what it should beat, by its name."""
+    """Dev scores in raw units: of the method, one per seed, and of its controls by name."""
 
     own: Sequence[float]
     controls: Mapping[str, float]
 
     @property
     def unbeaten(self) -> list[str]:
-        """What has a score that is not below those of all seeds."""
+        """Controls with a score that is not below every seed."""
         return [said for said, score in self.controls.items() if not score < min(self.own)]
 
 
 @dataclass(frozen=True)
 class Trial:
-    """Outcome of a trial. systems: the scores of all that are compared, by `SYSTEM@BACKBONE`, the own first.
+    """Outcome of a trial. systems: the scores of all compared systems, by `SYSTEM@BACKBONE`, the custom
+    method first.
 
-    settings: of method and training, in words. notes: lines on what was reused, trained or left out.
+    settings: of method and training, in words. notes: lines on reused, trained and skipped runs.
     """
 
     file: str
@@ -80,7 +81,7 @@ def to_text(trial: Trial) -> str:
 
 
 def comparison_rows(found: SystemComparison, systems: Mapping[str, SystemScores]) -> list[list[str]]:
-    """Returns the heads and a row a task, then the mean of all tasks."""
+    """Returns the heads and a row per task, then the mean of all tasks."""
     ours, theirs = systems[found.first], systems[found.second]
     rows = [["task", found.first, found.second, "difference", "interval", ""]]
     for name, one in found.tasks.items():
@@ -94,7 +95,7 @@ def comparison_rows(found: SystemComparison, systems: Mapping[str, SystemScores]
 
 
 def rank_rows(trial: Trial) -> list[list[str]]:
-    """Returns the heads and a row a system, best mean first."""
+    """Returns the heads and a row per system, best mean first."""
     rows = [["rank", "system", "mean", "seeds", "possible ranks"]]
     for place, row in enumerate(trial.ranks, 1):
         mark = "*" if row.key == trial.own else ""
@@ -105,7 +106,7 @@ def rank_rows(trial: Trial) -> list[list[str]]:
 
 
 def worth_rows(worth: Worth, own: str) -> list[list[str]]:
-    """Returns the heads, the method and a row for each of its controls, first seeds alone."""
+    """Returns the heads, the method and a row for each of its controls, with the first seed."""
     rows = [["STS-B dev", "score", "seeds", ""], [own, spread(worth.own), str(len(worth.own)), ""]]
     for said, score in worth.controls.items():
         place = "not below" if said in worth.unbeaten else "below every seed"

@@ -1,4 +1,4 @@
-"""The ablation: how much each choice of protocol moves a run, and how much of its gap that is."""
+"""The ablation: the effect of each protocol choice on a run, and its share of the gap."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,8 +17,8 @@ from harness.report.tables.model import Table
 class Effect(NamedTuple):
     """Effect of a change on a score, in points, and the seeds with it and without it.
 
-    change: difference of the means, None where a side has no scores. interval: the difference with its 95 %
-    interval, None below two seeds a side.
+    change: difference of the means, None if a side has no scores. interval: the difference with its 95 %
+    interval, None below two seeds per side.
     """
 
     change: float | None
@@ -37,7 +37,7 @@ class MeasuredAblation:
     """An ablation with the effect of each step by its name.
 
     gap: published minus ours, x 100, None if unknown. declared: scores of the declared run. tasks: the test
-    sets that scores are means over.
+    sets of the mean scores.
     """
 
     ablation: Ablation
@@ -57,8 +57,7 @@ def measure_ablation(
 ) -> MeasuredAblation:
     """Returns the ablation with the mean STS score (Spearman, all pairs, without dev sets) of every step.
 
-    A step is compared over the test sets that the declared run was scored on; a run that lacks one of them
-    does not count.
+    A step is compared over the test sets of the declared run; runs that lack one of them do not count.
     """
     by_system: dict[str, list[dict[str, float]]] = {}
     for result in results:
@@ -81,7 +80,7 @@ def measure_ablation(
 
 
 def gap_of(runs: Sequence[str], tables: Iterable[Table]) -> float | None:
-    """Returns published minus ours, x 100, of the first average that these runs alone fill."""
+    """Returns published minus ours, x 100, of the first average that only these runs fill."""
     for table in tables:
         for _, column, cell in table.cells():
             if column.key == "Avg" and cell.delta is not None and set(cell.runs) == set(runs):
@@ -90,7 +89,7 @@ def gap_of(runs: Sequence[str], tables: Iterable[Table]) -> float | None:
 
 
 def effects_of(measured: MeasuredAblation) -> Chart | None:
-    """Returns a picture of what each choice changes, in points; None where no step was run."""
+    """Returns a picture of the effect of each choice in points; None if no step was run."""
     name = f"{measured.ablation.system} on {measured.ablation.backbone}"
     rows: list[Row] = []
     for step, effect in measured.effects.items():

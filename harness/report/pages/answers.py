@@ -25,7 +25,7 @@ MOST = 3
 """Sentences that the first screen has."""
 
 CROWD = 12
-"""The most runs that the first picture draws in one line; more take three."""
+"""Most runs in one line of the first picture; more take three lines."""
 GROUPS: dict[str, tuple[Verdict, ...]] = {
     "replicates": ("replicates", "independent runs agree"),
     "is off the mean of other runs and inside what single runs give": (
@@ -51,9 +51,8 @@ SEVERAL = {"replicates": "replicate", "is": "are", "was": "were", "its": "their"
 
 
 class Number(DeclaredModel):
-    """One number in question: a cell. page: the paper on whose page it is answered too.
-
-    control: a number that must replicate, which counts among no others.
+    """One number in question: a cell. page: the paper whose page also shows it. control: a number that
+    must replicate and is counted separately.
     """
 
     name: str
@@ -70,9 +69,9 @@ class _Numbers(DeclaredModel):
 
 @dataclass(frozen=True)
 class Answer:
-    """What is known of one number. link, evidence: addresses of its table, which states the protocol, and of
-    what others measured, as seen from the main page; the latter is empty where nobody did. known, cost: what
-    is known of it and what a test takes, in words.
+    """The evidence on one number. link, evidence: addresses of its table, which states the protocol, and
+    of the independent results, relative to the main page; the latter is empty without such results. known,
+    cost: the evidence and the cost of a test, in words.
     """
 
     found: Verification
@@ -85,7 +84,7 @@ class Answer:
 
     @property
     def verdict(self) -> Verdict:
-        """What is known, in a word of the scale."""
+        """The verdict."""
         return self.found.verdict
 
     @property
@@ -105,10 +104,9 @@ def load_numbers(folder: Path) -> list[Number]:
 
 
 def answers_of(report: Report, page: str = "") -> list[Answer]:
-    """Returns the answers for the main page in their declared order, or those of one paper's page, its own
-    numbers first.
-
-    A number whose table is not in the report has none. Errors: InputError for an unknown row or column.
+    """Returns the answers for the main page in their declared order, or the answers of one paper's page,
+    its own numbers first. Numbers whose table is not in the report are skipped. Errors: InputError for an
+    unknown row or column.
     """
     tables = report.all_tables
     own: list[Answer] = []
@@ -149,8 +147,7 @@ def _cost(found: Verification, cell: Cell) -> str:
 
 
 def known_words(found: Verification) -> str:
-    """Returns the evidence on a number in one line: our seeds, otherwise others', otherwise that none
-    exists."""
+    """Returns the evidence on a number in one line: our seeds, independent runs, or a note."""
     others, parts = found.others.independent, []
     if found.values:
         parts.append(f"ours {statistics.mean(found.values):.2f} ({counted(len(found.values), 'run')})")
@@ -182,7 +179,7 @@ def answer_values(report: Report, tables: Sequence[Table], page: str = "") -> di
 
 
 def forest_of(answers: Sequence[Answer], key: str) -> Chart:
-    """Returns the first picture: every number's independent runs and ours as differences from it."""
+    """Returns the first picture: independent runs and ours as differences from each number."""
     return draw(
         "answers",
         [row for answer in answers for row in marks_of(answer)],
@@ -201,7 +198,7 @@ def forest_of(answers: Sequence[Answer], key: str) -> Chart:
 
 
 def marks_of(answer: Answer) -> list[Row]:
-    """Returns the marks of one number: what was measured, minus the reported value, in points."""
+    """Returns the marks of one number: measurements minus the reported value, in points."""
     found, reported = answer.found, answer.found.reported.value
     pool, own = found.others.independent, found.others.pools["same authors"]
     means = [value for source, value in pool.sources.items() if source not in pool.runs]
@@ -268,9 +265,9 @@ def conclusion(answers: Sequence[Answer]) -> str:
 def telling_sentences(tables: Iterable[Table], answers: Sequence[Answer]) -> list[str]:
     """Returns up to MOST sentences, each computed from the evidence of the tables.
 
-    First the settled number with most evidence, then how many of the numbers in question only their authors
-    measured, then the other settled numbers by the number of sources. A number that several tables print is
-    named once, and of a system only the mean of the test sets.
+    First the settled number with most evidence, then the count of numbers measured only by their authors,
+    then the other settled numbers by the number of sources. A number in several tables is named once, and of
+    a system only the mean of the test sets.
     """
     found: dict[tuple[str, str, float], tuple[int, str]] = {}
     for table, row, known in verifications(sorted(tables, key=reading_order)):
@@ -288,7 +285,7 @@ def telling_sentences(tables: Iterable[Table], answers: Sequence[Answer]) -> lis
 
 
 def both_answers(found: Verification) -> str:
-    """Returns the level and the draw of a number in one sentence, and where it is among the runs."""
+    """Returns the level, the draw and the percentile of a number in one sentence."""
     answer = found.ours or found.by_others
     parts = [level_words(answer), f"the number is {draw_words(answer.draw, found.reported.stated)}"]
     if answer.draw == "not known":

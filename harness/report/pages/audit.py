@@ -1,4 +1,4 @@
-"""The audit: where a paper and its released code differ, which of them is run here, and what it changes."""
+"""The audit: differences between a paper and its released code, our choice, and the measured effect."""
 
 from collections.abc import Iterable
 from functools import partial
@@ -16,11 +16,11 @@ SILENT = "not stated"
 
 
 class CodeDeviation(DeclaredModel):
-    """One point on which paper, code and this project differ; texts may hold code between backticks.
+    """One difference between paper, code and this project; texts may have code between backticks.
 
-    switch: names of the settings that turn it, joined by commas; choices: their values. variants: runs that
-    differ in this point alone from the preset `against`, by default `MethodAudit.preset`. effect: what is
-    known without a run; tests: the tests that prove it.
+    switch: names of its settings, joined by commas; choices: their values. variants: runs that differ only in
+    this point from the preset `against`, by default `MethodAudit.preset`. effect: known effect without a run;
+    tests: the tests that prove it.
     """
 
     about: str
@@ -36,7 +36,7 @@ class CodeDeviation(DeclaredModel):
 
     @property
     def switches(self) -> list[str]:
-        """The settings that turn the difference, each with its values where they are listed."""
+        """The settings of the difference, each with its values if they are listed."""
         names = [name.strip() for name in self.switch.split(",") if name.strip()]
         return [f"{name}: {self.choices}" if self.choices else name for name in names[:1]] + names[1:]
 
@@ -44,9 +44,8 @@ class CodeDeviation(DeclaredModel):
 class MethodAudit(DeclaredModel):
     """The differences of one method, numbered from 1 in the order of the file.
 
-    Recipes and code name a difference by its number, so a new one goes to the end. preset: the variant that
-    others are measured against; opposite: the variant that takes the other preset of every difference at
-    once, if the method has one.
+    Recipes and code name a difference by its number, so new differences are appended. preset: the reference
+    variant; opposite: the variant with the other preset of every difference, if the method has one.
     """
 
     method: str
@@ -64,9 +63,8 @@ def load_audits(folder: Path) -> list[MethodAudit]:
 def measure(
     audit: MethodAudit, variants: Iterable[str], against: str, *, runs: Iterable[RunDetail]
 ) -> dict[tuple[str, str], Effect]:
-    """Returns the effect on STS-B dev of each variant on each backbone that has runs of it and of the preset.
-
-    against: the variant that it is measured against; nothing stands for the method's usual preset.
+    """Returns the effect on STS-B dev of each variant on each backbone with runs of it and of the preset.
+    against: the reference variant; empty means the method's default preset.
     """
     dev: dict[tuple[str, str], list[float]] = {}
     for run in runs:
@@ -84,7 +82,7 @@ def measure(
 
 
 def audit_values(report: Report, paper: str = "") -> dict[str, Any]:
-    """Returns what a page shows: the audits, of one paper's method or of all, and what measures an effect."""
+    """Returns the content of a page: the audits of a paper's method or of all, and measured effects."""
     audits = load_audits(report.leaderboards / "audit")
     own = [audit for audit in audits if paper in ("", audit.method.replace("-", ""))]
     return {"audits": own, "measure": partial(measure, runs=list(report.runs.values()))}

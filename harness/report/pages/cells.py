@@ -25,7 +25,7 @@ Facts = list[tuple[str, str]]
 
 
 class FactBook:
-    """The facts of all cells of a page, each pair once; a cell names its own by their positions."""
+    """The facts of all cells of a page, each once; cells refer to them by position."""
 
     def __init__(self) -> None:
         self.entries: dict[tuple[str, str], int] = {}
@@ -37,7 +37,7 @@ class FactBook:
 
 @dataclass(frozen=True)
 class ShownCell:
-    """Values of a cell for the template. `order` is the number a sorted column goes by; None sorts last."""
+    """Values of a cell for the template. `order` is the sort key of the column; None sorts last."""
 
     ours: str
     sd: str
@@ -52,7 +52,7 @@ class ShownCell:
 
 
 def show_cell(table: Table, column: Column, cell: Cell, runs: Mapping[str, RunDetail]) -> ShownCell:
-    """Returns the reported form of a cell; the link is empty if no run of it is on record."""
+    """Returns the displayed form of a cell; the link is empty without a recorded run."""
     recorded = [runs[key] for key in cell.runs if key in runs]
     return ShownCell(
         ours=_number(cell.value, column, table),
@@ -69,7 +69,7 @@ def show_cell(table: Table, column: Column, cell: Cell, runs: Mapping[str, RunDe
 
 
 def cell_facts(table: Table, column: Column, cell: Cell, runs: Mapping[str, RunDetail]) -> Facts:
-    """Returns everything known about a cell, the most wanted first; an empty cell has one fact."""
+    """Returns the facts of a cell, the most important first; an empty cell has one fact."""
     ours, verdict = "not run", str(cell.verdict or "")
     if cell.value is not None:
         spread = "" if cell.sd is None else f" ± {cell.sd:.{table.decimals}f}"
@@ -99,8 +99,7 @@ def cell_facts(table: Table, column: Column, cell: Cell, runs: Mapping[str, RunD
 
 
 def evidence_facts(found: Verification | None) -> Facts:
-    """Returns the two answers of a number, what others measured, its percentile among runs, and the next
-    look."""
+    """Returns the two answers of a number, independent results, its percentile, and the next look."""
     if found is None:
         return []
     answer = found.ours or found.by_others
@@ -128,10 +127,9 @@ def evidence_facts(found: Verification | None) -> Facts:
 
 
 def verdict_counts(*tables: Table) -> list[tuple[Verdict, str, int]]:
-    """Returns (verdict, sign, number) over the published scores, in the order of the scale, none with 0.
-
-    A score that several cells quote counts once, by our seeds where one of the cells has some. A setting or a
-    count is not a score: it is left out.
+    """Returns (verdict, sign, number) over the published scores, in the order of the scale, without zeros.
+    A score in several cells counts once, by our seeds if a cell has some. Settings and counts are not
+    scores and are skipped.
     """
     facts: dict[Hashable, Verdict] = {}
     for table in tables:
@@ -145,13 +143,13 @@ def verdict_counts(*tables: Table) -> list[tuple[Verdict, str, int]]:
 
 
 def runs_of_row(row: TableRow, runs: Mapping[str, RunDetail]) -> tuple[str, ...]:
-    """Returns the runs on record that most cells of a row name: a page has them once, a cell only others."""
+    """Returns the recorded runs that most cells of a row share, so cells only list other runs."""
     named = Counter(cell.runs for cell in row.cells if any(key in runs for key in cell.runs))
     return named.most_common(1)[0][0] if named else ()
 
 
 def backbone_of(row: TableRow, runs: Mapping[str, RunDetail]) -> str:
-    """Returns the backbone of a row: that of its runs, else the one its published key names, else nothing."""
+    """Returns the backbone of a row, from its runs or its published key; empty if unknown."""
     ran = (runs[key].about.backbone for cell in row.cells for key in cell.runs if key in runs)
     return next(ran, "") or row.key.partition("@")[2]
 
@@ -162,7 +160,7 @@ def backbones_of(tables: Iterable[Table], runs: Mapping[str, RunDetail]) -> list
 
 
 def has_published(table: Table) -> bool:
-    """Whether any cell is next to a published value, so that cells print a second line."""
+    """Whether any cell has a published value, which needs a second line."""
     return any(cell.published is not None for row in table.rows for cell in row.cells)
 
 
@@ -194,9 +192,8 @@ class Anchors:
 
 
 def anchors_of(table: Table) -> Anchors:
-    """Returns the ids of a table, made of its key, its rows' titles, and its columns' keys.
-
-    A title that several rows have is named with its group.
+    """Returns the ids of a table, from its key, the rows' titles and the columns' keys. Repeated titles
+    include their group.
     """
     key = slug(table.key)
     titles = Counter(slug(row.title) for row in table.rows)

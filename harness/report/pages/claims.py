@@ -1,7 +1,7 @@
 """The claims of a paper about its systems, and the answers of our seeds.
 
-A claim names a table and rows of it, so the effects that were reported come from the published numbers and
-the runs that test them are those of the table's cells: no number is typed twice.
+A claim names a table and its rows, so reported effects come from the published numbers and the tests from the
+runs of the table's cells.
 """
 
 import statistics
@@ -32,7 +32,7 @@ FEW_PAIRS = 3
 
 
 class Rows(DeclaredModel):
-    """One row of the claim's table that is said to be above each of others."""
+    """A row of the claim's table that is claimed to be above others."""
 
     better: str
     worse: list[str] = Field(min_length=1)
@@ -41,9 +41,9 @@ class Rows(DeclaredModel):
 class Claim(DeclaredModel):
     """One claim of a paper: in every one of `columns`, the better row of each `rows` is above its worse ones.
 
-    source: where the paper says it and what it says, in our words. against: the columns of the worse rows
-    where they are others than the better one's. lower: the better row is the lower one, as of a loss.
-    within: the paper says that the two are the same; we read that as within so many points.
+    source: its place in the paper and its content, in our words. against: the columns of the worse rows, if
+    they differ from the better row's. lower: the better row is the lower one, as for a loss. within: for a
+    claim of equality, the number of points within which rows count as equal.
     """
 
     says: str
@@ -66,14 +66,13 @@ class PaperClaims(DeclaredModel):
 
 @dataclass
 class JudgedPair:
-    """Two cells of a claim, the one that is said to be better first.
+    """Two cells of a claim, the claimed better one first.
 
-    links: their ids. scores: ours, of the cell that is said to be higher first. reported: the published
-    difference in the direction of the claim, in the table's display scale, None if a value was not reported.
-    reason: why there is no verdict, as runs of a side do not judge its number; empty if there may be one.
-    compares: what is compared, equal for two claims that say the same of the same cells. ours: our difference
-    in the direction of the claim, with its interval at the last look, None before the first; claimed: what it
-    says of the claim.
+    links: their ids. scores: ours, of the claimed higher cell first. reported: the published difference in
+    the direction of the claim, in the table's display scale, None if a value was not reported.
+    reason: for no verdict, if runs of a side do not judge its number; empty otherwise. compares: key of the
+    comparison, equal for claims with the same content. ours: our difference in the direction of the claim,
+    with its interval at the last look, None before the first; claimed: its answer to the claim.
     """
 
     better: TableRow
@@ -95,21 +94,21 @@ class JudgedPair:
 
     @property
     def outcome(self) -> Outcome:
-        """No verdict with a reason, untested where a side has no seeds, else what our difference says."""
+        """No verdict with a reason, untested without seeds on a side, otherwise our difference's answer."""
         if self.reason:
             return "no verdict"
         return self.claimed if min(self.seeds) else "untested"
 
     @property
     def more(self) -> int | None:
-        """Seeds that the side with fewer lacks up to the next look; None after the last or with an answer."""
+        """Missing seeds of the smaller side up to the next look; None after the last or with an answer."""
         look = next_look(min(self.seeds))
         return None if look is None or self.outcome != "inconclusive" else look - min(self.seeds)
 
 
 @dataclass(frozen=True)
 class JudgedClaim:
-    """A claim with its pairs; a claim of several pairs holds where each of them does."""
+    """A claim with its pairs; it holds if every pair holds."""
 
     claim: Claim
     pairs: tuple[JudgedPair, ...]
@@ -117,8 +116,8 @@ class JudgedClaim:
 
     @property
     def outcome(self) -> Outcome:
-        """Contradicted if one pair is, supported if all are; else the first of these that holds of a pair:
-        no verdict, untested, inconclusive.
+        """Contradicted if one pair is, supported if all are; otherwise the first of these that applies to
+        a pair: no verdict, untested, inconclusive.
         """
         found = {pair.outcome for pair in self.pairs}
         order: tuple[Outcome, ...] = ("contradicted", "no verdict", "untested", "inconclusive")
@@ -132,7 +131,7 @@ class JudgedClaim:
 
     @property
     def reason(self) -> str:
-        """Why there is no verdict, empty if there may be one."""
+        """Reason for no verdict, empty otherwise."""
         reasons = dict.fromkeys(pair.reason for pair in self.pairs if pair.reason)
         return "; ".join(reasons) if self.outcome == "no verdict" else ""
 
@@ -205,9 +204,8 @@ def _known(claim: Claim, kind: str, name: str, known: Mapping[str, T]) -> T:
 
 
 def claims_of(key: str, claims: Sequence[JudgedClaim]) -> Chart | None:
-    """Returns the differences that a paper claims, in points, with ours; None where none is a score.
-
-    A claim of equality and one in which lower is better are left out.
+    """Returns the claimed differences of a paper in points, with ours; None if none is a score. Claims of
+    equality, and claims where lower is better, are skipped.
     """
     rows: list[Row] = []
     reported: list[float] = []
@@ -244,7 +242,7 @@ def claims_of(key: str, claims: Sequence[JudgedClaim]) -> Chart | None:
 
 
 def _reported_marks(name: str, values: Mapping[str, float]) -> list[Row]:
-    """Returns the marks of a claim's reported differences by pair: one each, or the median and the ends."""
+    """Returns the marks of a claim's reported differences: one per pair, or the median and the ends."""
     about = {"name": name, "kind": "reported"}
     if len(values) <= FEW_PAIRS:
         return [{**about, "value": value, "says": f"{of}: {value:+.2f}"} for of, value in values.items()]

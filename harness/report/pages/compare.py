@@ -1,4 +1,4 @@
-"""Two systems side by side: a reader picks them; without a script every one stands against the best."""
+"""Comparison of two systems chosen by the reader; without a script, all systems against the best."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -23,9 +23,8 @@ from harness.report.system_pairs import (
 
 
 def compare_values(report: Report) -> dict[str, Any] | None:
-    """Returns what the page shows: the best system, a trained one if there is one, against all others.
-
-    None with fewer than two. A task that is scored in two ways is named with its way.
+    """Returns the content of the page: the best system, if possible a trained one, against all others.
+    None with fewer than two. Tasks scored in two ways include the way in their name.
     """
     systems = {key: system for key, system in system_scores(report.results).items() if system.tasks}
     if len(systems) < 2:
@@ -55,7 +54,7 @@ def _mean(system: SystemScores) -> float:
 
 
 def comparisons_of(systems: Mapping[str, SystemScores], titles: Mapping[TaskName, str]) -> dict[str, Any]:
-    """Returns what the page's script looks up: every two systems once, the earlier one as the first.
+    """Returns the lookup table of the page's script: every pair of systems, the earlier system first.
 
     A comparison has a row for each task, by its position among the titles, and one for their mean. A row has
     both means, the difference and the ends of its interval (None without one) in hundredths of a point, the
@@ -85,14 +84,13 @@ def written(one: PairedDifference) -> list[int | None]:
 
 
 def hundredths(value: float) -> int:
-    """Returns a raw score in hundredths of a point, rounded as it is printed."""
+    """Returns a raw score in hundredths of a point, rounded as displayed."""
     return round(100 * float(f"{100 * value:.2f}"))
 
 
 def differences_of(found: SystemComparison) -> Chart:
-    """Returns the differences between two systems, a line a task and one for the mean, with their intervals.
-
-    Of the intervals that decide, the first that is known is drawn. Errors: InputError as of `draw`.
+    """Returns the differences between two systems, a line per task and one for the mean, with their
+    intervals. The first known deciding interval is drawn. Errors: InputError as of `draw`.
     """
     rows: list[Row] = []
     mean = [("Mean", found.mean)] if found.mean else []

@@ -1,7 +1,7 @@
 """Declaration of pages, and their content: tables, papers, runs and the plan.
 
-A page is one module of this package, which ends in its declaration `PAGE`, and one template. Several pages
-of one kind, as those of papers, are made by a function `pages` of their module.
+A page is one module of this package, which ends in its declaration `PAGE`, and one template. A function
+`pages` of a module makes several pages of one kind, such as papers.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,7 +18,7 @@ from harness.report.tables.model import Table
 
 MAIN = "index.html"
 RUNS = "pages/small.html"
-"""The page of the small plan, which has the records of runs where the overview has not."""
+"""The page of the small plan, which has the records of runs if the overview does not."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Paper:
     """A paper's tables and figures next to ours.
 
     figures: charts of the paper as a whole. charts: the chart of a table, by its key. short: name of its
-    method. link, code: where the paper and its authors' code are; bibtex: its entry.
+    method. link, code: addresses of the paper and its authors' code; bibtex: its entry.
     """
 
     key: str
@@ -43,13 +43,13 @@ class Paper:
 
     @property
     def file(self) -> str:
-        """Its page, as seen from the main page."""
+        """Path of its page, relative to the main page."""
         return f"papers/{self.key}.html"
 
 
 @dataclass(frozen=True)
 class Ablation:
-    """The steps of one declared system on one backbone, each with the choice that it changes, in words.
+    """The steps of one declared system on one backbone, each with a description of its change.
 
     runs: the keys of its declared runs.
     """
@@ -61,7 +61,7 @@ class Ablation:
 
 
 class Site(DeclaredModel):
-    """The file site.yaml: public addresses of the project, empty where it has none."""
+    """The file site.yaml: public addresses of the project, empty if it has none."""
 
     repository: Link | Literal[""] = ""
     documentation: Link | Literal[""] = ""
@@ -69,7 +69,7 @@ class Site(DeclaredModel):
 
 @dataclass(frozen=True)
 class Stamp:
-    """Which results a report shows: the sha256 of the scores, and the commit and day that they are of."""
+    """Identity of the results in a report: the sha256 of the scores, their commit and day."""
 
     results: str = ""
     commit: str = ""
@@ -80,13 +80,13 @@ class Stamp:
 class Report:
     """The whole report.
 
-    code: the sha256 of the code that generated it. plan: the names of the plan that was run. tables: those
-    of the main page; own_tables: those of folders of one's own that belong to no paper.
+    code: the sha256 of the code that generated it. plan: the names of the plan. tables: of the main page;
+    own_tables: of included folders, without a paper.
     results: the score files of the plan; runs: the details of these runs by key.
-    contributed: what others ran, which no table has.
-    ablations: those of the plan's systems. notes: what a reader must know before the numbers. problems: what
-    is wrong with the scores, nothing if nothing is. leaderboards: folder of the declared claims and audits.
-    documents: folder of the documents, next to the README; None where they are not rendered.
+    contributed: contributed results, which are in no table. ablations: of the plan's systems. notes:
+    information for the reader before the numbers. problems: of the scores. leaderboards: folder of the
+    declared claims and audits. documents: folder of the documents, next to the README; None if they are not
+    rendered.
     stamp, site: for the footer.
     """
 
@@ -118,18 +118,17 @@ class Report:
 
     @property
     def all_tables(self) -> dict[str, Table]:
-        """The tables of all pages by key, those of the main page first."""
+        """The tables of all pages by key, the main page first."""
         papers = [table for paper in self.papers for table in paper.tables]
         return {table.key: table for table in (*self.tables, *self.small_tables, *self.own_tables, *papers)}
 
 
 @dataclass(frozen=True)
 class Page:
-    """One page. title: its name in the navigation. file: where it is, as seen from the main page.
-
-    build: returns the values that the template shows besides the report, None if there is nothing to show:
-    then there is neither page nor link. order: of the links. group: the menu of its link, empty for a link
-    of its own. linked: whether the navigation has a link to it.
+    """One page. title: its name in the navigation. file: path relative to the main page. build: returns
+    the template's values in addition to the report, None to omit page and link. order: of the links.
+    group: the menu of its link, empty for a top-level link. linked: whether the navigation has a link to
+    it.
     """
 
     title: str
@@ -142,5 +141,5 @@ class Page:
 
     @property
     def root(self) -> str:
-        """The way from this page to the folder of the main page."""
+        """Relative path from this page to the folder of the main page."""
         return "../" * self.file.count("/")

@@ -1,4 +1,4 @@
-"""The documents as pages of the report, so that its links lead to text that a browser shows."""
+"""The documents as pages of the report, so its links open in a browser."""
 
 import posixpath
 import re
@@ -30,7 +30,7 @@ def pages(report: Report) -> list[Page]:
 
 
 def documents_of(folder: Path | None) -> dict[Path, tuple[str, str]]:
-    """Returns title and file as seen from the main page, by path, of each document that has text."""
+    """Returns title and file (relative to the main page) of each document with text, by path."""
     if folder is None or not folder.is_dir():
         return {}
     found = {}
@@ -56,7 +56,7 @@ def _values(report: Report, path: Path) -> dict[str, Any]:
 
 
 def to_html(text: str, path: Path, known: Mapping[str, str]) -> Markup:
-    """Returns a document as HTML. known: the page of each document by its path; other links lead to files."""
+    """Returns a document as HTML. known: the page of each document by path; other links point to files."""
     parser = MarkdownIt("commonmark").enable("table")
     tokens = parser.parse(text)
     for place, token in enumerate(tokens):
@@ -69,12 +69,12 @@ def to_html(text: str, path: Path, known: Mapping[str, str]) -> Markup:
     html = parser.renderer.render(tokens, parser.options, {})
     box = '<div class="scroller" tabindex="0" role="region" aria-label="Table">'
     html = html.replace("<table", f"{box}<table").replace("</table>", "</table></div>")
-    html = html.replace("\n\n", "\n&#10;")  # a page is written without blank lines; those of code are kept
+    html = html.replace("\n\n", "\n&#10;")  # pages have no blank lines except in code
     return Markup(html.replace("<pre>", '<pre tabindex="0">').replace("<th>", '<th scope="col">'))
 
 
 def _lead(part: Token, folder: Path, known: Mapping[str, str]) -> None:
-    """Sets where a link or an image of a document of `folder` leads from a page of the report."""
+    """Adjusts the address of a link or an image in a document of `folder` for a page of the report."""
     name = {"link_open": "href", "image": "src"}.get(part.type)
     address = str(part.attrGet(name) or "") if name else ""
     if not name or re.match(r"\w+:", address):
@@ -86,5 +86,5 @@ def _lead(part: Token, folder: Path, known: Mapping[str, str]) -> None:
 
 
 def _slug(heading: str) -> str:
-    """Returns the anchor of a heading, as GitHub and the documentation's site make it."""
+    """Returns the anchor of a heading, as on GitHub and in the documentation."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")

@@ -1,4 +1,4 @@
-"""The page of evidence: every record by others that a verdict rests on."""
+"""The page of evidence: every independent record behind a verdict."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The main page: leaderboards, the papers with their tallies, pictures of both, every run's record."""
+"""The main page: leaderboards, papers with their tallies, pictures of both, records of the runs."""
 
 import statistics
 from collections.abc import Sequence
@@ -48,7 +48,7 @@ def figures_of(report: Report) -> list[Chart]:
 
 
 def ranks_of(table: Table) -> Chart | None:
-    """Returns the ranks that each system of a table may have by its last ranked column; None without one."""
+    """Returns the possible ranks of each system of a table by its last ranked column; None without one."""
     ranked = [i for i in range(len(table.columns)) if any(row.cells[i].ranks for row in table.rows)]
     if not ranked:
         return None
@@ -83,7 +83,7 @@ def ranks_of(table: Table) -> Chart | None:
 
 
 def geometry_figure(results: Sequence[ResultFile]) -> Chart | None:
-    """Returns a picture of alignment against uniformity of every system, None where neither was measured."""
+    """Returns a picture of alignment against uniformity of every system, None if neither was measured."""
     found: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for result in results:
         values = {
@@ -118,7 +118,7 @@ def geometry_figure(results: Sequence[ResultFile]) -> Chart | None:
 
 
 def named(rows: Sequence[Row]) -> list[Row]:
-    """Returns the rows with a `label` for each point whose name touches no point and no name before it."""
+    """Returns the rows with a `label` for each point whose name overlaps no point and no earlier name."""
     spans = [[row[axis] for row in rows] for axis in ("x", "y")]
     sizes = [(max(span) - min(span)) or 1.0 for span in spans]
     places = [tuple(v / size for v, size in zip(at, sizes, strict=True)) for at in zip(*spans, strict=True)]

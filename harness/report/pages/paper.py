@@ -1,4 +1,4 @@
-"""The page of a paper: its numbers, tables, figures, claims, what differs from its code, runs and log."""
+"""The page of a paper: its numbers, tables, figures, claims, deviations of its code, runs and log."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -49,16 +49,15 @@ def papers_of(
 
 
 def command_of(table: Table) -> str:
-    """Returns the command that runs a table or figure; empty where no run is meant to fill it."""
+    """Returns the command that runs a table or figure; empty if no run fills it."""
     wanted = any(cell.wanted and (cell.n or cell.value is None) for _, _, cell in table.cells())
     return f"sentbench plan {table.key} && dvc repro" if wanted else ""
 
 
 def strip_of(table: Table, published: Published) -> Chart | None:
-    """Returns a table's mean column as seeds next to the reported value and what others measured of the row.
-
-    Only rows that runs of ours are meant to fill and of which more is known than one reported value; None
-    where there is no such row, for a figure, and for a table without a mean.
+    """Returns a table's mean column as seeds next to the reported value and independent results. Only rows
+    with planned runs and more evidence than one reported value; None without such a row, for a figure, and
+    for a table without a mean.
     """
     if table.kind == "figure" or table.key not in published.tables:
         return None
@@ -101,7 +100,7 @@ def others_values(cell: Cell, table: Table) -> list[float]:
 
 
 def paper_values(report: Report, paper: Paper) -> dict[str, Any]:
-    """Returns what the page of one paper shows; only the runs that its cells name are on it."""
+    """Returns the content of a paper's page, with only the runs of its cells."""
     named = {key for table in paper.tables for _, _, cell in table.cells() for key in cell.runs}
     runs = {key: run for key, run in report.runs.items() if key in named}
     return {
@@ -118,7 +117,7 @@ def paper_values(report: Report, paper: Paper) -> dict[str, Any]:
 
 
 def own_numbers(tables: Sequence[Table]) -> tuple[int, int]:
-    """Returns how many different scores the paper reports of its own method, and of how many we have runs."""
+    """Returns the number of different scores of the paper's own method, and the number with our runs."""
     found: dict[tuple[str, str, float], bool] = {}
     for _, row, known in verifications(tables):
         if row.is_own:
@@ -129,7 +128,7 @@ def own_numbers(tables: Sequence[Table]) -> tuple[int, int]:
 class LogEntry(NamedTuple):
     """Runs of one system from one state of the code on one device.
 
-    result: the verdicts of the cells that they fill, in words.
+    result: the verdicts of their cells, in words.
     """
 
     code: str
@@ -140,7 +139,7 @@ class LogEntry(NamedTuple):
 
 
 def log_of(tables: Sequence[Table], runs: Mapping[str, RunDetail]) -> list[LogEntry]:
-    """Returns the log of the runs that fill a cell of the tables, in the order of these."""
+    """Returns the log of the runs in cells of the tables, in the order of the tables."""
     cells = [cell for table in tables for _, _, cell in table.cells()]
     groups: dict[tuple[str, str, str], dict[str, int]] = {}
     for key in dict.fromkeys(key for cell in cells for key in cell.runs):

@@ -47,24 +47,23 @@ Scores = dict[tuple[str, str, str], dict[int, float]]
 
 @dataclass(frozen=True)
 class ProtocolRow:
-    """One encoder under the protocols that it has a score of, by their keys."""
+    """The scores of one encoder by protocol."""
 
     system: RunRecord
     readings: Mapping[str, Reading]
 
     @property
     def range(self) -> float | None:
-        """Largest minus smallest of the Spearman readings that join subsets; None below two."""
+        """Largest minus smallest Spearman score over ways to join subsets; None below two."""
         ways = [f"spearman/{way}" for way, _ in JOINED]
         found = [self.readings[way].mean for way in ways if way in self.readings]
         return max(found) - min(found) if len(found) > 1 else None
 
 
 def protocol_values(report: Report) -> dict[str, Any]:
-    """Returns what the page shows: every encoder under every protocol that one of them has a score of.
-
-    The runs of the text step give the raw column of their system. poolings: by backbone with two or more,
-    without tasks that pick pairs of another one (a name with arguments).
+    """Returns the content of the page: every encoder under every protocol with a score. The runs of the
+    text step are the raw column of their system. poolings: by backbone with two or more, without tasks
+    derived from another one (a name with arguments).
     """
     runs: dict[str, RunRecord] = {}
     found: dict[str, Scores] = {}
@@ -98,7 +97,7 @@ def protocol_values(report: Report) -> dict[str, Any]:
 
 
 def _readings(scores: Scores, raw: Scores) -> dict[str, Reading]:
-    """The readings by protocol. The three ways to join subsets are means over the same tasks."""
+    """Returns the scores by protocol. The three ways to join subsets are means over the same tasks."""
     found = {}
     for protocol in PROTOCOLS:
         metric, _, setting = protocol.key.partition("/")
@@ -115,7 +114,7 @@ def _readings(scores: Scores, raw: Scores) -> dict[str, Reading]:
 
 
 def _mean(tasks: Sequence[Mapping[int, float]]) -> Reading | None:
-    """The mean over tasks for the seeds that have all of them, x 100."""
+    """Returns the mean over tasks, x 100, for the seeds with all of them."""
     seeds = set(tasks[0]).intersection(*tasks[1:]) if tasks else set()
     values = [100 * statistics.mean([task[seed] for task in tasks]) for seed in sorted(seeds)]
     if not values:

@@ -1,4 +1,4 @@
-"""Self-contained HTML pages: one file each, no request to anywhere, readable without its script."""
+"""Self-contained HTML pages: one file each, without external requests, readable without scripts."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -62,9 +62,8 @@ SCRIPTS = ("cells.js", "tables.js", "page.js", "find.js", "search.js")
 
 
 def render_pages(report: Report) -> dict[str, str]:
-    """Returns every page of the report, and the data of its pictures, by file as seen from the main page.
-
-    Errors: InputError if a template, a declaration or a file that a page is made of is missing or wrong.
+    """Returns every page of the report, and the data of its pictures, by path relative to the main page.
+    Errors: InputError if a template, a declaration or another input is missing or wrong.
     """
     declared: list[Page] = []
     for name in sorted(info.name for info in iter_modules(room.__path__)):
@@ -96,8 +95,7 @@ def fill_page(
     *,
     links: Mapping[str, Mapping[str, str]] | None = None,
 ) -> str:
-    """Returns one page; `values` are those its template shows, `links` the other pages by title, those
-    of a menu by the menu and title.
+    """Returns one page; `values` for its template, `links` to the other pages by title, or by menu and title.
 
     Errors: InputError if its template is missing or wrong.
     """
@@ -115,7 +113,7 @@ def fill_page(
 
 
 def render_trial(trial: Trial, *, setting: str, laws: Sequence[str]) -> str:
-    """Returns the page of a trial. setting: the system whose setting it has. Errors: as `fill_page`."""
+    """Returns the page of a trial. setting: the system with its setting. Errors: as `fill_page`."""
     values = {
         "trial": trial,
         "setting": setting,
@@ -195,7 +193,7 @@ def _grouped(table: Table) -> list[tuple[str, list[tuple[int, TableRow]]]]:
 
 
 def _breakable(name: str) -> Markup:
-    """Returns a name that may continue on the next line behind a slash and before an `@`."""
+    """Returns a name with possible line breaks after a slash and before an `@`."""
     return escape(name).replace("/", Markup("/<wbr>")).replace("@", Markup("<wbr>@"))
 
 

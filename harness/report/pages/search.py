@@ -15,14 +15,14 @@ SEARCH = "pages/search.js"
 
 
 def search_file(report: Report, documents: Mapping[str, str]) -> str:
-    """Returns the script that hands what can be found to the page. documents: file of each by title."""
+    """Returns the script with the search index. documents: file of each by title."""
     listed = {"places": search_places(report, documents), "tables": search_tables(report)}
     text = json.dumps(listed, ensure_ascii=False, separators=(",", ":"))
     return f"searchFound({text});\n"
 
 
 def search_places(report: Report, documents: Mapping[str, str]) -> list[tuple[str, str, str]]:
-    """Returns kind, name and address as seen from the main page, of all that is no row of a table."""
+    """Returns kind, name and address (relative to the main page) of all entries except table rows."""
     found = [
         ("number", f"{answer.name} {answer.reported}", f"index.html#{answer.anchor}")
         for answer in answers_of(report)
@@ -33,10 +33,10 @@ def search_places(report: Report, documents: Mapping[str, str]) -> list[tuple[st
 
 
 def search_tables(report: Report) -> list[dict[str, Any]]:
-    """Returns the tables: kind, title, address as seen from the main page, columns, rows with their numbers.
+    """Returns the tables: kind, title, address (relative to the main page), columns, rows with their numbers.
 
-    A column is its id and title. A row is its name, its id, and the number that each column shows: the
-    reported one where there is one, else ours, else nothing.
+    A column is its id and title. A row is its name, its id, and the number of each column: the reported one,
+    otherwise ours, otherwise empty.
     """
     found = []
     for table in report.all_tables.values():
@@ -46,7 +46,7 @@ def search_tables(report: Report) -> list[dict[str, Any]]:
         columns = [
             [place, column.title] for place, column in zip(anchors.columns, table.columns, strict=True)
         ]
-        # the page of a table without values names it and shows no row
+        # the page of a table without values shows no rows
         rows = zip(table.rows, anchors.rows, strict=True) if shown else ()
         found.append(
             {

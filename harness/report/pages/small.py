@@ -25,7 +25,7 @@ def small_values(report: Report) -> dict[str, Any] | None:
 
 
 def table_values(report: Report, kind: str) -> dict[str, Any]:
-    """Returns the tables of a page with the command of each. kind: `small` or `own`, as the heading tells."""
+    """Returns the tables of a page with the command of each. kind: `small` or `own`, for the heading."""
     tables = report.small_tables if kind == "small" else report.own_tables
     return {
         "kind": kind,
@@ -39,7 +39,7 @@ def table_values(report: Report, kind: str) -> dict[str, Any]:
 
 
 def pages(report: Report) -> list[Page]:
-    """Returns both pages; that of tables outside of the repository only where there are some."""
+    """Returns both pages; the page of included tables only if there are any."""
     small = Page("Small plan", RUNS, "small.html.j2", small_values, order=2)
     own = Page("Own tables", "pages/own.html", "small.html.j2", partial(table_values, kind="own"), order=6)
     return [small, *([own] if report.own_tables else [])]

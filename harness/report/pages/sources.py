@@ -1,4 +1,4 @@
-"""Sources of a page's evidence: every study that measured one of its systems, with link and values."""
+"""Sources of a page's evidence: every study of one of its systems, with link and values."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -24,9 +24,8 @@ EVIDENCE = "pages/evidence.html"
 
 @dataclass(frozen=True)
 class SystemSources:
-    """The studies of one reported system. name: what the page calls it.
-
-    columns: those with a study. studies: each with its kind. known: the number that the heading tells.
+    """The studies of one reported system. name: its display name. columns: with a study. studies: each
+    with its kind. known: the number in the heading.
     """
 
     name: str
@@ -36,7 +35,7 @@ class SystemSources:
 
     @property
     def counts(self) -> str:
-        """How many sources and studies there are of each kind, for the number that the verdict is of."""
+        """Numbers of sources and studies of each kind, for the number of the verdict."""
         others = self.known.others
         parts = [
             f"{counted(len(pool.sources), f'{kind} source')}"
@@ -55,7 +54,7 @@ def anchor_of(system: str) -> str:
 def sources_of(tables: Iterable[Table]) -> list[SystemSources]:
     """Returns the studies behind the tables' numbers by system, in the order of the tables.
 
-    The heading of a system tells an average of many sources, if there is one.
+    The heading of a system shows an average with many sources, if there is one.
     """
     numbers: dict[str, list[tuple[TableRow, Verification]]] = {}
     for _, row, known in verifications(tables):
@@ -79,7 +78,7 @@ def sources_of(tables: Iterable[Table]) -> list[SystemSources]:
 
 
 def _kinds(others: Others) -> Iterator[tuple[Study, str]]:
-    """Yields the studies with how they stand to the number, those that do not count last."""
+    """Yields the studies with their relation to the number, uncounted ones last."""
     for kind, pool in others.pools.items():
         rivals = [study for studies in pool.competitors.values() for study in studies]
         marked = f"{kind}, authors of a competing method" if kind == "independent" else kind
@@ -88,9 +87,7 @@ def _kinds(others: Others) -> Iterator[tuple[Study, str]]:
 
 
 def score_words(score: Score) -> str:
-    """Returns what a study says of one column in words: a run, runs, a mean with its standard deviation, or a
-    range.
-    """
+    """Describes a study's values of one column: runs, a mean with standard deviation, or a range."""
     if isinstance(score, Summary):
         if score.n is None:
             return f"{score.low:.2f} to {score.high:.2f}"

@@ -29,7 +29,7 @@ METRICS = {
 def build_table(spec: TableSpec, evidence: Evidence) -> Table:
     """Returns the table of a spec: our seeds and the published value in every cell, ranks and remarks.
 
-    A cell that no run fills has value None; it is `wanted` if a run is meant to.
+    A cell without a run has value None; it is `wanted` if a run is planned.
     Errors: InputError if runs are ambiguous or a published row is unknown.
     """
 
@@ -118,7 +118,7 @@ def _source(spec: TableSpec, reported: PublishedRow | None, published: Published
 
 
 def _with_rounded_mean(spec: TableSpec, column: ColumnSpec, cells: Sequence[Cell], index: int) -> Cell:
-    """Returns the cell with a note where the mean of the reported cells prints otherwise than the mean."""
+    """Returns the cell with a note if the mean of the rounded cells differs from the rounded mean."""
     cell = cells[index]
     shown = {other.key: other_cell.value for other, other_cell in zip(spec.columns, cells, strict=True)}
     parts = [shown.get(key) for key in column.mean_of]

@@ -1,4 +1,4 @@
-"""One cell: the scores of its seeds next to the value the paper reported, and what is known of that value."""
+"""One cell: the scores of its seeds next to the reported value, and the evidence on that value."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ EXACT = KnownSd(0.0, 0)
 
 @dataclass(frozen=True)
 class CellContext:
-    """The place of a cell in its table, with what its value rests on."""
+    """The place of a cell in its table, with its inputs."""
 
     spec: TableSpec
     row: RowSpec
@@ -38,12 +38,12 @@ class CellContext:
 
     @cached_property
     def choice(self) -> RunChoice | None:
-        """The runs that are meant to fill the cell, None if none are."""
+        """The runs of the cell, None if it has none."""
         return self.spec.choice(self.row, self.column)
 
     @property
     def published_row(self) -> PublishedRow | None:
-        """The published row whose number the cell has."""
+        """The published row of the cell's number."""
         own = self.row.cells.get(self.column.key)
         return published_row(self.spec, (own.published if own else None) or self.row.published, self.evidence)
 
@@ -54,7 +54,7 @@ class CellContext:
 
     @cached_property
     def reported(self) -> ReportedNumber | None:
-        """The published number as evidence is compared with it, None where no score is reported."""
+        """The published number for comparison with evidence, None if no score is reported."""
         line, published = self.published_row, self.evidence.published
         if line is None or self.spec.published is None or self.column.unit == "plain":
             return None
@@ -63,7 +63,7 @@ class CellContext:
 
     @cached_property
     def known(self) -> KnownSd | None:
-        """The standard deviation of the cell's system that is known without our seeds."""
+        """The known standard deviation of the cell's system without our seeds."""
         if self.row.deterministic:
             return EXACT
         told = self.reported
@@ -73,7 +73,7 @@ class CellContext:
 
     @property
     def no_verdict(self) -> str:
-        """Why our seeds do not judge the reported number: by row, column or recipe; empty if they do."""
+        """Reason why our seeds do not judge the reported number, from row, column or recipe, or empty."""
         if self.column.unit == "plain":
             return ""
         recipe = self.evidence.settings.get(self.choice.system, {}) if self.choice is not None else {}
@@ -88,7 +88,7 @@ def published_row(spec: TableSpec, key: str | None, evidence: Evidence) -> Publi
 
 
 def build_cell(place: CellContext) -> Cell:
-    """Returns a cell; without runs it holds the published value and what is known of it.
+    """Returns a cell; without runs it has the published value and its evidence.
 
     Errors: InputError if runs are ambiguous, or a setting that the cell shows is not known.
     """
@@ -145,8 +145,8 @@ def _setting(place: CellContext, setting: str, choice: RunChoice) -> float:
         found = found.get(name) if isinstance(found, Mapping) else None
     if isinstance(found, bool) or not isinstance(found, int | float):
         raise InputError(
-            f"table {place.spec.key}: {choice.system} has {found!r} at {setting} of its recipe, expected a "
-            "number; correct the column's `recipe`"
+            f"table {place.spec.key}: {choice.system} has {found!r} at {setting} of its recipe; correct "
+            f"the column's `recipe`"
         )
     return float(found)
 
@@ -157,9 +157,8 @@ def _as_reported(cell: Cell, value: float) -> Cell:
 
 
 def _verification(place: CellContext, seeds: Sequence[SeedScore]) -> Verification | None:
-    """Returns what is known of the reported number with our seeds, None if none is reported.
-
-    Where it is not for our seeds to judge, what is known is that of others.
+    """Returns the verification of the reported number with our seeds, None if none is reported. If our
+    seeds do not judge it, the verification has only independent results.
     """
     reported, choice, evidence = place.reported, place.choice, place.evidence
     if reported is None:

@@ -1,4 +1,4 @@
-"""How much of a paper's table our runs are meant to fill, and why the rest is only cited."""
+"""Coverage of a paper's table by our runs, and reasons for rows that are only cited."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ NOT_RUN = "not-run.yaml"
 
 
 class NotRun(DeclaredModel):
-    """Reasons why rows have no run: of whole tables by key, else by `system` or `system/variant`."""
+    """Reasons why rows have no run: of whole tables by key, otherwise by `system` or `system/variant`."""
 
     tables: dict[TableKey, str]
     systems: dict[str, str]
 
     def key_of(self, table: str, row: PublishedRow) -> tuple[str, str]:
-        """Returns where the reason of a row stands and the reason.
+        """Returns the key of a row's reason, and the reason.
 
         Errors: InputError if none is given.
         """
@@ -28,8 +28,8 @@ class NotRun(DeclaredModel):
             if key in self.systems:
                 return key, self.systems[key]
         raise InputError(
-            f"table {table}: row {row.key!r} has no run and {NOT_RUN} no reason, expected one of the two; "
-            f"add {row.system!r} to its `systems`"
+            f"table {table}: row {row.key!r} has no run, and {NOT_RUN} no reason; add {row.system!r} to "
+            f"its `systems`"
         )
 
 

@@ -1,4 +1,4 @@
-"""What tables are built from: scores of runs, published numbers, and what others measured."""
+"""Inputs of tables: scores of runs, published numbers and independent results."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,8 +17,8 @@ from harness.evidence.spec import ColumnSpec, RunChoice, TableSpec
 
 
 class SeedScore(NamedTuple):
-    """One run in one column: its score there and its development score, in raw units; `pairs` is the size of
-    the test set.
+    """One run in one column: its score and its development score, in raw units; `pairs` is the size of the
+    test set.
     """
 
     run: RunRecord
@@ -33,12 +33,12 @@ Scores = Mapping[tuple[str, ...], Sequence[SeedScore]]
 
 @dataclass(frozen=True)
 class Evidence:
-    """Everything a table is built from besides its spec.
+    """All inputs of a table besides its spec.
 
-    ledger: what others measured. systems: what a reader calls the systems that are rows of a table of runs,
-    in their order; by default those of the scores. prices: what a seed takes, by system and backbone.
+    ledger: independent results. systems: display names of the systems in tables of runs, in order; by default
+    the systems of the scores. prices: costs of a seed, by system and backbone.
     recipes: the recipe that declares a system, by the system's id. settings: `config`, `train` and
-    `no_verdict` of every declared system. seeds: those of every declared system in their order.
+    `no_verdict` of every declared system. seeds: of every declared system, in order.
     """
 
     results: Sequence[ResultFile]
@@ -57,7 +57,7 @@ class Evidence:
 
     @cached_property
     def untrained(self) -> set[tuple[str, str]]:
-        """The systems with their backbones of which no run took a training step."""
+        """The systems with their backbones without any training step."""
         steps: Counter[tuple[str, str]] = Counter()
         for found in self.results:
             steps[found.run.id, found.run.backbone] += found.selection.last_step
@@ -77,10 +77,10 @@ def _sorted(results: Iterable[ResultFile]) -> Scores:
 
 
 def in_declared_order(seeds: Sequence[SeedScore], declared: Sequence[int]) -> tuple[list[SeedScore], int]:
-    """Returns scores in the order in which their seeds are declared, the rest by number behind them; and how
-    many come before the first declared seed that is missing.
+    """Returns scores in the declared order of their seeds, then the rest by number; and the number of scores
+    before the first missing declared seed.
 
-    The order is fixed before any run is made, so no verdict depends on which run ended first. Without a
+    The order is fixed before any run, so verdicts do not depend on the order of finished runs. Without a
     declaration all count, by number.
     """
     if not declared:
@@ -94,7 +94,7 @@ def in_declared_order(seeds: Sequence[SeedScore], declared: Sequence[int]) -> tu
 def seeds_of(
     scores: Scores, spec: TableSpec, column: ColumnSpec, choice: RunChoice | None
 ) -> list[SeedScore]:
-    """Returns the chosen runs' scores in a column, one a seed, by seed; none without a choice.
+    """Returns the chosen runs' scores in a column, one per seed, by seed; empty without a choice.
 
     The score of a mean is the unrounded mean of its parts, for the runs that have all of them.
     Errors: InputError if two runs claim one seed or come from different recipes.
@@ -111,7 +111,7 @@ def seeds_of(
             fault = f"both have seed {one.seed}" if one.seed == other.seed else "have different recipes"
             raise InputError(
                 f"table {spec.key}, column {column.key}: runs {one.key!r} and {other.key!r} fill "
-                f"one cell but {fault}, expected one recipe and one run a seed; narrow the row's runs"
+                f"one cell but {fault}; narrow the row's runs"
             )
     return found
 

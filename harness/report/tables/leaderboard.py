@@ -1,4 +1,4 @@
-"""The tables of our own runs: which of them the main page shows, and what to know before their numbers."""
+"""The tables of our runs: their selection for the main page, and notes on their numbers."""
 
 from collections.abc import Iterable, Mapping
 
@@ -10,7 +10,7 @@ OTHERS = "runs-sts"
 STS = (SMALL, OTHERS)
 """Semantic textual similarity of the runs: those of the small plan, and all others."""
 SHOWN = (*STS, "small-transfer", "small-pairs", "small-geometry")
-"""Tables of runs on the main page, each only where a run is one of its rows."""
+"""Tables of runs on the main page, each only if it has a run."""
 IN_PAPERS_FORM = ("small-sts", "small-paper")
 """Tables of the small plans in the form of a paper's main table, on a page of their own."""
 PUBLIC = "public-models"
@@ -20,7 +20,7 @@ EVERY = "all"
 
 
 def notes_of(small: Table | None) -> tuple[str, ...]:
-    """Returns what to know before the numbers of the small leaderboard: scale, and what needs no training."""
+    """Returns the notes on the small leaderboard: scale, and systems without training."""
     trained = [row for row in (small.rows if small else ()) if row.group == TRAINED]
     names = sorted({row.title.partition("@")[2] for row in trained if row.cells[-1].value is not None})
     backbones = f" ({', '.join(names)})" if names else ""
@@ -57,10 +57,8 @@ def _without_training(small: Table | None) -> list[str]:
 
 
 def tables_of_plan(names: Iterable[str], tables: Mapping[str, Table]) -> list[Table]:
-    """Returns the tables that a plan of these names is to fill.
-
-    A paper's name wants all of its tables, `small` those of the main page, any other name the table of that
-    key; a figure may be written out.
+    """Returns the tables that a plan of these names fills. A paper's name means all of its tables, `small`
+    the tables of the main page, any other name the table of that key; figures may be written out.
     """
     wanted = [name.replace("/figure", "/fig") for name in names]
     return [table for key, table in tables.items() if any(_wants(name, key) for name in wanted)]
@@ -73,7 +71,7 @@ def _wants(name: str, key: str) -> bool:
 
 
 def missing_cells(table: Table) -> int:
-    """Returns how many cells of a table that runs are meant to fill have no number."""
+    """Returns the number of a table's planned cells without a value."""
     return sum(cell.value is None and cell.wanted for _, _, cell in table.cells())
 
 

@@ -1,4 +1,4 @@
-"""The values a report is made of; templates read these and nothing else."""
+"""The values of a report; templates read only these."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,19 +13,16 @@ from harness.report.verification import Verification
 class Cell:
     """One cell of a table. `value`, `sd` and `published` are in the table's display scale.
 
-    value: mean over our seeds, None if nothing was run; sd: sample standard deviation, None below two seeds.
-    verdict: what is known of the published value (harness/evidence/verdicts.py decides), None where none is;
-    evidence: what that rests on, in points, where it rests on scores.
-    wanted: a run of ours is meant to fill the cell; without it the published value is cited only. An unranked
-    system may fill some columns alone.
-    more: seeds that are advised for a verdict, None unless it is inconclusive.
-    no_verdict: why our runs do not judge the published value, empty if they do.
-    as_reported: whether a setting or a count is the reported one; None for a score, which gets a verdict.
-    note: what a reader must know about this cell alone (partial test set, reported average that does not
-    fit).
-    ranks: those that our value may have within the rows that compete, 1 the best; None where it does not.
+    value: mean over our seeds, None without a run; sd: sample standard deviation, None below two seeds.
+    verdict: on the published value (from harness/evidence/verdicts.py), None without a published value;
+    evidence: its basis in points, for scores. wanted: a run of ours is planned for the cell; otherwise the
+    published value is only cited. An unranked system may fill only some columns. more: advised further seeds,
+    None unless the verdict is inconclusive. no_verdict: reason why our runs do not judge the published value,
+    empty if they do. as_reported: whether a setting or a count equals the reported one; None for a score,
+    which gets a verdict. note: on this cell (partial test set, wrong reported average). ranks: possible ranks
+    of our value among competing rows, 1 the best; None if it does not compete.
     best_by_dev: value of our seed with the best development score.
-    values: what each of `runs` scored, in their order; empty where the cell is not made of scores.
+    values: scores of `runs`, in order; empty if the cell has no scores.
     """
 
     value: float | None = None
@@ -59,7 +56,7 @@ class Cell:
 class Column:
     """A column: its key in the spec, its reported name, and a mark such as `partial` or `small-scale`.
 
-    plain: its numbers are not scores (a count, a learning rate) and print with as many digits as they have.
+    plain: its numbers are not scores (a count, a learning rate) and are printed with all their digits.
     """
 
     key: str
@@ -72,8 +69,8 @@ class Column:
 class TableRow:
     """A row: a system or variant, whose cells appear in the order of the table's columns.
 
-    x: where the row's points appear on the horizontal axis of a figure; None in a table or for a bar.
-    is_own: the paper of the table reports the row of its own method, and quotes it from nowhere.
+    x: position of the row's points on the horizontal axis of a figure; None in a table or for a bar. is_own:
+    whether the row is the paper's own method, not quoted.
     """
 
     key: str
@@ -95,7 +92,7 @@ def row_label(row: TableRow) -> str:
 class Table:
     """A rendered table's content. `protocol` names pooling, text form, test-set sizes and selection rule.
 
-    unit: what its scores are, `Spearman × 100`.
+    unit: of its scores, such as `Spearman × 100`.
     kind: `figure` if the paper draws these numbers; then `x_title` names the horizontal axis. logs: the
     quantities of the training logs that the figure draws over steps.
     """
@@ -121,7 +118,7 @@ class Table:
 
 
 def verifications(tables: Iterable[Table]) -> Iterator[tuple[Table, TableRow, Verification]]:
-    """Yields what is known of every reported number of some tables, with its table and row."""
+    """Yields the verification of every reported number of some tables, with its table and row."""
     for table in tables:
         for row, _, cell in table.cells():
             if cell.evidence is not None:
@@ -136,7 +133,7 @@ def reading_order(table: Table) -> tuple[bool, int, str]:
 def find_cells(table: Table, row: str, column: str) -> list[tuple[TableRow, Cell]]:
     """Returns the cells of a column in every row of this name: its key, its title, or its group and title.
 
-    Errors: InputError with the rows of the table if no name is or begins so.
+    Errors: InputError with the rows of the table if no name matches or begins with it.
     """
     titles = {
         name.lower(): index for index, shown in enumerate(table.columns) for name in (shown.title, shown.key)
@@ -145,7 +142,7 @@ def find_cells(table: Table, row: str, column: str) -> list[tuple[TableRow, Cell
         known = [shown.key for shown in table.columns]
         raise InputError(
             f"table {table.key} has no column {column!r}, expected one of {', '.join(known)}"
-            f"{near_matches(column, known)}; correct the name"
+            f"{near_matches(column, known)}"
         )
     found = rows_named(table, row)
     if not found:
@@ -156,12 +153,12 @@ def find_cells(table: Table, row: str, column: str) -> list[tuple[TableRow, Cell
 
 
 def rows_named(table: Table, name: str) -> list[TableRow]:
-    """Returns the rows of this name without regard to case, else those whose names begin so."""
+    """Returns the rows of this name, ignoring case, otherwise rows whose names begin with it."""
     return [table.rows[index] for index in matching(name, [row_names(line) for line in table.rows])]
 
 
 def matching(name: str, named: Sequence[Sequence[str]]) -> list[int]:
-    """Returns which of several things, each with its names, have this name, else whose names begin so."""
+    """Returns the indices of items with this name, otherwise of items with a name that begins with it."""
     wanted = name.lower()
     exact = [index for index, names in enumerate(named) if wanted in {one.lower() for one in names}]
     if exact or not wanted.strip():
@@ -172,10 +169,10 @@ def matching(name: str, named: Sequence[Sequence[str]]) -> list[int]:
 
 
 def row_names(row: TableRow) -> list[str]:
-    """Returns what a row may be called: its key, its title, and group and title."""
+    """Returns the names of a row: its key, its title, and group and title."""
     return names_of(row.key, row.title, row.group)
 
 
 def names_of(key: str, title: str, group: str) -> list[str]:
-    """Returns the names of a row by its parts; the group is empty where a table has none."""
+    """Returns the names of a row by its parts; the group is empty if a table has none."""
     return [key, title, *([f"{group} {title}"] if group else [])]

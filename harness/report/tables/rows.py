@@ -1,6 +1,4 @@
-"""What is decided over many cells: the order of rows, the ranks that each may have, and which verdicts of a
-page hold together.
-"""
+"""Decisions over many cells: the order of rows, their possible ranks, and control of a page's verdicts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -24,7 +22,7 @@ STATED = (
 def order_of(spec: TableSpec, rows: Sequence[TableRow]) -> list[int]:
     """Returns the positions of the rows by group, and within it by the column `order_by`, best first.
 
-    Rows without a value there stand last; equal ones, and all without such a column, keep their order.
+    Rows without a value are last; equal rows, and all rows without such a column, keep their order.
     """
     column = next((index for index, one in enumerate(spec.columns) if one.key == spec.order_by), None)
 
@@ -43,10 +41,10 @@ def rank_rows(
 ) -> list[TableRow]:
     """Returns the rows with rank intervals in their cells, and of the leading column in their source.
 
-    Rows compete within their group or over the whole table, as the spec says; a lone competitor gets none.
-    Published values get none, because a number without its seeds has no rank. untrained: the systems with
-    their backbones whose score no seed changes, like that of a deterministic row. The leading column is the
-    one that orders the table, else the last that is ranked.
+    Rows compete within their group or over the whole table, by the spec; a single competitor gets no ranks.
+    Published values get none, because a number without seeds has no rank. untrained: the systems with their
+    backbones with seed-independent scores, like a deterministic row. The leading column is the column that
+    orders the table, otherwise the last ranked one.
     """
 
     def exact(row: RowSpec, column: ColumnSpec) -> bool:
@@ -96,10 +94,9 @@ def span_words(ranks: tuple[int, int]) -> str:
 
 def control(tables: Mapping[str, Table]) -> dict[str, Table]:
     """Returns the tables with false-discovery control over each page, that is over all tables of a paper.
-
-    Of a "does not replicate", by our seeds or by others' runs, that is no discovery the level alone is left.
-    Every distinct number that our seeds, or three or more sources, judge is one hypothesis: a number that
-    several cells quote counts once.
+    A "does not replicate", by our seeds or by independent runs, that is not a discovery keeps only its
+    level. Every distinct number judged by our seeds, or by three or more sources, is one hypothesis: a
+    number in several cells counts once.
     """
     pages: dict[str, dict[tuple[object, ...], float]] = {}
     for key, table in tables.items():
@@ -117,13 +114,13 @@ def control(tables: Mapping[str, Table]) -> dict[str, Table]:
 
 
 def page_of(key: str) -> str:
-    """Returns the page of a table: its paper, or the table itself where it is no paper's."""
+    """Returns the page of a table: its paper, or the table itself without a paper."""
     paper, slash, _ = key.partition("/")
     return f"{paper}/" if slash else key
 
 
 def hypothesis(known: Verification) -> tuple[object, ...]:
-    """Returns what a verdict is about: the number, and the runs of ours that judge it, none if others' do."""
+    """Returns the key of a verdict: the number, and our runs that judge it, if any."""
     return (*known.reported.fact, known.values)
 
 

@@ -46,7 +46,7 @@ def test_a_table_is_counted_row_by_row(specs: dict[str, TableSpec], published: P
 def test_a_row_without_a_run_and_without_a_reason_is_one_line(
     specs: dict[str, TableSpec], published: Published
 ) -> None:
-    with pytest.raises(InputError, match=r"row 'clear' has no run and not-run\.yaml no reason"):
+    with pytest.raises(InputError, match=r"row 'clear' has no run, and not-run\.yaml no reason"):
         coverage_of(specs["ptbert/table3"], published, NONE)
 
 
