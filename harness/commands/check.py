@@ -61,62 +61,62 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.measure:
         return measure(read_params())
     wanted = [part for part in PARTS if arguments.only in (None, part)]
-    found = Findings()
+    findings = Findings()
     if "contributed" in wanted:
-        check_contributed(found)
+        check_contributed(findings)
     losses: dict[str, Answer] = {}
     if "losses" in wanted:
-        losses = check_losses(found, read_params())
+        losses = check_losses(findings, read_params())
     if "scoring" in wanted:
-        found.problems += scoring_problems()
+        findings.problems += scoring_problems()
     agrees = True
     if "results" in wanted:
-        agrees = check_results(found, read_params(), losses, arguments)
+        agrees = check_results(findings, read_params(), losses, arguments)
     if form == "json":
-        print(json.dumps({**found.counts, "problems": found.problems}))
+        print(json.dumps({**findings.counts, "problems": findings.problems}))
     else:
-        titled = [annotation("error", "sentbench check", one) for one in found.problems]
-        print("\n".join([*(titled if form == "github" else found.problems), *found.lines]))
-    return 0 if agrees and not found.problems else 1
+        titled = [annotation("error", "sentbench check", one) for one in findings.problems]
+        print("\n".join([*(titled if form == "github" else findings.problems), *findings.lines]))
+    return 0 if agrees and not findings.problems else 1
 
 
 def measure(params: Params) -> int:
     """Writes the first losses of the plan's runs; returns 0."""
     check_file(FIRST_LOSSES)
-    found = measure_runs(params, measured_runs(params))
-    write_losses(FIRST_LOSSES, found)
-    print(f"{FIRST_LOSSES}: {len(found)} runs")
+    losses = measure_runs(params, measured_runs(params))
+    write_losses(FIRST_LOSSES, losses)
+    print(f"{FIRST_LOSSES}: {len(losses)} runs")
     return 0
 
 
-def check_contributed(found: Findings) -> None:
+def check_contributed(findings: Findings) -> None:
     """Validates contributed results."""
     contributed, refused = contributed_results(read_results(SCORES.glob("*.json")))
-    found.problems += refused
-    found.counts["contributed"] = len(contributed)
-    found.lines.append(f"contributed results: {len(contributed)} valid, {len(refused)} refused")
+    findings.problems += refused
+    findings.counts["contributed"] = len(contributed)
+    findings.lines.append(f"contributed results: {len(contributed)} valid, {len(refused)} refused")
 
 
-def check_losses(found: Findings, params: Params) -> dict[str, Answer]:
+def check_losses(findings: Findings, params: Params) -> dict[str, Answer]:
     """Returns the answer of every run's first losses.
 
     Problems are losses that are not identical (in native arithmetic: moved losses) and runs without known
     losses.
     """
     known, keys, exact = read_losses(FIRST_LOSSES), measured_runs(params), is_exact()
-    found.problems += [
+    findings.problems += [
         f"{key}: no first losses; `sentbench check --measure`" for key in keys if key not in known
     ]
     measured = measure_runs(params, [key for key in keys if key in known])
     answers = {key: answer_of_losses(known[key], losses) for key, losses in measured.items()}
     for key, answer in answers.items():
         if answer == "moved" or (exact and answer != "identical"):
-            found.problems.append(
+            findings.problems.append(
                 f"{key}: first losses {numbers(measured[key])}, expected {numbers(known[key])}: {answer}"
             )
     same = sum(answer == "identical" for answer in answers.values())
-    found.counts["first_losses"] = answers
-    found.lines.append(f"first losses: {same} of {len(keys)} runs identical")
+    findings.counts["first_losses"] = answers
+    findings.lines.append(f"first losses: {same} of {len(keys)} runs identical")
     return answers
 
 
@@ -135,7 +135,7 @@ def scoring_problems() -> list[str]:
 
 
 def check_results(
-    found: Findings, params: Params, losses: Mapping[str, Answer], arguments: argparse.Namespace
+    findings: Findings, params: Params, losses: Mapping[str, Answer], arguments: argparse.Namespace
 ) -> bool:
     """Compares the plan's results; returns whether all agree, True without committed results. A run counts as
     evaluated if its vectors exist, because a fresh clone has all committed scores.
@@ -146,8 +146,8 @@ def check_results(
     former = {result.run.key: result for result in there if result.run.key in params.runs}
     if not former:
         why = why or f"no run of the plan {', '.join(params.plan)} has a committed result"
-        found.counts["results"] = {"agrees": None, "why": why}
-        found.lines.append(f"nothing to compare with: {why}")
+        findings.counts["results"] = {"agrees": None, "why": why}
+        findings.lines.append(f"nothing to compare with: {why}")
         return True
     evaluated = {
         key: here[key]
@@ -156,11 +156,11 @@ def check_results(
     }
     compared = compare_with_committed(former, evaluated, machine=platform.machine())
     if is_exact():
-        found.problems += not_identical(compared, former, evaluated, losses)
+        findings.problems += not_identical(compared, former, evaluated, losses)
     changed = [] if against is not None else changed_files("dvc.lock", str(REPORTS))
-    found.counts["results"] = to_json(compared, changed)
-    found.lines += explained(compared, changed, details=arguments.details)
-    found.lines.append(compared.headline)
+    findings.counts["results"] = to_json(compared, changed)
+    findings.lines += explained(compared, changed, details=arguments.details)
+    findings.lines.append(compared.headline)
     return compared.agrees
 
 

@@ -79,15 +79,15 @@ def execute(arguments: argparse.Namespace) -> int:
         from harness.report.assembly.systems import compare_named
 
         tasks = None if arguments.tasks is None else name_list(arguments.tasks)
-        found = compare_named(names, tasks=tasks, pairs=not arguments.no_pairs)
-        text = differences_to_text(found)
+        comparison = compare_named(names, tasks=tasks, pairs=not arguments.no_pairs)
+        text = differences_to_text(comparison)
     else:
         compute_with("native")
         from sentbench import compare as compare_folders
 
         both = compare_folders(*names, arguments.tasks or "sts", pooling=arguments.pooling)
-        found, text = both.differences, str(both)
-    print(json.dumps(differences_to_json(found)) + "\n" if form == "json" else text, end="")
+        comparison, text = both.differences, str(both)
+    print(json.dumps(differences_to_json(comparison)) + "\n" if form == "json" else text, end="")
     return 0
 
 
@@ -188,7 +188,7 @@ def fails(move: Move, fail_on: str) -> bool:
 
 def annotated(moves: Sequence[Move], fail_on: str) -> list[str]:
     """Returns an annotation for each moved or missing score, and the summary."""
-    found = []
+    annotations = []
     for move in moves:
         if move.outcome not in ("moved", "removed"):
             continue
@@ -197,5 +197,5 @@ def annotated(moves: Sequence[Move], fail_on: str) -> list[str]:
         band = "" if move.band is None else f", seeds before {move.band.low:.2f} to {move.band.high:.2f}"
         level: Level = "error" if fails(move, fail_on) else "warning"
         title = f"{key.system}@{key.backbone} {key.task}: {move.outcome}"
-        found.append(annotation(level, title, f"{key.metric} {change}{band} ({key.selection})"))
-    return [*found, annotation("notice", "scores compared", summary(moves))]
+        annotations.append(annotation(level, title, f"{key.metric} {change}{band} ({key.selection})"))
+    return [*annotations, annotation("notice", "scores compared", summary(moves))]

@@ -69,13 +69,13 @@ def execute(arguments: argparse.Namespace) -> None:
     if arguments.batch_size is not None and arguments.from_store:
         raise InputError("--batch-size with --from-store: no text is encoded; drop one of the two")
     lines, bounds, note = scores_of(arguments)
-    found: dict[str, Any] = {"model": str(arguments.folder), "scores": [line.plain() for line in lines]}
+    printed: dict[str, Any] = {"model": str(arguments.folder), "scores": [line.plain() for line in lines]}
     if arguments.interval:
-        found["average_intervals"] = bounds
+        printed["average_intervals"] = bounds
     if output:
-        write_json(output, found)
+        write_json(output, printed)
     if arguments.json:
-        print(json.dumps(found))
+        print(json.dumps(printed))
         return
     from harness.report.formats.scores import to_table
     from harness.tasks.registry import SUITES
@@ -111,7 +111,7 @@ def scores_of(arguments: argparse.Namespace) -> tuple[list[ScoreLine], dict[str,
         with vectors_of(folder, tasks, **options) as encode:
             lines = score_lines(tasks, encode, intervals=arguments.interval, kept=kept)
     suites = {**SUITES, "pairs": [task.name for task in own]}
-    bounds = average_intervals(kept, {name: found for name, found in suites.items() if len(found) > 1})
+    bounds = average_intervals(kept, {name: members for name, members in suites.items() if len(members) > 1})
     return lines, bounds, text_note(tasks, arguments.text)
 
 

@@ -75,8 +75,8 @@ def execute(arguments: argparse.Namespace) -> int:
         evaluates = any(name.startswith("evaluate@") for name in pipeline.order)
         params = read_params() if evaluates else None
         runs = params.runs.values() if params else ()
-        if any(run.arithmetic == "portable" for run in runs) and (told := limitation()):
-            print(f"sentbench: {told}", file=sys.stderr)
+        if any(run.arithmetic == "portable" for run in runs) and (limit := limitation()):
+            print(f"sentbench: {limit}", file=sys.stderr)
         progress = Progress(
             pipeline.order, executor.slots, guesses=guesses(pipeline, params) if params else {}
         )
@@ -104,16 +104,16 @@ def executor_of(arguments: argparse.Namespace, pipeline: Pipeline) -> Executor:
 
 def guesses(pipeline: Pipeline, params: Params) -> dict[str, float]:
     """Returns the expected seconds of stages: from records, otherwise typical values of the small plan."""
-    found = {}
+    durations = {}
     for name in pipeline.order:
         kind, _, key = name.partition("@")
         with suppress(OSError, ValueError, KeyError):
             cost = json.loads((COSTS / f"{key}.{kind}.json").read_text(encoding="utf-8"))
-            found[name] = float(cost[f"{kind}_seconds"])
-        if name not in found and params.plan == ["small"]:
+            durations[name] = float(cost[f"{kind}_seconds"])
+        if name not in durations and params.plan == ["small"]:
             untrained = kind == "train" and params.runs[key].train["steps"] == 0
-            found[name] = TYPICAL.get("untrained train" if untrained else kind, 1.0)
-    return found
+            durations[name] = TYPICAL.get("untrained train" if untrained else kind, 1.0)
+    return durations
 
 
 def forecast(pipeline: Pipeline, jobs: int | None) -> str:

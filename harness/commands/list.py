@@ -91,16 +91,16 @@ def _coverage() -> list[dict[str, Any]]:
 
     specs, published = load_specs(declared(TABLES)), load_published(declared(PUBLISHED))
     not_run = read_declaration(declared(LEADERBOARDS) / NOT_RUN, NotRun)
-    found = [coverage_of(specs[key], published, not_run) for key in sorted(specs) if "/" in key]
+    coverages = [coverage_of(specs[key], published, not_run) for key in sorted(specs) if "/" in key]
     return [
         {
-            "name": one.table,
-            "rows": one.reported,
-            "run": one.run,
-            "cited": dict(one.cited),
-            "words": one.words,
+            "name": coverage.table,
+            "rows": coverage.reported,
+            "run": coverage.run,
+            "cited": dict(coverage.cited),
+            "words": coverage.words,
         }
-        for one in found
+        for coverage in coverages
     ]
 
 

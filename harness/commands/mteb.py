@@ -63,9 +63,9 @@ def execute(arguments: argparse.Namespace) -> None:
     identity, scores = run_folder(
         arguments.folder, names, out=out, pooling=arguments.pooling, device=arguments.device
     )
-    found = {**identity._asdict(), "scores": [score._asdict() for score in scores]}
+    output = {**identity._asdict(), "scores": [score._asdict() for score in scores]}
     if arguments.json:
-        print(json.dumps(found))
+        print(json.dumps(output))
         return
     print(f"{identity.name} revision {identity.revision}")
     for score in scores:

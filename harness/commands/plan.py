@@ -105,9 +105,9 @@ def check_aim(power: float | None, delta: float | None) -> None:
 def describe(params: Params, times: StepTimes | None = None) -> str:
     """Returns lines for each system, teachers, data and total, the basis of estimates, and missing data."""
     estimate = Estimate(params, times or read_step_times())
-    found = systems(params, estimate)
+    planned = systems(params, estimate)
     lines = [_line("system", "backbone", "runs", "done", "steps of batch", "GPU h", "core h", "disk")]
-    for system in found:
+    for system in planned:
         run = next(iter(system.runs.values()))
         length = f"{system.steps:,} of {run.train['batch_size']}" if system.steps else "no training"
         about = (system.id, system.backbone, len(system.runs), system.done, length)
@@ -121,7 +121,7 @@ def describe(params: Params, times: StepTimes | None = None) -> str:
         lines.append(_line("derived corpora", "", len(params.corpora), "", "", "?", "?", disk))
     lines.append(_line("data and backbones", "", "", "", "", *_shown(estimate.data())))
     missing = [f"missing {need.line}" for need in needs_of(params, estimate) if not need.met]
-    return "\n".join([*lines, *_totals(params, estimate, found), *missing])
+    return "\n".join([*lines, *_totals(params, estimate, planned), *missing])
 
 
 def systems(params: Params, estimate: Estimate) -> list[PlannedSystem]:
@@ -129,14 +129,14 @@ def systems(params: Params, estimate: Estimate) -> list[PlannedSystem]:
     grouped: dict[tuple[str, str], dict[str, Run]] = {}
     for key, run in params.runs.items():
         grouped.setdefault((run.id, run.backbone_name), {})[key] = run
-    found = []
+    planned = []
     for (system, backbone), runs in grouped.items():
         run = next(iter(runs.values()))
-        one = estimate.run(run)
-        cost = None if one is None else Cost(*(len(runs) * part for part in one))
+        cost_of_run = estimate.run(run)
+        cost = None if cost_of_run is None else Cost(*(len(runs) * part for part in cost_of_run))
         done = sum(is_done(key, run) for key, run in runs.items())
-        found.append(PlannedSystem(system, backbone, runs, done, estimate.steps(run), cost))
-    return found
+        planned.append(PlannedSystem(system, backbone, runs, done, estimate.steps(run), cost))
+    return planned
 
 
 def is_done(key: str, run: Run) -> bool:
@@ -147,17 +147,19 @@ def is_done(key: str, run: Run) -> bool:
     return read_result(path).run.recipe == run.recipe_hash()
 
 
-def _totals(params: Params, estimate: Estimate, found: Sequence[PlannedSystem]) -> list[str]:
+def _totals(params: Params, estimate: Estimate, planned: Sequence[PlannedSystem]) -> list[str]:
     fixed = [estimate.teachers() or Cost(), estimate.corpora(), estimate.data()]
-    left = [Cost(*(part * (1 - s.done / len(s.runs)) for part in s.cost)) for s in found if s.cost]
-    runs_left = [s.cost.cpu_hours / len(s.runs) for s in found if s.cost for _ in range(len(s.runs) - s.done)]
+    left = [Cost(*(part * (1 - s.done / len(s.runs)) for part in s.cost)) for s in planned if s.cost]
+    runs_left = [
+        s.cost.cpu_hours / len(s.runs) for s in planned if s.cost for _ in range(len(s.runs) - s.done)
+    ]
     fixed_hours, cores = Cost.total(fixed).cpu_hours, cores_here()
     here = hours_at_once([*runs_left, *([fixed_hours / cores] * cores)], cores)
-    done = sum(system.done for system in found)
+    done = sum(system.done for system in planned)
     stages = len(("entries", "fingerprint", "report")) + len(params.sources) + len(params.reads)
     stages += len(params.backbones) + len(params.corpora) + len(params.teachers) + 2 * len(params.runs)
-    total = Cost.total([*fixed, *(system.cost for system in found if system.cost)])
-    unknown = sorted({f"{s.id} on {s.backbone}" for s in found if s.cost is None})
+    total = Cost.total([*fixed, *(system.cost for system in planned if system.cost)])
+    unknown = sorted({f"{s.id} on {s.backbone}" for s in planned if s.cost is None})
     lines = [
         _line("total", "", len(params.runs), done, "", *_shown(total)),
         _line("still to run", "", len(params.runs) - done, "", "", *_shown(Cost.total(left))),
@@ -168,7 +170,7 @@ def _totals(params: Params, estimate: Estimate, found: Sequence[PlannedSystem]) 
         *packing(params.runs),
         NOT_COUNTED,
     ]
-    hours = {(s.id, s.backbone): s.cost.gpu_hours / len(s.runs) for s in found if s.cost}
+    hours = {(s.id, s.backbone): s.cost.gpu_hours / len(s.runs) for s in planned if s.cost}
     lines += [
         stated.beside(hours[stated.system, stated.backbone])
         for stated in estimate.times.stated

@@ -102,10 +102,10 @@ def runs_of(params: Params, names: Sequence[str]) -> list[str]:
                 f"{near_matches(name, known)}; see `sentbench list runs`"
             )
         keys.update(dict.fromkeys(meant))
-    found = {(params.run(key).id, params.run(key).backbone_name) for key in keys}
-    if len(found) != 1:
-        shown = ", ".join(f"{system} on {backbone}" for system, backbone in sorted(found))
-        raise InputError(f"runs of {len(found)} systems ({shown}); publish each separately")
+    systems = {(params.run(key).id, params.run(key).backbone_name) for key in keys}
+    if len(systems) != 1:
+        shown = ", ".join(f"{system} on {backbone}" for system, backbone in sorted(systems))
+        raise InputError(f"runs of {len(systems)} systems ({shown}); publish each separately")
     return list(keys)
 
 

@@ -75,11 +75,11 @@ def reported_values(system: str, backbone: str) -> dict[str, float]:
         if row.key == f"{system}@{backbone}"
     ]
     source = "this-paper" if any(row[0] == "this-paper" for row in rows) else "cited"
-    found: dict[str, set[float]] = {}
+    by_task: dict[str, set[float]] = {}
     for stated, column, value in rows:
         if stated == source:
-            found.setdefault(column, set()).add(value)
-    return {column: values.pop() for column, values in found.items() if len(values) == 1}
+            by_task.setdefault(column, set()).add(value)
+    return {column: values.pop() for column, values in by_task.items() if len(values) == 1}
 
 
 def card_header(results: Sequence[ResultFile], chosen: ResultFile, values: Mapping[str, Any]) -> str:
@@ -152,8 +152,8 @@ def write_mteb(results: Sequence[ResultFile], folder: Path, out: Path) -> tuple[
     """
     if results[0].provenance.text != "raw":
         return [], "the runs were evaluated on SentEval's text, and MTEB scores raw sentences"
-    found = [(result, mteb_scores(result)) for result in results]
-    tasks = dict.fromkeys(MTEB_TASKS[task][0] for _, scores in found for task in scores)
+    scored = [(result, mteb_scores(result)) for result in results]
+    tasks = dict.fromkeys(MTEB_TASKS[task][0] for _, scores in scored for task in scores)
     if not tasks:
         return [], "no task of the runs is one of MTEB's with the same files"
     import mteb
@@ -162,7 +162,7 @@ def write_mteb(results: Sequence[ResultFile], folder: Path, out: Path) -> tuple[
     from methods.core.folders import load_encoder
 
     encoder, cache = load_encoder(folder), mteb.ResultCache(out)
-    for result, scores in found:
+    for result, scores in scored:
         run = result.run
         label, revision = identity_of(f"{run.id}__{run.backbone}", result.provenance.encoder_sha256)
         experiment = {} if len(results) == 1 else {"seed": run.seed}
@@ -179,11 +179,11 @@ def mteb_scores(result: ResultFile) -> dict[str, dict[str, float]]:
     """
     if result.provenance.text != "raw":
         return {}
-    found: dict[str, dict[str, float]] = {}
+    by_task: dict[str, dict[str, float]] = {}
     for score in result.scores:
         if mteb_data(result, score.task)[0] and (score.setting, score.selection) == ("all", "best-dev"):
-            found.setdefault(score.task, {})[f"cosine_{score.metric}"] = score.value
-    return {task: scores for task, scores in found.items() if "cosine_spearman" in scores}
+            by_task.setdefault(score.task, {})[f"cosine_{score.metric}"] = score.value
+    return {task: scores for task, scores in by_task.items() if "cosine_spearman" in scores}
 
 
 def _task_result(task: str, values: Mapping[str, float]) -> Any:

@@ -18,21 +18,21 @@ SAID: dict[Control, str] = {
 
 def controls_of(own: System, method: type[Method]) -> tuple[dict[str, System], list[str]]:
     """Returns the controls of a method by name, with the first seed, and notes on missing controls."""
-    found, lacking = {}, []
+    controls, lacking = {}, []
     for control in get_args(Control):
         if control == "permuted" and not has_views(method):
             lacking.append(
                 f"no control with {SAID[control]}: {own.id} has no `vectors(batch)`, which returns two views"
             )
             continue
-        found[SAID[control]] = own.model_copy(
+        controls[SAID[control]] = own.model_copy(
             update={
                 "id": f"{own.id}-{control}",
                 "seeds": own.seeds[:1],
                 "config": {**own.config, "control": control},
             }
         )
-    return found, lacking
+    return controls, lacking
 
 
 def worth_of(own: Sequence[Path], controls: Mapping[str, Path]) -> Worth:

@@ -78,8 +78,8 @@ def execute(arguments: argparse.Namespace) -> int:
     backbone = arguments.backbone or small.systems[TEMPLATE].backbones[0]
     known = {} if arguments.fresh else committed(backbone)
     if arguments.scale == "small" and (reason := differs_here(known)):
-        told = f"sentbench: {reason}: committed results are not reused, the others are trained here too"
-        print(told, file=sys.stderr, flush=True)
+        note = f"sentbench: {reason}: committed results are not reused, the others are trained here too"
+        print(note, file=sys.stderr, flush=True)
         known = {}
     name = include_method(arguments.file)
     if name in declared_systems(recipes):
@@ -102,8 +102,8 @@ def execute(arguments: argparse.Namespace) -> int:
         session.open()
         laws = []
         for law in session.laws():
-            told = f"FAILS  {law.says}: {law.fault}" if law.fault else f"holds  {law.says}"
-            print(told, flush=True)
+            note = f"FAILS  {law.says}: {law.fault}" if law.fault else f"holds  {law.says}"
+            print(note, flush=True)
             laws.append(law)
         if any(law.fault for law in laws):
             return 1
@@ -134,7 +134,7 @@ def opponents(names: Sequence[str], small: Recipe, backbone: str, seeds: int) ->
     """
     if not names:
         raise InputError("--against: expected a system")
-    found = []
+    opponents_by_name = []
     for name in names:
         key = name if name in small.systems else f"{name}{SUFFIX}"
         if key not in small.systems:
@@ -144,8 +144,10 @@ def opponents(names: Sequence[str], small: Recipe, backbone: str, seeds: int) ->
                 f"{near_matches(name, [*known, *(one.removesuffix(SUFFIX) for one in known)])}"
             )
         system = small.systems[key]
-        found.append(system.model_copy(update={"backbones": [backbone], "seeds": system.first_seeds(seeds)}))
-    return found
+        opponents_by_name.append(
+            system.model_copy(update={"backbones": [backbone], "seeds": system.first_seeds(seeds)})
+        )
+    return opponents_by_name
 
 
 def check_out(out: Path, file: str) -> None:

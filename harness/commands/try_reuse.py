@@ -17,10 +17,10 @@ Committed = dict[str, list[ResultFile]]
 
 def committed(backbone: str) -> Committed:
     """Returns the results in this package of the systems on a backbone."""
-    found: Committed = {}
+    by_system: Committed = {}
     for result in read_results((INSTALLED / SCORES).glob(f"*__{backbone}__s*.json")):
-        found.setdefault(result.run.id, []).append(result)
-    return found
+        by_system.setdefault(result.run.id, []).append(result)
+    return by_system
 
 
 def differs_here(known: Mapping[str, list[ResultFile]]) -> str:

@@ -94,12 +94,12 @@ class Session:
     def _leave_out(self, differs: Callable[[ResultFile, Params], str]) -> None:
         """Plans the runs of the others whose committed results cannot be reused."""
         reasons = {key: differs(results[0], self.known) for key, results in self.others.items() if results}
-        found = {key: reason for key, reason in reasons.items() if reason}
-        for key, reason in found.items():
+        differing = {key: reason for key, reason in reasons.items() if reason}
+        for key, reason in differing.items():
             del self.ranked[key]
             self.left_out[key] = f"{key}: trained here, its committed results are not reused: {reason}"
             print(f"sentbench: {self.left_out[key]}", file=sys.stderr, flush=True)
-        if found:
+        if differing:
             self._plan()
 
     def work(self) -> str:
@@ -202,13 +202,13 @@ class Session:
         )
         systems = system_scores([*ours, *theirs])
         own, *others = systems.values()
-        rest = {name: found for name, found in self.ranked.items() if name not in self.others}
-        stale = [name for name, found in rest.items() if reuse_blocker(found[0], self.known)]
+        rest = {name: scores for name, scores in self.ranked.items() if name not in self.others}
+        stale = [name for name, scores in rest.items() if reuse_blocker(scores[0], self.known)]
         notes = [dev_scores(self.own.id, trained[self.own.id])]
         notes += [
-            f"{name}: {len(found)} committed results, which this code computes bit by bit"
-            for name, found in self.others.items()
-            if found
+            f"{name}: {len(scores)} committed results, which this code computes bit by bit"
+            for name, scores in self.others.items()
+            if scores
         ]
         notes += self.left_out.values()
         if stale:
@@ -216,7 +216,7 @@ class Session:
         notes += filter(None, map(early_end, trained[self.own.id]))
         run = self.params.runs[trained[self.own.id][0]]
         length = f"{run.train['steps']} steps of {run.train['batch_size']} sentences"
-        ranks = [result for name, found in rest.items() if name not in stale for result in found]
+        ranks = [result for name, scores in rest.items() if name not in stale for result in scores]
         return Trial(
             file=self.file.name,
             systems=systems,

@@ -26,35 +26,39 @@ def execute(arguments: argparse.Namespace) -> None:
     if arguments.backbone:
         known = on_backbone(known, arguments.backbone)
     if arguments.json:
-        print(json.dumps([to_json(found) for found in known]))
+        print(json.dumps([to_json(verification) for verification in known]))
         return
-    print("\n\n".join(f"{sentence_of(found)}\n{to_text(found)}" for found in known))
+    print("\n\n".join(f"{sentence_of(verification)}\n{to_text(verification)}" for verification in known))
 
 
 def on_backbone(known: list[Verification], name: str) -> list[Verification]:
     """Returns the numbers of one backbone, or of all with this prefix. Errors: InputError if none matches."""
-    backbones = [found.reported.row.partition("@")[2] for found in known]
-    wanted = [found for found, one in zip(known, backbones, strict=True) if one == name] or [
-        found for found, one in zip(known, backbones, strict=True) if one.startswith(name) and name.strip()
+    backbones = [verification.reported.row.partition("@")[2] for verification in known]
+    wanted = [
+        verification for verification, backbone in zip(known, backbones, strict=True) if backbone == name
+    ] or [
+        verification
+        for verification, backbone in zip(known, backbones, strict=True)
+        if backbone.startswith(name) and name.strip()
     ]
     if not wanted:
-        there = ", ".join(dict.fromkeys(backbones))
-        raise InputError(f"--backbone {name}: no such row; use one of {there}")
+        available = ", ".join(dict.fromkeys(backbones))
+        raise InputError(f"--backbone {name}: no such row; use one of {available}")
     return wanted
 
 
-def sentence_of(found: Verification) -> str:
+def sentence_of(verification: Verification) -> str:
     """Returns the independent measurements of the number, in one sentence."""
-    independent, pools = found.others.independent, found.others.pools
-    if found.ours is not None:
-        return f"Our {counted(len(found.values), 'seed')}: {found.verdict}."
+    independent, pools = verification.others.independent, verification.others.pools
+    if verification.ours is not None:
+        return f"Our {counted(len(verification.values), 'seed')}: {verification.verdict}."
     if independent.values:
         runs, sources = (
             counted(len(independent.values), "run"),
             counted(len(independent.sources), "independent source"),
         )
-        return f"{runs} of {sources}: {found.verdict}."
-    if not found.others.searched:
+        return f"{runs} of {sources}: {verification.verdict}."
+    if not verification.others.searched:
         return "No search for runs by others is on record."
     others = [kind for kind, pool in pools.items() if pool.studies]
     if set(others) <= {"same authors", "checkpoint"}:

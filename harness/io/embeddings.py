@@ -203,11 +203,11 @@ def _checksum(path: Path) -> str:
 
 
 def _write_checksum(path: Path) -> None:
-    found = _checksum(path).encode()
+    digest = _checksum(path).encode()
     with path.open("r+b") as file:
         offset = file.read(LONGEST_HEADER).index(OPEN.encode())
         file.seek(offset)
-        file.write(found)
+        file.write(digest)
 
 
 def kept_name(encoder: str, texts: Sequence[str]) -> str:
@@ -262,9 +262,9 @@ def digests_of(texts: Collection[str]) -> np.ndarray:
 @lru_cache(maxsize=4)  # many encoders encode the same texts
 def _digests_of(texts: tuple[str, ...]) -> np.ndarray:
     digests = (blake2b(text.encode(), digest_size=DIGEST_BYTES).digest() for text in texts)
-    found = np.fromiter(digests, dtype=f"S{DIGEST_BYTES}", count=len(texts))
-    found.flags.writeable = False
-    return found
+    array = np.fromiter(digests, dtype=f"S{DIGEST_BYTES}", count=len(texts))
+    array.flags.writeable = False
+    return array
 
 
 def _rounded(vectors: np.ndarray) -> np.ndarray:

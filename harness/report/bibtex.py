@@ -36,5 +36,5 @@ def entry(key: str, fields: dict[str, str]) -> str:
 def _escape(name: str, value: str) -> str:
     if name == "url":
         return value
-    escaped = SPECIAL.sub(lambda found: ESCAPED.get(found[0], f"\\{found[0]}"), value)
+    escaped = SPECIAL.sub(lambda match: ESCAPED.get(match[0], f"\\{match[0]}"), value)
     return f"{{{escaped}}}" if name == "title" else escaped  # braces preserve capitals

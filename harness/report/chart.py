@@ -175,7 +175,7 @@ def _filled(part: Any, values: Mapping[str, Any]) -> Any:
     if not isinstance(part, str) or "$" not in part:
         return part
     whole = _NAMED.fullmatch(part)
-    return values[whole[1]] if whole else _NAMED.sub(lambda found: str(values[found[1]]), part)
+    return values[whole[1]] if whole else _NAMED.sub(lambda match: str(values[match[1]]), part)
 
 
 def _as_inline(svg: str, key: str, title: str, says: str, *, tips: bool) -> str:
@@ -227,8 +227,8 @@ def _as_inline(svg: str, key: str, title: str, says: str, *, tips: bool) -> str:
     return ElementTree.tostring(root, encoding="unicode")
 
 
-def _tenth(found: re.Match[str]) -> str:
-    return f"{float(found[0]):.1f}".removesuffix(".0")
+def _tenth(match: re.Match[str]) -> str:
+    return f"{float(match[0]):.1f}".removesuffix(".0")
 
 
 def _unwrap(parent: ElementTree.Element) -> None:

@@ -63,6 +63,6 @@ def citation_of(
     how = f"as reported ({runs})"
     if verdict not in AGREE and sources:
         few = statistics.mean(tuple(sources.values()))
-        told = counted(len(sources), "independent source")
-        how += f"; the mean of {told}, too few to replace it, is {few:.2f}"
+        count = counted(len(sources), "independent source")
+        how += f"; the mean of {count}, too few to replace it, is {few:.2f}"
     return Citation("reported", reported.value, None, how, reported.source)

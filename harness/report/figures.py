@@ -15,12 +15,12 @@ KINDS = ["reported", "ours", "independent source"]
 
 def learning_curves(runs: Iterable[RunDetail]) -> list[Chart]:
     """Returns a picture for each backbone with a panel for each system that trained on it."""
-    found: dict[str, dict[str, list[RunDetail]]] = {}
+    by_backbone: dict[str, dict[str, list[RunDetail]]] = {}
     for run in runs:
         if len(run.curve) > 1:
             name = " ".join(filter(None, (run.about.method, run.about.variant)))
-            found.setdefault(run.about.backbone, {}).setdefault(name, []).append(run)
-    return [_learning_curve(backbone, systems) for backbone, systems in found.items()]
+            by_backbone.setdefault(run.about.backbone, {}).setdefault(name, []).append(run)
+    return [_learning_curve(backbone, systems) for backbone, systems in by_backbone.items()]
 
 
 def _learning_curve(backbone: str, systems: Mapping[str, Sequence[RunDetail]]) -> Chart:
@@ -52,7 +52,11 @@ def curve_rows(panel: str, runs: Sequence[RunDetail], quantity: str) -> list[Row
     quantity: of the evaluations, `score`, which is x 100, `alignment` or `uniformity`.
     """
     scale = 100 if quantity == "score" else 1
-    points = [(run.about.seed, one.step, getattr(one, quantity)) for run in runs for one in run.curve]
+    points = [
+        (run.about.seed, evaluation.step, getattr(evaluation, quantity))
+        for run in runs
+        for evaluation in run.curve
+    ]
     known = [(seed, step, scale * value) for seed, step, value in points if value is not None]
     known.sort(key=lambda point: point[:2])
     at_step: dict[int, list[float]] = {}

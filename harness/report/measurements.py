@@ -81,11 +81,11 @@ class BenchmarkResult(DeclaredModel):
 
     def lines(self) -> list[str]:
         """Returns the result as text for a terminal."""
-        told = {True: "met", False: "NOT MET", None: ""}[self.met]
+        state = {True: "met", False: "NOT MET", None: ""}[self.met]
         limit = "" if self.limit is None else f"  at most {self.limit:g} {self.unit}"
         ours = self.ours
         lines = [
-            f"{self.name}: {ours.median:.4g} {self.unit} ({ours.low:.4g} to {ours.high:.4g}){limit}  {told}"
+            f"{self.name}: {ours.median:.4g} {self.unit} ({ours.low:.4g} to {ours.high:.4g}){limit}  {state}"
         ]
         for peer in self.peers:
             wanted = "" if peer.target is None else f", target {peer.target:g}"
@@ -174,15 +174,15 @@ class Goal:
 
 def goals(measured: Measurements) -> list[Goal]:
     """Returns all goals in the order in which they were recorded."""
-    found: dict[tuple[str, str, bool], Goal] = {}
+    by_key: dict[tuple[str, str, bool], Goal] = {}
     for machine in measured.machines:
         for benchmark in machine.benchmarks:
             for result in benchmark.results:
                 for name, unit, least, bound, value in _bounded(result):
-                    goal = found.setdefault((name, unit, least), Goal(name, unit, least, bound))
+                    goal = by_key.setdefault((name, unit, least), Goal(name, unit, least, bound))
                     goal.bound = (max if least else min)(goal.bound, bound)
                     goal.figures[machine.title] = value
-    return list(found.values())
+    return list(by_key.values())
 
 
 def _bounded(result: BenchmarkResult) -> Iterator[tuple[str, str, bool, float, float]]:
@@ -221,10 +221,10 @@ def to_speed_section(measured: Measurements) -> str:
         ]
         rows.append([goal.name, goal.asked, *cells])
     rates = [
-        f"{one.products.onednn.median:.0f} / {one.products.torch.median:.0f}"
-        if one.products
+        f"{measured_machine.products.onednn.median:.0f} / {measured_machine.products.torch.median:.0f}"
+        if measured_machine.products
         else "not measured"
-        for one in measured.machines
+        for measured_machine in measured.machines
     ]
     rows.append(["products by oneDNN / by torch", "", *rates])
     lines = [f"| {' | '.join(row)} |" for row in rows]

@@ -79,15 +79,15 @@ def machine_changes(before: Iterable[ResultFile], after: Iterable[ResultFile]) -
         for name in ("arithmetic", "device")
     )
     return "; ".join(
-        f"{name} of {count} runs: {one} before, {two} after"
-        for (name, one, two), count in sorted(pairs.items())
-        if one != two
+        f"{name} of {count} runs: {former} before, {present} after"
+        for (name, former, present), count in sorted(pairs.items())
+        if former != present
     )
 
 
 def _sides(results: Iterable[ResultFile]) -> dict[ScoreKey, dict[int, Scored]]:
     """Returns the headline scores by key and seed."""
-    found: dict[ScoreKey, dict[int, Scored]] = {}
+    sides: dict[ScoreKey, dict[int, Scored]] = {}
     for result in results:
         run, text = result.run, result.provenance.text
         for score in result.scores:
@@ -95,20 +95,20 @@ def _sides(results: Iterable[ResultFile]) -> dict[ScoreKey, dict[int, Scored]]:
                 key = ScoreKey(run.id, run.backbone, score.task, score.metric, score.selection, text)
                 weights, trained = result.provenance.encoder_sha256, result.selection.last_step > 0
                 scored = Scored(100 * score.value, weights, trained, run.recipe, score.name)
-                found.setdefault(key, {})[run.seed] = scored
-    return found
+                sides.setdefault(key, {})[run.seed] = scored
+    return sides
 
 
 def _move(key: ScoreKey, old: Mapping[int, Scored], new: Mapping[int, Scored]) -> Move:
     before, after = (
-        fmean(one.points for one in side.values()) / 100 if side else None for side in (old, new)
+        fmean(score.points for score in side.values()) / 100 if side else None for side in (old, new)
     )
     counts = len(old), len(new)
     if before is None or after is None:
         return Move(key, before, after, counts, None, "added" if before is None else "removed", False)
-    band = band_of([one.points for one in old.values()])
-    recipes = {one.recipe for one in old.values()}, {one.recipe for one in new.values()}
-    outcome = worst(_answer(old.get(seed), one, band) for seed, one in new.items())
+    band = band_of([score.points for score in old.values()])
+    recipes = {score.recipe for score in old.values()}, {score.recipe for score in new.values()}
+    outcome = worst(_answer(old.get(seed), score, band) for seed, score in new.items())
     return Move(key, before, after, counts, band, outcome, recipes[0] != recipes[1])
 
 
@@ -122,12 +122,12 @@ def _answer(old: Scored | None, new: Scored, band: Band) -> Answer:
 
 def summary(moves: Sequence[Move]) -> str:
     """Returns one line with the number of compared scores by outcome."""
-    found = Counter(move.outcome for move in moves)
-    both = len(moves) - found["added"] - found["removed"]
+    counts = Counter(move.outcome for move in moves)
+    both = len(moves) - counts["added"] - counts["removed"]
     down = sum(move.went_down for move in moves)
-    parts = [f"{found['moved'] - down} up and {down} down" if found["moved"] else "none moved"]
+    parts = [f"{counts['moved'] - down} up and {down} down" if counts["moved"] else "none moved"]
     names: tuple[Outcome, ...] = ("within seed noise", "equal to rounding", "identical", "added", "removed")
-    parts += [f"{found[name]} {name}" for name in names if found[name]]
+    parts += [f"{counts[name]} {name}" for name in names if counts[name]]
     return f"{both} {'score' if both == 1 else 'scores'} compared: {', '.join(parts)}"
 
 

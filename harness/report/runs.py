@@ -55,9 +55,9 @@ def run_details(results: Iterable[ResultFile], *, curves: Path) -> dict[str, Run
 
     Errors: InputError for an invalid file.
     """
-    found = {}
+    details = {}
     for result in results:
         path = curves / f"{result.run.key}.json"
         curve = read_curve(path, again="delete the file and run its stage again") if path.is_file() else []
-        found[result.run.key] = RunDetail(result, tuple(curve))
-    return found
+        details[result.run.key] = RunDetail(result, tuple(curve))
+    return details

@@ -31,14 +31,20 @@ def settled_lines(tables: Iterable[Table]) -> list[str]:
 
 def _answers(judged: list[Verification]) -> list[str]:
     """Returns the counts of verdicts, and the cheapest next look at a number without a verdict."""
-    found = Counter(one.verdict for one in judged)
-    left = sum(found[word] for word in NOT_SETTLED)
+    counts = Counter(verification.verdict for verification in judged)
+    left = sum(counts[word] for word in NOT_SETTLED)
     settled = len(judged) - left
-    words = ", ".join(f"{found[word]} {word}" for word in BY_OURS if found[word] and word not in NOT_SETTLED)
+    words = ", ".join(
+        f"{counts[word]} {word}" for word in BY_OURS if counts[word] and word not in NOT_SETTLED
+    )
     lines = [
         f"settled: {settled} of {counted(len(judged), 'reported number')}" + (f" ({words})" if words else "")
     ]
-    looks = [one.plan for one in judged if one.plan is not None and one.plan.gpu_hours is not None]
+    looks = [
+        verification.plan
+        for verification in judged
+        if verification.plan is not None and verification.plan.gpu_hours is not None
+    ]
     if left and looks:
         nearest = min(looks, key=lambda plan: plan.gpu_hours or 0.0)
         lines.append(f"open: {left}; next: {nearest.cost}: {nearest.command}")

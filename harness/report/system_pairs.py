@@ -98,8 +98,8 @@ class PairedDifference:
     @property
     def outcome(self) -> Outcome:
         """Whether the first system wins; inconclusive if an interval includes zero or is not known."""
-        known = [one for one in (self.seeds, *self.over) if one is not None]
-        if abs(self.difference) <= SAME and all(max(map(abs, one)) <= SAME for one in known):
+        known = [bounds for bounds in (self.seeds, *self.over) if bounds is not None]
+        if abs(self.difference) <= SAME and all(max(map(abs, bounds)) <= SAME for bounds in known):
             return "equal"
         if any(interval is None or interval.holds(0.0) for interval in self.deciding):
             return "inconclusive"
@@ -128,21 +128,21 @@ class SystemComparison:
     @property
     def tally(self) -> dict[Outcome, int]:
         """Numbers of tasks that the first system won and lost, and of inconclusive and equal ones."""
-        counts = Counter(one.outcome for one in self.tasks.values())
+        counts = Counter(difference.outcome for difference in self.tasks.values())
         return {outcome: counts[outcome] for outcome in OUTCOMES}
 
 
 def system_scores(results: Iterable[ResultFile]) -> dict[str, SystemScores]:
     """Returns the scores of every system by `SYSTEM@BACKBONE`, of the selected weights, on test sets."""
-    found: dict[str, SystemScores] = {}
+    systems: dict[str, SystemScores] = {}
     for result in results:
         run = result.run
         key = f"{run.id}@{run.backbone}"
-        system = found.setdefault(key, SystemScores(key, f"{run.method}/{run.variant}@{run.backbone}"))
+        system = systems.setdefault(key, SystemScores(key, f"{run.method}/{run.variant}@{run.backbone}"))
         system.exact &= result.selection.last_step == 0
         for name, value in headlines(result.scores, result.provenance.text):
             system.tasks.setdefault(name, {})[run.seed] = value
-    return found
+    return systems
 
 
 def headlines(scores: Iterable[Any], text: str) -> Iterator[tuple[TaskName, float]]:
@@ -173,19 +173,19 @@ def compare_systems(
     known intervals over pairs of sentences, which also hold jointly; over: of the mean. The tasks'
     intervals over seeds are `simultaneous`.
     """
-    exact, found = (first.exact, second.exact), {}
+    exact, differences = (first.exact, second.exact), {}
     shared = [name for name in first.tasks if name in second.tasks]
     for name in shared:
-        found[name] = difference_of(
+        differences[name] = difference_of(
             first.tasks[name],
             second.tasks[name],
             exact=exact,
             over=(pairs or {}).get(name, NO_ITEMS),
             confidence=simultaneous(len(shared)),
         )
-    ours, theirs = (side.means([*found]) for side in (first, second))
+    ours, theirs = (side.means([*differences]) for side in (first, second))
     mean = difference_of(ours, theirs, exact=exact, over=over) if ours and theirs else None
-    return SystemComparison(first.key, second.key, found, mean)
+    return SystemComparison(first.key, second.key, differences, mean)
 
 
 def against_all(best: SystemScores, systems: Sequence[SystemScores]) -> list[SystemComparison]:
@@ -194,16 +194,16 @@ def against_all(best: SystemScores, systems: Sequence[SystemScores]) -> list[Sys
     The best was chosen by these scores, so its differences are held to Tukey's range of all systems: the mean
     at 95 %, the test sets with Bonferroni's correction.
     """
-    found = []
+    comparisons = []
     for other in systems:
         names = [name for name in best.tasks if name in other.tasks]
         if other is best or not names:
             continue
         tasks = {name: _ranged(best, other, systems, [name], LEVEL / len(names)) for name in names}
-        found.append(
+        comparisons.append(
             SystemComparison(best.key, other.key, tasks, _ranged(best, other, systems, names, LEVEL))
         )
-    return found
+    return comparisons
 
 
 def _ranged(
@@ -278,23 +278,23 @@ def tally_in_words(tally: Mapping[Outcome, int], name: str) -> str:
     return f"{name}: {counts} of {sum(tally.values())} test sets"
 
 
-def to_json(found: SystemComparison) -> dict[str, Any]:
+def to_json(comparison: SystemComparison) -> dict[str, Any]:
     """Returns the comparison as plain values, raw units."""
-    tasks = [{**name._asdict(), **_plain(one)} for name, one in found.tasks.items()]
-    mean = None if found.mean is None else _plain(found.mean)
-    counts = {str(outcome): count for outcome, count in found.tally.items()}
-    return {"first": found.first, "second": found.second, **counts, "mean": mean, "tasks": tasks}
+    tasks = [{**name._asdict(), **_plain(difference)} for name, difference in comparison.tasks.items()]
+    mean = None if comparison.mean is None else _plain(comparison.mean)
+    counts = {str(outcome): count for outcome, count in comparison.tally.items()}
+    return {"first": comparison.first, "second": comparison.second, **counts, "mean": mean, "tasks": tasks}
 
 
-def _plain(one: PairedDifference) -> dict[str, Any]:
+def _plain(difference: PairedDifference) -> dict[str, Any]:
     return {
-        "first": one.first,
-        "second": one.second,
-        "difference": one.difference,
-        "paired_seeds": one.paired,
-        "over_seeds": None if one.seeds is None else list(one.seeds),
-        "over_pairs": None if one.over.pairs is None else list(one.over.pairs),
-        "over_seeds_and_pairs": None if one.over.joint is None else list(one.over.joint),
-        "outcome": one.outcome,
-        "reason": one.reason,
+        "first": difference.first,
+        "second": difference.second,
+        "difference": difference.difference,
+        "paired_seeds": difference.paired,
+        "over_seeds": None if difference.seeds is None else list(difference.seeds),
+        "over_pairs": None if difference.over.pairs is None else list(difference.over.pairs),
+        "over_seeds_and_pairs": None if difference.over.joint is None else list(difference.over.joint),
+        "outcome": difference.outcome,
+        "reason": difference.reason,
     }

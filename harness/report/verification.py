@@ -112,22 +112,22 @@ def verify(
     )
 
 
-def to_json(found: Verification) -> dict[str, Any]:
+def to_json(verification: Verification) -> dict[str, Any]:
     """Returns the verification as plain values, numbers in points, for `--json`."""
-    reported, best = found.reported, found.best_by_dev
+    reported, best = verification.reported, verification.best_by_dev
     return {
         "reported": {name: getattr(reported, name) for name in REPORTED},
-        "verdict": found.verdict,
-        "among_many": found.among_many,
-        "ours": {"values": list(found.values), "judgement": _plain(found.ours)},
-        "percentile": _plain(found.percentile),
+        "verdict": verification.verdict,
+        "among_many": verification.among_many,
+        "ours": {"values": list(verification.values), "judgement": _plain(verification.ours)},
+        "percentile": _plain(verification.percentile),
         "best_by_dev": None if best is None else {"expected": best, "below_reported": best < reported.value},
         "others": {
-            "answer": _plain(found.by_others),
-            **{kind: _pool_json(pool) for kind, pool in found.others.pools.items()},
+            "answer": _plain(verification.by_others),
+            **{kind: _pool_json(pool) for kind, pool in verification.others.pools.items()},
         },
-        "plan": _plain(found.plan),
-        "cite": _plain(found.citation),
+        "plan": _plain(verification.plan),
+        "cite": _plain(verification.citation),
     }
 
 
@@ -150,25 +150,25 @@ def _pool_json(pool: StudyPool) -> dict[str, Any]:
     }
 
 
-def to_text(found: Verification) -> str:
+def to_text(verification: Verification) -> str:
     """Returns the verification as lines for a terminal."""
-    reported = found.reported
+    reported = verification.reported
     lines = [
         f"{reported.table}  {reported.row}  {reported.column}",
         f"reported   {reported.value:.2f} ({_origin_text(reported)}, by {reported.by})",
-        f"verdict    {found.verdict}" + (f" ({MANY})" if found.among_many else ""),
-        *_answer_text(found),
-        f"our seeds  {seeds_text(found.values, found.ours)}",
+        f"verdict    {verification.verdict}" + (f" ({MANY})" if verification.among_many else ""),
+        *_answer_text(verification),
+        f"our seeds  {seeds_text(verification.values, verification.ours)}",
     ]
     for kind in RELATIONS:
-        lines += _pool_text(kind, found.others.pools[kind])
-    if found.best_by_dev is not None:
-        number = counted(len(found.values), "seed")
+        lines += _pool_text(kind, verification.others.pools[kind])
+    if verification.best_by_dev is not None:
+        number = counted(len(verification.values), "seed")
         lines.append(
-            f"selection  of our {number} the best on dev has {found.best_by_dev:.2f} on test; how "
+            f"selection  of our {number} the best on dev has {verification.best_by_dev:.2f} on test; how "
             "many the reported number was chosen from is not known"
         )
-    return "\n".join([*lines, *_plan_text(found.plan), *found.citation.lines()])
+    return "\n".join([*lines, *_plan_text(verification.plan), *verification.citation.lines()])
 
 
 def _origin_text(reported: ReportedNumber) -> str:
@@ -177,23 +177,23 @@ def _origin_text(reported: ReportedNumber) -> str:
     return {None: "seeds not stated", 1: "one run"}.get(reported.seeds, f"mean of {reported.seeds} seeds")
 
 
-def _answer_text(found: Verification) -> list[str]:
+def _answer_text(verification: Verification) -> list[str]:
     """Returns the two answers, by our seeds if there are any, and their assumptions."""
-    answer = found.ours or found.by_others
+    answer = verification.ours or verification.by_others
     if answer.difference is None:
         return []
-    place = "" if found.percentile is None else f"; {place_words(found.percentile)}"
-    assumed = ASSUMED if found.ours else ASSUMED_OTHERS
-    drawn = draw_words(answer.draw, found.reported.stated)
-    lines = [f"level      {level_words(answer)}", f"draw       {drawn}{place}"]
-    if found.ours is not None:
-        if found.ours.fault:
-            lines.append(f"error      {found.ours.fault}")
-        if found.ours.collapsed:
-            lines.append(f"collapsed  {collapsed_words(found.ours)}")
-        if found.by_others.difference is not None:
-            lines.append(f"others     {found.by_others.answer}: {level_words(found.by_others)}")
-    return lines if found.verdict in NOT_SETTLED else [*lines, f"assumes    {assumed}"]
+    percentile = "" if verification.percentile is None else f"; {place_words(verification.percentile)}"
+    assumed = ASSUMED if verification.ours else ASSUMED_OTHERS
+    drawn = draw_words(answer.draw, verification.reported.stated)
+    lines = [f"level      {level_words(answer)}", f"draw       {drawn}{percentile}"]
+    if verification.ours is not None:
+        if verification.ours.fault:
+            lines.append(f"error      {verification.ours.fault}")
+        if verification.ours.collapsed:
+            lines.append(f"collapsed  {collapsed_words(verification.ours)}")
+        if verification.by_others.difference is not None:
+            lines.append(f"others     {verification.by_others.answer}: {level_words(verification.by_others)}")
+    return lines if verification.verdict in NOT_SETTLED else [*lines, f"assumes    {assumed}"]
 
 
 def seeds_text(values: Sequence[float], answer: Judgement | None) -> str:

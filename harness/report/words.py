@@ -60,13 +60,13 @@ def draw_words(draw: Draw, origin: Origin | None = None) -> str:
     return DRAW_SAYS[draw].format(origin=give)
 
 
-def place_words(place: RunPercentile) -> str:
+def place_words(percentile: RunPercentile) -> str:
     """Describes the percentile of a reported value among the recorded single runs."""
-    verb = "is" if place.above == 1 else "are"
-    words = f"{place.above:,} of {counted(place.runs, 'single run')} {verb} above it"
-    if place.sources > 1:
-        share = f"{100 * place.share.value:.0f} %"
-        words += f", and it is above {share} of {place.sources} sources, each of others counted once"
+    verb = "is" if percentile.above == 1 else "are"
+    words = f"{percentile.above:,} of {counted(percentile.runs, 'single run')} {verb} above it"
+    if percentile.sources > 1:
+        share = f"{100 * percentile.share.value:.0f} %"
+        words += f", and it is above {share} of {percentile.sources} sources, each of others counted once"
     return words
 
 

@@ -76,7 +76,7 @@ def evaluate_run(params: Params, key: str, folder: Path, *, device: str) -> Path
     outputs = (scores, curves, losses, costs, vectors)
     for path in outputs:
         check_file(path)
-    found: list[ScoreRecord] = []
+    records: list[ScoreRecord] = []
     with new_outputs(dict.fromkeys(outputs)) as new:
         for selection, weights in _weights(run.weights, folder):
             selected = selection == "best-dev" or run.weights == "last"
@@ -87,11 +87,11 @@ def evaluate_run(params: Params, key: str, folder: Path, *, device: str) -> Path
                 cache=VECTORS,
                 identity=vectors_identity(weights, device=device),
             ) as store:
-                found += [
+                records += [
                     ScoreRecord(selection=selection, **score._asdict())
                     for score in evaluate_stored(tasks, store.encode)
                 ]
-        write_result(new[scores], _result(folder, about, tasks, found))
+        write_result(new[scores], _result(folder, about, tasks, records))
         write_record(new[curves], {EVALUATIONS: compute.evaluations(folder / RUN_LOG)})
         write_record(new[costs], {"evaluate_seconds": round(time.monotonic() - started, 1)})
         write_record(new[losses], {"losses": losses_of(folder / RUN_LOG)})

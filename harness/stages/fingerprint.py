@@ -43,8 +43,8 @@ def write_code_fingerprints(params: Params) -> list[Path]:
 
 def code_fingerprints(params: Params) -> dict[Path, str]:
     """Returns the text of each file that the stage writes: the hash of the code that a stage runs."""
-    found = fingerprints({key: run.tasks for key, run in params.runs.items()}, code_base())
-    return {FINGERPRINTS / f"{name}.txt": f"{sha256}\n" for name, sha256 in found.items()}
+    texts = fingerprints({key: run.tasks for key, run in params.runs.items()}, code_base())
+    return {FINGERPRINTS / f"{name}.txt": f"{sha256}\n" for name, sha256 in texts.items()}
 
 
 def write_data_fingerprint(params: Params, name: str) -> Path:

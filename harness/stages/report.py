@@ -71,11 +71,11 @@ def score_problems(
     that is not planned. identities: the present identity by run key; other runs are not checked for
     staleness.
     """
-    found = {result.run.key for result in results}
+    scored = {result.run.key for result in results}
     problems = [
         f"missing: run {key!r} is planned but has no scores; run `dvc repro`"
         for key in run_keys
-        if key not in found
+        if key not in scored
     ]
     for result in results:
         key = result.run.key
@@ -104,9 +104,9 @@ def present_identities(params: Params) -> dict[str, str]:
     """Returns the identity of every planned run that has an artefact. Errors: InputError for an artefact
     without an identity.
     """
-    found = {}
+    identities = {}
     for key in params.runs:
         path = ARTEFACTS / key / RUN_RECORD
         if os.path.lexists(path):
-            found[key] = str(read_object(path, "identity", again="train the run again")["identity"])
-    return found
+            identities[key] = str(read_object(path, "identity", again="train the run again")["identity"])
+    return identities

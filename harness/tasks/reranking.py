@@ -136,9 +136,9 @@ def _in_protocol_order(similarities: np.ndarray, query: RankingQuery) -> np.ndar
 
 
 def _tied_groups(similarities: np.ndarray, relevant: np.ndarray) -> Iterator[tuple[int, int, int, int]]:
-    """Yields (ranked, found, size, hits) of each run of equal similarities, best first.
+    """Yields (ranked, above, size, hits) of each run of equal similarities, best first.
 
-    `ranked` and `found` count candidates and relevant candidates above the run, `size` and `hits` within it.
+    `ranked` and `above` count candidates and relevant candidates above the run, `size` and `hits` within it.
     """
     _, run = np.unique(-similarities, return_inverse=True)
     ranked = relevant_above = 0

@@ -24,7 +24,7 @@ CHUNK = 10_000
 
 
 class Tokenizing(Protocol):
-    """What tokenises: a SentenceEncoder."""
+    """Interface of a tokeniser, such as a SentenceEncoder."""
 
     piece_folder: Path | None
 
@@ -32,7 +32,7 @@ class Tokenizing(Protocol):
         """Returns the word pieces of each text."""
 
     def tokenizer_state(self, max_length: int) -> str:
-        """Returns all that decides what `token_ids` gives for a text."""
+        """Returns everything that determines the result of `token_ids`."""
 
 
 class TokenizedCorpus:
@@ -94,7 +94,7 @@ class Pieces:
 def pieces_of(encoder: Tokenizing, texts: Sequence[str], max_length: int) -> Pieces:
     """Returns the word pieces of each text, truncated to `max_length`.
 
-    They are kept in `encoder.piece_folder` where it names a folder.
+    They are cached in `encoder.piece_folder` unless it is None.
     """
     if encoder.piece_folder is None:
         return Pieces(_made(encoder, texts, max_length), len(texts))
@@ -103,21 +103,21 @@ def pieces_of(encoder: Tokenizing, texts: Sequence[str], max_length: int) -> Pie
 
 
 def kept_array(folder: Path, key: str, make: Callable[[], np.ndarray]) -> np.ndarray:
-    """Returns the int32 array of the file KEY.npy, a read-only map of it; made if it is missing or damaged.
+    """Returns the int32 array in KEY.npy as a read-only map; computes it if the file is missing or damaged.
 
-    key: a hash of all that decides the array. Two processes that want the same make it once.
+    key: a hash of everything that determines the array. Of two processes that need it, one computes it.
     """
-    place = folder / f"{key}.npy"
-    place.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(place.with_suffix(".lock")):
-        record = read_whole(place.with_suffix(".json"))
-        if record is None or changed_file(place.parent, record[FILES]):
-            _write(place, make())
-    return np.load(place, mmap_mode="r").view(np.ndarray)  # slices of a memmap are slower
+    path = folder / f"{key}.npy"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(path.with_suffix(".lock")):
+        record = read_whole(path.with_suffix(".json"))
+        if record is None or changed_file(path.parent, record[FILES]):
+            _write(path, make())
+    return np.load(path, mmap_mode="r").view(np.ndarray)  # slices of a memmap are slower
 
 
 def _made(encoder: Tokenizing, texts: Sequence[str], max_length: int) -> np.ndarray:
-    """Returns the lengths of all texts and after them their pieces; int32."""
+    """Returns the lengths of all texts, then their pieces; int32."""
     pieces: list[np.ndarray] = []
     lengths: list[int] = []
     for start in range(0, len(texts), CHUNK):
@@ -128,12 +128,12 @@ def _made(encoder: Tokenizing, texts: Sequence[str], max_length: int) -> np.ndar
 
 
 def _key(encoder: Tokenizing, texts: Sequence[str], max_length: int) -> str:
-    """Returns the hash of all that decides the pieces."""
+    """Returns the hash of everything that determines the pieces."""
     return key_of(texts, f"{tokenizers.__version__}\n{encoder.tokenizer_state(max_length)}\n")
 
 
 def key_of(texts: Sequence[str], made_by: str) -> str:
-    """Returns a hash of texts, of their borders, and of what is made of them by `made_by`."""
+    """Returns a hash of texts, their boundaries, and the computation `made_by`."""
     digest = hashlib.sha256(made_by.encode())
     digest.update(np.array([len(text) for text in texts], dtype=np.int64).tobytes())
     for start in range(0, len(texts), CHUNK):

@@ -120,8 +120,8 @@ class SentenceEncoder(nn.Module):
         self.output: nn.Linear | CouplingFlow | None = output
         self.activation = IDENTITY
         self.normalize = False
-        self.stated_length: int | None = None  # longest input in word pieces of the folder it was read from
-        self.piece_folder: Path | None = None  # where tokenised texts are kept; none are where it is None
+        self.stated_length: int | None = None  # longest input in tokens that its folder states
+        self.piece_folder: Path | None = None  # cache of tokenised texts; None disables it
         self._last_pieces: tuple[int, Sequence[str], Pieces] | None = None
         self._tokenizers: dict[int, Tokenizer] = {}
         self._spare: bool | None = None
@@ -160,7 +160,7 @@ class SentenceEncoder(nn.Module):
         return min(stated, self.position_limit or EVALUATION_LENGTH)
 
     def token_ids(self, texts: Sequence[str], *, max_length: int | None = None) -> list[list[int]]:
-        """Returns the word-piece ids of each text with special tokens, cut at max_length or input_limit.
+        """Returns the token ids of each text with special tokens, truncated to max_length or input_limit.
 
         A text without tokens becomes one padding token, so its vector does not depend on other texts.
         Errors: InputError for a text with a token that has no vector in the transformer.
@@ -255,12 +255,12 @@ class SentenceEncoder(nn.Module):
         save_encoder(self, directory)
 
     def _pieces_of(self, texts: Sequence[str]) -> list[list[int]] | list[np.ndarray]:
-        """Returns what `token_ids` does; the same texts as in the last call are not tokenised again.
+        """Returns the result of `token_ids`; the texts of the last call are not tokenised again.
 
-        Where `piece_folder` names a folder, they are kept there too.
+        They are also cached in `piece_folder` unless it is None.
         """
         limit = self.input_limit
-        if self._has_spare_pieces():  # each encoder refuses the pieces that it has no vector of
+        if self._has_spare_pieces():  # tokens without a vector are refused per encoder
             return self.token_ids(texts)
         if self._last_pieces is None or self._last_pieces[:2] != (limit, texts):
             self._last_pieces = limit, texts, pieces_of(self, texts, limit)

@@ -62,7 +62,7 @@ class MaskedModel(nn.Module):
             )
 
     def forward(self, tokens: Tokens) -> Tensor:
-        """Returns the scores of all pieces at some positions; no other position is scored.
+        """Returns the scores of all tokens at the given positions only.
 
         Shapes: [B, L] tokens, and `places` [P], positions counted row after row; returns [P, V].
         """
@@ -78,9 +78,9 @@ class MaskedModel(nn.Module):
 
 @contextmanager
 def states_at(transformer: nn.Module, places: Tensor) -> Iterator[None]:
-    """Makes a transformer's last states [B, L, d] those of P places alone, [1, P, d], within the context.
+    """Reduces a transformer's last states [B, L, d] to P positions, [1, P, d], inside the context.
 
-    An output layer on top, which works position by position, then computes these alone.
+    An output layer, which works position by position, then computes only these.
     """
 
     def chosen(module: nn.Module, inputs: Any, output: Any) -> Any:

@@ -53,7 +53,7 @@ class DiffCSE(Method):
         """Returns the tokens `anchor` [B, L] and R copies: `corrupted` ids and `chosen` positions [R, L].
 
         The copies of a sentence are corrupted independently; copy 1 of all sentences comes first. `places`:
-        by the first row of each block of ROWS_AT_ONCE, which of its positions are written [P].
+        the replaced positions [P] of each block of ROWS_AT_ONCE rows, by its first row.
         """
         ids = self.token_ids(rows)
         batch: Batch = {"anchor": self.encoder.pad(ids)}
@@ -79,7 +79,7 @@ class DiffCSE(Method):
         return batch
 
     def places(self, batch: Batch) -> dict[int, Tensor]:
-        """Returns the positions that the generator writes [P], by the first row of their block.
+        """Returns the positions [P] that the generator replaces, by the first row of their block.
 
         Never the first token. With `rewrite_places: masked` they are the chosen ones, otherwise all tokens.
         """
@@ -122,8 +122,8 @@ class DiffCSE(Method):
     def rewrites(self, batch: Batch, original: Tokens) -> Tensor:
         """Returns the generator's output for the corrupted copies; the first token is always the original's.
 
-        Positions that it does not write keep their token, and so does padding.
-        Source: DiffCSE's code, where the generator writes all positions.
+        Other positions and padding keep their token.
+        Source: DiffCSE's code, where the generator replaces all positions.
         Shapes: the batch's copies and places, and their originals [R, L]; returns ids [R, L] without a graph.
         """
         assert self.generator is not None
@@ -175,7 +175,7 @@ def corrupt(
     mask_id: int,
     vocabulary: int,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Returns the corrupted ids and which positions were chosen.
+    """Returns the corrupted ids and the mask of chosen positions.
 
     Every token except special ones is chosen with probability `share`. Of the chosen tokens, 80 % become the
     mask, 10 % a random entry of the vocabulary, special tokens included, 10 % stay.
@@ -191,7 +191,7 @@ def corrupt(
 
 
 def pieces(scores: Tensor, *, sample: bool) -> Tensor:
-    """Returns one piece of every position: the most probable, or one drawn; [P, V] to [P].
+    """Returns a token for every position, the most probable one or a sample; [P, V] to [P].
 
     Of exponential waiting times with rates p_i, the i-th is the first with probability p_i. torch's own
     sampling draws the same, but waits for the GPU to check the probabilities.

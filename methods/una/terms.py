@@ -125,7 +125,7 @@ class Words(NamedTuple):
 
 
 def words_of(texts: Sequence[str], folder: Path | None = None) -> Words:
-    """Returns the words of each text; they are kept in `folder` for other runs, unless it is None."""
+    """Returns the words of each text, cached in `folder` for other runs unless it is None."""
     if folder is None:
         return _unpacked(_split(texts))
     made_by = f"words {version('nltk')} {sha256_of(Path(__file__))}"
@@ -133,7 +133,7 @@ def words_of(texts: Sequence[str], folder: Path | None = None) -> Words:
 
 
 def _split(texts: Sequence[str]) -> np.ndarray:
-    """Returns one int32 array: N, T, the bytes of all terms with line breaks, and as much of each of them."""
+    """Returns one int32 array: N, T, the number of bytes of all terms, and then these parts."""
     number: dict[str, int] = {}
     numbers, lengths = array("i"), array("i")
     for text in texts:
@@ -161,10 +161,10 @@ def count_terms(
 
     A text without any word is an empty document. folder: as of `words_of`.
     Source: UNA section 2; tf = ln(1 + count / length), idf = ln(N / documents with the term), unsmoothed.
-    Errors: InputError if every TF-IDF is 0 or there is one term only: nothing to choose by, or from.
+    Errors: InputError if every TF-IDF is 0 or there is only one term.
     """
-    found, flat, ends = words_of(texts, folder)
-    size = len(found)
+    terms, flat, ends = words_of(texts, folder)
+    size = len(terms)
     counts, frequency = _occurrences(flat, ends, size)
     idf = np.log((len(ends) - 1) / np.maximum(frequency, 1))
     relevance = np.zeros(size)
@@ -182,7 +182,7 @@ def count_terms(
     rank = np.empty(size, dtype=np.int32)
     rank[order] = np.arange(size, dtype=np.int32)
     mass = np.concatenate([[0.0], np.cumsum(relevance[order])])
-    ranking = Ranking([found[place] for place in order.tolist()], relevance[order], idf[order], mass)
+    ranking = Ranking([terms[term] for term in order.tolist()], relevance[order], idf[order], mass)
     ends = ends[: sentences + 1]
     return ranking, Sentences(rank[flat[: ends[-1]]], counts[: ends[-1]].copy(), ends, ranking.idf, unit)
 

@@ -26,6 +26,6 @@ def device(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="module")
 def each_backbone_is_read_once() -> Iterator[None]:
-    """Folders that a test saves are read by the library."""
+    """Caches the networks of the tiny backbones; folders that a test saves are always read."""
     with each_network_is_built_once(lambda folder: "ground" in str(folder)):
         yield

@@ -42,9 +42,9 @@ VALUES: dict[str, Any] = {
 
 
 def damaged(path: Path, *, every: int = 1, start: int = 0) -> Iterator[str]:
-    """Does one kind of damage after the other to a file, and yields its name while it has it.
+    """Damages a file in one way after the other, and yields the name of each damage.
 
-    every, start: of all kinds that which has the number `start`, and each `every`-th after it.
+    every, start: uses kind number `start` and every `every`-th kind after it.
     """
     original = path.read_bytes()
     for name, damage in islice(kinds_of_damage(original.decode()), start, None, every):
@@ -55,7 +55,7 @@ def damaged(path: Path, *, every: int = 1, start: int = 0) -> Iterator[str]:
 
 
 def kinds_of_damage(text: str) -> Iterator[tuple[str, Callable[[Path], object]]]:
-    """Yields the name of each kind of damage of a YAML text, and what does it to a file of that text."""
+    """Yields the name of each kind of damage of a YAML text, and a function that damages its file."""
     yield from {**SHAPES, "truncated": truncate, "bit 0": flip(0), "bit 1": flip(1)}.items()
     for name, change in TEXTS.items():
         yield name, partial(_write, make=partial(change, text))
@@ -73,9 +73,9 @@ def _changed(content: Any, place: tuple[Any, ...], value: Any) -> str:
 
 
 def changes(content: Any) -> Iterator[tuple[str, tuple[Any, ...], Any]]:
-    """Yields one change at each level, as a name, a place and what is there afterwards.
+    """Yields one change at each level, as a name, a place and the new value.
 
-    A value of each type, a key lost, a key more.
+    A value of each type, a lost key, a new key.
     """
     for level, place in enumerate(places(content)):
         for name, value in VALUES.items():

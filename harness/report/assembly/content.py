@@ -65,14 +65,16 @@ def report_content(
 
 def ablations_of(params: Params) -> tuple[Ablation, ...]:
     """Returns an ablation for each trained system and backbone of the plan, except for ablation steps."""
-    found: dict[tuple[str, str], Ablation] = {}
+    ablations: dict[tuple[str, str], Ablation] = {}
     for key, run in params.runs.items():
         name = run.id, run.backbone_name
-        if name in found:
-            found[name] = replace(found[name], runs=(*found[name].runs, key))
+        if name in ablations:
+            ablations[name] = replace(ablations[name], runs=(*ablations[name].runs, key))
         elif MARK not in run.id and run.train["steps"] != 0:
-            found[name] = Ablation(*name, {change.step: change.says for change in changes_of(run)}, (key,))
-    return tuple(found.values())
+            ablations[name] = Ablation(
+                *name, {change.step: change.says for change in changes_of(run)}, (key,)
+            )
+    return tuple(ablations.values())
 
 
 def stamp_of(results: Sequence[ResultFile], page: Path) -> Stamp:
@@ -81,7 +83,7 @@ def stamp_of(results: Sequence[ResultFile], page: Path) -> Stamp:
     A clone that reproduces the results thus writes identical bytes. A new stamp has commit and day of the
     checkout's last commit, both empty outside a checkout.
     """
-    content = "".join(result.model_dump_json() for result in sorted(results, key=lambda one: one.run.key))
+    content = "".join(result.model_dump_json() for result in sorted(results, key=lambda entry: entry.run.key))
     digest = hashlib.sha256(content.encode()).hexdigest()[:16]
     text = page.read_text(encoding="utf-8") if page.is_file() else ""
     former = re.search(rf'<meta name="results" content="{digest} (\w+) ([\d-]+)">', text)

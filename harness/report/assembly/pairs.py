@@ -63,12 +63,12 @@ def average_intervals(
 
     kept: filled by `score_lines`. The pairs of each task are drawn independently.
     """
-    found = {}
+    intervals = {}
     for suite, names in suites.items():
         if all(name in kept for name in names):
             interval = percentile_interval(np.mean([kept[name] for name in names], axis=0))
-            found.update({suite: interval} if interval else {})
-    return found
+            intervals.update({suite: interval} if interval else {})
+    return intervals
 
 
 def average_lines(
@@ -78,14 +78,14 @@ def average_lines(
 
     Its value is the mean of the scores rounded to 0.01 points, its n the number of tasks.
     """
-    bounds, found = average_intervals(kept, suites), []
+    bounds, averages = average_intervals(kept, suites), []
     for suite, names in suites.items():
         average = average_of(names, lines)
         if average is not None:
             metric, setting, points = average
             interval = bounds.get(suite) if (metric, setting) == ("spearman", "all") else None
-            found.append(ScoreLine(f"Avg. {suite}", metric, "average", points / 100, len(names), interval))
-    return found
+            averages.append(ScoreLine(f"Avg. {suite}", metric, "average", points / 100, len(names), interval))
+    return averages
 
 
 def difference_interval(
@@ -121,7 +121,7 @@ def compare_models(
     """
     ours, theirs = (
         SystemScores(name, name, tasks={key: {0: value} for key, value in headlines(scores, text)})
-        for name, scores in zip(names, (evaluate_stored(tasks, one) for one in encoders), strict=True)
+        for name, scores in zip(names, (evaluate_stored(tasks, encoder) for encoder in encoders), strict=True)
     )
     draws = {task.name: np.subtract(*_draws(task, encoders)) for task in scored_pairs(tasks)}
     shared = [name for name in ours.tasks if name in theirs.tasks]

@@ -34,12 +34,12 @@ def compare_named(
         first, second = (only_tasks(side, tasks) for side in (first, second))
     intervals = pair_intervals(first, second) if pairs else {}
     ((ours,), (theirs,)) = (system_scores(side).values() for side in (first, second))
-    found = compare_systems(ours, theirs, pairs=intervals)
-    if not found.tasks:
+    comparison = compare_systems(ours, theirs, pairs=intervals)
+    if not comparison.tasks:
         raise InputError(
             f"{ours.key} and {theirs.key} have no test set in common; evaluate both on the same tasks"
         )
-    return found
+    return comparison
 
 
 def recorded(names: Collection[str]) -> list[ResultFile]:
@@ -65,18 +65,18 @@ def results_named(name: str, results: Sequence[ResultFile]) -> list[ResultFile]:
     no backbone.
     """
     system, _, backbone = name.partition("@")
-    found = [
+    matching = [
         result
         for result in results
         if result.run.key == name or (result.run.id == system and backbone in ("", result.run.backbone))
     ]
-    backbones = sorted({result.run.backbone for result in found})
+    backbones = sorted({result.run.backbone for result in matching})
     if len(backbones) > 1:
         raise InputError(f"{name} has results on {', '.join(backbones)}; write {name}@{backbones[0]}")
-    if not found:
+    if not matching:
         known = sorted({key for result in results for key in (result.run.id, result.run.key)})
         raise InputError(f"{name!r} has no results{near_matches(name, known)}")
-    return found
+    return matching
 
 
 def only_tasks(results: Sequence[ResultFile], names: Sequence[str]) -> list[ResultFile]:

@@ -120,8 +120,8 @@ def build_one_table(key: str, row: str = "") -> Table:
 def with_rows(spec: TableSpec, name: str) -> TableSpec:
     """Returns a spec with only its rows of a name; with all rows if it has no row of that name."""
     rows = [names_of(row.published or row.title, row.title, row.group) for row in spec.rows]
-    found = matching(name, rows)
-    return spec.model_copy(update={"rows": [spec.rows[index] for index in found]}) if found else spec
+    matches = matching(name, rows)
+    return spec.model_copy(update={"rows": [spec.rows[index] for index in matches]}) if matches else spec
 
 
 def verifications(table: str, row: str, column: str) -> list[Verification]:

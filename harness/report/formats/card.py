@@ -26,14 +26,14 @@ def score_rows(results: Sequence[ResultFile]) -> list[list[str]]:
 
     The standard deviation is the sample's, a dash below two seeds.
     """
-    found: dict[tuple[str, str, str], list[tuple[float, int]]] = {}
+    scores: dict[tuple[str, str, str], list[tuple[float, int]]] = {}
     for result in sorted(results, key=lambda result: result.run.seed):
         for score in selected_scores(result):
             if not score.setting.startswith(SUBSET):
                 key = (score.task, score.metric, score.setting)
-                found.setdefault(key, []).append((100 * score.value, score.n))
+                scores.setdefault(key, []).append((100 * score.value, score.n))
     rows = []
-    for about, seeds in found.items():
+    for about, seeds in scores.items():
         values = [value for value, _ in seeds]
         sd = statistics.sample_sd(values)
         spread = "–" if sd is None else f"{sd:.2f}"

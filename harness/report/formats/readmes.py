@@ -74,7 +74,7 @@ def to_sentences(difference: CodeDeviation) -> str:
 def _escaped(text: str) -> str:
     """Returns text without HTML and links; text between backticks stays unchanged."""
     shown = {"<": "&lt;", "](": "]\\("}
-    return re.sub(r"`[^`]*`|<|\]\(", lambda found: shown.get(found[0], found[0]), text)
+    return re.sub(r"`[^`]*`|<|\]\(", lambda match: shown.get(match[0], match[0]), text)
 
 
 def to_source_table(entries: Sequence[Mapping[str, Any]]) -> str:

@@ -56,13 +56,13 @@ def to_table(
     shown = [
         [
             f"Avg. {name}",
-            *found[:2],
-            f"{found[2]:.2f}",
-            *([_interval(known.get(name) if found[:2] == ("spearman", "all") else None)] if bounds else []),
+            *average[:2],
+            f"{average[2]:.2f}",
+            *([_interval(known.get(name) if average[:2] == ("spearman", "all") else None)] if bounds else []),
             f"{len(tasks)} tasks",
         ]
-        for name, tasks, found in averages
-        if found is not None
+        for name, tasks, average in averages
+        if average is not None
     ]
     if shown:
         rows += [[""], *shown]
@@ -89,53 +89,71 @@ def average_of(tasks: Sequence[str], lines: Sequence[ScoreLine]) -> tuple[str, s
     """
     for metric in HEADLINE:
         for setting in dict.fromkeys(line.setting for line in lines if line.metric == metric):
-            found = {
+            headlines_found = {
                 line.task: round(100 * line.value, 2)
                 for line in lines
                 if (line.metric, line.setting) == (metric, setting) and line.task in tasks
             }
-            if len(tasks) > 1 and len(found) == len(tasks):
-                return metric, setting, statistics.mean(list(found.values()))
+            if len(tasks) > 1 and len(headlines_found) == len(tasks):
+                return metric, setting, statistics.mean(list(headlines_found.values()))
     return None
 
 
-def differences_to_text(found: SystemComparison) -> str:
+def differences_to_text(comparison: SystemComparison) -> str:
     """Returns a line per task with both means, difference and intervals, then the mean and the tally."""
     rows = [
-        ["task", "metric", found.first, found.second, "difference", "over seeds", "over pairs", "jointly", ""]
+        [
+            "task",
+            "metric",
+            comparison.first,
+            comparison.second,
+            "difference",
+            "over seeds",
+            "over pairs",
+            "jointly",
+            "",
+        ]
     ]
-    rows += [[name.task, name.metric, *_difference(one)] for name, one in found.tasks.items()]
-    if found.mean is not None:
-        rows.append(["Mean", "", *_difference(found.mean)])
-    tally = tally_in_words(found.tally, found.first)
-    reasons = ", ".join(dict.fromkeys(one.reason for one in found.tasks.values()))
+    rows += [
+        [name.task, name.metric, *_difference(difference)] for name, difference in comparison.tasks.items()
+    ]
+    if comparison.mean is not None:
+        rows.append(["Mean", "", *_difference(comparison.mean)])
+    tally = tally_in_words(comparison.tally, comparison.first)
+    reasons = ", ".join(dict.fromkeys(difference.reason for difference in comparison.tasks.values()))
     foot = f"scores x 100; intervals of the difference, {TOGETHER}; judged {reasons}"
     return "\n".join([*align(rows, 2), "", tally, foot]) + "\n"
 
 
-def differences_to_latex(found: SystemComparison) -> str:
+def differences_to_latex(comparison: SystemComparison) -> str:
     """Returns a booktabs table: a column per task and the mean, a row per system, a row of differences.
 
     A star marks a difference whose interval excludes zero.
     """
     stars = {"won": "^{*}", "lost": "^{*}", "inconclusive": "", "equal": ""}
-    ends = [("Avg.", found.mean)] if found.mean is not None else []
-    columns = [*((name.task, one) for name, one in found.tasks.items()), *ends]
+    ends = [("Avg.", comparison.mean)] if comparison.mean is not None else []
+    columns = [*((name.task, difference) for name, difference in comparison.tasks.items()), *ends]
     rows = [
         ["", *(escape(title) for title, _ in columns)],
-        [escape(found.first), *(f"{100 * one.first:.2f}" for _, one in columns)],
-        [escape(found.second), *(f"{100 * one.second:.2f}" for _, one in columns)],
-        ["Difference", *(f"${100 * one.difference:+.2f}{stars[one.outcome]}$" for _, one in columns)],
+        [escape(comparison.first), *(f"{100 * difference.first:.2f}" for _, difference in columns)],
+        [escape(comparison.second), *(f"{100 * difference.second:.2f}" for _, difference in columns)],
+        [
+            "Difference",
+            *(
+                f"${100 * difference.difference:+.2f}{stars[difference.outcome]}$"
+                for _, difference in columns
+            ),
+        ],
     ]
     heads, ours, theirs, differences = (" & ".join(row) + r" \\" for row in rows)
     rules = [r"\toprule", heads, r"\midrule", ours, theirs, r"\midrule", differences, r"\bottomrule"]
     return "\n".join([rf"\begin{{tabular}}{{l{'c' * len(columns)}}}", *rules, r"\end{tabular}"]) + "\n"
 
 
-def _difference(one: PairedDifference) -> list[str]:
-    values = [f"{100 * value:.2f}" for value in (one.first, one.second)]
-    intervals = [signed_interval(interval) for interval in (one.seeds, *one.over)]
-    return [*values, f"{100 * one.difference:+.2f}", *intervals, one.outcome]
+def _difference(difference: PairedDifference) -> list[str]:
+    values = [f"{100 * value:.2f}" for value in (difference.first, difference.second)]
+    intervals = [signed_interval(interval) for interval in (difference.seeds, *difference.over)]
+    return [*values, f"{100 * difference.difference:+.2f}", *intervals, difference.outcome]
 
 
 def signed_interval(interval: Interval | None) -> str:

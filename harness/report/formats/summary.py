@@ -116,10 +116,10 @@ def flat_metrics(result: ResultFile) -> dict[str, float]:
     Settings other than `all` and tasks with settings in their name are skipped; the mean excludes development
     sets.
     """
-    found: dict[str, float] = {}
+    metrics: dict[str, float] = {}
     for metric in HEADLINE:  # at most one per task: the first one
         for score in selected_scores(result):
             if (score.metric, score.setting) == (metric, "all") and ":" not in score.task:
-                found.setdefault(score.task, round(100 * score.value, DIGITS))
-    test = [value for task, value in found.items() if not task.endswith("-dev")]
-    return {**found, **({MEAN: round(mean(test), DIGITS)} if test else {})}
+                metrics.setdefault(score.task, round(100 * score.value, DIGITS))
+    test = [value for task, value in metrics.items() if not task.endswith("-dev")]
+    return {**metrics, **({MEAN: round(mean(test), DIGITS)} if test else {})}

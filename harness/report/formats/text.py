@@ -71,8 +71,8 @@ def rows_of(table: Table) -> list[tuple[str, TableRow]]:
 def legend_of(table: Table) -> list[tuple[str, str]]:
     """Returns the mark and the meaning of every verdict in the table, and of cited values."""
     cells = [cell for row in table.rows for cell in row.cells]
-    found = {cell.verdict for cell in cells}
-    legend = [(MARKS[verdict], meaning) for verdict, meaning in MEANINGS.items() if verdict in found]
+    verdicts = {cell.verdict for cell in cells}
+    legend = [(MARKS[verdict], meaning) for verdict, meaning in MEANINGS.items() if verdict in verdicts]
     return [*legend, (CITED, " cited, not ours")] if any(map(is_cited, cells)) else legend
 
 

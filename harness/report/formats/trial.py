@@ -70,9 +70,9 @@ FOOT = (
 def to_text(trial: Trial) -> str:
     """Returns the trial as aligned plain text: a table for each baseline, the ranks."""
     blocks = []
-    for found in trial.comparisons:
-        rows = align(comparison_rows(found, trial.systems))
-        blocks.append([*rows, "", tally_in_words(found.tally, found.first)])
+    for comparison in trial.comparisons:
+        rows = align(comparison_rows(comparison, trial.systems))
+        blocks.append([*rows, "", tally_in_words(comparison.tally, comparison.first)])
     blocks.append(align(rank_rows(trial)))
     blocks.append([FOOT, *trial.notes])
     if trial.worth is not None:
@@ -80,17 +80,17 @@ def to_text(trial: Trial) -> str:
     return "\n\n".join("\n".join(block) for block in blocks) + "\n"
 
 
-def comparison_rows(found: SystemComparison, systems: Mapping[str, SystemScores]) -> list[list[str]]:
+def comparison_rows(comparison: SystemComparison, systems: Mapping[str, SystemScores]) -> list[list[str]]:
     """Returns the heads and a row per task, then the mean of all tasks."""
-    ours, theirs = systems[found.first], systems[found.second]
-    rows = [["task", found.first, found.second, "difference", "interval", ""]]
-    for name, one in found.tasks.items():
+    ours, theirs = systems[comparison.first], systems[comparison.second]
+    rows = [["task", comparison.first, comparison.second, "difference", "interval", ""]]
+    for name, difference in comparison.tasks.items():
         sides = (spread([*side.tasks[name].values()]) for side in (ours, theirs))
-        rows.append([name.task, *sides, *_difference(one)])
-    if found.mean is not None:
-        names = [*found.tasks]
+        rows.append([name.task, *sides, *_difference(difference)])
+    if comparison.mean is not None:
+        names = [*comparison.tasks]
         sides = (spread([*side.means(names).values()]) for side in (ours, theirs))
-        rows.append(["Mean", *sides, *_difference(found.mean)])
+        rows.append(["Mean", *sides, *_difference(comparison.mean)])
     return rows
 
 
@@ -121,7 +121,7 @@ def worth_in_words(trial: Trial) -> str:
         beaten = f"{trial.own} does not beat {' and '.join(trial.worth.unbeaten)}: no evidence for the method"
     else:
         beaten = f"{trial.own} beats its controls"
-    means = {found.second: found.mean for found in trial.comparisons}
+    means = {comparison.second: comparison.mean for comparison in trial.comparisons}
     against = [f"{mean.outcome} against {other}" for other, mean in means.items() if mean is not None]
     return "; ".join([beaten, *against])
 
@@ -132,5 +132,5 @@ def spread(values: Sequence[float]) -> str:
     return f"{100 * mean(values):.2f}" + (f" ± {100 * sd:.2f}" if sd is not None else "")
 
 
-def _difference(one: PairedDifference) -> list[str]:
-    return [f"{100 * one.difference:+.2f}", signed_interval(one.seeds), one.outcome]
+def _difference(difference: PairedDifference) -> list[str]:
+    return [f"{100 * difference.difference:+.2f}", signed_interval(difference.seeds), difference.outcome]

@@ -74,7 +74,7 @@ class Answer:
     cost: the evidence and the cost of a test, in words.
     """
 
-    found: Verification
+    verification: Verification
     name: str
     link: str
     evidence: str
@@ -85,12 +85,12 @@ class Answer:
     @property
     def verdict(self) -> Verdict:
         """The verdict."""
-        return self.found.verdict
+        return self.verification.verdict
 
     @property
     def reported(self) -> str:
         """The reported value in points."""
-        return f"{self.found.reported.value:.2f}"
+        return f"{self.verification.reported.value:.2f}"
 
     @property
     def anchor(self) -> str:
@@ -122,8 +122,8 @@ def answers_of(report: Report, page: str = "") -> list[Answer]:
             studied = any(pool.studies for pool in known.others.pools.values())
             evidence = f"{EVIDENCE}#{anchor_of(known.reported.row)}" if studied else ""
             words = known_words(known), _cost(known, cell)
-            found = own if page and row.is_own else others
-            found.append(Answer(known, number.name, link, evidence, *words, control=number.control))
+            selected = own if page and row.is_own else others
+            selected.append(Answer(known, number.name, link, evidence, *words, control=number.control))
     return [*own, *others]
 
 
@@ -135,8 +135,8 @@ def address_of(report: Report, table: Table) -> str:
     return f"{file}#table-{slug(table.key)}"
 
 
-def _cost(found: Verification, cell: Cell) -> str:
-    plan = found.plan
+def _cost(verification: Verification, cell: Cell) -> str:
+    plan = verification.plan
     if cell.no_verdict:
         return f"our runs cannot test it: {cell.no_verdict}"
     if plan is None:
@@ -146,29 +146,35 @@ def _cost(found: Verification, cell: Cell) -> str:
     return "; ".join(filter(None, [f"to test it: {plan.cost}", plan.why]))
 
 
-def known_words(found: Verification) -> str:
+def known_words(verification: Verification) -> str:
     """Returns the evidence on a number in one line: our seeds, independent runs, or a note."""
-    others, parts = found.others.independent, []
-    if found.values:
-        parts.append(f"ours {statistics.mean(found.values):.2f} ({counted(len(found.values), 'run')})")
+    others, parts = verification.others.independent, []
+    if verification.values:
+        parts.append(
+            f"ours {statistics.mean(verification.values):.2f} ({counted(len(verification.values), 'run')})"
+        )
     if others.median is not None:
         rivals = f", {len(others.competitors)} by authors of a competing method" if others.competitors else ""
         sources = counted(len(others.sources), "independent source")
         parts.append(f"median {others.median:.2f} of {sources}{rivals}")
-    if found.percentile is not None and found.percentile.runs > 1:
-        parts.append(place_words(found.percentile).replace(" %", "\N{NO-BREAK SPACE}%"))
-    own = found.others.pools["same authors"].median
+    if verification.percentile is not None and verification.percentile.runs > 1:
+        parts.append(place_words(verification.percentile).replace(" %", "\N{NO-BREAK SPACE}%"))
+    own = verification.others.pools["same authors"].median
     if own is not None and not parts:
         parts.append(f"its authors again: {own:.2f}")
     if not parts:
-        parts.append("no run by others found" if found.others.searched else "only the reported number")
+        parts.append("no run by others found" if verification.others.searched else "only the reported number")
     return "; ".join(parts)
 
 
 def answer_values(report: Report, tables: Sequence[Table], page: str = "") -> dict[str, Any]:
     """Returns the content of a page's first screen; it counts the numbers of `tables`."""
     answers = answers_of(report, page)
-    again = {source for _, _, found in verifications(tables) for source in found.others.independent.sources}
+    again = {
+        source
+        for _, _, verification in verifications(tables)
+        for source in verification.others.independent.sources
+    }
     return {
         "answers": answers,
         "forest": forest_of(answers, f"numbers-{page}" if page else "numbers") if answers else None,
@@ -199,8 +205,8 @@ def forest_of(answers: Sequence[Answer], key: str) -> Chart:
 
 def marks_of(answer: Answer) -> list[Row]:
     """Returns the marks of one number: measurements minus the reported value, in points."""
-    found, reported = answer.found, answer.found.reported.value
-    pool, own = found.others.independent, found.others.pools["same authors"]
+    verification, reported = answer.verification, answer.verification.reported.value
+    pool, own = verification.others.independent, verification.others.pools["same authors"]
     means = [value for source, value in pool.sources.items() if source not in pool.runs]
     kinds = {
         "independent run": sorted(pool.values),
@@ -208,10 +214,10 @@ def marks_of(answer: Answer) -> list[Row]:
         "median of sources": [] if pool.median is None else [pool.median],
         "its authors again": list(own.sources.values()),
         "reported": [reported],
-        "ours": list(found.values),
+        "ours": list(verification.values),
     }
-    if found.values:
-        basis = f"{counted(len(found.values), 'run')} of ours"
+    if verification.values:
+        basis = f"{counted(len(verification.values), 'run')} of ours"
     elif pool.sources:
         basis = counted(len(pool.sources), "independent source")
         basis += f", {counted(len(pool.values), 'single run')}"
@@ -237,7 +243,7 @@ def marks_of(answer: Answer) -> list[Row]:
         for kind, values in kinds.items()
         for place, value in enumerate(values)
     ]
-    interval = found.by_others.interval
+    interval = verification.by_others.interval
     if interval is not None:
         ends = {"low": round(interval.low, 4), "high": round(interval.high, 4)}
         rows.append({"name": answer.name, "kind": "interval", **ends})
@@ -269,13 +275,13 @@ def telling_sentences(tables: Iterable[Table], answers: Sequence[Answer]) -> lis
     then the other settled numbers by the number of sources. A number in several tables is named once, and of
     a system only the mean of the test sets.
     """
-    found: dict[tuple[str, str, float], tuple[int, str]] = {}
+    sentences: dict[tuple[str, str, float], tuple[int, str]] = {}
     for table, row, known in verifications(sorted(tables, key=reading_order)):
         weight = len(known.others.independent.sources) + len(known.values)
         if known.reported.column == "Avg" and weight and known.verdict not in NOT_SETTLED:
             label = f"{row_label(row)}, {known.reported.value:.2f} in {table.title.partition(':')[0]}"
-            found.setdefault(known.reported.fact, (weight, f"{label}: {both_answers(known)}."))
-    ranked = [words for _, words in sorted(found.values(), key=lambda entry: -entry[0])]
+            sentences.setdefault(known.reported.fact, (weight, f"{label}: {both_answers(known)}."))
+    ranked = [words for _, words in sorted(sentences.values(), key=lambda entry: -entry[0])]
     asked = [answer for answer in answers if not answer.control]
     alone = sum(answer.verdict == "authors only" for answer in asked)
     if alone and len(asked) > 1:
@@ -284,14 +290,14 @@ def telling_sentences(tables: Iterable[Table], answers: Sequence[Answer]) -> lis
     return ranked[:MOST]
 
 
-def both_answers(found: Verification) -> str:
+def both_answers(verification: Verification) -> str:
     """Returns the level, the draw and the percentile of a number in one sentence."""
-    answer = found.ours or found.by_others
-    parts = [level_words(answer), f"the number is {draw_words(answer.draw, found.reported.stated)}"]
+    answer = verification.ours or verification.by_others
+    parts = [level_words(answer), f"the number is {draw_words(answer.draw, verification.reported.stated)}"]
     if answer.draw == "not known":
         parts[1] = "too few single runs to tell whether the number is one of them"
-    if found.among_many:
+    if verification.among_many:
         parts.append(MANY)
-    if found.percentile is not None:
-        parts.append(place_words(found.percentile))
+    if verification.percentile is not None:
+        parts.append(place_words(verification.percentile))
     return "; ".join(parts)

@@ -98,30 +98,33 @@ def cell_facts(table: Table, column: Column, cell: Cell, runs: Mapping[str, RunD
     return [(label, text) for label, text in facts if text]
 
 
-def evidence_facts(found: Verification | None) -> Facts:
+def evidence_facts(verification: Verification | None) -> Facts:
     """Returns the two answers of a number, independent results, its percentile, and the next look."""
-    if found is None:
+    if verification is None:
         return []
-    answer = found.ours or found.by_others
+    answer = verification.ours or verification.by_others
     facts = [("Level", level_words(answer))]
     if answer.difference is not None:
-        facts.append(("Draw", draw_words(answer.draw, found.reported.stated)))
-    if found.ours is not None:
-        facts += [("Error", found.ours.fault), ("Collapsed", collapsed_words(found.ours))]
-    for kind, pool in found.others.pools.items():
+        facts.append(("Draw", draw_words(answer.draw, verification.reported.stated)))
+    if verification.ours is not None:
+        facts += [("Error", verification.ours.fault), ("Collapsed", collapsed_words(verification.ours))]
+    for kind, pool in verification.others.pools.items():
         if pool.median is not None:
             rivals = len(pool.competitors) if kind == "independent" else 0
             marked = f", {rivals} of them authors of a competing method" if rivals else ""
             number = counted(len(pool.sources), "source")
             label = {"independent": "Others", "same authors": "Its authors"}.get(kind, kind.capitalize())
             facts.append((label, f"{pool.median:.2f}, median of {number}{marked}"))
-    if found.percentile is not None:
-        low, high = (100 * end for end in found.percentile.share.interval)
+    if verification.percentile is not None:
+        low, high = (100 * end for end in verification.percentile.share.interval)
         facts.append(
-            ("As one run", f"{place_words(found.percentile)} (95 % interval {low:.0f} to {high:.0f} %)")
+            (
+                "As one run",
+                f"{place_words(verification.percentile)} (95 % interval {low:.0f} to {high:.0f} %)",
+            )
         )
-    if found.plan is not None:
-        says = "; ".join(filter(None, [next_look_words(found.plan), found.plan.cost]))
+    if verification.plan is not None:
+        says = "; ".join(filter(None, [next_look_words(verification.plan), verification.plan.cost]))
         facts.append(("Next look", says))
     return facts
 
@@ -138,8 +141,8 @@ def verdict_counts(*tables: Table) -> list[tuple[Verdict, str, int]]:
                 alone = (table.key, row.key, column.key)
                 fact = alone if cell.evidence is None else cell.evidence.reported.fact
                 facts[fact] = min(facts.get(fact, cell.verdict), cell.verdict, key=VERDICTS.index)
-    found = Counter(facts.values())
-    return [(verdict, MARKS[verdict], found[verdict]) for verdict in VERDICTS if found[verdict]]
+    counts = Counter(facts.values())
+    return [(verdict, MARKS[verdict], counts[verdict]) for verdict in VERDICTS if counts[verdict]]
 
 
 def runs_of_row(row: TableRow, runs: Mapping[str, RunDetail]) -> tuple[str, ...]:
@@ -212,11 +215,11 @@ def cell_anchor(table: Table, row: TableRow, column: str) -> str:
 
 
 def _distinct(names: Iterable[str]) -> list[str]:
-    found: dict[str, None] = {}
+    distinct: dict[str, None] = {}
     for name in names:
         same, number = name, 1
-        while same in found:
+        while same in distinct:
             number += 1
             same = f"{name}-{number}"
-        found[same] = None
-    return list(found)
+        distinct[same] = None
+    return list(distinct)

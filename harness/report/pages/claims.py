@@ -119,15 +119,15 @@ class JudgedClaim:
         """Contradicted if one pair is, supported if all are; otherwise the first of these that applies to
         a pair: no verdict, untested, inconclusive.
         """
-        found = {pair.outcome for pair in self.pairs}
+        outcomes = {pair.outcome for pair in self.pairs}
         order: tuple[Outcome, ...] = ("contradicted", "no verdict", "untested", "inconclusive")
-        return next((outcome for outcome in order if outcome in found), "supported")
+        return next((outcome for outcome in order if outcome in outcomes), "supported")
 
     @property
     def reported(self) -> tuple[float, float] | None:
         """The smallest and the largest reported difference of its pairs, None if no pair has one."""
-        found = [pair.reported for pair in self.pairs if pair.reported is not None]
-        return (min(found), max(found)) if found else None
+        differences = [pair.reported for pair in self.pairs if pair.reported is not None]
+        return (min(differences), max(differences)) if differences else None
 
     @property
     def reason(self) -> str:
@@ -138,11 +138,11 @@ class JudgedClaim:
 
 def load_claims(leaderboards: Path) -> dict[str, list[Claim]]:
     """Returns the declared claims by paper. Errors: InputError if a file is wrong."""
-    found: dict[str, list[Claim]] = {}
+    claims: dict[str, list[Claim]] = {}
     for path in list_declarations(leaderboards / "claims"):
         declared = read_declaration(path, PaperClaims)
-        found.setdefault(declared.paper, []).extend(declared.claims)
-    return found
+        claims.setdefault(declared.paper, []).extend(declared.claims)
+    return claims
 
 
 def judge_claims(claims: Sequence[Claim], tables: Mapping[str, Table]) -> list[JudgedClaim]:
@@ -151,7 +151,9 @@ def judge_claims(claims: Sequence[Claim], tables: Mapping[str, Table]) -> list[J
     A pair that several claims name counts once. Errors: InputError for an unknown table, column or row.
     """
     judged = [JudgedClaim(claim, tuple(_pairs(claim, tables)), tables[claim.table]) for claim in claims]
-    tested = [pair for one in judged for pair in one.pairs if pair.outcome == "inconclusive"]
+    tested = [
+        pair for judged_claim in judged for pair in judged_claim.pairs if pair.outcome == "inconclusive"
+    ]
     scores = {pair.compares: pair.scores for pair in tested}
     answers = dict(zip(scores, claimed_among_many(list(scores.values())), strict=True))
     for pair in tested:
@@ -255,9 +257,9 @@ def claims_values(report: Report, paper: Paper) -> dict[str, Any]:
     """Returns the claims section of a paper's page: claims by outcome, counts, and a picture."""
     declared = load_claims(report.leaderboards).get(paper.key, [])
     judged = judge_claims(declared, report.all_tables)
-    counts = Counter(one.outcome for one in judged)
+    counts = Counter(claim.outcome for claim in judged)
     return {
-        "claims": sorted(judged, key=lambda one: OUTCOMES.index(one.outcome)),
+        "claims": sorted(judged, key=lambda claim: OUTCOMES.index(claim.outcome)),
         "outcomes": {outcome: counts[outcome] for outcome in OUTCOMES if counts[outcome]},
         "claimed": claims_of(paper.key, judged),
     }

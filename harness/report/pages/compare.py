@@ -32,7 +32,9 @@ def compare_values(report: Report) -> dict[str, Any] | None:
     trained = [system for system in systems.values() if not system.exact] or list(systems.values())
     most = max(len(system.tasks) for system in trained)
     best = max((system for system in trained if len(system.tasks) == most), key=_mean)
-    rows = [(systems[found.second], found) for found in against_all(best, list(systems.values()))]
+    rows = [
+        (systems[comparison.second], comparison) for comparison in against_all(best, list(systems.values()))
+    ]
     names = {name: task_title(name.task) for system in systems.values() for name in system.tasks}
     often = Counter(names.values())
     titles = {
@@ -61,26 +63,26 @@ def comparisons_of(systems: Mapping[str, SystemScores], titles: Mapping[TaskName
     number of common seeds, and the position of the outcome.
     """
     positions = {name: position for position, name in enumerate(titles)}
-    found = {}
+    comparisons = {}
     for (place, first), (other, second) in combinations(enumerate(systems.values()), 2):
         both = compare_systems(first, second)
-        rows = {positions[name]: written(one) for name, one in both.tasks.items()}
+        rows = {positions[name]: written(difference) for name, difference in both.tasks.items()}
         mean = None if both.mean is None else written(both.mean)
-        found[f"{place} {other}"] = [rows, mean]
+        comparisons[f"{place} {other}"] = [rows, mean]
     return {
         "outcomes": OUTCOMES,
         "tasks": list(titles.values()),
         "labels": [system.label for system in systems.values()],
         "keys": list(systems),
-        "comparisons": found,
+        "comparisons": comparisons,
     }
 
 
-def written(one: PairedDifference) -> list[int | None]:
+def written(difference: PairedDifference) -> list[int | None]:
     """Returns a difference as a row of a comparison."""
-    ends = [None, None] if one.seeds is None else [hundredths(end) for end in one.seeds]
-    values = [hundredths(value) for value in (one.first, one.second, one.difference)]
-    return [*values, *ends, one.paired, OUTCOMES.index(one.outcome)]
+    ends = [None, None] if difference.seeds is None else [hundredths(end) for end in difference.seeds]
+    values = [hundredths(value) for value in (difference.first, difference.second, difference.difference)]
+    return [*values, *ends, difference.paired, OUTCOMES.index(difference.outcome)]
 
 
 def hundredths(value: float) -> int:
@@ -88,16 +90,19 @@ def hundredths(value: float) -> int:
     return round(100 * float(f"{100 * value:.2f}"))
 
 
-def differences_of(found: SystemComparison) -> Chart:
+def differences_of(comparison: SystemComparison) -> Chart:
     """Returns the differences between two systems, a line per task and one for the mean, with their
     intervals. The first known deciding interval is drawn. Errors: InputError as of `draw`.
     """
     rows: list[Row] = []
-    mean = [("Mean", found.mean)] if found.mean else []
-    for task, one in [*((name.task, one) for name, one in found.tasks.items()), *mean]:
-        values = f"{100 * one.first:.2f} and {100 * one.second:.2f}, {one.outcome}"
-        row = {"name": task, "kind": "ours", "value": 100 * one.difference, "says": values}
-        interval = next((bound for bound in one.deciding if bound), None)
+    mean = [("Mean", comparison.mean)] if comparison.mean else []
+    for task, difference in [
+        *((name.task, difference) for name, difference in comparison.tasks.items()),
+        *mean,
+    ]:
+        values = f"{100 * difference.first:.2f} and {100 * difference.second:.2f}, {difference.outcome}"
+        row = {"name": task, "kind": "ours", "value": 100 * difference.difference, "says": values}
+        interval = next((bound for bound in difference.deciding if bound), None)
         if interval is not None:
             row |= {"low": 100 * interval.low, "high": 100 * interval.high}
         rows.append(row)
@@ -105,9 +110,9 @@ def differences_of(found: SystemComparison) -> Chart:
         "rows",
         rows,
         key="differences",
-        title=f"{found.first} minus {found.second}",
-        says=tally_in_words(found.tally, found.first),
-        x_title=f"{found.first} minus {found.second}, points",
+        title=f"{comparison.first} minus {comparison.second}",
+        says=tally_in_words(comparison.tally, comparison.first),
+        x_title=f"{comparison.first} minus {comparison.second}, points",
         zero=True,
     )
 

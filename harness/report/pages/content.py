@@ -111,10 +111,10 @@ class Report:
     @property
     def systems(self) -> dict[str, list[RunDetail]]:
         """The runs by system, systems in the order of their first run, runs by seed."""
-        found: dict[str, list[RunDetail]] = {}
+        by_system: dict[str, list[RunDetail]] = {}
         for run in self.runs.values():
-            found.setdefault(run.system, []).append(run)
-        return {system: sorted(runs, key=lambda run: run.about.seed) for system, runs in found.items()}
+            by_system.setdefault(run.system, []).append(run)
+        return {system: sorted(runs, key=lambda run: run.about.seed) for system, runs in by_system.items()}
 
     @property
     def all_tables(self) -> dict[str, Table]:

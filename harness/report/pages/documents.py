@@ -33,13 +33,13 @@ def documents_of(folder: Path | None) -> dict[Path, tuple[str, str]]:
     """Returns title and file (relative to the main page) of each document with text, by path."""
     if folder is None or not folder.is_dir():
         return {}
-    found = {}
+    documents = {}
     for path in [folder.parent / README, *sorted(folder.glob("*.md"))]:
         text = _text_of(path) if path.is_file() else ""
         title = re.match(r"# (.+)\n", text)
         if title and text[title.end() :].strip():
-            found[path] = (title[1], f"pages/{MARK}{path.stem.lower()}.html")
-    return found
+            documents[path] = (title[1], f"pages/{MARK}{path.stem.lower()}.html")
+    return documents
 
 
 def _text_of(path: Path) -> str:

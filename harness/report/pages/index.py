@@ -28,7 +28,9 @@ def index_values(report: Report) -> dict[str, Any]:
     return {
         **answer_values(report, reported),
         "figures": [] if apart else figures_of(report),
-        "contributed": [(one, flat_metrics(one.result)) for one in report.contributed],
+        "contributed": [
+            (contributed, flat_metrics(contributed.result)) for contributed in report.contributed
+        ],
         "records_at": RUNS if apart else "",
     }
 
@@ -53,9 +55,9 @@ def ranks_of(table: Table) -> Chart | None:
     if not ranked:
         return None
     cells = [(row, row.cells[ranked[-1]]) for row in table.rows]
-    found = [(row, cell.value or 0.0, cell.ranks) for row, cell in cells if cell.ranks]
-    found.sort(key=lambda entry: (sum(entry[2]), -entry[1]))
-    means = sorted((mean for _, mean, _ in found), reverse=True)
+    with_ranks = [(row, cell.value or 0.0, cell.ranks) for row, cell in cells if cell.ranks]
+    with_ranks.sort(key=lambda entry: (sum(entry[2]), -entry[1]))
+    means = sorted((mean for _, mean, _ in with_ranks), reverse=True)
     rows = [
         {
             "name": row.title,
@@ -65,17 +67,17 @@ def ranks_of(table: Table) -> Chart | None:
             "value": means.index(mean) + 1,
             "says": f"{row.title}: {mean:.2f}, rank {low} to {high}",
         }
-        for row, mean, (low, high) in found
+        for row, mean, (low, high) in with_ranks
     ]
-    first = sum(low == 1 for *_, (low, _) in found)
-    last = sum(high == len(found) for *_, (_, high) in found)
+    first = sum(low == 1 for *_, (low, _) in with_ranks)
+    last = sum(high == len(with_ranks) for *_, (_, high) in with_ranks)
     return draw(
         "rows",
         rows,
         key=f"ranks-{slug(table.key)}",
         title=f"Ranks by {table.columns[ranked[-1]].title}: {table.title}",
         caption="The mark is the place by the mean; the bar spans the ranks that the seeds leave open.",
-        says=f"{first} of {len(found)} systems may be first, and {last} may be last.",
+        says=f"{first} of {len(with_ranks)} systems may be first, and {last} may be last.",
         x_title="rank",
         kinds=list(dict.fromkeys(row["kind"] for row in rows)),
         reverse=True,
@@ -84,7 +86,7 @@ def ranks_of(table: Table) -> Chart | None:
 
 def geometry_figure(results: Sequence[ResultFile]) -> Chart | None:
     """Returns a picture of alignment against uniformity of every system, None if neither was measured."""
-    found: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    points: dict[tuple[str, str], list[tuple[float, float]]] = {}
     for result in results:
         values = {
             score.metric: score.value
@@ -94,11 +96,11 @@ def geometry_figure(results: Sequence[ResultFile]) -> Chart | None:
         if len(values) == len(QUANTITIES):
             run = result.run
             label = system_label(run.method, run.variant, run.backbone)
-            found.setdefault((label, run.backbone), []).append((values["uniformity"], values["alignment"]))
-    if not found:
+            points.setdefault((label, run.backbone), []).append((values["uniformity"], values["alignment"]))
+    if not points:
         return None
     rows: list[Row] = []
-    for (label, backbone), shapes in found.items():
+    for (label, backbone), shapes in points.items():
         x, y = (statistics.fmean(values) for values in zip(*shapes, strict=True))
         says = f"{label}: alignment {y:.3f}, uniformity {x:.3f}"
         at = {"x": round(x, 4), "y": round(y, 4)}

@@ -23,14 +23,14 @@ def papers_of(
     tables: Mapping[str, Table], published: Published, runs: Mapping[str, RunDetail]
 ) -> tuple[Paper, ...]:
     """Returns the papers with a table, in the order of their keys, each with its tables in reading order."""
-    found = []
+    papers = []
     for key, paper in sorted(published.papers.items()):
         own = [table for name, table in tables.items() if name.startswith(f"{key}/")]
         if not own:
             continue
         own.sort(key=reading_order)
         charts = {table.key: chart_of(table, runs) for table in own}
-        found.append(
+        papers.append(
             Paper(
                 key=key,
                 title=paper.title,
@@ -45,7 +45,7 @@ def papers_of(
                 bibtex=paper_entry(paper),
             )
         )
-    return tuple(found)
+    return tuple(papers)
 
 
 def command_of(table: Table) -> str:
@@ -118,11 +118,11 @@ def paper_values(report: Report, paper: Paper) -> dict[str, Any]:
 
 def own_numbers(tables: Sequence[Table]) -> tuple[int, int]:
     """Returns the number of different scores of the paper's own method, and the number with our runs."""
-    found: dict[tuple[str, str, float], bool] = {}
+    numbers: dict[tuple[str, str, float], bool] = {}
     for _, row, known in verifications(tables):
         if row.is_own:
-            found[known.reported.fact] = found.get(known.reported.fact, False) or bool(known.values)
-    return len(found), sum(found.values())
+            numbers[known.reported.fact] = numbers.get(known.reported.fact, False) or bool(known.values)
+    return len(numbers), sum(numbers.values())
 
 
 class LogEntry(NamedTuple):
@@ -159,8 +159,8 @@ def log_of(tables: Sequence[Table], runs: Mapping[str, RunDetail]) -> list[LogEn
 
 def pages(report: Report) -> list[Page]:
     """Returns a page for every paper of the report."""
-    found = []
+    papers = []
     for paper in report.papers:
         build = partial(paper_values, paper=paper)
-        found.append(Page(paper.short, paper.file, "paper.html.j2", build, order=1, group="Papers"))
-    return found
+        papers.append(Page(paper.short, paper.file, "paper.html.j2", build, order=1, group="Papers"))
+    return papers

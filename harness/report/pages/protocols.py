@@ -56,8 +56,8 @@ class ProtocolRow:
     def range(self) -> float | None:
         """Largest minus smallest Spearman score over ways to join subsets; None below two."""
         ways = [f"spearman/{way}" for way, _ in JOINED]
-        found = [self.readings[way].mean for way in ways if way in self.readings]
-        return max(found) - min(found) if len(found) > 1 else None
+        means = [self.readings[way].mean for way in ways if way in self.readings]
+        return max(means) - min(means) if len(means) > 1 else None
 
 
 def protocol_values(report: Report) -> dict[str, Any]:
@@ -66,16 +66,21 @@ def protocol_values(report: Report) -> dict[str, Any]:
     derived from another one (a name with arguments).
     """
     runs: dict[str, RunRecord] = {}
-    found: dict[str, Scores] = {}
+    scores_by_encoder: dict[str, Scores] = {}
     for result in report.results:
         system = f"{result.run.id}@{result.run.backbone}"
         runs.setdefault(system, result.run)
-        scores = found.setdefault(system, {})
+        scores = scores_by_encoder.setdefault(system, {})
         for score in selected_scores(result):
             key = (score.task, score.metric, score.setting)
             scores.setdefault(key, {})[result.run.seed] = score.value
     rows = [
-        ProtocolRow(run, _readings(found[system], found.get(f"{run.id}{OTHER_TEXT}@{run.backbone}", {})))
+        ProtocolRow(
+            run,
+            _readings(
+                scores_by_encoder[system], scores_by_encoder.get(f"{run.id}{OTHER_TEXT}@{run.backbone}", {})
+            ),
+        )
         for system, run in runs.items()
         if not run.id.endswith(OTHER_TEXT)
     ]
@@ -84,7 +89,7 @@ def protocol_values(report: Report) -> dict[str, Any]:
         if run.method == "pooled":
             poolings.setdefault(run.backbone, {})[run.variant] = {
                 task: _mean([values])
-                for (task, metric, setting), values in found[system].items()
+                for (task, metric, setting), values in scores_by_encoder[system].items()
                 if (metric, setting) == ("spearman", "all") and ":" not in task
             }
     columns = [protocol for protocol in PROTOCOLS if any(protocol.key in row.readings for row in rows)]
@@ -98,7 +103,7 @@ def protocol_values(report: Report) -> dict[str, Any]:
 
 def _readings(scores: Scores, raw: Scores) -> dict[str, Reading]:
     """Returns the scores by protocol. The three ways to join subsets are means over the same tasks."""
-    found = {}
+    readings = {}
     for protocol in PROTOCOLS:
         metric, _, setting = protocol.key.partition("/")
         if setting:
@@ -109,8 +114,8 @@ def _readings(scores: Scores, raw: Scores) -> dict[str, Reading]:
             source = raw if protocol.key == "raw" else scores
             reading = _mean([source.get((task, "spearman", "all"), {})])
         if reading:
-            found[protocol.key] = reading
-    return found
+            readings[protocol.key] = reading
+    return readings
 
 
 def _mean(tasks: Sequence[Mapping[int, float]]) -> Reading | None:

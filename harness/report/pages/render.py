@@ -119,8 +119,8 @@ def render_trial(trial: Trial, *, setting: str, laws: Sequence[str]) -> str:
         "setting": setting,
         "laws": laws,
         "comparisons": [
-            (comparison_rows(found, trial.systems), tally_in_words(found.tally, found.first))
-            for found in trial.comparisons
+            (comparison_rows(comparison, trial.systems), tally_in_words(comparison.tally, comparison.first))
+            for comparison in trial.comparisons
         ],
         "ranks": rank_rows(trial),
         "foot": FOOT,

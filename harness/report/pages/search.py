@@ -23,13 +23,13 @@ def search_file(report: Report, documents: Mapping[str, str]) -> str:
 
 def search_places(report: Report, documents: Mapping[str, str]) -> list[tuple[str, str, str]]:
     """Returns kind, name and address (relative to the main page) of all entries except table rows."""
-    found = [
+    places = [
         ("number", f"{answer.name} {answer.reported}", f"index.html#{answer.anchor}")
         for answer in answers_of(report)
     ]
-    found += [("paper", paper.title, paper.file) for paper in report.papers]
-    found += [("document", title, file) for title, file in documents.items()]
-    return found
+    places += [("paper", paper.title, paper.file) for paper in report.papers]
+    places += [("document", title, file) for title, file in documents.items()]
+    return places
 
 
 def search_tables(report: Report) -> list[dict[str, Any]]:
@@ -38,7 +38,7 @@ def search_tables(report: Report) -> list[dict[str, Any]]:
     A column is its id and title. A row is its name, its id, and the number of each column: the reported one,
     otherwise ours, otherwise empty.
     """
-    found = []
+    tables = []
     for table in report.all_tables.values():
         address, _, anchor = address_of(report, table).partition("#")
         shown = table not in (*report.small_tables, *report.own_tables) or has_values(table)
@@ -48,7 +48,7 @@ def search_tables(report: Report) -> list[dict[str, Any]]:
         ]
         # the page of a table without values shows no rows
         rows = zip(table.rows, anchors.rows, strict=True) if shown else ()
-        found.append(
+        tables.append(
             {
                 "kind": table.kind,
                 "title": table.title,
@@ -58,7 +58,7 @@ def search_tables(report: Report) -> list[dict[str, Any]]:
                 "rows": [[row_label(row), place, *_numbers(table, row)] for row, place in rows],
             }
         )
-    return found
+    return tables
 
 
 def _numbers(table: Table, row: TableRow) -> list[str]:

@@ -59,7 +59,7 @@ def sources_of(tables: Iterable[Table]) -> list[SystemSources]:
     numbers: dict[str, list[tuple[TableRow, Verification]]] = {}
     for _, row, known in verifications(tables):
         numbers.setdefault(known.reported.row, []).append((row, known))
-    found = []
+    sections = []
     for rows in numbers.values():
         columns: dict[str, None] = {}
         studies: dict[int, tuple[Study, str]] = {}
@@ -69,12 +69,15 @@ def sources_of(tables: Iterable[Table]) -> list[SystemSources]:
                 studies.setdefault(id(study), (study, kind))
         if studies:
             shown = sorted(columns, key=lambda column: column != "Avg")
-            told = max(
+            headline = max(
                 (known for _, known in rows),
-                key=lambda one: (one.reported.column == "Avg", len(one.others.independent.sources)),
+                key=lambda candidate: (
+                    candidate.reported.column == "Avg",
+                    len(candidate.others.independent.sources),
+                ),
             )
-            found.append(SystemSources(row_label(rows[0][0]), shown, list(studies.values()), told))
-    return found
+            sections.append(SystemSources(row_label(rows[0][0]), shown, list(studies.values()), headline))
+    return sections
 
 
 def _kinds(others: Others) -> Iterator[tuple[Study, str]]:

@@ -66,10 +66,10 @@ class CellContext:
         """The known standard deviation of the cell's system without our seeds."""
         if self.row.deterministic:
             return EXACT
-        told = self.reported
-        if told is None or not told.measurable:
+        reported = self.reported
+        if reported is None or not reported.measurable:
             return None
-        return known_sd(self.evidence.ledger, told.row, told.column)
+        return known_sd(self.evidence.ledger, reported.row, reported.column)
 
     @property
     def no_verdict(self) -> str:
@@ -87,22 +87,22 @@ def published_row(spec: TableSpec, key: str | None, evidence: Evidence) -> Publi
     return evidence.published.row(spec.published, key)
 
 
-def build_cell(place: CellContext) -> Cell:
+def build_cell(context: CellContext) -> Cell:
     """Returns a cell; without runs it has the published value and its evidence.
 
     Errors: InputError if runs are ambiguous, or a setting that the cell shows is not known.
     """
-    cell = _published_cell(place)
-    if place.column.recipe is not None and place.choice is not None and place.evidence.settings:
-        return _as_reported(cell, _setting(place, place.column.recipe, place.choice))
-    statistic = place.spec.statistic(place.row, place.column)
-    seeds = seeds_of(place.evidence.scores, place.spec, place.column, place.choice)
+    cell = _published_cell(context)
+    if context.column.recipe is not None and context.choice is not None and context.evidence.settings:
+        return _as_reported(cell, _setting(context, context.column.recipe, context.choice))
+    statistic = context.spec.statistic(context.row, context.column)
+    seeds = seeds_of(context.evidence.scores, context.spec, context.column, context.choice)
     if statistic == "pairs":
         return _as_reported(_with_runs(cell, seeds), float(seeds[0].pairs)) if seeds else cell
     if statistic == "sd":
-        full = _with_seeds(place, cell, seeds) if len(seeds) > 1 else cell
+        full = _with_seeds(context, cell, seeds) if len(seeds) > 1 else cell
         return replace(full, value=full.sd, sd=None)
-    known = _verification(place, seeds)
+    known = _verification(context, seeds)
     if known is not None:
         more = known.plan.more if known.plan and known.verdict == "inconclusive" else None
         cell = replace(cell, verdict=known.verdict, evidence=known, more=more)
@@ -110,21 +110,21 @@ def build_cell(place: CellContext) -> Cell:
         return cell
     best = max(seeds, key=lambda seed: seed.dev)
     if statistic == "best-by-dev":
-        return _with_seeds(place, cell, [best])
-    return replace(_with_seeds(place, cell, seeds), best_by_dev=best.value * place.spec.scale)
+        return _with_seeds(context, cell, [best])
+    return replace(_with_seeds(context, cell, seeds), best_by_dev=best.value * context.spec.scale)
 
 
-def _published_cell(place: CellContext) -> Cell:
-    is_wanted = place.choice is not None and place.choice.system not in place.spec.unranked
-    cell = Cell(wanted=is_wanted, no_verdict=place.no_verdict)
-    line = place.published_row
-    if line is None or place.spec.published is None:
+def _published_cell(context: CellContext) -> Cell:
+    is_wanted = context.choice is not None and context.choice.system not in context.spec.unranked
+    cell = Cell(wanted=is_wanted, no_verdict=context.no_verdict)
+    line = context.published_row
+    if line is None or context.spec.published is None:
         return cell
-    table = place.evidence.published.table(place.spec.published)
-    if place.published_column not in table.columns:
+    table = context.evidence.published.table(context.spec.published)
+    if context.published_column not in table.columns:
         return cell
-    value = table.compared(line, place.published_column)
-    remark = table.remark(line, place.published_column)
+    value = table.compared(line, context.published_column)
+    remark = table.remark(line, context.published_column)
     return replace(cell, published=value, note=remark)
 
 
@@ -132,23 +132,23 @@ def _with_runs(cell: Cell, seeds: Sequence[SeedScore]) -> Cell:
     return replace(cell, n=len(seeds), runs=tuple(seed.run.key for seed in seeds))
 
 
-def _with_seeds(place: CellContext, cell: Cell, seeds: Sequence[SeedScore]) -> Cell:
-    values = tuple(seed.value * place.spec.scale for seed in seeds)
+def _with_seeds(context: CellContext, cell: Cell, seeds: Sequence[SeedScore]) -> Cell:
+    values = tuple(seed.value * context.spec.scale for seed in seeds)
     mean, sd = statistics.mean(values), statistics.sample_sd(values)
     return replace(_with_runs(cell, seeds), value=mean, sd=sd, values=values)
 
 
-def _setting(place: CellContext, setting: str, choice: RunChoice) -> float:
+def _setting(context: CellContext, setting: str, choice: RunChoice) -> float:
     """Returns a number of a system's recipe. Errors: InputError if it has no such setting."""
-    found: Any = place.evidence.settings.get(choice.system)
+    value: Any = context.evidence.settings.get(choice.system)
     for name in setting.split("."):
-        found = found.get(name) if isinstance(found, Mapping) else None
-    if isinstance(found, bool) or not isinstance(found, int | float):
+        value = value.get(name) if isinstance(value, Mapping) else None
+    if isinstance(value, bool) or not isinstance(value, int | float):
         raise InputError(
-            f"table {place.spec.key}: {choice.system} has {found!r} at {setting} of its recipe; correct "
+            f"table {context.spec.key}: {choice.system} has {value!r} at {setting} of its recipe; correct "
             f"the column's `recipe`"
         )
-    return float(found)
+    return float(value)
 
 
 def _as_reported(cell: Cell, value: float) -> Cell:
@@ -156,31 +156,31 @@ def _as_reported(cell: Cell, value: float) -> Cell:
     return replace(cell, value=value, as_reported=same)
 
 
-def _verification(place: CellContext, seeds: Sequence[SeedScore]) -> Verification | None:
+def _verification(context: CellContext, seeds: Sequence[SeedScore]) -> Verification | None:
     """Returns the verification of the reported number with our seeds, None if none is reported. If our
     seeds do not judge it, the verification has only independent results.
     """
-    reported, choice, evidence = place.reported, place.choice, place.evidence
+    reported, choice, evidence = context.reported, context.choice, context.evidence
     if reported is None:
         return None
     declared = evidence.seeds.get(choice.system, ()) if choice else ()
     if choice is not None and choice.seeds:
         declared = [seed for seed in declared if seed in choice.seeds]
-    judging, ready = in_declared_order([] if place.no_verdict else seeds, declared)
+    judging, ready = in_declared_order([] if context.no_verdict else seeds, declared)
     backbone = reported.row.partition("@")[2]
-    found = verify(
+    verification = verify(
         reported,
         others_of(evidence.ledger, reported),
         values=[100 * seed.value for seed in judging],
         dev=[100 * seed.dev for seed in judging],
-        known=place.known,
+        known=context.known,
         in_order=ready,
         planned=backbone_sd(evidence.ledger, backbone, reported.column) if reported.measurable else None,
         price=evidence.prices.get((choice.system, choice.backbone)) if choice else None,
     )
-    if place.no_verdict or choice is None:
-        return replace(found, plan=None)
-    if choice.seeds and found.plan is not None:
+    if context.no_verdict or choice is None:
+        return replace(verification, plan=None)
+    if choice.seeds and verification.plan is not None:
         seed = ", ".join(map(str, choice.seeds))
-        return replace(found, plan=Plan(why=f"no other seed enters: it is about seed {seed}"))
-    return found
+        return replace(verification, plan=Plan(why=f"no other seed enters: it is about seed {seed}"))
+    return verification

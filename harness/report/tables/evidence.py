@@ -59,21 +59,21 @@ class Evidence:
     def untrained(self) -> set[tuple[str, str]]:
         """The systems with their backbones without any training step."""
         steps: Counter[tuple[str, str]] = Counter()
-        for found in self.results:
-            steps[found.run.id, found.run.backbone] += found.selection.last_step
+        for result in self.results:
+            steps[result.run.id, result.run.backbone] += result.selection.last_step
         return {system for system, count in steps.items() if not count}
 
 
 def _sorted(results: Iterable[ResultFile]) -> Scores:
-    found: dict[tuple[str, ...], list[SeedScore]] = {}
+    by_key: dict[tuple[str, ...], list[SeedScore]] = {}
     for result in results:
         run = result.run
         for score in result.scores:
             if (score.selection, result.provenance.text) == ("best-dev", "senteval"):
                 key = (run.id, run.backbone, score.task, score.metric, score.setting)
                 seed = SeedScore(run, score.value, score.n, result.selection.best_dev)
-                found.setdefault(key, []).append(seed)
-    return found
+                by_key.setdefault(key, []).append(seed)
+    return by_key
 
 
 def in_declared_order(seeds: Sequence[SeedScore], declared: Sequence[int]) -> tuple[list[SeedScore], int]:
@@ -85,9 +85,9 @@ def in_declared_order(seeds: Sequence[SeedScore], declared: Sequence[int]) -> tu
     """
     if not declared:
         return sorted(seeds, key=lambda score: score.run.seed), len(seeds)
-    place = {seed: number for number, seed in enumerate(declared)}
-    ordered = sorted(seeds, key=lambda score: (place.get(score.run.seed, len(place)), score.run.seed))
-    met = [place.get(score.run.seed) for score in ordered]
+    position = {seed: number for number, seed in enumerate(declared)}
+    ordered = sorted(seeds, key=lambda score: (position.get(score.run.seed, len(position)), score.run.seed))
+    met = [position.get(score.run.seed) for score in ordered]
     return ordered, sum(one == number for number, one in enumerate(met))
 
 
@@ -104,16 +104,16 @@ def seeds_of(
     if column.mean_of:
         return _mean_scores([seeds_of(scores, spec, spec.column(key), choice) for key in column.mean_of])
     asked = (choice.system, choice.backbone, column.task or "", column.metric, column.setting)
-    found = [score for score in scores.get(asked, ()) if not choice.seeds or score.run.seed in choice.seeds]
-    found.sort(key=lambda score: score.run.seed)
-    for one, other in pairwise(score.run for score in found):
+    chosen = [score for score in scores.get(asked, ()) if not choice.seeds or score.run.seed in choice.seeds]
+    chosen.sort(key=lambda score: score.run.seed)
+    for one, other in pairwise(score.run for score in chosen):
         if one.seed == other.seed or one.recipe != other.recipe:
             fault = f"both have seed {one.seed}" if one.seed == other.seed else "have different recipes"
             raise InputError(
                 f"table {spec.key}, column {column.key}: runs {one.key!r} and {other.key!r} fill "
                 f"one cell but {fault}; narrow the row's runs"
             )
-    return found
+    return chosen
 
 
 def _mean_scores(parts: Sequence[Sequence[SeedScore]]) -> list[SeedScore]:

@@ -144,12 +144,12 @@ def find_cells(table: Table, row: str, column: str) -> list[tuple[TableRow, Cell
             f"table {table.key} has no column {column!r}, expected one of {', '.join(known)}"
             f"{near_matches(column, known)}"
         )
-    found = rows_named(table, row)
-    if not found:
+    rows = rows_named(table, row)
+    if not rows:
         known = list(dict.fromkeys(name for line in table.rows for name in row_names(line)))
         shown = ", ".join(dict.fromkeys(row_label(line) for line in table.rows))
         raise InputError(f"table {table.key} has no row {row!r}{near_matches(row, known)}; its rows: {shown}")
-    return [(line, line.cells[titles[column.lower()]]) for line in found]
+    return [(line, line.cells[titles[column.lower()]]) for line in rows]
 
 
 def rows_named(table: Table, name: str) -> list[TableRow]:
@@ -160,11 +160,17 @@ def rows_named(table: Table, name: str) -> list[TableRow]:
 def matching(name: str, named: Sequence[Sequence[str]]) -> list[int]:
     """Returns the indices of items with this name, otherwise of items with a name that begins with it."""
     wanted = name.lower()
-    exact = [index for index, names in enumerate(named) if wanted in {one.lower() for one in names}]
+    exact = [
+        index
+        for index, names in enumerate(named)
+        if wanted in {name_of_item.lower() for name_of_item in names}
+    ]
     if exact or not wanted.strip():
         return exact
     return [
-        index for index, names in enumerate(named) if any(one.lower().startswith(wanted) for one in names)
+        index
+        for index, names in enumerate(named)
+        if any(name_of_item.lower().startswith(wanted) for name_of_item in names)
     ]
 
 

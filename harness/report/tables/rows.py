@@ -70,19 +70,19 @@ def rank_rows(
             ]
             if len(some) < 2:
                 continue
-            found = rank_intervals(
+            intervals = rank_intervals(
                 [cells[i][index].values for i in some],
                 [exact(declared[i], column) for i in some],
                 lower_is_better=column.better == "lower",
             )
-            for member, ranks in zip(some, found, strict=True):
+            for member, ranks in zip(some, intervals, strict=True):
                 cells[member][index] = replace(cells[member][index], ranks=ranks)
                 if column.key == leading:
                     words = f"rank {span_words(ranks)} of {len(some)} by {column.title or column.key}"
                     sources[member] = ", ".join(filter(None, [sources[member], words]))
     return [
-        replace(row, cells=tuple(found), source=source)
-        for row, found, source in zip(rows, cells, sources, strict=True)
+        replace(row, cells=tuple(intervals), source=source)
+        for row, intervals, source in zip(rows, cells, sources, strict=True)
     ]
 
 

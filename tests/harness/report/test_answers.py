@@ -70,8 +70,8 @@ def test_the_first_screen_answers_for_every_declared_number(report: Report) -> N
     )
     assert re.fullmatch(cost, una.cost)
     assert una.cost.endswith("sd 0.38 by a study of 10 seeds"), "what the advice assumes is told"
-    assert una.found.plan is not None
-    assert una.found.plan.command.startswith("sentbench plan una/una-paraphrase --seeds ")
+    assert una.verification.plan is not None
+    assert una.verification.plan.command.startswith("sentbench plan una/una-paraphrase --seeds ")
     assert actual["DiffCSE, BERT-base"].cost.startswith("to test it: 5 seeds; a verdict if")
     assert actual["SCT, BERT-small"].cost.startswith("our runs cannot test it: trained on")
 

@@ -234,7 +234,7 @@ def test_claims_are_drawn_in_points_and_those_of_equality_are_left_out() -> None
 
 
 def test_independent_sources_of_a_strip_are_in_the_scale_of_the_table() -> None:
-    cell = Cell(published=0.7625, evidence=answer("One", {"x/y": (75.4,), "x/z": (75.1,)}).found)
+    cell = Cell(published=0.7625, evidence=answer("One", {"x/y": (75.4,), "x/z": (75.1,)}).verification)
     assert others_values(cell, replace(FIGURE, scale=1.0)) == pytest.approx([0.754, 0.751])
     assert others_values(Cell(published=0.7625), FIGURE) == []
 
