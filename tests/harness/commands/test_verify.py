@@ -81,7 +81,7 @@ def test_the_first_line_is_a_sentence_on_who_measured_it(
         (["pcl/table2", "nothing like it", "Avg"], "its rows: "),
         (
             ["pcl/table2", "SimCSE", "Avg", "--backbone", "t5"],
-            "expected one of bert-base-uncased, rob",
+            "use one of bert-base-uncased, rob",
         ),
         (["small-sts", "SimCSE", "STS12"], "has no reported score in column STS12"),
     ],
