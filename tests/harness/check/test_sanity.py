@@ -5,8 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from harness.check import sanity
 from harness.check.sanity import attainable, oracle, problems_of
 from harness.data.sts import ScoredPair
+from harness.errors import InputError
 from harness.tasks.sts import StsTask, cosines_of_pairs
 
 
@@ -86,3 +88,27 @@ def test_encoders_of_known_score_hold_on_every_sts_task(
     tasks = build_tasks(names, text=form)
     assert len(tasks) == (14 if form == "senteval" else 9)
     assert [problem for task in tasks for problem in problems_of(task)] == []
+
+
+@pytest.mark.parametrize(
+    ("by_random", "by_oracle", "problems"),
+    [
+        (0.399, 1 - 1e-10, 0),
+        (-0.399, 1.0, 0),
+        (0.401, 1.0, 1),  # of 100 pairs: beyond 4 / sqrt(100) = 0.4
+        (-0.401, 1.0, 1),
+        (0.0, 1 - 1e-8, 1),
+    ],
+)
+def test_a_score_beyond_what_theory_allows_is_a_problem(
+    by_random: float, by_oracle: float, problems: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def score(task: StsTask, encode: object) -> float:
+        if encode is sanity.constant:
+            raise InputError("not defined")
+        return next(scores)
+
+    scores = iter([by_random, by_oracle])
+    monkeypatch.setattr(sanity, "_spearman_of", score)
+    pairs = [ScoredPair(f"a {number}", f"b {number}", number / 20) for number in range(100)]
+    assert len(problems_of(task_of(pairs))) == problems

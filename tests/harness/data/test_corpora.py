@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.data.corpora import corpus_file, read_corpus
+from harness.data.corpora import corpus_file, evenly_spaced, read_corpus
 from harness.errors import InputError
 from methods.core.rows import Row
 
@@ -55,3 +55,9 @@ def test_file_of_a_fetched_corpus_is_its_only_text_file(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"text files more\.tsv, wiki\.txt, expected one"):
         corpus_file(tmp_path)
     assert corpus_file(tmp_path / "more.tsv") == tmp_path / "more.tsv"
+
+
+def test_rows_at_even_distances_reach_the_end_where_the_distance_is_no_whole_number() -> None:
+    """Four of ten: 0, 2.5, 5 and 7.5, rounded down."""
+    assert evenly_spaced(range(10), 4) == [0, 2, 5, 7]
+    assert evenly_spaced(range(3), 3) == evenly_spaced(range(3), None) == [0, 1, 2]

@@ -234,3 +234,10 @@ def test_the_cores_are_those_that_this_process_may_use_and_not_all_of_the_machin
     for usable in ({3}, {0, 5, 9}):
         monkeypatch.setattr(os, "sched_getaffinity", lambda process, usable=usable: usable)
         assert cores_here() == len(usable)
+
+
+def test_each_run_on_a_gpu_takes_a_context_beside_its_peak(tmp_path: Path) -> None:
+    """Nine tenths of 10 GiB are 9: three runs of 3 GiB, but of 3 GiB and a context of 600 MiB only two."""
+    write_json(tmp_path / "a.train.json", {"peak_memory": 3 * 2**30, "card_memory": 10 * 2**30})
+    (line,) = packing(["a"], tmp_path)
+    assert line.startswith("runs a GPU: 2,")
