@@ -44,7 +44,7 @@ KEEPS_FREED_MEMORY = {-1: 2**30, -3: 2**25}
 from which a block gets its own mapping (the largest allowed). By default glibc gives memory back after
 each step, and the system clears the pages that the next step gets."""
 DECIDED = ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "GLIBC_TUNABLES", "LD_PRELOAD")
-"""User settings of the allocator; if any is set, we change nothing."""
+"""User settings of the allocator; if any is set, ours are not applied."""
 TRIMMED_AFTER = 30.0
 """Seconds between two trims of freed memory in a long computation; each trim takes about 0.1 s."""
 DEVICES = ("auto", "cpu", "cuda")

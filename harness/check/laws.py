@@ -180,7 +180,7 @@ def _state(ground: Ground) -> None:
     )
     changed = sorted(name for name in before | after if before.get(name) != after.get(name))
     if changed:
-        raise InputError(f"training makes or reshapes {', '.join(changed)}; make it in __init__")
+        raise InputError(f"training creates or reshapes {', '.join(changed)}; create it in __init__")
 
 
 def _vectors(ground: Ground) -> None:

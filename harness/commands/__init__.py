@@ -1,4 +1,4 @@
-"""Commands of `sentbench`, one file a command; stages, `sentbench stage NAME`, are in harness/stages.
+"""Commands of `sentbench`, one file per command; stages, `sentbench stage NAME`, are in harness/stages.
 
 The first line of a command's docstring is its name and help, and a line `Example: ...` of it ends its help
 page. ARGUMENTS has the argparse settings of each argument by its name; it is optional. `execute(arguments)`

@@ -17,7 +17,7 @@ ACTIONS = (
 CONTINUES = "the same command continues the download of a file of the hub"
 ARGUMENTS = {
     "action": {"choices": ["fetch", "check", "lock"], "help": ACTIONS},
-    "names": {"nargs": "*", "metavar": "NAME", "help": "sources; default: those of params.yaml"},
+    "names": {"nargs": "*", "metavar": "NAME", "help": "sources; default: all of params.yaml"},
     "--providers": {"help": "order of providers, for example embedded,mirror,hub"},
     "--revision": {"help": "another revision of the hub than the table names"},
 }

@@ -42,7 +42,7 @@ ARGUMENTS = {
         "action": "append",
         "default": [],
         "metavar": "FILE",
-        "help": "scored pairs of your own: .tsv, .csv or .jsonl with sentence1, sentence2, score",
+        "help": "your scored pairs: .tsv, .csv or .jsonl with sentence1, sentence2, score",
     },
     "--text": TEXT,
     "--pooling": POOLING,

@@ -257,7 +257,7 @@ def check_upload(repository: str) -> None:
 
 
 def upload(folder: Path, repository: str) -> str:
-    """Uploads a folder in one commit, makes the repository if it is missing, and returns its address.
+    """Uploads a folder in one commit, creates the repository if it is missing, and returns its address.
 
     Errors: InputError if the hub refuses or cannot be reached; the folder stays, and the upload is atomic.
     """

@@ -58,16 +58,16 @@ class CheckedNetworks(Networks):
     """The networks of a run, from folders; a damaged folder raises InputError."""
 
     def new_encoder(self, *, hf_pooler: bool = False) -> Any:
-        """Returns a fresh copy of the backbone, as of `Networks`."""
+        """Returns a new copy of the backbone, like `Networks`."""
         with reading(self.backbone):
             return checked(super().new_encoder(hf_pooler=hf_pooler), self.backbone)
 
     def parent_encoder(self, needs: str, **options: Any) -> Any:
-        """Returns the parent as an encoder, as of `Networks`."""
+        """Returns the parent as an encoder, like `Networks`."""
         with reading(self._parent_folder(needs)):
             return checked(super().parent_encoder(needs, **options), self._parent_folder(needs))
 
     def parent_masked_model(self, needs: str, **options: Any) -> Any:
-        """Returns the parent as a masked language model, as of `Networks`."""
+        """Returns the parent as a masked language model, like `Networks`."""
         with reading(self._parent_folder(needs)):
             return super().parent_masked_model(needs, **options)

@@ -56,7 +56,7 @@ def glove_module(inputs: Path, target: Path) -> None:
 
 
 def write_vectors(target: Path, words: Sequence[str], vectors: np.ndarray) -> None:
-    """Writes `vectors.safetensors` (tensor `vectors` [V, width], fp32) and `vocab.txt`, one word a line.
+    """Writes `vectors.safetensors` (tensor `vectors` [V, width], fp32) and `vocab.txt`, one word per line.
 
     Errors: InputError if the counts differ, a word holds a line break or two words are equal.
     """

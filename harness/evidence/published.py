@@ -264,7 +264,7 @@ def known_name(name: str, known: Iterable[str], kind: str) -> str:
 
 
 def load_published(folder: Path = PUBLISHED) -> Published:
-    """Returns the published numbers of a folder, a file a paper."""
+    """Returns the published numbers of a folder, one file per paper."""
     papers: dict[str, PublishedPaper] = {}
     for path in declarations_of(declared(folder)):
         paper = read_declaration(path, PublishedPaper)

@@ -188,7 +188,7 @@ class TableSpec(DeclaredModel):
     def choice(self, row: RowSpec, column: ColumnSpec) -> RunChoice | None:
         """Returns the runs that fill a cell, None for a cell without runs; its choice overrides its row's.
 
-        Errors: InputError if nothing names the system or the backbone.
+        Errors: InputError if the system or the backbone is missing.
         """
         exception = row.cells.get(column.key, CellSpec()).run
         if not (column.task or column.mean_of or column.recipe) or (row.run is None and exception is None):

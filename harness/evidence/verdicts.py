@@ -189,7 +189,7 @@ def judge(
 ) -> Judgement:
     """Returns the judgement of our seeds on a reported number; the seeds up to the last look count, in order.
 
-    known: the standard deviation of a larger study, n = 0 for a deterministic system, where one run is
+    known: the standard deviation of a larger study, n = 0 for a deterministic system, for which one run is
     enough. in_order: number of values that are the first declared seeds without a gap, by default all; a look
     waits for missing seeds.
     Errors: ValueError without values.

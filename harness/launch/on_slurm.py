@@ -1,7 +1,7 @@
 """Executor `slurm`: a job for each stage through submitit, with an array for stages that start together.
 
-Jobs outlive the scheduler. Their ids are kept in a file, so that the next launch waits for an existing job
-instead of starting its stage twice.
+Jobs outlive the scheduler. Their ids are kept in a file, so the next launch waits for an existing job instead
+of starting its stage twice.
 """
 
 import json
@@ -251,7 +251,7 @@ def answer(words: list[str], text: str = "") -> tuple[int, str]:
 
 
 def check_request(script: str) -> None:
-    """Raises InputError if no node could ever run a job script; submits nothing."""
+    """Raises InputError if no node could ever run a job script, without submitting it."""
     code, said = answer(["sbatch", "--test-only"], script)
     if code:
         raise InputError(

@@ -87,11 +87,12 @@ class Pipeline:
             return "restored"
 
     def to_run(self, known: Mapping[str, Mapping[Path, str]] | None = None) -> list[str]:
-        """Returns the stages that have changed, and those that need one of them; changes nothing.
+        """Returns the stages that have changed, and those that need one of them; without changes.
 
-        known: the files that stages would write, by stage, where that is known: a stage runs again if one of
-        these files differs from the file on disk. The list may be too long: a dependency may turn out
-        unchanged, and the run cache may have a stage. Errors: InputError if a stage's state cannot be read.
+        known: the known outputs of stages, by stage: a stage runs again if one of these files differs from
+        the file on disk. The list may be too long: a dependency may turn out unchanged, and the run cache may
+        have a stage.
+        Errors: InputError if a stage's state cannot be read.
         """
         known, changed = known or {}, dict[str, None]()
         news = {name: differing(files) for name, files in known.items()}

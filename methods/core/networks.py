@@ -109,7 +109,7 @@ class Networks:
     pieces: Path | None = None
 
     def new_encoder(self, *, hf_pooler: bool = False) -> SentenceEncoder:
-        """Returns a fresh trainable copy of the backbone."""
+        """Returns a new trainable copy of the backbone."""
         encoder: Any = load_encoder(self.backbone, pooling=self.pooling, hf_pooler=hf_pooler)
         encoder.piece_folder = self.pieces
         return encoder.train()

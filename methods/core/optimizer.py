@@ -68,8 +68,8 @@ def set_rate(optimizer: AdamW, config: TrainConfig, *, step: int, factor: float)
     * either one without bias correction: the same with c1 = c2 = 1
 
     All are torch's update with an adjusted rate, epsilon and decay: sqrt(v) + eps is c2 times sqrt(v) / c2 +
-    eps / c2, so epsilon before the correction is eps / c2 in torch's place. Where nothing is corrected, the
-    rate takes c1 / c2 back. Torch multiplies its decay by the rate it is given.
+    eps / c2, so epsilon before the correction is eps / c2 in torch's place. Without correction, the rate
+    takes c1 / c2 back. Torch multiplies its decay by the rate it is given.
     Source: `AdamW` of transformers 4, with which SimCSE, PCL, DCLR, PT-BERT and SCT were trained.
     """
     rate = config.learning_rate * factor

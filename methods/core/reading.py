@@ -58,7 +58,7 @@ class Read(NamedTuple):
 
 
 def read_any(folder: Path, *, pooling: str | None = None) -> Read:
-    """Returns the encoder of a folder, with the vectors that sentence-transformers gives where it reads it.
+    """Returns the encoder of a folder, with sentence-transformers' vectors if it reads the folder.
 
     pooling: required for a plain Hugging Face folder. It replaces a pooling that the folder states; Normalize
     is kept.

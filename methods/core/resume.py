@@ -57,7 +57,7 @@ class TrainingFolder:
         """Returns the content of the last `commit`, None without one; removes everything written after it.
 
         Errors: InputError if the state cannot be read or has other settings, or a file changed since that
-        commit. Then nothing is removed.
+        commit. Then all files are kept.
         """
         self.directory.mkdir(parents=True, exist_ok=True)
         record = self._read() if os.path.lexists(self.directory / STATE) else None

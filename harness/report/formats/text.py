@@ -27,7 +27,7 @@ MARKS: dict[Verdict, str] = {
     "authors only": "‡",
     "no independent result": "",
 }
-"""The sign of each verdict: a bare one is by our seeds, one behind a circle by those of others."""
+"""The sign of each verdict: plain by our seeds, after a circle by independent runs."""
 
 SETTING_MARKS = {None: "", True: "=", False: "≠"}
 """The sign of a setting or a count by whether it is the reported one."""

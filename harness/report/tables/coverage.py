@@ -35,10 +35,9 @@ class NotRun(DeclaredModel):
 
 @dataclass(frozen=True)
 class Coverage:
-    """One table. reported: rows that the paper prints; run: those of them that runs of ours are meant to
-    fill.
+    """One table. reported: rows of the paper; run: rows with planned runs.
 
-    cited: those without a run, by where their reason stands; reasons: the texts. more: rows of ours beside.
+    cited: rows without a run, by the key of their reason; reasons: the texts. more: our additional rows.
     """
 
     table: str

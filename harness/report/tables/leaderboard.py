@@ -8,11 +8,11 @@ from harness.report.tables.rows import TRAINED, UNTRAINED
 SMALL = "small"
 OTHERS = "runs-sts"
 STS = (SMALL, OTHERS)
-"""Semantic textual similarity of the runs: those of the small plan, and all others."""
+"""Tables of semantic textual similarity: of the small plan's runs, and of all others."""
 SHOWN = (*STS, "small-transfer", "small-pairs", "small-geometry")
 """Tables of runs on the main page, each only if it has a run."""
 IN_PAPERS_FORM = ("small-sts", "small-paper")
-"""Tables of the small plans in the form of a paper's main table, on a page of their own."""
+"""Tables of the small plans in the form of a paper's main table, on a separate page."""
 PUBLIC = "public-models"
 """The table of public encoders, on the main page behind these."""
 EVERY = "all"
