@@ -52,7 +52,7 @@ def test_file_of_a_fetched_corpus_is_its_only_text_file(tmp_path: Path) -> None:
     assert corpus_file(tmp_path) == tmp_path / "wiki.txt"
     assert read_corpus(tmp_path) == [Row(0, "a")]
     (tmp_path / "more.tsv").write_text("a\tb\n")
-    with pytest.raises(InputError, match=r"text files more\.tsv, wiki\.txt, expected one"):
+    with pytest.raises(InputError, match=r"text files more\.tsv, wiki\.txt; name one"):
         corpus_file(tmp_path)
     assert corpus_file(tmp_path / "more.tsv") == tmp_path / "more.tsv"
 

@@ -137,7 +137,7 @@ def damaged(path: Path) -> None:
     ("damage", "says"),
     [
         (damaged, "checksum mismatch"),
-        (lambda path: path.write_text("[]"), "expected"),
+        (lambda path: path.write_text("[]"), "not a JSON object"),
         (lambda path: path.rename(path.with_name("simcse__tiny__s9.json")), "holds the run"),
         (lambda path: path.rename(path.with_suffix(".txt")), "result files RUN.json only"),
         (lambda path: (path.unlink(), path.mkdir()), "result files RUN.json only"),
