@@ -207,7 +207,7 @@ def load_measurements(path: Path) -> Measurements | None:
     try:
         return read_record(path, Measurements)
     except InputError as error:
-        raise InputError(f"{error} or {AGAIN}") from None
+        raise InputError(f"{error}; {AGAIN}") from None
 
 
 def to_speed_section(measured: Measurements) -> str:
