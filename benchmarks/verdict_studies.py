@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from harness.evidence.ledger import load_ledger, runs_of
+from harness.evidence.ledger import load_ledger
 from harness.evidence.number_tests import (
     DEV_CORRELATION,
     LEVEL,
@@ -25,6 +25,7 @@ from harness.evidence.number_tests import (
     p_values,
 )
 from harness.evidence.published import load_published
+from harness.evidence.studies import runs_of
 from harness.evidence.verdicts import DRAWS, LEVELS, answers_at_a_look, judge
 from harness.paths import LEADERBOARDS
 from harness.report.tables.evidence import SeedScore, in_declared_order

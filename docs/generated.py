@@ -33,7 +33,7 @@ KINDS = {
     "params": "harness.plan.entries:Params",
     "table": "harness.evidence.spec:TableSpec",
     "published": "harness.evidence.published:PublishedPaper",
-    "evidence": "harness.evidence.ledger:StudyFile",
+    "evidence": "harness.evidence.studies:StudyFile",
     "claims": "harness.report.pages.claims:PaperClaims",
     "audit": "harness.report.pages.audit:MethodAudit",
 }

@@ -11,7 +11,7 @@ from sentbench.encoders import folder_of, shown, text_of
 if TYPE_CHECKING:
     import pandas as pd
 
-    from harness.evidence.ledger import Study
+    from harness.evidence.studies import Study
     from harness.report.verification import Verification
 
 ABOUT_ROW = ("table", "row", "system", "variant", "backbone", "source", "work", "seeds")
@@ -94,7 +94,7 @@ def evidence(system: str | None = None) -> pd.DataFrame:
 
 def rows_of_study(study: Study, *, by: str) -> list[dict[str, object]]:
     """Returns a row for each run of a study, or for its summary of runs; keys of EVIDENCE_COLUMNS."""
-    from harness.evidence.ledger import Summary
+    from harness.evidence.studies import Summary
 
     settings = study.settings
     description = {

@@ -94,7 +94,7 @@ def _sick_entailment(folder: Path) -> Parts:
     """Returns SICK pairs with their entailment label."""
 
     def rows(path: Path) -> Labelled:
-        return (((row.first, row.second), row.entailment, "") for row in read_sick(path))
+        return (((row.pair.first, row.pair.second), row.entailment, "") for row in read_sick(path))
 
     return {part: examples_of(rows(folder / name), SICK_CLASSES) for part, name in _SICK_FILES.items()}
 

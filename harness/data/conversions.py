@@ -120,9 +120,9 @@ def _pairs(path: Path) -> Iterator[tuple[str, str]]:
     if path.name.startswith(INPUT):
         yield from ((fields[0], fields[1]) for _, fields in tab_separated(path, 2))
     elif path.name.startswith("sts-"):
-        yield from ((row.first, row.second) for row in read_stsb(path))
+        yield from ((row.pair.first, row.pair.second) for row in read_stsb(path))
     elif path.name.startswith("SICK_"):
-        yield from ((row.first, row.second) for row in read_sick(path))
+        yield from ((row.pair.first, row.pair.second) for row in read_sick(path))
     else:
         raise InputError(f"{path.name}: not a file of STS, STS-B or SICK; correct the sources table")
 

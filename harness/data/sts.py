@@ -14,17 +14,26 @@ SICK_LABELS = ("NEUTRAL", "ENTAILMENT", "CONTRADICTION")
 
 
 class ScoredPair(NamedTuple):
-    """Two sentences and their gold similarity, 0 (unrelated, in SICK 1) to 5 (equal meaning).
-
-    STS-B states year and file of the pair's SemEval set, SICK one of SICK_LABELS.
-    """
+    """Two sentences and their gold similarity, 0 (unrelated, in SICK 1) to 5 (equal meaning)."""
 
     first: str
     second: str
     score: float
-    year: str = ""
-    file: str = ""
-    entailment: str = ""
+
+
+class StsbRow(NamedTuple):
+    """A pair of the STS benchmark; year and file identify its SemEval set."""
+
+    pair: ScoredPair
+    year: str
+    file: str
+
+
+class SickRow(NamedTuple):
+    """A pair of SICK and its entailment, one of SICK_LABELS."""
+
+    pair: ScoredPair
+    entailment: str
 
 
 def read_senteval_sts(folder: Path) -> dict[str, list[ScoredPair]]:
@@ -55,19 +64,19 @@ def _read_subset(path: Path) -> list[ScoredPair]:
     return pairs
 
 
-def read_stsb(path: Path) -> list[ScoredPair]:
-    """Returns the pairs of one STS-B file: genre, file, year, number, score and two sentences, by tabs.
+def read_stsb(path: Path) -> list[StsbRow]:
+    """Returns the rows of one STS-B file: genre, file, year, number, score and two sentences, by tabs.
 
     Nothing is quoted; further columns (licences, in the published files) are ignored.
     """
     return [
-        ScoredPair(first, second, _score(score, path, number, 0.0), year=year, file=file)
+        StsbRow(ScoredPair(first, second, _score(score, path, number, 0.0)), year, file)
         for number, (_, file, year, _, score, first, second, *_) in tab_separated(path, 7)
     ]
 
 
-def read_sick(path: Path) -> list[ScoredPair]:
-    """Returns the pairs of a SICK file, whose first line names the columns."""
+def read_sick(path: Path) -> list[SickRow]:
+    """Returns the rows of a SICK file, whose first line names the columns."""
     lines = tab_separated(path, 1)
     _, names = next(lines, (0, []))
     missing = [name for name in SICK_COLUMNS if name not in names]
@@ -84,7 +93,7 @@ def read_sick(path: Path) -> list[ScoredPair]:
                 "fetch the file again"
             )
         score = _score(relatedness, path, number, 1.0)
-        rows.append(ScoredPair(first, second, score, entailment=entailment))
+        rows.append(SickRow(ScoredPair(first, second, score), entailment))
     return rows
 
 

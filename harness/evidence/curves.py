@@ -1,6 +1,7 @@
 """The curves of a training: its evaluations, reports/curves/RUN.json, and losses, reports/losses/RUN.json."""
 
 import json
+import math
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ EVALUATIONS = "evaluations"
 
 LOSSES = REPORTS / "losses"
 """One file for each run, which only `dvc plots` reads."""
+CURVE = ("step", "loss", "learning_rate")
+"""What a loss curve has of each step."""
 POINTS = 500
 """Approximate number of points of a loss curve, which keeps files small."""
 
@@ -55,6 +58,8 @@ def losses_of(log: Path) -> list[dict[str, Any]]:
     A log without steps gives one entry without a loss, because DVC cannot draw an empty list.
     """
     lines = log.read_text(encoding="utf-8").splitlines()
-    steps = [entry for line in lines if "loss" in (entry := rounded(json.loads(line)))]
-    entries = [{name: entry.get(name) for name in ("step", "loss", "learning_rate")} for entry in steps]
-    return entries[:: -(-len(entries) // POINTS) or 1] or [{"step": 0, "loss": None}]
+    steps = [entry for entry in map(json.loads, lines) if "loss" in entry]
+    if not steps:
+        return [{"step": 0, "loss": None}]
+    every = math.ceil(len(steps) / POINTS)
+    return [{name: rounded(entry.get(name)) for name in CURVE} for entry in steps[::every]]

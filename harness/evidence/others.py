@@ -6,9 +6,10 @@ from statistics import median
 from typing import Literal
 
 from harness.evidence import statistics
-from harness.evidence.ledger import COLUMNS, Ledger, Study, Summary, runs_of
+from harness.evidence.ledger import Ledger
 from harness.evidence.number_tests import Origin, origin_of
 from harness.evidence.published import Published
+from harness.evidence.studies import COLUMNS, Study, Summary, runs_of
 from harness.evidence.verdicts import Judgement, Sources, judge
 
 Relation = Literal["independent", "same authors", "checkpoint", "other recipe"]

@@ -57,10 +57,9 @@ def read_results(
 
 
 def _slim(result: ResultFile, kept: Callable[[RunRecord, ScoreRecord], bool]) -> ResultFile:
-    """Returns a result with the selected scores; they share one set of pydantic's set fields to save
-    memory."""
+    """Returns a result with the selected scores alone."""
     scores = [score for score in result.scores if kept(result.run, score)]
-    for score in scores:
+    for score in scores:  # pydantic keeps the names of the given fields for each value; one set serves all
         object.__setattr__(score, "__pydantic_fields_set__", _SCORE_FIELDS)
     return result.model_copy(update={"scores": scores})
 

@@ -178,23 +178,29 @@ def goals(measured: Measurements) -> list[Goal]:
     for machine in measured.machines:
         for benchmark in machine.benchmarks:
             for result in benchmark.results:
-                for name, unit, least, bound, value in _bounded(result):
-                    goal = by_key.setdefault((name, unit, least), Goal(name, unit, least, bound))
-                    goal.bound = (max if least else min)(goal.bound, bound)
+                for asked, value in _bounded(result):
+                    goal = by_key.setdefault((asked.name, asked.unit, asked.least), asked)
+                    strictest = max if goal.least else min
+                    goal.bound = strictest(goal.bound, asked.bound)
                     goal.figures[machine.title] = value
     return list(by_key.values())
 
 
-def _bounded(result: BenchmarkResult) -> Iterator[tuple[str, str, bool, float, float]]:
-    """Yields name, unit, whether it is a lower bound, bound and value of each goal of a result."""
+def _bounded(result: BenchmarkResult) -> Iterator[tuple[Goal, float]]:
+    """Yields each goal of a result, and its value: a limit of ours, or how it compares with a peer.
+
+    A peer that we are to be slower than is asked for at most so many times its time.
+    """
     if result.limit is not None:
-        yield result.name, result.unit, False, result.limit, result.ours.median
+        yield Goal(result.name, result.unit, False, result.limit), result.ours.median
     for peer in result.peers:
         name = f"{result.name}: {COUNT.sub('', peer.name)}"
-        if peer.target is not None and peer.target >= 1:
-            yield name, "", True, peer.target, peer.ratio.median
-        elif peer.target is not None:
-            yield name, "", False, 1 / peer.target, 1 / peer.ratio.median
+        if peer.target is None:
+            continue
+        if peer.target >= 1:
+            yield Goal(name, "", True, peer.target), peer.ratio.median
+        else:
+            yield Goal(name, "", False, 1 / peer.target), 1 / peer.ratio.median
 
 
 def load_measurements(path: Path) -> Measurements | None:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from harness.data.sts import ScoredPair, read_pairs_jsonl, read_senteval_sts, read_sick, read_stsb
+from harness.data.sts import ScoredPair, StsbRow, read_pairs_jsonl, read_senteval_sts, read_sick, read_stsb
 from harness.data.text import senteval_texts
 from harness.errors import InputError
 from harness.tasks.sts import StsTask, Subsets
@@ -39,7 +39,7 @@ def sts_task(name: str, text: str, source: str, *, folder: Path | None = None) -
         if name.endswith("-part"):
             return _read_part(path, name.removesuffix("-part"), form=text, source=source)
         if name == "SICKR":
-            parts = {"test": read_sick(path / "SICK_test_annotated.txt")}
+            parts = {"test": [row.pair for row in read_sick(path / "SICK_test_annotated.txt")]}
         elif text == "raw" or name == "SICKR-mteb":
             parts = {"test": read_pairs_jsonl(path / "test.jsonl")}
         else:
@@ -94,6 +94,11 @@ def misleading_lengths(
 
 
 def read_stsb_split(folder: Path, split: str, *, form: str, source: str) -> list[ScoredPair]:
+    """Returns the pairs of STS-B train, dev or test in a text form."""
+    return [row.pair for row in _stsb_rows(folder, split, form=form, source=source)]
+
+
+def _stsb_rows(folder: Path, split: str, *, form: str, source: str) -> tuple[StsbRow, ...]:
     """Returns the rows of STS-B train, dev or test in a text form; rows of stsb-raw have no origin.
 
     Files are cached per process until they change, because yearly sets and their hard pairs share them.
@@ -101,23 +106,25 @@ def read_stsb_split(folder: Path, split: str, *, form: str, source: str) -> list
     path = folder / (STSB_FILES[split] if source == "stsb-raw" else f"sts-{split}.csv")
     state = path.stat() if path.is_file() else None
     version = (state.st_ino, state.st_mtime_ns, state.st_size) if state else None
-    return list(_stsb_split(folder, split, form, source, version))
+    return _stsb_split(folder, split, form, source, version)
 
 
 @lru_cache(maxsize=8)
 def _stsb_split(
     folder: Path, split: str, form: str, source: str, version: tuple[int, int, int] | None
-) -> tuple[ScoredPair, ...]:
-    """Returns the rows of a file in this version, None for no file; see `read_stsb_split`."""
+) -> tuple[StsbRow, ...]:
+    """Returns the rows of a file in this version, None for no file; see `_stsb_rows`."""
     if source == "stsb-raw":
-        rows = read_pairs_jsonl(folder / STSB_FILES[split])
+        rows = [StsbRow(pair, "", "") for pair in read_pairs_jsonl(folder / STSB_FILES[split])]
     else:
         rows = read_stsb(folder / f"sts-{split}.csv")
+    pairs = [row.pair for row in rows]
     if source == "stsb" and form != "raw":
-        texts = senteval_texts([text for row in rows for text in (row.first, row.second)])
-        converted = zip(rows, texts[::2], texts[1::2], strict=True)
-        rows = [row._replace(first=first, second=second) for row, first, second in converted]
-    return tuple(_in_form(rows, form))
+        texts = senteval_texts([text for pair in pairs for text in (pair.first, pair.second)])
+        converted = zip(pairs, texts[::2], texts[1::2], strict=True)
+        pairs = [pair._replace(first=first, second=second) for pair, first, second in converted]
+    in_form = zip(rows, _in_form(pairs, form), strict=True)
+    return tuple(row._replace(pair=pair) for row, pair in in_form)
 
 
 def _read_part(folder: Path, year: str, *, form: str, source: str) -> Subsets:
@@ -131,8 +138,8 @@ def _read_part(folder: Path, year: str, *, form: str, source: str) -> Subsets:
     Rows marked 2012train or 2017 belong to no test set of 2012 to 2016 and are skipped.
     """
     mark, names = PARTS[year]
-    rows = [row for split in STSB_FILES for row in read_stsb_split(folder, split, form=form, source=source)]
-    return {name: [row for row in rows if (row.year, row.file) == (mark, name)] for name in names}
+    rows = [row for split in STSB_FILES for row in _stsb_rows(folder, split, form=form, source=source)]
+    return {name: [row.pair for row in rows if (row.year, row.file) == (mark, name)] for name in names}
 
 
 def _in_form(pairs: Iterable[ScoredPair], form: str) -> list[ScoredPair]:

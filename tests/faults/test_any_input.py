@@ -121,5 +121,5 @@ def test_pairs_that_were_written_are_read_back(tmp_path: Path, pairs: list[tuple
     path = tmp_path / "sts.csv"
     lines = [f"genre\tfile\tyear\t0\t{score}\t{first}\t{second}\n" for first, second, score in pairs]
     path.write_text("".join(lines), encoding="utf-8", newline="")
-    actual = [(row.first, row.second, row.score) for row in read_stsb(path)]
+    actual = [tuple(row.pair) for row in read_stsb(path)]
     assert actual == [(first.strip(), second.strip(), float(score)) for first, second, score in pairs]

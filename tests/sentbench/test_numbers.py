@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 
 import sentbench
-from harness.evidence.ledger import Study, StudySettings, Summary, load_ledger
+from harness.evidence.ledger import load_ledger
 from harness.evidence.published import load_published
 from harness.evidence.store import COLUMNS
+from harness.evidence.studies import Study, StudySettings, Summary
 from harness.paths import LEADERBOARDS, PUBLISHED, declared
 from sentbench.numbers import EVIDENCE_COLUMNS, PUBLISHED_COLUMNS, rows_of_study
 

@@ -70,32 +70,44 @@ def show_cell(table: Table, column: Column, cell: Cell, runs: Mapping[str, RunDe
 
 def cell_facts(table: Table, column: Column, cell: Cell, runs: Mapping[str, RunDetail]) -> Facts:
     """Returns the facts of a cell, the most important first; an empty cell has one fact."""
-    ours, verdict = "not run", str(cell.verdict or "")
-    if cell.value is not None:
-        spread = "" if cell.sd is None else f" ± {cell.sd:.{table.decimals}f}"
-        ours = f"{_number(cell.value, column, table)}{spread}, n = {counted(cell.n, 'seed')}"
-    if cell.evidence is not None and cell.evidence.among_many:
-        verdict = f"{cell.verdict}: {MANY}"
-    elif cell.more:
-        verdict = f"{cell.verdict}: {counted(cell.more, 'more seed')} up to the next look"
-    seeds = [str(runs[key].about.seed) if key in runs else key for key in cell.runs]
-    if cell.values:
-        values = [_number(value, column, table) for value in cell.values]
-        seeds = [f"{seed}: {value}" for seed, value in zip(seeds, values, strict=True)]
     facts = [
-        ("Ours", ours),
+        ("Ours", _ours_text(table, column, cell)),
         ("Published", _number(cell.published, column, table)),
         ("Difference", "" if cell.delta is None else signed(cell.delta, table.decimals)),
-        ("Verdict", verdict),
+        ("Verdict", _verdict_text(cell)),
         ("Rank", "" if cell.ranks is None else span_words(cell.ranks)),
         ("No verdict from our runs", cell.no_verdict),
         *evidence_facts(cell.evidence),
-        ("Each seed", ", ".join(seeds)),
+        ("Each seed", ", ".join(_seed_texts(table, column, cell, runs))),
         ("Best on dev", _number(cell.best_by_dev, column, table)),
         ("Column", column.mark),
         ("Note", cell.note),
     ]
     return [(label, text) for label, text in facts if text]
+
+
+def _ours_text(table: Table, column: Column, cell: Cell) -> str:
+    if cell.value is None:
+        return "not run"
+    sd = "" if cell.sd is None else f" ± {cell.sd:.{table.decimals}f}"
+    return f"{_number(cell.value, column, table)}{sd}, n = {counted(cell.n, 'seed')}"
+
+
+def _verdict_text(cell: Cell) -> str:
+    if cell.evidence is not None and cell.evidence.among_many:
+        return f"{cell.verdict}: {MANY}"
+    if cell.more:
+        return f"{cell.verdict}: {counted(cell.more, 'more seed')} up to the next look"
+    return cell.verdict or ""
+
+
+def _seed_texts(table: Table, column: Column, cell: Cell, runs: Mapping[str, RunDetail]) -> list[str]:
+    """Returns the seeds of a cell's runs, with the score of each where the cell is made of scores."""
+    seeds = [str(runs[key].about.seed) if key in runs else key for key in cell.runs]
+    if not cell.values:
+        return seeds
+    scores = [_number(value, column, table) for value in cell.values]
+    return [f"{seed}: {score}" for seed, score in zip(seeds, scores, strict=True)]
 
 
 def evidence_facts(verification: Verification | None) -> Facts:

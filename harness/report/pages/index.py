@@ -9,8 +9,8 @@ from harness.evidence.spec import system_label
 from harness.report.chart import Chart, Row, draw
 from harness.report.figures import learning_curves
 from harness.report.formats.summary import flat_metrics
-from harness.report.pages.answers import answer_values
 from harness.report.pages.content import MAIN, RUNS, Page, Report
+from harness.report.pages.first_screen import answer_values
 from harness.report.runs import selected_scores, slug
 from harness.report.tables.model import Table
 

@@ -11,10 +11,10 @@ from harness.evidence.verdicts import VERDICTS
 from harness.report.bibtex import paper_entry
 from harness.report.chart import Chart, Row, draw
 from harness.report.figures import KINDS, cell_rows, chart_of, compared, learning_curves
-from harness.report.pages.answers import answer_values
 from harness.report.pages.audit import audit_values
 from harness.report.pages.claims import claims_values
 from harness.report.pages.content import Page, Paper, Report
+from harness.report.pages.first_screen import answer_values
 from harness.report.runs import RunDetail, slug
 from harness.report.tables.model import Cell, Table, reading_order, row_label, verifications
 

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from harness.evidence import statistics
-from harness.evidence.ledger import Score, Study, Summary
 from harness.evidence.others import Others
+from harness.evidence.studies import Score, Study, Summary
 from harness.report.runs import slug
 from harness.report.tables.model import Table, TableRow, row_label, verifications
 from harness.report.verification import Verification, counted

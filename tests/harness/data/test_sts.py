@@ -5,7 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from harness.data.sts import ScoredPair, read_pairs_jsonl, read_senteval_sts, read_sick, read_stsb
+from harness.data.sts import (
+    ScoredPair,
+    SickRow,
+    StsbRow,
+    read_pairs_jsonl,
+    read_senteval_sts,
+    read_sick,
+    read_stsb,
+)
 from harness.errors import InputError
 
 SICK_HEAD = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
@@ -40,7 +48,7 @@ def test_subsets_come_in_the_order_of_their_names_and_pairs_in_that_of_the_file(
 def test_the_scale_of_sick_is_from_one_to_five(tmp_path: Path) -> None:
     path = tmp_path / "SICK_train.txt"
     path.write_text(SICK_HEAD + "1\ta\tb\t1.0\tNEUTRAL\n2\tc\td\t5.0\tENTAILMENT\n")
-    assert [row.score for row in read_sick(path)] == [1.0, 5.0]
+    assert [row.pair.score for row in read_sick(path)] == [1.0, 5.0]
 
 
 @pytest.mark.parametrize(
@@ -66,8 +74,8 @@ def test_stsb_rows_keep_quotes_and_ignore_licence_columns(tmp_path: Path) -> Non
         "main-captions\timages\t2014\t7\t0\tA dog.\tA cat.\tCC-BY\thttp://x\n"
     )
     assert read_stsb(path) == [
-        ScoredPair('"It\'s late," he said.', 'He said "no.', 3.75, "2012train", "MSRpar"),
-        ScoredPair("A dog.", "A cat.", 0.0, "2014", "images"),
+        StsbRow(ScoredPair('"It\'s late," he said.', 'He said "no.', 3.75), "2012train", "MSRpar"),
+        StsbRow(ScoredPair("A dog.", "A cat.", 0.0), "2014", "images"),
     ]
     path.write_text("main-news\tMSRpar\t2012train\t0042\t3.750\tone sentence\n")
     with pytest.raises(InputError, match=r"sts-dev\.csv: line 1 has 6 columns, expected 7"):
@@ -80,7 +88,7 @@ def test_sick_columns_are_found_by_name(tmp_path: Path) -> None:
         "sentence_B\textra\tpair_ID\tsentence_A\tentailment_judgment\trelatedness_score\n"
         "second\t-\t1\tfirst\tNEUTRAL\t3.3\r\n"
     )
-    assert read_sick(path) == [ScoredPair("first", "second", 3.3, entailment="NEUTRAL")]
+    assert read_sick(path) == [SickRow(ScoredPair("first", "second", 3.3), "NEUTRAL")]
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,9 @@ import pytest
 
 from harness.errors import InputError
 from harness.evidence import statistics
-from harness.evidence.ledger import Ledger, Score, Summary, load_ledger, runs_of
+from harness.evidence.ledger import Ledger, load_ledger
 from harness.evidence.published import Published
+from harness.evidence.studies import Score, Summary, runs_of
 from tests.support.yaml_files import dump_yaml
 
 SETS = ("STS12", "STS13", "STS14", "STS15", "STS16", "STSB", "SICKR")

@@ -9,7 +9,7 @@ import pytest
 
 from harness.evidence import statistics
 from harness.evidence.draws import percentile
-from harness.evidence.ledger import Ledger, Study, runs_of
+from harness.evidence.ledger import Ledger
 from harness.evidence.others import (
     Others,
     known_sd,
@@ -20,6 +20,7 @@ from harness.evidence.others import (
 )
 from harness.evidence.published import Published
 from harness.evidence.statistics import KnownSd
+from harness.evidence.studies import Study, runs_of
 from tests.harness.report.conftest import NO_STUDIES
 
 ROOT = Path(__file__).parents[3]

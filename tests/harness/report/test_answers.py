@@ -13,9 +13,10 @@ from harness.evidence.spec import TableSpec
 from harness.io.declarations import LEADERBOARDS
 from harness.plan.recipes import declared_systems, load_recipes
 from harness.report.pages import evidence
-from harness.report.pages.answers import answer_values, answers_of, load_numbers
+from harness.report.pages.answers import answers_of, load_numbers
 from harness.report.pages.cells import verdict_counts
 from harness.report.pages.content import Paper, Report
+from harness.report.pages.first_screen import answer_values
 from harness.report.pages.sources import KINDS, anchor_of, sources_of
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.model import verifications

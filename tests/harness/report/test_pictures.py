@@ -15,8 +15,9 @@ from harness.evidence.curves import Evaluation
 from harness.evidence.others import ReportedNumber, nothing_known
 from harness.report.chart import PALETTE, Chart
 from harness.report.figures import chart_of, curve_rows, learning_curves
-from harness.report.pages.answers import Answer, conclusion, forest_of
+from harness.report.pages.answers import Answer
 from harness.report.pages.claims import Claim, Rows, claims_of, judge_claims
+from harness.report.pages.first_screen import conclusion, forest_of
 from harness.report.pages.index import geometry_figure, ranks_of
 from harness.report.pages.paper import others_values
 from harness.report.runs import RunDetail

@@ -10,8 +10,9 @@ import pytest
 from harness.evidence.others import nothing_known
 from harness.report import words
 from harness.report.pages import answers
-from harness.report.pages.answers import Answer, both_answers, conclusion
+from harness.report.pages.answers import Answer
 from harness.report.pages.cells import ShownCell, show_cell
+from harness.report.pages.first_screen import both_answers, conclusion
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.report.verification import Verification, to_text, verify
 from tests.harness.report.test_verification import alone

@@ -6,8 +6,9 @@ from dataclasses import replace
 import pytest
 
 from harness.errors import InputError
-from harness.evidence.ledger import Ledger, Study
+from harness.evidence.ledger import Ledger
 from harness.evidence.spec import RunChoice, TableSpec
+from harness.evidence.studies import Study
 from harness.report.formats.latex import to_latex
 from harness.report.formats.markdown import to_markdown
 from harness.report.tables.build import Evidence, build_table

@@ -27,9 +27,9 @@ from harness.evidence.verdicts import (
 from harness.report.chart import COLOURS, colour_of
 from harness.report.formats.scores import differences_to_latex, differences_to_text
 from harness.report.formats.text import MARKS, MEANINGS, SETTING_MARKS
-from harness.report.pages.answers import conclusion
 from harness.report.pages.compare import compare_values
 from harness.report.pages.content import Report
+from harness.report.pages.first_screen import conclusion
 from harness.report.system_pairs import PairedDifference, SystemComparison, TaskName, tally_in_words
 from harness.report.tables.model import Table
 from harness.report.words import draw_words, level_words
