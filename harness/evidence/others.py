@@ -1,6 +1,6 @@
 """Independent evidence on one published number, separate by kind."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Literal
@@ -10,13 +10,15 @@ from harness.evidence.ledger import Ledger
 from harness.evidence.number_tests import Origin, origin_of
 from harness.evidence.published import Published
 from harness.evidence.studies import COLUMNS, Study, Summary, runs_of
-from harness.evidence.verdicts import Judgement, Sources, judge
+from harness.evidence.verdicts import Sources
 
 Relation = Literal["independent", "same authors", "checkpoint", "other recipe"]
 """Relation of a study to a reported number: independent training by its recipe, a second measurement by
 its authors, released weights, or training by another recipe. Relations are not pooled."""
 
 RELATIONS: tuple[Relation, ...] = ("independent", "same authors", "checkpoint", "other recipe")
+EXACT = statistics.KnownSd(0.0, 0)
+"""The standard deviation of a deterministic system."""
 SEVEN = 7
 """Test sets in the `Avg` of a study; an average of others is another quantity."""
 
@@ -53,14 +55,6 @@ class ReportedNumber:
     def stated(self) -> Origin:
         """The stated number of runs, otherwise 1; for texts."""
         return Origin(self.seeds or 1, self.picked or 1)
-
-    def judged(
-        self, values: Sequence[float], known: statistics.KnownSd | None, in_order: int | None = None
-    ) -> Judgement:
-        """Returns the judgement of seeds on the number; arguments as of `judge`."""
-        return judge(
-            values, self.value, origin=self.origin, known=known, rounding=self.rounding, in_order=in_order
-        )
 
     @property
     def fact(self) -> tuple[str, str, float]:
@@ -116,6 +110,37 @@ class Others:
     def independent(self) -> StudyPool:
         """Runs by others that follow the recipe."""
         return self.pools["independent"]
+
+
+@dataclass(frozen=True)
+class KnownNumber:
+    """A published number with all that is known of it without our runs.
+
+    sd: the standard deviation of its system that needs no seeds of ours, n = 0 for a deterministic one;
+    planned: the one to plan seeds by where nothing else is known. None where nobody measured it.
+    """
+
+    reported: ReportedNumber
+    others: Others
+    sd: statistics.KnownSd | None
+    planned: statistics.KnownSd | None
+
+
+def known_number(
+    published: Published, ledger: Ledger, *, table: str, row: str, column: str, deterministic: bool
+) -> KnownNumber | None:
+    """Returns a published cell with the evidence of others, None for an empty cell.
+
+    Errors: as of `reported_number`.
+    """
+    reported = reported_number(published, ledger, table=table, row=row, column=column)
+    if reported is None:
+        return None
+    sd = planned = None
+    if reported.measurable:
+        sd = known_sd(ledger, row, column)
+        planned = backbone_sd(ledger, row.partition("@")[2], column)
+    return KnownNumber(reported, others_of(ledger, reported), EXACT if deterministic else sd, planned)
 
 
 def nothing_known() -> Others:

@@ -180,10 +180,14 @@ class TableSpec(DeclaredModel):
         """Returns whether a table of runs lists the systems of a recipe; None: no recipe declares them."""
         return self.recipe in (None, recipe) and (self.not_recipe is None or self.not_recipe != recipe)
 
+    @property
+    def by_key(self) -> dict[str, ColumnSpec]:
+        """The columns, and the parts of means that are not shown, by key."""
+        return {column.key: column for column in [*self.columns, *self.parts]}
+
     def column(self, key: str) -> ColumnSpec:
         """Returns one column; an unknown key is an error with near matches."""
-        columns = {column.key: column for column in [*self.columns, *self.parts]}
-        return columns[known_name(key, columns, f"column of table {self.key}")]
+        return self.by_key[known_name(key, self.by_key, f"column of table {self.key}")]
 
     def choice(self, row: RowSpec, column: ColumnSpec) -> RunChoice | None:
         """Returns the runs that fill a cell, None for a cell without runs; its choice overrides its row's.

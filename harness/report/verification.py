@@ -9,7 +9,7 @@ from harness.evidence.draws import OURS, RunPercentile, placed
 from harness.evidence.others import RELATIONS, Others, Relation, ReportedNumber, StudyPool
 from harness.evidence.settling import Plan, Price, counted, plan_for
 from harness.evidence.statistics import KnownSd
-from harness.evidence.verdicts import NOT_SETTLED, Judgement, OthersAnswer, Verdict, by_others
+from harness.evidence.verdicts import NOT_SETTLED, Judgement, OthersAnswer, Verdict, by_others, judge
 from harness.report.cite import Citation, citation_of
 from harness.report.words import (
     ASSUMED,
@@ -73,7 +73,16 @@ def verify(
     deviation for planning seeds if none is known; it does not affect verdicts. A number reported as a mean of
     seeds gets no percentile; a number with a verdict by our runs gets no plan.
     """
-    ours = reported.judged(values, known, in_order) if values else None
+    ours = None
+    if values:
+        ours = judge(
+            values,
+            reported.value,
+            origin=reported.origin,
+            known=known,
+            rounding=reported.rounding,
+            in_order=in_order,
+        )
     independent = others.independent
     answer = by_others(
         independent.as_sources,

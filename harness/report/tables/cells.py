@@ -8,23 +8,13 @@ from typing import Any
 
 from harness.errors import InputError
 from harness.evidence import statistics
-from harness.evidence.others import (
-    ReportedNumber,
-    backbone_sd,
-    known_sd,
-    others_of,
-    reported_number,
-)
+from harness.evidence.others import KnownNumber, known_number
 from harness.evidence.published import PublishedRow
 from harness.evidence.settling import Plan
 from harness.evidence.spec import ColumnSpec, RowSpec, RunChoice, TableSpec
-from harness.evidence.statistics import KnownSd
 from harness.report.tables.evidence import Evidence, SeedScore, in_declared_order, seeds_of
 from harness.report.tables.model import Cell
 from harness.report.verification import Verification, verify
-
-EXACT = KnownSd(0.0, 0)
-"""The standard deviation of a deterministic system."""
 
 
 @dataclass(frozen=True)
@@ -53,23 +43,27 @@ class CellContext:
         return self.column.published or self.column.key
 
     @cached_property
-    def reported(self) -> ReportedNumber | None:
-        """The published number for comparison with evidence, None if no score is reported."""
-        line, published = self.published_row, self.evidence.published
+    def number(self) -> KnownNumber | None:
+        """The published number with what others measured of it, None where no score is reported."""
+        line, evidence = self.published_row, self.evidence
         if line is None or self.spec.published is None or self.column.unit == "plain":
             return None
-        where = {"table": self.spec.published, "row": line.key, "column": self.published_column}
-        return reported_number(published, self.evidence.ledger, **where)
+        return known_number(
+            evidence.published,
+            evidence.ledger,
+            table=self.spec.published,
+            row=line.key,
+            column=self.published_column,
+            deterministic=self.row.deterministic,
+        )
 
-    @cached_property
-    def known(self) -> KnownSd | None:
-        """The known standard deviation of the cell's system without our seeds."""
-        if self.row.deterministic:
-            return EXACT
-        reported = self.reported
-        if reported is None or not reported.measurable:
-            return None
-        return known_sd(self.evidence.ledger, reported.row, reported.column)
+    @property
+    def declared_seeds(self) -> Sequence[int]:
+        """The seeds that the cell's runs declare, in their order; none without runs."""
+        if self.choice is None:
+            return ()
+        declared = self.evidence.seeds.get(self.choice.system, ())
+        return [seed for seed in declared if not self.choice.seeds or seed in self.choice.seeds]
 
     @property
     def no_verdict(self) -> str:
@@ -97,12 +91,13 @@ def build_cell(context: CellContext) -> Cell:
         return _as_reported(cell, _setting(context, context.column.recipe, context.choice))
     statistic = context.spec.statistic(context.row, context.column)
     seeds = seeds_of(context.evidence.scores, context.spec, context.column, context.choice)
+    judging, ready = in_declared_order([] if context.no_verdict else seeds, context.declared_seeds)
     if statistic == "pairs":
         return _as_reported(_with_runs(cell, seeds), float(seeds[0].pairs)) if seeds else cell
     if statistic == "sd":
         full = _with_seeds(context, cell, seeds) if len(seeds) > 1 else cell
         return replace(full, value=full.sd, sd=None)
-    known = _verification(context, seeds)
+    known = _verification(context, judging, ready)
     if known is not None:
         more = known.plan.more if known.plan and known.verdict == "inconclusive" else None
         cell = replace(cell, verdict=known.verdict, evidence=known, more=more)
@@ -156,26 +151,23 @@ def _as_reported(cell: Cell, value: float) -> Cell:
     return replace(cell, value=value, as_reported=same)
 
 
-def _verification(context: CellContext, seeds: Sequence[SeedScore]) -> Verification | None:
-    """Returns the verification of the reported number with our seeds, None if none is reported. If our
-    seeds do not judge it, the verification has only independent results.
+def _verification(context: CellContext, judging: Sequence[SeedScore], ready: int) -> Verification | None:
+    """Returns what is known of the reported number with our seeds, None if none is reported.
+
+    judging, ready: the seeds that judge it, as of `in_declared_order`; where it is not for our seeds to
+    judge, there are none, and what is known is what others measured.
     """
-    reported, choice, evidence = context.reported, context.choice, context.evidence
-    if reported is None:
+    number, choice, evidence = context.number, context.choice, context.evidence
+    if number is None:
         return None
-    declared = evidence.seeds.get(choice.system, ()) if choice else ()
-    if choice is not None and choice.seeds:
-        declared = [seed for seed in declared if seed in choice.seeds]
-    judging, ready = in_declared_order([] if context.no_verdict else seeds, declared)
-    backbone = reported.row.partition("@")[2]
     verification = verify(
-        reported,
-        others_of(evidence.ledger, reported),
+        number.reported,
+        number.others,
         values=[100 * seed.value for seed in judging],
         dev=[100 * seed.dev for seed in judging],
-        known=context.known,
+        known=number.sd,
         in_order=ready,
-        planned=backbone_sd(evidence.ledger, backbone, reported.column) if reported.measurable else None,
+        planned=number.planned,
         price=evidence.prices.get((choice.system, choice.backbone)) if choice else None,
     )
     if context.no_verdict or choice is None:

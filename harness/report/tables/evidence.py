@@ -102,7 +102,8 @@ def seeds_of(
     if choice is None:
         return []
     if column.mean_of:
-        return _mean_scores([seeds_of(scores, spec, spec.column(key), choice) for key in column.mean_of])
+        parts = [spec.by_key[key] for key in column.mean_of]
+        return _mean_scores([seeds_of(scores, spec, part, choice) for part in parts])
     asked = (choice.system, choice.backbone, column.task or "", column.metric, column.setting)
     chosen = [score for score in scores.get(asked, ()) if not choice.seeds or score.run.seed in choice.seeds]
     chosen.sort(key=lambda score: score.run.seed)

@@ -9,7 +9,7 @@ import pytest
 
 from harness.evidence.others import nothing_known
 from harness.report import words
-from harness.report.pages import answers
+from harness.report.pages import first_screen
 from harness.report.pages.answers import Answer
 from harness.report.pages.cells import ShownCell, show_cell
 from harness.report.pages.first_screen import both_answers, conclusion
@@ -143,8 +143,8 @@ def exchanged(texts: Sequence[str], one: str, other: str) -> list[str]:
     [
         (words, "LEVEL_SAYS", ("lower", "higher")),
         (words, "DRAW_SAYS", ("inside", "outside")),
-        (answers, "GROUPS", ("above", "below")),
-        (answers, "GROUPS", ("above", "inside")),
+        (first_screen, "GROUPS", ("above", "below")),
+        (first_screen, "GROUPS", ("above", "inside")),
     ],
 )
 def test_two_words_exchanged_make_a_sentence_that_disagrees_with_its_cell(
