@@ -16,7 +16,7 @@ from pathlib import Path
 
 import methods
 from harness.errors import REASONS, InputError, place_in
-from harness.io.declarations import check_name
+from harness.io.names import check_name
 from harness.paths import FOLDERS, INCLUDE, MODULES, TASK_MODULES
 from harness.tasks import declared
 from methods.registry import METHODS, load_method

@@ -224,9 +224,7 @@ def backbone_sd(ledger: Ledger, backbone: str, column: str) -> statistics.KnownS
 
     It is used only to plan seeds of a system with few runs, never to judge another system's scores.
     """
-    return _largest_sd(
-        [study for study in ledger.studies if study.system.partition("@")[2] == backbone], column
-    )
+    return _largest_sd(ledger.on(backbone), column)
 
 
 def _largest_sd(studies: Iterable[Study], column: str) -> statistics.KnownSd | None:
