@@ -22,6 +22,7 @@ from harness.report.runs import run_details
 from harness.report.tables.build import Evidence
 from harness.report.tables.leaderboard import IN_PAPERS_FORM, PUBLIC, SHOWN, SMALL, notes_of
 from harness.report.tables.model import Table
+from harness.report.weekend import weekend_of
 from harness.stages.identity import code_base, report_roots
 
 
@@ -58,6 +59,7 @@ def report_content(
         problems=tuple(problems),
         leaderboards=LEADERBOARDS,
         documents=DOCUMENTS if DOCUMENTS.is_dir() else None,
+        weekend=weekend_of(tables, list(evidence.published.papers), recipes),
         stamp=stamp_of(evidence.results, REPORTS / "index.html"),
         site=read_declaration(declared(LEADERBOARDS) / "site.yaml", Site),
     )

@@ -15,6 +15,7 @@ from harness.io.declarations import LEADERBOARDS, DeclaredModel, Link
 from harness.report.chart import Chart
 from harness.report.runs import RunDetail
 from harness.report.tables.model import Table
+from harness.report.weekend import Weekend
 
 MAIN = "index.html"
 RUNS = "pages/small.html"
@@ -87,7 +88,7 @@ class Report:
     ablations: those of the plan's systems. notes: what a reader must know before the numbers. problems: what
     is wrong with the scores, nothing if nothing is. leaderboards: folder of the declared claims and audits.
     documents: folder of the documents, next to the README; None where they are not rendered.
-    stamp, site: for the footer.
+    weekend: the main tables as plans for one GPU; None without papers. stamp, site: for the footer.
     """
 
     title: str
@@ -105,6 +106,7 @@ class Report:
     problems: tuple[str, ...] = ()
     leaderboards: Path = LEADERBOARDS
     documents: Path | None = None
+    weekend: Weekend | None = None
     stamp: Stamp = Stamp()
     site: Site = field(default_factory=Site)
 
