@@ -153,8 +153,9 @@ def _pool_json(pool: StudyPool) -> dict[str, Any]:
 def to_text(found: Verification) -> str:
     """Returns the verification as lines for a terminal."""
     reported = found.reported
+    what = f" ({reported.quantity})" if reported.quantity else ""
     lines = [
-        f"{reported.table}  {reported.row}  {reported.column}",
+        f"{reported.table}  {reported.row}  {reported.column}{what}",
         f"reported   {reported.value:.2f} ({_origin_text(reported)}, by {reported.by})",
         f"verdict    {found.verdict}" + (f" ({MANY})" if found.among_many else ""),
         *_answer_text(found),
