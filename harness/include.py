@@ -16,7 +16,7 @@ from pathlib import Path
 
 import methods
 from harness.errors import REASONS, InputError, place_in
-from harness.io.declarations import check_name
+from harness.io.names import check_name
 from harness.paths import FOLDERS, INCLUDE, MODULES, TASK_MODULES
 from harness.tasks import declared
 from methods.registry import METHODS, load_method
@@ -142,7 +142,8 @@ def _add_helpers(folder: Path, *, omit: Iterable[str]) -> None:
 @cache
 def _entry_points(places: tuple[str, ...]) -> list[EntryPoint]:
     """Returns the entry points of the packages in these places, which is `sys.path`."""
-    return [point for group in GROUPS for point in entry_points(group=group)]
+    installed = entry_points()  # reads each package once
+    return [point for group in GROUPS for point in installed.select(group=group)]
 
 
 @cache

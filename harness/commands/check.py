@@ -24,6 +24,7 @@ from harness.evidence.store import read_results
 from harness.io.outputs import check_file
 from harness.paths import FIRST_LOSSES, REPORTS, SCORES, need_checkout, stored_vectors
 from harness.plan.entries import Params, read_params
+from harness.plan.recipes import load_recipes
 from harness.plan.stale import warn_if_stale
 from harness.report.assembly.tables import contributed_results
 from harness.report.formats.markdown import annotation
@@ -91,7 +92,7 @@ def measure(params: Params) -> int:
 
 def check_contributed(findings: Findings) -> None:
     """Validates contributed results."""
-    contributed, refused = contributed_results(read_results(SCORES.glob("*.json")))
+    contributed, refused = contributed_results(read_results(SCORES.glob("*.json")), load_recipes())
     findings.problems += refused
     findings.counts["contributed"] = len(contributed)
     findings.lines.append(f"contributed results: {len(contributed)} valid, {len(refused)} refused")

@@ -6,6 +6,7 @@ Example: `sentbench plan pcl/table2 --seeds 3 --dry-run`
 import argparse
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 from harness.errors import InputError
@@ -14,7 +15,7 @@ from harness.evidence.store import read_result
 from harness.io.records import check_plain
 from harness.paths import PARAMS, SCORES, need_checkout
 from harness.plan.checks import check_runs
-from harness.plan.entries import Params, Run, write_params
+from harness.plan.entries import Params, Run, read_params, write_params
 from harness.plan.estimate import Estimate, cores_here, hours_at_once, packing
 from harness.plan.needs import needs_of
 from harness.plan.recipes import load_recipes
@@ -75,7 +76,7 @@ def execute(arguments: argparse.Namespace) -> None:
         tables=load_specs(),
         arithmetic=arguments.arithmetic,
     )
-    check_runs(params)
+    check_runs(params, checked=written_runs() if arguments.dry_run else ())
     check_plain(SCORES, again="delete it and evaluate the run again")
     print(describe(params, times))
     if power is not None:
@@ -87,6 +88,13 @@ def execute(arguments: argparse.Namespace) -> None:
     else:
         changed = write_params(params)
         print(f"{PARAMS} {'written' if changed else 'is up to date'}; `dvc repro` runs the plan")
+
+
+def written_runs() -> set[str]:
+    """Returns the recipe hashes of the runs in params.yaml, which were checked when it was written."""
+    with suppress(InputError):
+        return {run.recipe_hash() for run in read_params().runs.values()} if PARAMS.is_file() else set()
+    return set()
 
 
 def check_aim(power: float | None, delta: float | None) -> None:

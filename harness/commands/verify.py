@@ -11,6 +11,8 @@ from harness.evidence.settling import counted
 from harness.report.assembly.tables import verifications
 from harness.report.verification import Verification, to_json, to_text
 
+MANY = 3
+"""More rows than this are listed at the end, by the names that choose one of them."""
 ARGUMENTS = {
     "table": {"metavar": "PAPER/TABLE", "help": "as `sentbench list tables` names it"},
     "row": {"metavar": "ROW", "help": "title of a row or how it begins, GROUP TITLE, or its published key"},
@@ -29,6 +31,10 @@ def execute(arguments: argparse.Namespace) -> None:
         print(json.dumps([to_json(verification) for verification in known]))
         return
     print("\n\n".join(f"{sentence_of(verification)}\n{to_text(verification)}" for verification in known))
+    if len(known) > MANY:
+        names = ", ".join(dict.fromkeys(verification.reported.row for verification in known))
+        advice = f"{len(known)} rows begin with {arguments.row!r}; name one, or an encoder by --backbone"
+        print(f"\n{advice}: {names}")
 
 
 def on_backbone(known: list[Verification], name: str) -> list[Verification]:

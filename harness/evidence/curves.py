@@ -10,7 +10,7 @@ from pydantic import Field
 
 from harness.errors import InputError
 from harness.evidence.schema import Dev, Step
-from harness.io.declarations import DeclaredModel, validated
+from harness.io.declarations import DeclaredModel, check_texts, validated
 from harness.io.records import read_object, rounded
 from harness.paths import REPORTS
 
@@ -43,6 +43,7 @@ def read_curve(path: Path, *, again: str) -> list[Evaluation]:
     entries = read_object(path, EVALUATIONS, again=again)[EVALUATIONS]
     if not isinstance(entries, list):
         raise InputError(f"{path}: no evaluations with step and score; {again}")
+    check_texts(entries, where=str(path))
     evaluations = [
         validated(Evaluation, entry, where=f"{path}: evaluation {n}") for n, entry in enumerate(entries)
     ]

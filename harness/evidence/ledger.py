@@ -51,6 +51,17 @@ class Ledger:
             studies.setdefault(self.plain(study.system), []).append(study)
         return studies
 
+    def on(self, backbone: str) -> list[Study]:
+        """Returns the studies of every system on a backbone."""
+        return self._by_backbone.get(backbone, [])
+
+    @cached_property
+    def _by_backbone(self) -> dict[str, list[Study]]:
+        found: dict[str, list[Study]] = {}
+        for study in self.studies:
+            found.setdefault(study.system.partition("@")[2], []).append(study)
+        return found
+
     def plain(self, system: str) -> str:
         """Returns the key of a published row with the first name of its system."""
         name, at, backbone = system.partition("@")

@@ -8,7 +8,7 @@ from typing import Literal
 from harness.evidence import statistics
 from harness.evidence.ledger import Ledger
 from harness.evidence.number_tests import Origin, origin_of
-from harness.evidence.published import Published
+from harness.evidence.published import Published, PublishedTable
 from harness.evidence.studies import COLUMNS, Study, Summary, runs_of
 from harness.evidence.verdicts import Sources
 
@@ -28,7 +28,8 @@ class ReportedNumber:
     """One published number in points.
 
     by: its authors; source: the paper, or the quoted work, in words. seeds: number of averaged runs, picked:
-    number of runs it was chosen from, None if not stated; rounding: half a reported digit.
+    number of runs it was chosen from, None if not stated; rounding: half a reported digit. quantity: the
+    metric, and of a mean the number of its parts, in words.
     system: its row's system and backbone under their first name, shared by tables that quote it. measurable:
     whether a study can have measured the same quantity. False for another metric, or if `Avg` is not the mean
     of the seven sets.
@@ -44,6 +45,7 @@ class ReportedNumber:
     system: str = ""
     picked: int | None = None
     source: str = ""
+    quantity: str = ""
     measurable: bool = True
 
     @property
@@ -170,12 +172,20 @@ def reported_number(
         system=ledger.plain(row),
         picked=line.picked,
         source=published.source(table, line),
+        quantity=quantity_of(declared, column),
         measurable=(
             declared.metric in (COLUMNS.get(column), "mixed")
             and column in COLUMNS
             and (column != "Avg" or len(declared.averages.get("Avg", range(SEVEN))) == SEVEN)
         ),
     )
+
+
+def quantity_of(table: PublishedTable, column: str) -> str:
+    """Returns what a column reports: `spearman, mean of 7`; averages of other sets are other quantities."""
+    parts = table.averages.get(column, ())
+    words = ["" if table.metric == "mixed" else table.metric, f"mean of {len(parts)}" if parts else ""]
+    return ", ".join(filter(None, words))
 
 
 def others_of(ledger: Ledger, reported: ReportedNumber) -> Others:
@@ -250,9 +260,7 @@ def backbone_sd(ledger: Ledger, backbone: str, column: str) -> statistics.KnownS
 
     It is used only to plan seeds of a system with few runs, never to judge another system's scores.
     """
-    return _largest_sd(
-        [study for study in ledger.studies if study.system.partition("@")[2] == backbone], column
-    )
+    return _largest_sd(ledger.on(backbone), column)
 
 
 def _largest_sd(studies: Iterable[Study], column: str) -> statistics.KnownSd | None:

@@ -242,8 +242,11 @@ class Published:
 
     def row(self, table: str, key: str) -> PublishedRow:
         """Returns one row of one table; an unknown key is an error with near matches."""
-        rows = {row.key: row for row in self.table(table).rows}
-        return rows[known_name(key, rows, f"published row of {table}")]
+        rows = self.table(table).rows
+        for row in rows:
+            if row.key == key:
+                return row
+        raise unknown_name(key, [row.key for row in rows], f"published row of {table}")
 
     def source(self, table: str, row: PublishedRow) -> str:
         """Returns the description of the paper that reports a row of a table, or of the quoted work."""
@@ -255,12 +258,18 @@ class Published:
 
 def known_name(name: str, known: Iterable[str], kind: str) -> str:
     """Returns `name` if it is known; otherwise InputError with near matches."""
-    names = sorted(known)
+    names = list(known)
     if name not in names:
-        raise InputError(
-            f"unknown {kind} {name!r}, expected one of {len(names)} known{near_matches(name, names)}"
-        )
+        raise unknown_name(name, names, kind)
     return name
+
+
+def unknown_name(name: str, known: Iterable[str], kind: str) -> InputError:
+    """Returns the error that `name` is not known, with near matches."""
+    names = sorted(known)
+    return InputError(
+        f"unknown {kind} {name!r}, expected one of {len(names)} known{near_matches(name, names)}"
+    )
 
 
 def load_published(folder: Path = PUBLISHED) -> Published:

@@ -11,7 +11,8 @@ from pydantic import AfterValidator, Field, model_validator
 
 from harness.errors import InputError
 from harness.evidence.published import Published, known_name
-from harness.io.declarations import DeclaredModel, Name, TableKey, check_name, read_declaration
+from harness.io.declarations import DeclaredModel, Name, TableKey, read_declaration
+from harness.io.names import check_name
 from harness.paths import TABLES, declarations_of, declared
 
 Statistic = Literal["mean", "sd", "best-by-dev", "pairs"]
@@ -231,6 +232,20 @@ def load_specs(folder: Path = TABLES) -> dict[str, TableSpec]:
             raise InputError(f"{path}: table {spec.key!r} is declared twice; rename one")
         specs[spec.key] = spec
     return specs
+
+
+def load_spec(key: str, folder: Path = TABLES) -> TableSpec:
+    """Returns one table spec, which is read alone if its file has the name of its key, with - for /.
+
+    Errors: InputError for an unknown table, with near matches.
+    """
+    for path in declarations_of(declared(folder)):
+        if path.stem == key.replace("/", "-"):
+            spec = read_declaration(path, TableSpec)
+            if spec.key == key:
+                return spec
+    specs = load_specs(folder)
+    return specs[known_name(key, specs, "table")]
 
 
 def check_spec(

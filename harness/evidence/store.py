@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from harness.errors import InputError
 from harness.evidence.schema import SCHEMA, ResultFile, RunRecord, ScoreRecord
-from harness.io.declarations import validated
+from harness.io.declarations import check_texts, validated
 from harness.io.files import write_record
 from harness.io.records import read_object, rounded
 
@@ -37,6 +37,7 @@ def read_result(path: Path) -> ResultFile:
     if raw.get("schema") != SCHEMA:
         shown = json.dumps(raw.get("schema"))[:80]
         raise InputError(f"{path}: result schema {shown}, expected {SCHEMA}; {again}")
+    check_texts(raw, where=str(path))
     return validated(ResultFile, raw, where=str(path))
 
 

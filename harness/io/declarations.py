@@ -5,55 +5,19 @@ a link runs no script.
 """
 
 import json
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from harness.errors import CONTROL, InputError
+from harness.io.names import check_link, check_name, check_relative_path, check_table_key
 from harness.io.yaml_files import read_yaml
 
 LEADERBOARDS = Path(__file__).resolve().parents[2] / "leaderboards"
 """The folder of published numbers, table specs and templates of this checkout."""
-
-LONGEST_NAME = 160
-"""Most characters of a name: file systems allow 255 bytes, and stages append suffixes."""
-
-
-def check_name(name: str) -> str:
-    """Returns the name if it may be part of a path; ValueError otherwise."""
-    if not re.fullmatch(r"[a-z0-9][a-z0-9_-]*", name) or len(name) > LONGEST_NAME:
-        raise ValueError(
-            f"expected a name of lower-case letters, digits, - and _, at most {LONGEST_NAME} characters long"
-        )
-    return name
-
-
-def check_table_key(key: str) -> str:
-    """Returns the key of a table, `paper/table2` or a single name; ValueError otherwise."""
-    if key.count("/") > 1:
-        raise ValueError("expected one name, or two with / between them")
-    for part in key.split("/"):
-        check_name(part)
-    return key
-
-
-def check_relative_path(path: str) -> str:
-    """Returns a path that stays below its folder; ValueError for any other."""
-    if not path or PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts or "\0" in path:
-        raise ValueError("expected a relative path without ..")
-    return path
-
-
-def check_link(address: str) -> str:
-    """Returns a web address that is safe in a page; ValueError for any other scheme or form."""
-    if not re.fullmatch(r"https://[\w.-]+(:\d+)?(/[\w./~%#?&=+,;:@!()-]*)?", address, flags=re.ASCII):
-        raise ValueError("expected an address that begins with https:// and has no quotes or spaces")
-    return address
-
 
 Name = Annotated[str, AfterValidator(check_name)]
 TableKey = Annotated[str, AfterValidator(check_table_key)]
@@ -77,7 +41,7 @@ def folder_in(*rooms: str) -> AfterValidator:
 class DeclaredModel(BaseModel):
     """A value of a declaration: immutable, with strict types, without unknown keys and nan."""
 
-    model_config = ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
 
 Declared = TypeVar("Declared", bound=BaseModel)
@@ -110,8 +74,10 @@ def read_record(path: Path, kind: type[Declared]) -> Declared:
 
 
 def validated(kind: type[Declared], raw: Any, *, where: str) -> Declared:
-    """Returns `raw` as a value of `kind`; InputError in one line that begins with `where`."""
-    check_texts(raw, where=where)
+    """Returns `raw` as a value of `kind`; InputError in one line that begins with `where`.
+
+    `read_yaml` has checked the texts of a YAML file; for other content call `check_texts` first.
+    """
     with one_line(where):
         return kind.model_validate(raw)
 

@@ -4,10 +4,12 @@ It refuses nesting that crashes the parser, aliases that expand without end, key
 characters that change what a terminal or a page shows.
 """
 
+from collections.abc import Hashable
 from pathlib import Path
 from typing import Any
 
 import yaml
+from yaml.constructor import ConstructorError
 
 from harness.errors import CONTROL, InputError
 
@@ -15,8 +17,13 @@ MOST_VALUES, DEEPEST, LONGEST_INTEGER = 1_000_000, 100, 25
 """Limits of a YAML file: values with aliases expanded, levels of nesting, characters of an integer."""
 SAFE_BOUND = 10_000
 """Levels of nesting that libyaml reads safely; it crashes beyond about twice as many."""
-OPEN = (0, 0)
-"""Placeholder for the size of an unfinished collection."""
+_Read = tuple[Any, int, int]
+"""A value, how many values it holds with itself, and the levels of its nesting."""
+OPEN: _Read = (None, 0, 0)
+"""Placeholder for an unfinished collection."""
+TEXT, LIST, MAPPING = (f"tag:yaml.org,2002:{kind}" for kind in ("str", "seq", "map"))
+KEYS = ("tag:yaml.org,2002:merge", "tag:yaml.org,2002:value")
+"""`<<` and `=`, which are no values: YAML's own reader makes a collection that has them, or refuses it."""
 
 
 class _Fault(Exception):
@@ -41,10 +48,9 @@ def read_yaml(path: Path) -> Any:
         raise InputError(_not_yaml(path, error)) from None
     try:
         node = loader.get_single_node()
-        if node is None:
-            return None
-        _measure(node, {})
-        return loader.construct_document(node)
+        if node is None or node.tag in KEYS:
+            return None if node is None else loader.construct_document(node)
+        return _Reader(loader).read(node)[0]
     except _Fault as fault:
         wrong, words = fault.args
         raise InputError(f"{path}: line {wrong.start_mark.line + 1}: {words}") from None
@@ -69,29 +75,53 @@ def _check_depth(text: str) -> None:
             raise ValueError(f"more than {DEEPEST} levels of nesting")
 
 
-def _measure(node: yaml.Node, known: dict[int, tuple[int, int]]) -> tuple[int, int]:
-    """Returns the values and levels of a node with aliases expanded. known: values and levels of earlier
-    collections, by node; an alias repeats the node of its anchor. Errors: _Fault for the first refused
-    node.
-    """
-    if isinstance(node, yaml.ScalarNode):
-        _check_scalar(node)
-        return 1, 1
-    if id(node) not in known:
-        known[id(node)] = OPEN
+class _Reader:
+    """Turns the nodes of one file into values and counts them in one pass; a collection is read once."""
+
+    def __init__(self, loader: yaml.CSafeLoader) -> None:
+        """loader: constructs what is no plain text, list or mapping: numbers, dates, `<<`."""
+        self.loader = loader
+        self.known: dict[int, _Read] = {}
+        """What each collection became, by its node; an alias repeats the node of its anchor."""
+
+    def read(self, node: yaml.Node) -> _Read:
+        """Returns the value of a node with its values and levels, aliases expanded.
+
+        Errors: _Fault for the first refused node; yaml.YAMLError for a value that is not YAML's.
+        """
+        if isinstance(node, yaml.ScalarNode):
+            _check_scalar(node)
+            if node.tag in KEYS:
+                return None, 1, 1
+            return node.value if node.tag == TEXT else self.loader.construct_object(node, deep=True), 1, 1
+        if id(node) not in self.known:
+            self.known[id(node)] = OPEN
+            self.known[id(node)] = self._collection(node)
+        if self.known[id(node)] is OPEN:
+            raise _Fault(node, "an alias is inside its own anchor")
+        return self.known[id(node)]
+
+    def _collection(self, node: yaml.Node) -> _Read:
         children = node.value
         if isinstance(node, yaml.MappingNode):
             _check_keys(node)
             children = [child for pair in node.value for child in pair]
-        below = [_measure(child, known) for child in children]
-        values = 1 + sum(count for count, _ in below)
-        levels = 1 + max((deep for _, deep in below), default=0)
+        below = [self.read(child) for child in children]
+        values = 1 + sum(count for _, count, _ in below)
+        levels = 1 + max((deep for _, _, deep in below), default=0)
         if values > MOST_VALUES or levels > DEEPEST:
             raise _Fault(node, f"more than {MOST_VALUES:,} values or {DEEPEST} levels with aliases expanded")
-        known[id(node)] = values, levels
-    if known[id(node)] == OPEN:
-        raise _Fault(node, "an alias is inside its own anchor")
-    return known[id(node)]
+        plain = MAPPING if isinstance(node, yaml.MappingNode) else LIST
+        if node.tag != plain or any(child.tag in KEYS for child in children):
+            return self.loader.construct_object(node, deep=True), values, levels
+        if plain == LIST:
+            return [value for value, _, _ in below], values, levels
+        mapping = {}
+        for (key, _), (name, _, _), (value, _, _) in zip(node.value, below[::2], below[1::2], strict=True):
+            if not isinstance(name, Hashable):
+                raise ConstructorError(None, None, "found unhashable key", key.start_mark)
+            mapping[name] = value
+        return mapping, values, levels
 
 
 def _check_scalar(node: yaml.ScalarNode) -> None:

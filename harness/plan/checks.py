@@ -1,5 +1,6 @@
 """Checks of a plan that find errors of later stages early, from declarations."""
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,13 @@ KINDS = {"encoder": "an encoder, `run` or `backbone`", "teacher": "a teacher's v
 """Kind of a parent -> its description, with the keys of a recipe that name it."""
 
 
-def check_runs(params: Params) -> None:
-    """Checks every system once, and the providers of all data. Errors: InputError with the run, for a
-    setting, task, parent, corpus or backbone that its training or evaluation would refuse; for a teacher
-    without a stated pooling; for a source without any of the plan's providers.
+def check_runs(params: Params, *, checked: Collection[str] = ()) -> None:
+    """Checks every system once, and the providers of all data. checked: recipe hashes of runs that were
+    checked before, so that torch is not loaded for these. Errors: InputError with the run, for a setting,
+    task, parent, corpus or backbone that its training or evaluation would refuse; for a teacher without a
+    stated pooling; for a source without any of the plan's providers.
     """
-    seen: set[str] = set()
+    seen = set(checked)
     for run in params.runs.values():
         if run.recipe_hash() not in seen:
             seen.add(run.recipe_hash())

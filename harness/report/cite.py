@@ -28,7 +28,9 @@ class Citation:
 
     def lines(self) -> list[str]:
         """Returns the citation as the last two lines of `sentbench verify`."""
-        reach = f" ({self.interval.low:.2f} to {self.interval.high:.2f})" if self.interval else ""
+        reach = (
+            f" (95 % interval {self.interval.low:.2f} to {self.interval.high:.2f})" if self.interval else ""
+        )
         return [f"cite       {self.value:.2f}{reach}, {self.how}", f"from       {self.origin}"]
 
 

@@ -162,8 +162,9 @@ def _pool_json(pool: StudyPool) -> dict[str, Any]:
 def to_text(verification: Verification) -> str:
     """Returns the verification as lines for a terminal."""
     reported = verification.reported
+    what = f" ({reported.quantity})" if reported.quantity else ""
     lines = [
-        f"{reported.table}  {reported.row}  {reported.column}",
+        f"{reported.table}  {reported.row}  {reported.column}{what}",
         f"reported   {reported.value:.2f} ({_origin_text(reported)}, by {reported.by})",
         f"verdict    {verification.verdict}" + (f" ({MANY})" if verification.among_many else ""),
         *_answer_text(verification),

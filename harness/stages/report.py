@@ -12,6 +12,7 @@ from harness.io.outputs import check_folder, new_outputs
 from harness.io.records import check_plain, read_object
 from harness.paths import ARTEFACTS, REPORTS, RUN_RECORD, SCORES
 from harness.plan.entries import Params
+from harness.plan.recipes import load_recipes
 from harness.report.assembly.content import report_content
 from harness.report.assembly.tables import build_tables, contributed_results, evidence_of
 from harness.report.formats.summary import metrics_files, text_files
@@ -47,11 +48,12 @@ def report(params: Params, *, strict: bool) -> int:
         if layout is not None:
             check_folder(path, layout)
     problems = score_problems(results, list(params.runs), present_identities(params))
-    contributed, refused = contributed_results(planned)
+    recipes = load_recipes()
+    contributed, refused = contributed_results(planned, recipes)
     problems += refused
-    evidence = evidence_of(planned, params)
-    tables = build_tables(evidence)
-    content = report_content(params, evidence, tables, problems, contributed)
+    evidence = evidence_of(planned, params, recipes=recipes)
+    tables = build_tables(evidence, recipes)
+    content = report_content(params, recipes, evidence, tables, problems, contributed)
     texts = text_files(tables, problems, notes=content.notes)
     write_report({**texts, **metrics_files(planned), **render_pages(content)})
     missing = {table.key: missing_cells(table) for table in tables_of_plan(params.plan, tables)}

@@ -7,7 +7,8 @@
   const { root } = form.dataset;
   const field = document.getElementById("search-text");
   const hits = document.getElementById("search-hits");
-  const has = (text) => { const low = text.toLowerCase(); return (word) => low.includes(word); };
+  const plain = (text) => text.toLowerCase().replaceAll("\u2212", "-");  // a minus sign is typed as a hyphen
+  const has = (text) => { const low = plain(text); return (word) => low.includes(word); };
   let found = null;
   /* of a table: itself; a row of which every word is known; a number, where other words name its column or value */
   const inTable = (table, words) => {
@@ -28,7 +29,7 @@
   };
   const find = () => {
     if (!found) return;
-    const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const words = plain(field.value).split(/\s+/).filter(Boolean);
     const all = words.length ? [
       ...found.places.filter(([kind, name]) => words.every(has(`${kind} ${name}`))),
       ...found.tables.flatMap((table) => inTable(table, words)),

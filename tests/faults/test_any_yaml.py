@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from harness.errors import InputError
-from harness.io.declarations import check_name, check_relative_path, check_table_key, folder_in
+from harness.io.declarations import folder_in
+from harness.io.names import check_name, check_relative_path, check_table_key
 from harness.io.yaml_files import read_yaml
 from tests.support.yaml_files import dump_yaml
 

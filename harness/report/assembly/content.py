@@ -14,7 +14,7 @@ from harness.io.declarations import read_declaration
 from harness.paths import CURVES, LEADERBOARDS, REPORTS, declared
 from harness.plan.entries import Params
 from harness.plan.names import changes_of, is_full_scale, recipes_of
-from harness.plan.recipes import load_recipes
+from harness.plan.recipes import Recipe
 from harness.report.pages.content import Ablation, Report, Site, Stamp
 from harness.report.pages.documents import DOCUMENTS
 from harness.report.pages.paper import papers_of
@@ -22,11 +22,13 @@ from harness.report.runs import run_details
 from harness.report.tables.build import Evidence
 from harness.report.tables.leaderboard import IN_PAPERS_FORM, PUBLIC, SHOWN, SMALL, notes_of
 from harness.report.tables.model import Table
+from harness.report.weekend import weekend_of
 from harness.stages.identity import code_base, report_roots
 
 
 def report_content(
     params: Params,
+    recipes: Mapping[str, Recipe],
     evidence: Evidence,
     tables: Mapping[str, Table],
     problems: Sequence[str],
@@ -34,7 +36,6 @@ def report_content(
 ) -> Report:
     """Returns the content of the pages."""
     runs = run_details(evidence.results, curves=CURVES)
-    recipes = load_recipes()
     declaring = recipes_of((run.run.id for run in evidence.results), recipes).values()
     small_scale = not all(is_full_scale(recipes[name]) for name in declaring)
     return Report(
@@ -58,6 +59,7 @@ def report_content(
         problems=tuple(problems),
         leaderboards=LEADERBOARDS,
         documents=DOCUMENTS if DOCUMENTS.is_dir() else None,
+        weekend=weekend_of(tables, list(evidence.published.papers), recipes),
         stamp=stamp_of(evidence.results, REPORTS / "index.html"),
         site=read_declaration(declared(LEADERBOARDS) / "site.yaml", Site),
     )

@@ -6,9 +6,9 @@ from harness.errors import InputError
 from harness.evidence.contributed import Contributed, check_contributed
 from harness.evidence.ledger import load_ledger
 from harness.evidence.number_tests import LOOKS
-from harness.evidence.published import Published, known_name, load_published
+from harness.evidence.published import Published, load_published
 from harness.evidence.schema import ResultFile
-from harness.evidence.spec import RunChoice, TableSpec, check_spec, load_specs, system_label
+from harness.evidence.spec import RunChoice, TableSpec, check_spec, load_spec, load_specs, system_label
 from harness.evidence.store import read_results
 from harness.evidence.verdicts import FAILED
 from harness.paths import CONTRIBUTED, LEADERBOARDS, SCORES, declared
@@ -59,32 +59,36 @@ def evidence_of(
     )
 
 
-def contributed_results(ours: Collection[ResultFile]) -> tuple[list[Contributed], list[str]]:
+def contributed_results(
+    ours: Collection[ResultFile], recipes: Recipes
+) -> tuple[list[Contributed], list[str]]:
     """Returns the contributed results, and one line for each refused one. ours: our results, of which a
     contributed result may not be a copy.
     """
     if not CONTRIBUTED.is_dir():
         return [], []
-    return check_contributed(CONTRIBUTED, ours=ours, declared=KnownRuns(load_recipes()).record)
+    return check_contributed(CONTRIBUTED, ours=ours, declared=KnownRuns(recipes).record)
 
 
-def checked_specs(published: Published, recipes: Recipes) -> dict[str, TableSpec]:
-    """Returns every declared table by key. Errors: InputError if a table names an unknown system, row or
-    column."""
+def checked_specs(
+    published: Published, recipes: Recipes, specs: Mapping[str, TableSpec] | None = None
+) -> dict[str, TableSpec]:
+    """Returns table specs by key, by default every declared one. Errors: InputError if a table names an
+    unknown system, row or column."""
     from harness.tasks.registry import TASKS
 
-    specs = load_specs()
+    found = dict(load_specs() if specs is None else specs)
     backbones = {key: system.backbones for key, system in declared_systems(recipes).items()}
-    for spec in specs.values():
+    for spec in found.values():
         check_spec(spec, published, tasks=list(TASKS), systems=backbones)
-    return specs
+    return found
 
 
-def build_tables(evidence: Evidence) -> dict[str, Table]:
+def build_tables(evidence: Evidence, recipes: Recipes) -> dict[str, Table]:
     """Returns every declared table by key, the small leaderboard first; tables of runs only if filled. The
     small leaderboard is also included if its planned runs have no score.
     """
-    specs = checked_specs(evidence.published, load_recipes())
+    specs = checked_specs(evidence.published, recipes)
     ordered = sorted(specs.values(), key=lambda spec: (spec.key != SMALL, spec.key))
     tables = control({spec.key: build_table(spec, evidence) for spec in ordered})
     return {
@@ -94,34 +98,53 @@ def build_tables(evidence: Evidence) -> dict[str, Table]:
     }
 
 
-def build_one_table(key: str, row: str = "") -> Table:
-    """Returns one declared table with all scores on record and the verdicts of its page. row: only the rows
-    of this name, if their verdicts do not depend on other rows. Errors: InputError for an unknown table.
+def build_one_table(key: str, row: str = "", column: str = "") -> Table:
+    """Returns one declared table with all scores on record and the verdicts of its page. row, column: only
+    the rows and the column of this name, if their verdicts do not depend on others. Errors: InputError for an
+    unknown table.
     """
     published, recipes = load_published(), load_recipes()
-    specs = checked_specs(published, recipes)
-    wanted = page_of(known_name(key, specs, "table"))
-    page = {name: spec for name, spec in specs.items() if page_of(name) == wanted}
-    systems = {choice.system for spec in page.values() for choice in spec.choices()}
-    tasks = {task for spec in page.values() for task in spec.tasks()}
-    of_runs = specs[key].rows_from == "runs"
-    results = read_results(
-        SCORES.glob("*.json"),
-        kept=lambda run, score: score.task in tasks and (of_runs or run.id in systems),
-    )
-    priced = None if of_runs else systems
-    evidence = evidence_of(results, priced=priced, published=published, recipes=recipes)
-    table = build_table(with_rows(specs[key], row), evidence)
+    spec = checked_specs(published, recipes, {key: load_spec(key)})[key]
+    part = narrowed_to(spec, row, column)
+    table = build_table(part, _evidence_for([part], published, recipes))
     if not any(cell.verdict in FAILED for _, _, cell in table.cells()):
         return table  # the page's false-discovery control cannot change a verdict
+    page = {
+        name: spec
+        for name, spec in checked_specs(published, recipes).items()
+        if page_of(name) == page_of(key)
+    }
+    evidence = _evidence_for(page.values(), published, recipes)
     return control({name: build_table(spec, evidence) for name, spec in page.items()})[key]
 
 
-def with_rows(spec: TableSpec, name: str) -> TableSpec:
-    """Returns a spec with only its rows of a name; with all rows if it has no row of that name."""
+def _evidence_for(specs: Collection[TableSpec], published: Published, recipes: Recipes) -> Evidence:
+    """Returns the evidence that tables show: only the scores of their tasks, of their systems unless a table
+    lists all runs, and the prices of their systems."""
+    systems = {choice.system for spec in specs for choice in spec.choices()}
+    tasks = {task for spec in specs for task in spec.tasks()}
+    if any(spec.rows_from == "runs" for spec in specs):
+        results = read_results(SCORES.glob("*.json"), kept=lambda run, score: score.task in tasks)
+        return evidence_of(results, published=published, recipes=recipes)
+    paths = (path for path in SCORES.glob("*.json") if path.name.partition("__")[0] in systems)
+    results = read_results(paths, kept=lambda run, score: score.task in tasks and run.id in systems)
+    return evidence_of(results, priced=systems, published=published, recipes=recipes)
+
+
+def narrowed_to(spec: TableSpec, row: str, column: str) -> TableSpec:
+    """Returns a spec with only its rows and its column of these names; with all where it has none.
+
+    The other columns remain as parts, which feed the means.
+    """
     rows = [names_of(row.published or row.title, row.title, row.group) for row in spec.rows]
-    matches = matching(name, rows)
-    return spec.model_copy(update={"rows": [spec.rows[index] for index in matches]}) if matches else spec
+    matches = matching(row, rows) or range(len(rows))
+    wanted = column.lower()
+    named = [each for each in spec.columns if wanted and wanted in (each.key.lower(), each.title.lower())]
+    columns = named[:1] or spec.columns
+    parts = [*spec.parts, *(each for each in spec.columns if each not in columns)]
+    order = spec.order_by if spec.order_by in [each.key for each in columns] else ""
+    chosen = [spec.rows[index] for index in matches]
+    return spec.model_copy(update={"rows": chosen, "columns": columns, "parts": parts, "order_by": order})
 
 
 def verifications(table: str, row: str, column: str) -> list[Verification]:
@@ -129,7 +152,7 @@ def verifications(table: str, row: str, column: str) -> list[Verification]:
 
     Errors: InputError for an unknown table, row or column, or a cell without a reported score.
     """
-    cells = find_cells(build_one_table(table, row), row, column)
+    cells = find_cells(build_one_table(table, row, column), row, column)
     known = [cell.evidence for _, cell in cells if cell.evidence is not None]
     if not known:
         raise InputError(f"{table} has no reported score in column {column} of {row!r}")

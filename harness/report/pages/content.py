@@ -15,6 +15,7 @@ from harness.io.declarations import LEADERBOARDS, DeclaredModel, Link
 from harness.report.chart import Chart
 from harness.report.runs import RunDetail
 from harness.report.tables.model import Table
+from harness.report.weekend import Weekend
 
 MAIN = "index.html"
 RUNS = "pages/small.html"
@@ -86,7 +87,7 @@ class Report:
     contributed: contributed results, which are in no table. ablations: of the plan's systems. notes:
     information for the reader before the numbers. problems: of the scores. leaderboards: folder of the
     declared claims and audits. documents: folder of the documents, next to the README; None if they are not
-    rendered.
+    rendered. weekend: the main tables as plans for one GPU; None without papers.
     stamp, site: for the footer.
     """
 
@@ -105,6 +106,7 @@ class Report:
     problems: tuple[str, ...] = ()
     leaderboards: Path = LEADERBOARDS
     documents: Path | None = None
+    weekend: Weekend | None = None
     stamp: Stamp = Stamp()
     site: Site = field(default_factory=Site)
 

@@ -4,6 +4,7 @@ import posixpath
 import re
 from collections.abc import Mapping
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -67,10 +68,16 @@ def to_html(text: str, path: Path, known: Mapping[str, str]) -> Markup:
         for part in token.children or ():
             _lead(part, path.parent, known)
     html = parser.renderer.render(tokens, parser.options, {})
-    box = '<div class="scroller" tabindex="0" role="region" aria-label="Table">'
-    html = html.replace("<table", f"{box}<table").replace("</table>", "</table></div>")
+    number = count(1)
+    html = re.sub("<table", lambda match: _box(next(number)) + match[0], html)
+    html = html.replace("</table>", "</table></div>")
     html = html.replace("\n\n", "\n&#10;")  # pages have no blank lines except in code
     return Markup(html.replace("<pre>", '<pre tabindex="0">').replace("<th>", '<th scope="col">'))
+
+
+def _box(number: int) -> str:
+    """Returns the start of the box in which a table scrolls; its name differs from that of all others."""
+    return f'<div class="scroller" tabindex="0" role="region" aria-label="Table {number}">'
 
 
 def _lead(part: Token, folder: Path, known: Mapping[str, str]) -> None:

@@ -1,6 +1,9 @@
 """`sentbench plan`: every table and figure, near matches, finished runs, and a dry run without writes."""
 
 import json
+import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -106,3 +109,25 @@ def test_gpu_hours_are_for_the_gpu_that_is_named(
         hours() == hours("--gpu", "a100") == pytest.approx(82.58 / 19.5 * hours("--gpu", "rtx4090"), rel=0.02)
     )
     assert "expected one of a100, h100, rtx4090" in refused("plan", "pcl/table3", "--gpu", "k80", "--dry-run")
+
+
+def test_a_dry_run_checks_what_params_yaml_does_not_have(
+    checkout: Path, printed: Callable[..., str], refused: Callable[..., str]
+) -> None:
+    """A run that was written is not checked again, which would load torch; a changed recipe is refused."""
+    printed("plan", "baselines/simcse", "--seeds", "1")
+    words = ("plan", "baselines/simcse", "--seeds", "1", "--dry-run")
+    shown = "import sys; from harness.cli import main; main(sys.argv[1:]); print('torch' in sys.modules)"
+
+    def loads_torch() -> str:
+        done = subprocess.run(
+            [sys.executable, "-c", shown, *words], capture_output=True, text=True, check=True
+        )
+        return done.stdout.splitlines()[-1]
+
+    assert loads_torch() == "False"
+    (checkout / "recipes").unlink()
+    shutil.copytree(ROOT / "recipes", checkout / "recipes")
+    for path in (checkout / "recipes").glob("*.yaml"):
+        path.write_text(path.read_text().replace("temperature: 0.05", "temperature: -0.05"))
+    assert "config.temperature" in refused(*words) or "temperature is -0.05" in refused(*words)

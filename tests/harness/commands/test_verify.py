@@ -12,7 +12,7 @@ def test_simcse_has_both_answers_by_others_in_every_row_of_this_name(printed: Ca
     first, *others = printed("verify", "pcl/table2", "SimCSE", "Avg").split("\n\n")
     assert len(others) == 2  # RoBERTa-base and RoBERTa-large
     for part in (
-        "pcl/table2  simcse@bert-base-uncased  Avg",
+        "pcl/table2  simcse@bert-base-uncased  Avg (spearman, mean of 7)",
         "verdict    independent runs agree within run-to-run variation",
         "level      the mean of independent sources is 1.10 lower",
         "draw       inside what single runs give; 5 of 61 single runs are above it, and it is above 99 %",
@@ -88,3 +88,18 @@ def test_the_first_line_is_a_sentence_on_who_measured_it(
 )
 def test_a_wrong_name_is_one_line(words: list[str], fault: str, refused: Callable[..., str]) -> None:
     assert fault in refused("verify", *words)
+
+
+def test_an_average_of_transfer_tasks_is_told_from_one_of_similarities(printed: Callable[..., str]) -> None:
+    """PCL's table 4 has accuracies of seven tasks, its table 2 correlations of seven test sets."""
+    words = ("SimCSE", "Avg", "--backbone", "bert-base-uncased")
+    assert "  Avg (accuracy, mean of 7)\n" in printed("verify", "pcl/table4", *words)
+    assert "  Avg (spearman, mean of 7)\n" in printed("verify", "pcl/table2", *words)
+
+
+def test_many_rows_of_one_name_end_with_the_names_that_choose_one(printed: Callable[..., str]) -> None:
+    last = printed("verify", "pcl/table2", "PCL", "Avg").strip().splitlines()[-1]
+    assert last.startswith("8 rows begin with 'PCL'; name one, or an encoder by --backbone: ")
+    for row in ("pcl@bert-base-uncased", "pcl/single-run@roberta-large"):
+        assert row in last
+        assert "begin with" not in printed("verify", "pcl/table2", row, "Avg")

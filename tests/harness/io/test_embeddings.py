@@ -143,7 +143,8 @@ def test_a_file_without_vectors_is_refused(kind: str, tmp_path: Path) -> None:
         path.mkdir()
     else:
         path.write_text({"empty": "", "text": "sentence1\tsentence2"}[kind])
-    with pytest.raises(InputError, match=f"{path}: (not vectors|no stored vectors).*evaluate the model again"):
+    fault = f"{path}: (not vectors|no stored vectors).*evaluate the model again"
+    with pytest.raises(InputError, match=fault):
         EmbeddingStore.load(path)
 
 

@@ -8,7 +8,7 @@ import pytest
 from harness.data.sources import ProviderName
 from harness.errors import InputError
 from harness.evidence.spec import TableSpec
-from harness.io.declarations import check_name
+from harness.io.names import check_name
 from harness.plan.checks import check_runs
 from harness.plan.names import MARK, ablation_systems, changes_of, select
 from harness.plan.recipes import Recipe, System, declared_systems, load_recipes, merge

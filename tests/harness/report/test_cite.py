@@ -47,7 +47,7 @@ def test_our_mean_is_cited_after_the_first_look_unless_the_number_replicates() -
 def test_the_last_two_lines_of_a_verification_are_the_citation_and_its_origin() -> None:
     ours, reported = (verified(number, ours=FIVE) for number in (77.5, 75.2))
     assert to_text(ours).splitlines()[-2:] == [
-        "cite       75.20 (74.81 to 75.59), mean of 5 runs of this project",
+        "cite       75.20 (95 % interval 74.81 to 75.59), mean of 5 runs of this project",
         "from       this project; the report names its runs",
     ]
     assert to_text(reported).splitlines()[-2:] == [

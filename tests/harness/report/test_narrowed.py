@@ -1,0 +1,28 @@
+"""One number is computed alone, and is what the whole table has there."""
+
+from pathlib import Path
+
+import pytest
+
+from harness.report.assembly.tables import build_one_table
+from harness.report.tables.model import find_cells
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.mark.parametrize(
+    ("table", "row", "column"),
+    [("pcl/table2", "SimCSE", "Avg"), ("una/table1", "BERT-base UNA", "STS-B"), ("small", "glove", "STSB")],
+)
+def test_a_number_computed_alone_is_that_of_its_table(
+    monkeypatch: pytest.MonkeyPatch, table: str, row: str, column: str
+) -> None:
+    """Of a mean the parts still feed it; of a table of runs, and by a shown title, all columns are built."""
+    monkeypatch.chdir(ROOT)
+    alone, whole = (build_one_table(table, *names) for names in ((row, column), ()))
+    assert len(whole.columns) > 1
+    found = [[cell for _, cell in find_cells(one, row, column)] for one in (alone, whole)]
+    assert found[0]
+    for one, other in zip(*found, strict=True):
+        assert one.evidence == other.evidence
+        assert (one.value, one.published, one.verdict) == (other.value, other.published, other.verdict)
