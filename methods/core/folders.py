@@ -75,6 +75,9 @@ def load_tokenizer(folder: Path) -> Any:
         names for names in TOKENIZER_FILES if all((folder / name).is_file() for name in names.split(" and "))
     ]
     if not present:
+        pieces = next(iter(sorted(folder.glob("*.model"))), None)
+        if pieces is not None:  # sentencepiece, which transformers reads where its package is installed
+            raise OtherWay(f"{folder}: has {pieces.name} and no tokenizer.json")
         raise InputError(
             f"{folder}: no tokenizer.json, expected the tokenizer next to the model "
             f"({', or '.join(TOKENIZER_FILES)}); add it"
