@@ -67,7 +67,7 @@ def load_tokenizer(folder: Path) -> Any:
     A tokenizer without a padding token pads with another token: padding is masked, so no vector depends on
     it.
     Errors: InputError if the folder has none of TOKENIZER_FILES, a word is repeated, or no token can be used
-    as padding.
+    as padding; OtherWay if it has a model of sentencepiece alone.
     """
     from transformers import AddedToken
 
@@ -89,8 +89,9 @@ def load_tokenizer(folder: Path) -> Any:
     tokenizer = as_in_file(read_tokenizer(folder, **mask), folder)
     if not hasattr(tokenizer, "backend_tokenizer"):
         raise InputError(f"{folder}: {type(tokenizer).__name__} is not a fast tokenizer; add tokenizer.json")
-    known = tokenizer.get_vocab()
-    if len(set(known.values())) < len(known):
+    ids = tokenizer.get_vocab().values()
+    tokenizer.highest_id = max(ids, default=-1)
+    if len(set(ids)) < len(ids):
         raise InputError(f"{folder}: two words of the tokenizer have the same id")
     tokenizer.backend_tokenizer.no_truncation()
     tokenizer.backend_tokenizer.no_padding()
