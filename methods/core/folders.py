@@ -175,6 +175,8 @@ def weights_folder(folder: Path) -> Path:
 def known_settings_of(folder: Path) -> KnownSettings:
     """Returns the `known_settings` of a sentence-transformers folder; InputError for a plain one."""
     if not (folder / MODULES).is_file():
+        if not (folder / "config.json").is_file():
+            raise InputError(f"{folder}: no {MODULES} and no config.json, expected an encoder folder")
         raise InputError(f"{folder}: no {MODULES} that states the pooling; give --pooling")
     return known_settings(folder)
 
