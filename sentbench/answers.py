@@ -115,8 +115,11 @@ def _plain(answer: Any) -> Any:
         answer = list(answer)
     if isinstance(answer, list | tuple) and any(hasattr(row, "detach") for row in answer):
         answer = [_of_tensor(row) if hasattr(row, "detach") else np.asarray(row) for row in answer]
-    if isinstance(answer, list | tuple) and any(getattr(row, "ndim", 1) != 1 for row in answer):
-        raise InputError("the model returned several vectors for a text, expected one for each [N, d]")
+    if isinstance(answer, list | tuple) and any(getattr(row, "ndim", 1) > 1 for row in answer):
+        raise InputError(
+            f"the model returned {_kind(answer)} of arrays, several vectors for a text or several results, "
+            "expected one vector for each text [N, d]"
+        )
     return answer
 
 

@@ -59,7 +59,8 @@ def load(
     from harness.data.hub_models import model_folder
     from harness.process import quietly, resolve_device
 
-    path = folder_of(model_folder(folder) if isinstance(folder, str) else folder, "an encoder")
+    named = model_folder(at_home(folder)) if isinstance(folder, str) and folder else folder
+    path = folder_of(named, "an encoder")
     target = resolve_device(text_of(device, "device"))
     try:
         with quietly():
@@ -137,7 +138,7 @@ def pairs(source: str | Path | Iterable[Any], *, name: str | None = None) -> Tas
     """
     from harness.tasks.own_pairs import own_pairs_task
 
-    path = Path(text_of(source, "pairs")) if isinstance(source, str) else source
+    path = Path(at_home(text_of(source, "pairs"))) if isinstance(source, str) else source
     return own_pairs_task(path, None if name is None else text_of(name, "name"))
 
 
@@ -257,16 +258,25 @@ def texts_of(values: Any, what: str) -> list[str]:
     return [text_of(value, f"{what}[{number}]") for number, value in enumerate(each)]
 
 
+def at_home(path: str) -> str:
+    """Returns a path with the user's folder for a `~` at its beginning, as a shell has it."""
+    return os.path.expanduser(path)
+
+
 def folder_of(value: Any, of: str) -> Path:
     """Returns the path of an existing folder. Errors: InputError, which names what it is a folder `of`."""
     path = os.fspath(value) if isinstance(value, os.PathLike) else value
     if not isinstance(path, str) or not path:
         raise InputError(f"{shown(value)} is not a path, expected the folder of {of}")
+    path = at_home(path)
     try:
         if Path(path).is_dir():
             return Path(path)
+        file = Path(path).is_file()
     except OSError as error:
         raise InputError(f"{shown(path)}: {error.strerror}, expected the folder of {of}") from None
     if not path.isprintable():
         path = shown(path)
+    if file:
+        raise InputError(f"{path}: is a file, expected the folder of {of}")
     raise InputError(f"{path}: no such folder, expected the folder of {of}")

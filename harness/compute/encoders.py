@@ -7,28 +7,21 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from harness.errors import InputError
 from harness.io.records import check_plain
 from methods.core.model_files import in_one_line
 from methods.core.networks import Networks
-from methods.core.reading import read_any
+from methods.core.reading import TRIAL, check_finite, read_any
 
 MARKS = ("config.json", "modules.json", "sentbench.json", "vectors.safetensors")
 """Model files; every model folder has at least one of them."""
 
-TRIAL = ["A man plays a guitar.", "A dog sleeps"]
-"""Texts of two lengths: a model that fails on them is refused before data are read."""
-
 
 def read_encoder(folder: Path, *, pooling: str | None = None) -> Any:
     """Returns the encoder of a folder, see `methods.core.reading.read_any`; notes go to standard error.
-    Errors: InputError if the folder has no encoder or an unreadable file.
+    Errors: InputError if the folder has no encoder or an unreadable file, or a vector is not finite.
     """
     with reading(folder):
         encoder, notes = read_any(folder, pooling=pooling)
-        checked(encoder, folder)
     for note in notes:
         print(f"sentbench: {note}", file=sys.stderr)
     return encoder
@@ -49,8 +42,7 @@ def reading(folder: Path) -> Iterator[None]:
 
 def checked(encoder: Any, folder: Path) -> Any:
     """Returns the encoder after encoding two texts. Errors: InputError if a vector is not finite."""
-    if not np.isfinite(encoder.encode(TRIAL)).all():
-        raise InputError(f"{folder}: vectors are not finite; check the weights")
+    check_finite(encoder.encode(TRIAL), folder)
     return encoder
 
 

@@ -286,7 +286,10 @@ class SentenceEncoder(nn.Module):
         if self._spare is None:
             network: Any = self.backbone
             vectors = network.get_input_embeddings().num_embeddings
-            self._spare = max(self.tokenizer.get_vocab().values(), default=-1) >= vectors
+            highest = getattr(self.tokenizer, "highest_id", None)
+            if highest is None:
+                highest = max(self.tokenizer.get_vocab().values(), default=-1)
+            self._spare = highest >= vectors
         return self._spare
 
     def _check_pieces(self, texts: Sequence[str], ids: Sequence[Sequence[int]]) -> None:

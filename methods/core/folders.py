@@ -67,7 +67,7 @@ def load_tokenizer(folder: Path) -> Any:
     A tokenizer without a padding token pads with another token: padding is masked, so no vector depends on
     it.
     Errors: InputError if the folder has none of TOKENIZER_FILES, a word is repeated, or no token can be used
-    as padding.
+    as padding; OtherWay if it has a model of sentencepiece alone.
     """
     from transformers import AddedToken
 
@@ -75,6 +75,9 @@ def load_tokenizer(folder: Path) -> Any:
         names for names in TOKENIZER_FILES if all((folder / name).is_file() for name in names.split(" and "))
     ]
     if not present:
+        pieces = next(iter(sorted(folder.glob("*.model"))), None)
+        if pieces is not None:  # sentencepiece, which transformers reads where its package is installed
+            raise OtherWay(f"{folder}: has {pieces.name} and no tokenizer.json")
         raise InputError(
             f"{folder}: no tokenizer.json, expected the tokenizer next to the model "
             f"({', or '.join(TOKENIZER_FILES)}); add it"
@@ -86,8 +89,9 @@ def load_tokenizer(folder: Path) -> Any:
     tokenizer = as_in_file(read_tokenizer(folder, **mask), folder)
     if not hasattr(tokenizer, "backend_tokenizer"):
         raise InputError(f"{folder}: {type(tokenizer).__name__} is not a fast tokenizer; add tokenizer.json")
-    known = tokenizer.get_vocab()
-    if len(set(known.values())) < len(known):
+    ids = tokenizer.get_vocab().values()
+    tokenizer.highest_id = max(ids, default=-1)
+    if len(set(ids)) < len(ids):
         raise InputError(f"{folder}: two words of the tokenizer have the same id")
     tokenizer.backend_tokenizer.no_truncation()
     tokenizer.backend_tokenizer.no_padding()
@@ -171,6 +175,8 @@ def weights_folder(folder: Path) -> Path:
 def known_settings_of(folder: Path) -> KnownSettings:
     """Returns the `known_settings` of a sentence-transformers folder; InputError for a plain one."""
     if not (folder / MODULES).is_file():
+        if not (folder / "config.json").is_file():
+            raise InputError(f"{folder}: no {MODULES} and no config.json, expected an encoder folder")
         raise InputError(f"{folder}: no {MODULES} that states the pooling; give --pooling")
     return known_settings(folder)
 

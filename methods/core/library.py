@@ -16,11 +16,12 @@ from methods.core.batching import unique
 from methods.core.errors import InputError
 from methods.core.known_settings import MODEL_FILE, stated_pooling
 from methods.core.model_files import (
+    MODULE_PACKAGES,
     MODULES,
     check_model_folder,
     check_weights,
     in_one_line,
-    module_list,
+    is_inside,
     read_json,
 )
 from methods.core.pooling import PORTABLE
@@ -33,14 +34,8 @@ NOT_READ = ("position_ids", "embed_positions", "pooler.")
 """Parts of the names of weights that are computed or do not change token vectors."""
 
 LOCAL = {"local_files_only": True, "trust_remote_code": False}
-LISTED = (
-    "sentence_transformers.models.Transformer",
-    "sentence_transformers.models.transformer.Transformer",
-    "sentence_transformers.base.modules.Transformer",
-    "sentence_transformers.base.modules.transformer.Transformer",
-    "sentence_transformers.sentence_transformer.modules.Transformer",
-)
-"""Names of the library's transformer module in folders."""
+FILE_OPTIONS = ("gguf_file", "offload_folder")
+"""Options of transformers that name a file or folder, and that a model's settings pass on to it."""
 
 
 class LibraryEncoder:
@@ -113,11 +108,9 @@ def library_encoder(folder: Path, *, pooling: str | None = None) -> LibraryEncod
 def _modular(folder: Path) -> Any:
     from sentence_transformers import SentenceTransformer
 
-    listed = [module["type"] for module in module_list(folder / MODULES)]
-    names = [*LISTED, *(name for name in listed if name.endswith(".Transformer"))]
     return SentenceTransformer._load_with_module_classes(
         str(folder),
-        dict.fromkeys(names, _checked_transformer()),
+        _CheckedClasses(),
         device="cpu",
         model_kwargs={"weights_only": True},
         **LOCAL,
@@ -158,6 +151,31 @@ def _replace_pooling(model: Any, pooling: str, folder: Path) -> None:
             module.pooling_output_dimension = module.embedding_dimension
 
 
+class _CheckedClasses(dict[str, Any]):
+    """The library's transformer with checks, by any name that a list of modules or of routes has for it."""
+
+    def get(self, name: str, default: Any = None) -> Any:
+        known = name.startswith(MODULE_PACKAGES) and name.endswith(".Transformer")
+        return _checked_transformer() if known else default
+
+    def __bool__(self) -> bool:
+        """Returns True: the library passes no empty mapping on to the modules of a Router."""
+        return True
+
+
+def _check_options(folder: Path, options: dict[str, Any]) -> None:
+    """Raises InputError, which names the setting, for a length that is none or a file outside the folder."""
+    length = options.get("max_seq_length")
+    if length is not None and (type(length) is not int or length < 1):
+        raise InputError(f"{folder}: max_seq_length is {length!r}, expected a whole number from 1")
+    for kind in ("model_kwargs", "processor_kwargs", "config_kwargs"):
+        for name, value in (options.get(kind) or {}).items():
+            if name in FILE_OPTIONS and value and not is_inside(value):
+                raise InputError(
+                    f"{folder}: {kind} has {name} {value!r}, expected a place inside the model folder"
+                )
+
+
 @cache
 def _checked_transformer() -> Any:
     """Returns the library's transformer after checking its weights and tokenizer against the files."""
@@ -165,6 +183,7 @@ def _checked_transformer() -> Any:
 
     class CheckedTransformer(Transformer):
         def __init__(self, model_name_or_path: str, **options: Any) -> None:
+            _check_options(Path(model_name_or_path), options)
             super().__init__(model_name_or_path, **options)
             within = (options.get("model_kwargs") or {}).get("subfolder") or ""
             folder = Path(model_name_or_path, within)

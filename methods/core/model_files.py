@@ -77,10 +77,15 @@ def module_list(path: Path) -> list[dict[str, Any]]:
 
 def folder_within(path: Path, name: Any) -> Path:
     """Returns the folder that a file names. Errors: InputError if it lies outside the file's folder."""
-    path_named = PurePosixPath(name if isinstance(name, str) else "..")
-    if path_named.is_absolute() or ".." in path_named.parts or "\0" in str(path_named):
+    if not is_inside(name):
         raise InputError(f"{path}: names the folder {name!r}, expected one inside the model folder")
-    return path.parent / path_named
+    return path.parent / PurePosixPath(name)
+
+
+def is_inside(name: Any) -> bool:
+    """Returns whether a relative path stays inside the folder that it starts from."""
+    place = PurePosixPath(name if isinstance(name, str) else "..")
+    return not (place.is_absolute() or ".." in place.parts or "\0" in str(place))
 
 
 def read_model(
@@ -156,7 +161,7 @@ def check_weights(
     names = {_without_numbers(name.removeprefix(prefix)) for name in model.state_dict()}
     for key in unused:
         if LAYER.search(key) and _without_numbers(key.removeprefix(prefix)) in names:
-            raise InputError(f"{folder}: holds {key}, a layer more than its config.json describes")
+            raise InputError(f"{folder}: holds {key}, a layer more than its configuration describes")
 
 
 def _without_numbers(name: str) -> str:

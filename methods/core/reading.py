@@ -7,6 +7,7 @@ weights, if tokenizer and network agree with the library's own call on a few tex
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from safetensors import safe_open
 
@@ -46,6 +47,9 @@ POOLER = "pooler"
 POOLINGS = (*LAYERS, POOLER)
 """Accepted values of `pooling`."""
 
+TRIAL = ["A man plays a guitar.", "A dog sleeps"]
+"""Texts of two lengths: a model that fails on them is refused before data are read."""
+
 TOLERANCE = 1e-3
 """Largest difference from the network's own forward pass, as a share of its largest value."""
 
@@ -62,8 +66,8 @@ def read_any(folder: Path, *, pooling: str | None = None) -> Read:
 
     pooling: required for a plain Hugging Face folder. It replaces a pooling that the folder states; Normalize
     is kept.
-    Errors: InputError if the folder cannot be read, or `pooling` would replace a pooling that another layer
-    follows.
+    Errors: InputError if the folder cannot be read, `pooling` would replace a pooling that another layer
+    follows, or the vectors of two texts are not finite.
     """
     if pooling is not None and pooling not in POOLINGS:
         raise InputError(
@@ -81,6 +85,7 @@ def read_any(folder: Path, *, pooling: str | None = None) -> Read:
         return Read(encoder, [instead] if instead else [])
     except OtherWay as why:
         made = library_encoder(folder, pooling=given)
+        check_finite(made.encode(TRIAL), folder)
         note = f"{why}: computed by sentence-transformers, which is slower"
         return Read(made, [note, *([made.instead] if made.instead else [])])
 
@@ -112,23 +117,28 @@ def _computed_here(folder: Path, pooling: str | None) -> SentenceEncoder | WordA
     marker = read_marker(folder)
     modular = (folder / MODULES).is_file()
     plain = not modular and TRANSFORMER not in marker
+    compared = TRANSFORMER not in marker and pooling in (None, *PORTABLE)
     if plain and (pooling is None or (folder / VECTORS).is_file()):
-        return cut_as_stated(load_encoder(folder))
+        encoder: Any = cut_as_stated(load_encoder(folder))
+        check_finite(encoder.encode(TRIAL), folder)
+        return encoder
     if modular:
         known_settings(folder)
-    if TRANSFORMER not in marker and pooling in (None, *PORTABLE):
+    if compared:
         _check_network(weights_folder(folder))
     if pooling == POOLER:
-        encoder: Any = _with_pooler(folder)
+        encoder = _with_pooler(folder)
     elif plain:
         encoder = load_encoder(folder, pooling=pooling)
     else:
         encoder = load_encoder(folder)
         encoder.pooling = pooling or encoder.pooling
     cut_as_stated(encoder)
-    if TRANSFORMER not in marker and pooling in (None, *PORTABLE):
+    if compared:
         check_reading(encoder, weights_folder(folder))
         _check_vectors(encoder, weights_folder(folder))
+    else:
+        check_finite(encoder.encode(TRIAL), folder)
     return encoder
 
 
@@ -174,11 +184,21 @@ def _with_pooler(folder: Path) -> SentenceEncoder:
 
 
 def _check_vectors(encoder: SentenceEncoder, weights: Path) -> None:
-    """Raises OtherWay if the layers computed here differ from the network's own forward pass."""
+    """Raises OtherWay if the layers computed here differ from the network's own forward pass.
+
+    Errors: InputError if a vector is not finite.
+    """
     tokens = encoder.tokenize(PROBES[:2])
     with evaluating(encoder):
         expected = encoder.finish(pool(encoder.states(tokens), tokens[MASK], encoder.pooling))
         actual = encoder.finish(encoder(tokens))
+    check_finite(actual.numpy(), weights)
     apart = float((actual - expected).abs().max())
     if apart > TOLERANCE * float(expected.abs().max()):
         raise OtherWay(f"{weights / CONFIG}: an entry changes what layers compute ({apart:.1e})")
+
+
+def check_finite(vectors: np.ndarray, folder: Path) -> None:
+    """Raises InputError if a vector of a folder's encoder is not finite."""
+    if not np.isfinite(vectors).all():
+        raise InputError(f"{folder}: vectors are not finite; check the weights")

@@ -95,3 +95,36 @@ def test_encode_gives_one_vector_a_text_in_order(folder: Path) -> None:
     vectors = sentbench.encode(folder, TEXTS)
     assert vectors.shape == (3, sentbench.load(folder).dim)
     assert np.array_equal(vectors[0], vectors[2])
+
+
+PLACES: dict[str, Callable[[Path], str]] = {
+    "trailing slash": lambda folder: f"{folder}/",
+    "relative": lambda folder: folder.name,
+    "home": lambda folder: f"~/{folder.name}",
+    "dots": lambda folder: f"{folder}/../{folder.name}",
+}
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_a_folder_is_read_wherever_it_is(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    place = folder.rename(folder.with_name("with a blank, ünï 你好"))
+    monkeypatch.chdir(place.parent)
+    monkeypatch.setenv("HOME", str(place.parent))
+    found = sentbench.load(PLACES[name](place)).encode(TEXTS)
+    assert np.array_equal(found, sentbench.load(place).encode(TEXTS))
+
+
+NO_PLACES: dict[str, tuple[Callable[[Path], Any], str]] = {
+    "a file": (lambda folder: folder / "config.json", "is a file, expected the folder of an encoder"),
+    "an empty folder": (lambda folder: folder.parent / "empty", "no modules.json and no config.json"),
+    "nothing": (lambda folder: "", "is not a path"),
+    "no folder": (lambda folder: folder / "none", "no such folder"),
+}
+
+
+@pytest.mark.parametrize("name", NO_PLACES)
+def test_what_is_no_folder_of_an_encoder_is_named(folder: Path, name: str) -> None:
+    (folder.parent / "empty").mkdir()
+    place, words = NO_PLACES[name]
+    with pytest.raises(sentbench.InputError, match=words):
+        sentbench.load(place(folder))

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.compute.encoders import TRIAL
 from harness.compute.evaluate import embedded, load_artefact
 from harness.data.sources import SOURCES
 from harness.io import embeddings
@@ -23,6 +22,7 @@ from harness.tasks.evaluation import evaluate_stored, evaluate_tasks, unique_tex
 from harness.tasks.registry import build_tasks
 from methods.core.encoder import SentenceEncoder
 from methods.core.folders import load_encoder
+from methods.core.reading import TRIAL
 from tests.faults.small_project import write_stsb
 from tests.harness.tasks.layouts import LAYOUTS
 from tests.support import tiny
