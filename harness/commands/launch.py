@@ -1,4 +1,4 @@
-"""`sentbench launch`: run the pipeline's stages in parallel, on this machine, on Ray or on Slurm.
+"""`sentbench launch`: run the stages in parallel, here, on Ray or on Slurm.
 
 Example: `sentbench launch --jobs 2`
 """

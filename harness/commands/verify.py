@@ -1,4 +1,4 @@
-"""`sentbench verify`: check whether a published number replicates, and which number to cite.
+"""`sentbench verify`: check whether a number replicates, and which number to cite.
 
 Example: `sentbench verify una/table1 "BERT-base UNA" Avg`
 """
