@@ -5,6 +5,7 @@ content of files, which every stage reads itself, so edits count; a stage whose 
 new process (`harness.launch.worker`). This module must not start threads or a GPU.
 """
 
+import warnings
 from contextlib import suppress
 from importlib import import_module
 
@@ -25,6 +26,8 @@ def load() -> None:
 
     Errors, such as a module that does not compile, are left to the stages, which report them.
     """
+    # under `python -m harness.cli` each stage imports that module again, as its main module
+    warnings.filterwarnings("ignore", "'harness.cli' found in sys.modules", RuntimeWarning)
     with suppress(Exception):
         include_all([])
         for name in IMPORTED:

@@ -201,7 +201,7 @@ LOSS, GRADIENT, PURE, SEED, RESUME, STATE, *_ = LAWS
         (SAME + COLLATE, PURE, "draw from `rng` alone"),
         (changed("self.config.temperature)", "0.05 + __import__('time').time() % 1)"), SEED, "with one seed"),
         (changed(RETURN, COUNTS), RESUME, "registered buffer"),
-        (changed(RETURN, GROWS), STATE, "queue; make it in __init__"),
+        (changed(RETURN, GROWS), STATE, "queue; create it in __init__"),
     ],
 )  # fmt: skip
 def test_a_law_that_does_not_hold_says_what_the_author_sees(

@@ -19,7 +19,8 @@ from tests.support.yaml_files import load_yaml
 ROOT = Path(__file__).parents[3]
 PAPERS = ("dclr", "pcl", "ptbert", "sct", "una")
 UNLOGGED = "simcse-small"
-SOURCES = ("https://github.com/", "https://arxiv.org/abs/")
+GPUS = (ROOT / "leaderboards/step-times.yaml").read_text(encoding="utf-8")
+SOURCES = ("https://github.com/", "https://arxiv.org/abs/", *re.findall(r" source: (https://\S+)", GPUS))
 
 
 @pytest.fixture(scope="module", autouse=True)
