@@ -199,6 +199,10 @@ def cut_layers(encoder: SentenceEncoder | WordAverageEncoder, layers: int) -> Se
 def _own_settings(folder: Path, marker: dict[str, Any]) -> KnownSettings:
     """Returns the settings of this project's folder that are hidden from sentence-transformers."""
     modules = module_list(folder / OWN_MODULES)
+    if len(modules) < 2:
+        raise InputError(
+            f"{folder / OWN_MODULES}: {len(modules)} modules, expected a transformer and a pooling"
+        )
     layers = [module for module in modules[2:] if not module["type"].endswith("Normalize")]
     if len(layers) > 1:
         raise InputError(f"{folder / OWN_MODULES}: {len(layers)} output layers, expected one")
