@@ -45,5 +45,5 @@ def test_scores_that_are_not_needed_are_not_kept(
     monkeypatch.setattr(store, "_slim", lambda *given: kept.append(slim(*given)) or kept[-1])
     assert main(words.split()) == 0
     scores = sum(len(json.loads(path.read_text())["scores"]) for path in project.glob("reports/scores/*"))
-    assert len(kept) == len(list(project.glob("reports/scores/*")))
+    assert len(kept) <= len(list(project.glob("reports/scores/*")))
     assert sum(len(result.scores) for result in kept) <= SHARES[words] * scores

@@ -224,7 +224,8 @@ def test_a_folder_that_does_not_exist_is_told_before_anything_heavy_is_loaded(tm
     words = [sys.executable, "-c", code]
     done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
     assert done.stdout == "[2, 2]\nset()\n"
-    assert done.stderr == ("sentbench: /nowhere: no such folder\n" * 2)
+    line = "sentbench: /nowhere: no such folder, expected an encoder folder; check the path\n"
+    assert done.stderr == line * 2
     assert list(tmp_path.iterdir()) == []
 
 

@@ -42,7 +42,10 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "numbers": (lambda: [np.float32(1)] * len(TEXTS), r"shape \[4\] for 4 texts"),
     "too few": (lambda: ROWS[:3], r"shape \[3, 32\] for 4 texts"),
     "quantised tensor": (lambda: torch.quantize_per_tensor(TENSOR, 0.1, 0, torch.qint8), "QInt8"),
-    "frame with names": (lambda: pd.DataFrame({"text": TEXTS, "a": ROWS[:, 0]}), "expected an array of numbers"),
+    "frame with names": (
+        lambda: pd.DataFrame({"text": TEXTS, "a": ROWS[:, 0]}),
+        "expected an array of numbers",
+    ),
     "dictionary": (lambda: {"dense_vecs": ROWS, "lexical_weights": []}, "dense_vecs, lexical_weights"),
     "masked array": (lambda: np.ma.masked_less(ROWS, 0), "masked numbers"),
     "tensor without numbers": (lambda: TENSOR.to("meta"), "not an array"),

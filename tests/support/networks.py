@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -32,28 +33,10 @@ def each_network_is_built_once(of: Callable[[Path], bool] = lambda folder: True)
             if not network.state_dict().keys() <= weights.keys():
                 return network
             built[name] = network
-        network = _copy_of(built[name])
+        network = deepcopy(built[name])
         network.load_state_dict({key: weights[key] for key in network.state_dict()})
         return network
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(folders, "read_model", copied)
         yield
-
-
-def _copy_of(network: torch.nn.Module) -> torch.nn.Module:
-    """Returns a network with tensors, registers and parts of its own and the same configuration.
-
-    A deep copy takes as long as the library does for a network.
-    """
-    made = network.__class__.__new__(network.__class__)
-    for name, value in vars(network).items():
-        vars(made)[name] = value.copy() if isinstance(value, dict | list | set) else value
-    for name, value in network._parameters.items():
-        if value is not None:
-            made._parameters[name] = torch.nn.Parameter(value.detach().clone(), value.requires_grad)
-    for name, value in network._buffers.items():
-        made._buffers[name] = None if value is None else value.clone()
-    for name, part in network._modules.items():
-        made._modules[name] = None if part is None else _copy_of(part)
-    return made

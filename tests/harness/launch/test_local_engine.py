@@ -168,9 +168,7 @@ def test_a_stage_whose_loaded_code_was_edited_starts_as_a_new_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its fingerprint is of the files as they are, so it must not compute with what was loaded before."""
-    monkeypatch.setattr(
-        "harness.process._restarts", False
-    )  # restored: a worker sets it for good
+    monkeypatch.setattr("harness.process._restarts", False)  # restored: a worker sets it for good
     file = tmp_path / "toy.py"
     file.write_text("SIZE = 1")
     toy = ModuleType("harness.toy")
