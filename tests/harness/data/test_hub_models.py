@@ -79,8 +79,10 @@ def test_a_pickle_is_fetched_where_no_other_weights_are(saved: Path, server: Hub
 
 
 def test_a_file_outside_its_folder_is_not_written(saved: Path, server: Hub) -> None:
-    server.add("lab/model", {**folder_bytes(saved), "../up.json": b"{}", "/tmp/up.json": b"{}"})
+    outside = saved.parent / "up.json"
+    server.add("lab/model", {**folder_bytes(saved), "../up.json": b"{}", str(outside): b"{}"})
     assert not [name for name in folder_bytes(model_folder("lab/model")) if "up.json" in name]
+    assert not outside.exists()
 
 
 def test_a_repository_that_has_no_model_is_one_line(saved: Path, server: Hub) -> None:
