@@ -143,7 +143,7 @@ def p_values(
 
 
 def chance_beyond(distance: Any, seeds: int, freedom: int, origin: Origin) -> Any:
-    """Returns the two-sided p-value of a reported number `place` standard deviations above our mean.
+    """Returns the two-sided p-value of a reported number `distance` standard deviations above our mean.
 
     Choosing on dev moves a number up, so its lower end is a single run's.
     """

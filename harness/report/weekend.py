@@ -52,9 +52,11 @@ class Weekend:
     @property
     def best(self) -> str:
         """The word of the GPU on which most plans fit, of equal ones the fastest."""
-        return max(
-            self.gpus, key=lambda gpu: (len(self.fitting(gpu)), -sum(p.hours[gpu] or 0 for p in self.plans))
-        )
+        return max(self.gpus, key=lambda gpu: (len(self.fitting(gpu)), -self.hours(gpu)))
+
+    def hours(self, gpu: str) -> float:
+        """Returns the hours of all plans whose cost is known on a GPU."""
+        return sum(plan.hours[gpu] or 0 for plan in self.plans)
 
 
 def weekend_of(
@@ -63,19 +65,19 @@ def weekend_of(
     """Returns the plans of the papers' main tables: of each paper the first table that has its own method and
     numbers that runs on BACKBONE judge; None without any. Errors: InputError for wrong declarations."""
     times = read_step_times()
-    found = []
+    plans = []
     for paper in papers:
         ordered = sorted(
             (table for key, table in tables.items() if key.startswith(f"{paper}/")), key=reading_order
         )
         main = [table for table in ordered if any(row.is_own for row in table.rows) and numbers_of(table)]
         if main:
-            found.append(plan_of(main[0], recipes, times))
-    if not found:
+            plans.append(plan_of(main[0], recipes, times))
+    if not plans:
         return None
     first = next(iter(times.gpus))
-    found.sort(key=lambda plan: (plan.hours[first] is None, plan.hours[first]))
-    return Weekend(tuple(found), {word: (gpu.name, gpu.source) for word, gpu in times.gpus.items()})
+    plans.sort(key=lambda plan: (plan.hours[first] is None, plan.hours[first]))
+    return Weekend(tuple(plans), {word: (gpu.name, gpu.source) for word, gpu in times.gpus.items()})
 
 
 def numbers_of(table: Table) -> frozenset[Fact]:
