@@ -1,12 +1,14 @@
 """Mirror-BERT (Liu et al. 2021); Legend: B sentences, L tokens, d width."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from torch import Tensor
 from torch.nn import functional
 
 from methods.core.dropout import add_drop_head, set_dropout
+from methods.core.fast.packed import can_pack, token_states
 from methods.core.losses import nt_xent
 from methods.core.method import Method
 from methods.core.networks import Networks
@@ -68,7 +70,12 @@ class MirrorBert(Method):
         padded = {
             name: functional.pad(ids, (0, missing), value=filler.get(name, 0)) for name, ids in tokens.items()
         }
-        return self.encoder.states(padded)[-1].mean(dim=1)
+        backbone: Any = self.encoder.backbone
+        if can_pack(backbone, padded):
+            states = token_states(backbone, backbone.embeddings(input_ids=padded["input_ids"]), padded)
+        else:
+            states = self.encoder.states(padded)[-1]  # [2B, max_length, d]
+        return states.mean(dim=1)
 
 
 def mask_span(

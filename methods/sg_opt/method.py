@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from methods.core.encoder import SentenceEncoder
 from methods.core.errors import InputError
+from methods.core.fast.linear import linear
 from methods.core.heads import INITIAL_SD
 from methods.core.method import Method
 from methods.core.networks import Frozen, Networks
@@ -33,7 +34,7 @@ class SGOpt(Method):
         if config.freeze_embeddings:
             backbone: Any = self.encoder.backbone
             backbone.embeddings.requires_grad_(False)  # words, positions, types and their norm
-        self.head = wide_head(self.encoder.width, config.head_width)
+        self.head = WideHead(self.encoder.width, config.head_width)
 
     def collate(self, rows: Sequence[Row], *, step: int, rng: np.random.Generator) -> Batch:
         """Returns the tokens `anchor` [B, L]; with back-translations [2B, L], sentences first.
@@ -106,13 +107,22 @@ class LayerMeans(nn.Module):
         return self.encoder(tokens)[:, self.first : self.last]
 
 
-def wide_head(width: int, wide: int) -> nn.Sequential:
-    """Returns two layers of equal width, each followed by the exact GELU: [..., d] to [..., p].
+class WideHead(nn.Sequential):
+    """Two layers of equal width, each followed by the exact GELU: [..., d] to [..., p].
 
     Source: the projector of SG-OPT's released code; weights initialised as in BERT, biases zero.
     """
-    first, second = nn.Linear(width, wide), nn.Linear(wide, wide)
-    for layer in (first, second):
-        nn.init.normal_(layer.weight, std=INITIAL_SD)
-        nn.init.zeros_(layer.bias)
-    return nn.Sequential(first, nn.GELU(), second, nn.GELU())
+
+    def __init__(self, width: int, wide: int) -> None:
+        first, second = nn.Linear(width, wide), nn.Linear(wide, wide)
+        for layer in (first, second):
+            nn.init.normal_(layer.weight, std=INITIAL_SD)
+            nn.init.zeros_(layer.bias)
+        super().__init__(first, nn.GELU(), second, nn.GELU())
+
+    def forward(self, pooled: Tensor) -> Tensor:
+        layer: Any
+        rows = pooled.flatten(0, -2)
+        for layer in self:
+            rows = linear(layer, rows) if isinstance(layer, nn.Linear) else layer(rows)
+        return rows.unflatten(0, pooled.shape[:-1])

@@ -24,7 +24,7 @@ HAS_PRODUCTS = (
 )
 """Whether this torch has oneDNN and exposes its products, which are not part of torch's API."""
 
-SMALLEST_WEIGHT = 128 * 128
+SMALLEST_WEIGHT = 64 * 64
 """Smaller weight matrices are left to torch, because oneDNN's overhead per call exceeds the product's cost.
 """
 

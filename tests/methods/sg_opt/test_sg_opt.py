@@ -13,6 +13,7 @@ from methods.core.losses import info_nce
 from methods.core.pooling import masked_mean
 from methods.core.rows import Row
 from methods.sg_opt import objective
+from methods.sg_opt.method import WideHead
 from methods.sg_opt.objective import (
     anchored_contrast,
     drawn_layer_contrast,
@@ -196,3 +197,22 @@ def test_the_distance_is_a_sum_of_squares_with_twice_the_difference_as_gradient(
     gradients = torch.autograd.grad(distance, tuned)
     assert [value.tolist() for value in gradients] == [[2.0, -4.0], [6.0]]
     assert weight_distance(start, start).item() == 0.0
+
+
+@pytest.mark.parametrize("shape", [(5, 64), (5, 3, 64)])
+def test_the_wide_head_is_two_dense_layers_each_with_the_exact_gelu(shape: tuple[int, ...]) -> None:
+    torch.manual_seed(0)
+    head, given = WideHead(64, 96), torch.randn(shape, requires_grad=True)
+    leaves = [given, *head.parameters()]
+    (first, _, second, _), hidden = head, given
+    for dense in (first, second):
+        hidden = hidden @ dense.weight.T + dense.bias
+        hidden = hidden * (1 + torch.erf(hidden / 2**0.5)) / 2
+    weights = torch.randn(*shape[:-1], 96)
+    expected = torch.autograd.grad((hidden * weights).sum(), leaves)
+    made = head(given)
+    actual = torch.autograd.grad((made * weights).sum(), leaves)
+    torch.testing.assert_close(made, hidden, rtol=1e-4, atol=1e-6)
+    for ours, plain in zip(actual, expected, strict=True):
+        torch.testing.assert_close(ours, plain, rtol=1e-4, atol=1e-6)
+    assert [tuple(part.shape) for part in leaves[1:]] == [(96, 64), (96,), (96, 96), (96,)]

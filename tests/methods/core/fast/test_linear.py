@@ -68,7 +68,9 @@ def test_other_inputs_take_torchs_own_path() -> None:
     assert not fits_onednn(rows.double(), weight.double())
     assert not fits_onednn(rows.bfloat16(), weight.bfloat16())
     assert not fits_onednn(rows, weight.double())
-    assert not fits_onednn(rows, torch.ones(SMALLEST_WEIGHT // 128 - 1, 128))
+    assert SMALLEST_WEIGHT == 64 * 64
+    assert fits_onednn(torch.ones(2, 64), torch.ones(64, 64))
+    assert not fits_onednn(torch.ones(2, 63), torch.ones(65, 63))
     assert not fits_onednn(rows.to("meta"), weight.to("meta"))
     with torch.autocast("cpu", torch.bfloat16):
         assert linear(nn.Linear(128, 128), rows).dtype == torch.bfloat16
