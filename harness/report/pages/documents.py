@@ -65,6 +65,8 @@ def to_html(text: str, path: Path, known: Mapping[str, str]) -> Markup:
             token.attrSet("id", MARK + _slug(tokens[place + 1].content))
         if token.type == "table_open":
             token.attrSet("class", "plain")
+        if token.type == "th_open":
+            _head(token, tokens[place + 1], tokens[place + 2])
         for part in token.children or ():
             _lead(part, path.parent, known)
     html = parser.renderer.render(tokens, parser.options, {})
@@ -72,7 +74,15 @@ def to_html(text: str, path: Path, known: Mapping[str, str]) -> Markup:
     html = re.sub("<table", lambda match: _box(next(number)) + match[0], html)
     html = html.replace("</table>", "</table></div>")
     html = html.replace("\n\n", "\n&#10;")  # pages have no blank lines except in code
-    return Markup(html.replace("<pre>", '<pre tabindex="0">').replace("<th>", '<th scope="col">'))
+    return Markup(html.replace("<pre>", '<pre tabindex="0">'))
+
+
+def _head(opening: Token, content: Token, closing: Token) -> None:
+    """Marks the heading of a column; the empty corner of a table is a plain cell, not a heading."""
+    if content.content.strip():
+        opening.attrSet("scope", "col")
+    else:
+        opening.tag = closing.tag = "td"
 
 
 def _box(number: int) -> str:

@@ -42,6 +42,13 @@ def test_headings_tables_and_pictures_of_a_document() -> None:
     assert '<img src="../../docs/pictures/x.png" alt="one" />' in html
 
 
+def test_a_heading_without_text_is_a_plain_cell_of_a_documents_table() -> None:
+    html = to_html("| | a | b |\n| - | -: | - |\n| 1 | 2 | 3 |\n", Path("docs/index.md"), KNOWN)
+    assert html.count("<th") == html.count("</th>") + html.count("<thead>") == 3
+    assert re.findall(r'<th [^>]*scope="col"[^>]*>(.*?)</th>', html) == ["a", "b"]
+    assert "<tr>\n<td></td>\n<th " in html
+
+
 def test_every_document_with_text_has_a_page_that_search_and_footer_know_and_no_entry_of_its_own(
     tmp_path: Path,
 ) -> None:
