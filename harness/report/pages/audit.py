@@ -1,6 +1,6 @@
 """The audit: differences between a paper and its released code, our choice, and the measured effect."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from harness.io.declarations import DeclaredModel, list_declarations, read_decla
 from harness.report.pages.ablations import Effect, effect_of
 from harness.report.pages.content import Page, Report
 from harness.report.runs import RunDetail
+from harness.report.verification import counted
 
 SILENT = "not stated"
 
@@ -88,4 +89,27 @@ def audit_values(report: Report, paper: str = "") -> dict[str, Any]:
     return {"audits": own, "measure": partial(measure, runs=list(report.runs.values()))}
 
 
-PAGE = Page("Methods", "pages/methods.html", "methods.html.j2", audit_values, order=5)
+def methods_values(report: Report) -> dict[str, Any]:
+    """Returns the content of the page of all methods, with its conclusion."""
+    values = audit_values(report)
+    return {**values, "conclusion": audit_conclusion(values["audits"], list(report.runs.values()))}
+
+
+def audit_conclusion(audits: Sequence[MethodAudit], runs: Sequence[RunDetail]) -> str:
+    """Returns the numbers of methods and of those with runs, and of differences, measured and tested ones."""
+    methods = {run.about.method for run in runs} & {audit.method for audit in audits}
+    differences = [(audit, difference) for audit in audits for difference in audit.differences]
+    measured = sum(
+        bool(measure(audit, difference.variants, difference.against, runs=runs))
+        for audit, difference in differences
+    )
+    tested = sum(bool(difference.tests) for _, difference in differences)
+    return (
+        f"{len(methods)} of {counted(len(audits), 'method')} have runs here. "
+        f"Their papers and released code differ, or leave a setting open, in "
+        f"{counted(len(differences), 'point')}: runs here measure the effect of {measured}, "
+        f"and tests prove {tested}."
+    )
+
+
+PAGE = Page("Methods", "pages/methods.html", "methods.html.j2", methods_values, order=5)

@@ -1,13 +1,14 @@
 """Comparison of two systems chosen by the reader; without a script, all systems against the best."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any
 
 from harness.evidence import statistics
 from harness.report.chart import Chart, Row, draw
 from harness.report.formats.text import task_title
+from harness.report.pages.cells import signed
 from harness.report.pages.content import Page, Report
 from harness.report.system_pairs import (
     OUTCOMES,
@@ -20,6 +21,7 @@ from harness.report.system_pairs import (
     system_scores,
     tally_in_words,
 )
+from harness.report.verification import counted
 
 
 def compare_values(report: Report) -> dict[str, Any] | None:
@@ -43,6 +45,7 @@ def compare_values(report: Report) -> dict[str, Any] | None:
     }
     return {
         "best": best,
+        "conclusion": comparison_conclusion(best, rows),
         "tasks": {name: title for name, title in titles.items() if name in best.tasks},
         "rows": rows,
         "systems": systems,
@@ -53,6 +56,32 @@ def compare_values(report: Report) -> dict[str, Any] | None:
 
 def _mean(system: SystemScores) -> float:
     return statistics.mean([statistics.mean(list(seeds.values())) for seeds in system.tasks.values()])
+
+
+def comparison_conclusion(best: SystemScores, rows: Sequence[tuple[SystemScores, SystemComparison]]) -> str:
+    """Returns the numbers of systems whose mean is supported to be lower or higher than the best system's,
+    and the largest supported difference with its interval, in points.
+    """
+    means = [(system, comparison.mean) for system, comparison in rows if comparison.mean]
+    counts = Counter(mean.outcome for _, mean in means)
+    kind = "untrained" if best.exact else "trained"
+    others, won, lost = len(rows), counts["won"], counts["lost"]
+    lead = (
+        f"{best.label} has the highest mean over {counted(len(best.tasks), 'test set')} of the {kind} "
+        f"systems. Of {counted(others, 'other system')}, {won} score lower on average, {lost} score higher, "
+        f"and {others - won - lost} cannot be told apart from it."
+    )
+    supported = [
+        (system, mean, mean.seeds) for system, mean in means if mean.outcome in ("won", "lost") and mean.seeds
+    ]
+    if not supported:
+        return f"{lead} No difference of means is supported by the runs."
+    system, mean, ends = max(supported, key=lambda entry: abs(entry[1].difference))
+    low, high = (signed(100 * end, 2) for end in ends)
+    return (
+        f"{lead} The largest supported difference is {signed(100 * mean.difference, 2)} points "
+        f"({low} to {high}), against {system.label}."
+    )
 
 
 def comparisons_of(systems: Mapping[str, SystemScores], titles: Mapping[TaskName, str]) -> dict[str, Any]:

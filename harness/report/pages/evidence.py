@@ -1,18 +1,31 @@
 """The page of evidence: every independent record behind a verdict."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from harness.report.pages.content import Page, Report
-from harness.report.pages.sources import EVIDENCE, sources_of
+from harness.report.pages.first_screen import counted_verdicts
+from harness.report.pages.sources import EVIDENCE, SystemSources, sources_of
+from harness.report.verification import counted
 
 
 def evidence_values(report: Report) -> dict[str, Any] | None:
     """Returns the content of the page; None without independent measurements."""
     systems = sources_of(report.all_tables.values())
-    if not systems:
-        return None
+    return {"systems": systems, "conclusion": evidence_conclusion(systems)} if systems else None
+
+
+def evidence_conclusion(systems: Sequence[SystemSources]) -> str:
+    """Returns how many systems others trained again, and the verdicts on the numbers in the headings."""
+    known = [system.known for system in systems]
+    again = sum(bool(verification.others.independent.sources) for verification in known)
+    verdicts = ", ".join(counted_verdicts([verification.verdict for verification in known]))
     sources = {study.source for system in systems for study, _ in system.studies}
-    return {"systems": systems, "sources": len(sources)}
+    return (
+        f"Others trained {again} of {counted(len(systems), 'system')} again by the published recipe. "
+        f"Of the numbers in the headings below, {verdicts}. "
+        f"The records come from {counted(len(sources), 'source')}."
+    )
 
 
 PAGE = Page("Evidence", EVIDENCE, "evidence.html.j2", evidence_values, order=3)

@@ -133,19 +133,25 @@ def basis_of(verification: Verification) -> str:
 def conclusion(answers: Sequence[Answer]) -> str:
     """Returns the conclusion of the first picture, in one sentence; the control is mentioned separately."""
     asked = [answer for answer in answers if not answer.control]
-    parts = []
-    for says, verdicts in GROUPS.items():
-        count = sum(answer.verdict in verdicts for answer in asked)
-        words = says.split() if count == 1 else [SEVERAL.get(word, word) for word in says.split()]
-        if count:
-            parts.append(f"{count} {' '.join(words)}")
     controls = [
         f" The control {says}."
         for answer in answers
         for says, verdicts in GROUPS.items()
         if answer.control and answer.verdict in verdicts
     ]
-    return f"Of {counted(len(asked), 'well-known number')}, {', '.join(parts)}." + "".join(controls)
+    parts = ", ".join(counted_verdicts([answer.verdict for answer in asked]))
+    return f"Of {counted(len(asked), 'well-known number')}, {parts}." + "".join(controls)
+
+
+def counted_verdicts(verdicts: Sequence[Verdict]) -> list[str]:
+    """Returns the number of verdicts of each group that has one, in words, in the order of GROUPS."""
+    parts = []
+    for says, group in GROUPS.items():
+        count = sum(verdict in group for verdict in verdicts)
+        words = says.split() if count == 1 else [SEVERAL.get(word, word) for word in says.split()]
+        if count:
+            parts.append(f"{count} {' '.join(words)}")
+    return parts
 
 
 def telling_sentences(tables: Iterable[Table], answers: Sequence[Answer]) -> list[str]:

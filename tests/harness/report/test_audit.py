@@ -31,7 +31,7 @@ def audited(*runs: RunDetail, **changes: Any) -> str:
     """Returns the page of the audit with these changes of its only difference."""
     difference = DIFFERENCE.model_copy(update=changes)
     audit = AUDIT.model_copy(update={"opposite": "opposite", "differences": [difference]})
-    shown = {"audits": [audit], "measure": partial(measure, runs=runs)}
+    shown = {"audits": [audit], "measure": partial(measure, runs=runs), "conclusion": ""}
     return show(audit_page.PAGE, Report("T", "abc"), shown)
 
 
