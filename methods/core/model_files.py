@@ -159,9 +159,18 @@ def check_weights(
         )
     prefix = f"{model.base_model_prefix}."
     names = {_without_numbers(name.removeprefix(prefix)) for name in model.state_dict()}
+    empty = {f"{name.removeprefix(prefix)}." for name in _empty_stacks(model)}
     for key in unused:
-        if LAYER.search(key) and _without_numbers(key.removeprefix(prefix)) in names:
+        layer, name = LAYER.search(key), key.removeprefix(prefix)
+        if layer and (_without_numbers(name) in names or name.startswith(tuple(empty))):
             raise InputError(f"{folder}: holds {key}, a layer more than its configuration describes")
+
+
+def _empty_stacks(model: nn.Module) -> list[str]:
+    """Returns the names of the network's stacks of layers that have no layer."""
+    from torch.nn import ModuleList
+
+    return [name for name, part in model.named_modules() if isinstance(part, ModuleList) and not len(part)]
 
 
 def _without_numbers(name: str) -> str:

@@ -112,14 +112,15 @@ def _entry(name: str, keys: tuple[Any, ...], value: Any) -> Callable[[Path], obj
 
 
 def size_faults() -> Iterator[Fault]:
-    """Yields config.json with sizes that its weights do not have."""
-    sizes = ("hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size")
-    for key in (*sizes, "vocab_size", "max_position_embeddings", "type_vocab_size"):
-        for value in (-1, 1, 1000, float("nan"), 1.5, "16", None, [16]):
+    """Yields config.json with sizes that its weights do not have: two layers, for example."""
+    sizes = ("hidden_size", "num_attention_heads", "intermediate_size", "vocab_size")
+    larger = dict.fromkeys((*sizes, "max_position_embeddings", "type_vocab_size"), 1000)
+    for key, more in {**larger, "num_hidden_layers": 3}.items():
+        for value in (-1, 0, 1, more, float("nan"), 1.5, "16", None, [16]):
             spoil = _entry("config.json", (key,), value)
             one_head = (key, value) == ("num_attention_heads", 1)
             yield Fault("plain", f"{key} is {str(value)[:32]}", spoil, may_pass=one_head)
-    for value in ("nan", 10**9, -5, "x", None, [1]):
+    for value in ("nan", 10**5, -5, "x", None, [1]):
         yield Fault("plain", f"num_labels is {value}", _entry("config.json", ("num_labels",), value), True)
 
 

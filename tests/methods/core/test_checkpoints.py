@@ -79,6 +79,11 @@ def test_a_checkpoint_gives_the_encoders_vectors(
     assert np.array_equal(vectors(plain), expected)
 
 
+def describe_layers(folder: Path, layers: int, key: str = "num_hidden_layers") -> None:
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, key: layers}))
+
+
 def test_a_layer_more_than_described_and_a_weight_less_are_named(plain: Path) -> None:
     state = load_file(plain / "model.safetensors")
     more = {f"encoder.layer.2.{name[16:]}": value for name, value in state.items() if ".layer.1." in name}
@@ -93,6 +98,45 @@ def test_a_layer_more_than_described_and_a_weight_less_are_named(plain: Path) ->
     store(plain, lambda _: {f"module.bert.{name}": value for name, value in state.items()})
     with pytest.raises(InputError, match=r"there is module\.bert\.embeddings"):
         vectors(plain)
+
+
+@pytest.mark.parametrize("layers", [-1, 0, 1])
+def test_layers_of_a_file_that_the_configuration_lacks_are_named(plain: Path, layers: int) -> None:
+    describe_layers(plain, layers)
+    first = rf"encoder\.layer\.{max(layers, 0)}\."
+    with pytest.raises(InputError, match=rf"holds {first}\S+, a layer more than its configuration describes"):
+        vectors(plain)
+    store(plain, lambda state: {f"bert.{name}": value for name, value in state.items()})
+    with pytest.raises(InputError, match=rf"holds bert\.{first}\S+, a layer more"):
+        vectors(plain)
+
+
+def test_layers_of_another_network_do_not_count_where_the_encoder_has_none(plain: Path) -> None:
+    describe_layers(plain, 0)
+    store(
+        plain,
+        lambda state: {
+            f"momentum.{name}" if ".layer." in name else name: value for name, value in state.items()
+        },
+    )
+    assert vectors(plain).shape[1] == 16
+
+
+def test_a_layer_that_a_file_lacks_is_named(plain: Path) -> None:
+    describe_layers(plain, 3)
+    with pytest.raises(InputError, match=r"16 weights are missing, the first is encoder\.layer\.2\."):
+        vectors(plain)
+
+
+@pytest.mark.parametrize("family", ["distilbert", "gpt2", "mpnet", "roberta", "t5"])
+def test_layers_of_a_file_are_named_in_every_family_whose_configuration_lacks_them(
+    tmp_path: Path, family: str
+) -> None:
+    folder = write_family(tmp_path / family, family)
+    key = {"distilbert": "n_layers", "gpt2": "n_layer", "t5": "num_layers"}.get(family, "num_hidden_layers")
+    describe_layers(folder, 0, key)
+    with pytest.raises(InputError, match="a layer more than its configuration describes"):
+        read_any(folder)
 
 
 def test_a_weight_that_the_library_would_start_at_random_is_named(tmp_path: Path) -> None:
