@@ -1,6 +1,7 @@
 """Readers of scored pairs, on files written by hand and on the mirror."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -128,3 +129,44 @@ def test_mirror_holds_the_published_numbers_of_scored_pairs(mirror: Path) -> Non
     sick = [len(read_sick(folder / f"SICK/SICK_{part}.txt")) for part in ("train", "trial", "test_annotated")]
     assert sick == [4500, 500, 4927]
     assert len(read_pairs_jsonl(mirror / "mteb/sickr-sts/test.jsonl")) == 9927
+
+
+def test_a_subset_is_named_by_all_that_is_between_the_first_prefix_and_the_ending(tmp_path: Path) -> None:
+    """Of a name that has the prefix or the ending in it as well, only the outer ones are taken away."""
+    names = ["STS.input.twice", "a.txt.b", "text", "tweet.txt"]
+    for name in names:
+        write_subset(tmp_path, name, "a\tb\n", "1\n")
+    assert list(read_senteval_sts(tmp_path)) == names
+
+
+def test_a_gold_line_of_blanks_is_empty_and_a_score_may_have_blanks_around_it(tmp_path: Path) -> None:
+    write_subset(tmp_path, "X", "a\tb\nc\td\n", " \n 4.5 \n")
+    assert read_senteval_sts(tmp_path) == {"X": [ScoredPair("c", "d", 4.5)]}
+
+
+@pytest.mark.parametrize(("score", "accepted"), [("-0.1", False), ("0", True), ("5", True), ("5.001", False)])
+def test_every_reader_but_that_of_sick_takes_scores_from_zero_to_five(
+    score: str, accepted: bool, tmp_path: Path
+) -> None:
+    write_subset(tmp_path, "X", "a\tb\n", f"{score}\n")
+    (tmp_path / "stsb.csv").write_text(f"g\tf\t2012\t1\t{score}\ta\tb\n")
+    row = {"sentence1": "a", "sentence2": "b", "score": float(score)}
+    (tmp_path / "pairs.jsonl").write_text(json.dumps(row) + "\n")
+    readers: list[Callable[[], float]] = [
+        lambda: read_senteval_sts(tmp_path)["X"][0].score,
+        lambda: read_stsb(tmp_path / "stsb.csv")[0].pair.score,
+        lambda: read_pairs_jsonl(tmp_path / "pairs.jsonl")[0].score,
+    ]
+    for read in readers:
+        if accepted:
+            assert read() == float(score)
+        else:
+            with pytest.raises(InputError, match="expected a number from 0 to 5"):
+                read()
+
+
+def test_a_line_of_sick_has_as_many_columns_as_its_head(tmp_path: Path) -> None:
+    path = tmp_path / "SICK_train.txt"
+    path.write_text(SICK_HEAD + "1\ta\tb\t3.0\n")
+    with pytest.raises(InputError, match="line 2 has 4 columns, expected 5"):
+        read_sick(path)

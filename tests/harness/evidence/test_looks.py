@@ -6,8 +6,11 @@ from harness.evidence.comparisons import Pair, claimed_among_many
 from harness.evidence.number_tests import (
     AT_A_LOOK,
     LEVEL,
+    LOOKS,
     TWO_SIDED_AT_A_LOOK,
     Origin,
+    look_of,
+    next_look,
     over_looks,
 )
 from harness.evidence.statistics import compare_seeds
@@ -81,3 +84,21 @@ def test_seeds_count_in_the_order_of_their_declaration_up_to_the_first_that_is_m
     found, count = in_declared_order(scores(*there), declared)
     assert tuple(score.run.seed for score in found) == order
     assert count == ready
+
+
+def test_the_looks_are_after_five_ten_twenty_and_forty_seeds() -> None:
+    """The level at a look is simulated for these; a seed fewer waits, a seed more changes nothing."""
+    assert LOOKS == (5, 10, 20, 40)
+    for seeds, reached, ahead in (
+        (0, 0, 5), (4, 0, 5), (5, 5, 10), (9, 5, 10), (10, 10, 20), (11, 10, 20),
+        (19, 10, 20), (20, 20, 40), (39, 20, 40), (40, 40, None), (41, 40, None),
+    ):  # fmt: skip
+        assert (look_of(seeds), next_look(seeds)) == (reached, ahead), seeds
+
+
+def test_ten_seeds_are_judged_with_the_five_that_came_later() -> None:
+    """Five seeds of about 75.2, then five of 80: with all ten the mean is 77.6."""
+    later = [80.0, 80.1, 79.9, 80.0, 80.1]
+    ten = judge([*FIVE, *later], 75.2, origin=Origin())
+    assert ten != judge(FIVE, 75.2, origin=Origin())
+    assert ten == judge([*FIVE, *later, 90.0], 75.2, origin=Origin())

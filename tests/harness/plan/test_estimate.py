@@ -2,16 +2,19 @@
 
 import os
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
+from harness.data.sources import SOURCES
 from harness.io.files import write_json
 from harness.plan.entries import Params, read_params
-from harness.plan.estimate import CONTEXT, Estimate, cores_here, hours_at_once, packing
+from harness.plan.estimate import CONTEXT, Estimate, cores_here, hours_at_once, lines_of, packing
 from harness.plan.recipes import Parent, load_recipes
 from harness.plan.resolve import resolve
 from harness.plan.step_times import (
+    LINE_BYTES,
     AssumedGpu,
     Shape,
     StepTime,
@@ -241,3 +244,74 @@ def test_each_run_on_a_gpu_takes_a_context_beside_its_peak(tmp_path: Path) -> No
     write_json(tmp_path / "a.train.json", {"peak_memory": 3 * 2**30, "card_memory": 10 * 2**30})
     (line,) = packing(["a"], tmp_path)
     assert line.startswith("runs a GPU: 2,")
+
+
+@pytest.mark.parametrize(("fitting", "share"), [(1, "1"), (2, "0.5"), (3, "0.33"), (6, "0.16"), (7, "0.14")])
+def test_the_share_of_a_run_is_rounded_down_so_that_all_of_them_fit(
+    fitting: int, share: str, tmp_path: Path
+) -> None:
+    """Six sixths of 0.17 would be more than one GPU, so the sixth run would wait."""
+    peak = int(0.9 * 80 * GIB / fitting) - CONTEXT
+    write_json(tmp_path / "a.train.json", {"peak_memory": peak, "card_memory": 80 * GIB})
+    (line,) = packing(["a"], tmp_path)
+    assert line.startswith(f"runs a GPU: {fitting}, ")
+    assert line.endswith(f" --gpus-per-run {share}")
+    write_json(tmp_path / "a.train.json", {"peak_memory": peak + 2**20, "card_memory": 80 * GIB})
+    assert packing(["a"], tmp_path)[0].startswith(f"runs a GPU: {max(1, fitting - 1)}, ")
+
+
+def test_the_steps_of_a_share_are_those_of_its_rounded_rows_and_of_incomplete_batches() -> None:
+    """A tenth of 15,779 is 1,578 rows: so many steps of one row, and 15 whole batches of 100 and a part."""
+    for batch, drop_last, per_epoch in ((1, False, 1578), (100, False, 16), (100, True, 15)):
+        params = some_params(batch_size=batch, drop_last=drop_last)
+        run = params.runs["a__minilm-l2__s0"]
+        assert estimate(params).steps(run) == 2 * per_epoch
+
+
+def test_a_corpus_has_the_texts_of_its_views_and_no_more_rows_than_its_origin() -> None:
+    """wiki-small-views: a sentence and its views a row; NLI pairs are two texts, plain lines one."""
+    params = read_params(ROOT / "params.yaml")
+    entry = params.corpora["wiki-small-views"]
+    assert estimate(params).texts("corpora/wiki-small-views") == 1 + len(entry.views)
+    long = params.model_copy(
+        update={"corpora": {"long": entry.model_copy(update={"rows": 10**6, "views": entry.views[:1]})}}
+    )
+    estimated = estimate(long)
+    assert estimated.rows("corpora/long") == 15_779
+    assert estimated.corpora().disk == 15_779 * 2 * LINE_BYTES
+    assert estimated.texts("data/wiki-small") == 1
+
+
+def test_the_disk_of_data_is_that_of_every_line_and_of_weights_in_fp32(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A source of 10 lines and one file of unknown length, MiniLM and its copy, and its first two layers."""
+    params = some_params().model_copy(update={"sources": ["texts", "minilm-l6"]})
+    files = {"texts": {"a": 10, "b": None}, "minilm-l6": {}}
+    for name, rows in files.items():
+        monkeypatch.setitem(cast(Any, SOURCES), name, SimpleNamespace(rows=rows, files=("a.tsv",)))
+    weights = 2 * TINY.model_copy(update={"layers": 6}).parameters + TINY.parameters
+    assert estimate(params).data().disk == 4 * weights + 10 * LINE_BYTES
+    assert lines_of("texts") == 10
+    assert estimate(params).texts("data/texts") == 2
+
+
+def test_the_hours_of_a_run_are_those_of_its_precision() -> None:
+    """The assumed GPU computes 0.5e12 operations a second in fp32, 2e12 in bf16."""
+    params = some_params()
+    run = params.runs["a__minilm-l2__s0"]
+    half = run.model_copy(update={"train": {**run.train, "precision": "bf16"}})
+    slow, fast = estimate(params).run(run), estimate(params).run(half)
+    assert slow is not None
+    assert fast is not None
+    assert slow.gpu_hours == pytest.approx(4 * fast.gpu_hours)
+
+
+def test_one_teacher_of_unknown_size_leaves_the_cost_of_all_unknown() -> None:
+    params = some_params("distill", Parent(teacher="minilm-l6"))
+    (name, teacher), *_ = params.teachers.items()
+    unknown = teacher.model_copy(update={"encoder": "backbones/unknown"})
+    both = params.model_copy(update={"teachers": {name: teacher, "other": unknown}})
+    assert estimate(both).teacher(name) is not None
+    assert estimate(both).teacher("other") is None
+    assert estimate(both).teachers() is None

@@ -1,5 +1,6 @@
 """Contrastive tension: losses for given vectors, pairs of sentences, and the two networks."""
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -107,3 +108,79 @@ def test_dev_decides_between_the_networks_only_where_the_setting_says(backbone: 
     assert [*method.candidates()] == [method.encoder, method.second]
     paper = made(backbone, PAPER)
     assert [*paper.candidates()] == [paper.second] == [paper.exported()]
+
+
+@pytest.mark.parametrize("similarity", ["cosine", "dot"])
+def test_the_scale_of_the_similarity_begins_at_its_setting(
+    backbone: Path, similarity: objective.Similarity
+) -> None:
+    """In-batch pairs with a scale of 20: the loss is that of both networks' vectors times 20."""
+    config = {**SAMPLES[3].config, "dropout": 0.0, "similarity": similarity}
+    method = made(backbone, config)
+    batch = batch_of(method, 4)
+    loss = method.loss(batch)
+    assert loss.parts["scale"].item() == pytest.approx(20.0)
+    first, second = method.encoder(batch["first"]), method.second(batch["second"])
+    expected = objective.in_batch_tension(first, second, scale=torch.tensor(20.0), similarity=similarity)
+    torch.testing.assert_close(loss.total, expected)
+
+
+def test_the_logged_scores_are_means_over_the_pairs_of_their_kind(backbone: Path) -> None:
+    """Two groups of seven pairs with other weights in the second network: sums and counts in a loop.
+
+    The first sentences go to the first network and the second ones to the second.
+    """
+    method = made(backbone, SBERT | {"dropout": 0.0})
+    with torch.no_grad():
+        for value in method.second.backbone.parameters():
+            value.mul_(1.1)
+    batch = batch_of(method, 14)
+    loss = method.loss(batch)
+    first, second = method.encoder(batch["first"]), method.second(batch["second"])
+    z = (first * second).sum(dim=1).tolist()
+    same = [score for score, label in zip(z, batch["same"].tolist(), strict=True) if label]
+    random = [score for score, label in zip(z, batch["same"].tolist(), strict=True) if not label]
+    assert (len(same), len(random)) == (2, 6)
+    assert loss.parts["score_same"].item() == pytest.approx(sum(same) / 2, rel=1e-5)
+    assert loss.parts["score_random"].item() == pytest.approx(sum(random) / 6, rel=1e-5)
+    losses = [math.log1p(math.exp(-score)) for score in same] + [math.log1p(math.exp(s)) for s in random]
+    assert loss.total.item() == pytest.approx(sum(losses), rel=1e-5), "the sum, as the setting says"
+
+
+def test_each_sentence_of_the_corpus_is_drawn_the_last_one_included(backbone: Path) -> None:
+    """Of three sentences seven are drawn a step, as many as there are rows in the step."""
+    method, rows = made(backbone), tiny.rows()[:3]
+    method.prepare(rows)
+    every = {tuple(ids.tolist()) for ids in method.token_ids(list(method.drawn_from))}
+    drawn: set[tuple[int, ...]] = set()
+    for step in range(6):
+        read = tiny.collate(method, [*method.drawn_from, *method.drawn_from, method.drawn_from[0]], step=step)
+        assert len(read["same"]) == 4
+        lengths = read["second"]["attention_mask"].sum(dim=1).tolist()
+        drawn |= {
+            tuple(ids[:length])
+            for ids, length in zip(read["second"]["input_ids"].tolist(), lengths, strict=True)
+        }
+    assert drawn == every
+
+
+def test_dropout_of_the_setting_is_that_of_both_networks(backbone: Path) -> None:
+    """The backbone's own rate is not zero; with null both keep it."""
+    for config, expected in ((RELEASED, True), (SBERT, False)):
+        method = made(backbone, config)
+        tokens = batch_of(method, 7)["first"]
+        for network in (method.encoder, method.second):
+            assert torch.equal(network(tokens), network(tokens)) == expected
+
+
+def test_a_batch_of_exactly_one_group_is_read() -> None:
+    first, second, same = pair_up(15, kind="two-random", negatives=7)
+    assert (len(first), first.max(), second.max(), same.sum()) == (8, 7, 14, 1)
+
+
+def test_dot_products_of_half_precision_are_added_in_single_precision() -> None:
+    """2,048 ones and a one in bf16: a sum in bf16 would stay at 2,048."""
+    ones = torch.ones(1, 2049, dtype=torch.bfloat16)
+    score = objective.scores(ones, ones)
+    assert score.dtype == torch.float32
+    assert score.item() == 2049

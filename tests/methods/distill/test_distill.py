@@ -1,6 +1,7 @@
 """Distillation: teacher vectors follow their rows, equal vectors cost nothing, wrong parents are refused."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -63,3 +64,43 @@ def test_on_a_corpus_with_augmentations_each_of_them_is_fitted(backbone: Path, t
     expected = method.encoder.tokenize(texts, max_length=32)
     assert torch.equal(batch["anchor"]["input_ids"], expected["input_ids"])
     assert float(method.loss(batch).total.detach()) == pytest.approx(0.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("augmentations", [0, 2])
+def test_the_loss_is_the_mean_of_two_minus_two_cosines_and_every_weight_learns(
+    augmentations: int, backbone: Path, tmp_path: Path
+) -> None:
+    """A teacher of other weights, three times as long: only directions count. Text by text in a loop."""
+    rows = tiny.rows(augmentations=augmentations)
+    other = tiny.write_backbone(tmp_path / "other", dropout=0.0, seed=9)
+    parent = self_taught(other, tmp_path / "t", rows)
+    vectors = np.load(parent / "vectors.npy")
+    method: Any = tiny.build(MAPPED, backbone, parent=parent)
+    method.prepare(rows)
+    chosen = [rows[index] for index in (4, 0, 9)]
+    batch = tiny.collate(method, chosen)
+    total = method.loss({**batch, "teacher": 3 * batch["teacher"]}).total
+    cosines = []
+    for column in range(1, 1 + augmentations) if augmentations else (0,):
+        for row in chosen:
+            ours = method.exported().encode([row.columns[column]])[0]
+            theirs = vectors[row.index, column]
+            cosines.append(ours @ theirs / np.linalg.norm(ours) / np.linalg.norm(theirs))
+    assert total.item() == pytest.approx(2 - 2 * np.mean(cosines), abs=1e-5)
+    assert total.item() > 0.01
+    total.backward()
+    mapping = method.encoder.output.weight.grad
+    words = method.encoder.backbone.get_input_embeddings().weight.grad
+    assert mapping.abs().max() > 0
+    assert words.abs().max() > 0
+
+
+def test_rows_of_different_numbers_of_augmentations_are_fitted_in_those_that_all_have(
+    backbone: Path, tmp_path: Path
+) -> None:
+    """The teacher's corpus has two everywhere, the last row of the student's only the first."""
+    rows = tiny.rows(augmentations=2)
+    parent = self_taught(backbone, tmp_path / "t", rows)
+    method = tiny.build(SAME, backbone, parent=parent)
+    method.prepare([*rows[:-1], rows[-1]._replace(augmentations=rows[-1].augmentations[:1])])
+    assert len(tiny.collate(method, rows[:3])["teacher"]) == 3

@@ -136,3 +136,40 @@ def test_heads_are_dropped_in_the_librarys_pass_and_in_ours_alike(backbone: Path
 def test_drophead_is_refused_where_the_layers_are_not_known() -> None:
     with pytest.raises(InputError, match="drophead needs a BERT or RoBERTa, not a Linear"):
         add_drop_head(torch.nn.Linear(2, 2), 0.2, when_none="redraw")
+
+
+def test_positions_that_fill_up_a_row_are_the_tokenizers_padding(backbone: Path) -> None:
+    """RoBERTa's padding is piece 1; here it is another word's, so that 0 would be a wrong one."""
+    method = made(backbone).eval()
+    tokens = method.encoder.tokenize(["the man runs"])
+    length = tokens["input_ids"].shape[1]
+    method.encoder.tokenizer.pad_token = method.encoder.tokenizer.convert_ids_to_tokens(7)
+    wide = {name: torch.zeros(1, 50, dtype=torch.long) for name in tokens}
+    wide["input_ids"][:] = 7
+    for name, given in tokens.items():
+        wide[name][:, :length] = given
+    expected = method.encoder.states(wide)[-1].mean(dim=1)
+    torch.testing.assert_close(method.vectors(tokens), expected, rtol=0, atol=1e-6)
+
+
+def test_a_text_as_long_as_the_span_stays_and_one_character_more_has_one_start() -> None:
+    rng = np.random.default_rng(0)
+    for text, expected in (("abcd", {"abcd"}), ("abcde", {"abcde"}), ("abcdef", {" # f"})):
+        drawn = {mask_span(text, rng, length=5, shortest=0, place="drawn", mask="#") for _ in range(20)}
+        assert drawn == expected
+
+
+def test_both_views_are_cut_at_the_same_length(backbone: Path) -> None:
+    """A sentence of more words than fit, of which the second view has lost a few characters."""
+    method = made(backbone, max_length=8, span_shortest=0, mask_token="tokenizer")
+    long = [row._replace(text=" ".join([row.text] * 4)) for row in tiny.rows()]
+    mask = batch_of(method, 4, corpus=long)["pair"]["attention_mask"]
+    assert mask.sum(dim=1).tolist() == [8] * 8
+
+
+@pytest.mark.parametrize("when_none", ["redraw", "nan"])
+def test_the_heads_of_the_method_are_dropped_as_its_setting_says(backbone: Path, when_none: str) -> None:
+    method = made(backbone, drophead_all=when_none, drophead=0.3)
+    layers = [part for part in method.modules() if isinstance(part, DropHead)]
+    assert len(layers) == 2
+    assert {layer.when_none for layer in layers} == {when_none}
