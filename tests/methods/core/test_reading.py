@@ -157,6 +157,17 @@ def test_every_family_of_the_libraries_is_the_same_or_neither_reads_it(tmp_path:
     assert not different
 
 
+def test_the_text_part_of_clip_has_the_vectors_of_sentence_transformers(folder: Path) -> None:
+    from transformers import CLIPTextConfig, CLIPTextModel
+
+    torch.manual_seed(0)
+    sizes = {"hidden_size": 16, "intermediate_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2}
+    ids = {"pad_token_id": 0, "bos_token_id": 2, "eos_token_id": 3}
+    config = CLIPTextConfig(vocab_size=128, max_position_embeddings=77, **sizes, **ids)
+    CLIPTextModel(config).save_pretrained(folder)
+    assert_same(folder, here=False)
+
+
 def modules_after(name: str, network: Any) -> list[Any]:
     """Returns the modules of a model with one of each class that sentence-transformers names."""
     from sentence_transformers.sentence_transformer import modules as m
@@ -211,6 +222,39 @@ def test_a_module_has_the_vectors_of_sentence_transformers(folder: Path, tmp_pat
     model = SentenceTransformer(modules=modules_after(name, network), device="cpu", trust_remote_code=False)
     model.save_pretrained(str(tmp_path / "made"), create_model_card=False)
     assert_same(tmp_path / "made", here=name in ("Transformer", "Normalize"))
+
+
+def arranged_as(name: str, network: Any) -> list[Any]:
+    """Returns a model of known modules in an order or number that the library computes."""
+    from sentence_transformers.sentence_transformer import modules as m
+
+    tokens = {"module_input_name": "token_embeddings", "module_output_name": "token_embeddings"}
+    cls, plain = m.Pooling(16, "cls"), m.Dense(16, 8)
+    made: dict[str, Callable[[], list[Any]]] = {
+        "Dense on tokens": lambda: [network, m.Dense(16, 8, **tokens), m.Pooling(8, "mean")],
+        "two Dense": lambda: [network, cls, plain, m.Dense(8, 8)],
+        "Normalize before Dense": lambda: [network, cls, m.Normalize(), plain],
+        "other routes": lambda: [
+            m.Router({"query": [network, m.Pooling(16, "mean")], "document": [network, cls]}, "document")
+        ],
+    }
+    return made[name]()
+
+
+@pytest.mark.parametrize("name", ["Dense on tokens", "two Dense", "Normalize before Dense", "other routes"])
+@pytest.mark.parametrize("width", [None, 4])
+def test_modules_in_any_order_have_the_vectors_of_sentence_transformers(
+    folder: Path, tmp_path: Path, name: str, width: int | None
+) -> None:
+    from sentence_transformers import SentenceTransformer
+
+    (network, *_) = library(folder)
+    torch.manual_seed(0)
+    modules = arranged_as(name, network)
+    model = SentenceTransformer(modules=modules, device="cpu", trust_remote_code=False, truncate_dim=width)
+    model.save_pretrained(str(tmp_path / "made"), create_model_card=False)
+    edit(tmp_path / "made/config_sentence_transformers.json", truncate_dim=width)
+    assert_same(tmp_path / "made", here=False)
 
 
 def test_every_module_of_the_library_is_tried() -> None:
@@ -271,6 +315,17 @@ SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
         "sentence_bert_config.json",
         {"processing_kwargs": {"text": {"max_length": 7, "truncation": True}}},
     ),
+    "kernels of the network": ("sentence_bert_config.json", {"model_args": {"attn_implementation": "sdpa"}}),
+    "precision of the network": ("sentence_bert_config.json", {"model_args": {"dtype": "bfloat16"}}),
+    "padding to a multiple": (
+        "sentence_bert_config.json",
+        {"processing_kwargs": {"text": {"pad_to_multiple_of": 8}}},
+    ),
+    "length of queries": ("sentence_bert_config.json", {"query_length": 4}),
+    "a width beyond the vectors": ("config_sentence_transformers.json", {"truncate_dim": 99}),
+    "a width without the last numbers": ("config_sentence_transformers.json", {"truncate_dim": -1}),
+    "three poolings": ("1_Pooling/config.json", {"pooling_mode": ["cls", "max", "mean"]}),
+    "mean by the root of the length": ("1_Pooling/config.json", {"pooling_mode": "mean_sqrt_len_tokens"}),
     "a decoder": ("config.json", {"is_decoder": True}),
     "another activation": ("config.json", {"hidden_act": "relu"}),
     "half precision": ("config.json", {"dtype": "bfloat16"}),
