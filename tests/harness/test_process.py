@@ -276,3 +276,13 @@ def test_a_result_names_the_gpu_and_its_software(monkeypatch: pytest.MonkeyPatch
         "CUDA": "12.8",
         "cuDNN": "91002",
     }
+
+
+def test_draws_while_a_model_is_loaded_do_not_move_the_random_state() -> None:
+    import torch
+
+    before = torch.get_rng_state()
+    with process.quietly():
+        torch.rand(3)
+        assert not torch.equal(before, torch.get_rng_state())
+    assert torch.equal(before, torch.get_rng_state())
