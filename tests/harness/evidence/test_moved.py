@@ -137,3 +137,13 @@ def test_the_worst_answer_counts() -> None:
 def test_first_losses_are_identical_equal_to_rounding_or_moved(found: list[float], answer: Any) -> None:
     """A thousandth of 3 is 0.003."""
     assert answer_of_losses([1.0, 2.0, 3.0], found) == answer
+
+
+@pytest.mark.parametrize(("name", "most"), [(STSB, 0.05), (ACCURACY, 0.5)])
+def test_a_difference_of_exactly_the_tolerance_is_rounding_and_a_larger_one_moved(
+    name: ScoreName, most: float
+) -> None:
+    """Both ways from zero, where the difference itself is not rounded."""
+    for sign in (-1, 1):
+        for after, answer in ((sign * most, "equal to rounding"), (sign * most * 1.001, "moved")):
+            assert answer_of(name, 0.0, after, band=None, other_weights=False) == answer

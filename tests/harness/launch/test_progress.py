@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from harness.commands import launch
-from harness.launch.progress import PERIOD, Progress
+from harness.launch.progress import PERIOD, Progress, duration
 from harness.plan.entries import read_params
 from tests.harness.launch.toy_pipeline import ROOT
 
@@ -129,3 +129,16 @@ def test_stages_of_the_small_plan_have_typical_times_until_a_record_says_better(
     assert list(launch.guesses(pipeline, params).values()) == [99.5, 3.0, 6.0, 1.0, 15.0]
     other = params.model_copy(update={"plan": ["pcl"]})
     assert launch.guesses(pipeline, other) == {f"train@{key}": 99.5}
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0.4, "0 s"), (89.9, "90 s"), (90, "2 min"), (3600, "60 min"),
+        (5399, "90 min"), (5400, "1.5 h"), (36_000, "10.0 h"),
+    ],
+)  # fmt: skip
+def test_a_duration_is_in_seconds_below_ninety_and_in_minutes_below_an_hour_and_a_half(
+    seconds: float, words: str
+) -> None:
+    assert duration(seconds) == words

@@ -94,3 +94,14 @@ def test_corpora_that_have_to_be_made_are_named_for_no_hours_count_them() -> Non
     plan = verify(*alone(1), price=Price("x", {"run": 1.0}, {}, "texts")).plan
     assert plan is not None
     assert plan.cost == "5 seeds, 5 GPU hours and the creation of texts"
+
+
+@pytest.mark.parametrize(
+    ("hours", "words"),
+    [
+        (0.0512, "0.051"), (3.04, "3"), (9.96, "10"), (10.0, "10.0"), (10.04, "10.0"),
+        (99.94, "99.9"), (100.0, "100"), (1234.4, "1,234"),
+    ],
+)  # fmt: skip
+def test_hours_have_two_digits_below_ten_and_no_decimals_from_a_hundred(hours: float, words: str) -> None:
+    assert format_hours(hours) == f"{words} GPU hours"

@@ -1,9 +1,12 @@
 """`verify`: one number with its answers, plan and sources, as text and as JSON."""
 
+import math
+
 import pytest
+from scipy import stats
 
 from harness.evidence.ledger import Ledger
-from harness.evidence.number_tests import MARGIN, Origin
+from harness.evidence.number_tests import AT_A_LOOK, MARGIN, Origin
 from harness.evidence.others import (
     Others,
     ReportedNumber,
@@ -140,3 +143,15 @@ def test_the_best_by_dev_is_picked_of_all_our_seeds(reported: int | None) -> Non
     assert verification.best_by_dev == 76.0
     assert "selection  of our 3 seeds the best on dev has 76.00 on test" in to_text(verification)
     assert verify(*alone(3), values=values, dev=dev).best_by_dev is None, "a mean was chosen from nothing"
+
+
+@pytest.mark.parametrize(("look", "sd"), [(5, 0.2), (10, 0.84), (40, 1.74)])
+def test_a_look_settles_a_mean_whose_interval_does_not_cross_the_margin(look: int, sd: float) -> None:
+    """On both sides of half a point, and of the interval of SciPy's t at the level of a look."""
+    low, high = stats.t.interval(1 - 2 * AT_A_LOOK, look - 1, 0, sd / math.sqrt(look))
+    reach = (high - low) / 2
+    for sign in (-1, 1):
+        assert settles(sign * (0.5 + 1.001 * reach), sd, look)
+        assert not settles(sign * (0.5 + 0.999 * reach), sd, look)
+        assert settles(sign * (0.5 - 1.001 * reach), sd, look) == (1.001 * reach <= 0.5)
+        assert not settles(sign * (0.5 - 0.999 * reach), sd, look)
