@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 
 from harness.cli import main
-from harness.evidence.schema import ResultFile
+from harness.evidence.moved import ScoreChange
+from harness.evidence.reproduction import Reproduction, explained
+from harness.evidence.schema import ResultFile, ScoreName
 from harness.evidence.store import write_result
 from harness.paths import stored_vectors
 from tests.support.git import commit, git
@@ -273,3 +275,32 @@ def test_a_folder_of_scores_can_be_compared_with(project: Path, capsys: pytest.C
     assert told(shown(capsys, "--against", "HEAD", code=1)).startswith("not reproduced: 1 of 2 systems")
     evaluate(TRAINED[1])
     assert shown(capsys, "--against", "other") == EQUAL
+
+
+@pytest.mark.parametrize("count", [0, 1, 10, 11, 13])
+def test_ten_scores_and_ten_runs_are_listed_and_the_others_are_counted(count: int) -> None:
+    """Of 20 runs `count` moved, and as many were not evaluated."""
+    name = ScoreName("STSB", "spearman", "all", "best-dev")
+    keys = [f"run{number:02}" for number in range(20)]
+    moved = [ScoreChange(key, name, 50.0, 60.0, None, "moved") for key in keys[:count]]
+    compared = Reproduction(
+        systems=dict.fromkeys(keys, "a@b"),
+        answers={change.run: "moved" for change in moved},
+        changes=moved,
+        missing=keys[20 - count :],
+        averages=None,
+        reasons=[],
+    )
+    more = max(0, count - 10)
+    short = explained(compared, [], details=False)
+    assert sum(" STSB spearman: " in line for line in short) == min(count, 10)
+    expected = [f"  and {more} more scores that do not agree"] if more else []
+    assert [line for line in short if "more scores" in line] == expected
+    absent = [line for line in short if "not evaluated here" in line]
+    assert len(absent) == (count > 0)
+    for line in absent:
+        assert line.count("run") == min(count, 10)
+        assert line.endswith(f" and {more} more") == bool(more)
+    full = explained(compared, [], details=True)
+    assert sum(" STSB spearman: " in line for line in full) == count
+    assert not any(" more" in line for line in full)

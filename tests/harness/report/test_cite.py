@@ -78,3 +78,39 @@ def test_one_run_without_random_draws_is_cited_where_the_number_does_not_replica
     assert (actual.kind, actual.interval) == ("ours", None)
     assert cited(56.9, ours=[56.7], known=exact).kind == "reported"
     assert cited(57.6, ours=[56.7]).kind == "reported"
+
+
+@pytest.mark.parametrize(
+    ("sources", "kind", "value", "how"),
+    [
+        ((), "reported", 77.5, "as reported (one run)"),
+        (
+            (74.0,), "reported", 77.5,
+            "as reported (one run); the mean of 1 independent source, too few to replace it, is 74.00",
+        ),
+        (
+            (74.0, 75.0), "reported", 77.5,
+            "as reported (one run); the mean of 2 independent sources, too few to replace it, is 74.50",
+        ),
+        (
+            (74.0, 75.0, 75.4), "independent", 74.8,
+            "mean of 3 independent sources; runs that fell short are told more often",
+        ),
+    ],
+)  # fmt: skip
+def test_from_three_sources_on_their_mean_is_cited_and_fewer_are_named_beside_the_number(
+    sources: tuple[float, ...], kind: str, value: float, how: str
+) -> None:
+    """Four runs of ours are before the first look, so they are not cited."""
+    for ours in ((), FIVE[:4]):
+        actual = cited(77.5, sources=sources, ours=ours)
+        assert (actual.kind, actual.value, actual.how) == (kind, pytest.approx(value), how)
+
+
+@pytest.mark.parametrize(
+    ("seeds", "runs"), [(None, "number of runs not stated"), (1, "one run"), (5, "mean of 5 runs")]
+)
+def test_a_reported_number_is_cited_with_its_number_of_runs(seeds: int | None, runs: str) -> None:
+    number = ReportedNumber("toy/table1", "a@b", "Avg", 75.2, "toy", seeds, 0.005, source="Toy 2020")
+    actual = verify(number, nothing_known(), values=FIVE).citation
+    assert (actual.value, actual.how) == (75.2, f"as reported ({runs})")

@@ -2,6 +2,7 @@
 
 import html
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ from harness.report.formats.markdown import to_markdown
 from harness.report.formats.summary import to_summary
 from harness.report.pages.content import Report
 from harness.report.tables.build import Evidence, build_table
-from harness.report.tables.leaderboard import notes_of
+from harness.report.tables.leaderboard import notes_of, tables_of_plan
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.report.tables.rows import TRAINED, UNTRAINED
 from tests.harness.report.conftest import NO_STUDIES
@@ -79,3 +80,24 @@ def test_the_notes_count_the_trained_systems_below_the_best_untrained_row_of_the
 def test_without_an_untrained_row_on_the_same_encoder_no_note_compares_with_one() -> None:
     assert len(notes_of(small_table({"simcse": 51.5}, {"whitened@other": 99.0, "raw": None}))) == 1
     assert len(notes_of(None)) == 1
+
+
+@pytest.mark.parametrize(
+    ("names", "keys"),
+    [
+        (["small"], ["small", "small-transfer"]),
+        (["small-sts"], ["small-sts"]),
+        (["pcl"], ["pcl/table2", "pcl/table20", "pcl/fig3"]),
+        (["pcl/table2"], ["pcl/table2"]),
+        (["pcl/figure3"], ["pcl/fig3"]),
+        (["all"], ["pcl/table2", "pcl/table20", "pcl/fig3", "pcl-new/table1"]),
+        (["pcl/fig3", "small-sts"], ["small-sts", "pcl/fig3"]),
+        (["table2"], []),
+    ],
+)
+def test_a_plan_fills_the_tables_of_its_names(names: list[str], keys: list[str]) -> None:
+    """The table of other runs is no table of the small plan, and a paper's name is no prefix of another's."""
+    every = ["small", "runs-sts", "small-transfer", "small-sts"]
+    every += ["pcl/table2", "pcl/table20", "pcl/fig3", "pcl-new/table1"]
+    tables: Any = {key: key for key in every}
+    assert tables_of_plan(names, tables) == keys

@@ -63,3 +63,13 @@ def test_smaller_shares_of_one_seed_are_nested() -> None:
     assert (len(small), len(large)) == (30, 300)
     assert set(small) <= set(large)
     assert set(small) != set(subset(range(1000), 0.03, seed=1))
+
+
+@pytest.mark.parametrize(
+    ("share", "rows"), [(0.0004, 1), (0.0014, 1), (0.0016, 2), (0.2996, 300), (0.9996, 1000), (1.0, 1000)]
+)
+def test_a_share_is_rounded_to_whole_rows_of_which_one_is_left(share: float, rows: int) -> None:
+    """Of 1,000 rows 0.4 would be none, and 1.6 are two; they stay in the order of the corpus."""
+    chosen = subset(range(1000), share, seed=0)
+    assert len(chosen) == len(set(chosen)) == rows
+    assert chosen == sorted(chosen)
