@@ -1,6 +1,7 @@
 """`verify`: one number with its answers, plan and sources, as text and as JSON."""
 
 import math
+from dataclasses import replace
 
 import pytest
 from scipy import stats
@@ -19,7 +20,8 @@ from harness.evidence.published import Published
 from harness.evidence.settling import Price, error_at, plan_for, settles
 from harness.evidence.statistics import KnownSd
 from harness.evidence.verdicts import judge
-from harness.report.verification import to_text, verify
+from harness.report.pages.first_screen import basis_of
+from harness.report.verification import to_json, to_text, verify
 from harness.report.words import next_look_words
 
 STUDY = KnownSd(0.84, 50)
@@ -143,6 +145,59 @@ def test_the_best_by_dev_is_picked_of_all_our_seeds(reported: int | None) -> Non
     assert verification.best_by_dev == 76.0
     assert "selection  of our 3 seeds the best on dev has 76.00 on test" in to_text(verification)
     assert verify(*alone(3), values=values, dev=dev).best_by_dev is None, "a mean was chosen from nothing"
+
+
+@pytest.mark.parametrize(
+    ("seeds", "picked", "words"),
+    [
+        (None, None, "seeds not stated"),
+        (1, None, "one run"),
+        (1, 1, "one run"),
+        (5, 1, "mean of 5 seeds"),
+        (5, None, "mean of 5 seeds"),
+        (1, 2, "best of 2 on dev"),
+        (None, 10, "best of 10 on dev"),
+    ],
+)
+def test_a_reported_number_is_shown_with_what_its_authors_state_of_its_runs(
+    seeds: int | None, picked: int | None, words: str
+) -> None:
+    reported = replace(alone(seeds)[0], picked=picked)
+    line = to_text(verify(reported, nothing_known())).splitlines()[1]
+    assert line == f"reported   75.00 ({words}, by toy)"
+
+
+@pytest.mark.parametrize(("best", "below"), [(74.9, True), (75.0, False), (75.1, False)])
+def test_json_says_whether_the_best_of_our_seeds_on_dev_is_below_the_number(best: float, below: bool) -> None:
+    """The number is 75; the best on dev is neither the best on test nor the last seed."""
+    shown = to_json(verify(*alone(1), values=[80.0, best, 70.0], dev=[60.0, 62.0, 61.0]))
+    assert shown["best_by_dev"] == {"expected": best, "below_reported": below}
+    assert to_json(verify(*alone(1), values=[80.0]))["best_by_dev"] is None
+
+
+@pytest.mark.parametrize(
+    ("ours", "sources", "words"),
+    [
+        ([], {}, "no independent run found"),
+        ([75.0], {"a": (74.0,)}, "1 run of ours"),
+        ([75.0, 76.0], {}, "2 runs of ours"),
+        ([], {"a": (74.0,)}, "1 independent source, 1 single run"),
+        ([], {"a": (74.0, 75.0), "b": ()}, "2 independent sources, 2 single runs"),
+        ([], {"b": ()}, "1 independent source, 0 single runs"),
+    ],
+)
+def test_a_verdict_rests_on_our_runs_or_else_on_the_sources_and_their_single_runs(
+    ours: list[float], sources: dict[str, tuple[float, ...]], words: str
+) -> None:
+    """Source `b` reports a mean without its runs."""
+    reported, others = alone(1)
+    pool = replace(
+        others.independent,
+        sources=dict.fromkeys(sources, 74.5),
+        runs={name: runs for name, runs in sources.items() if runs},
+    )
+    known = replace(others, pools={**others.pools, "independent": pool})
+    assert basis_of(verify(reported, known, values=ours)) == words
 
 
 @pytest.mark.parametrize(("look", "sd"), [(5, 0.2), (10, 0.84), (40, 1.74)])
