@@ -16,7 +16,7 @@ from harness.report.pages import evidence
 from harness.report.pages.answers import answers_of, load_numbers
 from harness.report.pages.cells import verdict_counts
 from harness.report.pages.content import Paper, Report
-from harness.report.pages.first_screen import answer_values
+from harness.report.pages.first_screen import answer_values, marks_of
 from harness.report.pages.sources import KINDS, anchor_of, sources_of
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.model import verifications
@@ -130,3 +130,34 @@ def test_the_heading_of_a_system_counts_the_sources_of_its_verdict(report: Repor
     assert f'agree within run-to-run variation</span> <span class="count">{system.counts}</span>' in text
     assert all(f"<dt>{kind}</dt><dd>{says}</dd>" in text for kind, says in KINDS.items())
     assert {kind.partition(",")[0] for _, kind in system.studies} <= set(KINDS)
+
+
+def test_a_mark_of_the_first_picture_is_a_score_minus_the_reported_one(report: Report) -> None:
+    """SimCSE reports 76.25. The median of its sources is 75.27, 0.98 less; 61 runs take three lanes.
+
+    The interval of the sources' mean is that of `sentbench verify`, 1.43 to 0.76 below the number.
+    """
+    (simcse,) = (answer for answer in answers_of(report) if answer.name == "SimCSE, BERT-base")
+    rows = marks_of(simcse)
+    kinds = Counter(row["kind"] for row in rows)
+    assert (kinds["independent run"], kinds["reported"], kinds["ours"]) == (61, 1, 0)
+    (median,) = (row for row in rows if row["kind"] == "median of sources")
+    assert (median["value"], median["difference"]) == (pytest.approx(75.27, abs=0.005), pytest.approx(-0.98))
+    (interval,) = (row for row in rows if row["kind"] == "interval")
+    assert (interval["low"], interval["high"]) == pytest.approx((-1.43, -0.76), abs=0.005)
+    runs = [row for row in rows if row["kind"] == "independent run"]
+    assert sum(row["difference"] > 0 for row in runs) == 5, "as the line on this number says"
+    assert {row["lane"] for row in runs} == {-1, 0, 1}
+    assert all(row["difference"] == pytest.approx(row["value"] - 76.25) for row in rows if "value" in row)
+    independent = {round(value, 4) for value in simcse.verification.others.independent.values}
+    assert {row["value"] for row in runs} == independent
+
+
+def test_scores_that_the_authors_measured_again_are_marked_apart(report: Report) -> None:
+    marked = 0
+    for answer in answers_of(report):
+        again = answer.verification.others.pools["same authors"].sources.values()
+        rows = [row["value"] for row in marks_of(answer) if row["kind"] == "its authors again"]
+        assert rows == [round(value, 4) for value in again]
+        marked += len(rows)
+    assert marked > 0
