@@ -17,6 +17,7 @@ from harness.report.system_pairs import (
     PairedDifference,
     SystemComparison,
     TaskName,
+    against_all,
     compare_systems,
     difference_of,
     system_scores,
@@ -206,3 +207,27 @@ def test_the_page_compares_the_best_trained_system_with_every_one_that_it_shares
     half = critical_range(3, 2) * ((0.005 + 0.02) / 2 / 2) ** 0.5
     assert mean.seeds == pytest.approx((0.25 - half, 0.25 + half)), "Tukey's range of three with a pooled sd"
     assert compare_values(replace(report, results=results[:2])) is None
+
+
+def test_the_level_of_a_test_set_is_its_share_of_those_that_the_two_systems_have_in_common() -> None:
+    """`a` and `b` share two sets, `a` and `c` one; `c` does not train and has no error.
+
+    Half the width is q sqrt(v (1/m + 1/n) / 2), with q of SciPy's studentized range and the variance v within
+    the systems that train: (0.02 + 0.005) / 2 and (0.005 + 0.0002) / 2, each with two degrees of freedom.
+    """
+    results = [*scored("a", [0.7, 0.9]), *scored("a", [0.7, 0.8], task="STS12")]
+    results += [*scored("b", [0.5, 0.6]), *scored("b", [0.5, 0.52], task="STS12")]
+    systems = system_scores([*results, *scored("c", [0.95], last_step=0)])
+    actual = {compared.second: compared for compared in against_all(systems["a@b"], [*systems.values()])}
+    assert actual.keys() == {"b@b", "c@b"}
+    expected = {
+        ("b@b", "STSB"): (0.25, 0.05 / 2, 3, 0.0125, 1.0),
+        ("b@b", "STS12"): (0.24, 0.05 / 2, 2, 0.0026, 1.0),
+        ("c@b", "STSB"): (-0.15, 0.05, 3, 0.0125, 0.5),
+    }
+    shown = {(key, name.task): of for key, one in actual.items() for name, of in one.tasks.items()}
+    assert shown.keys() == expected.keys()
+    for key, (difference, level, groups, variance, parts) in expected.items():
+        half = stats.studentized_range.isf(level, groups, 2) * (variance * parts / 2) ** 0.5
+        assert shown[key].difference == pytest.approx(difference)
+        assert shown[key].seeds == pytest.approx((difference - half, difference + half), abs=1e-6), key
