@@ -118,3 +118,21 @@ def test_a_class_with_too_few_rows_is_one_clear_line() -> None:
         outcome(x, y, SHORT, 30, 60, classes=3)
     with pytest.raises(InputError, match="training rows are too few"):
         outcome(np.ones((18, 2), np.float32), np.tile([0, 1], 9), SHORT, 12)
+
+
+@pytest.mark.parametrize(("rows", "held"), [(20, 1), (39, 1), (40, 2), (59, 2), (100, 5)])
+def test_a_twentieth_of_the_training_rows_rounded_down_is_held_out_of_the_final_fit(
+    rows: int, held: int
+) -> None:
+    """The rows are any numbers of a larger set; the first of the permutation of the seed are held out."""
+    numbers = 1000 + 3 * np.arange(rows)
+    fold = classifier._final_fold(numbers, SENTEVAL)
+    drawn = numbers[np.random.RandomState(1111).permutation(rows)]
+    assert fold.dev.tolist() == drawn[:held].tolist()
+    assert fold.train.tolist() == drawn[held:].tolist()
+    assert fold.shuffled == rows
+
+
+def test_nineteen_training_rows_are_too_few_to_hold_one_out() -> None:
+    with pytest.raises(InputError, match=r"19 training rows are too few: .* at least 20 are needed"):
+        classifier._final_fold(np.arange(19), SENTEVAL)
