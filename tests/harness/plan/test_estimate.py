@@ -315,3 +315,20 @@ def test_one_teacher_of_unknown_size_leaves_the_cost_of_all_unknown() -> None:
     assert estimate(both).teacher(name) is not None
     assert estimate(both).teacher("other") is None
     assert estimate(both).teachers() is None
+
+
+def test_a_backbone_over_word_vectors_is_as_wide_as_its_copies_of_them() -> None:
+    """Vectors of width 8, three times: 24 wide; its other sizes are those that its entry states."""
+    params = read_params(ROOT / "params.yaml")
+    (name, backbone), *_ = ((name, one) for name, one in params.backbones.items() if one.shape is not None)
+    assert backbone.shape is not None
+    built = backbone.shape.model_copy(update={"copies": 3})
+    three = params.model_copy(update={"backbones": {name: backbone.model_copy(update={"shape": built})}})
+    known = times(row(), **{Path(backbone.origin).name: TINY})
+    assert Estimate(three, known).shape(f"backbones/{name}") == Shape(
+        layers=built.layers,
+        width=24,
+        inner=built.inner,
+        vocabulary=built.vocabulary,
+        positions=built.positions,
+    )
