@@ -13,11 +13,9 @@ from harness.evidence.comparisons import (
     claimed_among_many,
     critical_range,
     look_that_shows,
-    range_beyond,
     rank_intervals,
     surviving,
     told_apart,
-    welch_of_all,
 )
 from harness.evidence.draws import OURS, placed
 from harness.evidence.number_tests import (
@@ -302,25 +300,6 @@ def test_ranks_are_those_of_tukeys_honestly_significant_differences() -> None:
             assert (apart == honest).all()
     assert seen == {True, False}
     assert critical_range(4, 16) == pytest.approx(4.046, abs=1e-3)  # a table of the studentized range
-
-
-@pytest.mark.parametrize("groups", [2, 3, 32])
-@pytest.mark.parametrize("freedom", [1, 2, 52, 500])
-def test_the_studentised_range_is_exceeded_with_scipys_probability(groups: int, freedom: int) -> None:
-    for size in (0.5, 3.5, 5.0, 40.0):
-        expected = float(stats.studentized_range.sf(size, groups, freedom))
-        assert range_beyond(size, groups, freedom) == pytest.approx(expected, abs=1e-10)
-
-
-def test_benjamini_hochberg_and_welchs_test_of_all_pairs_answer_as_scipy() -> None:
-    rng = np.random.default_rng(0)
-    for count in range(1, 30):
-        p = [float(value) for value in rng.random(count) ** 3]
-        assert surviving(p) == [bool(value <= LEVEL) for value in stats.false_discovery_control(p)]
-        means, sds, sizes = rng.normal(size=count), rng.random(count), rng.integers(2, 6, count).astype(float)
-        first = means[:, None], sds[:, None], sizes[:, None]
-        expected = stats.ttest_ind_from_stats(*first, means, sds, sizes, False).pvalue
-        assert np.array_equal(welch_of_all(means, sds, sizes), expected)
 
 
 def test_a_system_without_random_draws_is_also_held_to_the_variance_of_the_other() -> None:
