@@ -51,7 +51,7 @@ class LibraryEncoder:
     def dim(self) -> int:
         """Width of the vectors that `encode` returns."""
         width, cut = self.model.get_embedding_dimension(), self.model.truncate_dim
-        if width is None:
+        if width is None or (cut is not None and cut < 0):  # below zero, it leaves out the last numbers
             return int(self.encode(["a"]).shape[1])
         return int(width if cut is None else min(width, cut))
 
@@ -95,9 +95,12 @@ def library_encoder(folder: Path, *, pooling: str | None = None) -> LibraryEncod
     """
     check_model_folder(folder)
     if (folder / MODEL_FILE).is_file():
-        kind = read_json(folder / MODEL_FILE).get("model_type") or "SentenceTransformer"
+        settings = read_json(folder / MODEL_FILE)
+        kind, width = settings.get("model_type") or "SentenceTransformer", settings.get("truncate_dim")
         if kind != "SentenceTransformer":
             raise InputError(f"{folder}: is a {kind}, expected a SentenceTransformer")
+        if width is not None and (type(width) is not int or width == 0):
+            raise InputError(f"{folder}: truncate_dim is {width!r}, expected a whole number other than 0")
     with in_one_line(folder, "a model of sentence-transformers"):
         model = _modular(folder) if (folder / MODULES).is_file() else _plain(folder, str(pooling))
     if pooling is not None and (folder / MODULES).is_file() and pooling != stated_pooling(folder):

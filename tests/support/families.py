@@ -10,6 +10,7 @@ from tests.support import tiny
 
 SIZES: dict[str, Any] = {
     "hidden_size": 16, "d_model": 16, "dim": 16, "emb_dim": 16, "n_embd": 16, "embedding_size": 16,
+    "entity_emb_size": 16, "entity_vocab_size": 128,
     "hidden_dim": 32, "intermediate_size": 32, "d_ff": 32, "ffn_dim": 32, "d_inner": 32,
     "encoder_ffn_dim": 32, "decoder_ffn_dim": 32,
     "num_hidden_layers": 2, "n_layers": 2, "n_layer": 2, "num_layers": 2, "num_decoder_layers": 1,
@@ -38,22 +39,31 @@ MORE: dict[str, dict[str, Any]] = {
 """Other values that a tiny model of a family needs."""
 
 
+def tiny_config(model_type: str, **others: Any) -> Any:
+    """Returns a configuration of a family with the sizes of SIZES that it has.
+
+    others: other values; those that the family does not have are left out.
+    """
+    from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+
+    kind: Any = CONFIG_MAPPING[model_type]
+    plain = kind()
+    known = {**SIZES, **MORE.get(model_type, {}), **others}
+    sizes = {key: known[key] for key in known if hasattr(plain, key) and known[key] is not None}
+    return kind(**{**sizes, "vocab_size": 128, "pad_token_id": 0})
+
+
 def write_family(folder: Path, model_type: str, *, pooling: str = "mean", **others: Any) -> Path:
     """Writes a tiny random model of a family with the word pieces of `tests.support.tiny`, mean pooled.
 
     others: other values of its configuration; those that the family does not have are left out.
     """
     from transformers import AutoModel
-    from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
     tiny.write_backbone(folder)
     for name in ("config.json", "model.safetensors"):
         (folder / name).unlink()
-    kind: Any = CONFIG_MAPPING[model_type]
-    plain = kind()
-    known = {**SIZES, **MORE.get(model_type, {}), **others}
-    sizes = {key: known[key] for key in known if hasattr(plain, key) and known[key] is not None}
-    config = kind(**{**sizes, "vocab_size": 128, "pad_token_id": 0})
+    config = tiny_config(model_type, **others)
     torch.manual_seed(0)
     AutoModel.from_config(config, trust_remote_code=False).save_pretrained(folder)
     write_modules(folder, int(getattr(config, "hidden_size", 16)), pooling)

@@ -16,7 +16,7 @@ from methods.core.errors import InputError
 from methods.core.library import LibraryEncoder
 from methods.core.reading import FAMILIES, read_any
 from tests.support import tiny
-from tests.support.families import write_family, write_modules
+from tests.support.families import tiny_config, write_family, write_modules
 
 TEXTS = [
     "a man runs",
@@ -24,6 +24,8 @@ TEXTS = [
     "the dog sleeps under the old tree near the river and the cat sits",
     "woman, or dog",
 ]
+LARGEST = 20_000_000
+"""Largest number of weights of a family that is tried; most tiny models have a few thousand."""
 LONG = " ".join(["the old dog sleeps and the cat sits"] * 30)
 
 
@@ -133,12 +135,22 @@ def libraries_families() -> list[str]:
     return sorted({*MASKED, *(kind.model_type for kind, _, _ in transformer._ENCODER_ONLY_MODELS)})
 
 
+def number_of_weights(config: Any) -> int:
+    """Returns the number of weights of a configuration's model, without memory for them."""
+    from transformers import AutoModel
+
+    with torch.device("meta"):
+        return int(AutoModel.from_config(config, trust_remote_code=False).num_parameters())
+
+
 @pytest.mark.slow
 def test_every_family_of_the_libraries_is_the_same_or_neither_reads_it(tmp_path: Path) -> None:
     different = []
     for family in libraries_families():
         folder = tmp_path / family
         try:
+            if number_of_weights(tiny_config(family)) > LARGEST:
+                continue  # its sizes have other names
             write_family(folder, family)
             expected = theirs(folder, TEXTS)
         except Exception:  # noqa: BLE001  # not built by this test, or not of texts alone
@@ -387,3 +399,20 @@ def test_the_pooler_is_the_first_state_behind_the_networks_own_layer(tmp_path: P
             AutoModel.from_pretrained(folder, trust_remote_code=False).eval()(**tokens).pooler_output.numpy()
         )
     np.testing.assert_allclose(read_any(folder, pooling="pooler").encoder.encode(TEXTS), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("width", [0, "8", 8.5, True])
+def test_a_width_that_is_no_width_is_refused_by_its_name(folder: Path, width: Any) -> None:
+    edit(folder / "config_sentence_transformers.json", truncate_dim=width)
+    with pytest.raises(InputError, match=f"truncate_dim is {width!r}, expected a whole number other than 0"):
+        read_any(folder)
+
+
+@pytest.mark.parametrize(("width", "left"), [(8, 8), (99, 16), (-1, 15), (None, 16)])
+def test_the_stated_width_of_an_encoder_is_the_width_of_its_vectors(
+    folder: Path, width: int | None, left: int
+) -> None:
+    edit(folder / "config_sentence_transformers.json", truncate_dim=width)
+    encoder, _ = read_any(folder)
+    assert encoder.dim == left
+    assert encoder.encode(TEXTS).shape == (len(TEXTS), left)
