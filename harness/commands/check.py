@@ -58,8 +58,8 @@ def execute(arguments: argparse.Namespace) -> int:
     form = format_of(arguments)
     if arguments.measure and form != "text":
         raise InputError("--measure prints one line and takes neither --json nor --format")
-    warn_if_stale()
     if arguments.measure:
+        warn_if_stale()
         return measure(read_params())
     wanted = [part for part in PARTS if arguments.only in (None, part)]
     findings = Findings()
@@ -73,6 +73,7 @@ def execute(arguments: argparse.Namespace) -> int:
     agrees = True
     if "results" in wanted:
         agrees = check_results(findings, read_params(), losses, arguments)
+    warn_if_stale()
     if form == "json":
         print(json.dumps({**findings.counts, "problems": findings.problems}))
     else:

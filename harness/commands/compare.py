@@ -66,12 +66,12 @@ def execute(arguments: argparse.Namespace) -> int:
     names = arguments.before, arguments.after
     kind = kind_of_both(*names)
     check_options(arguments, kind, form)
-    if kind in ("state", "system"):
-        from harness.plan.stale import warn_if_stale
+    from harness.plan.stale import warn_if_stale
 
-        warn_if_stale()
     if kind == "state":
-        return compare_states(names, arguments, form)
+        code = compare_states(names, arguments, form)
+        warn_if_stale()
+        return code
     from harness.report.formats.scores import differences_to_text
     from harness.report.system_pairs import to_json as differences_to_json
 
@@ -81,6 +81,7 @@ def execute(arguments: argparse.Namespace) -> int:
         tasks = None if arguments.tasks is None else name_list(arguments.tasks)
         comparison = compare_named(names, tasks=tasks, pairs=not arguments.no_pairs)
         text = differences_to_text(comparison)
+        warn_if_stale()
     else:
         compute_with("native")
         from sentbench import compare as compare_folders

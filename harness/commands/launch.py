@@ -68,8 +68,9 @@ def execute(arguments: argparse.Namespace) -> int:
     check_options(arguments)
     with open_pipeline(arguments.targets or None) as pipeline:
         if arguments.dry_run:
+            expected = forecast(pipeline, arguments.jobs)
             warn_if_stale()
-            print(forecast(pipeline, arguments.jobs))
+            print(expected)
             return 0
         executor = executor_of(arguments, pipeline)
         evaluates = any(name.startswith("evaluate@") for name in pipeline.order)

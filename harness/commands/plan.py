@@ -78,11 +78,12 @@ def execute(arguments: argparse.Namespace) -> None:
     )
     check_runs(params, checked=written_runs() if arguments.dry_run else ())
     check_plain(SCORES, again="delete it and evaluate the run again")
-    print(describe(params, times))
+    texts = [describe(params, times)]
     if power is not None:
         from harness.plan.power import propose_seeds
 
-        print(propose_seeds(params, SCORES, power=power, delta=delta))
+        texts.append(propose_seeds(params, SCORES, power=power, delta=delta))
+    print("\n".join(texts))
     if arguments.dry_run:
         warn_if_stale(recipes)
     else:

@@ -18,6 +18,7 @@ from tests.faults.yaml_damage import VALUES, replaced
 from tests.support import tiny
 
 DEEP = "[" * 200_000
+COUNTS_OF_LAYERS = ("num_hidden_layers", "depth")
 CONTENTS = {"deep": DEEP, "a list": "[]", "nan": "NaN"}
 
 
@@ -87,11 +88,16 @@ def _bytes(name: str, content: bytes) -> Callable[[Path], object]:
 
 
 def value_faults(base: str, folder: Path) -> Iterator[Fault]:
-    """Yields every entry of every JSON file with each of VALUES in its place."""
+    """Yields every entry of every JSON file with each of VALUES in its place.
+
+    Not with very many layers, which the libraries begin to build.
+    """
     for file in sorted(folder.rglob("*.json")):
         name = file.relative_to(folder).as_posix()
         for keys in _keys(json.loads(file.read_text()), depth=2):
             for kind, value in VALUES.items():
+                if keys[-1] in COUNTS_OF_LAYERS and kind in ("a million", "a huge number"):
+                    continue
                 yield Fault(base, f"{name} {keys} is {kind}", _entry(name, keys, value), may_pass=True)
 
 
