@@ -11,17 +11,19 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 REPORTS = "reports/"
+RECORDS = ("reports/portability.json",)
+"""Records of reports/ from which documents are generated."""
 
 
 class Checkout:
-    """A copy of the tracked files of this repository except reports."""
+    """A copy of the tracked files of this repository; of reports only RECORDS."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
         listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
         for name in listed.stdout.split("\0")[:-1]:
-            if not name.startswith(REPORTS) and (ROOT / name).is_file():
+            if (name in RECORDS or not name.startswith(REPORTS)) and (ROOT / name).is_file():
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(ROOT / name, folder / name)
         self.before = self._contents()
