@@ -98,6 +98,26 @@ def old_paths(folder: Path) -> None:
     edit(folder / "tokenizer_config.json", lambda config: {**config, **stale})
 
 
+@pytest.mark.parametrize("bias", [True, False])
+def test_a_saved_dense_layer_comes_before_the_normalisation_with_a_bias_only_if_it_has_one(
+    plain: Path, tmp_path: Path, bias: bool
+) -> None:
+    from sentence_transformers import SentenceTransformer
+
+    encoder = tiny.sentence_encoder(plain).eval()
+    encoder.normalize = True
+    torch.manual_seed(0)
+    encoder.output = torch.nn.Linear(16, 6, bias=bias)
+    encoder.save(tmp_path / "saved")
+    expected = encoder.encode(TEXTS)
+    np.testing.assert_allclose(np.linalg.norm(expected, axis=1), 1, rtol=1e-6)
+    written = load_file(tmp_path / "saved/2_Dense/model.safetensors")
+    assert set(written) == ({"linear.weight", "linear.bias"} if bias else {"linear.weight"})
+    theirs = SentenceTransformer(str(tmp_path / "saved"), device="cpu", local_files_only=True)
+    for vectors in (theirs.encode(TEXTS), load_encoder(tmp_path / "saved").encode(TEXTS)):
+        np.testing.assert_allclose(vectors, expected, rtol=0, atol=1e-6)
+
+
 @pytest.mark.parametrize(
     "change",
     [new_names, move_network, split_weights, link_files, old_paths],
