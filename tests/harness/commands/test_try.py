@@ -327,10 +327,10 @@ def test_full_scale_writes_a_recipe_that_a_plan_reads(empty: Path, printed: Call
     [
         ("mycse", SAME, "0 won, 0 lost, 0 inconclusive, 6 equal"),
         ("forgets", FORGETS, "0 won, 6 lost, 0 inconclusive, 0 equal"),
-        ("apart", APART, "3 won, 0 lost, 3 inconclusive, 0 equal"),
+        ("apart", APART, "0 won, 6 lost, 0 inconclusive, 0 equal"),
     ],
 )
-def test_simcse_equals_itself_a_method_that_forgets_loses_and_the_turned_loss_does_not(
+def test_simcse_equals_itself_and_a_method_that_forgets_and_the_negated_loss_lose(
     name: str,
     source: str,
     ends: str,
@@ -340,7 +340,7 @@ def test_simcse_equals_itself_a_method_that_forgets_loses_and_the_turned_loss_do
 ) -> None:
     """A minute each on one core; needs the data of the small plan, which the package registry has.
 
-    The last case is a statement of docs/your-method.md: the small setting does not distinguish objectives.
+    The last case is a statement of docs/small-setting.md: a loss is told from its negation.
     """
     monkeypatch.chdir(tmp_path)
     Path(f"{name}.py").write_text(source)
