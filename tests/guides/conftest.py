@@ -11,8 +11,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 REPORTS = "reports/"
-RECORDS = ("reports/portability.json",)
-"""Records of reports/ from which documents are generated."""
+RECORDS = ("reports/portability.json", "reports/portability.md")
+"""A record from which a document is generated, and the document."""
 
 
 class Checkout:
