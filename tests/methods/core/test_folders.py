@@ -113,7 +113,9 @@ def test_a_saved_dense_layer_comes_before_the_normalisation_with_a_bias_only_if_
     np.testing.assert_allclose(np.linalg.norm(expected, axis=1), 1, rtol=1e-6)
     written = load_file(tmp_path / "saved/2_Dense/model.safetensors")
     assert set(written) == ({"linear.weight", "linear.bias"} if bias else {"linear.weight"})
-    theirs = SentenceTransformer(str(tmp_path / "saved"), device="cpu", local_files_only=True)
+    theirs = SentenceTransformer(
+        str(tmp_path / "saved"), device="cpu", local_files_only=True, trust_remote_code=False
+    )
     for vectors in (theirs.encode(TEXTS), load_encoder(tmp_path / "saved").encode(TEXTS)):
         np.testing.assert_allclose(vectors, expected, rtol=0, atol=1e-6)
 
