@@ -66,9 +66,9 @@ def execute(arguments: argparse.Namespace) -> int:
     names = arguments.before, arguments.after
     kind = kind_of_both(*names)
     check_options(arguments, kind, form)
-    from harness.plan.stale import warn_if_stale
-
     if kind == "state":
+        from harness.plan.stale import warn_if_stale
+
         code = compare_states(names, arguments, form)
         warn_if_stale()
         return code
@@ -76,6 +76,7 @@ def execute(arguments: argparse.Namespace) -> int:
     from harness.report.system_pairs import to_json as differences_to_json
 
     if kind == "system":
+        from harness.plan.stale import warn_if_stale
         from harness.report.assembly.systems import compare_named
 
         tasks = None if arguments.tasks is None else name_list(arguments.tasks)
