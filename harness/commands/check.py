@@ -63,6 +63,9 @@ def execute(arguments: argparse.Namespace) -> int:
         return measure(read_params())
     wanted = [part for part in PARTS if arguments.only in (None, part)]
     findings = Findings()
+    former: tuple[list[ResultFile], str] = ([], "")
+    if "results" in wanted:  # before the long work, so that a wrong --against is refused at once
+        former = committed_results() if arguments.against is None else (results_of(arguments.against), "")
     if "contributed" in wanted:
         check_contributed(findings)
     losses: dict[str, Answer] = {}
@@ -72,7 +75,7 @@ def execute(arguments: argparse.Namespace) -> int:
         findings.problems += scoring_problems()
     agrees = True
     if "results" in wanted:
-        agrees = check_results(findings, read_params(), losses, arguments)
+        agrees = check_results(findings, read_params(), losses, former, arguments)
     warn_if_stale()
     if form == "json":
         print(json.dumps({**findings.counts, "problems": findings.problems}))
@@ -137,14 +140,20 @@ def scoring_problems() -> list[str]:
 
 
 def check_results(
-    findings: Findings, params: Params, losses: Mapping[str, Answer], arguments: argparse.Namespace
+    findings: Findings,
+    params: Params,
+    losses: Mapping[str, Answer],
+    committed: tuple[Sequence[ResultFile], str],
+    arguments: argparse.Namespace,
 ) -> bool:
     """Compares the plan's results; returns whether all agree, True without committed results. A run counts as
     evaluated if its vectors exist, because a fresh clone has all committed scores.
+
+    committed: the results to compare with, and the reason if there are none.
     """
     against = arguments.against
     here = {result.run.key: result for result in read_results(SCORES.glob("*.json"))}
-    there, why = committed_results() if against is None else (results_of(against), "")
+    there, why = committed
     former = {result.run.key: result for result in there if result.run.key in params.runs}
     if not former:
         why = why or f"no run of the plan {', '.join(params.plan)} has a committed result"
