@@ -13,7 +13,7 @@ from pathlib import Path
 
 from harness.errors import InputError
 from harness.io.files import write_text
-from harness.plan.entries import Params, read_plan
+from harness.plan.entries import Params, Run, read_plan
 from harness.process import compute_with, prepare, quiet
 
 PAGE, FIGURE = Path("docs/small-setting.md"), Path("docs/pictures/attention.svg")
@@ -54,7 +54,8 @@ def facts_section(params: Params, seeds: int) -> str:
     from benchmarks.small_text import to_facts
     from benchmarks.small_trainings import Trainings
 
-    return to_facts(measure(Trainings(params), FACTS, seeds, tell), seeds, COMMAND)
+    shown = measure(Trainings(params), FACTS, seeds, tell)
+    return to_facts(shown, seeds, _simcse(params).train["steps"], COMMAND)
 
 
 def rates_section(params: Params, _: int) -> str:
@@ -73,18 +74,26 @@ def rates_section(params: Params, _: int) -> str:
             scores[rate] = trainings.dev(changed)
             tell(f"rate {rate:g}: {run.id} {scores[rate]:.1f}")
         rows.append((run.id, run.train["learning_rate"], scores))
-    return to_rates(rows, RATES, COMMAND)
+    train = _simcse(params).train
+    return to_rates(rows, RATES, train["steps"] // train["eval_every"], COMMAND)
 
 
 def attention_section(params: Params, _: int) -> str:
     """Writes the figure and returns its section."""
     from benchmarks.small_attention import draw, weights_of_words
     from benchmarks.small_text import to_attention
-    from benchmarks.small_trainings import Trainings, of_system
+    from benchmarks.small_trainings import Trainings
 
-    words = weights_of_words(Trainings(params), of_system(params, "simcse-small", 0))
+    run = _simcse(params)
+    words = weights_of_words(Trainings(params), run)
     write_text(FIGURE, draw(words))
-    return to_attention(words, FIGURE.relative_to(PAGE.parent), COMMAND)
+    return to_attention(words, run.train["steps"], FIGURE.relative_to(PAGE.parent), COMMAND)
+
+
+def _simcse(params: Params) -> Run:
+    from benchmarks.small_trainings import of_system
+
+    return of_system(params, "simcse-small", 0)
 
 
 Part = Callable[[Params, int], str]

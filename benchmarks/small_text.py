@@ -12,14 +12,14 @@ from harness.evidence.statistics import mean
 SHOWN = "yes"
 
 
-def to_facts(rows: Sequence[Shown], seeds: int, command: str) -> str:
+def to_facts(rows: Sequence[Shown], seeds: int, steps: int, command: str) -> str:
     """Returns the section on the facts of the literature."""
     intro = (
         f"`{command}` trains both sides of every line with {seeds} seeds and writes this table: first "
         "minus second, Spearman x 100, with the 95 % interval over paired seeds. The weights are selected on "
         "dev; no setting is chosen by a test set. The small setting shows a fact if all three intervals lie "
-        "above 0. All trainings have 60 steps, so a smaller batch also sees fewer sentences: PCL has 16, "
-        "DiffCSE 32, the others 64."
+        f"above 0. All trainings have {steps} steps, so a smaller batch also sees fewer sentences: PCL has "
+        "16, DiffCSE 32, the others 64."
     )
     lines = [
         f"| {row.fact.name} | {row.fact.says} | "
@@ -53,12 +53,18 @@ def conclusion(rows: Sequence[Shown]) -> str:
 
 
 def to_rates(
-    rows: Sequence[tuple[str, float, Mapping[float, float]]], rates: Sequence[float], command: str
+    rows: Sequence[tuple[str, float, Mapping[float, float]]],
+    rates: Sequence[float],
+    evaluations: int,
+    command: str,
 ) -> str:
-    """Returns the section on learning rates. rows: a system, the recipe's rate, dev scores by rate."""
+    """Returns the section on learning rates.
+
+    rows: a system, the recipe's rate, dev scores by rate. evaluations: number of them in a training.
+    """
     intro = (
-        f"STS-B dev, Spearman x 100, seed 0, the best of four evaluations. `{command}` writes this table; "
-        "the rate of the recipe is in bold."
+        f"STS-B dev, Spearman x 100, seed 0, the best of {evaluations} evaluations. `{command}` writes this "
+        "table; the rate of the recipe is in bold."
     )
     columns = [*sorted({*rates, *(rate for _, rate, _ in rows)})]
     lines = [
@@ -81,13 +87,13 @@ def to_rates(
     )
 
 
-def to_attention(words: Sequence[Word], figure: Path, command: str) -> str:
+def to_attention(words: Sequence[Word], steps: int, figure: Path, command: str) -> str:
     """Returns the section with the figure on attention weights."""
     rare, frequent = words[-(len(words) // 10) :], words[: len(words) // 10]
     ratio = mean([word.after for word in rare]) / mean([word.after for word in frequent])
     said = (
         "[CLS] has a zero vector, so at the start it gives every word of a sentence the same weight: a plain "
-        f"mean. After SimCSE's 60 steps (seed 0) the rarest tenth of the {len(words):,} words here has "
+        f"mean. After SimCSE's {steps} steps (seed 0) the rarest tenth of the {len(words):,} words here has "
         f"{ratio:.1f} times the weight of the most frequent tenth; the rank correlation of frequency and "
         f"weight is {rank_correlation(words):+.2f}. No loss states frequencies: words that many sentences "
         "share make different sentences similar, so driving sentences apart lowers their weight; keeping the "

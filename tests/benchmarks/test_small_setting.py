@@ -92,10 +92,12 @@ def test_a_fact_is_shown_if_every_interval_is_above_zero(differences: Any, verdi
 def test_a_fact_on_which_the_literature_is_divided_counts_as_none() -> None:
     divided = [shown(*each, agreed=False) for each in ((UP, UP, UP), (DOWN, DOWN, DOWN), (UP, OPEN, UP))]
     assert [one.verdict for one in divided] == ["higher", "lower", "depends on the measure"]
-    text = to_facts([shown(UP, UP, UP), shown(OPEN, OPEN, OPEN), *divided], 5, "command").replace("\n", " ")
+    rows = [shown(UP, UP, UP), shown(OPEN, OPEN, OPEN), *divided]
+    text = to_facts(rows, 5, 30, "command").replace("\n", " ")
     assert "It shows 1 of 2 facts on which the literature agrees." in text
     assert "one, other (no clear difference)" in text
     assert "with 5 seeds" in text
+    assert "All trainings have 30 steps" in text
     assert "| +2.0 (+1.0 to +3.0) |" in text
 
 
@@ -148,7 +150,9 @@ def test_the_table_of_controls_has_means_and_intervals_of_this_encoder_alone() -
 
 
 def test_the_chosen_rate_is_bold_and_a_rate_that_was_not_tried_is_empty() -> None:
-    text = to_rates([("pcl", 2e-3, {2e-3: 60.04, 5e-3: 61.0}), ("ct", 1e-3, {1e-3: 53.0})], RATES, "command")
+    rows = [("pcl", 2e-3, {2e-3: 60.04, 5e-3: 61.0}), ("ct", 1e-3, {1e-3: 53.0})]
+    text = to_rates(rows, RATES, 2, "command")
+    assert "the best of 2 evaluations" in text
     assert "| | 0.0005 | 0.001 | 0.002 | 0.005 | 0.01 |" in text
     assert "| pcl |  |  | **60.0** | 61.0 |  |" in text
     assert "| ct |  | **53.0** |  |  |  |" in text
@@ -164,7 +168,9 @@ def test_attention_weights_are_ones_at_the_mean_and_count_words_of_the_texts(tmp
 
 def test_the_section_on_attention_tells_the_ratio_of_rare_to_frequent_words() -> None:
     words = [Word(f"w{rank}", 200 - rank, 1.0, 0.5 if rank < 10 else 1.5) for rank in range(100)]
-    assert "has 3.0 times the weight" in to_attention(words, Path("f.svg"), "c").replace("\n", " ")
+    text = to_attention(words, 30, Path("f.svg"), "c").replace("\n", " ")
+    assert "After SimCSE's 30 steps" in text
+    assert "has 3.0 times the weight" in text
     assert rank_correlation(words) < -0.4
 
 
