@@ -31,6 +31,7 @@ from harness.plan.entries import Params
 from harness.process import in_effect, quiet
 
 if TYPE_CHECKING:
+    from methods.core.rows import Row
     from methods.core.train_config import TrainConfig
     from methods.core.types import Encoder
 
@@ -50,6 +51,8 @@ HEAD = """\
 # The losses of the first steps of each run, in portable arithmetic; written by `sentbench check --measure`.
 """
 Losses = Annotated[list[float], Field(min_length=STEPS, max_length=STEPS)]
+_corpora: dict[str, Sequence[Row]] = {}
+"""Rows of corpora by folder, which `measure_runs` reads once for all its processes."""
 
 
 def measured_runs(params: Params) -> list[str]:
@@ -83,7 +86,8 @@ def measure_run(params: Params, key: str, most_rows: int = ROWS) -> list[float]:
     trained = run.parent_folder is not None and run.parent_folder.parent == ARTEFACTS
     networks = Networks(backbone, pooling=run.pooling, parent=backbone if trained else run.parent_folder)
     method, config, settings = run.read_settings()
-    rows = subset(read_corpus(Path(run.corpus)), run.corpus_share, seed=run.seed)[:most_rows]
+    corpus = _corpora.get(run.corpus) or read_corpus(Path(run.corpus))
+    rows = subset(corpus, run.corpus_share, seed=run.seed)[:most_rows]
     torch.manual_seed(torch_seed(run.seed, INITIALISE))
     built = method(small_config(config, most_rows), networks)
     with tempfile.TemporaryDirectory(prefix="sentbench-") as state:
@@ -135,11 +139,18 @@ def measure_runs(params: Params, keys: Sequence[str]) -> dict[str, list[float]]:
     import transformers.models.bert.modeling_bert  # noqa: F401
 
     import methods.core.trainer  # noqa: F401
+    from harness.data.corpora import read_corpus
 
-    with ProcessPoolExecutor(
-        os.cpu_count(), get_context("fork"), initializer=torch.set_num_threads, initargs=(1,)
-    ) as pool:
-        return dict(zip(keys, pool.map(partial(measure_run, params), keys), strict=True))
+    folders = {params.run(key).corpus for key in keys}
+    check_inputs(*folders)
+    _corpora.update({folder: read_corpus(Path(folder)) for folder in folders})
+    try:
+        with ProcessPoolExecutor(
+            os.cpu_count(), get_context("fork"), initializer=torch.set_num_threads, initargs=(1,)
+        ) as pool:
+            return dict(zip(keys, pool.map(partial(measure_run, params), keys), strict=True))
+    finally:
+        _corpora.clear()
 
 
 def read_losses(path: Path) -> dict[str, list[float]]:
