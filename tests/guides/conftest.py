@@ -16,7 +16,10 @@ RECORDS = ("reports/portability.json", "reports/portability.md")
 
 
 class Checkout:
-    """A copy of the tracked files of this repository; of reports only RECORDS."""
+    """A copy of the tracked files of this repository; of reports only RECORDS.
+
+    It has the compiled modules as well, which are valid as long as a file keeps its time and size.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -25,7 +28,12 @@ class Checkout:
         for name in listed.stdout.split("\0")[:-1]:
             if (name in RECORDS or not name.startswith(REPORTS)) and (ROOT / name).is_file():
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(ROOT / name, folder / name)
+                shutil.copy2(ROOT / name, folder / name)
+        for compiled in {
+            (ROOT / name).parent / "__pycache__" for name in self._contents() if name[-3:] == ".py"
+        }:
+            if compiled.is_dir():
+                shutil.copytree(compiled, folder / compiled.relative_to(ROOT))
         self.before = self._contents()
 
     def write(self, files: Mapping[str, str]) -> None:
@@ -48,7 +56,7 @@ class Checkout:
         done = subprocess.run(
             [sys.executable, *command],
             cwd=self.folder,
-            env={**os.environ, "PYTHONPATH": str(self.folder), "PYTHONDONTWRITEBYTECODE": "1", **environment},
+            env={**os.environ, "PYTHONPATH": str(self.folder), **environment},
             capture_output=True,
             text=True,
         )
