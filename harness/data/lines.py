@@ -1,5 +1,6 @@
 """Lines of text files, decoded strictly, with their numbers."""
 
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -11,15 +12,17 @@ EXAMPLES = "fetch its source again"
 def decoded_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
     """Yields (number, text) of every line, counted from 1, without its line end.
 
-    Only a line feed ends a line; one carriage return before it goes with it. Errors: InputError if the file
-    is missing, or at the first line that cannot be decoded.
+    Only a line feed ends a line; one carriage return before it goes with it. A byte order mark of UTF-8 at
+    the start of the file is no text. Errors: InputError if the file is missing, or at the first line that
+    cannot be decoded.
     """
     if not path.is_file():
         raise InputError(f"{path}: no such file; fetch its source again")
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
+            content = line.removeprefix(BOM_UTF8) if number == 1 else line
             try:
-                text = line.decode(encoding)
+                text = content.decode(encoding)
             except UnicodeDecodeError as error:
                 raise InputError(
                     f"{path}: line {number} is not {encoding} ({error.reason} at byte {error.start}); "

@@ -10,6 +10,7 @@ from harness.errors import InputError
 
 INPUT, GOLD = "STS.input.", "STS.gs."
 SICK_COLUMNS = ("sentence_A", "sentence_B", "relatedness_score", "entailment_judgment")
+PAIR_KEYS = ("sentence1", "sentence2", "score")
 SICK_LABELS = ("NEUTRAL", "ENTAILMENT", "CONTRADICTION")
 
 
@@ -100,18 +101,23 @@ def read_sick(path: Path) -> list[SickRow]:
 def read_pairs_jsonl(path: Path) -> list[ScoredPair]:
     """Returns the pairs of a file in mteb's layout: sentence1, sentence2 and score, one object a line.
 
-    Sentences keep their blanks, as mteb passes them on.
+    Sentences keep their blanks, as mteb passes them on. Lines without text are skipped.
     """
     pairs = []
     for number, line in decoded_lines(path):
+        if not line.strip():
+            continue
+        expected = f"expected an object with {', '.join(PAIR_KEYS)}"
         try:
             row = json.loads(line)
-            first, second, score = row["sentence1"], row["sentence2"], row["score"]
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
-            raise InputError(
-                f"{path}: line {number} has no {error}, expected an object with sentence1, sentence2 and "
-                "score; fetch the file again"
-            ) from None
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"{path}: line {number} is not JSON ({error}), {expected}") from None
+        if not isinstance(row, dict):
+            raise InputError(f"{path}: line {number} holds a {type(row).__name__}, {expected}")
+        missing = [key for key in PAIR_KEYS if key not in row]
+        if missing:
+            raise InputError(f"{path}: line {number} has no {missing[0]}, {expected}")
+        first, second, score = (row[key] for key in PAIR_KEYS)
         if not isinstance(first, str) or not isinstance(second, str):
             raise InputError(f"{path}: line {number}: a sentence is not text; fetch the file again")
         pairs.append(ScoredPair(first, second, _score(str(score), path, number, 0.0)))

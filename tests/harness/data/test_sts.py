@@ -117,6 +117,34 @@ def test_pairs_of_json_lines_keep_their_blanks_and_a_damaged_line_is_named(tmp_p
         read_pairs_jsonl(path)
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("{", r"line 3 is not JSON \(Expecting .*\), expected an object with sentence1, sentence2, score"),
+        ("[1]", "line 3 holds a list, expected an object"),
+        ('{"sentence1": "a", "sentence2": "b"}', "line 3 has no score, expected an object"),
+        ('{"sentence1": "a", "sentence2": 2, "score": 1}', "line 3: a sentence is not text"),
+        ("\ufeff{}", r"line 3 is not JSON"),
+    ],
+)
+def test_the_line_and_the_fault_of_a_pair_in_json_are_named(tmp_path: Path, line: str, said: str) -> None:
+    path = tmp_path / "test.jsonl"
+    path.write_text(f'{{"sentence1": "a", "sentence2": "b", "score": 1}}\n\n{line}\n')
+    with pytest.raises(InputError, match=rf"test\.jsonl: {said}"):
+        read_pairs_jsonl(path)
+
+
+def test_a_byte_order_mark_at_the_start_of_a_file_is_no_text(tmp_path: Path) -> None:
+    """Spreadsheets and editors of Windows write it; in a later line it is part of the text."""
+    row = {"sentence1": "\ufeffa", "sentence2": "b", "score": 1}
+    (tmp_path / "pairs.jsonl").write_text("\ufeff" + json.dumps(row, ensure_ascii=False) + "\r\n")
+    assert read_pairs_jsonl(tmp_path / "pairs.jsonl") == [ScoredPair("\ufeffa", "b", 1.0)]
+    (tmp_path / "SICK_train.txt").write_text("\ufeff" + SICK_HEAD + "1\ta\tb\t3\tNEUTRAL\n")
+    assert len(read_sick(tmp_path / "SICK_train.txt")) == 1
+    write_subset(tmp_path, "X", "\ufeffa\tb\n\ufeffc\td\n", "\ufeff1\n2\n")
+    assert read_senteval_sts(tmp_path)["X"] == [ScoredPair("a", "b", 1.0), ScoredPair("\ufeffc", "d", 2.0)]
+
+
 @pytest.mark.mirror
 def test_mirror_holds_the_published_numbers_of_scored_pairs(mirror: Path) -> None:
     folder = mirror / "senteval/downstream"
