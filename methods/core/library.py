@@ -37,6 +37,16 @@ LOCAL = {"local_files_only": True, "trust_remote_code": False}
 FILE_OPTIONS = ("gguf_file", "offload_folder")
 """Options of transformers that name a file or folder, and that a model's settings pass on to it."""
 
+OTHER_KINDS = {
+    "CrossEncoder": "which scores pairs of texts",
+    "SparseEncoder": "whose vectors are sparse",
+    "MultiVectorEncoder": "which has several vectors for a text",
+}
+"""Kinds of models of sentence-transformers that have no dense vector for a text, with the reason."""
+
+OF_CROSS_ENCODERS = ("sentence_transformers", "sbert_ce_default_activation_function")
+"""Entries of config.json by which releases without `model_type` marked a CrossEncoder."""
+
 
 class LibraryEncoder:
     """A model of sentence-transformers as an encoder: `encode` with its prompt, length, layers and width.
@@ -86,19 +96,33 @@ class LibraryEncoder:
         return ids
 
 
+def check_kind(folder: Path, *, plain_is_read: bool = False) -> None:
+    """Raises InputError, which names the kind, for another kind of model of sentence-transformers.
+
+    plain_is_read: whether a CrossEncoder of an earlier release, a plain folder, is read for its transformer.
+    """
+    kind = None
+    if (folder / MODEL_FILE).is_file():
+        kind = read_json(folder / MODEL_FILE).get("model_type")
+    elif not plain_is_read and (folder / "config.json").is_file() and not (folder / MODULES).is_file():
+        config = read_json(folder / "config.json")
+        kind = "CrossEncoder" if any(entry in config for entry in OF_CROSS_ENCODERS) else None
+    if kind and kind != "SentenceTransformer":
+        reason = f", {OTHER_KINDS[str(kind)]}" if str(kind) in OTHER_KINDS else ""
+        raise InputError(
+            f"{folder}: is a {kind}{reason}; expected a SentenceTransformer or a plain transformer folder"
+        )
+
+
 def library_encoder(folder: Path, *, pooling: str | None = None) -> LibraryEncoder:
     """Returns the encoder of a folder as sentence-transformers reads it.
 
     pooling: required for a plain folder; for others it replaces the stated one, after a check by the caller.
-    Errors: InputError if the library cannot read the folder, a weight is missing, or the folder is of another
-    kind of model.
+    Errors: InputError if the library cannot read the folder or a weight is missing.
     """
     check_model_folder(folder)
     if (folder / MODEL_FILE).is_file():
-        settings = read_json(folder / MODEL_FILE)
-        kind, width = settings.get("model_type") or "SentenceTransformer", settings.get("truncate_dim")
-        if kind != "SentenceTransformer":
-            raise InputError(f"{folder}: is a {kind}, expected a SentenceTransformer")
+        width = read_json(folder / MODEL_FILE).get("truncate_dim")
         if width is not None and (type(width) is not int or width == 0):
             raise InputError(f"{folder}: truncate_dim is {width!r}, expected a whole number other than 0")
     with in_one_line(folder, "a model of sentence-transformers"):
@@ -204,6 +228,18 @@ def _checked_transformer() -> Any:
             module.processor = tokenizer
             if tokenizer.pad_token_id is None:
                 pad_with_another(tokenizer, folder)
+
+        @classmethod
+        def load_config(cls, model_name_or_path: str, subfolder: str = "", **options: Any) -> dict[str, Any]:
+            config = super().load_config(model_name_or_path, subfolder=subfolder, **options)
+            for kind, named in config.items():
+                if isinstance(named, dict) and named.get("subfolder"):
+                    raise InputError(
+                        f"{Path(model_name_or_path, subfolder)}: {kind} has subfolder "
+                        f"{named['subfolder']!r}, which sentence-transformers does not follow; state the "
+                        f"folder as the module's path in {MODULES}"
+                    )
+            return config
 
         def _load_model(self, *options: Any, **model_kwargs: Any) -> Any:
             model, self.report = super()._load_model(*options, output_loading_info=True, **model_kwargs)

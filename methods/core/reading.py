@@ -16,7 +16,7 @@ from methods.core.errors import InputError, OtherWay, near_matches
 from methods.core.folders import cut_as_stated, load_encoder, read_marker, weights_folder
 from methods.core.heads import take_pooler
 from methods.core.known_settings import check_other_files, known_settings, stated_pooling
-from methods.core.library import LibraryEncoder, library_encoder
+from methods.core.library import LibraryEncoder, check_kind, library_encoder
 from methods.core.model_files import (
     MODULES,
     OWN_MODULES,
@@ -66,8 +66,8 @@ def read_any(folder: Path, *, pooling: str | None = None) -> Read:
 
     pooling: required for a plain Hugging Face folder. It replaces a pooling that the folder states; Normalize
     is kept.
-    Errors: InputError if the folder cannot be read, `pooling` would replace a pooling that another layer
-    follows, or the vectors of two texts are not finite.
+    Errors: InputError if the folder cannot be read or is of another kind of model, `pooling` would replace a
+    pooling that another layer follows, or the vectors of two texts are not finite.
     """
     if pooling is not None and pooling not in POOLINGS:
         raise InputError(
@@ -76,6 +76,7 @@ def read_any(folder: Path, *, pooling: str | None = None) -> Read:
         )
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder")
+    check_kind(folder, plain_is_read=pooling is not None)
     given = None if pooling is None or pooling == _stated(folder) else pooling
     if given is not None:
         _check_replaceable(folder, given)

@@ -4,6 +4,7 @@ import importlib.util
 import inspect
 import json
 import re
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,11 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file, save_file
 
+from methods.core import known_settings
 from methods.core.errors import InputError
-from methods.core.library import FILE_OPTIONS
+from methods.core.library import FILE_OPTIONS, OTHER_KINDS
 from methods.core.reading import read_any
-from tests.methods.core.test_reading import TEXTS, edit, library, theirs
+from tests.methods.core.test_reading import TEXTS, assert_same, edit, library, theirs
 from tests.support import tiny
 from tests.support.families import write_family, write_modules
 
@@ -83,6 +85,97 @@ def test_every_option_of_transformers_that_names_a_file_is_known() -> None:
     assert len(taken) > 20
     named = {name for name in taken if re.search("file|folder|dir", name)}
     assert named - OF_A_CALLER == {*FILE_OPTIONS}
+
+
+def names_of_options() -> set[str]:
+    """Returns the old and new names of the options that a transformer's settings pass on."""
+    return {f"{kind}_{end}" for kind in ("model", "config") for end in ("args", "kwargs")} | {
+        "tokenizer_args",
+        "processor_kwargs",
+    }
+
+
+def test_the_library_passes_on_the_options_of_those_names() -> None:
+    """A new release that has another name fails here."""
+    from sentence_transformers.base.modules import Transformer
+
+    source = inspect.getsource(Transformer._load_init_kwargs) + inspect.getsource(Transformer.load_config)
+    assert {*re.findall(r'"(\w+_(?:args|kwargs))"', source)} == names_of_options()
+
+
+@pytest.mark.parametrize("options", sorted(names_of_options()))
+def test_a_subfolder_among_the_options_is_named(folder: Path, options: str) -> None:
+    edit(folder / "sentence_bert_config.json", **{options: {"subfolder": "inner"}})
+    with pytest.raises(InputError, match=r"model: \w+ has subfolder 'inner', .* path in modules\.json"):
+        read_any(folder)
+    edit(folder / "sentence_bert_config.json", **{options: {"subfolder": ""}})
+    np.testing.assert_allclose(read_any(folder).encoder.encode(TEXTS), theirs(folder, TEXTS), atol=2e-5)
+
+
+def test_every_pooling_of_the_library_has_its_vectors(folder: Path) -> None:
+    from sentence_transformers.sentence_transformer.modules import Pooling
+
+    modes = Pooling.POOLING_MODES
+    assert len(modes) > 4
+    for mode in modes:
+        config = {"embedding_dimension": 16, "pooling_mode": mode}
+        (folder / "1_Pooling/config.json").write_text(json.dumps(config))
+        assert_same(folder, here=mode in ("cls", "mean"), texts=TEXTS)
+
+
+def test_every_file_and_key_of_poolings_that_the_library_reads_is_known() -> None:
+    from sentence_transformers.base.modules import Transformer
+    from sentence_transformers.sentence_transformer.modules import pooling
+
+    files = re.findall(r'"(sentence_[\w-]+_config\.json)"', inspect.getsource(Transformer.load_config))
+    assert tuple(files) == known_settings.TRANSFORMER_FILES
+    keys = {*re.findall(r'"(pooling_mode_\w+)"', inspect.getsource(pooling))}
+    assert len(keys) > 4
+    assert keys <= {*known_settings.POOLING}
+
+
+def kinds_of_models() -> set[str]:
+    """Returns the values of `model_type` that the library writes for models other than dense ones."""
+    from sentence_transformers.base.model import BaseModel
+
+    import_module("sentence_transformers")
+    return {kind.__name__ for kind in BaseModel.__subclasses__()} - {"SentenceTransformer"}
+
+
+def test_every_other_kind_of_model_of_the_library_has_a_reason() -> None:
+    assert kinds_of_models() == {*OTHER_KINDS}
+
+
+@pytest.mark.parametrize("kind", [*OTHER_KINDS, "Reranker"])
+@pytest.mark.parametrize("pooling", [None, "cls"])
+def test_a_folder_of_another_kind_of_model_is_refused_by_its_kind(
+    folder: Path, kind: str, pooling: str | None
+) -> None:
+    edit(folder / "config_sentence_transformers.json", model_type=kind)
+    said = rf"model: is a {kind}.*; expected a SentenceTransformer or a plain transformer folder$"
+    with pytest.raises(InputError, match=said) as error:
+        read_any(folder, pooling=pooling)
+    assert OTHER_KINDS.get(kind, "") in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"sentence_transformers": {"activation_fn": "torch.nn.modules.linear.Identity", "version": "4.1.0"}},
+        {"sbert_ce_default_activation_function": "torch.nn.modules.linear.Identity"},
+    ],
+)
+def test_a_cross_encoder_of_an_earlier_release_is_named_and_its_transformer_read_with_a_pooling(
+    tmp_path: Path, entry: dict[str, Any]
+) -> None:
+    plain = tiny.write_backbone(tmp_path / "plain")
+    expected = read_any(plain, pooling="mean").encoder.encode(TEXTS)
+    edit(plain / "config.json", **entry)
+    with pytest.raises(InputError, match="plain: is a CrossEncoder, which scores pairs of texts; expected"):
+        read_any(plain)
+    assert np.array_equal(read_any(plain, pooling="mean").encoder.encode(TEXTS), expected)
+    write_modules(plain, 16)
+    assert np.array_equal(read_any(plain).encoder.encode(TEXTS), expected)
 
 
 @pytest.mark.parametrize("length", [0, -1, 7.0, "7", True, [7]])
