@@ -160,14 +160,17 @@ def check_results(
         findings.counts["results"] = {"agrees": None, "why": why}
         findings.lines.append(f"nothing to compare with: {why}")
         return True
-    evaluated = {
-        key: here[key]
-        for key in params.runs
-        if key in here and (against is not None or stored_vectors(key).is_file())
-    }
-    compared = compare_with_committed(former, evaluated, machine=platform.machine())
+    results = {key: here[key] for key in params.runs if key in here}
+    copied = [key for key in results if not stored_vectors(key).is_file()]
+    if against is None:
+        results = {key: result for key, result in results.items() if key not in copied}
+        compared = compare_with_committed(former, results, machine=platform.machine())
+    else:
+        compared = compare_with_committed(
+            former, results, machine=platform.machine(), against=against, not_evaluated=copied
+        )
     if is_exact():
-        findings.problems += not_identical(compared, former, evaluated, losses)
+        findings.problems += not_identical(compared, former, results, losses)
     changed = [] if against is not None else changed_files("dvc.lock", str(REPORTS))
     findings.counts["results"] = to_json(compared, changed)
     findings.lines += explained(compared, changed, details=arguments.details)
@@ -210,6 +213,7 @@ def to_json(compared: Reproduction, changed: Sequence[str]) -> dict[str, Any]:
         "answers": dict(compared.answers),
         "moved": compared.moved,
         "missing": list(compared.missing),
+        "not_evaluated": list(compared.not_evaluated),
         "reasons": list(compared.reasons),
         "changed_files": list(changed),
         "changes": [

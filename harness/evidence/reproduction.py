@@ -40,8 +40,9 @@ class Averages:
 class Reproduction:
     """The runs of a plan that have a committed result, compared with it.
 
-    answers: of each run evaluated here. missing: the other runs. systems: system of each run, by its key.
-    reasons: why runs are not identical. averages: None if all are identical.
+    answers: of each run with a result here. missing: the other runs. systems: system of each run, by its key.
+    reasons: why runs are not identical. averages: None if all are identical. against: name of the former
+    results. not_evaluated: the runs in `answers` whose result is a file that was not computed here.
     """
 
     systems: Mapping[str, str]
@@ -50,6 +51,8 @@ class Reproduction:
     missing: Sequence[str]
     averages: Averages | None
     reasons: Sequence[str]
+    against: str = "the committed results"
+    not_evaluated: Sequence[str] = ()
 
     @property
     def identical(self) -> int:
@@ -63,35 +66,45 @@ class Reproduction:
 
     @property
     def agrees(self) -> bool:
-        """Whether every committed run was evaluated here, without a moved score."""
+        """Whether every former run has a result here, without a moved score."""
         return not self.moved and not self.missing
 
     @property
     def headline(self) -> str:
-        """The answer in one line."""
+        """The answer in one line. Only results that were computed here can be reproduced; results with files
+        of others among them are compared.
+        """
         runs, systems = len(self.systems), len(set(self.systems.values()))
         if len(self.missing) == runs:
             return f"not reproduced: none of {runs} runs was evaluated here; run `make reproduce`"
-        bits = f"{self.identical} of {runs} runs bit-identical"
+        bits = [f"{self.identical} of {runs} runs bit-identical"]
+        if self.not_evaluated:
+            here = len(self.answers) - len(self.not_evaluated)
+            bits.append(f"{here} results evaluated here, {len(self.not_evaluated)} files as checked out")
         if self.agrees:
-            return f"reproduced: all {systems} systems agree with the committed results; {bits}"
+            word = "compared" if self.not_evaluated else "reproduced"
+            return f"{word}: all {systems} systems agree with {self.against}; {'; '.join(bits)}"
         parts = []
         if self.moved:
             verb = "does" if len(self.moved) == 1 else "do"
-            parts.append(
-                f"{len(self.moved)} of {systems} systems {verb} not agree with the committed results"
-            )
+            parts.append(f"{len(self.moved)} of {systems} systems {verb} not agree with {self.against}")
         if self.missing:
             parts.append(f"{len(self.missing)} of {runs} runs not evaluated here")
-        return f"not reproduced: {'; '.join([*parts, bits])}"
+        return f"not reproduced: {'; '.join([*parts, *bits])}"
 
 
 def compare_with_committed(
-    committed: Mapping[str, ResultFile], here: Mapping[str, ResultFile], *, machine: str
+    committed: Mapping[str, ResultFile],
+    here: Mapping[str, ResultFile],
+    *,
+    machine: str,
+    against: str = "the committed results",
+    not_evaluated: Sequence[str] = (),
 ) -> Reproduction:
-    """Compares results with committed ones, both by the key of their run.
+    """Compares results with former ones, both by the key of their run.
 
-    machine: the architecture of this machine, as `platform.machine` names it.
+    machine: the architecture of this machine, as `platform.machine` names it. against, not_evaluated: see
+    Reproduction.
     """
     pairs = [(old, here[key]) for key, old in committed.items() if key in here]
     changes = changes_of(pairs)
@@ -104,6 +117,8 @@ def compare_with_committed(
         missing=[key for key in committed if key not in here],
         averages=averages_of(pairs) if other else None,
         reasons=reasons_of(other, machine) if other else [],
+        against=against,
+        not_evaluated=[key for key in not_evaluated if key in answers],
     )
 
 

@@ -274,7 +274,27 @@ def test_a_folder_of_scores_can_be_compared_with(project: Path, capsys: pytest.C
     evaluate(TRAINED[1], score(60), OTHER_WEIGHTS)
     assert told(shown(capsys, "--against", "HEAD", code=1)).startswith("not reproduced: 1 of 2 systems")
     evaluate(TRAINED[1])
-    assert shown(capsys, "--against", "other") == EQUAL
+    assert shown(capsys, "--against", "other") == EQUAL.replace("the committed results", "other")
+
+
+def test_files_that_were_only_checked_out_are_compared_and_not_reproduced(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Three runs have vectors, the other one only its file; then none has; then one moved."""
+    stored_vectors(TRAINED[1]).unlink()
+    equal = "compared: all 2 systems agree with HEAD; 4 of 4 runs bit-identical; "
+    assert shown(capsys, "--against", "HEAD") == f"{equal}3 results evaluated here, 1 files as checked out\n"
+    shutil.rmtree("embeddings")
+    assert shown(capsys, "--against", "HEAD") == f"{equal}0 results evaluated here, 4 files as checked out\n"
+    assert json.loads(shown(capsys, "--against", "HEAD", "--json"))["results"]["not_evaluated"] == [
+        *TRAINED,
+        UNTRAINED,
+    ]
+    evaluate(TRAINED[1], score(60), OTHER_WEIGHTS)
+    assert told(shown(capsys, "--against", "HEAD", code=1)) == (
+        "not reproduced: 1 of 2 systems does not agree with HEAD; 3 of 4 runs bit-identical; "
+        "1 results evaluated here, 3 files as checked out"
+    )
 
 
 @pytest.mark.parametrize("count", [0, 1, 10, 11, 13])
