@@ -16,7 +16,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from harness.errors import InputError
+from harness.errors import InputError, near_matches
 from harness.io.files import atomic_path, discard_parts
 from harness.launch.worker import Job
 from harness.paths import cache
@@ -208,10 +208,11 @@ def open_pipeline(names: Sequence[str] | None = None) -> Iterator[Pipeline]:
     another release, or another DVC process is running in the project.
     """
     check_release()
-    from dvc.exceptions import DvcException
+    from dvc.exceptions import DvcException, NoOutputOrStageError, NotDvcRepoError
     from dvc.lock import LockError
     from dvc.logger import set_loggers_level
     from dvc.repo import lock_repo
+    from dvc.stage.exceptions import StageNotFound
 
     with ExitStack() as stack:
         stack.enter_context(set_loggers_level(logging.WARNING))
@@ -226,6 +227,12 @@ def open_pipeline(names: Sequence[str] | None = None) -> Iterator[Pipeline]:
                 "another `dvc` or `sentbench launch` is running in this project; wait for it (if it has "
                 f"crashed, delete {os.path.relpath(repo.lock.lockfile)})"
             ) from None
+        except NotDvcRepoError as error:
+            raise InputError("running stages: run this in a checkout of the project") from error
+        except (StageNotFound, NoOutputOrStageError) as error:
+            known = [stage.addressing for stage in repo.index.stages]
+            near = "".join(near_matches(name, known) for name in names or () if name not in known)
+            raise InputError(f"{_one_line(error)}{near}; see `dvc stage list`") from error
         except (DvcException, UnicodeDecodeError) as error:
             raise InputError(f"{_one_line(error)}; see `dvc status`") from error
         stack.enter_context(repo.scm_context(quiet=True))

@@ -28,6 +28,21 @@ def test_an_unknown_stage_is_one_line_and_runs_nothing(
     assert not Path("a.txt").exists()
 
 
+def test_an_unknown_stage_is_answered_with_near_ones(
+    toy: Callable[[dict[str, Any]], Path], refused: Callable[..., str]
+) -> None:
+    toy({"evaluate": stage("evaluate"), "train": stage("train")})
+    assert "'evalaute' not found" in (line := refused("launch", "train", "evalaute"))
+    assert "(did you mean evaluate?)" in line
+
+
+def test_a_launch_outside_of_a_checkout_says_where_to_run_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Callable[..., str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert refused("launch").endswith("running stages: run this in a checkout of the project")
+
+
 def test_code_without_a_git_repository_is_launched_with_its_own_settings_of_dvc(
     toy: Callable[[dict[str, Any]], Path],
 ) -> None:
