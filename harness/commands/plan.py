@@ -169,12 +169,16 @@ def _totals(params: Params, estimate: Estimate, planned: Sequence[PlannedSystem]
     stages += len(params.backbones) + len(params.corpora) + len(params.teachers) + 2 * len(params.runs)
     total = Cost.total([*fixed, *(system.cost for system in planned if system.cost)])
     unknown = sorted({f"{s.id} on {s.backbone}" for s in planned if s.cost is None})
+    known = not unknown or any(system.cost for system in planned)
+    still = Cost.total(left) if known else None
+    at_once = f"still to run on this machine, {cores} runs of one core at once"
+    more = ", without the systems that have no estimate" if unknown else ""
     lines = [
-        _line("total", "", len(params.runs), done, "", *_shown(total)),
-        _line("still to run", "", len(params.runs) - done, "", "", *_shown(Cost.total(left))),
+        _line("total", "", len(params.runs), done, "", *_shown(total if known else None)),
+        _line("still to run", "", len(params.runs) - done, "", "", *_shown(still)),
         f"{len(params.runs)} runs ({done} done), {stages} pipeline stages, "
         f"data: {', '.join(params.sources)} from {', '.join(params.providers)}",
-        f"still to run on this machine, {cores} runs of one core at once: about {_hours(here)} hours",
+        *([] if not known else [f"{at_once}: about {_hours(here)} hours{more}"]),
         *(f"{HOURS[device]}: {'; '.join(words)}" for device, words in estimate.bases().items()),
         *packing(params.runs),
         NOT_COUNTED,

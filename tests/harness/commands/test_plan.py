@@ -12,6 +12,7 @@ import pytest
 from harness.commands.plan import describe, is_done
 from harness.evidence.spec import load_specs
 from harness.plan.entries import read_params
+from harness.plan.estimate import Estimate
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
 
@@ -82,6 +83,23 @@ def test_a_listing_tells_cost_for_every_system_in_total_and_what_it_rests_on() -
     costs = [float(rows[f"pcl-k{k}"][7].replace(",", "")) for k in (1, 3, 5, 7)]
     assert all(cost > 0 for cost in costs)
     assert rows["total"][1:3] == ["10", "0"]
+
+
+def test_without_an_estimate_of_any_system_no_total_and_no_hours_are_shown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A method of an included folder has no measured step time: "about 0 hours" would be wrong."""
+    params = resolve(load_recipes(), ["pcl/fig2"], seeds=2, tables=TABLES)
+    known = Estimate.run
+    monkeypatch.setattr(Estimate, "run", lambda self, run: None)
+    lines = describe(params).splitlines()
+    rows = {line.split()[0]: line.split() for line in lines[1:]}
+    assert rows["total"][1:] == ["10", "0", "?", "?", "?"]
+    assert rows["still"][3:] == ["10", "?", "?", "?"]
+    assert not any(line.startswith("still to run on this machine") for line in lines)
+    monkeypatch.setattr(Estimate, "run", lambda self, run: known(self, run) if run.id == "pcl-k7" else None)
+    (told,) = [line for line in describe(params).splitlines() if line.startswith("still to run on this")]
+    assert told.endswith(" hours, without the systems that have no estimate")
 
 
 def test_a_run_is_done_if_its_score_is_of_the_present_recipe(checkout: Path) -> None:
