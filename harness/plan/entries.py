@@ -16,9 +16,18 @@ from pydantic import Field, field_validator, model_validator
 
 from harness.data.sources import ProviderName
 from harness.errors import InputError, near_matches
-from harness.io.declarations import DeclaredModel, Name, RelativePath, folder_in, one_line, read_declaration
+from harness.io.declarations import (
+    DeclaredModel,
+    Name,
+    RelativePath,
+    folder_in,
+    one_line,
+    read_mapping,
+    validated,
+)
 from harness.io.files import write_text
 from harness.paths import ARTEFACTS, BACKBONES, CORPORA, PARAMS, TEACHERS, need_checkout
+from harness.plan.layers import Dumper, layered, resolved
 from harness.process import Arithmetic
 
 LONGEST_CHAIN = 100
@@ -27,6 +36,7 @@ Start = Literal["identity", "mean"]
 """See `methods.core.words.Start`, which loads torch."""
 DIGEST = "# digest of the values as written: "
 """Line of params.yaml with a digest, which detects later edits."""
+LAYERS = "# A run is `defaults`, then the `settings` of its id, then its entry in `runs`: a later value wins."
 NOT_IDENTITY = ("tasks", "weights")
 """Entries of a run that do not affect training."""
 
@@ -303,7 +313,12 @@ def read_params(path: Path = PARAMS) -> Params:
 @lru_cache(maxsize=1)
 def _params(path: Path, content: bytes) -> Params:
     """Returns the plan of a file with this content, which a process parses once."""
-    return read_declaration(path, Params)
+    file = read_mapping(path)
+    try:
+        complete = resolved(file)
+    except ValueError as error:
+        raise InputError(f"{path}: {error}; correct it") from None
+    return validated(Params, complete, where=str(path))
 
 
 def read_plan() -> Params:
@@ -323,8 +338,9 @@ def written_digest(path: Path = PARAMS) -> str | None:
 def write_params(params: Params, path: Path = PARAMS) -> bool:
     """Writes the plan; returns whether the file changed."""
     head = f"# The resolved plan, written by `sentbench plan {' '.join(params.plan)}`; recipes/ declare it.\n"
-    head += f"{DIGEST}{params.digest()}\n"
-    text = head + yaml.safe_dump(params.model_dump(), sort_keys=False, width=110, allow_unicode=True)
+    head += f"{LAYERS}\n{DIGEST}{params.digest()}\n"
+    values = layered(params.model_dump())
+    text = head + yaml.dump(values, Dumper=Dumper, sort_keys=False, width=110, allow_unicode=True)
     if path.is_file() and path.read_text(encoding="utf-8") == text:
         return False
     write_text(path, text)

@@ -13,6 +13,7 @@ from harness.errors import InputError, near_matches
 from harness.io.declarations import DeclaredModel, Name, read_declaration, read_declarations, validated
 from harness.paths import RECIPES, declarations_of, declared
 from harness.plan.entries import WordShape
+from harness.plan.layers import merge
 from harness.process import Arithmetic
 
 BACKBONES, CORPORA, BLOCKS = "backbones.yaml", "corpora.yaml", "blocks.yaml"
@@ -231,16 +232,6 @@ def load_backbones(folder: Path = RECIPES) -> dict[str, DeclaredBackbone]:
 def load_corpora(folder: Path = RECIPES) -> dict[str, DeclaredCorpus]:
     """Returns the declared derived corpora by name. Errors: InputError in one line."""
     return read_declarations(declared(folder) / CORPORA, DeclaredCorpus)
-
-
-def merge(*settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns settings merged deeply; a later value replaces an earlier one."""
-    merged: dict[str, Any] = {}
-    for part in settings:
-        for key, value in part.items():
-            both = isinstance(value, Mapping) and isinstance(merged.get(key), Mapping)
-            merged[key] = merge(merged[key], value) if both else value
-    return merged
 
 
 def _systems_of(written: RecipeFile, shared: Blocks, path: Path) -> Iterator[System]:

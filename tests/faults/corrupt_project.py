@@ -18,6 +18,7 @@ from tests.faults.small_project import (
     write_project,
     write_source_record,
 )
+from tests.support.plan import small_plan
 from tests.support.yaml_files import dump_yaml, load_yaml
 
 STUDENT = "distill-small__minilm-l2__s0"
@@ -145,7 +146,7 @@ def write_everything(folder: Path) -> Path:
 
 
 def _params(folder: Path) -> dict[str, Any]:
-    plan = load_yaml((ROOT / "params.yaml").read_text())
+    plan = small_plan()
     planned = plan["runs"]
     params: dict[str, Any] = load_yaml((folder / "params.yaml").read_text())
     runs = params["runs"]

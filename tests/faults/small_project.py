@@ -10,8 +10,9 @@ from typing import Any
 from harness.io.files import sha256_of
 from tests.support import tiny
 from tests.support.leaderboards import write_leaderboards
+from tests.support.plan import small_plan
 from tests.support.sources import made_up_source
-from tests.support.yaml_files import dump_yaml, load_yaml
+from tests.support.yaml_files import dump_yaml
 
 ROOT = Path(__file__).parents[2]
 PLANNED, RUN = "simcse-small__words-50d__s0", "simcse-small__minilm-l2__s0"
@@ -55,7 +56,7 @@ def write_project(folder: Path) -> Path:
 
 @cache
 def _plan_of_one_run() -> dict[str, Any]:
-    params: dict[str, Any] = load_yaml((ROOT / "params.yaml").read_text())
+    params: dict[str, Any] = small_plan()
     return params | {"runs": {PLANNED: params["runs"][PLANNED]}}
 
 

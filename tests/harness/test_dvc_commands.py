@@ -12,7 +12,8 @@ from harness.evidence.curves import LOSSES, POINTS, losses_of
 from harness.evidence.store import read_results
 from harness.report.formats.summary import flat_metrics, metrics_files
 from tests.support.git import commit
-from tests.support.yaml_files import dump_yaml, load_yaml
+from tests.support.plan import small_plan
+from tests.support.yaml_files import dump_yaml
 
 ROOT = Path(__file__).parents[2]
 SYSTEM = "simcse-small__words-50d"
@@ -32,7 +33,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patched:
         patched.chdir(folder)
         shutil.copy(ROOT / "dvc.yaml", "dvc.yaml")
-        plan = load_yaml((ROOT / "params.yaml").read_text())
+        plan = small_plan()
         plan["runs"] = {key: run for key, run in plan["runs"].items() if key.startswith(SYSTEM)}
         Path("params.yaml").write_text(dump_yaml(plan))
         for path in (METRICS, Path("reports/scores"), Path("reports/curves"), LOSSES, Path(".dvc")):

@@ -11,7 +11,8 @@ import pytest
 from harness.io.fingerprint import CodeBase
 from tests.faults.small_project import write_project, write_source_record
 from tests.harness.commands.test_try import SAME
-from tests.support.yaml_files import dump_yaml, load_yaml
+from tests.support.plan import small_plan
+from tests.support.yaml_files import dump_yaml
 
 ROOT = Path(__file__).parents[2]
 HELPER = "def half(value):\n    return value / 2\n"
@@ -60,7 +61,7 @@ protocol: "None."
 
 def recipe() -> str:
     """Returns a recipe of four steps."""
-    small = load_yaml((ROOT / "params.yaml").read_text())["runs"]["simcse-small__words-50d__s0"]
+    small = small_plan()["runs"]["simcse-small__words-50d__s0"]
     train = small["train"] | {"steps": 2, "batch_size": 8, "eval_every": 1, "save_every": 1}
     run = {"id": "mycse-own", "method": "mycse", "variant": "own", "backbones": ["minilm-l2"], "seeds": [0]}
     run |= {"pooling": "mean", "corpus": "own-words", "weights": "best-dev", "tasks": ["LENGTHS", "STSB"]}

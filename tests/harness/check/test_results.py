@@ -18,8 +18,9 @@ from harness.evidence.schema import ResultFile, ScoreName
 from harness.evidence.store import write_result
 from harness.paths import stored_vectors
 from tests.support.git import commit, git
+from tests.support.plan import small_plan
 from tests.support.results import SCORE, raw_result
-from tests.support.yaml_files import dump_yaml, load_yaml
+from tests.support.yaml_files import dump_yaml
 
 ROOT = Path(__file__).parents[3]
 TRAINED = [f"simcse-small__words-50d__s{seed}" for seed in range(3)]
@@ -76,7 +77,7 @@ def project(committed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 def committed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A checkout with two systems and four runs, whose results were committed and reproduced identically."""
     folder = tmp_path_factory.mktemp("committed")
-    params = load_yaml((ROOT / "params.yaml").read_text())
+    params = small_plan()
     params["runs"] = {key: params["runs"][key] for key in (*TRAINED, UNTRAINED)}
     with chdir(folder):
         Path("params.yaml").write_text(dump_yaml(params, sort_keys=False))

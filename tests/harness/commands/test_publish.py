@@ -13,6 +13,7 @@ from harness.commands.publish_files import complete_weights, reported_values
 from harness.errors import InputError
 from harness.stages.evaluate import encoder_hash
 from tests.support import hub_server, tiny
+from tests.support.plan import small_plan
 from tests.support.results import raw_result
 from tests.support.yaml_files import dump_yaml, load_yaml
 
@@ -41,7 +42,7 @@ def write_scores(key: str, seed: int, folder: Path, *, text: str = "raw") -> Non
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The committed plan with three seeds of simcse-small, and their artefacts and scores."""
     monkeypatch.chdir(tmp_path)
-    params = load_yaml((ROOT / "params.yaml").read_text())
+    params = small_plan()
     runs = params["runs"].items()
     params["runs"] = {key: run for key, run in runs if key in KEYS or run["id"] != "simcse-small"}
     Path("params.yaml").write_text(dump_yaml(params, sort_keys=False))

@@ -10,10 +10,11 @@ from harness.errors import InputError
 from harness.plan.entries import LONGEST_CHAIN, read_params
 from harness.plan.recipes import Parent, Recipe, load_recipes
 from harness.plan.resolve import resolve
-from tests.support.yaml_files import dump_yaml, load_yaml
+from tests.support.plan import small_plan
+from tests.support.yaml_files import dump_yaml
 
 ROOT = Path(__file__).parents[3]
-PARAMS = load_yaml((ROOT / "params.yaml").read_text())
+PARAMS = small_plan()
 RUN, OTHER = "simcse-small__words-50d__s0", "simcse-small__words-50d__s1"
 CYCLES: dict[str, tuple[tuple[str, str, str, str], ...]] = {
     "reads": (("reads", "evaluation-senteval", "after", ".fingerprints/data/evaluation-senteval.txt"),),

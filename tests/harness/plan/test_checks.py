@@ -13,11 +13,12 @@ from harness.plan.resolve import resolve
 from methods.core.method import ParentKind
 from methods.core.networks import Networks
 from methods.registry import METHODS
+from tests.support.plan import small_plan
 from tests.support.samples import Grounds, make, samples_of
-from tests.support.yaml_files import dump_yaml, load_yaml
+from tests.support.yaml_files import dump_yaml
 
 ROOT = Path(__file__).parents[3]
-SMALL = load_yaml((ROOT / "params.yaml").read_text())["runs"]
+SMALL = small_plan()["runs"]
 ENTRIES = {
     "simcse": SMALL["simcse-small__words-50d__s0"],
     "distill": SMALL["distill-small__words-50d__s0"],

@@ -1,0 +1,144 @@
+"""The form of the runs in params.yaml: values that runs share are written once.
+
+A run is `defaults`, then the `settings` of its id, then its own entry, merged deeply; a later value replaces
+an earlier one.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import yaml
+
+from harness.errors import near_matches
+
+DEFAULTS, SETTINGS, RUNS = "defaults", "settings", "runs"
+STATED = ("id", "seed", "method", "backbone", "corpus", "parent", "text")
+"""Values that every run's entry states: its id and seed, and those that dvc.yaml inserts into a stage."""
+
+
+class Row(dict[str, Any]):
+    """A mapping that is written on one line, if it is short."""
+
+
+class Dumper(yaml.SafeDumper):
+    """Writes YAML in blocks, but for rows."""
+
+
+Dumper.add_representer(
+    Row, lambda dumper, row: dumper.represent_mapping("tag:yaml.org,2002:map", row.items(), flow_style=True)
+)
+
+Leaves = dict[tuple[str, ...], Any]
+"""The values of nested mappings by their path; lists and empty mappings are values."""
+
+
+def resolved(file: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the content of params.yaml with complete runs and without `defaults` and `settings`.
+
+    Errors: ValueError for a part that is no mapping, and for settings of an id that no run has.
+    """
+    defaults, settings, runs = (_mapping(file.get(part, {}), part) for part in (DEFAULTS, SETTINGS, RUNS))
+    ids = {key: str(_mapping(run, f"{RUNS}.{key}").get("id")) for key, run in runs.items()}
+    of_id = dict.fromkeys(ids.values(), defaults)
+    for name, added in settings.items():
+        if name not in of_id:
+            raise ValueError(f"{SETTINGS}.{name}: no run has this id{near_matches(str(name), list(of_id))}")
+        of_id[name] = merge(defaults, _mapping(added, f"{SETTINGS}.{name}"))
+    rest = {name: part for name, part in file.items() if name not in (DEFAULTS, SETTINGS)}
+    if RUNS in file:
+        rest[RUNS] = {key: merge(of_id[ids[key]], run) for key, run in runs.items()}
+    return rest
+
+
+def layered(plan: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns a plan with complete runs in the form of params.yaml, from which `resolved` gives it back.
+
+    `defaults` has what all ids share, and of values outside `config` and `train` what most share; `settings`
+    has the other values that all runs of an id share. A setting in which ids differ is thus stated for each
+    id, where it is read, and where `dvc exp run -S` changes it.
+    """
+    runs = plan[RUNS]
+    leaves = {
+        key: dict(_leaves({name: value for name, value in run.items() if name not in STATED}))
+        for key, run in runs.items()
+    }
+    keys_of: dict[str, list[str]] = {}
+    for key, run in runs.items():
+        keys_of.setdefault(run["id"], []).append(key)
+    settings = {name: _shared([leaves[key] for key in keys]) for name, keys in keys_of.items()}
+    defaults = _shared(list(settings.values()), by_most=True)
+    entries = {
+        key: Row({name: run[name] for name in STATED} | _nested(_beyond(leaves[key], settings[run["id"]])))
+        for key, run in runs.items()
+    }
+    added = {name: _nested(_beyond(shared, defaults)) for name, shared in settings.items()}
+    return {
+        **{name: part for name, part in plan.items() if name != RUNS},
+        DEFAULTS: _nested(defaults),
+        SETTINGS: {name: part for name, part in added.items() if part},
+        RUNS: entries,
+    }
+
+
+def merge(*settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns settings merged deeply; a later value replaces an earlier one."""
+    merged: dict[str, Any] = {}
+    for part in settings:
+        for key, value in part.items():
+            both = isinstance(value, Mapping) and isinstance(merged.get(key), Mapping)
+            merged[key] = merge(merged[key], value) if both else value
+    return merged
+
+
+def _mapping(value: Any, name: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise ValueError(f"{name}: expected keys with values")
+    return value
+
+
+def _leaves(value: Mapping[str, Any], at: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    for name, part in value.items():
+        if isinstance(part, Mapping) and part:
+            yield from _leaves(part, (*at, name))
+        else:
+            yield (*at, name), part
+
+
+def _nested(leaves: Leaves) -> dict[str, Any]:
+    nested: dict[str, Any] = {}
+    for path, value in leaves.items():
+        at = nested
+        for name in path[:-1]:
+            at = at.setdefault(name, {})
+        at[path[-1]] = value
+    return nested
+
+
+def _shared(entries: Sequence[Leaves], *, by_most: bool = False) -> Leaves:
+    """Returns the values that all entries share. by_most: for a path outside `config` and `train` that all
+    entries have also the most frequent value, of equally frequent ones the first.
+    """
+    shared: Leaves = {}
+    for path in entries[0] if entries else ():
+        if all(path in entry for entry in entries):
+            texts = [_written(entry[path]) for entry in entries]
+            frequent, count = Counter(texts).most_common(1)[0]
+            if count == len(entries) or (by_most and len(path) == 1):
+                shared[path] = entries[texts.index(frequent)][path]
+    return shared
+
+
+def _beyond(leaves: Leaves, given: Leaves) -> Leaves:
+    """Returns the values that differ from those of `given`, or that it does not have."""
+    return {
+        path: value
+        for path, value in leaves.items()
+        if path not in given or _written(given[path]) != _written(value)
+    }
+
+
+def _written(value: Any) -> str:
+    """Returns a value as text, in which 1, 1.0 and true differ."""
+    return json.dumps(value, sort_keys=True, default=str)
