@@ -85,16 +85,23 @@ def test_the_jitter_lies_in_the_principal_directions() -> None:
     """
     tokens = torch.tensor([[[2.0, 1.0], [-2.0, 1.0], [0.0, 99.0]], [[2.0, -1.0], [-2.0, -1.0], [0.0, 99.0]]])
     mask = torch.tensor([[1, 1, 0], [1, 1, 0]])
+    many, masks = tokens.repeat(4000, 1, 1), mask.repeat(4000, 1)  # the same covariance
     torch.manual_seed(0)
-    moves = torch.cat([jitter(tokens, mask, magnitude=0.1, directions=1) for _ in range(4000)])
+    moves = jitter(many, masks, magnitude=0.1, directions=1)
     assert moves.shape == (8000, 1, 2)
     torch.testing.assert_close(moves[..., 1], torch.zeros(8000, 1), rtol=0, atol=1e-6)
     assert moves[..., 0].std() == pytest.approx(0.4, rel=0.03)
-    both = torch.cat([jitter(tokens, mask, magnitude=0.1, directions=2) for _ in range(4000)])
+    both = jitter(many, masks, magnitude=0.1, directions=2)
     assert both[..., 1].std() == pytest.approx(0.1, rel=0.03)
     torch.manual_seed(0)
-    again = jitter(tokens + 10.0, mask, magnitude=0.1, directions=1)
-    torch.testing.assert_close(again, moves[:2], rtol=0, atol=1e-4)
+    again = jitter(many + 10.0, masks, magnitude=0.1, directions=1)
+    torch.testing.assert_close(again, moves, rtol=0, atol=1e-4)
+    torch.manual_seed(0)
+    two = jitter(tokens, mask, magnitude=0.1, directions=1)
+    torch.manual_seed(0)
+    torch.testing.assert_close(
+        jitter(tokens + 10.0, mask, magnitude=0.1, directions=1), two, rtol=0, atol=1e-4
+    )
 
 
 @pytest.mark.parametrize("name", AUGMENTATIONS)
