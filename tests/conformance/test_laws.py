@@ -65,6 +65,17 @@ def steps_of(sample: Sample) -> dict[str, int]:
     return {} if sample.trained else {"steps": 0}
 
 
+READ_ELSEWHERE = [
+    pytest.param(
+        sample,
+        id=name_of(sample),
+        marks=[] if sample.export_tolerance > 1e-5 or not sample.portable else marks_of(number, sample),
+    )
+    for number, sample in enumerate(SAMPLES)
+]
+"""Samples that another library reads: by default every unusual export, and those of `marks_of`."""
+
+
 class Whole(NamedTuple):
     """A sample's uninterrupted training, the shapes of its state before, and its output files."""
 
@@ -105,6 +116,88 @@ def whole(
     return of
 
 
+class Stepped(NamedTuple):
+    """A sample's method after its first steps, what it was before, and what the steps gave.
+
+    `untrained` is another method of the same seed that takes no step; several laws read it.
+    """
+
+    method: Method
+    untrained: Method
+    shapes: dict[str, torch.Size]
+    parts: list[dict[str, torch.Tensor]]
+    moved: set[str]
+
+
+@pytest.fixture(scope="session")
+def built(ground: Callable[[Sample], Ground]) -> Callable[[Sample, str], Method]:
+    """Returns a sample's method on a device in training mode; no law changes a number of it."""
+    done: dict[str, Method] = {}
+
+    def of(sample: Sample, device: str) -> Method:
+        name = f"{name_of(sample)}-{device}"
+        if name not in done:
+            done[name] = make(sample, ground(sample)).to(device)
+        return done[name].train()
+
+    return of
+
+
+@pytest.fixture(scope="session")
+def stepped(
+    ground: Callable[[Sample], Ground], built: Callable[[Sample, str], Method]
+) -> Callable[[Sample, str], Stepped]:
+    """Returns a trained sample after three steps of gradient descent, which several laws share."""
+    done: dict[str, Stepped] = {}
+
+    def of(sample: Sample, device: str) -> Stepped:
+        name = f"{name_of(sample)}-{device}"
+        if name not in done:
+            done[name] = take_steps(sample, ground(sample), built(sample, device), device)
+        return done[name]
+
+    return of
+
+
+def take_steps(sample: Sample, base: Ground, untrained: Method, device: str) -> Stepped:
+    """Takes three steps without a trainer: collate, loss, gradient, `after_step`; the last also updates."""
+    method = make(sample, base).to(device).train()
+    shapes, parts = shapes_of(method), []
+    rows = list(method.prepare(base.rows))
+    trained = {name: p for name, p in method.named_parameters() if p.requires_grad}
+    optimizer = torch.optim.SGD(trained.values(), lr=0.01)
+    for step in range(3):
+        batch = to_device(tiny.collate(method, rows[:8], step=step), device)
+        optimizer.zero_grad()
+        torch.manual_seed(step)
+        loss = method.loss(batch)
+        parts.append(loss.parts)
+        loss.total.backward()
+        if step == 2:
+            optimizer.step()
+        method.after_step(step)
+    moved = {name for name, p in trained.items() if p.grad is not None and bool(p.grad.ne(0).any())}
+    return Stepped(method, untrained, shapes, parts, moved)
+
+
+@pytest.fixture(scope="session")
+def after_training(
+    whole: Callable[[Sample, str], Whole], stepped: Callable[[Sample, str], Stepped]
+) -> Callable[[Sample, str], tuple[Method, dict[str, torch.Size]]]:
+    """Returns a sample's method after its steps, or after what it fits without any, and its shapes before."""
+
+    def of(sample: Sample, device: str) -> tuple[Method, dict[str, torch.Size]]:
+        if sample.trained:
+            taken = stepped(sample, device)
+            return taken.method, taken.shapes
+        return whole(sample, device).trainer.method, whole(sample, device).shapes
+
+    return of
+
+
+AfterTraining = Callable[[Sample, str], tuple[Method, dict[str, torch.Size]]]
+
+
 def flat(value: Any, prefix: str = "") -> dict[str, torch.Tensor]:
     if isinstance(value, torch.Tensor):
         return {prefix: value}
@@ -117,15 +210,15 @@ def test_every_method_has_samples_and_none_is_counted_twice() -> None:
 
 
 @every_trained
-def test_law_1_collate_is_pure(sample: Sample, ground: Callable[[Sample], Ground]) -> None:
-    base = ground(sample)
-    method = make(sample, base)
-    rows = list(method.prepare(base.rows))[:8]
+def test_law_1_collate_is_pure(
+    sample: Sample, ground: Callable[[Sample], Ground], built: Callable[[Sample, str], Method]
+) -> None:
+    method = built(sample, "cpu")
+    rows = list(method.prepare(ground(sample).rows))[:8]
 
     torch.manual_seed(1)
     first = flat(tiny.collate(method, rows, step=4))
     torch.manual_seed(2)
-    method.train()
     with ThreadPoolExecutor(1) as other:
         second = flat(other.submit(tiny.collate, method, rows, step=4).result())
     assert len(first) > 0
@@ -181,28 +274,30 @@ def test_law_3_a_run_killed_at_any_step_continues_to_the_same_bytes(
     with pytest.raises(RuntimeError, match="killed"):
         trainer_of(method, tmp_path, device).fit(base.rows)
     resumed = fit(trainer_of(make(sample, base, seed=99), tmp_path, device), base.rows)
+    assert shapes_of(resumed.trainer.method) == resumed.shapes
     assert resumed.trainer.record == whole(sample, device).trainer.record
     assert resumed[1:] == whole(sample, device)[1:]
 
 
 @every_sample
 def test_law_4_prepare_and_training_create_no_state(
-    sample: Sample, whole: Callable[[Sample, str], Whole], device: str
+    sample: Sample, after_training: AfterTraining, device: str
 ) -> None:
-    assert shapes_of(whole(sample, device).trainer.method) == whole(sample, device).shapes
+    """In steps without a trainer; law 3 looks at the state after a whole training."""
+    method, shapes = after_training(sample, device)
+    assert shapes_of(method) == shapes
 
 
 @every_trained
 def test_law_5_stated_dropout_modes_survive_train_and_eval(
-    sample: Sample, ground: Callable[[Sample], Ground], device: str
+    sample: Sample, ground: Callable[[Sample], Ground], built: Callable[[Sample, str], Method], device: str
 ) -> None:
-    base = ground(sample)
-    method = make(sample, base).to(device)
+    method = built(sample, device)
     for mode in (True, False, True):
         method.train(mode)
         for name, active in method.fixed_modes.items():
             assert all(part.training is active for part in method.get_submodule(name).modules())
-    method.prepare(base.rows)
+    method.prepare(ground(sample).rows)
     method.exported().encode(["the man runs"])
     assert method.encoder.training
     for name, active in method.fixed_modes.items():
@@ -211,9 +306,9 @@ def test_law_5_stated_dropout_modes_survive_train_and_eval(
 
 @every_trained
 def test_law_6_parents_are_outside_the_module_tree_and_never_learn(
-    sample: Sample, ground: Callable[[Sample], Ground], whole: Callable[[Sample, str], Whole], device: str
+    sample: Sample, stepped: Callable[[Sample, str], Stepped], device: str
 ) -> None:
-    method, new = whole(sample, device).trainer.method, make(sample, ground(sample))
+    method, new = stepped(sample, device).method, stepped(sample, device).untrained
     for name, value in vars(method).items():
         module = getattr(value, "module", None)
         if isinstance(module, torch.nn.Module):
@@ -227,10 +322,10 @@ def test_law_6_parents_are_outside_the_module_tree_and_never_learn(
 
 @every_sample
 def test_law_7_a_vector_does_not_depend_on_its_neighbours(
-    sample: Sample, ground: Callable[[Sample], Ground], whole: Callable[[Sample, str], Whole], device: str
+    sample: Sample, ground: Callable[[Sample], Ground], after_training: AfterTraining, device: str
 ) -> None:
     base = ground(sample)
-    encoder = whole(sample, device).trainer.method.exported()
+    encoder = after_training(sample, device)[0].exported()
     texts = [row.text for row in base.rows]
     together = encoder.encode(texts)
     alone = np.concatenate([encoder.encode([text]) for text in texts[::3]])
@@ -261,11 +356,10 @@ def test_what_is_not_exported_changes_no_vector(
 
 @every_trained
 def test_law_8_losses_are_scalars_in_fp32_also_under_autocast(
-    sample: Sample, ground: Callable[[Sample], Ground], device: str
+    sample: Sample, ground: Callable[[Sample], Ground], built: Callable[[Sample, str], Method], device: str
 ) -> None:
-    base = ground(sample)
-    method = make(sample, base).to(device).train()
-    batch = to_device(tiny.batch_of(method, 8, corpus=base.rows), device)
+    method = built(sample, device)
+    batch = to_device(tiny.batch_of(method, 8, corpus=ground(sample).rows), device)
     torch.manual_seed(1)
     with torch.autocast(device, torch.bfloat16):
         loss = method.loss(batch)
@@ -275,17 +369,16 @@ def test_law_8_losses_are_scalars_in_fp32_also_under_autocast(
 
 
 @every_sample
-def test_law_10_the_saved_folder_gives_the_same_vectors_through_every_library(
+def test_law_10_the_saved_folder_gives_the_same_vectors(
     sample: Sample,
     ground: Callable[[Sample], Ground],
-    whole: Callable[[Sample, str], Whole],
+    after_training: AfterTraining,
     device: str,
     tmp_path: Path,
 ) -> None:
-    base = ground(sample)
-    encoder = whole(sample, device).trainer.method.exported()
+    encoder = after_training(sample, device)[0].exported()
     encoder.save(tmp_path / "folder")
-    texts = [row.text for row in base.rows]
+    texts = [row.text for row in ground(sample).rows]
     expected = encoder.encode(texts)
     loaded = load_encoder(tmp_path / "folder").encode(texts)
     if device == "cpu":
@@ -293,13 +386,28 @@ def test_law_10_the_saved_folder_gives_the_same_vectors_through_every_library(
     else:
         np.testing.assert_allclose(loaded, expected, rtol=0, atol=1e-4 * np.abs(expected).max())
 
-    def theirs() -> Any:
-        from sentence_transformers import SentenceTransformer
 
+@pytest.mark.parametrize("sample", READ_ELSEWHERE)
+def test_law_10_sentence_transformers_computes_the_same_vectors_or_refuses_the_folder(
+    sample: Sample,
+    ground: Callable[[Sample], Ground],
+    after_training: AfterTraining,
+    device: str,
+    tmp_path: Path,
+) -> None:
+    """tests/conformance/test_exports.py looks at the files of every sample."""
+    from sentence_transformers import SentenceTransformer
+
+    encoder = after_training(sample, device)[0].exported()
+    encoder.save(tmp_path / "folder")
+    texts = [row.text for row in ground(sample).rows]
+
+    def theirs() -> Any:
         folder = str(tmp_path / "folder")
         return SentenceTransformer(folder, device="cpu", trust_remote_code=False).encode(texts)
 
     if sample.portable:
+        expected = encoder.encode(texts)
         scale = np.abs(expected).max()
         np.testing.assert_allclose(theirs(), expected, rtol=0, atol=sample.export_tolerance * scale)
     else:  # no model at its top, so no other library loads it without its last layer
@@ -309,19 +417,10 @@ def test_law_10_the_saved_folder_gives_the_same_vectors_through_every_library(
 
 @every_trained
 def test_law_9_parts_are_detached_scalars_and_gradients_are_zero_only_where_a_fact_says_so(
-    sample: Sample, ground: Callable[[Sample], Ground], device: str
+    sample: Sample, stepped: Callable[[Sample, str], Stepped], device: str
 ) -> None:
-    base = ground(sample)
-    method = make(sample, base).to(device).train()
-    rows = list(method.prepare(base.rows))
-    for step in range(3):
-        batch = to_device(tiny.collate(method, rows[:8], step=step), device)
-        method.zero_grad()
-        torch.manual_seed(step)
-        loss = method.loss(batch)
-        assert all(part.shape == () and not part.requires_grad for part in loss.parts.values())
-        loss.total.backward()
-        method.after_step(step)
-    trained = {name: p for name, p in method.named_parameters() if p.requires_grad}
-    moved = {name for name, p in trained.items() if p.grad is not None and bool(p.grad.ne(0).any())}
-    assert set(trained) - moved == set(sample.zero_gradients)
+    taken = stepped(sample, device)
+    for parts in taken.parts:
+        assert all(part.shape == () and not part.requires_grad for part in parts.values())
+    trained = {name for name, parameter in taken.method.named_parameters() if parameter.requires_grad}
+    assert trained - taken.moved == set(sample.zero_gradients)
