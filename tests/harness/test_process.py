@@ -248,6 +248,14 @@ def test_on_a_gpu_operators_are_deterministic_and_products_are_not_rounded_to_tf
     assert torch.backends.cudnn.benchmark == (not on_gpu)
 
 
+@pytest.mark.usefixtures("a_gpu")
+def test_a_users_workspace_of_cublas_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other one with which cuBLAS is deterministic takes less memory."""
+    monkeypatch.setenv("CUBLAS_WORKSPACE_CONFIG", ":16:8")
+    assert process.resolve_device("cuda") == "cuda"
+    assert os.environ["CUBLAS_WORKSPACE_CONFIG"] == ":16:8"
+
+
 @pytest.mark.parametrize("there", [True, False])
 def test_auto_takes_a_gpu_where_one_is_and_cuda_demands_one(
     there: bool, a_gpu: None, monkeypatch: pytest.MonkeyPatch

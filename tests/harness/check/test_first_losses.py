@@ -1,6 +1,8 @@
 """The first losses of a run: repeatable, and different for different settings."""
 
 import json
+import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -8,6 +10,7 @@ from typing import Any
 import pytest
 import torch
 
+from harness.check import first_losses
 from harness.check.first_losses import (
     QUEUE,
     ROWS,
@@ -26,9 +29,11 @@ from harness.io.records import rounded
 from harness.plan.entries import Params, read_params
 from methods.core.networks import Networks
 from methods.core.resume import LOG
+from methods.core.rows import Row
 from methods.core.streams import INITIALISE, subset, torch_seed
 from methods.core.trainer import Trainer
 from tests.faults.small_project import RUN, write_project
+from tests.support import tiny
 from tests.support.yaml_files import load_yaml
 
 
@@ -106,6 +111,41 @@ def test_a_queue_leaves_rows_for_the_steps_of_the_first_losses() -> None:
     assert small_config(config, 100).queue_size == 100 - 48
     config.queue_size = 511
     assert small_config(config, ROWS).queue_size == 511
+
+
+def test_each_core_measures_runs_and_a_corpus_is_read_once_for_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On twelve cores; two runs have a corpus of three rows, the one between them a corpus of five."""
+    asked: list[int | None] = []
+    read: list[Path] = []
+    sizes = {tmp_path / "three": 3, tmp_path / "five": 5}
+    corpora = {"first": "three", "second": "five", "third": "three"}
+    plan: Any = SimpleNamespace(run=lambda key: SimpleNamespace(corpus=str(tmp_path / corpora[key])))
+
+    class Threads(ThreadPoolExecutor):
+        def __init__(self, workers: int | None, *_: Any, **settings: Any) -> None:
+            asked.append(workers)
+            super().__init__(2)
+
+    def rows_of(folder: Path) -> list[Row]:
+        read.append(folder)
+        return tiny.rows(sizes[folder])
+
+    def measured(params: Any, key: str) -> list[float]:
+        return [float(len(first_losses._corpora[params.run(key).corpus]))]
+
+    for folder in sizes:
+        folder.mkdir()
+    monkeypatch.setattr(os, "cpu_count", lambda: 12)
+    monkeypatch.setattr(first_losses, "ProcessPoolExecutor", Threads)
+    monkeypatch.setattr("harness.data.corpora.read_corpus", rows_of)
+    monkeypatch.setattr(first_losses, "measure_run", measured)
+    losses = measure_runs(plan, list(corpora))
+    assert losses == {"first": [3.0], "second": [5.0], "third": [3.0]}
+    assert asked == [12]
+    assert sorted(read) == sorted(sizes)
+    assert first_losses._corpora == {}, "a later measurement reads its corpora again"
 
 
 def test_runs_without_a_step_have_no_loss(params: Params) -> None:

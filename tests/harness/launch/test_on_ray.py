@@ -1,17 +1,22 @@
 """Stages on a Ray cluster of two simulated nodes."""
 
+import os
 import re
 import signal
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from harness.cli import main
 from harness.errors import InputError
+from harness.launch import on_ray
 from harness.launch.on_ray import gpus_of
+from harness.launch.worker import Job
 from tests.harness.launch.toy_pipeline import (
     repro,
     runs,
@@ -37,6 +42,30 @@ def test_a_stage_takes_a_gpu_where_there_is_one_and_what_no_node_has_is_refused(
     nodes[1]["Alive"] = True
     assert gpus_of(nodes, 4, None) == 1
     assert gpus_of(nodes, 4, 0.25) == 0.25
+
+
+@pytest.mark.parametrize(
+    ("ids", "visible", "where"),
+    [([1, 3], "1,3", "GPU 1,3"), ([2], "2", "GPU 2"), ([], "", "GPU none")],
+)
+def test_a_stage_sees_the_gpus_that_ray_gives_it_and_a_jobs_own_setting_comes_first(
+    ids: list[int], visible: str, where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A module in Ray's place gives the numbers of GPUs of a node."""
+    context = SimpleNamespace(get_node_id=lambda: "0123456789abcdef")
+    given = SimpleNamespace(get_gpu_ids=lambda: ids, get_runtime_context=lambda: context)
+    ran: list[tuple[Job, str]] = []
+    monkeypatch.setitem(sys.modules, "ray", given)
+    monkeypatch.setattr(os, "setsid", lambda: None)
+    monkeypatch.setattr(on_ray, "run_commands", lambda job, place, scheduler: ran.append((job, place)) or 7)
+    monkeypatch.chdir(tmp_path)
+    job = Job("train@a", ("true",), tmp_path, tmp_path / "log", {"OMP_WAIT_POLICY": "active"})
+    assert on_ray.run_on_node(job, threads=5) == 7
+    (started, place), *_ = ran
+    assert place == f"Ray node 01234567, {where}"
+    assert started.environment["CUDA_VISIBLE_DEVICES"] == visible
+    assert started.environment["OMP_NUM_THREADS"] == "5"
+    assert started.environment["OMP_WAIT_POLICY"] == "active"
 
 
 @pytest.fixture

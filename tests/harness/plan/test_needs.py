@@ -1,21 +1,24 @@
 """Requirements of a plan besides data: found, or named in one line with a way to provide them."""
 
+import os
 import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 
 import pytest
 import torch
 
 from harness.cli import main
 from harness.data.sources import SOURCES
+from harness.plan import needs
 from harness.plan.estimate import Estimate
 from harness.plan.needs import Need, needs_of
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
-from harness.plan.step_times import read_step_times
+from harness.plan.step_times import Cost, read_step_times
 
 ROOT = Path(__file__).parents[3]
 Found = Callable[..., dict[str, Need]]
@@ -87,6 +90,27 @@ def test_weeks_on_a_cpu_need_a_gpu_and_two_days_do_not(found: Found, monkeypatch
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "Card")
     need = found("pcl/pcl")["gpu"]
     assert (need.met, need.line) == (True, "gpu: Card")
+
+
+@pytest.mark.parametrize(
+    ("cores", "hours", "needed"),
+    [(1, 83.5, False), (1, 84.0, True), (4, 335.5, False), (4, 336.0, True), (4, 400.0, True)],
+)
+def test_the_hours_of_a_plan_are_shared_by_the_cores_of_this_machine(
+    cores: int, hours: float, needed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two runs of 84 core hours are 168 on one core, a week; on four cores a week is two runs of 336.
+
+    A plan of 800 core hours takes 200 on four cores.
+    """
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: set(range(cores)))
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    runs: Any = SimpleNamespace(runs={"a": "a", "b": "b"})
+    estimate: Any = SimpleNamespace(run=lambda run: Cost(cpu_hours=hours))
+    found = list(needs._gpu(runs, estimate))
+    assert [need.met for need in found] == ([False] if needed else [])
+    if hours == 400.0:
+        assert found[0].state == "no CUDA device, about 200 hours on this machine's cores without one"
 
 
 def test_a_plan_names_the_needs_that_are_not_met(

@@ -4,6 +4,7 @@ import json
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from harness.io.embeddings import EmbeddingStore
 from harness.paths import stored_vectors
 from harness.plan.entries import Params, read_params
 from harness.stages.evaluate import evaluate_run
-from harness.stages.train import build_trainer, train
+from harness.stages.train import build_trainer, gpu_memory, train
 from harness.tasks.registry import build_tasks
 from methods.core.folders import load_encoder
 from methods.core.rows import Row
@@ -187,3 +188,19 @@ def _networks(run: Any) -> Any:
     from methods.core.networks import Networks
 
     return Networks(Path(run.backbone), pooling=run.pooling, parent=None)
+
+
+def test_a_training_records_the_memory_that_it_held_on_its_gpu_and_the_gpus(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """5 GiB reserved, of which tensors filled 4: runs that share a GPU need the 5. The run uses GPU 1."""
+    gib = 2**30
+    sizes = {0: 80 * gib, 1: 24 * gib}
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 1)
+    monkeypatch.setattr(torch.cuda, "max_memory_reserved", lambda *_: 5 * gib)
+    monkeypatch.setattr(torch.cuda, "max_memory_allocated", lambda *_: 4 * gib)
+    monkeypatch.setattr(
+        torch.cuda, "get_device_properties", lambda device: SimpleNamespace(total_memory=sizes[device])
+    )
+    assert gpu_memory("cuda") == {"peak_memory": 5 * gib, "card_memory": 24 * gib}
+    assert gpu_memory("cpu") == {}
