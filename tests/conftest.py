@@ -1,5 +1,6 @@
 """Shared fixtures and the environment of all tests: portable arithmetic, no hub."""
 
+import gc
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -30,6 +31,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
         if not torch.cuda.is_available():
             skip(items, "gpu", "no CUDA device here")
+
+
+def pytest_collection_finish() -> None:
+    """Leaves what imports and collection made out of later collections of garbage, and makes those rarer."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
 
 
 def skip(items: list[pytest.Item], marker: str, reason: str) -> None:
