@@ -5,16 +5,16 @@ BIN := $(CURDIR)/$(VENV)/bin
 READY := $(VENV)/.ready
 export PATH := $(BIN):$(PATH)
 export PYTHONHASHSEED := 0
-# Threads that wait for each other sleep: where cores are shared, spinning costs more than the work.
+# Waiting threads sleep: on shared cores, spinning costs more than the work.
 export OMP_WAIT_POLICY ?= PASSIVE
-# Python keeps what it compiled: a process that trains would compile two thousand modules each time it starts.
+# Python keeps compiled modules; otherwise every training process would compile two thousand of them at its start.
 unexport PYTHONDONTWRITEBYTECODE
 
-# What codespell reads: every folder and file that people write.
+# Files for codespell: all that people write.
 PROSE := $(wildcard *.md) Makefile dvc.yaml .ci/run docs harness methods sentbench benchmarks tests recipes leaderboards
 
 PIP_OPTIONS := --quiet --disable-pip-version-check
-# uv installs in a fraction of pip's time, from where pip is told to; where it cannot, pip does it.
+# uv is faster than pip and reads pip's configured index; pip is the fallback.
 INDEX := UV_DEFAULT_INDEX="$$("$(BIN)/python" -m pip config get global.index-url 2>/dev/null)" \
 	SSL_CERT_FILE="$$("$(BIN)/python" -m pip config get global.cert 2>/dev/null || echo "$$SSL_CERT_FILE")"
 MORE := UV_FIND_LINKS="$$("$(BIN)/python" -m pip config get global.find-links 2>/dev/null)" \
@@ -23,7 +23,7 @@ install = env $(INDEX) $(MORE) "$(BIN)/uv" pip install --quiet --index-strategy 
 	--python "$(BIN)/python" $(1) 2>/dev/null || "$(BIN)/python" -m pip install $(PIP_OPTIONS) $(1)
 
 CHROMIUM ?= chromium
-# Pictures of the documents by name: a page of the report, and the part with which the picture begins.
+# Pictures of the documents: NAME=PAGE of the report, with the anchor at the top of the picture.
 PICTURES := answers=index.html leaderboard=index.html\#table-small paper=papers/pcl.html\#table-pcl-table2 \
 	claims=papers/pcl.html\#claims compare=pages/compare.html\#pick audit=pages/methods.html\#audit-simcse protocols=pages/small.html\#protocols
 
@@ -32,21 +32,21 @@ PICTURES := answers=index.html leaderboard=index.html\#table-small paper=papers/
 help:
 	@echo "make reproduce   small plan from package-registry data to reports/index.html"
 	@echo "make test        lint, spelling and terms, types and the default tests (CPU, offline)"
-	@echo "make test-slow   the tests that make test leaves out for their time"
+	@echo "make test-slow   the tests that are too slow for make test"
 	@echo "make test-mirror the tests that need SENTBENCH_MIRROR"
-	@echo "make test-gpu    the laws of every method on this machine's GPU"
+	@echo "make test-gpu    invariants of every method on this machine's GPU"
 	@echo "make check       compare losses and scores with the committed ones"
 	@echo "make generated   write all generated text: tables, schemas, outputs shown in documents, the report's pages"
-	@echo "make docs        the documentation as a site, in docs/_build; every internal link is checked"
-	@echo "make pictures    pictures of the report's pages for the documents, in docs/pictures (needs Chromium)"
-	@echo "make sbom        packages of the environment with licences, as CycloneDX, in .cache/sbom.json"
-	@echo "make lock        the hashes of requirements.lock again, after a version in it has changed"
+	@echo "make docs        build the documentation as a site in docs/_build, with a check of every internal link"
+	@echo "make pictures    take the pictures of the documents from the report, in docs/pictures (needs Chromium)"
+	@echo "make sbom        list the packages of the environment with licences, as CycloneDX, in .cache/sbom.json"
+	@echo "make lock        update the hashes of requirements.lock after a change of a version"
 	@echo "make bench       speed measurements; never part of a test"
-	@echo "make bench-short the same at small sizes: do all tools agree?"
+	@echo "make bench-short the same at small sizes, to check that all tools give equal scores"
 
 $(READY): requirements.lock requirements-torch.lock pyproject.toml
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { echo "make: $$("$(PYTHON)" -V 2>&1), \
-expected Python 3.11, for which requirements.lock is; name one with PYTHON=..." >&2; exit 2; }
+requirements.lock needs Python 3.11; set PYTHON=..." >&2; exit 2; }
 	@test -x $(VENV)/bin/python || "$(PYTHON)" -m venv $(VENV)
 	@echo "installing requirements.lock into $(VENV)"
 	@"$(BIN)/python" -m pip install $(PIP_OPTIONS) uv >/dev/null 2>&1 || true
@@ -56,7 +56,7 @@ expected Python 3.11, for which requirements.lock is; name one with PYTHON=..." 
 	@touch $(READY)
 
 reproduce: $(READY)
-	@# without git the committed results are kept, for the comparison at the end
+	@# without git, a copy of the committed results is kept for the comparison at the end
 	@test -e .git || test -d .cache/committed || { mkdir -p .cache && cp -R reports/scores .cache/committed; }
 	@sentbench launch
 	@sentbench report --print small
@@ -93,9 +93,9 @@ generated: $(READY)
 	@python -m docs.generated
 	@python -m tests.regression.reference --missing
 	@python -m tests.regression.pairs --missing
-	@# the report has the documents as pages; the pipeline is told of them
+	@# the report contains the documents as pages; dvc.lock records the new report
 	@sentbench report
-	@dvc commit --quiet --force report || echo "the next make reproduce brings dvc.lock up to date"
+	@dvc commit --quiet --force report || echo "the next make reproduce updates dvc.lock"
 
 docs: $(READY)
 	@"$(BIN)/python" -m pip install --quiet --disable-pip-version-check --no-build-isolation --editable ".[docs]"
@@ -103,9 +103,9 @@ docs: $(READY)
 	@echo "documents: $(CURDIR)/docs/_build/index.html"
 
 pictures: $(READY)
-	@for one in $(PICTURES); do echo "docs/pictures/$${one%%=*}.png"; $(CHROMIUM) --headless --no-sandbox --disable-gpu \
-	--hide-scrollbars --window-size=1280,800 --screenshot="$(CURDIR)/docs/pictures/$${one%%=*}.png" \
-	"file://$(CURDIR)/reports/$${one#*=}" 2>/dev/null || exit 2; done
+	@for picture in $(PICTURES); do echo "docs/pictures/$${picture%%=*}.png"; $(CHROMIUM) --headless --no-sandbox --disable-gpu \
+	--hide-scrollbars --window-size=1280,800 --screenshot="$(CURDIR)/docs/pictures/$${picture%%=*}.png" \
+	"file://$(CURDIR)/reports/$${picture#*=}" 2>/dev/null || exit 2; done
 
 lock: $(READY)
 	@mkdir -p .cache

@@ -94,7 +94,7 @@ def rows_of_others(studies: int) -> list[ErrorRate]:
     way = "3, 8 and 15 sources, sd 0.25 to 1"
     rows = [ErrorRate(wrong, way, max(level(count, sd) for count in SIZES for sd in SPREADS), studies)]
     for count in (4, 8, 15):
-        how = f"{count} sources, sd 0.8, only results below the number are told; {OUTSIDE_OF_IT}"
+        how = f"{count} sources, sd 0.8, only results below the number are published; {OUTSIDE_OF_IT}"
         rows.append(ErrorRate(wrong, how, level(count, 0.8, only_bad=True), studies, None))
     kinds: dict[str, tuple[Origin, Origin]] = {
         "one honest run": (Origin(), Origin()),

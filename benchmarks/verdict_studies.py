@@ -202,7 +202,7 @@ def rows_of_laws(studies: int) -> list[ErrorRate]:
     study = Studies.normal(rng, 0.05, np.round(rng.normal(0, 0.05, studies), 1))
     rate = study.at_any_look(lambda level, draw: draw == OUTSIDE, Origin())
     kind = f"printed with one decimal, entered as two, sd 0.05; {OUTSIDE_OF_IT}"
-    rows.append(ErrorRate("one honest run, yet outside of what runs give", kind, rate, studies, None))
+    rows.append(ErrorRate("one honest run, yet outside the range of runs", kind, rate, studies, None))
     rows.append(ErrorRate(off, "seeds that arrive in any order", _out_of_order(rng, few), few))
     return [*rows, *_rows_of_fifty(rng, studies)]
 

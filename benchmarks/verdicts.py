@@ -36,13 +36,13 @@ PROCESSES = 2
 PROMISES = """\
 ## Simulated error rates
 
-`python -m benchmarks.verdicts` simulates what may go wrong and writes this table: {studies:,} studies a \
+`python -m benchmarks.verdicts` simulates what may go wrong and writes this table: {studies:,} studies per \
 setting, fewer
-where one takes long, with fixed seeds. Each rate is the worst over the settings of its line. A rate above \
+if a study takes long, with fixed seeds. Each rate is the worst over the settings of its line. A rate above \
 its promise by
 more than three standard errors of the simulation fails the command. Rows that promise *none* are outside \
-of what a
-verdict promises; `verify` and the legend of every page name these assumptions next to the verdicts.
+the promise
+of a verdict; `verify` and the legend of every page name these assumptions next to the verdicts.
 
 | what may go wrong | studied with | promised | simulated | standard error |
 | --- | --- | --: | --: | --: |

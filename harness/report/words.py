@@ -8,15 +8,15 @@ from harness.evidence.verdicts import Draw, Judgement, Level, OthersAnswer
 OUR_MEAN, THEIR_MEAN = "our mean", "the mean of independent sources"
 WITHIN = "half a point" if MARGIN == 0.5 else f"{MARGIN:g} points"
 ASSUMED = (
-    "runs of the paper and of one group that vary by one normal law and do not collapse; seeds of several "
-    "people, a choice among more than ten and one that a stated number of runs hides are outside of it"
+    "runs of the paper and of one group that follow one normal distribution and do not collapse; not covered "
+    "are seeds of several people, a choice among more than ten runs, and a choice that is not stated"
 )
-"""What the error rates of a verdict by our seeds assume."""
+"""Assumptions of the error rates of a verdict by our seeds."""
 ASSUMED_OTHERS = (
-    "sources that tell good and bad runs alike, none of them collapsed; where only runs that fell short are "
-    "told, it fails"
+    "sources that report good and bad runs alike, none of them collapsed; not covered are sources that "
+    "report only runs that fell short"
 )
-"""The same of a verdict by others' runs."""
+"""Assumptions of the error rates of a verdict by others' runs."""
 
 
 LEVEL_SAYS: dict[Level, str] = {
@@ -27,12 +27,12 @@ LEVEL_SAYS: dict[Level, str] = {
 }
 """Each answer on the level in words; who: whose mean, far: its distance."""
 DRAW_SAYS: dict[Draw, str] = {
-    "inside": "inside what {origin}",
-    "at the edge": "at the edge of what {origin}",
-    "outside": "outside of what {origin}",
-    "not known": "not known whether inside of what {origin}",
+    "inside": "inside the range of {origin}",
+    "at the edge": "at the edge of the range of {origin}",
+    "outside": "outside the range of {origin}",
+    "not known": "not known whether inside the range of {origin}",
 }
-"""Each answer on the draw in words; origin: of numbers of its kind."""
+"""Each answer on the draw in words; origin: numbers of its kind."""
 
 
 def level_words(answer: Judgement | OthersAnswer) -> str:
@@ -54,10 +54,12 @@ def draw_words(draw: Draw, origin: Origin | None = None) -> str:
     averaged, picked = origin or Origin()
     if picked > 1:
         best = f"best of {picked} on dev"
-        give = f"the {best} gives" if averaged == 1 else f"means of {averaged} runs, each the {best}, give"
+        numbers = (
+            f"runs that are the {best}" if averaged == 1 else f"means of {averaged} runs, each the {best}"
+        )
     else:
-        give = "single runs give" if averaged == 1 else f"means of {averaged} runs give"
-    return DRAW_SAYS[draw].format(origin=give)
+        numbers = "single runs" if averaged == 1 else f"means of {averaged} runs"
+    return DRAW_SAYS[draw].format(origin=numbers)
 
 
 def place_words(percentile: RunPercentile) -> str:

@@ -38,24 +38,24 @@ DASH = "–"
 
 MEANINGS: dict[Verdict, str] = {  # each after its mark
     "replicates": f" replicates (our mean is within {MARGIN:g} points)",
-    "replicates within run-to-run variation": " replicates within run-to-run variation (our mean is off)",
-    "borderline (lower)": " borderline (our mean is lower, the number at the edge of single runs)",
-    "borderline (higher)": " borderline (our mean is higher, the number at the edge of single runs)",
+    "replicates within run-to-run variation": " replicates within run-to-run variation (our mean differs)",
+    "borderline (lower)": " borderline (our mean is lower, the number at the edge of the range of runs)",
+    "borderline (higher)": " borderline (our mean is higher, the number at the edge of the range of runs)",
     "does not replicate (lower)": (
-        " does not replicate (our mean is lower, the number outside of what runs give)"
+        " does not replicate (our mean is lower, the number outside the range of runs)"
     ),
     "does not replicate (higher)": (
-        " does not replicate (our mean is higher, the number outside of what runs give)"
+        " does not replicate (our mean is higher, the number outside the range of runs)"
     ),
     "inconclusive": "+n inconclusive (n more seeds up to the next look)",
     "independent runs agree": " independent runs agree",
     "independent runs agree within run-to-run variation": (
-        " independent runs agree within run-to-run variation (their mean is off)"
+        " independent runs agree within run-to-run variation (their mean differs)"
     ),
     "independent mean is lower": f" independent mean is lower by more than {MARGIN:g} points",
     "independent mean is higher": f" independent mean is higher by more than {MARGIN:g} points",
-    "independent runs score lower": " independent runs score lower (the number is outside of single runs)",
-    "independent runs score higher": " independent runs score higher (the number is outside of single runs)",
+    "independent runs score lower": " independent runs score lower (outside the range of single runs)",
+    "independent runs score higher": " independent runs score higher (outside the range of single runs)",
     "independent evidence is inconclusive": " independent evidence is inconclusive",
     "authors only": " authors only",
 }

@@ -21,7 +21,7 @@ CROWD = 12
 """Most runs in one line of the first picture; more take three lines."""
 GROUPS: dict[str, tuple[Verdict, ...]] = {
     "replicates": ("replicates", "independent runs agree"),
-    "is off the mean of other runs and inside what single runs give": (
+    "is off the mean of other runs and inside the range of single runs": (
         "replicates within run-to-run variation",
         "independent runs agree within run-to-run variation",
     ),
@@ -33,8 +33,8 @@ GROUPS: dict[str, tuple[Verdict, ...]] = {
         "borderline (higher)",
         "independent mean is higher",
     ),
-    "is above what single runs give": ("does not replicate (lower)", "independent runs score lower"),
-    "is below what single runs give": ("does not replicate (higher)", "independent runs score higher"),
+    "is above the range of single runs": ("does not replicate (lower)", "independent runs score lower"),
+    "is below the range of single runs": ("does not replicate (higher)", "independent runs score higher"),
     "is not settled": NOT_SETTLED,
     "was measured by its authors only": ("authors only",),
     "has no second measurement": ("no independent result",),
@@ -71,7 +71,7 @@ def forest_of(answers: Sequence[Answer], key: str) -> Chart:
             "Each mark is a score minus the reported one. In the green band, within "
             f"{MARGIN:g} points, it counts as the same. The blue bar is the {1 - 2 * LEVEL:.0%} interval of "
             "the mean of independent sources, which decides the level; each source counts once. Whether a "
-            "number is one of single runs is a second question."
+            "number is in the range of single runs is a second question."
         ),
         says=conclusion(answers),
         margin=MARGIN,
@@ -181,7 +181,7 @@ def both_answers(verification: Verification) -> str:
     answer = verification.ours or verification.by_others
     parts = [level_words(answer), f"the number is {draw_words(answer.draw, verification.reported.stated)}"]
     if answer.draw == "not known":
-        parts[1] = "too few single runs to tell whether the number is one of them"
+        parts[1] = "too few single runs to tell whether the number is in their range"
     if verification.among_many:
         parts.append(MANY)
     if verification.percentile is not None:

@@ -89,7 +89,7 @@ def test_the_index_counts_every_verdict_and_a_number_that_several_tables_quote_o
     assert set(counts) > {lower, "authors only", "no independent result"}
     assert counts == {verdict: count for verdict, _, count in verdict_counts(*tables)}
     text = html.unescape(re.sub(r"<[^>]+>", "", show_index(report)))
-    assert f"{counts.total():,} reported scores next to what 21 independent sources" in text
+    assert f"{counts.total():,} reported scores next to the results of 21 independent sources" in text
     tally = text[text.index("All reported scores by verdict") :]
     assert all(f" {count} {verdict}" in tally for verdict, count in counts.items())
 

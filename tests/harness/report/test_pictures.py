@@ -101,7 +101,7 @@ def test_the_conclusion_counts_the_verdicts() -> None:
     low = {name: (70.0 + place / 10,) for place, name in enumerate("abc")}
     actual = [answer("One", low), answer("Two", {}), answer("Three", low)]
     assert conclusion(actual) == (
-        "Of 3 well-known numbers, 2 are above what single runs give, 1 was measured by its authors only."
+        "Of 3 well-known numbers, 2 are above the range of single runs, 1 was measured by its authors only."
     )
 
 

@@ -115,7 +115,7 @@ def test_each_run_shows_its_command_commit_data_and_device(index: str, report: R
         assert all(digest[:16] in index for digest in run.result.provenance.data_sha256.values())
     assert "<code>dvc repro evaluate@RUN</code>" in index
     assert "commit 3f9d1c7ab2</code>" in index
-    assert index.count("It does not train.") == 3
+    assert index.count("Not trained.") == 3
 
 
 def test_a_page_closes_its_tags_and_has_each_id_once_and_every_link_a_target(index: str) -> None:

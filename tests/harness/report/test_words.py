@@ -54,7 +54,7 @@ AGREES = Word("replicates", "=", "independent runs agree", "○=", "replicates",
 VARIES = Word(
     *("replicates within run-to-run variation", "≈"),
     *("independent runs agree within run-to-run variation", "○≈"),
-    "is off the mean of other runs and inside what single runs give",
+    "is off the mean of other runs and inside the range of single runs",
     "holds",
 )
 ABOVE = Word(
@@ -69,12 +69,12 @@ BELOW = Word(
 )
 TOO_HIGH = Word(
     *("does not replicate (lower)", "↓", "independent runs score lower", "○↓"),
-    "is above what single runs give",
+    "is above the range of single runs",
     "departs",
 )
 TOO_LOW = Word(
     *("does not replicate (higher)", "↑", "independent runs score higher", "○↑"),
-    "is below what single runs give",
+    "is below the range of single runs",
     "departs",
 )
 OPEN = Word("inconclusive", "?", "independent evidence is inconclusive", "○?", "is not settled", "open")
@@ -157,22 +157,22 @@ def test_a_verdict_that_many_numbers_take_back_keeps_its_side() -> None:
 
 SEEDS = [74.8, 75.0, 75.2, 75.4, 75.6]
 """Mean 75.20; the first four are no look yet."""
-GIVE = "what single runs give"
+RANGE = "the range of single runs"
 
 
 @pytest.mark.parametrize(
     ("seeds", "reported", "says", "drawn"),
     [
-        (5, 75.2, "our mean is within half a point (+0.00, ", f"inside {GIVE}"),
-        (5, 76.2, "our mean is 1.00 lower (-1.00, ", f"at the edge of {GIVE}"),
-        (5, 74.2, "our mean is 1.00 higher (+1.00, ", f"at the edge of {GIVE}"),
-        (5, 77.2, "our mean is 2.00 lower (-2.00, ", f"outside of {GIVE}"),
-        (5, 73.2, "our mean is 2.00 higher (+2.00, ", f"outside of {GIVE}"),
+        (5, 75.2, "our mean is within half a point (+0.00, ", f"inside {RANGE}"),
+        (5, 76.2, "our mean is 1.00 lower (-1.00, ", f"at the edge of {RANGE}"),
+        (5, 74.2, "our mean is 1.00 higher (+1.00, ", f"at the edge of {RANGE}"),
+        (5, 77.2, "our mean is 2.00 lower (-2.00, ", f"outside {RANGE}"),
+        (5, 73.2, "our mean is 2.00 higher (+2.00, ", f"outside {RANGE}"),
         (
             4,
             75.3,
             "not known whether our mean is within half a point (-0.20, ",
-            f"not known whether inside of {GIVE}",
+            f"not known whether inside {RANGE}",
         ),
     ],
 )
