@@ -46,7 +46,7 @@ help:
 
 $(READY): requirements.lock requirements-torch.lock pyproject.toml
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { echo "make: $$("$(PYTHON)" -V 2>&1), \
-requirements.lock needs Python 3.11; set PYTHON=..." >&2; exit 2; }
+expected Python 3.11 (requirements.lock); set PYTHON=..." >&2; exit 2; }
 	@test -x $(VENV)/bin/python || "$(PYTHON)" -m venv $(VENV)
 	@echo "installing requirements.lock into $(VENV)"
 	@"$(BIN)/python" -m pip install $(PIP_OPTIONS) uv >/dev/null 2>&1 || true

@@ -73,11 +73,11 @@ def refused(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
     def line_of(*words: str) -> str:
         capsys.readouterr()
         assert main(words) == 2
-        told = capsys.readouterr()
-        assert told.out == ""
-        assert told.err.startswith("sentbench: ")
-        assert told.err.count("\n") == 1
-        return told.err.rstrip("\n")
+        output = capsys.readouterr()
+        assert output.out == ""
+        assert output.err.startswith("sentbench: ")
+        assert output.err.count("\n") == 1
+        return output.err.rstrip("\n")
 
     return line_of
 

@@ -12,31 +12,31 @@ FILES = ("Makefile", "requirements.lock", "requirements-torch.lock", "pyproject.
 STUB = '#!/bin/sh\necho "$0|$*" >> "{log}"\ncase "$*" in *version_info*) exit {code};; esac\nexit 0\n'
 
 
-def made(place: Path, *targets: str, code: int = 0) -> tuple[subprocess.CompletedProcess[str], list[str]]:
+def made(folder: Path, *targets: str, code: int = 0) -> tuple[subprocess.CompletedProcess[str], list[str]]:
     """Returns the outcome of make in a folder with stubs, and the calls of these, as PROGRAM|WORDS."""
-    log = place.parent / "log"
-    for stub in (place / ".venv/bin/python", place / ".venv/bin/uv", place / "bin/python3.11"):
+    log = folder.parent / "log"
+    for stub in (folder / ".venv/bin/python", folder / ".venv/bin/uv", folder / "bin/python3.11"):
         stub.parent.mkdir(parents=True, exist_ok=True)
         stub.write_text(STUB.format(log=log, code=code))
         stub.chmod(0o755)
     for name in FILES:
-        shutil.copyfile(ROOT / name, place / name)
-    command = ["make", f"PYTHON={place}/bin/python3.11", *targets]
+        shutil.copyfile(ROOT / name, folder / name)
+    command = ["make", f"PYTHON={folder}/bin/python3.11", *targets]
     environment = {**os.environ, "MAKEFLAGS": ""}
-    done = subprocess.run(command, cwd=place, env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     return done, log.read_text().splitlines()
 
 
 @pytest.mark.parametrize("name", ["plain", "My Projects", "O'Brien (work) & more"])
 def test_the_environment_is_made_in_a_folder_of_any_name(tmp_path: Path, name: str) -> None:
-    place = tmp_path / name / "sentbench"
-    done, calls = made(place, ".venv/.ready")
+    folder = tmp_path / name / "sentbench"
+    done, calls = made(folder, ".venv/.ready")
     assert done.returncode == 0, done.stderr
-    assert (place / ".venv/.ready").is_file()
-    installed = [call for call in calls if call.startswith(f"{place}/.venv/bin/uv|pip install")]
-    assert [f"--python {place}/.venv/bin/python" in call for call in installed] == [True, True]
+    assert (folder / ".venv/.ready").is_file()
+    installed = [call for call in calls if call.startswith(f"{folder}/.venv/bin/uv|pip install")]
+    assert [f"--python {folder}/.venv/bin/python" in call for call in installed] == [True, True]
     assert calls[-1] == (
-        f"{place}/.venv/bin/python|-m pip install --quiet --disable-pip-version-check --no-deps "
+        f"{folder}/.venv/bin/python|-m pip install --quiet --disable-pip-version-check --no-deps "
         "--no-build-isolation --editable ."
     )
 

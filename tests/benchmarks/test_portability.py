@@ -9,7 +9,7 @@ import pytest
 from benchmarks import portability
 from benchmarks.portability import OPERATORS, Found, as_markdown, differing, operators
 
-HERE = "a processor, family 1, model 2"
+REFERENCE = "a processor, family 1, model 2"
 EQUAL = {"operator sum": "a", "operator exp": "b", "losses x": "c"}
 
 
@@ -19,16 +19,16 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
 
 
-def found(**others: dict[str, str]) -> Found:
-    known = Found(HERE, "code", None)
-    for processor, results in {HERE: EQUAL, **others}.items():
+def records_of(**others: dict[str, str]) -> Found:
+    known = Found(REFERENCE, "code", None)
+    for processor, results in {REFERENCE: EQUAL, **others}.items():
         known.add(processor, results)
     return known
 
 
 def test_results_are_counted_by_kind_and_those_that_differ_are_named() -> None:
     other = {"operator sum": "a", "losses other": "c"}
-    known = found(EPYC=other, Haswell=EQUAL | {"operator exp": "another"}, Milan=EQUAL)
+    known = records_of(EPYC=other, Haswell=EQUAL | {"operator exp": "another"}, Milan=EQUAL)
     assert differing(known) == ["EPYC: losses other differs", "Haswell: operator exp differs"]
     text = as_markdown(known)
     assert "| EPYC | 1 of 1, 1 not run | 0 of 1, 1 not run |" in text
@@ -37,16 +37,19 @@ def test_results_are_counted_by_kind_and_those_that_differ_are_named() -> None:
 
 def test_records_of_earlier_code_are_told_apart_and_compared_with_each_other(tmp_path: Path) -> None:
     file = tmp_path / "kept.json"
-    former = Found(HERE, "former code", file)
-    former.add(HERE, EQUAL)
+    former = Found(REFERENCE, "former code", file)
+    former.add(REFERENCE, EQUAL)
     former.add("Haswell", EQUAL)
     former.add("Milan", EQUAL | {"operator exp": "another"})
-    known = Found(HERE, "code", file)
+    known = Found(REFERENCE, "code", file)
     text = as_markdown(known)
-    assert f"| {HERE} | not run | not run |" in text
+    assert f"| {REFERENCE} | not run | not run |" in text
     assert "No result of the present code is on record." in text
-    assert f"| Haswell | 2 of 2 | 1 of 1 |\n| Milan | 1 of 2 | 1 of 1 |\n| {HERE} | 2 of 2 | 1 of 1 |" in text
-    known.add(HERE, EQUAL)
+    assert (
+        f"| Haswell | 2 of 2 | 1 of 1 |\n| Milan | 1 of 2 | 1 of 1 |\n| {REFERENCE} | 2 of 2 | 1 of 1 |"
+        in text
+    )
+    known.add(REFERENCE, EQUAL)
     known.add("Haswell", EQUAL)
     assert list(known.earlier()) == ["Milan"]
 
@@ -57,8 +60,8 @@ def test_the_record_names_the_machine_that_others_are_compared_with(
     """The text that is made of the record alone is the one that was written with it."""
     monkeypatch.setattr(portability, "code_that_computes", lambda: "code")
     portability.KEPT.parent.mkdir()
-    measured = Found(HERE, "code", portability.KEPT)
-    for processor, results in {"Milan": EQUAL | {"operator exp": "another"}, HERE: EQUAL}.items():
+    measured = Found(REFERENCE, "code", portability.KEPT)
+    for processor, results in {"Milan": EQUAL | {"operator exp": "another"}, REFERENCE: EQUAL}.items():
         measured.add(processor, results)
     assert as_markdown(portability.recorded()) == as_markdown(measured)
     assert differing(portability.recorded()) == ["Milan: operator exp differs"]
@@ -68,7 +71,7 @@ def test_the_record_names_the_machine_that_others_are_compared_with(
 def test_this_machine_is_first_and_the_exit_code_says_whether_bits_differ(
     exp: str, code: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    results, started = {HERE: EQUAL, "Haswell": EQUAL | {"operator exp": exp}}, []
+    results, started = {REFERENCE: EQUAL, "Haswell": EQUAL | {"operator exp": exp}}, []
 
     def run(processor: str, keys: Sequence[str], known: Found) -> str:
         started.append(processor)
@@ -83,7 +86,7 @@ def test_this_machine_is_first_and_the_exit_code_says_whether_bits_differ(
     monkeypatch.setattr("harness.check.first_losses.measured_runs", lambda params: ["x"])
     monkeypatch.setattr(portability.shutil, "which", lambda _: "qemu")
     assert portability.main(["--processors", "Haswell"]) == code
-    assert started == [HERE, HERE, "Haswell", "Haswell"]
+    assert started == [REFERENCE, REFERENCE, "Haswell", "Haswell"]
     assert ("Haswell: operator exp differs" in portability.REPORT.read_text()) == bool(code)
 
 
@@ -96,30 +99,30 @@ def test_another_processor_is_emulated_and_this_one_is_not(
     emulator.write_text('#!/bin/sh\necho "$1 $2" > options\nshift 2\nexec "$@"\n')
     emulator.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    known = Found(HERE, "code", None)
-    portability.run(HERE, [OPERATORS], known)
+    known = Found(REFERENCE, "code", None)
+    portability.run(REFERENCE, [OPERATORS], known)
     assert not Path("options").exists()
     portability.run("Haswell", [OPERATORS], known)
     assert Path("options").read_text() == "-cpu Haswell\n"
     expected = {f"operator {name}": digest for name, digest in operators().items()}
-    assert known.results(HERE) == known.results("Haswell") == expected
+    assert known.results(REFERENCE) == known.results("Haswell") == expected
 
 
 def test_what_is_known_is_not_computed_again() -> None:
-    known = found(Haswell={"operator sum": "a", "losses y": "c"})
-    assert known.lacking(HERE, [OPERATORS, "x", "y"]) == ["y"]
+    known = records_of(Haswell={"operator sum": "a", "losses y": "c"})
+    assert known.lacking(REFERENCE, [OPERATORS, "x", "y"]) == ["y"]
     assert known.lacking("Haswell", [OPERATORS, "x", "y"]) == [OPERATORS, "x"]
-    assert Found(HERE, "code", None).lacking(HERE, [OPERATORS]) == [OPERATORS]
+    assert Found(REFERENCE, "code", None).lacking(REFERENCE, [OPERATORS]) == [OPERATORS]
 
 
 def test_results_of_other_code_are_known_where_this_machine_has_the_same(tmp_path: Path) -> None:
     file = tmp_path / "results.json"
-    old = Found(HERE, "old code", file)
-    old.add(HERE, {"losses a": "1", "losses b": "1"})
+    old = Found(REFERENCE, "old code", file)
+    old.add(REFERENCE, {"losses a": "1", "losses b": "1"})
     old.add("Haswell", {"losses a": "1", "losses b": "1"})
-    new = Found(HERE, "new code", file)
-    assert new.results(HERE) == {}, "this machine shows what today's code gives"
-    new.add(HERE, {"losses a": "1", "losses b": "2"})
+    new = Found(REFERENCE, "new code", file)
+    assert new.results(REFERENCE) == {}, "this machine shows what today's code gives"
+    new.add(REFERENCE, {"losses a": "1", "losses b": "2"})
     assert new.results("Haswell") == {"losses a": "1"}
     new.add("Haswell", {"losses b": "3"})
     assert differing(new) == ["Haswell: losses b differs"]

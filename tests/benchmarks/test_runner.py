@@ -18,8 +18,8 @@ from harness.report.measurements import (
     load_measurements,
 )
 
-HERE = {"id": "here", "processor": "x", "model": "", "cores": 2, "device": "cpu"}
-THERE = {**HERE, "id": "there", "cores": 4}
+CPU_MACHINE = {"id": "here", "processor": "x", "model": "", "cores": 2, "device": "cpu"}
+OTHER_MACHINE = {**CPU_MACHINE, "id": "there", "cores": 4}
 FIRST, SECOND = BENCHMARKS[:2]
 
 
@@ -75,18 +75,18 @@ def test_each_side_runs_once_untimed_and_every_second_round_in_reverse_order() -
 
 
 def test_sides_that_differ_stop_the_benchmark() -> None:
-    one = torch.tensor([1.0, 10.0])
-    assert "agree" in agree([one], [one + 1e-6], tolerance=1e-6, what="values")
+    values = torch.tensor([1.0, 10.0])
+    assert "agree" in agree([values], [values + 1e-6], tolerance=1e-6, what="values")
     with pytest.raises(Disagreement, match=r"values differ by 0\.1 of the largest entry"):
-        agree([torch.tensor([1.0, 9.0])], [one], tolerance=0.05, what="values")
+        agree([torch.tensor([1.0, 9.0])], [values], tolerance=0.05, what="values")
     with pytest.raises(Disagreement):
-        agree([one], [torch.tensor([1.0, float("nan")])], tolerance=0.1, what="values")
+        agree([values], [torch.tensor([1.0, float("nan")])], tolerance=0.1, what="values")
 
 
 @pytest.fixture
 def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A record in which one machine measured two benchmarks, the second at 1 s."""
-    monkeypatch.setattr(runner, "machine", lambda device: HERE)
+    monkeypatch.setattr(runner, "machine", lambda device: CPU_MACHINE)
     monkeypatch.setattr(runner, "gemm_rate", lambda *given: 100.0)
     path = tmp_path / "benchmarks.json"
     keep(path, "cpu", measured(SECOND, 1.0, rounds=3))
@@ -99,13 +99,13 @@ def test_new_figures_replace_those_of_their_machine_and_benchmark_alone(
 ) -> None:
     """Benchmarks have a fixed order, whichever was measured first."""
     keep(path, "cpu", measured(SECOND, 0.8, rounds=4))
-    here = machines_of(path)["here"]
-    assert [(entry.name, entry.rounds) for entry in here.benchmarks] == [(FIRST, 5), (SECOND, 4)]
-    assert list(map(figures, here.benchmarks)) == [[3.0], [0.8]]
-    monkeypatch.setattr(runner, "machine", lambda device: THERE)
+    kept = machines_of(path)["here"]
+    assert [(entry.name, entry.rounds) for entry in kept.benchmarks] == [(FIRST, 5), (SECOND, 4)]
+    assert list(map(figures, kept.benchmarks)) == [[3.0], [0.8]]
+    monkeypatch.setattr(runner, "machine", lambda device: OTHER_MACHINE)
     keep(path, "cpu", measured(FIRST, 0.5))
     keep(path, "cpu", ProductRates(threads=2, onednn=spread(4.0, 3.0, 4.0), torch=spread(2.0, 1.0, 2.0)))
-    assert machines_of(path)["here"] == here
+    assert machines_of(path)["here"] == kept
     assert figures(machines_of(path)["there"].benchmarks[0]) == [0.5]
 
 
@@ -125,9 +125,9 @@ def test_a_machine_is_named_by_processor_model_cores_and_device(
     monkeypatch.setattr(runner, "CPU_LIST", tmp_path / "cpuinfo")
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "A100")
     (tmp_path / "cpuinfo").write_text("model name\t: AMD EPYC\ncpu family\t: 25\nmodel\t\t: 1\n" * 2)
-    here, gpu = machine("cpu"), machine("cuda")
-    assert here["model"] == "family 25, model 1"
-    assert here["id"] == f"amd-epyc-family-25-model-1-{here['cores']}-cores"
+    cpu, gpu = machine("cpu"), machine("cuda")
+    assert cpu["model"] == "family 25, model 1"
+    assert cpu["id"] == f"amd-epyc-family-25-model-1-{cpu['cores']}-cores"
     assert gpu["id"] == f"a100-{gpu['cores']}-cores-cuda"
 
 
@@ -143,7 +143,7 @@ def test_the_command_writes_what_the_page_reads_and_a_short_run_writes_nothing(
     assert list(tmp_path.iterdir()) == []
     monkeypatch.setattr("sys.argv", [*command, "--out", "found.json"])
     assert __main__.main() == 0
-    (here,) = machines_of(Path("found.json")).values()
-    assert here.id == machine("cpu")["id"]
-    assert here.products is not None
-    assert [(entry.name, entry.results) for entry in here.benchmarks] == [("training", results)]
+    (kept,) = machines_of(Path("found.json")).values()
+    assert kept.id == machine("cpu")["id"]
+    assert kept.products is not None
+    assert [(entry.name, entry.results) for entry in kept.benchmarks] == [("training", results)]

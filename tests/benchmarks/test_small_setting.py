@@ -71,7 +71,7 @@ def test_a_system_without_seeds_is_compared_with_every_seed_of_the_other() -> No
         repr(fact.second): [Scores(0, 0, 1)],
     }
     assert difference(scores, fact, "parts").value == pytest.approx(4.0)
-    alone = {repr(side): one[:1] for side, one in zip(fact[1:3], scores.values(), strict=True)}
+    alone = {repr(side): values[:1] for side, values in zip(fact[1:3], scores.values(), strict=True)}
     assert difference(alone, fact, "parts") == Difference(3.0, None)
 
 
@@ -91,7 +91,7 @@ def test_a_fact_is_shown_if_every_interval_is_above_zero(differences: Any, verdi
 
 def test_a_fact_on_which_the_literature_is_divided_counts_as_none() -> None:
     divided = [shown(*each, agreed=False) for each in ((UP, UP, UP), (DOWN, DOWN, DOWN), (UP, OPEN, UP))]
-    assert [one.verdict for one in divided] == ["higher", "lower", "depends on the measure"]
+    assert [row.verdict for row in divided] == ["higher", "lower", "depends on the measure"]
     rows = [shown(UP, UP, UP), shown(OPEN, OPEN, OPEN), *divided]
     text = to_facts(rows, 5, 30, "command").replace("\n", " ")
     assert "It shows 1 of 2 facts on which the literature agrees." in text
@@ -109,7 +109,7 @@ def test_every_side_is_trained_once_a_seed_and_without_seeds_once() -> None:
         return Scores(1.0, 1.0, 1.0)
 
     trainings = cast(Trainings, SimpleNamespace(params=read_params(ROOT / "params.yaml"), scores=scores))
-    rows = measure(trainings, FACTS, 3, lambda told: None)
+    rows = measure(trainings, FACTS, 3, lambda message: None)
     assert len(asked) == len(set(asked))
     assert len(rows) == len(FACTS)
     assert sum(seed == 2 for _, seed in asked) == len({name for name, _ in asked}) - 2

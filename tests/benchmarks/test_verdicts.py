@@ -44,11 +44,11 @@ def test_no_line_of_the_table_is_above_its_promise(committed: Lines) -> None:
 
 def test_a_quick_run_gives_the_rates_of_the_table(committed: Lines) -> None:
     """Within four standard errors of the quick run; a worst of several settings errs upwards."""
-    for one in (*rows_of_looks(QUICK), *rows_of_others(QUICK)):
-        _, rate, _ = committed[one.promise, one.settings]
+    for simulated in (*rows_of_looks(QUICK), *rows_of_others(QUICK)):
+        _, rate, _ = committed[simulated.promise, simulated.settings]
         error = 100 * math.sqrt(max(rate, 1) / 100 / (QUICK // 4))
-        assert 100 * one.rate == pytest.approx(rate, abs=4 * error), one
-        assert one.holds
+        assert 100 * simulated.rate == pytest.approx(rate, abs=4 * error), simulated
+        assert simulated.holds
 
 
 def test_the_command_writes_rates_and_the_tables_that_show_them(
@@ -71,13 +71,13 @@ def test_the_command_writes_rates_and_the_tables_that_show_them(
 
 def test_a_quick_run_is_as_useful_as_the_table_says() -> None:
     text = (ROOT / DOCS).read_text(encoding="utf-8")
-    told = {
+    shown = {
         (float(sd), float(off)): [float(cell.removesuffix(" %")) for cell in cells.split(" | ")]
         for sd, off, cells in USEFUL.findall(text)
     }
-    assert set(told) == set(TRUTHS)
+    assert set(shown) == set(TRUTHS)
     for sd, off, shares in useful(QUICK):
-        assert [100 * share for share in shares] == pytest.approx(told[sd, off], abs=4.6)
+        assert [100 * share for share in shares] == pytest.approx(shown[sd, off], abs=4.6)
 
 
 def test_a_promise_holds_up_to_three_standard_errors() -> None:
@@ -93,13 +93,13 @@ def test_the_variance_of_the_first_seeds_is_drawn_without_bias() -> None:
 
 
 def test_two_seeds_of_one_system_are_told_apart_on_at_most_one_test_set_of_twenty() -> None:
-    told, sets = told_apart(0, 1)
+    different, sets = told_apart(0, 1)
     assert sets >= 100
-    assert told <= LEVEL * sets
+    assert different <= LEVEL * sets
 
 
 @pytest.mark.parametrize("seeds", [2, 5])
 def test_equal_systems_are_seldom_told_apart_on_a_test_set(seeds: int) -> None:
     """By the rule of `sentbench compare`, over seeds and pairs jointly; 500 test sets, three errors."""
-    told = won_or_lost(np.random.default_rng(8), seeds, 1.0, 500)
-    assert told <= LEVEL + 3 * math.sqrt(LEVEL * (1 - LEVEL) / 500)
+    different = won_or_lost(np.random.default_rng(8), seeds, 1.0, 500)
+    assert different <= LEVEL + 3 * math.sqrt(LEVEL * (1 - LEVEL) / 500)

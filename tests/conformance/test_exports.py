@@ -99,7 +99,7 @@ def check_settings(network: Path, backbone: Path, *, dropout: float) -> None:
     assert (network / "tokenizer.json").read_bytes() == (backbone / "tokenizer.json").read_bytes()
     stated = json.loads((network / "tokenizer_config.json").read_text())
     assert stated["model_max_length"] == 512, "that of evaluation; samples train on 32 or 50 pieces"
-    config, expected = (json.loads((one / "config.json").read_text()) for one in (network, backbone))
+    config, expected = (json.loads((folder / "config.json").read_text()) for folder in (network, backbone))
     rates = {"hidden_dropout_prob": dropout, "attention_probs_dropout_prob": dropout}
     assert config == {**expected, **rates}
 

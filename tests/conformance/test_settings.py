@@ -72,10 +72,10 @@ def test_a_number_or_word_that_means_nothing_is_refused(method: str) -> None:
                 assert name in refused(model, {**settings, name: value}), (name, value)
 
 
-@pytest.mark.parametrize(("method", "changes", "told"), REFUSED)
-def test_settings_without_meaning_are_refused(method: str, changes: dict[str, Any], told: str) -> None:
+@pytest.mark.parametrize(("method", "changes", "message"), REFUSED)
+def test_settings_without_meaning_are_refused(method: str, changes: dict[str, Any], message: str) -> None:
     """Changes of the method's first sample that are invalid together."""
-    with pytest.raises(ValidationError, match=told) as caught:
+    with pytest.raises(ValidationError, match=message) as caught:
         load_method(method).Config.model_validate({**samples_of(method)[0].config, **changes})
     assert caught.value.error_count() == 1
     assert "\n" not in caught.value.errors()[0]["msg"]

@@ -120,16 +120,16 @@ def test_every_command_shown_is_one_that_the_command_line_takes(page: Path) -> N
     """Names in capitals are placeholders; lines of several commands are split; a sentence may name a
     command without its arguments."""
     refused = []
-    for one, other in COMMAND.findall(page.read_text(encoding="utf-8")):
-        words = shlex.split(re.split(r" &&| \||\$\(| 2>", one or other)[0])[1:]
+    for block, other in COMMAND.findall(page.read_text(encoding="utf-8")):
+        words = shlex.split(re.split(r" &&| \||\$\(| 2>", block or other)[0])[1:]
         if not words or words[0].startswith("-") or words == ["stage", "NAME"]:
             continue
         name, rest = command_in(words)
-        if one and not PLACEHOLDERS.search(one):
+        if block and not PLACEHOLDERS.search(block):
             try:
                 parser_of(name).parse_args(rest)
             except SystemExit:
-                refused.append(one)
+                refused.append(block)
     assert not refused
 
 

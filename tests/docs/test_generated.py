@@ -81,8 +81,8 @@ def test_a_section_whose_audit_is_gone_is_one_line(
     (tmp_path / "methods").symlink_to(ROOT / "methods")
     monkeypatch.chdir(tmp_path)
     assert run(monkeypatch, "--check") == 2
-    (told,) = capsys.readouterr().err.splitlines()
-    assert "methods/pcl/README.md: its audit is missing" in told
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "methods/pcl/README.md: its audit is missing" in line
 
 
 @pytest.mark.parametrize("kind", FOLDERS)

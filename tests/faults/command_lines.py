@@ -40,9 +40,19 @@ NUMBERS = {
     "hexadecimal": "0x10",
     "long": LONG,
 }
-PLACES = ("pipe", "loop", "dangling", "empty", "plain.txt", "plain.txt/x", "locked", "params.yaml", "harness")
+BAD_PATHS = (
+    "pipe",
+    "loop",
+    "dangling",
+    "empty",
+    "plain.txt",
+    "plain.txt/x",
+    "locked",
+    "params.yaml",
+    "harness",
+)
 DEVICES = ("/dev/full", "/dev/zero", "/", "/proc/self/mem")
-PATHS = {name: name for name in (*PLACES, *DEVICES)}
+PATHS = {name: name for name in (*BAD_PATHS, *DEVICES)}
 FLAGS = {"with a value": "=3", "with an empty value": "="}
 USUAL = {
     "run": RUN,
@@ -80,18 +90,18 @@ def command_lines() -> Iterator[Line]:
         yield Line("unknown option", command, (*words, *usual(actions), "--no-such-option"))
         yield Line("one argument more", command, (*words, *usual(actions), "x", "y"))
         for action in actions:
-            own = action.option_strings[0] if action.option_strings else action.dest
+            option = action.option_strings[0] if action.option_strings else action.dest
             rest = usual([other for other in actions if other is not action])
             for fault, value in values_of(action).items():
                 given = worded(action, value)
-                yield Line(fault, f"{command} {own}", (*words, *rest, *given))
+                yield Line(fault, f"{command} {option}", (*words, *rest, *given))
             if action.option_strings:
                 twice = worded(action, value_of(action))
-                yield Line("twice", f"{command} {own}", (*words, *rest, *twice, *twice))
+                yield Line("twice", f"{command} {option}", (*words, *rest, *twice, *twice))
             if action.option_strings and action.nargs != 0:
-                yield Line("without a value", f"{command} {own}", (*words, *rest, own))
+                yield Line("without a value", f"{command} {option}", (*words, *rest, option))
             elif action.required and not action.option_strings:
-                yield Line("left out", f"{command} {own}", (*words, *rest))
+                yield Line("left out", f"{command} {option}", (*words, *rest))
 
 
 def values_of(action: argparse.Action) -> dict[str, str]:
@@ -107,8 +117,8 @@ def worded(action: argparse.Action, value: str) -> tuple[str, ...]:
     """Returns an argument with a value as words of a command line."""
     if not action.option_strings:
         return (value,)
-    own = action.option_strings[0]
-    return (own + value,) if action.nargs == 0 else (f"{own}={value}",)
+    option = action.option_strings[0]
+    return (option + value,) if action.nargs == 0 else (f"{option}={value}",)
 
 
 def value_of(action: argparse.Action) -> str:
@@ -117,8 +127,8 @@ def value_of(action: argparse.Action) -> str:
         return ""
     if action.choices:
         return str(next(iter(action.choices)))
-    own = action.option_strings[0] if action.option_strings else action.dest
-    return USUAL.get(own, "1" if action.type in (int, float) else "x")
+    option = action.option_strings[0] if action.option_strings else action.dest
+    return USUAL.get(option, "1" if action.type in (int, float) else "x")
 
 
 def usual(actions: list[argparse.Action]) -> tuple[str, ...]:

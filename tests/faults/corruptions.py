@@ -115,7 +115,7 @@ def ending_of(words: Sequence[str], captured: Any, accepted: Sequence[int] = (0,
     if code != 2:
         return Ending(code, out, "" if code in accepted else f"exit code {code}, {err[:400]!r}")
     lines = [line for line in err.splitlines() if not line.startswith("step ")]
-    one = len(lines) == 1 and lines[0].startswith("sentbench: ") and lines[0].isprintable() and not out
-    if one and len(lines[0]) < 1500:
+    refused = len(lines) == 1 and lines[0].startswith("sentbench: ") and lines[0].isprintable() and not out
+    if refused and len(lines[0]) < 1500:
         return Ending(code, out, "")
     return Ending(code, out, f"not one short line: {len(err)} characters {err[:300]!r}, {out[:80]!r}")

@@ -64,10 +64,10 @@ def test_an_absurd_setting_is_one_line_before_anything_is_done(
 ) -> None:
     for name, value in values.items():
         before = train_with(project, block, **{key: value})
-        told = capsys.readouterr().err
-        assert told.startswith("sentbench: "), name
-        assert told.count("\n") == 1, name
-        assert key in told, name
+        message = capsys.readouterr().err
+        assert message.startswith("sentbench: "), name
+        assert message.count("\n") == 1, name
+        assert key in message, name
         assert left(project) == before, name
 
 

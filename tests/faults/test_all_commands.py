@@ -39,8 +39,8 @@ def fresh(original: Path, folder: Path) -> Path:
     pipe = original / "pipe"
     pipe.unlink(missing_ok=True)
     copy_project(original, folder)
-    for place in (pipe, folder / "pipe"):
-        os.mkfifo(place)
+    for path in (pipe, folder / "pipe"):
+        os.mkfifo(path)
     return folder
 
 

@@ -63,8 +63,8 @@ def test_a_key_that_stands_twice_is_refused_at_any_depth(
 ) -> None:
     """The first key of the mapping is written once more behind the others, whatever they hold."""
     key, *_ = value
-    one = dump_yaml({key: 0}, allow_unicode=True)
-    lines = (dump_yaml(value, allow_unicode=True, sort_keys=False) + one).splitlines(True)
+    again = dump_yaml({key: 0}, allow_unicode=True)
+    lines = (dump_yaml(value, allow_unicode=True, sort_keys=False) + again).splitlines(True)
     for level in range(depth):
         lines = [f"level{level}:\n", *(f"  {line}" for line in lines)]
     if in_list:

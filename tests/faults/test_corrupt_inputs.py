@@ -95,13 +95,13 @@ def test_a_damaged_file_is_the_same_result_or_one_line(
         with chdir(sound):
             interrupt(reader.command)
     copy_project(sound, folder)
-    (place,) = folder.glob(pattern)  # a command that ends removes the state of its work
+    (damaged,) = folder.glob(pattern)  # a command that ends removes the state of its work
     whole = run()
     assert whole[0].code in (0, 1), whole[0].problem
-    wrong, checksummed = {}, reader.checksummed and place.name != SOURCE_RECORD
+    wrong, checksummed = {}, reader.checksummed and damaged.name != SOURCE_RECORD
     for kind, (damage, must_see) in damages(checksummed).items():
         copy_project(sound, folder)
-        damage(place)
+        damage(damaged)
         before = results(folder)
         wrong[kind] = difference(run(), whole, before, must_see=must_see)
     assert not any(wrong.values()), wrong

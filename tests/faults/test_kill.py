@@ -76,8 +76,8 @@ def survive(context: Processes, sample: Sample, base: Ground, top: Path, *, inst
     code, seconds = run(context, sample, base, top / "whole", 3)
     assert code == 0
     expected, hits = ending(top / "whole"), []
-    for place, share in enumerate([0.0, *np.random.default_rng(seed).uniform(0.0, 1.0, instants - 1)]):
-        folder = top / str(place)
+    for number, share in enumerate([0.0, *np.random.default_rng(seed).uniform(0.0, 1.0, instants - 1)]):
+        folder = top / str(number)
         code, _ = run(context, sample, base, folder, 3, kill_after=share * seconds)
         assert code in (0, -signal.SIGKILL)
         started = (folder / "state.json").exists()

@@ -44,10 +44,10 @@ class Killer(Refusal):
 
     def kill(self, path: str) -> None:
         if self.torn and len(self.seen) == self.at + 1 > 1 and self.seen[-2][0] == "open":
-            place = Path(self.seen[-2][1])
+            target = Path(self.seen[-2][1])
             at, self.at = self.at, -1  # the truncation is not an operation of the training
-            if place.is_file():
-                os.truncate(place, (self.sizes[-1] + place.stat().st_size) // 2)
+            if target.is_file():
+                os.truncate(target, (self.sizes[-1] + target.stat().st_size) // 2)
             self.at = at
         raise Killed
 
@@ -100,9 +100,9 @@ def run(folder: Path, case: Case, *, at: int = -1, torn: bool = False) -> Traine
     trainer = toy_trainer(folder, case.scores, start=start, **case.train)
     killer, plain = Killer(at, torn), torch.save
 
-    def save(value: Any, place: Path) -> None:
-        killer.before("open", (place, None, WRITING))
-        plain(value, place)
+    def save(value: Any, target: Path) -> None:
+        killer.before("open", (target, None, WRITING))
+        plain(value, target)
 
     with patch("torch.save", save), refusing(killer):
         try:

@@ -29,7 +29,7 @@ def sound(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 @pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Path:
+def work_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Path:
     """A folder with data, after an evaluation that has imported all libraries."""
     monkeypatch.setenv("SENTBENCH_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("SENTBENCH_PROVIDERS", "embedded")
@@ -47,9 +47,9 @@ def command(base: str, folder: Path) -> list[str]:
     return ["evaluate", str(folder), "--tasks", "STSB", "--text", "raw", "--json", *pooling]
 
 
-def shortcoming(fault: Fault, sound: Path, place: Path, capfd: pytest.CaptureFixture[str]) -> str:
+def shortcoming(fault: Fault, sound: Path, parent: Path, capfd: pytest.CaptureFixture[str]) -> str:
     """Describes the fault in the outcome of `sentbench evaluate` on a bad folder."""
-    folder = shutil.copytree(sound, place / "folder")
+    folder = shutil.copytree(sound, parent / "folder")
     fault.spoil(folder)
     started = time.process_time()
     with warnings.catch_warnings():
@@ -73,15 +73,15 @@ def all_faults(sound: dict[str, Path], kind: str) -> list[Fault]:
 
 
 def check(
-    faults: list[Fault], sound: dict[str, Path], place: Path, capfd: pytest.CaptureFixture[str]
+    faults: list[Fault], sound: dict[str, Path], parent: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    short = {fault.id: shortcoming(fault, sound[fault.base], place, capfd) for fault in faults}
+    short = {fault.id: shortcoming(fault, sound[fault.base], parent, capfd) for fault in faults}
     wrong = [f"{name} {said}" for name, said in short.items() if said]
     assert not wrong, f"{len(wrong)} of {len(faults)}:\n" + "\n".join(wrong)
 
 
 def test_every_sound_folder_is_evaluated(
-    sound: dict[str, Path], here: Path, capfd: pytest.CaptureFixture[str]
+    sound: dict[str, Path], work_folder: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     for base, folder in sound.items():
         assert main(command(base, folder)) == 0, base
@@ -93,14 +93,14 @@ def test_every_sound_folder_is_evaluated(
 @pytest.mark.parametrize("kind", SAMPLES)
 @pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["sample", "all"])
 def test_bad_folders_are_refused_in_one_line(
-    sound: dict[str, Path], here: Path, capfd: pytest.CaptureFixture[str], kind: str, whole: bool
+    sound: dict[str, Path], work_folder: Path, capfd: pytest.CaptureFixture[str], kind: str, whole: bool
 ) -> None:
     faults = all_faults(sound, kind)
-    check(faults if whole else random.Random(0).sample(faults, SAMPLES[kind]), sound, here, capfd)
+    check(faults if whole else random.Random(0).sample(faults, SAMPLES[kind]), sound, work_folder, capfd)
 
 
 def test_a_folder_that_is_no_model_is_refused_without_a_walk_through_all_of_it(
-    here: Path, capfd: pytest.CaptureFixture[str]
+    work_folder: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     started = time.process_time()
     assert main(command("plain", Path("/"))) == 2

@@ -96,9 +96,9 @@ def test_what_becomes_foreign_during_the_work_stays(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["box"]
 
 
-@pytest.mark.parametrize("place", ["", ".", "..", "/", "~", "~/..", "checkout", "above the checkout"])
+@pytest.mark.parametrize("name", ["", ".", "..", "/", "~", "~/..", "checkout", "above the checkout"])
 def test_the_folders_that_hold_everything_are_refused(
-    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each of them even where it is empty, as a current folder may be."""
     empty = tmp_path / "up/empty"
@@ -107,7 +107,7 @@ def test_the_folders_that_hold_everything_are_refused(
     monkeypatch.setenv("HOME", str(tmp_path / "users/me"))
     (tmp_path / "users/me").mkdir(parents=True)
     special = {"checkout": ROOT, "above the checkout": ROOT.parent}
-    path = special.get(place, Path(place).expanduser())
+    path = special.get(name, Path(name).expanduser())
     with pytest.raises(InputError, match=r"current folder|your home|project's folder"):
         check_folder(path, BOX)
 
@@ -238,9 +238,9 @@ def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path) -> None:
         )  # fmt: skip
         assert listing.stdout is not None
         listing.stdout.close()
-        _, told = listing.communicate()
+        _, errors = listing.communicate()
         assert listing.returncode in codes
-        assert told == b""
+        assert errors == b""
 
 
 def test_outputs_are_recognised_whoever_brought_them(tmp_path: Path) -> None:

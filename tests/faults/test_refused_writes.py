@@ -105,14 +105,14 @@ def check_outcome(
     hidden: bool,
 ) -> None:
     """Asserts that a command succeeded, or failed in one line without changes."""
-    told = capsys.readouterr().err.strip().splitlines()
-    problems = [line for line in told if not line.startswith("step ")]
+    messages = capsys.readouterr().err.strip().splitlines()
+    problems = [line for line in messages if not line.startswith("step ")]
     actual, before = results(project), results(original)
     if code == 0:
         assert visible(actual) == visible(whole), printed
         return
-    assert code == 2, (printed, told)
-    assert len(problems) == 1, (printed, told)
+    assert code == 2, (printed, messages)
+    assert len(problems) == 1, (printed, messages)
     assert problems[0].startswith("sentbench: "), printed
     assert visible(actual) == visible(before), printed
     if not hidden:
@@ -188,8 +188,8 @@ def test_a_folder_that_vanishes_is_one_line_or_made_again(
 
     for at in range(0, len(changes), 5):
         code = attempt(project, original, CASES[name].command, Refusal(project, vanish, at))
-        told = capsys.readouterr().err.strip().splitlines()
-        assert code in (0, 2), (at, told)
-        assert code == 0 or len(told) == 1, (at, told)
+        messages = capsys.readouterr().err.strip().splitlines()
+        assert code in (0, 2), (at, messages)
+        assert code == 0 or len(messages) == 1, (at, messages)
         for path, value in visible(results(project)).items():
             assert value in (whole.get(path), tree(original).get(path)), (at, path)

@@ -32,9 +32,9 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tiny_in_mirror: Non
     return folder
 
 
-def in_child(command: list[str], project: Path, at: int, reached: Event, go_on: Event, told: Path) -> None:
+def in_child(command: list[str], project: Path, at: int, reached: Event, go_on: Event, errors: Path) -> None:
     """Runs a command that stops before its change number `at` until it may go on."""
-    sys.stderr = told.open("w")
+    sys.stderr = errors.open("w")
     SOURCES["tiny"] = TINY
 
     def pause(path: str) -> None:
@@ -76,11 +76,11 @@ def test_the_second_waits_or_is_refused_and_the_first_ends_well(
     go_on.set()
     first.join(WAIT)
     second.join(WAIT)
-    told = (tmp_path / "second").read_text().splitlines()
+    messages = (tmp_path / "second").read_text().splitlines()
     assert first.exitcode == 0, (tmp_path / "first").read_text()
-    assert second.exitcode == (2 if refused else 0), told
+    assert second.exitcode == (2 if refused else 0), messages
     if refused:
-        assert len(told) == 1
-        assert "already running in another process" in told[0]
+        assert len(messages) == 1
+        assert "already running in another process" in messages[0]
     hidden = (".cache", "reports/costs")
     assert tree_but(project, *hidden) == tree_but(tmp_path / "alone", *hidden)

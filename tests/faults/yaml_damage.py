@@ -60,16 +60,16 @@ def kinds_of_damage(text: str) -> Iterator[tuple[str, Callable[[Path], object]]]
     for name, change in TEXTS.items():
         yield name, partial(_write, make=partial(change, text))
     content = load_yaml(text)
-    for name, place, value in changes(content):
-        yield name, partial(_write, make=partial(_changed, content, place, value))
+    for name, path, value in changes(content):
+        yield name, partial(_write, make=partial(_changed, content, path, value))
 
 
 def _write(path: Path, make: Callable[[], str]) -> None:
     path.write_text(make(), encoding="utf-8", newline="")
 
 
-def _changed(content: Any, place: tuple[Any, ...], value: Any) -> str:
-    return dump_yaml(replaced(content, place, value), sort_keys=False, allow_unicode=True)
+def _changed(content: Any, path: tuple[Any, ...], value: Any) -> str:
+    return dump_yaml(replaced(content, path, value), sort_keys=False, allow_unicode=True)
 
 
 def changes(content: Any) -> Iterator[tuple[str, tuple[Any, ...], Any]]:
@@ -77,39 +77,39 @@ def changes(content: Any) -> Iterator[tuple[str, tuple[Any, ...], Any]]:
 
     A value of each type, a lost key, a new key.
     """
-    for level, place in enumerate(places(content)):
+    for level, path in enumerate(paths_in(content)):
         for name, value in VALUES.items():
-            yield f"{name} at {'.'.join(map(str, place))}", place, value
-        holder = at(content, place[:-1])
+            yield f"{name} at {'.'.join(map(str, path))}", path, value
+        holder = at(content, path[:-1])
         if isinstance(holder, dict):
-            without = {key: value for key, value in holder.items() if key != place[-1]}
+            without = {key: value for key, value in holder.items() if key != path[-1]}
             for name, actual in (("lost", without), ("unknown", {**holder, f"unknown{level}": 1})):
-                yield f"{name} {place[-1]}", place[:-1], actual
+                yield f"{name} {path[-1]}", path[:-1], actual
 
 
-def places(content: Any) -> Iterator[tuple[Any, ...]]:
+def paths_in(content: Any) -> Iterator[tuple[Any, ...]]:
     """Yields one place at each level: the last entry of its first largest collection, and so on down."""
-    place: tuple[Any, ...] = ()
+    path: tuple[Any, ...] = ()
     while isinstance(content, dict | list) and content:
         entries = content.items() if isinstance(content, dict) else enumerate(content)
         key, content = max(
             entries, key=lambda entry: len(entry[1]) if isinstance(entry[1], dict | list) else 0
         )
-        place = (*place, key)
-        yield place
+        path = (*path, key)
+        yield path
 
 
-def at(content: Any, place: tuple[Any, ...]) -> Any:
+def at(content: Any, path: tuple[Any, ...]) -> Any:
     """Returns the value at a place."""
-    for key in place:
+    for key in path:
         content = content[key]
     return content
 
 
-def replaced(content: Any, place: tuple[Any, ...], value: Any) -> Any:
+def replaced(content: Any, path: tuple[Any, ...], value: Any) -> Any:
     """Returns a copy of the content with another value at a place."""
-    if not place:
+    if not path:
         return value
     result = copy.deepcopy(content)
-    at(result, place[:-1])[place[-1]] = value
+    at(result, path[:-1])[path[-1]] = value
     return result

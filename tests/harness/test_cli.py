@@ -52,8 +52,8 @@ RUN = "simcse-small__words-50d__s0"
 def test_bad_input_is_one_line_and_code_2(
     project: Path, refused: Callable[..., str], command: list[str], message: str
 ) -> None:
-    told = refused(*command)
-    assert any(part in told for part in message.split("|")), told
+    line = refused(*command)
+    assert any(part in line for part in message.split("|")), line
 
 
 def test_evaluate_prints_points_with_heads_and_intervals(project: Path, printed: Callable[..., str]) -> None:
@@ -93,10 +93,10 @@ def test_the_version_names_the_package_the_commit_and_the_arithmetic(
     with pytest.raises(SystemExit) as ended:
         main(["--version"])
     assert ended.value.code == 0
-    told = capsys.readouterr().out
+    output = capsys.readouterr().out
     commit = r"( \(commit [0-9a-f]{7,}(, changed)?\))?"
-    assert re.fullmatch(f"sentbench {sentbench.__version__}{commit}, portable arithmetic\n", told)
-    assert ("commit" in told) is (ROOT / ".git").exists()
+    assert re.fullmatch(f"sentbench {sentbench.__version__}{commit}, portable arithmetic\n", output)
+    assert ("commit" in output) is (ROOT / ".git").exists()
 
 
 @pytest.mark.parametrize(("package", "extra"), EXTRAS.items())
@@ -108,9 +108,9 @@ def test_a_package_that_is_not_installed_is_one_line_that_names_its_extra(
 
     monkeypatch.setattr("harness.cli.run_command", lacking)
     assert main(["mteb"]) == 2
-    told = capsys.readouterr().err
-    assert told.startswith(f"sentbench: {package} is not installed; ")
-    assert told.endswith(f"pip install 'sentbench[{extra}]'`\n")
+    line = capsys.readouterr().err
+    assert line.startswith(f"sentbench: {package} is not installed; ")
+    assert line.endswith(f"pip install 'sentbench[{extra}]'`\n")
     package = "torch"
     with pytest.raises(ModuleNotFoundError, match="torch"):
         main(["list"])
@@ -129,9 +129,9 @@ def test_a_package_that_is_not_installed_is_one_line_that_names_its_extra(
 def test_wrong_arguments_are_one_line_with_near_matches(
     words: list[str], message: str, refused: Callable[..., str]
 ) -> None:
-    told = refused(*words)
-    assert message in told
-    assert "--help` shows what is expected" in told
+    line = refused(*words)
+    assert message in line
+    assert "--help` shows what is expected" in line
 
 
 @pytest.mark.parametrize(
@@ -149,8 +149,8 @@ def test_an_interrupt_names_what_goes_on_where_something_does(
 
     monkeypatch.setattr(module_of(command_in(words.split())[0]), "execute", interrupted)
     assert main(words.split()) == 130
-    (told,) = capsys.readouterr().err.strip().splitlines()
-    assert continues in told
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    assert continues in line
 
 
 def processor_seconds(*words: str) -> tuple[float, str]:
@@ -185,9 +185,9 @@ def test_the_help_is_a_screen_of_commands_by_who_uses_them_and_names_no_stage() 
 
 @pytest.mark.parametrize("words", ["train x --out y", "stage", "stage trian x", "stage verify"])
 def test_a_stage_is_called_by_stage_and_its_name(words: str, refused: Callable[..., str]) -> None:
-    told = refused(*words.split())
-    assert "is not a command, expected one of " in told
-    assert ("did you mean stage train" in told) is (words == "stage trian x")
+    line = refused(*words.split())
+    assert "is not a command, expected one of " in line
+    assert ("did you mean stage train" in line) is (words == "stage trian x")
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])

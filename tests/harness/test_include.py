@@ -70,7 +70,7 @@ def recipe() -> str:
 
 
 @pytest.fixture
-def own(tmp_path: Path) -> Path:
+def included(tmp_path: Path) -> Path:
     files = {
         "methods/mycse.py": METHOD,
         "helper.py": HELPER,
@@ -86,7 +86,7 @@ def own(tmp_path: Path) -> Path:
     return tmp_path / "own"
 
 
-def sentbench(folder: Path, own: Path, *commands: list[str]) -> subprocess.CompletedProcess[str]:
+def sentbench(folder: Path, included: Path, *commands: list[str]) -> subprocess.CompletedProcess[str]:
     """Runs commands in one process, the first with `--include`, until one fails."""
     program = (
         "import sys\nfrom harness.cli import main\n"
@@ -95,13 +95,13 @@ def sentbench(folder: Path, own: Path, *commands: list[str]) -> subprocess.Compl
         "    if code: sys.exit(code)\n"
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "SENTBENCH_PROVIDERS": "embedded"}
-    environment["SENTBENCH_INCLUDE"] = str(own)
+    environment["SENTBENCH_INCLUDE"] = str(included)
     return subprocess.run(
         [sys.executable, "-c", program], cwd=folder, env=environment, capture_output=True, text=True
     )
 
 
-def test_own_method_task_source_recipe_and_table_reach_the_report(tmp_path: Path, own: Path) -> None:
+def test_own_method_task_source_recipe_and_table_reach_the_report(tmp_path: Path, included: Path) -> None:
     project, key = write_project(tmp_path / "project"), "mycse-own__minilm-l2__s0"
     (project / "data/own-words").mkdir()
     words = (project / "data/words/words.txt").read_text()
@@ -109,7 +109,7 @@ def test_own_method_task_source_recipe_and_table_reach_the_report(tmp_path: Path
     write_source_record(project / "data/own-words")
     lists = [["list", what] for what in ("methods", "tasks", "tables", "sources")]
     run = [["stage", "train", key, "--out", f"artefacts/{key}"], ["stage", "evaluate", key]]
-    done = sentbench(project, own, *lists, ["plan", "mine"], *run, ["report"])
+    done = sentbench(project, included, *lists, ["plan", "mine"], *run, ["report"])
     assert done.returncode == 0, done.stderr
     for name in ("mycse ", "LENGTHS", "A table of mine", "own-words"):
         assert name in done.stdout
@@ -121,18 +121,18 @@ def test_own_method_task_source_recipe_and_table_reach_the_report(tmp_path: Path
     assert (project / "reports/tables/own-mine.csv").is_file()
 
 
-def test_identity_covers_a_helper_and_survives_a_move(tmp_path: Path, own: Path) -> None:
+def test_identity_covers_a_helper_and_survives_a_move(tmp_path: Path, included: Path) -> None:
     def identity() -> str:
-        names = {"methods.mycse": own / "methods/mycse", "helper": own / "helper"}
+        names = {"methods.mycse": included / "methods/mycse", "helper": included / "helper"}
         return CodeBase(ROOT, ("harness", "methods"), own=names).fingerprint(["methods.mycse"])
 
     first = identity()
-    (own / "helper.py").write_text(f"# a comment\n{HELPER}")
+    (included / "helper.py").write_text(f"# a comment\n{HELPER}")
     assert identity() == first
-    (own / "helper.py").write_text(HELPER.replace("2", "3"))
+    (included / "helper.py").write_text(HELPER.replace("2", "3"))
     assert identity() != first
-    (own / "helper.py").write_text(HELPER)
-    own = own.rename(tmp_path / "elsewhere")
+    (included / "helper.py").write_text(HELPER)
+    included = included.rename(tmp_path / "elsewhere")
     assert identity() == first
 
 

@@ -256,18 +256,18 @@ def test_a_users_workspace_of_cublas_stays(monkeypatch: pytest.MonkeyPatch) -> N
     assert os.environ["CUBLAS_WORKSPACE_CONFIG"] == ":16:8"
 
 
-@pytest.mark.parametrize("there", [True, False])
+@pytest.mark.parametrize("available", [True, False])
 def test_auto_takes_a_gpu_where_one_is_and_cuda_demands_one(
-    there: bool, a_gpu: None, monkeypatch: pytest.MonkeyPatch
+    available: bool, a_gpu: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import torch
 
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: there)
-    assert process.resolve_device("auto") == ("cuda" if there else "cpu")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: available)
+    assert process.resolve_device("auto") == ("cuda" if available else "cpu")
     assert process.resolve_device("cpu") == "cpu"
     with pytest.raises(InputError, match="'mps' is not known, expected auto, cpu, cuda"):
         process.resolve_device("mps")
-    if not there:
+    if not available:
         with pytest.raises(InputError, match="no CUDA device"):
             process.resolve_device("cuda")
 

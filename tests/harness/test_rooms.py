@@ -53,8 +53,8 @@ def imports(path: Path) -> set[str]:
 
 
 def is_module(name: str) -> bool:
-    place = ROOT.joinpath(*name.split("."))
-    return place.is_dir() or place.with_suffix(".py").is_file()
+    path = ROOT.joinpath(*name.split("."))
+    return path.is_dir() or path.with_suffix(".py").is_file()
 
 
 def inside(name: str, packages: set[str]) -> bool:
@@ -67,11 +67,12 @@ def ours(path: Path) -> set[str]:
 
 def imported_by(room: str) -> dict[str, set[str]]:
     """Returns the imports of each file of a room from other rooms."""
-    own = {room.replace("/", ".")}
+    packages = {room.replace("/", ".")}
     files = sorted((ROOT / room).rglob("*.py"))
     assert len(files) >= 2
     return {
-        str(path.relative_to(ROOT)): {name for name in ours(path) if not inside(name, own)} for path in files
+        str(path.relative_to(ROOT)): {name for name in ours(path) if not inside(name, packages)}
+        for path in files
     }
 
 
@@ -86,7 +87,7 @@ def test_a_room_imports_only_what_it_may(room: str) -> None:
 @pytest.mark.parametrize("room", ROOMS)
 def test_a_room_imports_all_that_its_row_says(room: str) -> None:
     used = set().union(*imported_by(room).values())
-    assert {name for name in ROOMS[room] if not any(inside(one, {name}) for one in used)} == set()
+    assert {name for name in ROOMS[room] if not any(inside(module, {name}) for module in used)} == set()
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
@@ -123,9 +124,9 @@ def test_rooms_of_bytes_and_pages_do_not_know_torch(room: str) -> None:
 @pytest.mark.parametrize("package", METHOD_PACKAGES, ids=lambda path: path.name)
 def test_a_method_imports_core_and_itself_only(package: Path) -> None:
     assert len(METHOD_PACKAGES) >= 5
-    own = {"methods.core", f"methods.{package.name}"}
+    allowed = {"methods.core", f"methods.{package.name}"}
     for path in package.rglob("*.py"):
-        wrong = {name for name in ours(path) if not inside(name, own)}
+        wrong = {name for name in ours(path) if not inside(name, allowed)}
         assert not wrong, f"{path.relative_to(ROOT)} imports {sorted(wrong)}"
 
 

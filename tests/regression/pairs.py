@@ -54,12 +54,12 @@ def configs_of(method: str) -> list[dict[str, Any]]:
 @cache
 def domains(method: str) -> dict[str, dict[str, Any]]:
     """Returns setting -> what tells a value apart -> its first such value, of settings with several."""
-    found: dict[str, dict[str, Any]] = {}
+    known: dict[str, dict[str, Any]] = {}
     for config in configs_of(method):
         for name, value in flat(config).items():
             if name not in LEFT_OUT and value != "roles":
-                found.setdefault(name, {}).setdefault(_key(value), value)
-    return {name: values for name, values in found.items() if len(values) > 1}
+                known.setdefault(name, {}).setdefault(_key(value), value)
+    return {name: values for name, values in known.items() if len(values) > 1}
 
 
 def _key(value: Any) -> str:
@@ -68,12 +68,12 @@ def _key(value: Any) -> str:
 
 def flat(config: Mapping[str, Any], above: str = "") -> dict[str, Any]:
     """Returns all settings by name; those of a group as `group/name`, next to the group itself."""
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for name, value in config.items():
-        found[above + name] = value
+        result[above + name] = value
         if isinstance(value, Mapping):
-            found |= flat(value, f"{above}{name}/")
-    return found
+            result |= flat(value, f"{above}{name}/")
+    return result
 
 
 def with_values(config: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
@@ -81,10 +81,10 @@ def with_values(config: Mapping[str, Any], values: Mapping[str, Any]) -> dict[st
     made = copy.deepcopy(dict(config))
     for name, value in values.items():
         *groups, last = name.split("/")
-        place: Any = made
+        settings: Any = made
         for group in groups:
-            place = place.get(group) or {}
-        place[last] = value if not isinstance(value, Mapping) else place.get(last) or value
+            settings = settings.get(group) or {}
+        settings[last] = value if not isinstance(value, Mapping) else settings.get(last) or value
     return made
 
 
@@ -98,8 +98,8 @@ def pairs_of(method: str, config: Mapping[str, Any]) -> set[Pair]:
 def wanted(method: str, rows: Sequence[Row] = ()) -> list[Pair]:
     """Returns the pairs of values that no reference run of the method has and no row, in a fixed order."""
     every = [
-        frozenset({(one, first), (other, second)})
-        for (one, firsts), (other, seconds) in combinations(domains(method).items(), 2)
+        frozenset({(first_name, first), (second_name, second)})
+        for (first_name, firsts), (second_name, seconds) in combinations(domains(method).items(), 2)
         for first in firsts
         for second in seconds
     ]
@@ -117,8 +117,8 @@ def design(method: str, rows: Sequence[Row] = ()) -> Iterator[Row]:
         numbers = None if config is None else measure(method, config)
         if config is not None and numbers is not None:
             yield changes(method, config), numbers
-            found = pairs_of(method, config)
-            left = [pair for pair in left if pair not in found]
+            covered = pairs_of(method, config)
+            left = [pair for pair in left if pair not in covered]
         else:
             left = left[1:]
 
@@ -136,7 +136,14 @@ def _row(method: str, left: list[Pair]) -> dict[str, Any] | None:
     for name in (name for name in values if name not in target):
         others = [with_values(best, {name: value}) for value in values[name].values()]
         best = max(
-            [best, *(one for one in others if left[0] in pairs_of(method, one) and _is_valid(method, one))],
+            [
+                best,
+                *(
+                    candidate
+                    for candidate in others
+                    if left[0] in pairs_of(method, candidate) and _is_valid(method, candidate)
+                ),
+            ],
             key=lambda config: len(pairs_of(method, config) & open_pairs),
         )
     return best

@@ -129,7 +129,7 @@ def presets() -> dict[tuple[str, str, str], str]:
     """
     result: dict[tuple[str, str, str], str] = {}
     recipes = load_recipes(ROOT / "recipes")
-    for recipe in (one for name, one in recipes.items() if name not in SMALL):
+    for recipe in (recipe_of for name, recipe_of in recipes.items() if name not in SMALL):
         for system in recipe.systems.values():
             if system.variant in PRESETS:
                 run = _reference_run(system)
@@ -142,9 +142,9 @@ def settings_of(run: Run) -> set[tuple[str, str, object]]:
     """Returns method or "", field and value of all settings; a number is 0, 0.5, 1 or another one."""
     plain = {"pooling": run.pooling, "weights": run.weights, "text": run.text, "share": run.corpus_share}
     result = {("", name, kind_of(value)) for name, value in plain.items()}
-    result |= {("", name, kind_of(value)) for name, one in _flat(run.train) for value in _each(one)}
+    result |= {("", name, kind_of(value)) for name, setting in _flat(run.train) for value in _each(setting)}
     return result | {
-        (run.method, name, kind_of(value)) for name, one in _flat(run.config) for value in _each(one)
+        (run.method, name, kind_of(value)) for name, setting in _flat(run.config) for value in _each(setting)
     }
 
 

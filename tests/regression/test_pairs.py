@@ -29,8 +29,8 @@ def test_pairs_of_settings_have_their_losses_and_gradients(
 ) -> None:
     monkeypatch.chdir(project)
     for changed, known in ROWS[method]:
-        found = measure(method, configured(method, changed))
-        assert found == pytest.approx(known, rel=NEAR, abs=NEAR), f"{method} with {changed}; {AGAIN}"
+        measured = measure(method, configured(method, changed))
+        assert measured == pytest.approx(known, rel=NEAR, abs=NEAR), f"{method} with {changed}; {AGAIN}"
 
 
 @pytest.mark.parametrize("method", ROWS)

@@ -129,9 +129,9 @@ def test_quantised_numbers_are_read_with_a_warning_and_packed_bits_are_refused(p
         with pytest.warns(UserWarning, match="8-bit integers"):
             assert np.array_equal(sentbench.encode(lambda _: packed, texts), packed)
         return
-    with pytest.raises(sentbench.InputError, match=f"precision `{precision}`") as told:
+    with pytest.raises(sentbench.InputError, match=f"precision `{precision}`") as refusal:
         sentbench.encode(lambda _: packed, texts)
-    advice = str(told.value).split("unpack them: ")[1]
+    advice = str(refusal.value).split("unpack them: ")[1]
     unpacked = eval(advice, {"np": np, "vectors": np.asarray(packed)})
     assert np.array_equal(unpacked, many > 0)
 

@@ -69,8 +69,8 @@ def test_a_folder_its_encoder_and_sentence_transformers_score_as_the_command(
 ) -> None:
     from sentence_transformers import SentenceTransformer
 
-    told = printed("evaluate", str(folder), "--tasks", "STSB", "--text", "raw", "--json")
-    stored = {(line["task"], line["metric"]): line["value"] for line in json.loads(told)["scores"]}
+    output = printed("evaluate", str(folder), "--tasks", "STSB", "--text", "raw", "--json")
+    stored = {(line["task"], line["metric"]): line["value"] for line in json.loads(output)["scores"]}
     for model in (
         folder,
         str(folder),
@@ -97,7 +97,7 @@ def test_encode_gives_one_vector_a_text_in_order(folder: Path) -> None:
     assert np.array_equal(vectors[0], vectors[2])
 
 
-PLACES: dict[str, Callable[[Path], str]] = {
+PATHS: dict[str, Callable[[Path], str]] = {
     "trailing slash": lambda folder: f"{folder}/",
     "relative": lambda folder: folder.name,
     "home": lambda folder: f"~/{folder.name}",
@@ -105,13 +105,13 @@ PLACES: dict[str, Callable[[Path], str]] = {
 }
 
 
-@pytest.mark.parametrize("name", PLACES)
+@pytest.mark.parametrize("name", PATHS)
 def test_a_folder_is_read_wherever_it_is(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    place = folder.rename(folder.with_name("with a blank, ünï 你好"))
-    monkeypatch.chdir(place.parent)
-    monkeypatch.setenv("HOME", str(place.parent))
-    found = sentbench.load(PLACES[name](place)).encode(TEXTS)
-    assert np.array_equal(found, sentbench.load(place).encode(TEXTS))
+    folder_path = folder.rename(folder.with_name("with a blank, ünï 你好"))
+    monkeypatch.chdir(folder_path.parent)
+    monkeypatch.setenv("HOME", str(folder_path.parent))
+    vectors = sentbench.load(PATHS[name](folder_path)).encode(TEXTS)
+    assert np.array_equal(vectors, sentbench.load(folder_path).encode(TEXTS))
 
 
 NO_PLACES: dict[str, tuple[Callable[[Path], Any], str]] = {
@@ -125,6 +125,6 @@ NO_PLACES: dict[str, tuple[Callable[[Path], Any], str]] = {
 @pytest.mark.parametrize("name", NO_PLACES)
 def test_what_is_no_folder_of_an_encoder_is_named(folder: Path, name: str) -> None:
     (folder.parent / "empty").mkdir()
-    place, words = NO_PLACES[name]
+    path_of, words = NO_PLACES[name]
     with pytest.raises(sentbench.InputError, match=words):
-        sentbench.load(place(folder))
+        sentbench.load(path_of(folder))

@@ -90,8 +90,8 @@ def test_evidence_has_every_number_of_the_ledger() -> None:
     assert tuple(frame.columns) == EVIDENCE_COLUMNS
     assert len(frame) == sum(len(score) if isinstance(score, list) else 1 for score in scores) >= 1000
     assert set(frame["system"]) == {study.system for study in ledger.studies}
-    one = sentbench.evidence("simcse@bert-base-uncased")
-    assert len(one) == (frame["system"] == "simcse@bert-base-uncased").sum() > 0
+    of_simcse = sentbench.evidence("simcse@bert-base-uncased")
+    assert len(of_simcse) == (frame["system"] == "simcse@bert-base-uncased").sum() > 0
     with pytest.raises(sentbench.InputError, match="simcse@bert-base-uncased"):
         sentbench.evidence("simcse@bert-base-uncase")
 

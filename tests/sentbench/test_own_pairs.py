@@ -98,7 +98,7 @@ def test_the_command_scores_a_file_as_python_does(
     frame = sentbench.evaluate(str(folder), tasks, intervals=True, averages=True)
     *scores, average = frame.to_dict("records")
     close = partial(pytest.approx, abs=1e-3)  # batches differ, and cosines of untrained vectors lie near 1
-    assert [one["value"] for one in output["scores"]] == close([one["value"] for one in scores])
+    assert [score["value"] for score in output["scores"]] == close([score["value"] for score in scores])
     assert output["average_intervals"]["pairs"] == close([average["low"], average["high"]])
     (line,) = [line for line in said.splitlines() if line.startswith("Avg. pairs")]
     assert f"{100 * average['value']:.2f}" in line
@@ -128,10 +128,10 @@ def test_wrong_files_are_refused_in_one_line(
 
 def test_a_file_of_an_included_folder_is_a_source_and_a_task(tmp_path: Path, file: Path) -> None:
     """In a separate process, because included folders stay; before and after the tasks were first read."""
-    own, empty = tmp_path / "own", tmp_path / "empty"
-    (own / "pairs").mkdir(parents=True)
+    top, empty = tmp_path / "own", tmp_path / "empty"
+    (top / "pairs").mkdir(parents=True)
     empty.mkdir()
-    file.rename(own / "pairs/mine.tsv")
+    file.rename(top / "pairs/mine.tsv")
     program = f"""
 import json, sentbench
 from harness.data.sources import SOURCES
@@ -143,8 +143,8 @@ try:
     value("mine")
 except sentbench.InputError as error:
     assert "'mine' is not known" in str(error), error
-found = [value("mine", include={str(own)!r}), value(["mine"]), value("mine", include=[{str(own)!r}])]
-print(json.dumps([*found, value(sentbench.pairs({str(own / "pairs/mine.tsv")!r})), "mine-pairs" in SOURCES]))
+found = [value("mine", include={str(top)!r}), value(["mine"]), value("mine", include=[{str(top)!r}])]
+print(json.dumps([*found, value(sentbench.pairs({str(top / "pairs/mine.tsv")!r})), "mine-pairs" in SOURCES]))
 """
     environment = {"PYTHONPATH": str(ROOT), "SENTBENCH_DATA": str(tmp_path / "data"), "PATH": ""}
     done = subprocess.run(

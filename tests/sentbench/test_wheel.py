@@ -60,9 +60,9 @@ def command(installed: Path, empty: Path, *words: str) -> subprocess.CompletedPr
 
 def test_the_wheel_has_every_declaration_of_the_checkout(installed: Path) -> None:
     for room in ("leaderboards", "recipes"):
-        there = {path.relative_to(ROOT) for path in (ROOT / room).rglob("*.yaml")}
-        assert len(there) > 10
-        assert {path.relative_to(installed) for path in (installed / room).rglob("*.yaml")} == there
+        declared = {path.relative_to(ROOT) for path in (ROOT / room).rglob("*.yaml")}
+        assert len(declared) > 10
+        assert {path.relative_to(installed) for path in (installed / room).rglob("*.yaml")} == declared
     assert (installed / "sentbench/py.typed").is_file()
 
 
@@ -111,7 +111,7 @@ def test_evaluating_from_python_reads_the_users_cache_and_leaves_the_folder_empt
     """
     done = run(installed, empty, "-c", textwrap.dedent(program))
     assert done.returncode == 0, done.stderr
-    place, scores, answer, reported = json.loads(done.stdout)
-    assert Path(place).is_relative_to(installed)
+    module_path, scores, answer, reported = json.loads(done.stdout)
+    assert Path(module_path).is_relative_to(installed)
     assert (scores, answer) == (2, "authors only")
     assert reported > 100

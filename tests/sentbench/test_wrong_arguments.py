@@ -140,9 +140,9 @@ WRONG_CALLS = {
 @pytest.mark.filterwarnings("ignore:.*ComplexWarning")
 @pytest.mark.parametrize("name", WRONG_CALLS)
 def test_a_wrong_argument_is_an_input_error_in_one_line(folder: Path, name: str) -> None:
-    with pytest.raises(sentbench.InputError) as told:
+    with pytest.raises(sentbench.InputError) as refusal:
         WRONG_CALLS[name]()
-    message = str(told.value)
+    message = str(refusal.value)
     assert len(message.splitlines()) == 1
     assert message.encode()  # can be reported
 

@@ -47,7 +47,9 @@ def card(kind: str) -> Iterator[Card]:
         warnings.simplefilter("always")
         torch.cuda.set_sync_debug_mode("warn")
         try:
-            yield Card("cuda", lambda: sum("synchronizing" in str(one.message) for one in caught), set())
+            yield Card(
+                "cuda", lambda: sum("synchronizing" in str(warning.message) for warning in caught), set()
+            )
         finally:
             torch.cuda.set_sync_debug_mode("default")
 
@@ -131,7 +133,7 @@ def killed_and_resumed(device: str, sample: Sample, base: Ground, folder: Path) 
     folders = folder / "whole", folder / "killed", folder / "killed"
     short = {"steps": 4, "eval_every": 2}
     whole, dying, resumed = (
-        tiny.trainer(method, place, **short) for method, place in zip(methods, folders, strict=True)
+        tiny.trainer(method, into, **short) for method, into in zip(methods, folders, strict=True)
     )
     for trainer in (whole, dying, resumed):
         trainer.device = device

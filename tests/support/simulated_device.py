@@ -184,20 +184,20 @@ def on_host(tensor: torch.Tensor) -> torch.Tensor:
 
 def _run(gpu: Gpu, operator: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     name = operator._schema.name
-    there: list[OnGpu] = []
-    here: list[torch.Tensor] = []
+    on_gpu: list[OnGpu] = []
+    on_cpu: list[torch.Tensor] = []
 
     def noted(value: torch.Tensor) -> torch.Tensor:
-        there.append(value) if isinstance(value, OnGpu) else here.append(value)
+        on_gpu.append(value) if isinstance(value, OnGpu) else on_cpu.append(value)
         return on_host(value)
 
     given, kwargs = tree_map_only(torch.Tensor, noted, (args, kwargs))
     wanted = kwargs.get("device")
-    result_there = bool(there) if wanted is None else torch.device(wanted).type == DEVICE
-    if any(value.is_floating_point() for value in there):
+    result_there = bool(on_gpu) if wanted is None else torch.device(wanted).type == DEVICE
+    if any(value.is_floating_point() for value in on_gpu):
         gpu.operators.add(name)
     if name == "aten::_to_copy":
-        if bool(there) != result_there and not kwargs.get("non_blocking"):
+        if bool(on_gpu) != result_there and not kwargs.get("non_blocking"):
             gpu.wait("copy")
         kwargs = {key: value for key, value in kwargs.items() if key not in ("device", "pin_memory")}
     elif name == "aten::copy_":
@@ -205,16 +205,16 @@ def _run(gpu: Gpu, operator: Any, args: Any, kwargs: dict[str, Any]) -> Any:
             gpu.wait("copy")
     elif wanted is not None:
         kwargs = {**kwargs, "device": torch.device("cpu")}
-    elif there:
-        _check_one_device(gpu, name, there, here)
-    if there and name in READS:
+    elif on_gpu:
+        _check_one_device(gpu, name, on_gpu, on_cpu)
+    if on_gpu and name in READS:
         gpu.wait(name)
-    if there and name in INDEXING and any(_is_mask(value) for value in args[1]):
+    if on_gpu and name in INDEXING and any(_is_mask(value) for value in args[1]):
         gpu.wait("boolean index")
     made = operator(*given, **kwargs)
     if not result_there and name != "aten::copy_":
         return made
-    known = {id(value.held): value for value in there} | {id(value): value for value in here}
+    known = {id(value.held): value for value in on_gpu} | {id(value): value for value in on_cpu}
 
     def wrapped(value: torch.Tensor) -> torch.Tensor:
         return known[id(value)] if id(value) in known else OnGpu(value, gpu)
@@ -222,9 +222,9 @@ def _run(gpu: Gpu, operator: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     return tree_map_only(torch.Tensor, wrapped, made)
 
 
-def _check_one_device(gpu: Gpu, name: str, there: list[OnGpu], here: list[torch.Tensor]) -> None:
+def _check_one_device(gpu: Gpu, name: str, on_gpu: list[OnGpu], on_cpu: list[torch.Tensor]) -> None:
     """Refuses tensors of two devices, but for single numbers, which torch passes by value, and indices."""
-    stray = [value for value in here if value.dim() > 0 or name in ("aten::cat", "aten::stack")]
+    stray = [value for value in on_cpu if value.dim() > 0 or name in ("aten::cat", "aten::stack")]
     if stray and name not in INDEXING:
         raise TwoDevicesError(f"{name} at {_line()} got tensors of two devices")
     if stray:

@@ -85,8 +85,8 @@ class Slurm:
         key = self.folder / "munge/key"
         key.write_bytes(os.urandom(128))
         key.chmod(0o600)
-        places = ("socket", "pid-file", "log-file", "seed-file", "key-file")
-        words = [f"--{option}={self.folder}/munge/{option.removesuffix('-file')}" for option in places]
+        path_options = ("socket", "pid-file", "log-file", "seed-file", "key-file")
+        words = [f"--{option}={self.folder}/munge/{option.removesuffix('-file')}" for option in path_options]
         self._start("munged", ["munged", "--foreground", "--force", *words])
         self.wait_for(lambda: (self.folder / "munge/socket").exists())
         self._start("slurmctld", ["slurmctld", "-D"])

@@ -106,17 +106,17 @@ def fill(hub: Hub, files: Mapping[str, Files]) -> None:
         provider = SOURCES[name].providers.get("hub")
         if provider is None:
             continue
-        place = f"datasets/{provider.repo}" if provider.repo_type == "dataset" else str(provider.repo)
+        repository = f"datasets/{provider.repo}" if provider.repo_type == "dataset" else str(provider.repo)
         below = ("./" if provider.archive else "") + (f"{provider.folder}/" if provider.folder else "")
-        kept = repositories.setdefault(place, {}).setdefault(provider.archive or "", {})
+        kept = repositories.setdefault(repository, {}).setdefault(provider.archive or "", {})
         kept |= {f"{below}{file}": bytes_ for file, bytes_ in content.items()}
-        pinned[place] = str(provider.revision)
-    for place, archives in repositories.items():
+        pinned[repository] = str(provider.revision)
+    for repository, archives in repositories.items():
         plain = archives.pop("", {})
         tars = {archive: packed(content) for archive, content in archives.items()}
-        revision = pinned[place]
-        commit = revision if len(revision) == 40 else f"{len(place):040x}"
-        hub.add(place, plain | tars, commit=commit, names=("main", revision))
+        revision = pinned[repository]
+        commit = revision if len(revision) == 40 else f"{len(repository):040x}"
+        hub.add(repository, plain | tars, commit=commit, names=("main", revision))
 
 
 def write_mirror(folder: Path, files: Mapping[str, Files]) -> None:
@@ -159,7 +159,7 @@ def _sts(names: tuple[str, ...]) -> Files:
     files = {}
     for number, gold in enumerate(name for name in names if ".gs." in name):
         rows = tiny.rows(32, seed=number + 2)
-        files[gold] = _lines(f"{0.3 * place:.1f}" for place in range(16))
+        files[gold] = _lines(f"{0.3 * index:.1f}" for index in range(16))
         files[gold.replace(".gs.", ".input.")] = _lines(
             f"{first.text}\t{second.text}" for first, second in zip(rows[::2], rows[1::2], strict=True)
         )

@@ -73,15 +73,15 @@ def test_the_project_as_it_is_committed_is_reproduced(
     ]
 
 
-@pytest.mark.parametrize("place", [0, 1, 2])
+@pytest.mark.parametrize("position", [0, 1, 2])
 def test_a_loss_that_differs_in_its_last_digit_is_named(
-    project: Path, capsys: pytest.CaptureFixture[str], place: int
+    project: Path, capsys: pytest.CaptureFixture[str], position: int
 ) -> None:
     text = FIRST_LOSSES.read_text()
     known = text.partition("[")[2].strip("]\n").split(", ")
-    other = f"{float(known[place]) * (1 + 1e-9):.10g}"
-    assert other != known[place]
-    FIRST_LOSSES.write_text(text.replace(known[place], other))
+    other = f"{float(known[position]) * (1 + 1e-9):.10g}"
+    assert other != known[position]
+    FIRST_LOSSES.write_text(text.replace(known[position], other))
     assert main(["check", "--only", "losses"]) == 1
     problem, summary = capsys.readouterr().out.splitlines()
     assert problem.startswith(f"{RUN}: first losses {', '.join(known)}, expected ")
@@ -112,7 +112,7 @@ def test_any_number_of_a_run_that_passes_its_first_losses_is_named(
     assert main(["check"]) == 1
     said = capsys.readouterr().out.splitlines()
     score = read_object(SCORES / f"{RUN}.json", again="")["scores"][-1]
-    (line,) = [one for one in said if one.startswith(RUN)]
+    (line,) = [text for text in said if text.startswith(RUN)]
     assert (
         "passes its first losses, and its result is not identical (equal to rounding): 1 other scores" in line
     )
@@ -120,20 +120,20 @@ def test_any_number_of_a_run_that_passes_its_first_losses_is_named(
     assert score["metric"] in line
 
 
-def changed_at(*place: str | int) -> Callable[[dict[str, Any]], None]:
+def changed_at(*path: str | int) -> Callable[[dict[str, Any]], None]:
     """Returns a change of one number of a result: by one, or by a millionth of a share or correlation."""
 
     def change(raw: dict[str, Any]) -> None:
         part = raw
-        for name in place[:-1]:
+        for name in path[:-1]:
             part = part[name]
-        part[place[-1]] += 1 if isinstance(part[place[-1]], int) else 1e-6
+        part[path[-1]] += 1 if isinstance(part[path[-1]], int) else 1e-6
 
     return change
 
 
 @pytest.mark.parametrize(
-    ("place", "named"),
+    ("path", "named"),
     [
         (("scores", 0, "value"), "1 other scores (STSB spearman)"),
         (("scores", -1, "value"), "1 other scores (STSB pearson)"),
@@ -148,14 +148,14 @@ def test_every_number_of_a_result_is_checked(
     project: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
-    place: tuple[str | int, ...],
+    path: tuple[str | int, ...],
     named: str,
 ) -> None:
     """The first losses pass, because they equal the file."""
     monkeypatch.setattr("harness.commands.check.measure_runs", lambda *given: read_losses(FIRST_LOSSES))
-    change_scores(changed_at(*place))
+    change_scores(changed_at(*path))
     assert main(["check"]) == 1
-    (line,) = [one for one in capsys.readouterr().out.splitlines() if one.startswith(f"{RUN}: ")]
+    (line,) = [text for text in capsys.readouterr().out.splitlines() if text.startswith(f"{RUN}: ")]
     assert "passes its first losses, and its result is not identical" in line
     assert line.endswith(named)
 
@@ -243,7 +243,7 @@ def test_contributed_results_are_checked_without_data_and_each_problem_is_a_line
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         (["--json", "--format", "github"], "either --json or --format"),
         (["--measure", "--json"], "takes neither --json"),
@@ -251,7 +251,7 @@ def test_contributed_results_are_checked_without_data_and_each_problem_is_a_line
     ],
 )
 def test_options_of_a_check_that_are_wrong_are_refused(
-    project: Path, capsys: pytest.CaptureFixture[str], options: list[str], told: str
+    project: Path, capsys: pytest.CaptureFixture[str], options: list[str], message: str
 ) -> None:
     assert main(["check", *options]) == 2
-    assert told in capsys.readouterr().err
+    assert message in capsys.readouterr().err

@@ -95,7 +95,7 @@ def shown(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str
     return capsys.readouterr().out
 
 
-def told(text: str) -> str:
+def last_line(text: str) -> str:
     """Returns the last line, which is the answer."""
     return text.splitlines()[-1]
 
@@ -151,7 +151,7 @@ def test_rounding_does_not_explain_another_score_of_the_same_weights(
     """0.1 points lie within every band, and only training can amplify rounding so far."""
     points = 100 * content(key)["scores"][0]["value"]
     evaluate(key, score(points + 0.04, metric))
-    assert told(shown(capsys)).startswith("reproduced: all 2 systems agree")
+    assert last_line(shown(capsys)).startswith("reproduced: all 2 systems agree")
     if key == UNTRAINED:
         evaluate(key, score(points + 0.1, metric), OTHER_WEIGHTS)
         shown(capsys, code=1)
@@ -165,7 +165,7 @@ def test_equal_scores_of_another_training_are_not_bit_identical(
 ) -> None:
     evaluate(TRAINED[0], change)
     text = shown(capsys)
-    assert told(text).startswith("reproduced: all 2 systems agree")
+    assert last_line(text).startswith("reproduced: all 2 systems agree")
     assert "3 of 4 runs bit-identical\n" in text
     assert "scores with other digits" not in text
 
@@ -224,7 +224,7 @@ def test_without_git_the_kept_copy_of_the_committed_results_is_compared_with(
     """A ZIP of the code: `make reproduce` copies the existing results before it replaces them."""
     shutil.rmtree(".git")
     shutil.rmtree("embeddings")
-    assert told(shown(capsys, code=1)).startswith("not reproduced: none of 4 runs was evaluated here")
+    assert last_line(shown(capsys, code=1)).startswith("not reproduced: none of 4 runs was evaluated here")
     keep = next(
         line for line in (ROOT / "Makefile").read_text().splitlines() if ".cache/committed ||" in line
     )
@@ -234,7 +234,7 @@ def test_without_git_the_kept_copy_of_the_committed_results_is_compared_with(
             evaluate(key)
         assert shown(capsys) == EQUAL
         evaluate(TRAINED[1], score(60), OTHER_WEIGHTS)
-        assert told(shown(capsys, code=1)).startswith("not reproduced: 1 of 2 systems does not agree")
+        assert last_line(shown(capsys, code=1)).startswith("not reproduced: 1 of 2 systems does not agree")
 
 
 @pytest.mark.parametrize(
@@ -273,7 +273,7 @@ def test_another_architecture_is_the_reason(
 def test_a_folder_of_scores_can_be_compared_with(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     shutil.copytree(project / "reports/scores", project / "other")
     evaluate(TRAINED[1], score(60), OTHER_WEIGHTS)
-    assert told(shown(capsys, "--against", "HEAD", code=1)).startswith("not reproduced: 1 of 2 systems")
+    assert last_line(shown(capsys, "--against", "HEAD", code=1)).startswith("not reproduced: 1 of 2 systems")
     evaluate(TRAINED[1])
     assert shown(capsys, "--against", "other") == EQUAL.replace("the committed results", "other")
 

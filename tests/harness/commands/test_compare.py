@@ -38,8 +38,8 @@ def test_two_revisions_are_compared_as_markdown_and_a_folder_as_json(
     reported = printed("compare", "HEAD~1", "HEAD")
     assert " 0 up and " in reported.splitlines()[0]
     assert "-20.00" in reported
-    told = json.loads(printed("compare", "HEAD", "reports/scores", "--json"))
-    assert {move["outcome"] for move in told["moves"]} == {"identical"}
+    output = json.loads(printed("compare", "HEAD", "reports/scores", "--json"))
+    assert {move["outcome"] for move in output["moves"]} == {"identical"}
 
 
 def test_another_arithmetic_and_device_are_named_and_one_device_can_be_compared_alone(
@@ -50,9 +50,9 @@ def test_another_arithmetic_and_device_are_named_and_one_device_can_be_compared_
     result = json.loads(path.read_text())
     result["provenance"] |= {"arithmetic": "portable", "device": "cuda"}
     path.write_text(json.dumps(result))
-    told = printed("compare", "HEAD", "reports/scores")
-    assert "The arithmetic of 1 runs: native before, portable after" in told
-    assert "evice of 1 runs: cpu before, cuda after" in told
+    output = printed("compare", "HEAD", "reports/scores")
+    assert "The arithmetic of 1 runs: native before, portable after" in output
+    assert "evice of 1 runs: cpu before, cuda after" in output
     same = ["compare", "reports/scores", "reports/scores"]
     moves = json.loads(printed(*same, "--device", "cuda", "--json"))["moves"]
     assert len(moves) > 0

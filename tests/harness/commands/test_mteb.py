@@ -33,8 +33,8 @@ def copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder.mkdir(parents=True)
     texts = [row.text for row in tiny.rows(120)]
     lines = [
-        json.dumps({"sentence1": first, "sentence2": second, "score": (7 * place % 26) / 5})
-        for place, (first, second) in enumerate(zip(texts[::2], texts[1::2], strict=True))
+        json.dumps({"sentence1": first, "sentence2": second, "score": (7 * number % 26) / 5})
+        for number, (first, second) in enumerate(zip(texts[::2], texts[1::2], strict=True))
     ]
     (folder / "test.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
     monkeypatch.setenv("SENTBENCH_MIRROR", str(tmp_path / "mirror"))
@@ -42,8 +42,8 @@ def copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def encoder_folder(folder: Path, *, seed: int = 0, about: dict[str, object] | None = None) -> Path:
-    """Returns a folder with a tiny encoder whose weights follow from the seed; with `about` it is a run's."""
+def encoder_folder(folder: Path, *, seed: int = 0, record: dict[str, object] | None = None) -> Path:
+    """Returns a folder with a tiny encoder of weights drawn by the seed; with `record` it is a run's."""
     backbone = tiny.write_backbone(folder.parent / f"{folder.name}-backbone")
     encoder = tiny.sentence_encoder(backbone)
     torch.manual_seed(seed)
@@ -51,13 +51,13 @@ def encoder_folder(folder: Path, *, seed: int = 0, about: dict[str, object] | No
         for weight in encoder.parameters():
             weight.add_(0.5 * torch.randn_like(weight))
     encoder.save(folder)
-    if about:
-        (folder / "run.json").write_text(json.dumps(about), encoding="utf-8")
+    if record:
+        (folder / "run.json").write_text(json.dumps(record), encoding="utf-8")
     return folder
 
 
 def test_a_run_is_filed_under_its_system_its_identity_and_its_seed(tmp_path: Path) -> None:
-    folder = encoder_folder(tmp_path / "anything", about=RUN)
+    folder = encoder_folder(tmp_path / "anything", record=RUN)
     identity = mteb_identity(folder)
     assert identity.name == "sentbench/simcse-tiny__bert"
     assert len(identity.revision) == 40
@@ -87,12 +87,12 @@ def test_two_models_of_one_folder_name_give_two_results(copies: Path, tmp_path: 
         (tmp_path / str(seed)).mkdir()
         folder = encoder_folder(tmp_path / str(seed) / "model", seed=seed)
         actual[seed] = run_folder(folder, ["STS12"], out=tmp_path / "out", device="cpu")
-    (first, (one,)), (second, (other,)) = actual[0], actual[1]
+    (first, (score,)), (second, (other,)) = actual[0], actual[1]
     assert first.name != second.name
     assert first.revision != second.revision
-    assert one.value != other.value
-    assert one.file != other.file
-    assert Path(one.file).is_file()
+    assert score.value != other.value
+    assert score.file != other.file
+    assert Path(score.file).is_file()
     assert Path(other.file).is_file()
 
 
@@ -104,12 +104,12 @@ def test_results_lie_and_load_as_in_the_public_repository(copies: Path, tmp_path
     import mteb
     from mteb.models import ModelMeta
 
-    folder = encoder_folder(tmp_path / "model", about=RUN)
+    folder = encoder_folder(tmp_path / "model", record=RUN)
     identity, (score,) = run_folder(folder, ["STS12"], out=tmp_path / "out", device="cpu")
-    place = Path(score.file)
-    below = place.relative_to(tmp_path / "out/local").as_posix()
+    path = Path(score.file)
+    below = path.relative_to(tmp_path / "out/local").as_posix()
     assert below == f"results/sentbench__simcse-tiny__bert/{identity.revision}/experiments/seed_3/STS12.json"
-    meta = ModelMeta.model_validate_json_resolved((place.parent / "model_meta.json").read_text("utf-8"))
+    meta = ModelMeta.model_validate_json_resolved((path.parent / "model_meta.json").read_text("utf-8"))
     assert (meta.name, meta.revision, meta.experiment_kwargs) == identity
     assert meta.n_parameters == sum(weight.numel() for weight in load_encoder(folder).parameters())
     cache = mteb.ResultCache(tmp_path / "out/local")
@@ -119,7 +119,7 @@ def test_results_lie_and_load_as_in_the_public_repository(copies: Path, tmp_path
     native = sts_task("STS12", "raw", "sts12-raw", folder=copies).evaluate(load_encoder(folder).encode)
     assert 100 * score.value == pytest.approx(100 * native[0].value, abs=0.01)
     assert score.data_revision.startswith("local-")
-    assert mteb.get_task("STS12").metadata.revision not in place.read_text(encoding="utf-8")
+    assert mteb.get_task("STS12").metadata.revision not in path.read_text(encoding="utf-8")
 
 
 def test_the_command_prints_one_object(copies: Path, tmp_path: Path, printed: Callable[..., str]) -> None:
@@ -153,9 +153,9 @@ def test_whatever_the_hubs_client_raises_is_one_clear_line(
 
     monkeypatch.setattr(mteb, "evaluate", fail)
     said = "data of STS13: the hub is not reachable or refuses .*SENTBENCH_MIRROR"
-    with pytest.raises(InputError, match=said) as told:
+    with pytest.raises(InputError, match=said) as refusal:
         run_folder(encoder_folder(tmp_path / "model"), ["STS13"], out=tmp_path / "out", device="cpu")
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(refusal.value)
 
 
 def test_no_task_is_one_clear_line(tmp_path: Path) -> None:

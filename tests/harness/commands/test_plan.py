@@ -52,8 +52,8 @@ def test_a_table_asks_for_the_data_of_its_own_columns_and_a_recipe_for_all_of_it
     assert {"askubuntu", "scidocs", "snli"} <= sources("sct")
     assert sources("sct/table2", "sct/table3") >= sources("sct/table3")
     assert sources("sct/table2", "dclr") >= sources("dclr")
-    one = "baselines/whitening"
-    assert sources("dclr/table2", one) == sources("dclr/table2") | sources(one)
+    recipe = "baselines/whitening"
+    assert sources("dclr/table2", recipe) == sources("dclr/table2") | sources(recipe)
 
 
 def test_runs_of_a_table_keep_every_task_whose_data_is_there_anyway() -> None:

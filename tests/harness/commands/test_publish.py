@@ -30,8 +30,8 @@ def write_scores(key: str, seed: int, folder: Path, *, text: str = "raw") -> Non
         for task, value in (("STSB", 0.5 + seed / 100), ("STS12", 0.3), ("STS12-part", 0.2))
         for metric in ("spearman", "pearson")
     ]
-    about = {"encoder_sha256": encoder_hash(folder), "data_sha256": {"stsb-raw": "d" * 64}, "text": text}
-    result = raw_result(key, scores, id="simcse-small", backbone="words-50d", seed=seed, **about)
+    provenance = {"encoder_sha256": encoder_hash(folder), "data_sha256": {"stsb-raw": "d" * 64}, "text": text}
+    result = raw_result(key, scores, id="simcse-small", backbone="words-50d", seed=seed, **provenance)
     result["selection"] |= {"best_step": 20, "best_dev": DEV[seed], "last_step": 40}
     path = Path("reports/scores") / f"{key}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -160,8 +160,8 @@ def test_a_published_folder_loads_without_a_warning_and_with_the_same_bytes_each
         caplog.clear()
         SentenceTransformer(str(project / "card"), device="cpu", trust_remote_code=False)
         more: Any = {"output_loading_info": True}
-        model, about = AutoModel.from_pretrained(project / "card", trust_remote_code=False, **more)
-        assert not any(about.values())
+        model, loading = AutoModel.from_pretrained(project / "card", trust_remote_code=False, **more)
+        assert not any(loading.values())
         assert torch.equal(model.pooler.dense.weight, torch.eye(model.config.hidden_size))
         assert "MISSING" not in caplog.text + capfd.readouterr().err
         assert not caplog.records
@@ -191,7 +191,7 @@ def test_metadata_state_the_published_weights_the_spread_and_the_data(
 
     from harness.data.sources import SOURCES
 
-    monkeypatch.setattr("harness.commands.publish.reported_values", lambda *about: {"STSB": 53.5})
+    monkeypatch.setattr("harness.commands.publish.reported_values", lambda *keys: {"STSB": 53.5})
     assert main(["publish", "simcse-small", "--out", "card"]) == 0
     (actual,) = [
         result

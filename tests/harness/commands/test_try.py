@@ -80,14 +80,14 @@ def nothing_is_left_included(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.fixture
 def empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder, with small data in the user's folder."""
-    data, here = tmp_path / "data", tmp_path / "here"
+    data, folder = tmp_path / "data", tmp_path / "here"
     write_data(data)
-    here.mkdir()
-    monkeypatch.chdir(here)
+    folder.mkdir()
+    monkeypatch.chdir(folder)
     monkeypatch.setenv("SENTBENCH_DATA", str(data))
     monkeypatch.setattr("harness.commands.try_method.load_recipes", short_recipes)
     monkeypatch.setattr("harness.plan.resolve.load_backbones", small_backbones)
-    return here
+    return folder
 
 
 def write_data(data: Path) -> None:

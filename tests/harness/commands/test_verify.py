@@ -41,7 +41,7 @@ def test_a_main_number_is_known_from_its_authors_alone_and_its_plan_says_what_it
 def test_a_row_is_found_by_how_it_begins_and_on_a_backbone(printed: Callable[..., str]) -> None:
     def rows(*words: str) -> list[str]:
         output = json.loads(printed("verify", *words, "--json"))
-        return [one["reported"]["row"] for one in output]
+        return [entry["reported"]["row"] for entry in output]
 
     both = ["una@bert-base-uncased", "una/paraphrase-pegasus@bert-base-uncased"]
     assert rows("una/table1", "BERT-base UN", "Avg") == both

@@ -18,7 +18,7 @@ from tests.support.sources import made_up_source
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project in a clean environment without variables that name other folders."""
     for name in ("SENTBENCH_MIRROR", "SENTBENCH_HUB", "SENTBENCH_PROVIDERS", "SENTBENCH_DATA"):
         monkeypatch.delenv(name, raising=False)
@@ -41,18 +41,18 @@ def declare(monkeypatch: pytest.MonkeyPatch) -> Declare:
 
 
 @pytest.fixture
-def mirrored(place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def mirrored(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A mirror with words/words.txt."""
-    (place / "mirror" / "words").mkdir(parents=True)
-    (place / "mirror" / "words" / "words.txt").write_bytes(TEXT)
-    monkeypatch.setenv("SENTBENCH_MIRROR", str(place / "mirror"))
-    return place / "mirror"
+    (workspace / "mirror" / "words").mkdir(parents=True)
+    (workspace / "mirror" / "words" / "words.txt").write_bytes(TEXT)
+    monkeypatch.setenv("SENTBENCH_MIRROR", str(workspace / "mirror"))
+    return workspace / "mirror"
 
 
 @pytest.fixture
-def server(place: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
+def server(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     """A hub that is reached, with an empty cache."""
-    with reached(monkeypatch, place / "client") as hub:
+    with reached(monkeypatch, workspace / "client") as hub:
         yield hub
 
 

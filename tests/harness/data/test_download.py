@@ -52,7 +52,7 @@ def test_a_file_that_is_not_what_the_table_says_is_named_and_nothing_is_left(
     assert list(Path("data").iterdir()) == []
 
 
-def test_without_a_provider_that_has_it_every_reason_is_given(place: Path, declare: Declare) -> None:
+def test_without_a_provider_that_has_it_every_reason_is_given(workspace: Path, declare: Declare) -> None:
     declare({**MIRROR, "hub": {"repo": "some/words", "revision": None}})
     with pytest.raises(InputError) as caught:
         fetch("tiny", Path("data"))
@@ -63,7 +63,7 @@ def test_without_a_provider_that_has_it_every_reason_is_given(place: Path, decla
 
 
 def test_order_of_providers_is_argument_then_environment_then_default(
-    place: Path, monkeypatch: pytest.MonkeyPatch
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert provider_order(None) == ["embedded", "system", "mirror", "hub"]
     monkeypatch.setenv("SENTBENCH_PROVIDERS", "hub, mirror")

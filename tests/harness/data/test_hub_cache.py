@@ -91,13 +91,13 @@ CASES = [
 
 
 @pytest.fixture
-def hub(server: Hub, place: Path, monkeypatch: pytest.MonkeyPatch) -> Hub:
+def hub(server: Hub, workspace: Path, monkeypatch: pytest.MonkeyPatch) -> Hub:
     """A hub and a registry that have a source of each kind."""
     import torch
 
     Path("params.yaml").write_text(dump_yaml(PLAN | {"providers": list(PROVIDERS)}))
-    monkeypatch.setenv("PIP_FIND_LINKS", str(place / "registry"))
-    write_wheel(place / "registry" / WHEEL, {"in/words.txt": TEXT})
+    monkeypatch.setenv("PIP_FIND_LINKS", str(workspace / "registry"))
+    write_wheel(workspace / "registry" / WHEEL, {"in/words.txt": TEXT})
     for name, kind in KINDS.items():
         monkeypatch.setitem(SOURCES, name, made_up_source(kind.providers, name=name, **kind.entry))
     model = {"config.json": b"{}\n", "model.safetensors": WEIGHTS}
@@ -135,11 +135,11 @@ def cut_network(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_copy_of_the_cache_is_enough_on_a_machine_without_a_network(
-    hub: Hub, kind: str, place: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    hub: Hub, kind: str, workspace: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     whole = fetch_first(kind)
-    shutil.copytree(place, place.parent / "second", dirs_exist_ok=True)
-    monkeypatch.chdir(place.parent / "second")
+    shutil.copytree(workspace, workspace.parent / "second", dirs_exist_ok=True)
+    monkeypatch.chdir(workspace.parent / "second")
     cut_network(monkeypatch)
     before = sum(hub.requests.values())
     assert fetch(kind) == 0

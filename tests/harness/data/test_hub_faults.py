@@ -74,14 +74,14 @@ FAULTS = {
 
 
 @pytest.fixture
-def hub(server: Hub, place: Path, monkeypatch: pytest.MonkeyPatch) -> Hub:
+def hub(server: Hub, workspace: Path, monkeypatch: pytest.MonkeyPatch) -> Hub:
     """A hub with one source, outside any project, with the folder `data`."""
     import huggingface_hub.constants as constants
 
     Path("params.yaml").unlink()
     monkeypatch.setenv("SENTBENCH_DATA", "data")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(place / "cache"))
-    monkeypatch.setenv("HF_HOME", str(place / "client"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(workspace / "cache"))
+    monkeypatch.setenv("HF_HOME", str(workspace / "client"))
     monkeypatch.setitem(SOURCES, "tiny", TINY)
     monkeypatch.setattr(constants, "DOWNLOAD_CHUNK_SIZE", CHUNK)
     monkeypatch.setattr(constants, "HF_HUB_DOWNLOAD_TIMEOUT", 0.5)

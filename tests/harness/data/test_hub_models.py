@@ -17,12 +17,12 @@ TEXTS = ["a dog", "two cats"]
 
 
 @pytest.fixture
-def saved(place: Path, server: Hub) -> Path:
+def saved(workspace: Path, server: Hub) -> Path:
     """A model with modules, on the hub as lab/model."""
-    encoder = tiny.sentence_encoder(tiny.write_backbone(place / "bert"))
-    encoder.save(place / "saved")
-    server.add("lab/model", folder_bytes(place / "saved"))
-    return place / "saved"
+    encoder = tiny.sentence_encoder(tiny.write_backbone(workspace / "bert"))
+    encoder.save(workspace / "saved")
+    server.add("lab/model", folder_bytes(workspace / "saved"))
+    return workspace / "saved"
 
 
 def test_a_name_of_the_hub_gives_the_vectors_of_its_folder(saved: Path, server: Hub) -> None:

@@ -38,11 +38,11 @@ def test_a_change_of_fetched_data_does_not_reach_the_cache(server: Hub, declare:
 
 
 def test_a_locked_source_is_fetched_at_its_commit_with_its_hashes(
-    server: Hub, declare: Declare, place: Path, monkeypatch: pytest.MonkeyPatch
+    server: Hub, declare: Declare, workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server.add("datasets/some/words", {"words.txt": TEXT}, commit=COMMIT)
     declare({"hub": {"repo": "some/words", "revision": "main"}})
-    lock = place / "lock.yaml"
+    lock = workspace / "lock.yaml"
     lock.write_text("# head\n{}\n")
     lock_sources({"tiny": read_record(fetch("tiny", Path("data")))}, lock)
     kept = read_declarations(lock, Lock)
@@ -91,9 +91,9 @@ def test_of_pickled_weights_in_a_folder_the_tensors_are_fetched(server: Hub, dec
     }
     server.add("some/vectors", files, commit=COMMIT)
     inputs = {"model.safetensors": None, vocabulary: None}
-    place = {"repo": "some/vectors", "repo_type": "model", "revision": "main", "folder": "0_Words"}
+    location = {"repo": "some/vectors", "repo_type": "model", "revision": "main", "folder": "0_Words"}
     rows = {"vectors.safetensors": None, "vocab.txt": 2}
-    hub = {**place, "make": "glove-module", "inputs": inputs}
+    hub = {**location, "make": "glove-module", "inputs": inputs}
     declare({"hub": hub}, kind="vectors", text=None, rows=rows)
     tensors = load_file(fetch("tiny", Path("data")) / "vectors.safetensors")["vectors"]
     assert tensors.tolist() == [[1, 0], [0, 1]]
@@ -106,7 +106,7 @@ class Evil:
 
 @pytest.mark.parametrize("value", [Evil(), {"a": Evil()}, {"a": [1, 2]}], ids=["object", "inside", "list"])
 def test_a_pickle_of_anything_but_tensors_is_refused_and_not_opened(
-    server: Hub, declare: Declare, place: Path, value: object, request: pytest.FixtureRequest
+    server: Hub, declare: Declare, workspace: Path, value: object, request: pytest.FixtureRequest
 ) -> None:
     """The first in a process of its own, as commands read a pickle; the others in that of the tests."""
     if not isinstance(value, Evil):
@@ -115,21 +115,21 @@ def test_a_pickle_of_anything_but_tensors_is_refused_and_not_opened(
     declare({"hub": {"repo": "some/model", "repo_type": "model", "revision": "main"}}, **MODEL)
     with pytest.raises(InputError, match=rf"{COMMIT}/pytorch_model\.bin: .* pin a revision"):
         fetch("tiny", Path("data"))
-    assert not (place / "opened").exists()
-    assert not list(place.rglob("model.safetensors"))
+    assert not (workspace / "opened").exists()
+    assert not list(workspace.rglob("model.safetensors"))
 
 
 @pytest.mark.usefixtures("pickles_read_here")
 def test_a_copy_of_the_hub_may_have_a_pickle_alone(
-    place: Path, declare: Declare, monkeypatch: pytest.MonkeyPatch
+    workspace: Path, declare: Declare, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import torch
     from safetensors.torch import load_file
 
-    copy = place / "copy/some/model"
+    copy = workspace / "copy/some/model"
     copy.mkdir(parents=True)
     (copy / "config.json").write_text("{}")
     (copy / "pytorch_model.bin").write_bytes(pickled({"a": torch.eye(2)}))
-    monkeypatch.setenv("SENTBENCH_HUB", str(place / "copy"))
+    monkeypatch.setenv("SENTBENCH_HUB", str(workspace / "copy"))
     declare({"hub": {"repo": "some/model", "repo_type": "model", "revision": "main"}}, **MODEL)
     assert load_file(fetch("tiny", Path("data")) / "model.safetensors")["a"].tolist() == [[1, 0], [0, 1]]

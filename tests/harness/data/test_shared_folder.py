@@ -22,15 +22,15 @@ PLAN = {
 
 
 @pytest.fixture
-def shared(mirrored: Path, declare: Declare, place: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def shared(mirrored: Path, declare: Declare, workspace: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project whose plan reads the source `tiny`, and a folder outside of it for data."""
     declare({"mirror": {"folder": "words"}})
-    project = place / "project"
+    project = workspace / "project"
     project.mkdir()
     (project / "params.yaml").write_text(dump_yaml(PLAN))
     monkeypatch.chdir(project)
-    monkeypatch.setenv("SENTBENCH_DATA", str(place / "shared"))
-    return place / "shared"
+    monkeypatch.setenv("SENTBENCH_DATA", str(workspace / "shared"))
+    return workspace / "shared"
 
 
 def files_below(folder: Path) -> list[str]:
@@ -74,9 +74,9 @@ def test_what_is_not_ours_in_the_folder_of_the_pipeline_is_kept(
 
 
 def test_outside_a_project_the_named_folder_alone_is_filled(
-    shared: Path, place: Path, monkeypatch: pytest.MonkeyPatch
+    shared: Path, workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(place / "user"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(workspace / "user"))
     Path("params.yaml").unlink()
     assert main(["data", "fetch", "tiny"]) == 0
     assert files_below(shared) == ["tiny/source.json", "tiny/words.txt"]

@@ -84,8 +84,8 @@ def test_the_interval_of_a_correlation_is_that_of_scipys_bootstrap() -> None:
     (draws,) = resampled_correlations(gold, [similarities], ranked=True, stream=[5], resamples=4_000)
 
     def spearman(*sides: np.ndarray, axis: int = -1) -> np.ndarray:
-        one, other = (stats.zscore(stats.rankdata(side, axis=axis), axis=axis) for side in sides)
-        return (one * other).mean(axis=axis)
+        first, second = (stats.zscore(stats.rankdata(side, axis=axis), axis=axis) for side in sides)
+        return (first * second).mean(axis=axis)
 
     assert spearman(gold, similarities) == pytest.approx(stats.spearmanr(gold, similarities).statistic)
     theirs = stats.bootstrap(

@@ -59,14 +59,14 @@ def checked(folder: Path) -> tuple[list[Contributed], list[str]]:
 def test_a_result_of_another_seed_is_listed_with_who_ran_it(tmp_path: Path) -> None:
     path = put(tmp_path / "lab", raw())
     (tmp_path / "README.md").write_text("How to contribute.")
-    ((one,), problems) = checked(tmp_path)
+    ((contribution,), problems) = checked(tmp_path)
     assert problems == []
-    assert (one.path, one.contributor.by, one.contributor.link) == (
+    assert (contribution.path, contribution.contributor.by, contribution.contributor.link) == (
         path,
         "My lab",
         "https://example.org/lab",
     )
-    assert one.result.scores[0].value == 0.71
+    assert contribution.result.scores[0].value == 0.71
 
 
 def test_without_the_folder_nothing_is_contributed(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_without_the_folder_nothing_is_contributed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "says"),
+    ("content", "message"),
     [
         (raw("pcl__tiny__s7"), "no recipe declares 'pcl__tiny__s7'"),
         (raw(recipe="other"), "recipe 'other', expected 'r'"),
@@ -90,13 +90,13 @@ def test_without_the_folder_nothing_is_contributed(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_no_result_of_a_declared_run_or_a_copy_of_ours_is_refused_in_one_line(
-    tmp_path: Path, content: dict[str, Any], says: str
+    tmp_path: Path, content: dict[str, Any], message: str
 ) -> None:
     path = put(tmp_path / "lab", content)
     good, (problem,) = checked(tmp_path)
     assert good == []
     assert problem.startswith(f"{path}: ")
-    assert says in problem
+    assert message in problem
     assert "\n" not in problem
 
 
@@ -123,7 +123,7 @@ def test_a_copy_of_another_contributors_result_is_refused_and_names_it(tmp_path:
     first = put(tmp_path / "a-lab", raw())
     put(tmp_path / "b-lab", raw("simcse__tiny__s8"))
     good, (problem,) = checked(tmp_path)
-    assert [one.path for one in good] == [first]
+    assert [contribution.path for contribution in good] == [first]
     assert f"b-lab/simcse__tiny__s8.json: a copy of {first}" in problem
 
 
@@ -134,7 +134,7 @@ def damaged(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("damage", "says"),
+    ("damage", "message"),
     [
         (damaged, "checksum mismatch"),
         (lambda path: path.write_text("[]"), "not a JSON object"),
@@ -149,11 +149,11 @@ def damaged(path: Path) -> None:
     ],
 )
 def test_damage_is_one_line_and_other_contributors_are_listed(
-    tmp_path: Path, damage: Callable[[Path], object], says: str
+    tmp_path: Path, damage: Callable[[Path], object], message: str
 ) -> None:
     other = put(tmp_path / "z-lab", raw("simcse__tiny__s8", scores=scores(0.5, 0.51)))
     damage(put(tmp_path / "lab", raw()))
     good, (problem,) = checked(tmp_path)
-    assert [one.path for one in good] == [other]
-    assert says in problem
+    assert [contribution.path for contribution in good] == [other]
+    assert message in problem
     assert "\n" not in problem

@@ -57,12 +57,12 @@ def write(folder: Path, studies: list[dict[str, Any]], scope: dict[str, Any] = S
 def test_a_study_reads_the_numbers_of_its_published_table(tmp_path: Path, published: Published) -> None:
     """UNA prints fractions of one; PCL's row says that it is a mean of five."""
     dropout = {**GOOD, "system": "simcse/nt-xent@bert-base-uncased", "scores": {}}
-    one = {**dropout, "reported": {"table": "una/table1", "columns": ["Avg", "STSB"]}}
+    fractions = {**dropout, "reported": {"table": "una/table1", "columns": ["Avg", "STSB"]}}
     columns = {"Avg": ["seed-0", "seed-1"]}
     seeds = {**dropout, "source": "a/c", "reported": {"table": "una/table-d7", "columns": columns}}
     reported = {"table": "pcl/table2", "columns": ["Avg"]}
     five = {**dropout, "system": "pcl@roberta-base", "reported": reported}
-    loaded = load_ledger(write(tmp_path, [one, five, seeds]), published).studies
+    loaded = load_ledger(write(tmp_path, [fractions, five, seeds]), published).studies
     assert [study.scores for study in loaded] == [
         {"Avg": 75.32, "STSB": 76.16},
         {"Avg": Summary(mean=77.91, n=5)},

@@ -42,9 +42,9 @@ def test_two_systems_are_compared_at_the_look_that_both_have_reached(turned: boo
     """Nine seeds and eleven: five of each, in their order."""
     nine, eleven = [*FIVE, *LATER], [value - 1 for value in (*FIVE, *LATER[::-1], 60.0, 90.0)]
     first, second = (eleven, nine) if turned else (nine, eleven)
-    ((found, answer),) = claimed_among_many([Pair(first, second)])
+    ((compared, answer),) = claimed_among_many([Pair(first, second)])
     expected = compare_seeds(first[:5], second[:5], confidence=1 - TWO_SIDED_AT_A_LOOK)
-    assert found == expected
+    assert compared == expected
     assert answer == ("contradicted" if turned else "supported")
 
 
@@ -68,7 +68,7 @@ def scores(*seeds: int) -> list[SeedScore]:
 
 
 @pytest.mark.parametrize(
-    ("there", "declared", "order", "ready"),
+    ("seeds", "declared", "order", "ready"),
     [
         ((0, 1, 2), (2, 0, 1), (2, 0, 1), 3),
         ((0, 1, 2), (), (0, 1, 2), 3),
@@ -79,10 +79,10 @@ def scores(*seeds: int) -> list[SeedScore]:
     ],
 )
 def test_seeds_count_in_the_order_of_their_declaration_up_to_the_first_that_is_missing(
-    there: tuple[int, ...], declared: tuple[int, ...], order: tuple[int, ...], ready: int
+    seeds: tuple[int, ...], declared: tuple[int, ...], order: tuple[int, ...], ready: int
 ) -> None:
-    found, count = in_declared_order(scores(*there), declared)
-    assert tuple(score.run.seed for score in found) == order
+    counted, count = in_declared_order(scores(*seeds), declared)
+    assert tuple(score.run.seed for score in counted) == order
     assert count == ready
 
 

@@ -124,7 +124,7 @@ def test_the_worst_answer_counts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "answer"),
+    ("losses", "answer"),
     [
         ([1.0, 2.0, 3.0], "identical"),
         ([1.0, 2.0, 3.0000000003], "equal to rounding"),
@@ -134,9 +134,9 @@ def test_the_worst_answer_counts() -> None:
         ([1.0, 2.0], "moved"),
     ],
 )
-def test_first_losses_are_identical_equal_to_rounding_or_moved(found: list[float], answer: Any) -> None:
+def test_first_losses_are_identical_equal_to_rounding_or_moved(losses: list[float], answer: Any) -> None:
     """A thousandth of 3 is 0.003."""
-    assert answer_of_losses([1.0, 2.0, 3.0], found) == answer
+    assert answer_of_losses([1.0, 2.0, 3.0], losses) == answer
 
 
 @pytest.mark.parametrize(("name", "most"), [(STSB, 0.05), (ACCURACY, 0.5)])

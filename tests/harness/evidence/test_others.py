@@ -97,7 +97,7 @@ def test_a_score_over_another_sick_r_counts_for_the_other_test_sets_alone(
     assert counted == {"STS12": True, "SICKR": False, "Avg": False}
     for column in ("SICKR", "Avg"):
         assert source in {study.source for study in actual[column].uncounted}
-    (study, *_) = (one for one in actual["Avg"].uncounted if one.source == source)
+    (study, *_) = (entry for entry in actual["Avg"].uncounted if entry.source == source)
     assert study.not_counted_in("Avg") == "SICK-R of 9,927 pairs"
     assert study.not_counted == study.not_counted_in("STS12") == ""
 
@@ -105,9 +105,9 @@ def test_a_score_over_another_sick_r_counts_for_the_other_test_sets_alone(
 def test_independence_is_relative_to_who_reported(ledger: Ledger, published: Published) -> None:
     """DCLR's own run is independent of the cited 76.25 and not of what DCLR prints."""
     _, cited = known(ledger, published, "pcl/table2", "simcse@bert-base-uncased")
-    _, own = known(ledger, published, "dclr/table1", "simcse@bert-base-uncased")
+    _, others_of_dclr = known(ledger, published, "dclr/table1", "simcse@bert-base-uncased")
     assert cited.independent.runs["dclr"] == (74.99,)
-    assert "dclr" not in own.independent.runs
+    assert "dclr" not in others_of_dclr.independent.runs
 
 
 def test_a_second_measurement_by_its_authors_is_not_independent(ledger: Ledger, published: Published) -> None:
@@ -119,9 +119,9 @@ def test_a_second_measurement_by_its_authors_is_not_independent(ledger: Ledger, 
 
 def test_a_print_is_no_evidence_for_itself(ledger: Ledger, published: Published) -> None:
     """DCLR prints 74.99 for SimCSE: one source of the cited number, none of its own cell."""
-    reported, own = known(ledger, published, "dclr/table1", "simcse@bert-base-uncased")
+    reported, others = known(ledger, published, "dclr/table1", "simcse@bert-base-uncased")
     assert reported == 74.99
-    assert 74.99 not in [value for actual in own.pools.values() for value in actual.values]
+    assert 74.99 not in [value for actual in others.pools.values() for value in actual.values]
     _, una = known(ledger, published, "una/table2", "una@bert-base-uncased")
     assert not una.pools["same authors"].studies
 
@@ -144,8 +144,8 @@ def test_a_source_counts_once_by_the_mean_over_its_runs() -> None:
         ("x/z", {"low": 70.0, "high": 71.0}),
         ("x/w", {"sd": 0.3, "n": 3}),
     ]
-    about = {"system": "a@b", "kind": "re-run"}
-    studies = [Study.model_validate({**about, "source": name, "scores": {"Avg": n}}) for name, n in scores]
+    common = {"system": "a@b", "kind": "re-run"}
+    studies = [Study.model_validate({**common, "source": name, "scores": {"Avg": n}}) for name, n in scores]
     actual = pool(replace(NO_STUDIES, studies=tuple(studies)), studies, "Avg")
     assert actual.sources == pytest.approx({"x/y": 442 / 6, "x/z": 70.5})
     assert actual.values == (70.0, 72.0)

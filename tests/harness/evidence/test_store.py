@@ -55,10 +55,10 @@ def test_scores_become_one_long_frame(tmp_path: Path) -> None:
     ids=["no JSON", "deep", "long number", "schema", "more", "nan", "no items"],
 )
 def test_files_that_are_off_are_refused_by_name(tmp_path: Path, content: Any, message: str) -> None:
-    place = save(tmp_path, content)
+    path = save(tmp_path, content)
     with pytest.raises(InputError, match=message) as caught:
-        read_result(place)
-    assert str(place) in str(caught.value)
+        read_result(path)
+    assert str(path) in str(caught.value)
     assert "\n" not in str(caught.value)
 
 

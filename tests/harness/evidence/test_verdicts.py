@@ -305,11 +305,11 @@ def test_ranks_are_those_of_tukeys_honestly_significant_differences() -> None:
 def test_a_system_without_random_draws_is_also_held_to_the_variance_of_the_other() -> None:
     """0.0 against a mean of 1.8 with error 0.6: beyond Tukey's range, but p 0.095 by Welch's test."""
     many = [float(value) for value in stats.norm.ppf(np.linspace(0.03, 0.97, 20), 10.0, 1.0)]
-    wide, one, none = [0.76, 1.8, 2.84], [0.0], [True, False, False, False]
-    _, apart = told_apart([one, wide, many, many], none)
+    wide, single, none = [0.76, 1.8, 2.84], [0.0], [True, False, False, False]
+    _, apart = told_apart([single, wide, many, many], none)
     assert not apart[0, 1]
     assert stats.ttest_1samp(wide, 0.0).pvalue == pytest.approx(0.095, abs=1e-3)
-    _, apart = told_apart([one, [value + 2 for value in wide], many, many], none)
+    _, apart = told_apart([single, [value + 2 for value in wide], many, many], none)
     assert apart[0, 1]
 
 
@@ -397,10 +397,10 @@ def test_the_spread_of_a_source_with_many_runs_counts_for_one_more_run() -> None
     many = Sources(NEAR, dict.fromkeys(NEAR, 10), runs)
     inside = by_others(many, 76.6, origin=ONE, same_authors=False, searched=True)
     assert (inside.level, inside.draw) == ("lower", "inside")
-    told = Sources(NEAR, dict.fromkeys(NEAR, 10), {})
-    unknown = by_others(told, 76.6, origin=ONE, same_authors=False, searched=True)
+    sources = Sources(NEAR, dict.fromkeys(NEAR, 10), {})
+    unknown = by_others(sources, 76.6, origin=ONE, same_authors=False, searched=True)
     assert (unknown.answer, unknown.draw, unknown.p) == ("independent mean is lower", "not known", 1.0)
-    mean_of_ten = by_others(told, 76.6, origin=Origin(10), same_authors=False, searched=True)
+    mean_of_ten = by_others(sources, 76.6, origin=Origin(10), same_authors=False, searched=True)
     assert mean_of_ten.answer == "independent runs score lower", "a mean of ten is compared with such means"
 
 

@@ -83,8 +83,8 @@ def test_memory_grows_with_the_texts_encoded_at_a_time_and_not_with_the_vectors(
     monkeypatch.setattr(embeddings, "CHUNK", chunk)
     texts = [str(number) for number in range(20_000)]
 
-    def encode(some: Sequence[str]) -> np.ndarray:
-        return np.full((len(some), 1024), int(some[-1]) / 1024, dtype=np.float32)
+    def encode(batch: Sequence[str]) -> np.ndarray:
+        return np.full((len(batch), 1024), int(batch[-1]) / 1024, dtype=np.float32)
 
     tracemalloc.start()
     kept = EmbeddingStore.write(tmp_path / "s", texts, encode, encoder="ours")

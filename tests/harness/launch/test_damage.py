@@ -64,8 +64,8 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 CASES = [
-    pytest.param(file, damage, marks=[] if (place - number) % 4 == 0 else [pytest.mark.slow])
-    for place, file in enumerate(FILES)
+    pytest.param(file, damage, marks=[] if (row - number) % 4 == 0 else [pytest.mark.slow])
+    for row, file in enumerate(FILES)
     for number, damage in enumerate(DAMAGES)
 ]
 """Every damage of every file, of which the default run tries each fourth: two or three a file."""
@@ -91,14 +91,14 @@ def test_damage_is_told_in_one_line_or_repaired(
     (folder / "b.txt").unlink()
     code = main(["launch"])
     out, err = capfd.readouterr()
-    told = f"{code}\n{err}"
-    assert "Traceback" not in out + err, told
-    assert "Errno" not in out + err, told
+    output = f"{code}\n{err}"
+    assert "Traceback" not in out + err, output
+    assert "Errno" not in out + err, output
     if code == 2:
-        assert err.startswith("sentbench: "), told
-        assert err.count("\n") == 1, told
+        assert err.startswith("sentbench: "), output
+        assert err.count("\n") == 1, output
     else:
-        assert code == (1 if "failed: " in err else 0), told
+        assert code == (1 if "failed: " in err else 0), output
     assert not list(folder.rglob("*.part"))
 
 

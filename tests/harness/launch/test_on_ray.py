@@ -112,8 +112,8 @@ def test_a_run_whose_node_is_killed_resumes_on_the_other_and_ends_with_the_same_
     wait_for(folder / "state-a")
     time.sleep(0.5)
     cluster.remove_node(first, allow_graceful=False)
-    _, told = launch.communicate(timeout=120)
-    assert launch.returncode == 0, told
+    _, errors = launch.communicate(timeout=120)
+    assert launch.returncode == 0, errors
     starts = {key: [int(step) for step in (folder / f"starts-{key}").read_text().split()] for key in "ab"}
     assert sorted(map(len, starts.values())) == [1, 2]
     assert min(max(steps) for steps in starts.values()) == 0

@@ -47,7 +47,7 @@ def launch(slurm: Slurm, folder: Path, *words: str) -> subprocess.Popen[str]:
     return start_launch(folder, "--on", "slurm", *words, environment=slurm.environment)
 
 
-def told(process: subprocess.Popen[str]) -> tuple[int, str]:
+def ending_of(process: subprocess.Popen[str]) -> tuple[int, str]:
     """Returns the exit code and the output of a launch, without unexpected lines of Python or Slurm."""
     out, err = process.communicate(timeout=180)
     for word in ("Traceback", "sacct", "Warning", "submitit"):
@@ -64,7 +64,7 @@ def test_four_trainings_end_as_by_a_serial_repro_though_one_is_cancelled(
     wait_for(folder / "state-a")
     number = without_gpus.jobs()[0]
     without_gpus.output("scancel", number)
-    code, shown = told(running)
+    code, shown = ending_of(running)
     assert code == 0, shown
     assert "4 of 4 stages, 4 done" in shown
     script = next((folder / ".cache/launch/slurm").glob("*_submission.sh")).read_text()
@@ -84,7 +84,7 @@ def test_a_training_whose_node_is_killed_goes_on_at_the_other(without_gpus: Slur
         for key in "ab":
             wait_for(folder / f"state-{key}")
         without_gpus.kill_node("n2")
-        code, shown = told(running)
+        code, shown = ending_of(running)
     finally:
         without_gpus.start_node("n2")
     assert code == 0, shown
@@ -108,7 +108,7 @@ def test_what_slurm_refuses_is_one_line_before_anything_runs(
 ) -> None:
     folder = write_pipeline(tmp_path / "toy", {"a": stage("a")})
     (folder / "a.txt").write_text("of the user\n")
-    code, shown = told(launch(without_gpus, folder, *words))
+    code, shown = ending_of(launch(without_gpus, folder, *words))
     assert code == 2
     assert message in shown
     assert shown.count("\n") == 1
@@ -121,7 +121,7 @@ def test_ctrl_c_cancels_the_jobs(without_gpus: Slurm, tmp_path: Path) -> None:
     running = launch(without_gpus, folder)
     wait_for(folder / "runs.txt")
     running.send_signal(signal.SIGINT)
-    code, shown = told(running)
+    code, shown = ending_of(running)
     assert code == 130
     assert "interrupted" in shown
     assert without_gpus.jobs() == []
@@ -132,7 +132,7 @@ def test_a_stage_takes_a_gpu_where_its_partition_has_one(
     with_gpus: Slurm, tmp_path: Path, words: list[str], asked: int
 ) -> None:
     folder = write_pipeline(tmp_path / "toy", {"train": stage("train"), "data": stage("data")})
-    code, shown = told(launch(with_gpus, folder, *words))
+    code, shown = ending_of(launch(with_gpus, folder, *words))
     assert code == 0, shown
     scripts = [path.read_text() for path in (folder / ".cache/launch/slurm").glob("*_submission.sh")]
     assert sum("#SBATCH --gpus-per-node=1\n" in script for script in scripts) == asked

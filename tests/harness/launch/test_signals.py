@@ -56,8 +56,8 @@ STAGES = {
 }
 SIGNALS = [signal.SIGINT, signal.SIGTERM]
 CASES = [
-    pytest.param(moment, number, marks=[] if (place + which) % 2 else [pytest.mark.slow])
-    for place, moment in enumerate(STAGES)
+    pytest.param(moment, number, marks=[] if (row + which) % 2 else [pytest.mark.slow])
+    for row, moment in enumerate(STAGES)
     for which, number in enumerate(SIGNALS)
 ]
 """Both signals at every moment; in the default run one of them, in turn."""
@@ -127,5 +127,5 @@ def test_a_signal_at_any_time_leaves_what_the_next_launch_goes_on_from(
     assert again.communicate(timeout=120)[1].rstrip().endswith("done") or again.returncode == 0
     serial = write_pipeline(tmp_path / "serial", stages)
     repro(serial)
-    actual = [load_yaml((place / "dvc.lock").read_text()) for place in (folder, serial)]
+    actual = [load_yaml((project / "dvc.lock").read_text()) for project in (folder, serial)]
     assert actual[0] == actual[1]

@@ -103,7 +103,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("name", SOUND)
 def test_a_plan_that_training_would_take_is_taken(tmp_path: Path, name: str) -> None:
-    assert plan(tmp_path, *SOUND[name]) == {one["id"] for one in SOUND[name]}
+    assert plan(tmp_path, *SOUND[name]) == {system["id"] for system in SOUND[name]}
 
 
 @pytest.mark.parametrize("name", REFUSED)

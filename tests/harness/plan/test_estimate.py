@@ -70,8 +70,8 @@ def test_a_step_costs_what_simcse_costs_times_the_measured_ratio() -> None:
         row(), row(method="pcl", system="pcl", seconds=10.0), row(method="pcl", system="pcl", batch=9)
     )
     assert known.relative(run, "cpu") == 5.0
-    own = times(*known.measured, row(method="pcl", system="pcl-k1", seconds=3.0))
-    assert own.relative(run, "cpu") == 1.5
+    measured = times(*known.measured, row(method="pcl", system="pcl-k1", seconds=3.0))
+    assert measured.relative(run, "cpu") == 1.5
     assert times(row()).relative(run, "cpu") is None
 
 
@@ -86,8 +86,8 @@ def test_a_rows_own_machine_batch_and_length_are_its_baseline() -> None:
     )
     assert known.relative(run, "cpu") == 4.0
     assert known.relative(run, "cuda") == pytest.approx(3.0)
-    own = times(*known.measured, row(**gpu, method="pcl", system=run.id, seconds=0.2))
-    assert own.relative(run, "cpu") == pytest.approx(2.0)
+    measured = times(*known.measured, row(**gpu, method="pcl", system=run.id, seconds=0.2))
+    assert measured.relative(run, "cpu") == pytest.approx(2.0)
 
 
 def test_without_a_measured_gpu_the_rate_is_the_gpus_peak_times_the_share() -> None:
@@ -217,8 +217,8 @@ def test_runs_share_a_gpu_as_the_largest_of_them_allows(tmp_path: Path) -> None:
     for key, peak in {"large": 24 * GIB, "small": 8 * GIB}.items():
         write_json(tmp_path / f"{key}.train.json", {"peak_memory": peak - CONTEXT, "card_memory": 80 * GIB})
     write_json(tmp_path / "here.train.json", {"train_seconds": 1.0})
-    told = "runs a GPU: 3, by the largest peak of memory measured; --gpus-per-run 0.33"
-    assert packing(["large", "small", "here", "absent"], tmp_path) == [told]
+    line = "runs a GPU: 3, by the largest peak of memory measured; --gpus-per-run 0.33"
+    assert packing(["large", "small", "here", "absent"], tmp_path) == [line]
     assert packing(["small"], tmp_path)[0].startswith("runs a GPU: 9, ")
     assert packing(["absent"], tmp_path) == []
 
@@ -320,7 +320,9 @@ def test_one_teacher_of_unknown_size_leaves_the_cost_of_all_unknown() -> None:
 def test_a_backbone_over_word_vectors_is_as_wide_as_its_copies_of_them() -> None:
     """Vectors of width 8, three times: 24 wide; its other sizes are those that its entry states."""
     params = read_params(ROOT / "params.yaml")
-    (name, backbone), *_ = ((name, one) for name, one in params.backbones.items() if one.shape is not None)
+    (name, backbone), *_ = (
+        (name, entry) for name, entry in params.backbones.items() if entry.shape is not None
+    )
     assert backbone.shape is not None
     built = backbone.shape.model_copy(update={"copies": 3})
     three = params.model_copy(update={"backbones": {name: backbone.model_copy(update={"shape": built})}})

@@ -61,7 +61,9 @@ def test_every_system_is_in_a_table_and_every_paper_has_a_row(recipes: dict[str,
         for key, spec in load_specs().items()
         for run in spec.choices()
     ]
-    taken = [(one.system, name) for one in recipes["laptop"].takes for name in one.backbones]
+    taken = [
+        (selection.system, name) for selection in recipes["laptop"].takes for name in selection.backbones
+    ]
     assert {run for _, run in shown} >= set(taken)
     assert {paper for paper, run in shown if run in taken} >= {"pcl", "dclr", "ptbert", "sct", "una"}
 
@@ -97,7 +99,7 @@ def test_a_taken_system_has_the_first_of_its_seeds_and_the_backbones_that_are_na
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         ({"name": "mine"}, "needs `runs` or `takes`"),
         (
@@ -111,14 +113,14 @@ def test_a_taken_system_has_the_first_of_its_seeds_and_the_backbones_that_are_na
     ],
 )
 def test_a_wrong_selection_is_one_line(
-    content: dict[str, object], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    content: dict[str, object], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "recipes").mkdir()
     (tmp_path / "recipes/mine.yaml").write_text(dump_yaml(content))
     assert main(["--include", str(tmp_path), "plan", "mine", "--dry-run"]) == 2
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 1
-    assert told in lines[0]
+    assert message in lines[0]
 
 
 def test_a_selection_of_ones_own_is_a_plan(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -127,9 +129,9 @@ def test_a_selection_of_ones_own_is_a_plan(tmp_path: Path, capsys: pytest.Captur
     content = {"name": "mine", "takes": taken, "tasks": ["STSB"]}
     (tmp_path / "recipes/mine.yaml").write_text(dump_yaml(content))
     assert main(["--include", str(tmp_path), "plan", "mine", "--dry-run"]) == 0
-    told = capsys.readouterr().out
-    assert "glove                        glove-6b-300d           1 " in told
-    assert "sts12" not in told
+    output = capsys.readouterr().out
+    assert "glove                        glove-6b-300d           1 " in output
+    assert "sts12" not in output
 
 
 def test_an_unknown_task_of_a_selection_is_refused(tmp_path: Path) -> None:

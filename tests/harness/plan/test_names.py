@@ -131,14 +131,14 @@ ENTRY: dict[str, Any] = {
 }  # fmt: skip
 
 
-def leaves(entry: Any, place: str = "") -> dict[str, Any]:
+def leaves(entry: Any, prefix: str = "") -> dict[str, Any]:
     """Returns every value of nested settings by its dotted place."""
     if not isinstance(entry, dict):
-        return {place: entry}
+        return {prefix: entry}
     return {
         key: value
         for name, inner in entry.items()
-        for key, value in leaves(inner, f"{place}.{name}" if place else name).items()
+        for key, value in leaves(inner, f"{prefix}.{name}" if prefix else name).items()
     }
 
 
@@ -199,8 +199,8 @@ def test_every_declared_run_has_an_ablation_that_resolves_and_validates() -> Non
     for system in ("dclr-small", "glove-small", "pcl"):
         params = resolve(recipes, [f"ablation/{system}"], seeds=1, folder=ROOT / "recipes")
         check_runs(params)
-        own = [run for run in params.runs.values() if run.id.split(MARK)[0] == system]
-        assert len(own) == len({(run.variant, run.backbone) for run in own}) >= 2
+        declared = [run for run in params.runs.values() if run.id.split(MARK)[0] == system]
+        assert len(declared) == len({(run.variant, run.backbone) for run in declared}) >= 2
         if system == "dclr-small":
             assert params.providers == ["embedded"]
             change = params.run("dclr-small-ablation-clipping__words-50d__s0")

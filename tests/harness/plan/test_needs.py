@@ -21,7 +21,7 @@ from harness.plan.resolve import resolve
 from harness.plan.step_times import Cost, read_step_times
 
 ROOT = Path(__file__).parents[3]
-Found = Callable[..., dict[str, Need]]
+FindNeeds = Callable[..., dict[str, Need]]
 
 
 class Usage(NamedTuple):
@@ -29,7 +29,7 @@ class Usage(NamedTuple):
 
 
 @pytest.fixture
-def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Found:
+def find_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FindNeeds:
     """The needs of a plan by their first word, in a folder without data, mirror and GPU, with enough disk."""
     monkeypatch.chdir(tmp_path)
     for room in ("recipes", "leaderboards"):
@@ -49,8 +49,8 @@ def found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Found:
     return of
 
 
-def test_the_small_plan_needs_disk_alone(found: Found) -> None:
-    assert {what: need.met for what, need in found("small").items()} == {"disk": True}
+def test_the_small_plan_needs_disk_alone(find_needs: FindNeeds) -> None:
+    assert {what: need.met for what, need in find_needs("small").items()} == {"disk": True}
 
 
 @pytest.mark.parametrize(
@@ -61,34 +61,41 @@ def test_the_small_plan_needs_disk_alone(found: Found) -> None:
     ],
 )
 def test_a_source_that_no_download_brings_is_looked_for_in_system_mirror_and_data(
-    found: Found, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, plan: str, source: str, provide: str
+    find_needs: FindNeeds,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    plan: str,
+    source: str,
+    provide: str,
 ) -> None:
     nowhere = SOURCES[source].providers.get("system")
     if nowhere:
         changed = {**SOURCES[source].providers, "system": nowhere.model_copy(update={"folder": "/nowhere"})}
         monkeypatch.setitem(SOURCES, source, SOURCES[source].model_copy(update={"providers": changed}))
-    need = found(plan)[source]
+    need = find_needs(plan)[source]
     assert not need.met
     assert need.line.startswith(f"{source}, not on the hub: not found; ")
     assert re.search(provide, need.line)
 
-    place = tmp_path / "mirror" / SOURCES[source].providers["mirror"].folder
-    place.mkdir(parents=True)
+    folder = tmp_path / "mirror" / SOURCES[source].providers["mirror"].folder
+    folder.mkdir(parents=True)
     monkeypatch.setenv("SENTBENCH_MIRROR", str(tmp_path / "mirror"))
     for file in SOURCES[source].files:
-        assert not found(plan)[source].met
-        (place / file).write_text("x")
-    assert found(plan)[source].state == str(place)
+        assert not find_needs(plan)[source].met
+        (folder / file).write_text("x")
+    assert find_needs(plan)[source].state == str(folder)
 
 
-def test_weeks_on_a_cpu_need_a_gpu_and_two_days_do_not(found: Found, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_weeks_on_a_cpu_need_a_gpu_and_two_days_do_not(
+    find_needs: FindNeeds, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The plan for a night on eight cores takes less than a week on one."""
     monkeypatch.setattr("harness.plan.needs.cores_here", lambda: 2)
-    assert "gpu" not in found("laptop")
-    assert not found("pcl/pcl")["gpu"].met
+    assert "gpu" not in find_needs("laptop")
+    assert not find_needs("pcl/pcl")["gpu"].met
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "Card")
-    need = found("pcl/pcl")["gpu"]
+    need = find_needs("pcl/pcl")["gpu"]
     assert (need.met, need.line) == (True, "gpu: Card")
 
 
@@ -114,11 +121,11 @@ def test_the_hours_of_a_plan_are_shared_by_the_cores_of_this_machine(
 
 
 def test_a_plan_names_the_needs_that_are_not_met(
-    found: Found, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    find_needs: FindNeeds, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert found("small")["disk"].met
+    assert find_needs("small")["disk"].met
     assert main(["plan", "small", "--seeds", "1"]) == 0
     assert "missing" not in capsys.readouterr().out
     monkeypatch.setattr(shutil, "disk_usage", lambda path: Usage(1e6))
     assert main(["plan", "small", "--seeds", "1", "--dry-run"]) == 0
-    assert f"missing {found('small')['disk'].line}" in capsys.readouterr().out
+    assert f"missing {find_needs('small')['disk'].line}" in capsys.readouterr().out

@@ -60,11 +60,11 @@ def test_a_value_that_was_changed_in_the_file_is_not_laid_at_the_recipes(path: P
     """As `dvc exp run -S` does it: one value of one run, and maybe another form of the file."""
     write_params(resolve(RECIPES, NAMES, seeds=1), path)
     path.write_text(path.read_text().replace("learning_rate: 3.0e-05", "learning_rate: 2.0e-05"))
-    told = stale(path)
-    assert told is not None
-    assert "was changed after it was written (`dvc exp run -S`, or by hand)" in told
-    assert "simcse__bert-base-uncased: train.learning_rate is 2e-05, recipes give 3e-05" in told
-    assert told.endswith("`sentbench plan baselines/simcse --seeds 1` undoes it")
+    message = stale(path)
+    assert message is not None
+    assert "was changed after it was written (`dvc exp run -S`, or by hand)" in message
+    assert "simcse__bert-base-uncased: train.learning_rate is 2e-05, recipes give 3e-05" in message
+    assert message.endswith("`sentbench plan baselines/simcse --seeds 1` undoes it")
 
 
 def test_nothing_is_said_without_a_plan_or_of_one_that_no_recipe_gives(path: Path) -> None:

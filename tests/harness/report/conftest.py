@@ -78,9 +78,9 @@ def evidence(published: Published) -> Callable[..., Evidence]:
             full, _, backbone = system.partition("@")
             method, _, variant = full.partition("/")
             key = f"{method}-{variant}-{backbone}-{seed}"
-            about = {"method": method, "variant": variant, "backbone": backbone, "recipe": system}
+            labels = {"method": method, "variant": variant, "backbone": backbone, "recipe": system}
             name = full.replace("/", "-")
-            made.append(result(name, seed, values, key=key, dev=dev.get(key, 0.5), **about))
+            made.append(result(name, seed, values, key=key, dev=dev.get(key, 0.5), **labels))
         return Evidence(made, published, ledger)
 
     return make

@@ -53,13 +53,13 @@ def _make_run(
         for step in steps
     )
     best = max(curve, key=lambda point: point.score, default=Evaluation(step=0, score=after / 100))
-    about = {"method": method, "variant": variant, "backbone": backbone}
+    labels = {"method": method, "variant": variant, "backbone": backbone}
     provenance = {
         "git_commit": "3f9d1c7ab20e45f6a98b7c6d5e4f3a2b1c0d9e8f",
         "data_sha256": {"stsb-raw": "a1" * 32, "wiki-excerpt": "b2" * 32},
         "encoder_sha256": f"{rng.getrandbits(256):064x}",
     }
-    made = result(f"{method}-{variant}", seed, {}, key=key, **about, **provenance)
+    made = result(f"{method}-{variant}", seed, {}, key=key, **labels, **provenance)
     selection = Selection(
         best_step=best.step,
         best_dev=best.score,
@@ -93,15 +93,15 @@ def make_leaderboard() -> Table:
     heads |= {"sickr": "SICK-R", "avg": "Avg"}
     columns = tuple(Column(key, title, "partial" * key.endswith("part")) for key, title in heads.items())
     rows = []
-    for place, ((method, variant, backbone), (_, after)) in enumerate(SYSTEMS.items()):
+    for index, ((method, variant, backbone), (_, after)) in enumerate(SYSTEMS.items()):
         keys = tuple(f"{method}-{variant}-s{seed}" for seed in SEEDS)
         # SICK-R was run for two systems only: the rows without it must sort last either way
-        shifts = (0, 1.4, -3.2, 2.1, 0 if place in (1, 3) else None, -1)
+        shifts = (0, 1.4, -3.2, 2.1, 0 if index in (1, 3) else None, -1)
         cells = [Cell() if shift is None else make_cell(after + shift, 0.3, rng, keys) for shift in shifts]
-        if place == 2:
+        if index == 2:
             cells = [replace(cell, ranks=(1, 2) if cell.runs else None) for cell in cells]
-        about = {"group": backbone, "note": "centred" if method == "whitening" else ""}
-        rows.append(TableRow(f"{method}-{variant}", f"{method} {variant}", tuple(cells), **about))
+        labels = {"group": backbone, "note": "centred" if method == "whitening" else ""}
+        rows.append(TableRow(f"{method}-{variant}", f"{method} {variant}", tuple(cells), **labels))
     title, protocol = "Small plan: Spearman × 100", "Mean pooling, raw text, setting all."
     return Table("small-sts", title, columns, tuple(rows), protocol=protocol, notes=("Not the full sets.",))
 
@@ -126,8 +126,8 @@ def make_paper() -> Paper:
     )
     table = Table("dclr-table1", "Table 1: STS test sets", columns, rows, "CLS pooling, setting all.")
     marks = [*cell_rows("simcse", cells[0]), {"name": "simcse", "kind": "independent source", "value": 71.6}]
-    about = {"title": "STS12, seeds", "says": "One.", "x_title": "Spearman × 100"}
-    chart = draw("rows", marks, key="dclr-strip", kinds=KINDS, **about)
+    texts = {"title": "STS12, seeds", "says": "One.", "x_title": "Spearman × 100"}
+    chart = draw("rows", marks, key="dclr-strip", kinds=KINDS, **texts)
     return Paper("dclr", "Debiased Contrastive Learning", "ACL 2022", (table,), (chart,), ("Two versions.",))
 
 

@@ -54,8 +54,8 @@ def show_paper(report: Report, paper: Paper, **more: Any) -> str:
     return show(pages(replace(report, papers=(paper,)))[0], report, **more)
 
 
-def facts_of(text: str, places: str) -> list[list[str]]:
+def facts_of(text: str, indices: str) -> list[list[str]]:
     """Returns the facts that a cell of a page names by their places in the page's list."""
     listed = re.search(r'id="facts-data">(.*?)</script>', text)
     entries = json.loads(listed[1]) if listed else []
-    return [entries[int(place)] for place in places.split()]
+    return [entries[int(index)] for index in indices.split()]

@@ -91,7 +91,7 @@ def test_effects_of_steps_are_bars_in_points_and_steps_that_were_not_run_are_lef
     )
     chart = effects_of(measured)
     assert chart is not None
-    assert [(one["name"], one["value"], one.get("low"), one.get("high")) for one in chart.rows] == [
+    assert [(bar["name"], bar["value"], bar.get("low"), bar.get("high")) for bar in chart.rows] == [
         ("pooling", -0.5, None, None),
         ("length", 1.25, pytest.approx(1.25 - HALF), pytest.approx(1.25 + HALF)),
     ]

@@ -128,7 +128,7 @@ def test_the_heading_of_a_system_counts_the_sources_of_its_verdict(report: Repor
     assert system.counts.startswith(f"13 independent sources ({records} records), ")
     text = html.unescape(show(evidence.PAGE, report))
     assert f'agree within run-to-run variation</span> <span class="count">{system.counts}</span>' in text
-    assert all(f"<dt>{kind}</dt><dd>{says}</dd>" in text for kind, says in KINDS.items())
+    assert all(f"<dt>{kind}</dt><dd>{meaning}</dd>" in text for kind, meaning in KINDS.items())
     assert {kind.partition(",")[0] for _, kind in system.studies} <= set(KINDS)
 
 

@@ -23,8 +23,8 @@ AUDIT = MethodAudit(method="m", title="Method", preset="released", differences=[
 
 
 def run(variant: str, seed: int, dev: float, *, method: str = "m", backbone: str = "b") -> RunDetail:
-    about = {"method": method, "variant": variant, "backbone": backbone}
-    return RunDetail(result(f"{method}-{variant}", seed, {}, dev=dev, **about))
+    labels = {"method": method, "variant": variant, "backbone": backbone}
+    return RunDetail(result(f"{method}-{variant}", seed, {}, dev=dev, **labels))
 
 
 def audited(*runs: RunDetail, **changes: Any) -> str:
@@ -59,8 +59,8 @@ def test_an_effect_is_against_the_usual_reading_or_the_one_named_and_the_opposit
 
 def test_every_method_of_a_paper_is_audited_and_every_named_test_is_of_the_method_or_of_all() -> None:
     audits = load_audits(LEADERBOARDS / "audit")
-    own = set(METHODS) - {audit.method for audit in audits}
-    readmes = [LEADERBOARDS.parent / f"methods/{name.replace('-', '_')}/README.md" for name in own]
+    unaudited = set(METHODS) - {audit.method for audit in audits}
+    readmes = [LEADERBOARDS.parent / f"methods/{name.replace('-', '_')}/README.md" for name in unaudited]
     assert not [readme for readme in readmes if INTRO in readme.read_text(encoding="utf-8")]
     assert len(audits) >= 21
     tests, missing = LEADERBOARDS.parent / "tests", []
@@ -90,13 +90,13 @@ def test_every_variant_that_a_recipe_runs_for_the_audit_stands_on_the_page() -> 
     assert checked >= 50
 
 
-def settings(entry: Any, switch: str, place: str = "") -> dict[str, Any]:
+def settings(entry: Any, switch: str, prefix: str = "") -> dict[str, Any]:
     """Every value of nested settings that lies at or below the last name of `switch`, by place."""
     if not isinstance(entry, dict):
-        return {place: entry} if switch.split(".")[-1] in place.split(".") else {}
+        return {prefix: entry} if switch.split(".")[-1] in prefix.split(".") else {}
     result: dict[str, Any] = {}
     for name, inner in entry.items():
-        result |= settings(inner, switch, f"{place}.{name}")
+        result |= settings(inner, switch, f"{prefix}.{name}")
     return result
 
 

@@ -61,8 +61,8 @@ def test_a_quoted_number_is_from_the_work_that_reported_it(published: Published)
     rows = {row.key: row for row in published.table("pcl/table2").rows}
     quoted = published.source("pcl/table2", rows["simcse@bert-base-uncased"])
     assert quoted == "Gao et al. 2021 (SimCSE), quoted in pcl/table2"
-    own = published.source("pcl/table2", next(row for row in rows.values() if row.source == "this-paper"))
-    assert own.startswith("pcl/table2, PCL: Peer-Contrastive Learning")
+    source = published.source("pcl/table2", next(row for row in rows.values() if row.source == "this-paper"))
+    assert source.startswith("pcl/table2, PCL: Peer-Contrastive Learning")
 
 
 def test_three_independent_sources_are_cited_where_they_do_not_agree() -> None:

@@ -53,12 +53,12 @@ def evidence_faults(sentence: str, text: str) -> list[str]:
     verdicts = Counter(html.unescape(re.findall(r": ([^:<]+)</span> <span", line)[0]) for line in summaries)
     again = sum("independent source" in line for line in summaries)
     due = [f"Others trained {again} of {len(summaries)} systems again"]
-    for says, group in GROUPS.items():
+    for phrase, group in GROUPS.items():
         number = sum(verdicts[verdict] for verdict in group)
-        words = says.split() if number == 1 else [SEVERAL.get(word, word) for word in says.split()]
+        words = phrase.split() if number == 1 else [SEVERAL.get(word, word) for word in phrase.split()]
         due += [f" {number} {' '.join(words)}"] if number else []
         if not number and f" {' '.join(words)}" in sentence:
-            due.append(f"nothing that {says}")
+            due.append(f"nothing that {phrase}")
     due.append(counted(len(set(re.findall(r'rel="noreferrer">([^<]+)</a>', text))), "source"))
     return [part for part in due if part not in sentence]
 

@@ -18,10 +18,10 @@ def test_every_reported_row_has_a_run_or_a_reason(specs: dict[str, TableSpec], p
     reasons = read_declaration(LEADERBOARDS / NOT_RUN, NotRun)
     of_papers = [spec for key, spec in specs.items() if "/" in key]
     actual = [coverage_of(spec, published, reasons) for spec in of_papers]
-    assert {key for one in actual for key in one.cited} == {*reasons.tables, *reasons.systems}
+    assert {key for table in actual for key in table.cited} == {*reasons.tables, *reasons.systems}
     assert len(actual) == 41
-    assert all(one.reported == one.run + sum(one.cited.values()) for one in actual)
-    assert sum(one.reported for one in actual) > 250
+    assert all(table.reported == table.run + sum(table.cited.values()) for table in actual)
+    assert sum(table.reported for table in actual) > 250
     cited = [row for spec in of_papers for row in spec.rows if not has_run(spec, row)]
     assert all(row.published for row in cited)
 
@@ -54,5 +54,7 @@ def test_the_command_prints_a_line_a_table(printed: Callable[..., str]) -> None:
     lines = [" ".join(line.split()) for line in printed("list", "tables", "--coverage").splitlines()]
     assert len(lines) == 41
     assert "pcl/table3 4 rows in the paper, 4 with a recipe that runs them, 0 cited" in lines
-    entries = {one["name"]: one for one in json.loads(printed("list", "tables", "--coverage", "--json"))}
+    entries = {
+        entry["name"]: entry for entry in json.loads(printed("list", "tables", "--coverage", "--json"))
+    }
     assert entries["pcl/table4"]["cited"] == {"skip-thought": 1, "is-bert": 1}

@@ -17,8 +17,8 @@ def test_a_number_that_two_cells_quote_is_one_hypothesis_and_other_runs_or_numbe
 
     quoted = [known(76.25, 75.0, 75.2), known(76.25, 75.0, 75.2)]
     others = [known(76.25, 75.0, 75.3), known(76.57, 75.0, 75.2)]
-    assert len({hypothesis(one) for one in quoted}) == 1
-    assert len({hypothesis(one) for one in (*quoted, *others)}) == 3
+    assert len({hypothesis(quote) for quote in quoted}) == 1
+    assert len({hypothesis(quote) for quote in (*quoted, *others)}) == 3
 
 
 def test_the_tables_of_a_paper_are_one_page_and_any_other_table_is_its_own() -> None:
@@ -32,11 +32,11 @@ def test_of_a_failure_that_is_no_discovery_on_its_page_the_level_is_left() -> No
     verification = verify(number, others, values=[60.0, 60.1, 60.2, 60.3, 60.4])
     assert verification.ours is not None
     rows = []
-    for place, p in enumerate((0.04, 0.5, 0.5, 0.5)):
-        judged = replace(verification, values=(float(place),), ours=replace(verification.ours, p=p))
+    for index, p in enumerate((0.04, 0.5, 0.5, 0.5)):
+        judged = replace(verification, values=(float(index),), ours=replace(verification.ours, p=p))
         rows.append(TableRow("r", "R", (Cell(verdict=verification.verdict, evidence=judged),)))
-    for some, said in ((rows[:1], "does not replicate (lower)"), (rows, "borderline (lower)")):
-        table = control({"p/t": Table("p/t", "T", (Column("A", "A"),), tuple(some))})["p/t"]
+    for judged_rows, said in ((rows[:1], "does not replicate (lower)"), (rows, "borderline (lower)")):
+        table = control({"p/t": Table("p/t", "T", (Column("A", "A"),), tuple(judged_rows))})["p/t"]
         assert {row.cells[0].verdict for row in table.rows} == {said}
 
 
@@ -47,10 +47,13 @@ def test_a_red_verdict_by_others_is_a_hypothesis_of_its_page() -> None:
     verification = verify(number, replace(nothing, pools={**nothing.pools, "independent": pool}))
     assert verification.verdict == "independent runs score lower"
     rows = []
-    for place, p in enumerate((0.04, 0.5, 0.5, 0.5)):
-        reported = replace(number, row=str(place))
+    for index, p in enumerate((0.04, 0.5, 0.5, 0.5)):
+        reported = replace(number, row=str(index))
         judged = replace(verification, reported=reported, by_others=replace(verification.by_others, p=p))
         rows.append(TableRow("r", "R", (Cell(verdict=verification.verdict, evidence=judged),)))
-    for some, said in ((rows[:1], "independent runs score lower"), (rows, "independent mean is lower")):
-        table = control({"p/t": Table("p/t", "T", (Column("A", "A"),), tuple(some))})["p/t"]
+    for judged_rows, said in (
+        (rows[:1], "independent runs score lower"),
+        (rows, "independent mean is lower"),
+    ):
+        table = control({"p/t": Table("p/t", "T", (Column("A", "A"),), tuple(judged_rows))})["p/t"]
         assert {row.cells[0].verdict for row in table.rows} == {said}

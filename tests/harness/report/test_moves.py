@@ -13,9 +13,9 @@ def results(
     system: str, values: Mapping[int, float], *, recipe: str = "r", weights: str = ""
 ) -> list[ResultFile]:
     """One result file a seed with one STS-B score, and one that no comparison looks at."""
-    about = {"recipe": recipe, "encoder_sha256": f"e{weights}"}
+    provenance = {"recipe": recipe, "encoder_sha256": f"e{weights}"}
     return [
-        result(system, seed, {("STSB", "all"): value, ("STSB", "mean"): 0.1}, **about)
+        result(system, seed, {("STSB", "all"): value, ("STSB", "mean"): 0.1}, **provenance)
         for seed, value in values.items()
     ]
 
@@ -28,9 +28,9 @@ def test_a_score_has_the_answer_of_the_seed_that_moved_most() -> None:
         "quiet": (0.5, 0.53),
         "rounded": (0.5, 0.5004),
     }
-    before = [one for name in (*seeds, "gone") for one in results(name, {0: 0.50, 1: 0.51})]
+    before = [score for name in (*seeds, "gone") for score in results(name, {0: 0.50, 1: 0.51})]
     after = [
-        one for name, (_, last) in seeds.items() for one in results(name, {0: 0.50, 1: last}, weights="x")
+        score for name, (_, last) in seeds.items() for score in results(name, {0: 0.50, 1: last}, weights="x")
     ]
     after = [*results("new", {0: 0.4}), *after]
     actual = {move.key.system: move for move in compare(before, after)}

@@ -21,8 +21,12 @@ def test_a_number_computed_alone_is_that_of_its_table(
     monkeypatch.chdir(ROOT)
     alone, whole = (build_one_table(table, *names) for names in ((row, column), ()))
     assert len(whole.columns) > 1
-    found = [[cell for _, cell in find_cells(one, row, column)] for one in (alone, whole)]
-    assert found[0]
-    for one, other in zip(*found, strict=True):
-        assert one.evidence == other.evidence
-        assert (one.value, one.published, one.verdict) == (other.value, other.published, other.verdict)
+    cells = [[cell for _, cell in find_cells(narrowed, row, column)] for narrowed in (alone, whole)]
+    assert cells[0]
+    for narrowed, other in zip(*cells, strict=True):
+        assert narrowed.evidence == other.evidence
+        assert (narrowed.value, narrowed.published, narrowed.verdict) == (
+            other.value,
+            other.published,
+            other.verdict,
+        )

@@ -62,8 +62,8 @@ def test_a_row_trained_on_other_texts_than_the_paper_s_has_no_verdict(
 
 def test_the_reason_is_no_part_of_a_run() -> None:
     """A word about a verdict trains nothing again."""
-    told, other = RECIPES["sct"].systems, {"no_verdict": "another word"}
-    systems = {key: system.model_copy(update=other) for key, system in told.items()}
+    declared, other = RECIPES["sct"].systems, {"no_verdict": "another word"}
+    systems = {key: system.model_copy(update=other) for key, system in declared.items()}
     changed = {**RECIPES, "sct": RECIPES["sct"].model_copy(update={"systems": systems})}
-    assert any(system.no_verdict for system in told.values())
+    assert any(system.no_verdict for system in declared.values())
     assert resolve(changed, ["sct"], seeds=1) == resolve(RECIPES, ["sct"], seeds=1)

@@ -32,19 +32,19 @@ class Made:
 
 def test_each_task_has_draws_of_its_own_whatever_else_is_asked_for(tmp_path: Path) -> None:
     """Equal pairs under two names: two tasks' intervals are no copies of one another."""
-    one, other = task(tmp_path, "one"), task(tmp_path, "other")
-    both = score_lines([one, other], Made(0), intervals=True)
+    first, second = task(tmp_path, "one"), task(tmp_path, "other")
+    both = score_lines([first, second], Made(0), intervals=True)
     known = {(line.task, line.metric): line.interval for line in both if line.interval}
     for metric in ("spearman", "pearson"):
         assert known["one", metric] != known["other", metric]
-    assert score_lines([other], Made(0), intervals=True) == [line for line in both if line.task == "other"]
+    assert score_lines([second], Made(0), intervals=True) == [line for line in both if line.task == "other"]
 
 
 def test_the_interval_of_a_difference_is_that_of_the_means_on_the_same_draws(tmp_path: Path) -> None:
     """Two seeds a side; the joint interval is over the seeds that both have, each with its like."""
     ours, theirs = [Made(0), Made(1)], [Made(2), Made(3)]
     gold, stream = np.array([pair.score for pair in PAIRS]), [0, *b"T"]
-    cosines = [one.cosines for one in (*ours, *theirs)]
+    cosines = [line.cosines for line in (*ours, *theirs)]
     draws = resampled_correlations(gold, cosines, ranked=True, stream=stream)
     actual = difference_interval(task(tmp_path), ours, theirs, paired=[(0, 1), (1, 0)])
     assert actual.pairs == pytest.approx(percentile_interval((draws[0] + draws[1] - draws[2] - draws[3]) / 2))

@@ -67,9 +67,9 @@ def marks_of(svg: str, layer: str) -> list[tuple[float, str]]:
     root = ElementTree.fromstring(svg)
     (group,) = [part for part in root.iter(f"{SVG}g") if part.get("class") == layer]
     paths = list(group.iter(f"{SVG}path"))
-    places = [re.findall(r"translate\(([-\d.]+)", path.get("transform", "")) for path in paths]
+    positions = [re.findall(r"translate\(([-\d.]+)", path.get("transform", "")) for path in paths]
     tips = [path.findtext(f"{SVG}title") or "" for path in paths]
-    return [(float(place[0]), tip) for place, tip in zip(places, tips, strict=True)]
+    return [(float(position[0]), tip) for position, tip in zip(positions, tips, strict=True)]
 
 
 def test_the_place_of_every_mark_of_the_first_picture_is_its_difference_from_the_reported_value(
@@ -98,7 +98,7 @@ def test_the_first_picture_names_every_number_with_its_verdict_and_links_to_its_
 
 
 def test_the_conclusion_counts_the_verdicts() -> None:
-    low = {name: (70.0 + place / 10,) for place, name in enumerate("abc")}
+    low = {name: (70.0 + index / 10,) for index, name in enumerate("abc")}
     actual = [answer("One", low), answer("Two", {}), answer("Three", low)]
     assert conclusion(actual) == (
         "Of 3 well-known numbers, 2 are above the range of single runs, 1 was measured by its authors only."
@@ -206,7 +206,9 @@ def test_a_point_of_the_geometry_is_one_system_on_one_backbone_over_all_pairs() 
         first.model_copy(update={"metric": "uniformity", "value": -1.0}),
         first.model_copy(update={"setting": "at-least-4", "value": 7.0}),
     ]
-    chart = drawn(geometry_figure([one.model_copy(update={"scores": [*one.scores, *more]}) for one in made]))
+    chart = drawn(
+        geometry_figure([record.model_copy(update={"scores": [*record.scores, *more]}) for record in made])
+    )
     assert [tip for _, tip in marks_of(chart.svg, "points")] == [
         "m/v@a: alignment 0.300, uniformity -1.000", "m/v@b: alignment 0.900, uniformity -1.000",
     ]  # fmt: skip

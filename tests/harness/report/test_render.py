@@ -179,7 +179,7 @@ def test_a_paper_page_has_charts_beside_their_tables_and_the_command_of_each() -
     assert "To run it: <code>sentbench plan t &amp;&amp; dvc repro</code>" in text
     assert text.index('id="table-t"') < text.index('id="figure-chart-t"')
     unrun = show_paper(Report("T", "abc"), replace(paper, tables=(table_of(Cell(wanted=False)),)))
-    assert "No run of the recipes fills it" in unrun
+    assert "No recipe has a run for this table" in unrun
 
 
 def test_the_log_of_a_paper_has_an_entry_for_the_runs_of_a_system_from_one_commit_on_one_device() -> None:

@@ -71,12 +71,12 @@ def test_the_terminal_shows_the_same_numbers_in_aligned_columns(table: Table) ->
 
 def test_the_page_says_what_was_worked_out_by_hand(table: Table, recorded_scores: list[ResultFile]) -> None:
     """SimCSE on SICK-R is 62.00 ± 3.46 against 55."""
-    runs = {one.run.key: RunDetail(one) for one in recorded_scores}
+    runs = {record.run.key: RunDetail(record) for record in recorded_scores}
     text = show_paper(
         Report("Recorded", "0" * 40, runs=runs), Paper("toy", "A toy paper", "nowhere", (table,))
     )
     cells = re.findall(r'<td id="([^"]*)"[^>]*><[^>]* data-facts="([^"]*)"', text)
-    facts = {anchor: dict(facts_of(text, places)) for anchor, places in cells}
+    facts = {anchor: dict(facts_of(text, indices)) for anchor, indices in cells}
     assert len(facts) == 15, "neither reported nor run: PCL on STS-B"
     sick = facts["toy-table1--simcse--sickr"]
     assert sick["Ours"] == "62.00 ± 3.46, n = 3 seeds"
@@ -108,11 +108,11 @@ def test_special_characters_are_escaped() -> None:
 
 def invented(spec: TableSpec) -> list[tuple[str, int, str, float]]:
     """Returns scores of three seeds for every task of every system of a table."""
-    systems = sorted({f"{one.system}@{one.backbone}" for one in spec.choices()})
+    systems = sorted({f"{choice.system}@{choice.backbone}" for choice in spec.choices()})
     tasks = sorted({column.task for column in [*spec.columns, *spec.parts] if column.task})
     return [
-        (system, seed, task, 0.7 + 0.002 * place + 0.0001 * seed * len(task))
-        for place, system in enumerate(systems)
+        (system, seed, task, 0.7 + 0.002 * index + 0.0001 * seed * len(task))
+        for index, system in enumerate(systems)
         for seed in (42, 0, 1)
         for task in tasks
     ]

@@ -20,7 +20,8 @@ from tests.harness.report.test_verification import alone
 FIVE = (-0.4, -0.2, 0.0, 0.2, 0.4)
 TEN = (-1.0, -0.8, -0.5, -0.2, 0.0, 0.0, 0.2, 0.5, 0.8, 1.0)
 MANY = tuple(
-    0.84 * place for place in (-1.6, -1.2, -0.9, -0.6, -0.4, -0.2, 0.0, 0.0, 0.2, 0.4, 0.6, 0.9, 1.2, 1.6)
+    0.84 * deviation
+    for deviation in (-1.6, -1.2, -0.9, -0.6, -0.4, -0.2, 0.0, 0.0, 0.2, 0.4, 0.6, 0.9, 1.2, 1.6)
 )
 """Seeds and sources around their mean; the reported number is 75."""
 
@@ -34,11 +35,11 @@ def judged() -> Iterator[Verification]:
     ours: Cases = ((FIVE, (0.0, 0.3, 1.1, 2.0)), (TEN, (1.2,)))
     others: Cases = ((FIVE[1:4], (0.0, 0.3, 1.0, 2.0)), (MANY, (1.1,)))
     for runs, shifts in ours:
-        for shift in {*shifts, *(-one for one in shifts)}:
+        for shift in {*shifts, *(-shift_up for shift_up in shifts)}:
             yield verify(number, nothing_known(), values=[75.0 + shift + run for run in runs])
     for runs, shifts in others:
-        for shift in {*shifts, *(-one for one in shifts)}:
-            sources = {str(place): 75.0 + shift + run for place, run in enumerate(runs)}
+        for shift in {*shifts, *(-shift_up for shift_up in shifts)}:
+            sources = {str(index): 75.0 + shift + run for index, run in enumerate(runs)}
             pool = replace(
                 nothing.independent,
                 sources=sources,
@@ -72,7 +73,7 @@ def side_of(cell: ShownCell, actual: Verification) -> str:
     return "lower" if sum(runs) / len(runs) < actual.reported.value else "higher"
 
 
-PLACES = {"≈": "inside", "≲": "at the edge", "≳": "at the edge", "↓": "outside", "↑": "outside"}
+POSITIONS = {"≈": "inside", "≲": "at the edge", "≳": "at the edge", "↓": "outside", "↑": "outside"}
 """Sign of a cell -> where it says that the number is; the others say nothing of it."""
 
 
@@ -81,11 +82,11 @@ def faults(sentence: str, cell: ShownCell, actual: Verification) -> list[str]:
     level, draw = re.split("; the number is |; too few|draw +", sentence, maxsplit=1)
     said = set(re.findall("lower|higher", level))
     wrong = [f"{side}, cell {cell.glyph}" for side in said if side != side_of(cell, actual)]
-    if said != ({side_of(cell, actual)} if set(cell.glyph) & set(PLACES) else set()):
+    if said != ({side_of(cell, actual)} if set(cell.glyph) & set(POSITIONS) else set()):
         wrong.append(f"sides {said}, cell {cell.glyph}")
-    (told,) = re.findall("^(inside|at the edge|outside)", draw)[:1] or [""]
-    due = PLACES.get(cell.glyph[-1], told)
-    return wrong if told == due else [*wrong, f"{told}, cell {cell.glyph}"]
+    (position,) = re.findall("^(inside|at the edge|outside)", draw)[:1] or [""]
+    due = POSITIONS.get(cell.glyph[-1], position)
+    return wrong if position == due else [*wrong, f"{position}, cell {cell.glyph}"]
 
 
 def answer_of(actual: Verification) -> Answer:
@@ -106,36 +107,36 @@ def all_faults() -> list[str]:
     return wrong
 
 
-def first_screen_faults(says: str, cell: ShownCell, actual: Verification) -> list[str]:
+def first_screen_faults(sentence: str, cell: ShownCell, actual: Verification) -> list[str]:
     """Returns the contradictions between the first line of the site and the cell of a number."""
     wrong = []
-    place = PLACES.get(cell.glyph[-1], "")
-    beside = {"lower": "above", "higher": "below"}[side_of(cell, actual)]
+    position = POSITIONS.get(cell.glyph[-1], "")
+    side = {"lower": "above", "higher": "below"}[side_of(cell, actual)]
     due = {
         "inside": ["inside"],
-        "at the edge": [beside, "edge"],
-        "outside": [beside],
+        "at the edge": [side, "edge"],
+        "outside": [side],
         "": [],
-    }[place]
-    told = re.findall("above|below|inside|edge", says)
-    if told != due:
-        wrong.append(f"{told}, cell {cell.glyph}")
+    }[position]
+    positions = re.findall("above|below|inside|edge", sentence)
+    if positions != due:
+        wrong.append(f"{positions}, cell {cell.glyph}")
     return wrong
 
 
 def test_every_sentence_agrees_with_its_cell() -> None:
     actual = list(judged())
-    assert {cell_of(one)[0].glyph for one in actual} == {
+    assert {cell_of(verification)[0].glyph for verification in actual} == {
         *("=", "?", "≈", "≲", "≳", "↓", "↑"),
         *("○=", "○?", "○≈", "○≲", "○≳", "○↓", "○↑"),
     }
     assert all_faults() == []
 
 
-def exchanged(texts: Sequence[str], one: str, other: str) -> list[str]:
+def exchanged(texts: Sequence[str], first: str, second: str) -> list[str]:
     """Returns texts with two words exchanged."""
-    names = {one: other, other: one}
-    return [re.sub(f"\\b({one}|{other})\\b", lambda word: names[word[0]], text) for text in texts]
+    names = {first: second, second: first}
+    return [re.sub(f"\\b({first}|{second})\\b", lambda word: names[word[0]], text) for text in texts]
 
 
 @pytest.mark.parametrize(
@@ -150,12 +151,12 @@ def exchanged(texts: Sequence[str], one: str, other: str) -> list[str]:
 def test_two_words_exchanged_make_a_sentence_that_disagrees_with_its_cell(
     monkeypatch: pytest.MonkeyPatch, where: Any, table: str, pair: tuple[str, str]
 ) -> None:
-    says = getattr(where, table)
+    phrases = getattr(where, table)
     if table == "GROUPS":
-        changed = dict(zip(exchanged(list(says), *pair), says.values(), strict=True))
+        changed = dict(zip(exchanged(list(phrases), *pair), phrases.values(), strict=True))
     else:
-        changed = dict(zip(says, exchanged(list(says.values()), *pair), strict=True))
-    assert changed != says
+        changed = dict(zip(phrases, exchanged(list(phrases.values()), *pair), strict=True))
+    assert changed != phrases
     monkeypatch.setattr(where, table, changed)
     assert all_faults()
 
@@ -165,7 +166,7 @@ def test_two_answers_exchanged_make_a_sentence_that_disagrees_with_its_cell(
     monkeypatch: pytest.MonkeyPatch, pair: tuple[str, str]
 ) -> None:
     table = "LEVEL_SAYS" if pair[0] == "lower" else "DRAW_SAYS"
-    says = getattr(words, table)
-    one, other = pair
-    monkeypatch.setattr(words, table, {**says, one: says[other], other: says[one]})
+    phrases = getattr(words, table)
+    first, second = pair
+    monkeypatch.setattr(words, table, {**phrases, first: phrases[second], second: phrases[first]})
     assert all_faults()

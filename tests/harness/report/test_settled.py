@@ -13,7 +13,7 @@ EXACT = KnownSd(0.0, 0)
 
 
 def table(*cells: Cell) -> Table:
-    columns = tuple(Column(str(place), str(place)) for place in range(len(cells)))
+    columns = tuple(Column(str(index), str(index)) for index in range(len(cells)))
     return Table("t", "T", columns, (TableRow("row", "Row", cells),))
 
 
@@ -44,8 +44,11 @@ def test_settled_and_open_numbers_are_counted_and_the_cheapest_open_one_is_next(
 
 
 def test_a_number_that_two_tables_quote_counts_once() -> None:
-    one = table(cell(75.0, known=EXACT))
-    assert settled_lines([one, replace(one, key="u")])[0] == "settled: 1 of 1 reported number (1 replicates)"
+    quoted = table(cell(75.0, known=EXACT))
+    assert (
+        settled_lines([quoted, replace(quoted, key="u")])[0]
+        == "settled: 1 of 1 reported number (1 replicates)"
+    )
 
 
 def test_a_cell_that_our_runs_may_not_judge_is_named_apart() -> None:

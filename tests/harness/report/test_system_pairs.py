@@ -66,7 +66,7 @@ def test_the_intervals_of_tasks_are_those_of_scipys_paired_t_test_at_their_share
     ]
     actual = compared(results)
     assert actual.mean is not None
-    differences = {name.task: one for name, one in actual.tasks.items()}
+    differences = {name.task: difference for name, difference in actual.tasks.items()}
     assert list(differences) == names
     for row, task in enumerate(names):
         tested = stats.ttest_rel(values["a"][row], values["b"][row])
@@ -92,14 +92,14 @@ def test_an_interval_that_ends_at_zero_holds_it(interval: tuple[float, float], o
 def test_a_side_without_seeds_goes_with_every_seed_and_sides_exchanged_give_the_opposite() -> None:
     """Against a fixed 0.60 the differences are 0.11, 0.13, 0.15: mean 0.13, half width 0.04968."""
     fixed = {7: 0.60}
-    there = difference_of(FIRST, fixed, exact=(False, True))
+    forward = difference_of(FIRST, fixed, exact=(False, True))
     back = difference_of(fixed, FIRST, exact=(True, False))
-    assert (there.outcome, there.paired, back.outcome, back.paired) == ("won", 3, "lost", 3)
-    assert back.difference == pytest.approx(-there.difference)
-    assert there.seeds is not None
+    assert (forward.outcome, forward.paired, back.outcome, back.paired) == ("won", 3, "lost", 3)
+    assert back.difference == pytest.approx(-forward.difference)
+    assert forward.seeds is not None
     assert back.seeds is not None
-    assert there.seeds.low == pytest.approx(0.13 - 0.04968, abs=1e-5)
-    assert back.seeds.high == pytest.approx(-there.seeds.low)
+    assert forward.seeds.low == pytest.approx(0.13 - 0.04968, abs=1e-5)
+    assert back.seeds.high == pytest.approx(-forward.seeds.low)
 
 
 def test_two_sides_without_seeds_have_an_interval_of_no_width() -> None:
@@ -148,9 +148,9 @@ def test_test_sets_are_won_by_bonferronis_intervals_and_not_by_holms_steps() -> 
     theirs = [r for task in shifts for r in scored("b", [0.5] * 5, task)]
     actual = compared([*ours, *theirs])
     p = [stats.ttest_1samp([shift + n for n in noise], 0).pvalue for shift in shifts.values()]
-    told = [one.outcome == "won" for one in actual.tasks.values()]
-    assert told == multipletests(p, method="bonferroni")[0].tolist()
-    assert told != multipletests(p, method="holm")[0].tolist()
+    won = [difference.outcome == "won" for difference in actual.tasks.values()]
+    assert won == multipletests(p, method="bonferroni")[0].tolist()
+    assert won != multipletests(p, method="holm")[0].tolist()
 
 
 def test_a_test_set_where_all_differences_are_zero_is_equal() -> None:
@@ -225,7 +225,9 @@ def test_the_level_of_a_test_set_is_its_share_of_those_that_the_two_systems_have
         ("b@b", "STS12"): (0.24, 0.05 / 2, 2, 0.0026, 1.0),
         ("c@b", "STSB"): (-0.15, 0.05, 3, 0.0125, 0.5),
     }
-    shown = {(key, name.task): of for key, one in actual.items() for name, of in one.tasks.items()}
+    shown = {
+        (key, name.task): of for key, comparison in actual.items() for name, of in comparison.tasks.items()
+    }
     assert shown.keys() == expected.keys()
     for key, (difference, level, groups, variance, parts) in expected.items():
         half = stats.studentized_range.isf(level, groups, 2) * (variance * parts / 2) ** 0.5

@@ -33,11 +33,11 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_two_systems_are_compared_task_by_task(project: Path, printed: Callable[..., str]) -> None:
     shown = printed("compare", "simcse", "whitening")
-    told = json.loads(printed("compare", "simcse", "whitening", "--json"))
-    assert told["tasks"]
-    assert told["won"] + told["lost"] + told["inconclusive"] + told["equal"] == len(told["tasks"])
-    assert all(task["paired_seeds"] == 1 and task["over_pairs"] is None for task in told["tasks"])
-    for task in told["tasks"]:
+    output = json.loads(printed("compare", "simcse", "whitening", "--json"))
+    assert output["tasks"]
+    assert output["won"] + output["lost"] + output["inconclusive"] + output["equal"] == len(output["tasks"])
+    assert all(task["paired_seeds"] == 1 and task["over_pairs"] is None for task in output["tasks"])
+    for task in output["tasks"]:
         assert f"{100 * task['difference']:+.2f}" in shown
 
 

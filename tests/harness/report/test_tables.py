@@ -133,15 +133,17 @@ def test_runs_that_may_not_judge_are_shown_with_the_reason_and_no_more_are_asked
 def test_a_study_of_a_system_widens_its_own_interval_and_plans_for_others(evidence: MakeEvidence) -> None:
     """Before the first look there is no verdict; a study says which means settle it at five seeds."""
     records, spec = [(PCL, 1, "STSB", 0.75)], spec_of(REPORTED, published="pcl/table2")
-    own = cell(build_table(spec, evidence(records, studied("pcl@bert-base-uncased"))))
+    studied_cell = cell(build_table(spec, evidence(records, studied("pcl@bert-base-uncased"))))
     other = cell(build_table(spec, evidence(records, studied("simcse@bert-base-uncased"))))
     nobody = cell(build_table(spec, evidence(records)))
-    plans = [actual.evidence.plan for actual in (own, other, nobody) if actual.evidence is not None]
-    assert [(actual.verdict, actual.more) for actual in (own, other, nobody)] == [("inconclusive", 4)] * 3
-    says = [plan.why.rpartition("; sd ")[2] for plan in plans if plan is not None]
-    assert says[0].endswith("by a study of 12 seeds")
-    assert says[1].endswith("of another system on this backbone")
-    assert says[2] == "no standard deviation is known before two seeds"
+    plans = [actual.evidence.plan for actual in (studied_cell, other, nobody) if actual.evidence is not None]
+    assert [(actual.verdict, actual.more) for actual in (studied_cell, other, nobody)] == [
+        ("inconclusive", 4)
+    ] * 3
+    reasons = [plan.why.rpartition("; sd ")[2] for plan in plans if plan is not None]
+    assert reasons[0].endswith("by a study of 12 seeds")
+    assert reasons[1].endswith("of another system on this backbone")
+    assert reasons[2] == "no standard deviation is known before two seeds"
 
 
 def test_a_column_of_settings_shows_the_recipe_beside_the_print(evidence: MakeEvidence) -> None:
@@ -252,8 +254,8 @@ def test_a_cell_about_one_seed_asks_for_no_other(evidence: MakeEvidence) -> None
     spec = spec_of(row, columns=columns, published="una/table-d7", scale=1.0, decimals=4)
     records = [(PCL, seed, "STSB", 0.745 + 0.01 * (seed % 2)) for seed in (41, 42, 43)]
     table = build_table(spec, evidence(records))
-    one, every = cell(table), cell(table, 0, 1)
-    assert (one.n, one.verdict, one.more) == (1, "inconclusive", None)
+    single, every = cell(table), cell(table, 0, 1)
+    assert (single.n, single.verdict, single.more) == (1, "inconclusive", None)
     assert every.n == 3
     assert every.more is not None
 
@@ -264,7 +266,7 @@ def test_two_runs_for_one_seed_or_two_recipes_in_one_cell_are_refused(evidence: 
         ("both have seed 1", {"key": "other"}),
         ("have different recipes", {"key": "other", "seed": 2, "recipe": "other"}),
     ):
-        (one,) = full.results
-        other = one.model_copy(update={"run": one.run.model_copy(update=changes)})
+        (record,) = full.results
+        other = record.model_copy(update={"run": record.run.model_copy(update=changes)})
         with pytest.raises(InputError, match=fault):
-            build_table(spec, replace(full, results=[one, other]))
+            build_table(spec, replace(full, results=[record, other]))

@@ -43,11 +43,11 @@ def test_the_main_table_of_a_paper_tests_its_own_method(monkeypatch: pytest.Monk
     """PT-BERT's tables 1 and 2 have SimCSE alone; its table 3 has PT-BERT, with SimCSE beside it."""
     monkeypatch.chdir(ROOT)
     tables = {key: build_one_table(key) for key in ("ptbert/table1", "ptbert/table2", "ptbert/table3")}
-    found = weekend_of(tables, ["ptbert"], load_recipes())
-    assert found is not None
-    assert [plan.table.key for plan in found.plans] == ["ptbert/table3"]
-    assert len(found.plans[0].numbers) == 2 * 8  # the seven sets and their mean of two systems
-    assert all(system.endswith(f"@{BACKBONE}") for system, *_ in found.plans[0].numbers)
-    assert found.plans[0].command == "sentbench plan ptbert/table3 --backbone bert-base-uncased --seeds 5"
-    assert set(found.plans[0].hours) == set(found.gpus)
+    weekend = weekend_of(tables, ["ptbert"], load_recipes())
+    assert weekend is not None
+    assert [plan.table.key for plan in weekend.plans] == ["ptbert/table3"]
+    assert len(weekend.plans[0].numbers) == 2 * 8  # the seven sets and their mean of two systems
+    assert all(system.endswith(f"@{BACKBONE}") for system, *_ in weekend.plans[0].numbers)
+    assert weekend.plans[0].command == "sentbench plan ptbert/table3 --backbone bert-base-uncased --seeds 5"
+    assert set(weekend.plans[0].hours) == set(weekend.gpus)
     assert weekend_of(tables, ["pcl"], load_recipes()) is None

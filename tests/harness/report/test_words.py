@@ -99,7 +99,7 @@ def test_two_answers_have_their_word_and_its_mark() -> None:
     assert SETTING_MARKS == {None: "", True: "=", False: "≠"}
 
 
-def told(*verdicts: str, control: bool = False) -> str:
+def conclusion_of(*verdicts: str, control: bool = False) -> str:
     """Returns the text of the first picture for numbers with these verdicts."""
     answers: Any = [SimpleNamespace(verdict=verdict, control=control) for verdict in verdicts]
     return conclusion(answers)
@@ -108,18 +108,18 @@ def told(*verdicts: str, control: bool = False) -> str:
 @pytest.mark.parametrize("word", SCALE, ids=lambda word: word.ours)
 def test_the_first_screen_says_on_which_side_of_the_runs_a_number_lies(word: Word) -> None:
     for verdict in (word.ours, word.others):
-        assert told(verdict) == f"Of 1 well-known number, 1 {word.says}."
+        assert conclusion_of(verdict) == f"Of 1 well-known number, 1 {word.says}."
         assert colour_of(verdict) == COLOURS[word.colour]
     plain = word.says.replace("replicates", "replicate").replace("is ", "are ")
-    assert told(word.ours, word.others) == f"Of 2 well-known numbers, 2 {plain}."
-    assert told(word.ours, control=True).endswith(f" The control {word.says}.")
+    assert conclusion_of(word.ours, word.others) == f"Of 2 well-known numbers, 2 {plain}."
+    assert conclusion_of(word.ours, control=True).endswith(f" The control {word.says}.")
 
 
 def test_the_first_screen_says_what_nobody_else_measured() -> None:
-    assert told("authors only") == "Of 1 well-known number, 1 was measured by its authors only."
-    assert told(*["authors only"] * 2).endswith(" 2 were measured by their authors only.")
-    assert told("no independent result").endswith(" 1 has no second measurement.")
-    assert told(*["no independent result"] * 3).endswith(" 3 have no second measurement.")
+    assert conclusion_of("authors only") == "Of 1 well-known number, 1 was measured by its authors only."
+    assert conclusion_of(*["authors only"] * 2).endswith(" 2 were measured by their authors only.")
+    assert conclusion_of("no independent result").endswith(" 1 has no second measurement.")
+    assert conclusion_of(*["no independent result"] * 3).endswith(" 3 have no second measurement.")
     assert colour_of("authors only") == colour_of("no independent result") == COLOURS["alone"]
 
 
@@ -128,9 +128,9 @@ LOWER |= {"independent mean is lower", "independent runs score lower"}
 HIGHER = {verdict.replace("lower", "higher") for verdict in LOWER}
 
 
-def sides(says: str) -> set[str]:
+def sides(sentence: str) -> set[str]:
     """Returns the sides that a text names."""
-    return set(re.findall("lower|higher", says))
+    return set(re.findall("lower|higher", sentence))
 
 
 def test_the_legend_of_a_page_and_that_of_a_text_name_the_side_of_every_verdict() -> None:
@@ -139,7 +139,7 @@ def test_the_legend_of_a_page_and_that_of_a_text_name_the_side_of_every_verdict(
     assert set(legend) == set(VERDICTS)
     assert set(MEANINGS) == set(VERDICTS) - {"no independent result"}
     for texts in (legend, MEANINGS):
-        actual = {verdict: sides(says) for verdict, says in texts.items()}
+        actual = {verdict: sides(sentence) for verdict, sentence in texts.items()}
         assert {verdict for verdict, said in actual.items() if said == {"lower"}} == LOWER
         assert {verdict for verdict, said in actual.items() if said == {"higher"}} == HIGHER
         assert not any(len(said) == 2 for said in actual.values())
@@ -161,7 +161,7 @@ RANGE = "the range of single runs"
 
 
 @pytest.mark.parametrize(
-    ("seeds", "reported", "says", "drawn"),
+    ("seeds", "reported", "sentence", "drawn"),
     [
         (5, 75.2, "our mean is within half a point (+0.00, ", f"inside {RANGE}"),
         (5, 76.2, "our mean is 1.00 lower (-1.00, ", f"at the edge of {RANGE}"),
@@ -177,10 +177,10 @@ RANGE = "the range of single runs"
     ],
 )
 def test_our_seeds_are_said_to_lie_on_their_side_of_the_number(
-    seeds: int, reported: float, says: str, drawn: str
+    seeds: int, reported: float, sentence: str, drawn: str
 ) -> None:
     judgement = judge(SEEDS[:seeds], reported, origin=Origin())
-    assert level_words(judgement).startswith(says)
+    assert level_words(judgement).startswith(sentence)
     assert draw_words(judgement.draw) == drawn
 
 
@@ -203,7 +203,7 @@ OUTCOMES = {
 
 
 def test_a_comparison_prints_won_and_lost_with_the_sign_of_the_difference() -> None:
-    tasks = {TaskName(f"T-{word}", "map", "all", "raw"): one for word, one in OUTCOMES.items()}
+    tasks = {TaskName(f"T-{word}", "map", "all", "raw"): difference for word, difference in OUTCOMES.items()}
     actual = SystemComparison("a@b", "c@b", tasks, OUTCOMES["lost"])
     lines = differences_to_text(actual).splitlines()
     shown = {line.split()[0]: line.split() for line in lines[1:6]}

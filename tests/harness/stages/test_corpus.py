@@ -71,7 +71,7 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def place(tools: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(tools: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "data").symlink_to(tools)
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -108,10 +108,10 @@ def test_a_bad_declaration_is_one_line(tmp_path: Path, entry: dict[str, Any], me
     assert "\n" not in str(caught.value)
 
 
-def test_views_stand_beside_the_sentences_of_the_origin_in_their_order(place: Path) -> None:
-    params = resolved(place, "both")
+def test_views_stand_beside_the_sentences_of_the_origin_in_their_order(project: Path) -> None:
+    params = resolved(project, "both")
     derive(params)
-    origin = [row.text for row in read_corpus(place / "data/wiki-small/wiki.txt")]
+    origin = [row.text for row in read_corpus(project / "data/wiki-small/wiki.txt")]
     columns = {name: read_corpus(Path("corpora") / name) for name in params.corpora}
     for rows in columns.values():
         assert [row.text for row in rows] == origin
@@ -125,8 +125,8 @@ def test_views_stand_beside_the_sentences_of_the_origin_in_their_order(place: Pa
     assert (rows[3].index, rows[3].text, len(rows[3].augmentations)) == (3, origin[3], 2)
 
 
-def test_the_record_beside_the_rows_counts_what_became_of_them(place: Path) -> None:
-    derive(resolved(place, "masked"))
+def test_the_record_beside_the_rows_counts_what_became_of_them(project: Path) -> None:
+    derive(resolved(project, "masked"))
     record = json.loads(Path("corpora/masked/corpus.json").read_text())
     assert (record["rows"], record["tool"], record["seed"]) == (20, "data/bert-base-uncased", 0)
     assert [sum(view["outcomes"].values()) for view in record["views"]] == [20, 20]
@@ -136,9 +136,9 @@ def test_the_record_beside_the_rows_counts_what_became_of_them(place: Path) -> N
     )
 
 
-def test_a_killed_stage_continues_to_the_same_bytes(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_killed_stage_continues_to_the_same_bytes(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(records.augment_all, "__kwdefaults__", {"part": 8})
-    params = resolved(place, "forth")
+    params = resolved(project, "forth")
     derive(params)
     whole = {path.name: path.read_bytes() for path in Path("corpora/forth").iterdir()}
     assert not any(CORPUS_RESUME.iterdir()), "nothing is left behind by a whole run"

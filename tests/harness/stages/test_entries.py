@@ -33,7 +33,7 @@ def test_every_entry_has_one_file_with_its_values(tmp_path: Path) -> None:
 def test_a_run_that_is_gone_leaves_no_file(tmp_path: Path) -> None:
     params = small()
     fewer = params.model_copy(update={"runs": {k: run for k, run in params.runs.items() if k != KEY}})
-    before, after = (written(one, tmp_path / "entries") for one in (params, fewer))
+    before, after = (written(plan, tmp_path / "entries") for plan in (params, fewer))
     assert before.keys() - after.keys() == {f"runs/{KEY}.json", f"evaluation/{KEY}.json"}
     assert after.items() <= before.items()
 

@@ -72,8 +72,8 @@ def test_tasks_without_their_source_name_those_that_need_no_hub(
 ) -> None:
     monkeypatch.setenv("SENTBENCH_PROVIDERS", "embedded")
     checkpoint(workplace / "model")
-    told = refused("evaluate", "model", "--tasks", "STS12,STSB")
-    assert "the tasks STSB,sts-part need neither hub nor mirror; source sts12: not in" in told
+    message = refused("evaluate", "model", "--tasks", "STS12,STSB")
+    assert "the tasks STSB,sts-part need neither hub nor mirror; source sts12: not in" in message
     assert {task.source for task in build_tasks(OFFLINE.split(","), text="raw")} == {"stsb"}
     assert "embedded" in SOURCES["stsb"].providers
 
@@ -120,14 +120,14 @@ def test_stored_vectors_give_the_scores_of_vectors_in_memory(
     model_in_fives = {
         text: vector
         for start in range(0, len(unique_texts(tasks)), 5)
-        for some in [unique_texts(tasks)[start : start + 5]]
-        for text, vector in zip(some, model.encode(some).astype(np.float16), strict=True)
+        for batch in [unique_texts(tasks)[start : start + 5]]
+        for text, vector in zip(batch, model.encode(batch).astype(np.float16), strict=True)
     }
     expected = evaluate_tasks(tasks, lambda texts: np.stack([model_in_fives[text] for text in texts]))
     with embedded(partial(load_artefact, folder, "cpu"), tasks) as store:
         assert evaluate_stored(tasks, store.encode) == expected
-        place = store.path
-    assert not place.exists()
+        path = store.path
+    assert not path.exists()
 
 
 def test_a_task_reads_its_own_vectors_only(workplace: Path) -> None:
@@ -173,8 +173,8 @@ def run_of(folder: Path) -> Any:
     )
     settings = {"versions": {}, "device": "cpu", "precision": "fp32", "text": "senteval"}
     settings["arithmetic"] = "native"
-    about = {"key": folder.name, "seed": 0, **named, **settings, "selection": selection}
-    (folder / "run.json").write_text(json.dumps(about))
+    record = {"key": folder.name, "seed": 0, **named, **settings, "selection": selection}
+    (folder / "run.json").write_text(json.dumps(record))
     (folder / "train.jsonl").write_text("")
     run = SimpleNamespace(tasks=["STSB"], text="senteval", weights="best-dev", arithmetic="native")
     return SimpleNamespace(run=lambda key: run)
@@ -208,8 +208,8 @@ def test_a_run_whose_outputs_the_pipeline_deleted_is_evaluated_again_without_its
     first.write_bytes(second.read_bytes())
     assert evaluated() == once
     assert encoded == texts
-    told = [line for line in capsys.readouterr().err.splitlines() if "damaged" in line]
-    assert told == [f"{first}: damaged; its vectors were computed again"]
+    messages = [line for line in capsys.readouterr().err.splitlines() if "damaged" in line]
+    assert messages == [f"{first}: damaged; its vectors were computed again"]
     run.tasks = ["STSB", "TRECQA"]
     evaluated()
     assert encoded == 2 * unique_texts(build_tasks(run.tasks, text="senteval"))

@@ -103,15 +103,15 @@ def files_of(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize(
-    ("place", "content", "said"),
+    ("pattern", "content", "said"),
     [
         ("curves/*.json", b'{"evaluations": 3}', "no evaluations with step and score"),
     ],
 )
 def test_a_damaged_file_is_one_line_and_the_former_report_stays(
-    project: Path, refused: Callable[..., str], place: str, content: bytes, said: str
+    project: Path, refused: Callable[..., str], pattern: str, content: bytes, said: str
 ) -> None:
-    next(project.glob(place), project / place).write_bytes(content)
+    next(project.glob(pattern), project / pattern).write_bytes(content)
     before = files_of(project)
     assert said in refused("report")
     assert files_of(project) == before

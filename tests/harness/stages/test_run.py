@@ -46,8 +46,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "data/stsb").mkdir()
     for split, texts in TEXTS.items():
         lines = (
-            f"main-news\tMSRpar\t2012test\t{k}\t{0.7 * (3 * k % 8):.1f}\t{one}\t{other}\n"
-            for k, (one, other) in enumerate(zip(texts[::2], texts[1::2], strict=True))
+            f"main-news\tMSRpar\t2012test\t{k}\t{0.7 * (3 * k % 8):.1f}\t{first}\t{second}\n"
+            for k, (first, second) in enumerate(zip(texts[::2], texts[1::2], strict=True))
         )
         (folder / f"data/stsb/sts-{split}.csv").write_text("".join(lines))
     (folder / "data/stsb/source.json").write_text("{}")
@@ -95,14 +95,14 @@ def test_scores_and_kept_vectors_are_those_of_the_weights_they_are_called_after(
     selection = result.selection
     assert 0 < selection.best_step < selection.last_step == 4
     assert selection.best_dev > selection.last_dev
-    places = {"best-dev": folder, "last": folder / "last"}
-    kept = places["last" if weights == "last" else "best-dev"]
-    wanted = list(places) if weights == "both" else [weights]
+    folders = {"best-dev": folder, "last": folder / "last"}
+    kept = folders["last" if weights == "last" else "best-dev"]
+    wanted = list(folders) if weights == "both" else [weights]
     assert [*dict.fromkeys(score.selection for score in result.scores)] == wanted
     for name in wanted:
-        expected = scores_of(places[name])
+        expected = scores_of(folders[name])
         actual = [score for score in result.scores if score.selection == name]
-        assert {(one.task, one.metric, one.setting): one.value for one in actual} == pytest.approx(
+        assert {(entry.task, entry.metric, entry.setting): entry.value for entry in actual} == pytest.approx(
             expected, abs=2e-3
         )
         dev = expected["STSB-dev", "spearman", "all"]
@@ -112,7 +112,7 @@ def test_scores_and_kept_vectors_are_those_of_the_weights_they_are_called_after(
     texts = [*dict.fromkeys(build_tasks(["STSB"], text="senteval")[0].texts())]
     vectors = EmbeddingStore.load(stored_vectors("run")).encode(texts)
     np.testing.assert_allclose(vectors, load_encoder(kept).encode(texts), atol=2e-2)
-    other = places["last" if kept == folder else "best-dev"]
+    other = folders["last" if kept == folder else "best-dev"]
     if other.is_dir():
         assert not np.allclose(vectors, load_encoder(other).encode(texts), atol=2e-2)
 
@@ -133,8 +133,8 @@ def test_selection_and_evaluation_read_the_text_form_of_the_run(text: str, form:
     train(params, "run", Path("artefacts/run"), device="cpu", resume=False)
     evaluate_run(params, "run", Path("artefacts/run"), device="cpu")
     store = EmbeddingStore.load(stored_vectors("run"))
-    assert [store.missing([one]) == [] for one in (RAW, TOKENISED)] == [
-        one == form for one in (RAW, TOKENISED)
+    assert [store.missing([needed]) == [] for needed in (RAW, TOKENISED)] == [
+        needed == form for needed in (RAW, TOKENISED)
     ]
 
 

@@ -151,7 +151,7 @@ def check_reranking(task: RerankingTask) -> None:
     size, hits = len(queries[0].candidates), sum(queries[0].relevant)  # of all queries of the small sets
     placings = itertools.combinations(range(size), hits)
     asked = (queries[0]._replace(relevant=tuple(i in at for i in range(size))) for at in placings)
-    chance = np.mean([ranking_metrics(-np.arange(size, dtype=float), one) for one in asked], axis=0)
+    chance = np.mean([ranking_metrics(-np.arange(size, dtype=float), labels) for labels in asked], axis=0)
     by_metric = dict(zip(METRICS, chance, strict=True))
     for score in task.evaluate(constant):
         if not score.setting.endswith("/protocol"):
@@ -199,10 +199,10 @@ def test_texts_are_asked_for_once_and_bad_vectors_are_one_clear_line(
     task.evaluate(lambda texts: (asked.extend(texts), random(seed=0)(texts))[1])
     assert sorted(asked) == sorted(set(task.texts()))
     for encode, said in BAD_VECTORS.values():
-        with pytest.raises(InputError, match=said) as told:
+        with pytest.raises(InputError, match=said) as refusal:
             task.evaluate(encode)
-        assert "\n" not in str(told.value)
-        assert str(told.value).startswith(name.partition(":")[0])
+        assert "\n" not in str(refusal.value)
+        assert str(refusal.value).startswith(name.partition(":")[0])
 
 
 def test_every_column_of_every_table_names_a_score_that_its_task_gives(

@@ -59,7 +59,7 @@ def test_sources_follow_text_form_and_providers() -> None:
     assert sources_of(names, text="raw", providers=["mirror"]) == ["sts12-raw", "stsb", "stsb-raw"]
 
 
-ONE = task_of(one=[("a", "b", 1.0), ("a", "c", 2.0), ("b", "c", 4.0)])
+SINGLE = task_of(one=[("a", "b", 1.0), ("a", "c", 2.0), ("b", "c", 4.0)])
 TWO = task_of(two=[("b", "a", 5.0), ("d", "a", 3.0), ("d", "b", 2.0)])
 
 
@@ -74,9 +74,9 @@ def test_every_unique_text_is_encoded_once_for_all_tasks() -> None:
         asked.append(list(texts))
         return letters(texts)
 
-    together = evaluate_tasks([ONE, TWO], encode)
-    assert asked == [["a", "b", "c", "d"]] == [unique_texts([ONE, TWO])]
-    assert together == [*ONE.evaluate(letters), *TWO.evaluate(letters)]
+    together = evaluate_tasks([SINGLE, TWO], encode)
+    assert asked == [["a", "b", "c", "d"]] == [unique_texts([SINGLE, TWO])]
+    assert together == [*SINGLE.evaluate(letters), *TWO.evaluate(letters)]
 
 
 def test_evaluating_together_keeps_double_precision() -> None:

@@ -123,7 +123,7 @@ PAIR_FILES = {
 
 
 @pytest.mark.parametrize(
-    ("name", "part", "place"),
+    ("name", "part", "file_part"),
     [
         ("MRPC", "train", "train"),
         ("MRPC", "test", "test"),
@@ -132,7 +132,9 @@ PAIR_FILES = {
         ("SICK-E", "test", "test_annotated"),
     ],
 )
-def test_pairs_are_sorted_as_senteval_sorts_them(name: str, part: str, place: str, tmp_path: Path) -> None:
+def test_pairs_are_sorted_as_senteval_sorts_them(
+    name: str, part: str, file_part: str, tmp_path: Path
+) -> None:
     """Words of the first text, of the second, then the number of the label; equal keys stay in file order.
 
     The sum of both lengths would put `a3` before `b1`, the second text first `c1` before `a1`. The labels of
@@ -147,7 +149,7 @@ def test_pairs_are_sorted_as_senteval_sorts_them(name: str, part: str, place: st
     file, line, head = PAIR_FILES[name]
     LAYOUTS[name](tmp_path)
     lines = (line.format(first=first, second=second, label=label) for first, second, label in given)
-    (tmp_path / file.format(part=place)).write_text(head + "".join(lines), "utf-8")
+    (tmp_path / file.format(part=file_part)).write_text(head + "".join(lines), "utf-8")
     examples = declared_task(name, folder=tmp_path).parts[part]
     marks = [first.split()[0] for first, _ in examples.texts]
     tied = ["a2", "a1"] if name == "MRPC" else ["a1", "a2"]

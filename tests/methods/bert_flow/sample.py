@@ -17,7 +17,9 @@ PAPER = {**RELEASED, "levels": 2, "permutation": "random", "encoder_dropout": Fa
 
 def silent(levels: int, depth: int) -> tuple[str, ...]:
     """Names of weights without gradient at the start: all below a last layer that is zero, and its scale."""
-    scalings = [f"{place}_scaling.{kind}" for place in ("first", "second") for kind in ("bias", "scale")]
+    scalings = [
+        f"{position}_scaling.{kind}" for position in ("first", "second") for kind in ("bias", "scale")
+    ]
     inner = ("first.weight", "second.weight", "last_scale", *scalings)
     return tuple(
         f"encoder.output.levels.{level}.{step}.coupling.{name}"

@@ -93,9 +93,9 @@ def slow(made: CouplingFlow, given: Tensor, orders: dict[tuple[int, int], list[i
     for row in given:
         x, done = list(row), []
         for number, steps in enumerate(made.levels):
-            for place, step in enumerate(steps):
+            for index, step in enumerate(steps):
                 x = scaled(x, step.scaling)
-                x = [x[c] for c in orders.get((number, place), [*range(len(x))][::-1])]
+                x = [x[c] for c in orders.get((number, index), [*range(len(x))][::-1])]
                 half, net = len(x) // 2, step.coupling
                 inner = x[:half]
                 for layer, scaling in ((net.first, net.first_scaling), (net.second, net.second_scaling)):
@@ -115,9 +115,9 @@ def test_latents_loss_and_all_gradients_equal_the_loop(permutation: str) -> None
     made, given = flow(moved=True, permutation=permutation), vectors(3).requires_grad_()
     orders, rng = {}, np.random.default_rng(5)
     for level, steps in enumerate(made.levels if permutation == "random" else ()):
-        for place, step in enumerate(steps):
-            orders[level, place] = rng.permutation(WIDTH // 2**level).tolist()
-            step.load_state_dict({**step.state_dict(), "order": torch.tensor(orders[level, place])})
+        for index, step in enumerate(steps):
+            orders[level, index] = rng.permutation(WIDTH // 2**level).tolist()
+            step.load_state_dict({**step.state_dict(), "order": torch.tensor(orders[level, index])})
     inputs = [given, *made.parameters()]
     scales = [step.scaling.scale.sum() for steps in made.levels for step in steps]
     by_hand = slow(made, given, orders)

@@ -50,9 +50,9 @@ def test_the_teacher_reads_its_column_and_the_student_both_in_order(ground: tupl
     batch = collate(method, chosen)
     torch.testing.assert_close(unit(batch["teacher"]), taught(ground, chosen, 1))
     groups = [tokens for name, tokens in batch["views"].items() if name != "rows"]
-    padded = [[piece for piece in row if piece] for one in groups for row in one["input_ids"].tolist()]
+    padded = [[piece for piece in row if piece] for group in groups for row in group["input_ids"].tolist()]
     texts = [row.augmentations[view] for view in (0, 1) for row in chosen]
-    assert [padded[place] for place in batch["views"]["rows"].tolist()] == method.encoder.token_ids(texts)
+    assert [padded[index] for index in batch["views"]["rows"].tolist()] == method.encoder.token_ids(texts)
 
 
 def test_the_queue_starts_with_held_out_sentences_which_are_not_trained_on(

@@ -49,8 +49,8 @@ def test_cutting_below_the_norm_is_another_edit_than_above_it(backbone: Path) ->
     above, batch = ready(backbone, {**RELEASED, "second_view": "token-cutoff", "token_rate": 0.4})
     below, same = ready(backbone, {**PAPER, "second_view": "token-cutoff", "token_rate": 0.4})
     assert torch.equal(batch["factors"], same["factors"])
-    one, other = above.vectors(batch)[1], below.vectors(same)[1]
-    assert not torch.allclose(one, other, atol=1e-3)
+    first, second = above.vectors(batch)[1], below.vectors(same)[1]
+    assert not torch.allclose(first, second, atol=1e-3)
     words = below.encoder.backbone.get_input_embeddings()(same["pair"]["input_ids"])
     expected = below.encoder(same["pair"], inputs_embeds=words * same["factors"])
     torch.testing.assert_close(torch.cat(below.vectors(same)), expected)
@@ -121,13 +121,15 @@ def test_two_orthogonal_sentences_are_worked_by_hand() -> None:
 def slow(first: Tensor, second: Tensor) -> Tensor:
     """The sum over both views of the mean over anchors, every exponential written out."""
     total = torch.zeros((), dtype=torch.float64)
-    for own, other in ((first, second), (second, first)):
-        for i in range(len(own)):
-            terms = [(cosine(own[i], other[j]) / TEMPERATURE).exp() for j in range(len(own))]
-            terms += [(cosine(own[i], own[j]) / TEMPERATURE).exp() for j in range(len(own)) if j != i]
-            total = total + (torch.stack(terms).sum().log() - cosine(own[i], other[i]) / TEMPERATURE) / len(
-                own
-            )
+    for anchors, candidates in ((first, second), (second, first)):
+        for i in range(len(anchors)):
+            terms = [(cosine(anchors[i], candidates[j]) / TEMPERATURE).exp() for j in range(len(anchors))]
+            terms += [
+                (cosine(anchors[i], anchors[j]) / TEMPERATURE).exp() for j in range(len(anchors)) if j != i
+            ]
+            total = total + (
+                torch.stack(terms).sum().log() - cosine(anchors[i], candidates[i]) / TEMPERATURE
+            ) / len(anchors)
     return total
 
 
@@ -152,14 +154,14 @@ def rng(seed: int = 0) -> np.random.Generator:
 def test_a_token_cutoff_zeroes_the_whole_part_of_the_share_anywhere(
     length: int, rate: float, zeros: int
 ) -> None:
-    places = set()
+    positions = set()
     for seed in range(80):
         factors = token_cutoff([length, 12], rate=rate, rng=rng(seed))
         assert factors.shape == (2, 12, 1)
         assert (factors[0] == 0).sum() == zeros
         assert bool((factors[0, length:] == 1).all())
-        places |= set((factors[0, :, 0] == 0).nonzero().flatten().tolist())
-    assert places == (set(range(length)) if zeros else set())
+        positions |= set((factors[0, :, 0] == 0).nonzero().flatten().tolist())
+    assert positions == (set(range(length)) if zeros else set())
 
 
 def test_a_feature_cutoff_zeroes_the_same_features_in_every_row_and_others_elsewhere() -> None:

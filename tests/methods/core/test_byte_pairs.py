@@ -27,12 +27,12 @@ PIECES = {
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The repository of a SimCSE-RoBERTa: no tokenizer.json, no settings of a tokenizer."""
-    place = tmp_path_factory.mktemp("roberta")
-    files, weights = roberta(place / "made", head=False)
+    parent = tmp_path_factory.mktemp("roberta")
+    files, weights = roberta(parent / "made", head=False)
     for name in ("config.json", "vocab.json", "merges.txt"):
-        (place / name).write_bytes(files[name])
-    (place / "model.safetensors").write_bytes(safetensors(weights))
-    return place
+        (parent / name).write_bytes(files[name])
+    (parent / "model.safetensors").write_bytes(safetensors(weights))
+    return parent
 
 
 def test_pieces_are_those_of_the_slow_tokenizer_also_after_an_encoder_is_saved(

@@ -26,10 +26,10 @@ def loss_of(method: Method, batch: Batch) -> Tensor:
 def test_negated_is_minus_the_loss_with_its_parts_and_gradients(backbone: Path) -> None:
     method, control = tiny.changed(SIMCSE, backbone), tiny.changed(SIMCSE, backbone, control="negated")
     batch = tiny.batch_of(method)
-    one, other = loss_of(method, batch), loss_of(control, batch)
-    assert other.item() == -one.item()
-    one.backward()
-    other.backward()
+    loss, negated = loss_of(method, batch), loss_of(control, batch)
+    assert negated.item() == -loss.item()
+    loss.backward()
+    negated.backward()
     for name, parameter in method.named_parameters():
         opposite = control.get_parameter(name).grad
         assert opposite is not None
@@ -85,7 +85,7 @@ def test_any_loss_has_a_negated_control(backbone: Path) -> None:
 def test_a_loss_without_two_views_has_no_permuted_control(backbone: Path) -> None:
     with pytest.raises(InputError, match="needs `vectors"):
         built(Plain, backbone, "permuted")
-    for kind, told in ((Unread, "needs a `loss` that reads"), (Single, "two views of equal shape")):
+    for kind, message in ((Unread, "needs a `loss` that reads"), (Single, "two views of equal shape")):
         control = built(kind, backbone, "permuted")
-        with pytest.raises(InputError, match=told):
+        with pytest.raises(InputError, match=message):
             control.loss(tiny.batch_of(control))

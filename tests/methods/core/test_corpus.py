@@ -29,7 +29,7 @@ def kept(encoder: SentenceEncoder) -> list[Path]:
 
 
 def as_lists(pieces: Pieces) -> list[list[int]]:
-    return [pieces.ids(place).tolist() for place in range(len(pieces.ends) - 1)]
+    return [pieces.ids(row).tolist() for row in range(len(pieces.ends) - 1)]
 
 
 def test_kept_pieces_are_those_of_the_tokenizer_and_are_made_once(
@@ -53,17 +53,17 @@ def test_encoded_texts_are_tokenised_once_in_a_process_and_once_for_all_processe
     other = tiny.sentence_encoder(backbone)
     other.piece_folder = encoder.piece_folder
     tokenised: list[list[str]] = []
-    for one in (encoder, other):
-        ids_of = one.token_ids
+    for reader in (encoder, other):
+        ids_of = reader.token_ids
 
         def noted(texts: list[str], *, ids_of: Any = ids_of, **options: Any) -> Any:
             tokenised.append(list(texts))
             return ids_of(texts, **options)
 
-        monkeypatch.setattr(one, "token_ids", noted)
+        monkeypatch.setattr(reader, "token_ids", noted)
     distinct = list(dict.fromkeys(TEXTS))
-    for one in (encoder, encoder, other):
-        assert np.array_equal(one.encode(TEXTS, batch_size=1), expected)
+    for reader in (encoder, encoder, other):
+        assert np.array_equal(reader.encode(TEXTS, batch_size=1), expected)
     assert tokenised == [distinct]
     assert len(kept(encoder)) == 1
     encoder.tokenizer.model_max_length = 4

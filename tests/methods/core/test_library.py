@@ -58,11 +58,11 @@ def first_route(routed: Path) -> Path:
 
 
 @pytest.mark.parametrize("option", FILE_OPTIONS)
-@pytest.mark.parametrize("place", ["../elsewhere", "absolute"])
+@pytest.mark.parametrize("target", ["../elsewhere", "absolute"])
 def test_an_option_that_names_a_file_outside_the_folder_is_refused(
-    folder: Path, tmp_path: Path, option: str, place: str
+    folder: Path, tmp_path: Path, option: str, target: str
 ) -> None:
-    named = str(tmp_path / "elsewhere") if place == "absolute" else place
+    named = str(tmp_path / "elsewhere") if target == "absolute" else target
     edit(folder / "sentence_bert_config.json", model_args={option: named})
     with pytest.raises(InputError, match=f"model_kwargs has {option} .*inside the model folder"):
         read_any(folder)

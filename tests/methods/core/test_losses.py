@@ -60,8 +60,8 @@ def test_nt_xent_equals_the_double_loop_with_gradients(temperature: float) -> No
 
 def test_nt_xent_is_symmetric_and_log_2b_minus_1_at_equality() -> None:
     first, second = drawn(4, 6), drawn(4, 6, seed=1)
-    one = nt_xent(first, second, temperature=0.1).item()
-    assert nt_xent(second, first, temperature=0.1).item() == pytest.approx(one, abs=1e-12)
+    loss = nt_xent(first, second, temperature=0.1).item()
+    assert nt_xent(second, first, temperature=0.1).item() == pytest.approx(loss, abs=1e-12)
     same = torch.ones(4, 6)
     assert nt_xent(same, same, temperature=0.1).item() == pytest.approx(math.log(7), abs=1e-6)
 

@@ -50,10 +50,10 @@ def theirs(folder: Path, texts: list[str]) -> np.ndarray:
     return np.asarray(library(folder).encode(texts), dtype=np.float32)
 
 
-def assert_same(folder: Path, *, here: bool | None = None, texts: Sequence[str] = (*TEXTS, LONG)) -> None:
+def assert_same(folder: Path, *, fast: bool | None = None, texts: Sequence[str] = (*TEXTS, LONG)) -> None:
     encoder, notes = read_any(folder)
-    if here is not None:
-        assert isinstance(encoder, SentenceEncoder if here else LibraryEncoder), notes
+    if fast is not None:
+        assert isinstance(encoder, SentenceEncoder if fast else LibraryEncoder), notes
     assert bool(notes) == isinstance(encoder, LibraryEncoder)
     np.testing.assert_allclose(encoder.encode(texts), theirs(folder, list(texts)), atol=2e-5)
 
@@ -68,7 +68,7 @@ COMPUTED_HERE = {"bert", "roberta", "xlm-roberta"}
 
 @pytest.mark.parametrize("family", TEXT_ENCODERS)
 def test_a_family_has_the_vectors_of_sentence_transformers(tmp_path: Path, family: str) -> None:
-    assert_same(write_family(tmp_path / family, family), here=family in COMPUTED_HERE, texts=TEXTS)
+    assert_same(write_family(tmp_path / family, family), fast=family in COMPUTED_HERE, texts=TEXTS)
 
 
 UNUSUAL = {
@@ -88,7 +88,7 @@ UNUSUAL = {
 def test_a_family_that_is_computed_here_has_the_librarys_vectors_at_unequal_sizes(
     tmp_path: Path, family: str
 ) -> None:
-    assert_same(write_family(tmp_path / family, family, **UNUSUAL), here=True, texts=TEXTS)
+    assert_same(write_family(tmp_path / family, family, **UNUSUAL), fast=True, texts=TEXTS)
 
 
 def test_the_families_that_are_computed_here_are_among_those_of_the_libraries() -> None:
@@ -112,7 +112,7 @@ def test_a_decoder_with_its_own_tokenizer_has_the_vectors_of_sentence_transforme
     (folder / "1_Pooling/config.json").write_text(
         json.dumps({"embedding_dimension": 16, "pooling_mode": pooling})
     )
-    assert_same(folder, here=False, texts=TEXTS)
+    assert_same(folder, fast=False, texts=TEXTS)
 
 
 def test_word_pieces_beside_a_family_of_byte_pairs_are_read_as_the_file_has_them(tmp_path: Path) -> None:
@@ -177,7 +177,7 @@ def test_the_text_part_of_clip_has_the_vectors_of_sentence_transformers(folder: 
     ids = {"pad_token_id": 0, "bos_token_id": 2, "eos_token_id": 3}
     config = CLIPTextConfig(vocab_size=128, max_position_embeddings=77, **sizes, **ids)
     CLIPTextModel(config).save_pretrained(folder)
-    assert_same(folder, here=False)
+    assert_same(folder, fast=False)
 
 
 def modules_after(name: str, network: Any) -> list[Any]:
@@ -233,7 +233,7 @@ def test_a_module_has_the_vectors_of_sentence_transformers(folder: Path, tmp_pat
     torch.manual_seed(0)
     model = SentenceTransformer(modules=modules_after(name, network), device="cpu", trust_remote_code=False)
     model.save_pretrained(str(tmp_path / "made"), create_model_card=False)
-    assert_same(tmp_path / "made", here=name in ("Transformer", "Normalize"))
+    assert_same(tmp_path / "made", fast=name in ("Transformer", "Normalize"))
 
 
 def arranged_as(name: str, network: Any) -> list[Any]:
@@ -266,7 +266,7 @@ def test_modules_in_any_order_have_the_vectors_of_sentence_transformers(
     model = SentenceTransformer(modules=modules, device="cpu", trust_remote_code=False, truncate_dim=width)
     model.save_pretrained(str(tmp_path / "made"), create_model_card=False)
     edit(tmp_path / "made/config_sentence_transformers.json", truncate_dim=width)
-    assert_same(tmp_path / "made", here=False)
+    assert_same(tmp_path / "made", fast=False)
 
 
 def test_every_module_of_the_library_is_tried() -> None:
@@ -342,7 +342,7 @@ SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
     "another activation": ("config.json", {"hidden_act": "relu"}),
     "half precision": ("config.json", {"dtype": "bfloat16"}),
 }  # fmt: skip
-HERE = ("length", "length under an old name", "no length", "length of the tokenizer", "prompts", "similarity",
+FAST = ("length", "length under an old name", "no length", "length of the tokenizer", "prompts", "similarity",
         "prompt not pooled", "another activation")  # fmt: skip
 """Settings that are computed here."""
 
@@ -353,14 +353,14 @@ def test_a_setting_is_followed(folder: Path, name: str) -> None:
     edit(folder / file, **entries)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        assert_same(folder, here=name in HERE if name != "cut on the left" and name != "a decoder" else None)
+        assert_same(folder, fast=name in FAST if name != "cut on the left" and name != "a decoder" else None)
 
 
 def test_a_prompt_that_is_the_default_is_not_pooled_where_the_folder_says_so(folder: Path) -> None:
     edit(folder / "1_Pooling/config.json", include_prompt=False)
     prompt = {"prompts": {"query": "the red "}, "default_prompt_name": "query"}
     edit(folder / "config_sentence_transformers.json", **prompt)
-    assert_same(folder, here=False)
+    assert_same(folder, fast=False)
 
 
 def test_a_pooling_that_is_stated_changes_nothing_and_another_keeps_normalize(tmp_path: Path) -> None:

@@ -108,17 +108,17 @@ def test_a_collapsed_encoder_ends_with_its_step_and_the_earlier_weights_stay(
 ) -> None:
     """Scores 1 untrained, 5 at step 2, 3 at step 4, none at step 6 of 12."""
     trainer = tiny.trainer(simcse(backbone), tmp_path, steps=12, eval_every=2)
-    trainer.evaluate, told = collapsing([1.0, 5.0, 3.0, None]), list[tuple[int, float]]()
-    trainer.report = lambda step, total, entry: told.append((step, entry["score"]))
+    trainer.evaluate, reported = collapsing([1.0, 5.0, 3.0, None]), list[tuple[int, float]]()
+    trainer.report = lambda step, total, entry: reported.append((step, entry["score"]))
     record = trainer.fit(tiny.rows())
     assert record.stopped
     assert (record.step, record.best_step, record.best, record.last) == (6, 2, 5.0, 3.0)
     assert [path.name for path in tmp_path.glob("best-*")] == ["best-2"]
     assert (tmp_path / "last").is_dir()
     assert lines(tmp_path)[-1] == {"step": 6, "no_score": "all cosines are equal"}
-    assert told[:-1] == [(0, 1.0), (2, 5.0), (4, 3.0)]
-    assert told[-1][0] == 6
-    assert math.isnan(told[-1][1])
+    assert reported[:-1] == [(0, 1.0), (2, 5.0), (4, 3.0)]
+    assert reported[-1][0] == 6
+    assert math.isnan(reported[-1][1])
 
 
 def test_a_collapsed_training_that_is_continued_stays_ended(backbone: Path, tmp_path: Path) -> None:

@@ -42,16 +42,16 @@ def test_a_flipped_bit_anywhere_in_a_state_is_noticed(tmp_path: Path, name: str)
     written.log([{"step": 3}])
     written.commit({"weight": torch.arange(4.0)})
     written.settle(wait=True)
-    place = tmp_path / name
-    whole = place.read_bytes()
+    path = tmp_path / name
+    whole = path.read_bytes()
     assert len(whole) > 200
     for position in (number for number, byte in enumerate(whole) if not bytes([byte]).isspace()):
         flipped = bytearray(whole)
         flipped[position] ^= 1 << position % 8
-        place.write_bytes(flipped)
+        path.write_bytes(flipped)
         with pytest.raises(InputError, match="is not as the training wrote it"):
             TrainingFolder(tmp_path, {"seed": 3}).restore()
-    place.write_bytes(whole)
+    path.write_bytes(whole)
     content = TrainingFolder(tmp_path, {"seed": 3}).restore()
     assert content is not None
     assert content["weight"].tolist() == [0.0, 1.0, 2.0, 3.0]

@@ -68,10 +68,10 @@ def test_the_first_token_starts_as_the_mean_of_all_tokens() -> None:
 
 
 def test_copies_of_the_word_vectors_are_side_by_side() -> None:
-    one, two = built(start="mean", pooling="cls"), built(start="mean", pooling="cls", copies=2)
+    single, double = built(start="mean", pooling="cls"), built(start="mean", pooling="cls", copies=2)
     texts = ["the cat", "sat ."]
-    assert two.width == 2 * one.width
-    np.testing.assert_allclose(two.encode(texts), np.tile(one.encode(texts), 2), atol=5e-3)
+    assert double.width == 2 * single.width
+    np.testing.assert_allclose(double.encode(texts), np.tile(single.encode(texts), 2), atol=5e-3)
 
 
 def test_another_token_starts_as_its_word_plus_the_mean() -> None:

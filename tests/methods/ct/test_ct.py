@@ -38,8 +38,8 @@ def test_tension_and_gradients_equal_the_loop(reduction: objective.Reduction) ->
     first, second, same = drawn(6, 4, seed=0), drawn(6, 4, seed=1), torch.tensor([1, 0, 0, 1, 0, 0])
     fast = objective.tension(first, second, same, reduction=reduction)
     slow = first.new_zeros(())
-    for one, other, label in zip(first, second, same, strict=True):
-        chance = 1 / (1 + (-(one * other).sum()).exp())
+    for left, right, label in zip(first, second, same, strict=True):
+        chance = 1 / (1 + (-(left * right).sum()).exp())
         slow = slow - (chance.log() if label else (1 - chance).log())
     slow = slow / (6 if reduction == "mean" else 1)
     assert_equal_with_gradients(fast, slow, [first, second])

@@ -18,23 +18,23 @@ from tests.support.vectors import assert_equal_with_gradients, cosine, drawn
 
 def slow_loss(vectors: dict[str, Tensor], config: dict[str, Any]) -> Tensor:
     """The loss pair by pair from the two views, the complement's two views and the drawn noise."""
-    one, other = vectors["first"], vectors["second"]
+    first, second = vectors["first"], vectors["second"]
     settings = {
         name: config[f"noise_{name}"] for name in ("temperature", "steps", "step_size", "denominator")
     }
-    noise = slow_ascent(vectors["noise"], one.detach(), other.detach(), **settings)
+    noise = slow_ascent(vectors["noise"], first.detach(), second.detach(), **settings)
     released = config["masked_pair"] == "zero-logit"
     rows = []
-    for i in range(len(one)):
+    for i in range(len(first)):
         row = []
-        for j in range(len(other)):
+        for j in range(len(second)):
             score = cosine(vectors["scored"][i], vectors["scored_again"][j])
             tau, phi = config["temperature"], config["threshold"]
             false = score / tau > 20 * phi if released else score >= phi
-            logit = cosine(one[i], other[j]) / tau
+            logit = cosine(first[i], second[j]) / tau
             masked = 0 * logit if released else logit - 1e4
             row.append(masked if i != j and false else logit)
-        row += [cosine(one[i], vector) / config["temperature"] for vector in noise]
+        row += [cosine(first[i], vector) / config["temperature"] for vector in noise]
         rows.append(torch.stack(row))
     return (slow_binary if released else slow_cross_entropy)(torch.stack(rows))
 

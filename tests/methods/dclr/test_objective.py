@@ -118,9 +118,11 @@ def test_binary_gradient_at_the_positive_is_one_to_two_times_that_of_the_cross_e
     (binary,) = torch.autograd.grad(objective.binary_cross_entropy(logits) * 6, logits)
     (entropy,) = torch.autograd.grad(objective.cross_entropy(logits), logits)
     ratio = float(binary[0, 0] / entropy[0, 0])
-    own, others = shares[0], shares[1:]
-    assert ratio == pytest.approx(float(1 + own * (others / (1 - others)).sum() / (1 - own)), rel=1e-9)
-    assert 1 + own - 1e-12 <= ratio <= 2
+    positive, others = shares[0], shares[1:]
+    assert ratio == pytest.approx(
+        float(1 + positive * (others / (1 - others)).sum() / (1 - positive)), rel=1e-9
+    )
+    assert 1 + positive - 1e-12 <= ratio <= 2
 
 
 def test_binary_cross_entropy_is_finite_where_a_share_rounds_to_one_and_the_direct_form_is_not() -> None:

@@ -117,16 +117,16 @@ def test_token_cuts_take_their_share_and_spare_ends_and_padding(span: bool) -> N
 
 
 def test_a_span_is_one_run_and_tokens_are_not() -> None:
-    def places(span: bool, seed: int) -> list[int]:
+    def cut_positions(span: bool, seed: int) -> list[int]:
         keep = cut_tokens([12], rate=0.4, span=span, rng=rng(seed))
         return keep.flatten().eq(0).nonzero().flatten().tolist()
 
-    actual = [places(True, seed) for seed in range(40)]
+    actual = [cut_positions(True, seed) for seed in range(40)]
     assert all(where == list(range(where[0], where[0] + 4)) for where in actual)
     assert {where[0] for where in actual} == set(range(1, 8))
-    scattered = [places(False, seed) for seed in range(20)]
+    scattered = [cut_positions(False, seed) for seed in range(20)]
     assert any(where[-1] - where[0] > 3 for where in scattered)
-    assert {place for where in scattered for place in where} == set(range(1, 11))
+    assert {position for where in scattered for position in where} == set(range(1, 11))
 
 
 @pytest.mark.parametrize("span", [False, True])
@@ -134,8 +134,8 @@ def test_a_batch_has_the_cuts_of_its_setting(span: bool, build: Build) -> None:
     positive = "span-cutoff" if span else "token-cutoff"
     config = {**PAPER, **UNWEIGHTED, "positive": positive, "cutoff_rate": 0.6}
     keep = batch_of(build(config, parent=None, backbone="calm"))["keep"][..., 0]
-    places = [row.eq(0).nonzero().flatten().tolist() for row in keep]
-    assert span is all(where[-1] - where[0] == len(where) - 1 for where in places)
+    positions = [row.eq(0).nonzero().flatten().tolist() for row in keep]
+    assert span is all(where[-1] - where[0] == len(where) - 1 for where in positions)
 
 
 def test_feature_cuts_differ_by_sentence_and_hold_for_all_its_tokens() -> None:

@@ -122,13 +122,13 @@ def test_the_first_token_stays_and_with_masked_places_all_that_was_not_chosen(
 
 
 @pytest.mark.parametrize("layer", ["own", "word-embeddings"])
-@pytest.mark.parametrize("places", ["masked", "all"])
+@pytest.mark.parametrize("rewritten", ["masked", "all"])
 def test_scores_and_draws_are_those_of_a_generator_that_scores_every_position(
-    folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch, layer: str, places: str
+    folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch, layer: str, rewritten: str
 ) -> None:
     """The slow form scores all positions of all rows and takes what is written; the noise is the same."""
     monkeypatch.setattr("methods.diffcse.method.ROWS_AT_ONCE", 5)  # 12 rows: two whole blocks and a part
-    changes = {"generator_layer": layer, "rewrite_places": places}
+    changes = {"generator_layer": layer, "rewrite_places": rewritten}
     method = made(folders, generator_output="sample", generator_dropout=False, **changes)
     batch = batch_of(method)
     original = originals(batch, 12)
@@ -140,7 +140,7 @@ def test_scores_and_draws_are_those_of_a_generator_that_scores_every_position(
             every = network(**inputs).logits
         else:
             every = network(**inputs).last_hidden_state @ network.get_input_embeddings().weight.T
-    wanted = batch["chosen"] if places == "masked" else original["attention_mask"].bool()
+    wanted = batch["chosen"] if rewritten == "masked" else original["attention_mask"].bool()
     slow = original["input_ids"].clone()
     torch.manual_seed(3)
     for start in (0, 5, 10):
@@ -215,9 +215,9 @@ def test_loss_and_gradients_equal_the_loops(positions: objective.CountedPosition
 
 def slow_detection(logits: Tensor, labels: Tensor, counted: Tensor) -> Tensor:
     losses = []
-    for row, place in counted.nonzero().tolist():
-        original, new = logits[row, place]
-        right = new if labels[row, place] else original
+    for row, position in counted.nonzero().tolist():
+        original, new = logits[row, position]
+        right = new if labels[row, position] else original
         losses.append(-(right.exp() / (original.exp() + new.exp())).log())
     return torch.stack(losses).mean()
 

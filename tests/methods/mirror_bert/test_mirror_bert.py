@@ -36,9 +36,11 @@ def test_loss_has_its_worked_values(tau: float, expected: float) -> None:
     assert loss.parts["positive_cosine"].item() == pytest.approx(0.6)
 
 
-def spans(text: str, place: SpanPlace, draws: int = 400) -> set[str]:
+def spans(text: str, span_place: SpanPlace, draws: int = 400) -> set[str]:
     rng = np.random.default_rng(0)
-    return {mask_span(text, rng, length=5, shortest=30, place=place, mask="[MASK]") for _ in range(draws)}
+    return {
+        mask_span(text, rng, length=5, shortest=30, place=span_place, mask="[MASK]") for _ in range(draws)
+    }
 
 
 def test_a_span_of_five_characters_becomes_eight_and_the_last_start_is_n_minus_6() -> None:

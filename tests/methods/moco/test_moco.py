@@ -106,16 +106,16 @@ def test_a_role_file_brings_the_key_view_and_missing_sentences_stay(backbone: Pa
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         ("a\tb\nc\td\te\n", "line 2: 3 columns, expected"),
         ("other\tsentence\n", "none of the 1 training sentences"),
     ],
 )
-def test_bad_role_files_are_refused(tmp_path: Path, content: str, told: str) -> None:
+def test_bad_role_files_are_refused(tmp_path: Path, content: str, message: str) -> None:
     file = tmp_path / "roles.tsv"
     file.write_text(content, encoding="utf-8")
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         read_rewritten(file, ["a sentence"])
 
 

@@ -30,9 +30,9 @@ def nce_sum(x: Tensor, tau: float) -> Tensor:
     loss = x.new_zeros(())
     for k in range(1, x.shape[1]):
         for i in range(len(x)):
-            own = (cosine(x[i, 0], x[i, k]) / tau).exp()
+            positive = (cosine(x[i, 0], x[i, k]) / tau).exp()
             others = [(cosine(x[i, 0], x[j, 0]) / tau).exp() for j in range(len(x)) if j != i]
-            loss = loss - (own / torch.stack([own, *others]).sum()).log() / len(x)
+            loss = loss - (positive / torch.stack([positive, *others]).sum()).log() / len(x)
     return loss
 
 

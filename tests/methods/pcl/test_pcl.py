@@ -133,10 +133,10 @@ def test_a_longer_neighbour_changes_a_vector_only_without_the_mask(
     monkeypatch.setattr("methods.core.batching.LENGTH_GROUPS", 2)
     encoder = make().eval().encoder
     ids = [np.array(row) for row in encoder.token_ids(["the man runs", "a cat sleeps", "the " * 20])]
-    alone, beside = (
+    alone, padded = (
         encode_in_groups(encoder, pad_in_groups(encoder, rows, masked=masked)) for rows in (ids[:2], ids)
     )
-    assert torch.allclose(alone[1], beside[1], atol=1e-5) == masked
+    assert torch.allclose(alone[1], padded[1], atol=1e-5) == masked
 
 
 @pytest.mark.parametrize("preset", [RELEASED, PAPER], ids=["released", "paper"])
@@ -150,14 +150,14 @@ def test_recomputed_activations_give_the_same_gradients(make: Make, preset: dict
 
 
 @pytest.mark.parametrize(
-    ("parent", "head", "told"),
+    ("parent", "head", "message"),
     [
         ("parent", "pooler-shared-mlp", r"missing.*pooler"),
         ("wide", "cls-shared-mlp", r"width 32, expected.*16"),
     ],
 )
-def test_a_fixed_peer_that_does_not_fit_is_refused(make: Make, parent: str, head: str, told: str) -> None:
-    with pytest.raises(InputError, match=told):
+def test_a_fixed_peer_that_does_not_fit_is_refused(make: Make, parent: str, head: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
         make(coupling="fixed", parent=parent, peer_head=head)
 
 

@@ -52,17 +52,21 @@ def attend(asked: Tensor, keys: list[Tensor], values: list[Tensor], keep: Tensor
 
 
 def loop_reference(
-    one: PseudoTokenBlock, two: PseudoTokenBlock, pooled: Tensor, states: Tensor, keep: tuple[Tensor, Tensor]
+    first: PseudoTokenBlock,
+    second: PseudoTokenBlock,
+    pooled: Tensor,
+    states: Tensor,
+    keep: tuple[Tensor, Tensor],
 ) -> Tensor:
     """The two attentions sentence by sentence and pseudo token by pseudo token."""
     rows = []
     for i in range(B):
-        keys, values = ([layer(source) for source in states[i]] for layer in (one.key, one.value))
+        keys, values = ([layer(source) for source in states[i]] for layer in (first.key, first.value))
         answers = [
-            attend(one.query(token), keys, values, keep[0][i, :, j]) for j, token in enumerate(one.tokens)
+            attend(first.query(token), keys, values, keep[0][i, :, j]) for j, token in enumerate(first.tokens)
         ]
-        keys, values = ([layer(answer) for answer in answers] for layer in (two.key, two.value))
-        rows.append(attend(two.query(pooled[i]), keys, values, keep[1][i, :, 0]))
+        keys, values = ([layer(answer) for answer in answers] for layer in (second.key, second.value))
+        rows.append(attend(second.query(pooled[i]), keys, values, keep[1][i, :, 0]))
     return torch.stack(rows)
 
 
@@ -75,23 +79,23 @@ def projected(values: Tensor, inputs: list[Tensor]) -> Tensor:
 @pytest.mark.parametrize("sources", [1, 3])
 def test_plain_equals_the_loops_in_values_and_gradients(sources: int) -> None:
     """Also with other weights in attention 2; one source is the printed form, three are token states."""
-    one, two, pooled = block(seed=0), block(seed=1), sentences().requires_grad_()
+    first, second, pooled = block(seed=0), block(seed=1), sentences().requires_grad_()
     extra, keep = drawn(B, sources, D).detach(), masks(sources=sources)
     states = pooled.unsqueeze(1) if sources == 1 else extra
-    inputs = [pooled, *one.parameters(), *two.parameters()]
-    fast = plain(one, two, pooled, states, None, *keep)
-    slow = loop_reference(one, two, pooled, states, keep)
+    inputs = [pooled, *first.parameters(), *second.parameters()]
+    fast = plain(first, second, pooled, states, None, *keep)
+    slow = loop_reference(first, second, pooled, states, keep)
     torch.testing.assert_close(fast, slow, rtol=1e-8, atol=1e-10)
     assert_equal_with_gradients(projected(fast, inputs), projected(slow, inputs), inputs)
 
 
 @pytest.mark.parametrize("shared", [True, False])
 def test_factorised_equals_plain_from_the_same_masks(shared: bool) -> None:
-    one = block(seed=0)
-    two, pooled, keep = one if shared else block(seed=1), sentences().requires_grad_(), masks()
-    inputs = [pooled, *one.parameters(), *([] if shared else two.parameters())]
-    wide = plain(one, two, pooled, pooled.unsqueeze(1), None, *keep)
-    lean = factorised(one, two, pooled, keep[0][..., 0], keep[1][:, :, 0])
+    first = block(seed=0)
+    second, pooled, keep = first if shared else block(seed=1), sentences().requires_grad_(), masks()
+    inputs = [pooled, *first.parameters(), *([] if shared else second.parameters())]
+    wide = plain(first, second, pooled, pooled.unsqueeze(1), None, *keep)
+    lean = factorised(first, second, pooled, keep[0][..., 0], keep[1][:, :, 0])
     torch.testing.assert_close(lean, wide, rtol=1e-8, atol=1e-10)
     assert_equal_with_gradients(projected(lean, inputs), projected(wide, inputs), inputs)
 

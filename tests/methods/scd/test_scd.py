@@ -43,7 +43,7 @@ def test_terms_have_their_worked_values() -> None:
 
 def slow(a: Tensor, b: Tensor, p: Tensor, q: Tensor, *, summed: bool) -> Tensor:
     """The formula one sentence and one pair of columns at a time."""
-    cosines = torch.stack([cosine(one, other) for one, other in zip(a, b, strict=True)])
+    cosines = torch.stack([cosine(low, high) for low, high in zip(a, b, strict=True)])
     total = 0.7 * 20.0 * (cosines.sum() if summed else cosines.mean())
     for i in range(p.shape[1]):
         for j in range(q.shape[1]):
@@ -72,8 +72,8 @@ def test_decorrelation_equals_that_of_the_whole_matrix(count: int, width: int) -
     """With fewer and more rows than columns."""
     first, second = (drawn(count, width, seed=seed) for seed in (9, 10))
     matrix = first.T @ second / count
-    own = matrix.diagonal()
-    expected = (own - 1).square().sum(), (matrix - torch.diag(own)).square().sum(), own.mean()
+    diagonal = matrix.diagonal()
+    expected = (diagonal - 1).square().sum(), (matrix - torch.diag(diagonal)).square().sum(), diagonal.mean()
     for fast, slow in zip(objective.decorrelation(first, second), expected, strict=True):
         assert_equal_with_gradients(fast, slow, [first, second], atol=1e-12)
 
@@ -87,13 +87,13 @@ def test_columns_without_correlation_have_a_part_of_zero_and_no_nan() -> None:
 
 def test_the_scale_weighs_one_term_alone() -> None:
     vectors = [drawn(5, 4, seed=seed) for seed in range(4)]
-    one, twenty = (
+    unscaled, twenty = (
         objective.scd_loss(*vectors, **{**WEIGHTS, "self_contrast_scale": scale}) for scale in (1.0, 20.0)
     )
-    torch.testing.assert_close(twenty.parts["self_contrast"], 20 * one.parts["self_contrast"])
-    torch.testing.assert_close(twenty.parts["decorrelation"], one.parts["decorrelation"])
-    difference = 0.7 * 19 * one.parts["self_contrast"]
-    torch.testing.assert_close(twenty.total - one.total, difference)
+    torch.testing.assert_close(twenty.parts["self_contrast"], 20 * unscaled.parts["self_contrast"])
+    torch.testing.assert_close(twenty.parts["decorrelation"], unscaled.parts["decorrelation"])
+    difference = 0.7 * 19 * unscaled.parts["self_contrast"]
+    torch.testing.assert_close(twenty.total - unscaled.total, difference)
 
 
 def test_each_view_has_its_own_rate(backbone: Path) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 from tests.support.tiny import Sample
 
-OWN: dict[str, Any] = {
+SELF_SUPERVISION: dict[str, Any] = {
     "loss": "kl",
     "crossing": True,
     "both_directions": True,
@@ -23,14 +23,14 @@ RELEASED: dict[str, Any] = {
     "queue_size": 20,
     "queue_holds_batch": False,
     "loss_weight": 1.0,
-    "self_supervision": OWN,
+    "self_supervision": SELF_SUPERVISION,
     "distillation": None,
 }
 PAPER: dict[str, Any] = {
     **RELEASED,
     "queue_holds_batch": True,
     "loss_weight": 0.5,
-    "self_supervision": {**OWN, "reference_dropout": False},
+    "self_supervision": {**SELF_SUPERVISION, "reference_dropout": False},
 }
 SECOND_STAGE: dict[str, Any] = {
     **RELEASED,
@@ -40,9 +40,9 @@ SECOND_STAGE: dict[str, Any] = {
 JOINT: dict[str, Any] = {**PAPER, "distillation": SECOND_STAGE["distillation"]}
 
 
-def own(**changes: Any) -> dict[str, Any]:
+def with_self_supervision(**changes: Any) -> dict[str, Any]:
     """Returns the released configuration with some settings of the self-supervised loss changed."""
-    return {**RELEASED, "self_supervision": {**OWN, **changes}}
+    return {**RELEASED, "self_supervision": {**SELF_SUPERVISION, **changes}}
 
 
 SAMPLES = [
@@ -50,14 +50,16 @@ SAMPLES = [
     Sample("sct", "paper", PAPER),
     Sample("sct", "second-stage", SECOND_STAGE, parent="teacher"),
     Sample("sct", "joint", JOINT, parent="teacher"),
-    Sample("sct", "momentum-reference", own(momentum=0.9, loss="cross-entropy")),
-    Sample("sct", "one-queue-contrastive", own(queues="one", loss="info-nce", crossing=False)),
+    Sample("sct", "momentum-reference", with_self_supervision(momentum=0.9, loss="cross-entropy")),
+    Sample(
+        "sct", "one-queue-contrastive", with_self_supervision(queues="one", loss="info-nce", crossing=False)
+    ),
 ]
 
 REFUSED = [
     ({"views": [1]}, "at least 2"),
     ({"views": [1, -1]}, "0 for the sentence"),
     ({"self_supervision": None}, "self_supervision or distillation must be set"),
-    ({"self_supervision": {**OWN, "momentum": 1.5}}, "less than or equal to 1"),
-    ({"self_supervision": {**OWN, "loss": "contrastive"}}, "info-nce"),
+    ({"self_supervision": {**SELF_SUPERVISION, "momentum": 1.5}}, "less than or equal to 1"),
+    ({"self_supervision": {**SELF_SUPERVISION, "loss": "contrastive"}}, "info-nce"),
 ]

@@ -41,8 +41,8 @@ def slow_loss(
     total = torch.zeros((), dtype=torch.float64)
     for learner in (0, 1):
         view = 1 - learner if crossing else learner
-        own = [queues[0], *references] if len(queues) == 1 else [queues[view], references[view]]
-        keys = torch.cat(own)
+        parts = [queues[0], *references] if len(queues) == 1 else [queues[view], references[view]]
+        keys = torch.cat(parts)
         for z, r in zip(online[learner], references[view], strict=True):
             target = [torch.exp(r @ key / reference_temperature) for key in keys]
             guess = [torch.exp(z @ key / online_temperature) for key in keys]

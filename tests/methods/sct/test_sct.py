@@ -13,7 +13,7 @@ from methods.core.teachers import write_teacher
 from methods.core.types import Batch
 from methods.sct.method import SCT, Projector, random_queues
 from methods.sct.objective import cross_view_loss
-from tests.methods.sct.sample import JOINT, PAPER, RELEASED, SAMPLES, SECOND_STAGE, own
+from tests.methods.sct.sample import JOINT, PAPER, RELEASED, SAMPLES, SECOND_STAGE, with_self_supervision
 from tests.methods.sct.test_objective import slow_loss
 from tests.support import tiny
 
@@ -80,7 +80,11 @@ def test_the_two_readings_differ_in_what_counts_as_the_queue(backbone: Path) -> 
     """Queue 20, batch 8: released 28 keys, paper 20 with the batch; two views in one queue: 20 + 16."""
     keys = {
         name: built(backbone, config).loss(batch_of(built(backbone, config), *range(8))).parts["own_keys"]
-        for name, config in (("released", RELEASED), ("paper", PAPER), ("one", own(queues="one")))
+        for name, config in (
+            ("released", RELEASED),
+            ("paper", PAPER),
+            ("one", with_self_supervision(queues="one")),
+        )
     }
     assert {name: int(value) for name, value in keys.items()} == {"released": 28, "paper": 20, "one": 36}
 
@@ -118,7 +122,7 @@ def test_queues_start_as_random_directions_where_every_target_is_one_hot() -> No
 
 
 def test_queues_can_be_frozen_or_absent(backbone: Path) -> None:
-    frozen = built(backbone, own(queue_update=False))
+    frozen = built(backbone, with_self_supervision(queue_update=False))
     before = [queue.ring.clone() for queue in frozen.queues]
     for _ in range(2):
         assert int(frozen.loss(batch_of(frozen, *range(8))).parts["own_keys"]) == 28
@@ -131,7 +135,7 @@ def test_queues_can_be_frozen_or_absent(backbone: Path) -> None:
 def test_the_reference_is_the_encoder_itself_without_gradient(backbone: Path) -> None:
     """A copy that never moves gives the same loss and gradients, and receives none."""
     shared = built(backbone, RELEASED)
-    copied = built(backbone, own(momentum=1.0))
+    copied = built(backbone, with_self_supervision(momentum=1.0))
     for name, value in shared.state_dict().items():  # equal projector and queues
         copied.state_dict()[name].copy_(value)
     batch = batch_of(shared, *range(8))
@@ -147,7 +151,10 @@ def test_the_reference_is_the_encoder_itself_without_gradient(backbone: Path) ->
 def test_reference_dropout_is_as_configured(
     tmp_path: Path, dropout: bool, equal: bool, momentum: float | None
 ) -> None:
-    method = built(tiny.write_backbone(tmp_path / "bert"), own(reference_dropout=dropout, momentum=momentum))
+    method = built(
+        tiny.write_backbone(tmp_path / "bert"),
+        with_self_supervision(reference_dropout=dropout, momentum=momentum),
+    )
     batch = batch_of(method, *range(8))
     assert torch.equal(references_of(method, batch), references_of(method, batch)) is equal
     assert method.encoder.training
@@ -155,7 +162,7 @@ def test_reference_dropout_is_as_configured(
 
 def test_a_momentum_reference_follows_the_encoder(backbone: Path) -> None:
     """Momentum 0.9: after one step the copy is 0.9 old + 0.1 new."""
-    method = built(backbone, own(momentum=0.9))
+    method = built(backbone, with_self_supervision(momentum=0.9))
     old = [weight.clone() for weight in method.reference.parameters()]
     with torch.no_grad():
         for weight in method.encoder.parameters():

@@ -99,9 +99,9 @@ def slow(anchors: Tensor, positives: Tensor, negatives: list[list[Tensor]]) -> T
     """The mean over anchors, each term written out with the exponentials of its denominator."""
     terms = []
     for anchor, positive, others in zip(anchors, positives, negatives, strict=True):
-        own = cosine(anchor, positive) / TEMPERATURE
+        positive_logit = cosine(anchor, positive) / TEMPERATURE
         rest = [(cosine(anchor, other) / TEMPERATURE).exp() for other in others]
-        terms.append(-own + (own.exp() + sum(rest)).log())
+        terms.append(-positive_logit + (positive_logit.exp() + sum(rest)).log())
     return torch.stack(terms).mean()
 
 
@@ -113,14 +113,17 @@ def without(rows: Tensor) -> list[list[Tensor]]:
 def test_layer_contrast_and_its_gradients_equal_the_loop() -> None:
     anchors, layers = drawn(BATCH, WIDTH), drawn(BATCH, LAYERS, WIDTH, seed=1)
     fast = layer_contrast(anchors, layers, temperature=TEMPERATURE)
-    negatives = [[state for one in others for state in one] for others in without(layers)]
+    negatives = [[state for states in others for state in states] for others in without(layers)]
     expected = torch.stack([slow(anchors, layers[:, k], negatives) for k in range(LAYERS)]).mean()
     assert_equal_with_gradients(fast, expected, (anchors, layers))
 
 
 def test_drawn_layer_objectives_and_their_gradients_equal_the_loops() -> None:
     anchors, others = drawn(BATCH, WIDTH), drawn(BATCH, WIDTH, seed=1)
-    both_sides = [one + two for one, two in zip(without(anchors), without(others), strict=True)]
+    both_sides = [
+        of_anchors + of_others
+        for of_anchors, of_others in zip(without(anchors), without(others), strict=True)
+    ]
     skipped = [row[1:] for row in without(others)]
     settings: dict[str, Any] = {"temperature": TEMPERATURE}
     one_sided = slow(anchors, others, both_sides)
@@ -168,9 +171,9 @@ def test_two_sentences_of_two_layers_are_worked_by_hand() -> None:
 
 def test_one_layer_is_one_sided_info_nce() -> None:
     anchors, layers = drawn(BATCH, WIDTH), drawn(BATCH, 1, WIDTH, seed=1)
-    one = layer_contrast(anchors, layers, temperature=TEMPERATURE)
+    loss = layer_contrast(anchors, layers, temperature=TEMPERATURE)
     other = info_nce(anchors, layers[:, 0], temperature=TEMPERATURE)
-    assert_equal_with_gradients(one, other, (anchors, layers))
+    assert_equal_with_gradients(loss, other, (anchors, layers))
 
 
 def test_the_released_normaliser_is_twice_the_mean() -> None:

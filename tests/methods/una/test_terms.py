@@ -63,10 +63,10 @@ def test_words_are_split_once_for_all_runs_on_a_corpus(
     texts = [*TOY, "", "\U0001f600 caf\u00e9 \udc80 the"]
     expected = count_terms(texts, sentences=5, unit="type")
     for _ in range(2):
-        for found, wanted in zip(
+        for split, wanted in zip(
             count_terms(texts, sentences=5, unit="type", folder=tmp_path), expected, strict=True
         ):
-            for part, other in zip(found, wanted, strict=True):
+            for part, other in zip(split, wanted, strict=True):
                 assert np.array_equal(part, other)
         monkeypatch.setattr(terms, "words", None)
     with pytest.raises(TypeError):
@@ -126,9 +126,9 @@ def test_scores_are_the_same_to_the_last_bit_in_any_batch(unit: str) -> None:
     _, sentences = counted([" ".join(document) for document in random_documents(200)], unit)
     together = every(sentences)
     for start in range(0, 200, 7):
-        some = take(sentences, np.arange(start, min(start + 7, 200)))
+        batch = take(sentences, np.arange(start, min(start + 7, 200)))
         words = slice(sentences.ends[start], sentences.ends[min(start + 7, 200)])
-        assert some.ratios.tobytes() == together.ratios[words].tobytes()
+        assert batch.ratios.tobytes() == together.ratios[words].tobytes()
 
 
 SENTENCES = [

@@ -76,7 +76,7 @@ def test_one_swap_exchanges_two_places_and_a_single_word_stays() -> None:
     for seed in range(20):
         swapped = edited("swap", 6, 0.0, 1, seed)
         assert sorted(swapped) == list(range(6))
-        assert sum(place != number for place, number in enumerate(swapped)) == 2
+        assert sum(word != number for word, number in enumerate(swapped)) == 2
     assert edited("swap", 1, 0.0, 3) == [0]
 
 

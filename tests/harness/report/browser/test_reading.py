@@ -106,9 +106,9 @@ def test_two_systems_compare_on_the_page_as_they_do_in_python(open_page: Open) -
         shown = page.locator("#pick-table tbody tr").evaluate_all(
             "rows => rows.map((row) => [...row.cells].map((cell) => cell.textContent.replaceAll('−', '-')))"
         )
-        named = {**{name.task: one for name, one in actual.tasks.items()}, "Mean": actual.mean}
-        assert shown == [[task, *row_of(one)] for task, one in named.items()]
-        outcomes |= {one.outcome for one in named.values()}
+        named = {**{name.task: difference for name, difference in actual.tasks.items()}, "Mean": actual.mean}
+        assert shown == [[task, *row_of(difference)] for task, difference in named.items()]
+        outcomes |= {difference.outcome for difference in named.values()}
         words = page.locator("#pick-words").inner_text()
         assert words == tally_in_words(actual.tally, systems[actual.first].label)
     assert outcomes == {"won", "lost", "inconclusive", "equal"}
@@ -117,11 +117,21 @@ def test_two_systems_compare_on_the_page_as_they_do_in_python(open_page: Open) -
     assert page.locator("[name=second]").input_value() == "fixed@b"
 
 
-def row_of(one: PairedDifference) -> list[str]:
+def row_of(difference: PairedDifference) -> list[str]:
     """A difference as shown on the page, in points."""
-    interval = "–" if one.seeds is None else f"{100 * one.seeds.low:+.2f} to {100 * one.seeds.high:+.2f}"
-    values = [f"{100 * value:.2f}" for value in (one.first, one.second)]
-    return [*values, f"{100 * one.difference:+.2f}", interval, str(one.paired), one.outcome]
+    interval = (
+        "–"
+        if difference.seeds is None
+        else f"{100 * difference.seeds.low:+.2f} to {100 * difference.seeds.high:+.2f}"
+    )
+    values = [f"{100 * value:.2f}" for value in (difference.first, difference.second)]
+    return [
+        *values,
+        f"{100 * difference.difference:+.2f}",
+        interval,
+        str(difference.paired),
+        difference.outcome,
+    ]
 
 
 def test_the_committed_overview_prints_on_about_five_sheets_without_the_records_of_runs(

@@ -30,8 +30,8 @@ def layer_and_rows(inputs: int, outputs: int, rows: int, *, bias: bool = True) -
     return nn.Linear(inputs, outputs, bias=bias), torch.randn(rows, inputs, requires_grad=True)
 
 
-def relative(one: Tensor, other: Tensor) -> float:
-    return ((one.double() - other.double()).abs().max() / other.abs().max()).item()
+def relative(actual: Tensor, expected: Tensor) -> float:
+    return ((actual.double() - expected.double()).abs().max() / expected.abs().max()).item()
 
 
 def gradients(made: Tensor, leaves: list[Tensor]) -> list[Tensor]:
@@ -53,7 +53,7 @@ def test_values_and_gradients_equal_those_in_float64(
     actual = gradients(ours, [given, *layer.parameters()])
     expected = gradients(theirs, [wide, *exact.parameters()])
     assert len(actual) == 2 + bias
-    assert all(relative(one, other) < 3e-6 for one, other in zip(actual, expected, strict=True))
+    assert all(relative(value, reference) < 3e-6 for value, reference in zip(actual, expected, strict=True))
 
 
 def test_a_frozen_layer_passes_a_gradient_on() -> None:
@@ -105,10 +105,10 @@ def test_a_wide_backbone_equals_its_own_pass(activation: str) -> None:
     actual = gradients(ours, leaves)
     assert len(actual) > 30
     largest = max(gradient.abs().max() for gradient in expected)
-    for one, other in zip(
+    for value, exact in zip(
         actual, expected, strict=True
     ):  # of keys' biases it is zero, so nothing is relative
-        torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-6 * float(largest))
+        torch.testing.assert_close(value, exact, rtol=1e-4, atol=1e-6 * float(largest))
 
 
 @torch.no_grad()

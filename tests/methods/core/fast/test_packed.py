@@ -64,8 +64,8 @@ def with_gradients(vectors: Tensor, model: nn.Module) -> list[Tensor]:
 
 def assert_equal(ours: list[Tensor], theirs: list[Tensor]) -> None:
     assert len(ours) == len(theirs) > 50
-    for one, other in zip(ours, theirs, strict=True):
-        torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-9)
+    for our_value, their_value in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(our_value, their_value, rtol=1e-9, atol=1e-9)
 
 
 @pytest.fixture
@@ -152,10 +152,10 @@ def test_the_states_of_all_positions_attend_to_no_padding(training: bool, rows: 
     """Values and gradients equal the backbone's own, also by products, whose masks keep all here."""
     model, tokens = backbone("bert"), batch(rows)
     mask = tokens.get("attention_mask", torch.ones_like(tokens["input_ids"]))[..., None]
-    own = model(**tokens).last_hidden_state * mask
+    theirs = model(**tokens).last_hidden_state * mask
     embedded = model.embeddings(tokens.pop("input_ids"))
     ours = token_states(model.train(training), embedded, tokens) * mask
-    assert_equal(with_gradients(ours, model), with_gradients(own, model))
+    assert_equal(with_gradients(ours, model), with_gradients(theirs, model))
 
 
 @torch.no_grad()
