@@ -39,7 +39,7 @@ class Law(NamedTuple):
 
 
 @dataclass
-class Ground:
+class Subject:
     """Subject of the laws. build: returns a method with weights drawn from SEED."""
 
     build: Callable[[], Method]
@@ -86,10 +86,10 @@ def check_laws(
     build: returns the method with weights that a fixed seed draws. rows: at least ROWS sentences.
     """
     with tempfile.TemporaryDirectory(prefix="sentbench-") as folder:
-        ground = Ground(build, rows[:ROWS], train, Path(folder))
+        subject = Subject(build, rows[:ROWS], train, Path(folder))
         for says, check in LAWS.items():
             try:
-                check(ground)
+                check(subject)
             except InputError as error:
                 yield Law(says, str(error))
             except (*RAISED, ValueError) as error:
@@ -98,12 +98,12 @@ def check_laws(
                 yield Law(says)
 
 
-def _loss(ground: Ground) -> None:
-    method = ground.prepared()
+def _loss(subject: Subject) -> None:
+    method = subject.prepared()
     for wide in (False, True):
         torch.manual_seed(SEED)
         with torch.autocast("cpu", torch.bfloat16, enabled=wide):
-            loss = method.loss(ground.batch(method))
+            loss = method.loss(subject.batch(method))
         if not isinstance(loss, Loss):
             raise InputError(f"loss returns a {type(loss).__name__}; return Loss(total, {{}})")
         total = loss.total
@@ -119,10 +119,10 @@ def _loss(ground: Ground) -> None:
                 raise InputError(f"part {name!r} has a shape or a graph; log part.detach().mean()")
 
 
-def _gradient(ground: Ground) -> None:
-    method = ground.prepared()
+def _gradient(subject: Subject) -> None:
+    method = subject.prepared()
     torch.manual_seed(SEED)
-    total = method.loss(ground.batch(method)).total
+    total = method.loss(subject.batch(method)).total
     if not total.requires_grad:
         raise InputError("loss has no graph: a detach() or no_grad() cuts all of it")
     total.backward()
@@ -133,59 +133,59 @@ def _gradient(ground: Ground) -> None:
         )
 
 
-def _collate(ground: Ground) -> None:
-    method = ground.prepared()
+def _collate(subject: Subject) -> None:
+    method = subject.prepared()
     torch.manual_seed(1)
-    first = _flat(ground.batch(method, 4))
+    first = _flat(subject.batch(method, 4))
     torch.manual_seed(2)
     np.random.seed(2)  # noqa: NPY002 - an author may have used it
-    second = _flat(ground.batch(method, 4))
+    second = _flat(subject.batch(method, 4))
     if first.keys() != second.keys() or not all(map(_same, first.values(), second.values())):
         raise InputError("two calls with the same rows, step and rng differ; draw from `rng` alone")
 
 
-def _seed(ground: Ground) -> None:
-    if ground.fit(ground.build(), "second") != ground.whole[1]:
+def _seed(subject: Subject) -> None:
+    if subject.fit(subject.build(), "second") != subject.whole[1]:
         raise InputError(
             "two trainings with one seed differ; draw from torch or `rng`, never from time or random"
         )
 
 
-def _resume(ground: Ground) -> None:
-    method = ground.build()
+def _resume(subject: Subject) -> None:
+    method = subject.build()
 
-    class Killed(Exception):
+    class Interrupted(Exception):
         """Simulates the end of a process."""
 
     class Dying(type(method)):  # type: ignore[misc]
         def after_step(self, step: int) -> None:
             super().after_step(step)
             if step == STOP:
-                raise Killed
+                raise Interrupted
 
     method.__class__ = Dying
-    with suppress(Killed):
-        ground.fit(method, "killed")
-    if ground.fit(ground.build(), "killed") != ground.whole[1]:
+    with suppress(Interrupted):
+        subject.fit(method, "killed")
+    if subject.fit(subject.build(), "killed") != subject.whole[1]:
         raise InputError(
             f"a run killed after step {STOP} and continued has other weights; keep state in a parameter or "
             f"a registered buffer"
         )
 
 
-def _state(ground: Ground) -> None:
+def _state(subject: Subject) -> None:
     before, after = (
         {name: tensor.shape for name, tensor in method.state_dict().items()}
-        for method in (ground.build(), ground.whole[0])
+        for method in (subject.build(), subject.whole[0])
     )
     changed = sorted(name for name in before | after if before.get(name) != after.get(name))
     if changed:
         raise InputError(f"training creates or reshapes {', '.join(changed)}; create it in __init__")
 
 
-def _vectors(ground: Ground) -> None:
-    encoder = ground.whole[0].exported()
-    texts = [row.text for row in ground.rows]
+def _vectors(subject: Subject) -> None:
+    encoder = subject.whole[0].exported()
+    texts = [row.text for row in subject.rows]
     together = encoder.encode(texts)
     alone = np.concatenate([encoder.encode([text]) for text in texts[::7]])
     if together.shape != (len(texts), encoder.dim):
@@ -194,15 +194,15 @@ def _vectors(ground: Ground) -> None:
         raise InputError("an exported vector depends on the other texts of its batch")
 
 
-def _saved(ground: Ground) -> None:
-    encoder = ground.build().exported()
-    encoder.save(ground.folder / "saved")
-    texts = [row.text for row in ground.rows[:BATCH]]
-    if not np.array_equal(load_encoder(ground.folder / "saved").encode(texts), encoder.encode(texts)):
+def _saved(subject: Subject) -> None:
+    encoder = subject.build().exported()
+    encoder.save(subject.folder / "saved")
+    texts = [row.text for row in subject.rows[:BATCH]]
+    if not np.array_equal(load_encoder(subject.folder / "saved").encode(texts), encoder.encode(texts)):
         raise InputError("the saved encoder gives other vectors than the one in memory")
 
 
-LAWS: Mapping[str, Callable[[Ground], None]] = {
+LAWS: Mapping[str, Callable[[Subject], None]] = {
     "the loss is one finite fp32 number": _loss,
     "the gradient reaches the encoder": _gradient,
     "collate depends on its arguments only": _collate,

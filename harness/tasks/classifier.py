@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from harness.errors import InputError
-from harness.tasks.logistic import Features, Fold, Protocol, fit
+from harness.tasks.logistic import ClassifierProtocol, Features, Fold, fit
 
 HELD_OUT = 0.05
 """Share of the training rows on which the final fit is checked."""
@@ -37,7 +37,7 @@ def classify(
     parts: Mapping[str, np.ndarray],
     *,
     classes: int,
-    protocol: Protocol,
+    protocol: ClassifierProtocol,
 ) -> Outcome:
     """Returns the accuracies of `protocol` on rows of `features` with their class numbers `labels`.
 
@@ -71,7 +71,7 @@ def classify(
     return Outcome(dev, test, classed[0] if whole else None)
 
 
-def _folds(labels: np.ndarray, rows: np.ndarray, protocol: Protocol) -> list[Fold]:
+def _folds(labels: np.ndarray, rows: np.ndarray, protocol: ClassifierProtocol) -> list[Fold]:
     """Returns stratified folds of `rows`, shuffled with SentEval's seed."""
     from sklearn.model_selection import StratifiedKFold
 
@@ -85,7 +85,7 @@ def _folds(labels: np.ndarray, rows: np.ndarray, protocol: Protocol) -> list[Fol
     return [Fold(rows[train], rows[held]) for train, held in folds.split(rows, labels[rows])]
 
 
-def _final_fold(train: np.ndarray, protocol: Protocol) -> Fold:
+def _final_fold(train: np.ndarray, protocol: ClassifierProtocol) -> Fold:
     """Returns `train` with a random share HELD_OUT as held-out rows, drawn from the fit's stream."""
     permutation = np.random.RandomState(protocol.seed).permutation(len(train))
     held_out = int(HELD_OUT * len(train))

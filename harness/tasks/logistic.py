@@ -64,7 +64,7 @@ class Features:
 
 
 @dataclass(frozen=True)
-class Protocol:
+class ClassifierProtocol:
     """Settings of cross-validation and training by Adam: SentEval's full defaults."""
 
     folds: int = 10
@@ -77,8 +77,8 @@ class Protocol:
     seed: int = 1111
 
 
-SENTEVAL = Protocol()
-WITHOUT_SEARCH = Protocol(grid=(1e-9,), epoch_size=1, max_epochs=15)
+SENTEVAL = ClassifierProtocol()
+WITHOUT_SEARCH = ClassifierProtocol(grid=(1e-9,), epoch_size=1, max_epochs=15)
 """SentEval's change for SNLI: one tiny penalty, a check after every epoch."""
 
 
@@ -110,7 +110,7 @@ def fit(
     penalties: np.ndarray,
     *,
     classes: int,
-    protocol: Protocol,
+    protocol: ClassifierProtocol,
 ) -> Fits:
     """Returns F x L regressions: fold f trained with each of the L2 penalties `penalties[f]` [F, L].
 
@@ -159,7 +159,7 @@ class _Group:
         targets: Tensor,
         folds: Sequence[Fold],
         penalties: np.ndarray,
-        protocol: Protocol,
+        protocol: ClassifierProtocol,
     ) -> None:
         self.features, self.targets, self.protocol = features, targets, protocol
         self.classes = targets.shape[1]

@@ -26,7 +26,7 @@ from harness.tasks.text_forms import in_form
 
 if TYPE_CHECKING:
     from harness.tasks.classifier import Outcome
-    from harness.tasks.logistic import Protocol
+    from harness.tasks.logistic import ClassifierProtocol
 
 SETTING = "senteval"
 
@@ -65,7 +65,7 @@ class ClassificationTask:
         text: str,
         source: str,
         *,
-        protocol: Protocol | None = None,
+        protocol: ClassifierProtocol | None = None,
         folder: Path | None = None,
     ) -> None:
         self.dataset, self.text, self.protocol, self.folder = dataset, text, protocol, folder

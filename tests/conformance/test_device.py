@@ -27,7 +27,7 @@ from methods.simcse.method import SimCSE
 from tests.harness.tasks.layouts import LAYOUTS, declared_task
 from tests.support import tiny
 from tests.support.on_device import Card, Steps, card, killed_and_resumed, steps_on, without_dropout
-from tests.support.samples import Ground, make, samples_of
+from tests.support.samples import SampleInputs, make, samples_of
 from tests.support.simulated_device import TwoDevicesError
 from tests.support.tiny import Sample
 
@@ -83,10 +83,10 @@ def both(
 
 @pytest.mark.parametrize("sample", COMPARED)
 def test_steps_on_a_gpu_equal_those_on_the_cpu_without_waits(
-    sample: Sample, ground: Callable[[Sample], Ground], gpu: Opens
+    sample: Sample, inputs_of: Callable[[Sample], SampleInputs], gpu: Opens
 ) -> None:
     """A frozen network moves to the GPU in the first step; from the second on the budget holds."""
-    base = ground(sample)
+    base = inputs_of(sample)
     on_cpu, on_gpu, actual = both(gpu(), make(sample, base), make(sample, base), base.rows)
     assert on_gpu.waits[1] <= WAITS_OF_A_STEP
     np.testing.assert_allclose(on_gpu.losses, on_cpu.losses, rtol=APART["fp32"], atol=1e-5)
@@ -100,9 +100,9 @@ def test_steps_on_a_gpu_equal_those_on_the_cpu_without_waits(
 
 @pytest.mark.parametrize("sample", FIRST)
 def test_losses_in_bf16_on_a_gpu_are_near_those_on_the_cpu_without_waits(
-    sample: Sample, ground: Callable[[Sample], Ground], gpu: Opens
+    sample: Sample, inputs_of: Callable[[Sample], SampleInputs], gpu: Opens
 ) -> None:
-    base = ground(sample)
+    base = inputs_of(sample)
     on_cpu, on_gpu, _ = both(gpu(), make(sample, base), make(sample, base), base.rows, "bf16")
     assert on_gpu.waits[1] <= WAITS_OF_A_STEP
     np.testing.assert_allclose(on_gpu.losses, on_cpu.losses, rtol=APART["bf16"], atol=1e-2 * APART["bf16"])
@@ -111,9 +111,9 @@ def test_losses_in_bf16_on_a_gpu_are_near_those_on_the_cpu_without_waits(
 @pytest.mark.filterwarnings("ignore:.*to a meta parameter:UserWarning")  # `meta` is the simulated GPU
 @pytest.mark.parametrize("sample", FIRST)
 def test_a_training_on_a_gpu_is_killed_and_resumed_to_the_same_bytes(
-    sample: Sample, ground: Callable[[Sample], Ground], gpu: Opens, tmp_path: Path
+    sample: Sample, inputs_of: Callable[[Sample], SampleInputs], gpu: Opens, tmp_path: Path
 ) -> None:
-    base = ground(sample)
+    base = inputs_of(sample)
     with gpu() as actual:
         resumed = killed_and_resumed(actual.device, sample, base, tmp_path)
     on_cpu = tiny.trainer(make(sample, base), resumed.directory, steps=4, eval_every=2)
@@ -123,10 +123,10 @@ def test_a_training_on_a_gpu_is_killed_and_resumed_to_the_same_bytes(
 
 
 def test_evaluation_tasks_on_a_gpu_score_as_on_the_cpu_and_an_export_keeps_the_vectors(
-    ground: Callable[[Sample], Ground], gpu: Opens, tmp_path: Path
+    inputs_of: Callable[[Sample], SampleInputs], gpu: Opens, tmp_path: Path
 ) -> None:
     """Transfer, STS and geometry read the vectors that the GPU encoded."""
-    encoder = tiny.sentence_encoder(ground(samples_of("simcse")[0]).backbone)
+    encoder = tiny.sentence_encoder(inputs_of(samples_of("simcse")[0]).backbone)
     LAYOUTS["MR"](tmp_path)
     quick, texts = replace(SENTEVAL, folds=2, grid=(1e-2,)), [row.text for row in tiny.rows()]
     pairs = [ScoredPair(*pair, number % 6) for number, pair in enumerate(pairwise(texts))]
@@ -154,9 +154,11 @@ class StrayTensor(SimCSE):
         return loss._replace(total=loss.total + (loss.total * torch.ones(3)).mean())
 
 
-def test_tensors_of_two_devices_in_one_operator_are_an_error(ground: Callable[[Sample], Ground]) -> None:
+def test_tensors_of_two_devices_in_one_operator_are_an_error(
+    inputs_of: Callable[[Sample], SampleInputs],
+) -> None:
     sample = samples_of("simcse")[0]
-    base = ground(sample)
+    base = inputs_of(sample)
     methods = make(sample, base), make(sample, base)
     for method in methods:
         method.__class__ = StrayTensor

@@ -14,7 +14,7 @@ from safetensors.torch import load_file
 from transformers import BertModel
 
 from methods.registry import METHODS
-from tests.support.samples import Ground, make, samples_of
+from tests.support.samples import SampleInputs, make, samples_of
 from tests.support.tiny import Sample
 
 pytestmark = pytest.mark.usefixtures("each_backbone_is_read_once")
@@ -52,19 +52,19 @@ def files_of(folder: Path) -> set[str]:
 
 
 @pytest.fixture(scope="module")
-def plain(ground: Callable[[Sample], Ground]) -> dict[str, torch.Size]:
+def plain(inputs_of: Callable[[Sample], SampleInputs]) -> dict[str, torch.Size]:
     """The weights of a transformer without a pooler or an output layer: name -> shape."""
     network: Any = BertModel.from_pretrained(
-        ground(TRANSFORMERS[0]).backbone, add_pooling_layer=False, trust_remote_code=False
+        inputs_of(TRANSFORMERS[0]).backbone, add_pooling_layer=False, trust_remote_code=False
     )
     return {name: value.shape for name, value in network.state_dict().items()}
 
 
 @pytest.mark.parametrize("sample", TRANSFORMERS, ids=name_of)
 def test_a_saved_encoder_is_the_trained_transformer_with_its_exported_layer_and_nothing_else(
-    sample: Sample, ground: Callable[[Sample], Ground], plain: dict[str, torch.Size], tmp_path: Path
+    sample: Sample, inputs_of: Callable[[Sample], SampleInputs], plain: dict[str, torch.Size], tmp_path: Path
 ) -> None:
-    base = ground(sample)
+    base = inputs_of(sample)
     method = make(sample, base)
     with torch.no_grad():  # training changed none of the copies of the initial backbone
         for number, parameter in enumerate(method.parameters()):

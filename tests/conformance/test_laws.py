@@ -17,7 +17,7 @@ from methods.core.trainer import Trainer
 from methods.core.types import to_device
 from methods.registry import METHODS
 from tests.support import tiny
-from tests.support.samples import Ground, folder_bytes, make, samples_of
+from tests.support.samples import SampleInputs, folder_bytes, make, samples_of
 from tests.support.tiny import Sample
 
 pytestmark = pytest.mark.usefixtures("each_backbone_is_read_once")
@@ -100,14 +100,14 @@ def fit(trainer: Trainer, rows: list[Row]) -> Whole:
 
 @pytest.fixture(scope="session")
 def whole(
-    ground: Callable[[Sample], Ground], tmp_path_factory: pytest.TempPathFactory
+    inputs_of: Callable[[Sample], SampleInputs], tmp_path_factory: pytest.TempPathFactory
 ) -> Callable[[Sample, str], Whole]:
     """Returns a sample's training on a device, which several laws share."""
     done: dict[str, Whole] = {}
     top = tmp_path_factory.mktemp("whole")
 
     def of(sample: Sample, device: str) -> Whole:
-        name, base = f"{name_of(sample)}-{device}", ground(sample)
+        name, base = f"{name_of(sample)}-{device}", inputs_of(sample)
         if name not in done:
             trainer = trainer_of(make(sample, base), top / name, device, **steps_of(sample))
             done[name] = fit(trainer, base.rows)
@@ -130,14 +130,14 @@ class Stepped(NamedTuple):
 
 
 @pytest.fixture(scope="session")
-def built(ground: Callable[[Sample], Ground]) -> Callable[[Sample, str], Method]:
+def built(inputs_of: Callable[[Sample], SampleInputs]) -> Callable[[Sample, str], Method]:
     """Returns a sample's method on a device in training mode; no law changes a number of it."""
     done: dict[str, Method] = {}
 
     def of(sample: Sample, device: str) -> Method:
         name = f"{name_of(sample)}-{device}"
         if name not in done:
-            done[name] = make(sample, ground(sample)).to(device)
+            done[name] = make(sample, inputs_of(sample)).to(device)
         return done[name].train()
 
     return of
@@ -145,7 +145,7 @@ def built(ground: Callable[[Sample], Ground]) -> Callable[[Sample, str], Method]
 
 @pytest.fixture(scope="session")
 def stepped(
-    ground: Callable[[Sample], Ground], built: Callable[[Sample, str], Method]
+    inputs_of: Callable[[Sample], SampleInputs], built: Callable[[Sample, str], Method]
 ) -> Callable[[Sample, str], Stepped]:
     """Returns a trained sample after three steps of gradient descent, which several laws share."""
     done: dict[str, Stepped] = {}
@@ -153,13 +153,13 @@ def stepped(
     def of(sample: Sample, device: str) -> Stepped:
         name = f"{name_of(sample)}-{device}"
         if name not in done:
-            done[name] = take_steps(sample, ground(sample), built(sample, device), device)
+            done[name] = take_steps(sample, inputs_of(sample), built(sample, device), device)
         return done[name]
 
     return of
 
 
-def take_steps(sample: Sample, base: Ground, untrained: Method, device: str) -> Stepped:
+def take_steps(sample: Sample, base: SampleInputs, untrained: Method, device: str) -> Stepped:
     """Takes three steps without a trainer: collate, loss, gradient, `after_step`; the last also updates."""
     method = make(sample, base).to(device).train()
     shapes, parts = shapes_of(method), []
@@ -211,10 +211,10 @@ def test_every_method_has_samples_and_none_is_counted_twice() -> None:
 
 @every_trained
 def test_law_1_collate_is_pure(
-    sample: Sample, ground: Callable[[Sample], Ground], built: Callable[[Sample, str], Method]
+    sample: Sample, inputs_of: Callable[[Sample], SampleInputs], built: Callable[[Sample, str], Method]
 ) -> None:
     method = built(sample, "cpu")
-    rows = list(method.prepare(ground(sample).rows))[:8]
+    rows = list(method.prepare(inputs_of(sample).rows))[:8]
 
     torch.manual_seed(1)
     first = flat(tiny.collate(method, rows, step=4))
@@ -231,13 +231,13 @@ def test_law_1_collate_is_pure(
 )
 def test_law_2_same_seed_same_bytes_other_seed_other_bytes(
     sample: Sample,
-    ground: Callable[[Sample], Ground],
+    inputs_of: Callable[[Sample], SampleInputs],
     whole: Callable[[Sample, str], Whole],
     device: str,
     tmp_path: Path,
 ) -> None:
     """Law 3 compares a trained sample with a second training of its seed."""
-    base, first = ground(sample), whole(sample, device)
+    base, first = inputs_of(sample), whole(sample, device)
     if sample.trained:
         other = trainer_of(make(sample, base, seed=4), tmp_path, device, seed=4, steps=1)
         assert first_loss(fit(other, base.rows)) != first_loss(first)
@@ -256,12 +256,12 @@ def first_loss(trained: Whole) -> float:
 def test_law_3_a_run_killed_at_any_step_continues_to_the_same_bytes(
     sample: Sample,
     stop: int,
-    ground: Callable[[Sample], Ground],
+    inputs_of: Callable[[Sample], SampleInputs],
     whole: Callable[[Sample, str], Whole],
     device: str,
     tmp_path: Path,
 ) -> None:
-    base = ground(sample)
+    base = inputs_of(sample)
     method = make(sample, base)
     after_step = method.after_step
 
@@ -290,14 +290,17 @@ def test_law_4_prepare_and_training_create_no_state(
 
 @every_trained
 def test_law_5_stated_dropout_modes_survive_train_and_eval(
-    sample: Sample, ground: Callable[[Sample], Ground], built: Callable[[Sample, str], Method], device: str
+    sample: Sample,
+    inputs_of: Callable[[Sample], SampleInputs],
+    built: Callable[[Sample, str], Method],
+    device: str,
 ) -> None:
     method = built(sample, device)
     for mode in (True, False, True):
         method.train(mode)
         for name, active in method.fixed_modes.items():
             assert all(part.training is active for part in method.get_submodule(name).modules())
-    method.prepare(ground(sample).rows)
+    method.prepare(inputs_of(sample).rows)
     method.exported().encode(["the man runs"])
     assert method.encoder.training
     for name, active in method.fixed_modes.items():
@@ -322,9 +325,9 @@ def test_law_6_parents_are_outside_the_module_tree_and_never_learn(
 
 @every_sample
 def test_law_7_a_vector_does_not_depend_on_its_neighbours(
-    sample: Sample, ground: Callable[[Sample], Ground], after_training: AfterTraining, device: str
+    sample: Sample, inputs_of: Callable[[Sample], SampleInputs], after_training: AfterTraining, device: str
 ) -> None:
-    base = ground(sample)
+    base = inputs_of(sample)
     encoder = after_training(sample, device)[0].exported()
     texts = [row.text for row in base.rows]
     together = encoder.encode(texts)
@@ -338,10 +341,10 @@ def test_law_7_a_vector_does_not_depend_on_its_neighbours(
 
 @every_trained
 def test_what_is_not_exported_changes_no_vector(
-    sample: Sample, ground: Callable[[Sample], Ground], device: str
+    sample: Sample, inputs_of: Callable[[Sample], SampleInputs], device: str
 ) -> None:
     """Heads, key sides and second networks: all weights but those of the exported encoder are 0.3."""
-    base = ground(sample)
+    base = inputs_of(sample)
     method = make(sample, base).to(device)
     exported: Any = method.exported()
     texts = [row.text for row in base.rows[:4]]
@@ -356,10 +359,13 @@ def test_what_is_not_exported_changes_no_vector(
 
 @every_trained
 def test_law_8_losses_are_scalars_in_fp32_also_under_autocast(
-    sample: Sample, ground: Callable[[Sample], Ground], built: Callable[[Sample, str], Method], device: str
+    sample: Sample,
+    inputs_of: Callable[[Sample], SampleInputs],
+    built: Callable[[Sample, str], Method],
+    device: str,
 ) -> None:
     method = built(sample, device)
-    batch = to_device(tiny.batch_of(method, 8, corpus=ground(sample).rows), device)
+    batch = to_device(tiny.batch_of(method, 8, corpus=inputs_of(sample).rows), device)
     torch.manual_seed(1)
     with torch.autocast(device, torch.bfloat16):
         loss = method.loss(batch)
@@ -371,14 +377,14 @@ def test_law_8_losses_are_scalars_in_fp32_also_under_autocast(
 @every_sample
 def test_law_10_the_saved_folder_gives_the_same_vectors(
     sample: Sample,
-    ground: Callable[[Sample], Ground],
+    inputs_of: Callable[[Sample], SampleInputs],
     after_training: AfterTraining,
     device: str,
     tmp_path: Path,
 ) -> None:
     encoder = after_training(sample, device)[0].exported()
     encoder.save(tmp_path / "folder")
-    texts = [row.text for row in ground(sample).rows]
+    texts = [row.text for row in inputs_of(sample).rows]
     expected = encoder.encode(texts)
     loaded = load_encoder(tmp_path / "folder").encode(texts)
     if device == "cpu":
@@ -390,7 +396,7 @@ def test_law_10_the_saved_folder_gives_the_same_vectors(
 @pytest.mark.parametrize("sample", READ_ELSEWHERE)
 def test_law_10_sentence_transformers_computes_the_same_vectors_or_refuses_the_folder(
     sample: Sample,
-    ground: Callable[[Sample], Ground],
+    inputs_of: Callable[[Sample], SampleInputs],
     after_training: AfterTraining,
     device: str,
     tmp_path: Path,
@@ -400,7 +406,7 @@ def test_law_10_sentence_transformers_computes_the_same_vectors_or_refuses_the_f
 
     encoder = after_training(sample, device)[0].exported()
     encoder.save(tmp_path / "folder")
-    texts = [row.text for row in ground(sample).rows]
+    texts = [row.text for row in inputs_of(sample).rows]
 
     def theirs() -> Any:
         folder = str(tmp_path / "folder")

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from methods.core.errors import InputError
 from methods.registry import METHODS, load_method
 from tests.support import tiny
-from tests.support.samples import Ground, make, samples_of
+from tests.support.samples import SampleInputs, make, samples_of
 from tests.support.tiny import Sample
 
 pytestmark = pytest.mark.usefixtures("each_backbone_is_read_once")
@@ -55,20 +55,20 @@ FIELDS = sorted(
 
 
 @pytest.fixture(scope="module")
-def outcome(ground: Callable[[Sample], Ground]) -> Callable[[Sample], tuple[float, ...]]:
+def outcome(inputs_of: Callable[[Sample], SampleInputs]) -> Callable[[Sample], tuple[float, ...]]:
     """Returns the losses of two steps of a sample, and a vector before and after them."""
     done: dict[str, tuple[float, ...]] = {}
 
     def of(sample: Sample) -> tuple[float, ...]:
         name = f"{sample.method} {sample.backbone} {sorted(sample.config.items(), key=str)}"
         if name not in done:
-            done[name] = two_steps(sample, ground(sample))
+            done[name] = two_steps(sample, inputs_of(sample))
         return done[name]
 
     return of
 
 
-def two_steps(sample: Sample, base: Ground) -> tuple[float, ...]:
+def two_steps(sample: Sample, base: SampleInputs) -> tuple[float, ...]:
     method = make(sample, base).train()
     rows = method.prepare(base.rows)
     actual = vector_of(method)

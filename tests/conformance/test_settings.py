@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from methods.core.errors import InputError
 from methods.registry import METHODS, load_method
-from tests.support.samples import Ground, make, refused_by, samples_of
+from tests.support.samples import SampleInputs, make, refused_by, samples_of
 from tests.support.tiny import Sample
 
 MEANINGLESS = {
@@ -83,14 +83,16 @@ def test_settings_without_meaning_are_refused(method: str, changes: dict[str, An
 
 @named([sample for sample in SAMPLES if max(config_of(sample).columns)])
 def test_a_corpus_without_augmentations_is_refused(
-    sample: Sample, ground: Callable[[Sample], Ground]
+    sample: Sample, inputs_of: Callable[[Sample], SampleInputs]
 ) -> None:
-    base = ground(sample)
+    base = inputs_of(sample)
     with pytest.raises(InputError, match=r"row 0 of the corpus has no augmentations, [^\n]+$"):
         make(sample, base).prepare([row._replace(augmentations=()) for row in base.rows])
 
 
 @named([sample for sample in SAMPLES if sample.parent])
-def test_a_run_without_its_parent_is_refused(sample: Sample, ground: Callable[[Sample], Ground]) -> None:
+def test_a_run_without_its_parent_is_refused(
+    sample: Sample, inputs_of: Callable[[Sample], SampleInputs]
+) -> None:
     with pytest.raises(InputError, match=r"needs a parent and the run has none; set `parent`[^\n]*$"):
-        make(sample, ground(sample)._replace(parent=None))
+        make(sample, inputs_of(sample)._replace(parent=None))

@@ -16,7 +16,7 @@ import pytest
 from harness.launch import worker
 from methods.registry import METHODS
 from tests.support import tiny
-from tests.support.samples import Ground, Grounds, folder_bytes, make, samples_of
+from tests.support.samples import SampleFolders, SampleInputs, folder_bytes, make, samples_of
 from tests.support.tiny import Sample
 
 Processes = multiprocessing.context.ForkServerContext
@@ -27,7 +27,7 @@ SETTINGS = {"steps": 8, "eval_every": 2, "save_every": 1}
 """An evaluation, often with a new best encoder, every other step: most of the time goes into writing."""
 
 
-def train(sample: Sample, base: Ground, folder: Path, seed: int, started: Connection) -> None:
+def train(sample: Sample, base: SampleInputs, folder: Path, seed: int, started: Connection) -> None:
     """Trains a sample in this process; reports its start and, at the end, its duration."""
     steps = SETTINGS["steps"] if sample.trained else 0
     trainer = tiny.trainer(make(sample, base, seed), folder, **{**SETTINGS, "steps": steps})
@@ -45,8 +45,8 @@ def processes() -> Processes:
 
 
 @pytest.fixture(scope="module")
-def ground(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Sample], Ground]:
-    return Grounds(tmp_path_factory.mktemp("ground")).of
+def inputs_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Sample], SampleInputs]:
+    return SampleFolders(tmp_path_factory.mktemp("inputs_of")).of
 
 
 def ending(folder: Path) -> dict[str, bytes]:
@@ -56,7 +56,12 @@ def ending(folder: Path) -> dict[str, bytes]:
 
 
 def run(
-    context: Processes, sample: Sample, base: Ground, folder: Path, seed: int, kill_after: float | None = None
+    context: Processes,
+    sample: Sample,
+    base: SampleInputs,
+    folder: Path,
+    seed: int,
+    kill_after: float | None = None,
 ) -> tuple[int | None, float]:
     """Returns the exit code and the seconds of a training, which is killed after `kill_after` seconds."""
     heard, said = context.Pipe(duplex=False)
@@ -71,7 +76,9 @@ def run(
     return process.exitcode, heard.recv() if process.exitcode == 0 else 0.0
 
 
-def survive(context: Processes, sample: Sample, base: Ground, top: Path, *, instants: int, seed: int) -> None:
+def survive(
+    context: Processes, sample: Sample, base: SampleInputs, top: Path, *, instants: int, seed: int
+) -> None:
     """Kills at once and at random instants; most must hit, because the machine's speed varies."""
     code, seconds = run(context, sample, base, top / "whole", 3)
     assert code == 0
@@ -89,15 +96,15 @@ def survive(context: Processes, sample: Sample, base: Ground, top: Path, *, inst
 
 
 def test_a_training_killed_three_times_ends_with_the_same_bytes(
-    processes: Processes, ground: Callable[[Sample], Ground], tmp_path: Path
+    processes: Processes, inputs_of: Callable[[Sample], SampleInputs], tmp_path: Path
 ) -> None:
     sample = samples_of("simcse")[0]
-    survive(processes, sample, ground(sample), tmp_path, instants=3, seed=1)
+    survive(processes, sample, inputs_of(sample), tmp_path, instants=3, seed=1)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.method)
 def test_a_training_of_every_method_survives_twenty_kills(
-    sample: Sample, processes: Processes, ground: Callable[[Sample], Ground], tmp_path: Path
+    sample: Sample, processes: Processes, inputs_of: Callable[[Sample], SampleInputs], tmp_path: Path
 ) -> None:
-    survive(processes, sample, ground(sample), tmp_path, instants=20, seed=2)
+    survive(processes, sample, inputs_of(sample), tmp_path, instants=20, seed=2)

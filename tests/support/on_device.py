@@ -18,7 +18,7 @@ from methods.core.rows import Row
 from methods.core.train_config import TrainConfig
 from methods.core.types import to_device
 from tests.support import tiny
-from tests.support.samples import Ground, folder_bytes, make
+from tests.support.samples import SampleInputs, folder_bytes, make
 from tests.support.simulated_device import DEVICE, on_host, simulated_device
 from tests.support.tiny import Sample
 
@@ -113,11 +113,11 @@ def steps_on(
     return Steps([float(on_host(loss)) for loss in losses], waited, kept)
 
 
-class Killed(Exception):
+class TrainingKilled(Exception):
     """Ends a training in the middle of a step."""
 
 
-def killed_and_resumed(device: str, sample: Sample, base: Ground, folder: Path) -> tiny.Trainer:
+def killed_and_resumed(device: str, sample: Sample, base: SampleInputs, folder: Path) -> tiny.Trainer:
     """Returns a training on the device that was killed after its second step and resumed.
 
     Errors: AssertionError unless it writes the same weights and log as one that was not killed.
@@ -127,7 +127,7 @@ def killed_and_resumed(device: str, sample: Sample, base: Ground, folder: Path) 
     def die(step: int) -> None:
         type(methods[1]).after_step(methods[1], step)
         if step == 2:
-            raise Killed
+            raise TrainingKilled
 
     methods[1].after_step = die  # type: ignore[method-assign]
     folders = folder / "whole", folder / "killed", folder / "killed"
@@ -140,7 +140,7 @@ def killed_and_resumed(device: str, sample: Sample, base: Ground, folder: Path) 
     whole.fit(base.rows)
     try:
         dying.fit(base.rows)
-    except Killed:
+    except TrainingKilled:
         resumed.fit(base.rows)
     assert resumed.record == whole.record
     assert folder_bytes(resumed.folder.last) == folder_bytes(whole.folder.last)

@@ -27,7 +27,7 @@ def refused_by(name: str) -> list[tuple[dict[str, Any], str]]:
     return getattr(import_module(f"tests.methods.{package}.sample"), "REFUSED", [])
 
 
-class Ground(NamedTuple):
+class SampleInputs(NamedTuple):
     """The folders and rows a sample is built on."""
 
     backbone: Path
@@ -35,7 +35,7 @@ class Ground(NamedTuple):
     rows: list[Row]
 
 
-class Grounds:
+class SampleFolders:
     """Every backbone and parent that a sample may name, written once below a folder."""
 
     def __init__(self, top: Path) -> None:
@@ -46,12 +46,12 @@ class Grounds:
             for kind in (None, "teacher", "encoder", "generator")
         }
 
-    def of(self, sample: Sample) -> Ground:
+    def of(self, sample: Sample) -> SampleInputs:
         """Returns the folders and rows of a sample."""
-        return Ground(self.backbones[sample.backbone], self.parents[sample.parent], self.rows)
+        return SampleInputs(self.backbones[sample.backbone], self.parents[sample.parent], self.rows)
 
 
-def make(sample: Sample, base: Ground, seed: int = 3) -> Method:
+def make(sample: Sample, base: SampleInputs, seed: int = 3) -> Method:
     """Returns the sample's method with weights drawn from the seed."""
     return tiny.build(sample, base.backbone, parent=base.parent, seed=seed)
 

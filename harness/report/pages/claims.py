@@ -31,7 +31,7 @@ FEW_PAIRS = 3
 """The most pairs of a claim that are drawn one by one."""
 
 
-class Rows(DeclaredModel):
+class ClaimedRows(DeclaredModel):
     """A row of the claim's table that is claimed to be above others."""
 
     better: str
@@ -50,7 +50,7 @@ class Claim(DeclaredModel):
     source: str
     table: str
     columns: list[str] = Field(min_length=1)
-    rows: list[Rows] = Field(min_length=1)
+    rows: list[ClaimedRows] = Field(min_length=1)
     against: list[str] = Field(default_factory=list)
     lower: bool = False
     within: float | None = Field(default=None, gt=0)

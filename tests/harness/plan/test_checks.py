@@ -14,7 +14,7 @@ from methods.core.method import ParentKind
 from methods.core.networks import Networks
 from methods.registry import METHODS
 from tests.support.plan import small_plan
-from tests.support.samples import Grounds, make, samples_of
+from tests.support.samples import SampleFolders, make, samples_of
 from tests.support.yaml_files import dump_yaml
 
 ROOT = Path(__file__).parents[3]
@@ -115,13 +115,13 @@ def test_a_plan_that_training_would_refuse_is_refused_in_one_line(tmp_path: Path
 
 
 @pytest.fixture(scope="module")
-def grounds(tmp_path_factory: pytest.TempPathFactory) -> Grounds:
-    return Grounds(tmp_path_factory.mktemp("grounds"))
+def folders(tmp_path_factory: pytest.TempPathFactory) -> SampleFolders:
+    return SampleFolders(tmp_path_factory.mktemp("folders"))
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_method_asks_for_what_its_config_says(
-    grounds: Grounds, monkeypatch: pytest.MonkeyPatch, method: str
+    folders: SampleFolders, monkeypatch: pytest.MonkeyPatch, method: str
 ) -> None:
     """A plan reads only the config; here the method is built and its requests are compared."""
     asked: list[ParentKind] = []
@@ -141,7 +141,7 @@ def test_a_method_asks_for_what_its_config_says(
     assert samples
     for sample in samples:
         asked.clear()
-        base = grounds.of(sample)
+        base = folders.of(sample)
         built = make(sample, base)
         config = built.config
         assert set(asked) == ({config.parent_kind} if config.parent_kind else set()), config

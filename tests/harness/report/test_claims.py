@@ -16,8 +16,8 @@ from harness.plan.names import FULL_SCALE
 from harness.plan.recipes import load_recipes
 from harness.report.pages.claims import (
     Claim,
+    ClaimedRows,
     JudgedClaim,
-    Rows,
     judge_claims,
     load_claims,
     pairs_of,
@@ -31,7 +31,7 @@ CLAIM = Claim(
     source="section 1: it is better",
     table="t",
     columns=["avg"],
-    rows=[Rows(better="a", worse=["b"])],
+    rows=[ClaimedRows(better="a", worse=["b"])],
 )
 
 
@@ -102,7 +102,7 @@ def test_an_interval_decides_and_one_that_includes_zero_leads_to_the_next_look(
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"table": "u"}, {"against": ["av"]}, {"rows": [Rows(better="a", worse=["c"])]}]
+    "wrong", [{"table": "u"}, {"against": ["av"]}, {"rows": [ClaimedRows(better="a", worse=["c"])]}]
 )
 def test_unknown_names_are_input_errors(wrong: dict[str, object]) -> None:
     with pytest.raises(InputError, match="is unknown"):
@@ -140,7 +140,7 @@ def test_two_said_to_be_the_same_must_be_shown_to_be_within_points_whatever_the_
 )
 def test_a_claim_of_several_pairs_holds_where_each_of_them_does(better: str, worse: str, said: str) -> None:
     tables = rows_of(a=five(12), b=five(2), c=five(11.5), d=())
-    assert outcome(tables, rows=[Rows(better=better, worse=list(worse))]) == said
+    assert outcome(tables, rows=[ClaimedRows(better=better, worse=list(worse))]) == said
 
 
 def test_answers_are_controlled_over_all_pairs_of_a_paper_each_counted_once() -> None:
@@ -149,7 +149,7 @@ def test_answers_are_controlled_over_all_pairs_of_a_paper_each_counted_once() ->
     Pairs that runs may not judge do not count.
     """
     tables = rows_of(a=five(2.5), b=five(0), c=five(0.1), d=five(0.2))
-    rows = [Rows(better="b", worse=["c", "d"]), Rows(better="c", worse=["d"])]
+    rows = [ClaimedRows(better="b", worse=["c", "d"]), ClaimedRows(better="c", worse=["d"])]
     others = CLAIM.model_copy(update={"rows": rows})
     assert [judged.outcome for judged in judge_claims([CLAIM] * 3, tables)] == ["supported"] * 3
     assert [judged.outcome for judged in judge_claims([CLAIM, others], tables)] == ["inconclusive"] * 2
@@ -214,7 +214,7 @@ def test_the_ledger_shows_each_claim_and_each_of_its_pairs_with_its_finding(tmp_
     """Ours is 10 with 2.03 to either side, as `five` says; reported is 1."""
     unrun = {"u": replace(rows_of(a=(), b=())["t"], key="u")}
     claims = [CLAIM, CLAIM.model_copy(update={"table": "u"})]
-    claims.append(CLAIM.model_copy(update={"rows": [Rows(better="a", worse=["b", "b"])]}))
+    claims.append(CLAIM.model_copy(update={"rows": [ClaimedRows(better="a", worse=["b", "b"])]}))
     text = page_of(tmp_path, rows_of(a=five(12), b=five(2)) | unrun, *claims)
     for said in ("A beats B", "section 1: it is better", "+1.00", "+10.00", "2 pairs"):
         assert said in text

@@ -16,7 +16,7 @@ from harness.evidence.others import ReportedNumber, nothing_known
 from harness.report.chart import PALETTE, Chart
 from harness.report.figures import chart_of, curve_rows, learning_curves
 from harness.report.pages.answers import Answer
-from harness.report.pages.claims import Claim, Rows, claims_of, judge_claims
+from harness.report.pages.claims import Claim, ClaimedRows, claims_of, judge_claims
 from harness.report.pages.first_screen import conclusion, forest_of
 from harness.report.pages.index import geometry_figure, ranks_of
 from harness.report.pages.paper import others_values
@@ -228,7 +228,7 @@ def test_claims_are_drawn_in_points_and_those_of_equality_are_left_out() -> None
     """The table is on a scale of 1: a difference of 0.02 is 2 points."""
     rows = tuple(TableRow(key, key, (Cell(published=value),)) for key, value in (("a", 0.52), ("b", 0.5)))
     table = Table("t", "T", (Column("avg", "Avg"),), rows, scale=1.0)
-    pair = Rows(better="a", worse=["b"])
+    pair = ClaimedRows(better="a", worse=["b"])
     claim = Claim(says="a is above b", source="s", table="t", columns=["avg"], rows=[pair])
     judged = judge_claims([claim, claim.model_copy(update={"within": 1.0})], {"t": table})
     chart = drawn(claims_of("P", judged))

@@ -11,13 +11,13 @@ import torch
 from sklearn.model_selection import StratifiedKFold
 from torch import nn
 
-from harness.tasks.logistic import Protocol
+from harness.tasks.logistic import ClassifierProtocol
 
 
 class PlainRegression:
     """One logistic regression; construction seeds numpy and torch."""
 
-    def __init__(self, width: int, classes: int, penalty: float, protocol: Protocol) -> None:
+    def __init__(self, width: int, classes: int, penalty: float, protocol: ClassifierProtocol) -> None:
         np.random.seed(protocol.seed)  # noqa: NPY002  (the protocol draws from the global stream)
         torch.manual_seed(protocol.seed)
         self.protocol = protocol
@@ -70,7 +70,9 @@ class PlainRegression:
         return int((self.predict(rows) == labels).sum()) / len(rows)
 
 
-def best_of_folds(x: np.ndarray, y: np.ndarray, classes: int, protocol: Protocol) -> tuple[float, float]:
+def best_of_folds(
+    x: np.ndarray, y: np.ndarray, classes: int, protocol: ClassifierProtocol
+) -> tuple[float, float]:
     """Returns the best mean accuracy over stratified folds, in percent and rounded, and its penalty."""
     scores = []
     for penalty in protocol.grid:
@@ -82,12 +84,17 @@ def best_of_folds(x: np.ndarray, y: np.ndarray, classes: int, protocol: Protocol
     return max(scores), protocol.grid[int(np.argmax(scores))]
 
 
-def splitter(protocol: Protocol) -> StratifiedKFold:
+def splitter(protocol: ClassifierProtocol) -> StratifiedKFold:
     return StratifiedKFold(n_splits=protocol.folds, shuffle=True, random_state=1111)
 
 
 def train_test(
-    x: np.ndarray, y: np.ndarray, test_x: np.ndarray, test_y: np.ndarray, classes: int, protocol: Protocol
+    x: np.ndarray,
+    y: np.ndarray,
+    test_x: np.ndarray,
+    test_y: np.ndarray,
+    classes: int,
+    protocol: ClassifierProtocol,
 ) -> tuple[float, float, np.ndarray]:
     """Returns (dev, test) accuracies and test predictions of a set with train and test parts."""
     dev, penalty = best_of_folds(x, y, classes, protocol)
@@ -96,7 +103,7 @@ def train_test(
     return dev, round(100 * model.score(test_x, test_y), 2), model.predict(test_x)
 
 
-def nested(x: np.ndarray, y: np.ndarray, classes: int, protocol: Protocol) -> tuple[float, float]:
+def nested(x: np.ndarray, y: np.ndarray, classes: int, protocol: ClassifierProtocol) -> tuple[float, float]:
     """Returns (dev, test) accuracies of a set with a train part alone."""
     actual = [
         train_test(x[train], y[train], x[held], y[held], classes, protocol)
@@ -107,7 +114,7 @@ def nested(x: np.ndarray, y: np.ndarray, classes: int, protocol: Protocol) -> tu
 
 
 def train_dev_test(
-    parts: dict[str, tuple[np.ndarray, np.ndarray]], classes: int, protocol: Protocol
+    parts: dict[str, tuple[np.ndarray, np.ndarray]], classes: int, protocol: ClassifierProtocol
 ) -> tuple[float, float]:
     """Returns (dev, test) accuracies of a set with three parts; refits with the chosen penalty."""
     x, y = parts["train"]

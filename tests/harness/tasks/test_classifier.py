@@ -8,7 +8,7 @@ import pytest
 from harness.errors import InputError
 from harness.tasks import classifier
 from harness.tasks.classifier import Outcome, classify
-from harness.tasks.logistic import SENTEVAL, Protocol
+from harness.tasks.logistic import SENTEVAL, ClassifierProtocol
 from tests.harness.tasks import plain_loop
 from tests.harness.tasks.test_logistic import held
 
@@ -21,7 +21,9 @@ def two_classes(n: int, width: int = 5, seed: int = 0) -> tuple[np.ndarray, np.n
     return (labels[:, None] * 0.8 + rng.standard_normal((n, width))).astype(np.float32), labels
 
 
-def outcome(x: np.ndarray, y: np.ndarray, protocol: Protocol, *ends: int, classes: int = 2) -> Outcome:
+def outcome(
+    x: np.ndarray, y: np.ndarray, protocol: ClassifierProtocol, *ends: int, classes: int = 2
+) -> Outcome:
     """Classifies rows cut at `ends` into train, then test or dev and test."""
     names = {0: ["train"], 1: ["train", "test"], 2: ["train", "dev", "test"]}[len(ends)]
     parts = dict(zip(names, np.split(np.arange(len(y)), ends), strict=True))
@@ -42,7 +44,7 @@ def test_two_schemes_with_folds_equal_the_plain_loop() -> None:
 @pytest.mark.parametrize(
     "protocol", [SHORT, replace(SHORT, grid=(1e-9,), epoch_size=1)], ids=["search", "no-search"]
 )
-def test_three_part_scheme_equals_the_plain_loop_that_refits(protocol: Protocol) -> None:
+def test_three_part_scheme_equals_the_plain_loop_that_refits(protocol: ClassifierProtocol) -> None:
     x, y = two_classes(300)
     parts = {"train": slice(0, 150), "dev": slice(150, 220), "test": slice(220, 300)}
     plain = plain_loop.train_dev_test({name: (x[at], y[at]) for name, at in parts.items()}, 2, protocol)

@@ -5,11 +5,13 @@ import pytest
 import torch
 
 from harness.tasks import logistic
-from harness.tasks.logistic import Features, Fold, Protocol, fit, initial_weights
+from harness.tasks.logistic import ClassifierProtocol, Features, Fold, fit, initial_weights
 from tests.harness.tasks.plain_loop import PlainRegression
 
-LONG = Protocol(learning_rate=1e-2, batch_size=16, tenacity=2, epoch_size=2, max_epochs=20, seed=1111)
-SHORT = Protocol(learning_rate=1e-2, batch_size=24, tenacity=1, epoch_size=1, max_epochs=12, seed=7)
+LONG = ClassifierProtocol(
+    learning_rate=1e-2, batch_size=16, tenacity=2, epoch_size=2, max_epochs=20, seed=1111
+)
+SHORT = ClassifierProtocol(learning_rate=1e-2, batch_size=24, tenacity=1, epoch_size=1, max_epochs=12, seed=7)
 
 
 def three_classes(n: int = 150, width: int = 6, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -36,7 +38,7 @@ def folds_of_three_sizes(n: int) -> list[Fold]:
     ]
 
 
-def plain_fit(x: np.ndarray, y: np.ndarray, fold: Fold, penalty: float, protocol: Protocol):
+def plain_fit(x: np.ndarray, y: np.ndarray, fold: Fold, penalty: float, protocol: ClassifierProtocol):
     model = PlainRegression(x.shape[1], 3, penalty, protocol)
     if fold.shuffled:
         np.random.permutation(fold.shuffled)  # noqa: NPY002
@@ -46,7 +48,7 @@ def plain_fit(x: np.ndarray, y: np.ndarray, fold: Fold, penalty: float, protocol
 
 
 @pytest.mark.parametrize("protocol", [LONG, SHORT], ids=["long", "short"])
-def test_every_fit_equals_its_own_loop(protocol: Protocol) -> None:
+def test_every_fit_equals_its_own_loop(protocol: ClassifierProtocol) -> None:
     x, y = three_classes()
     folds, penalties = folds_of_three_sizes(len(x)), np.array([[1e-5, 1e-2, 0.3]] * 3 + [[0.0, 1e-3, 1e-1]])
     fits = fit(held(x), y, folds, penalties, classes=3, protocol=protocol)
@@ -66,7 +68,7 @@ def test_first_adam_step_moves_each_weight_by_the_learning_rate_against_its_grad
     One row x = (1, -2) of class 0 of two: the gradient of class 0 is (p0 - 1) x, of class 1 p1 x. With
     p0 < 1 the signs are -, + and - for the bias of class 0, and the opposite for class 1; Adam moves against.
     """
-    once = Protocol(learning_rate=0.1, batch_size=1, tenacity=0, epoch_size=1, max_epochs=0, seed=3)
+    once = ClassifierProtocol(learning_rate=0.1, batch_size=1, tenacity=0, epoch_size=1, max_epochs=0, seed=3)
     features = held([[1.0, -2.0]])
     row = np.zeros(1, dtype=np.int64)
     fits = fit(features, row, [Fold(row, row)], np.array([[0.0]]), classes=2, protocol=once)
@@ -80,7 +82,7 @@ def test_penalty_pulls_weights_through_the_gradient_before_adam_scales_it() -> N
 
     Decoupled decay would shrink every weight by the same share instead.
     """
-    once = Protocol(learning_rate=0.1, batch_size=1, tenacity=0, epoch_size=1, max_epochs=0, seed=3)
+    once = ClassifierProtocol(learning_rate=0.1, batch_size=1, tenacity=0, epoch_size=1, max_epochs=0, seed=3)
     features = held([[1e-6, 1e-6]])
     row = np.zeros(1, dtype=np.int64)
     fits = fit(features, row, [Fold(row, row)], np.array([[1e4]]), classes=2, protocol=once)
@@ -95,7 +97,9 @@ SCRIPT = [3, 2, 4, 4, 4, 4, 4, 4, 9, 9]
 def test_the_count_of_failed_checks_survives_an_improvement(monkeypatch: pytest.MonkeyPatch) -> None:
     """A counter reset by the improvement at check 3 would go on to check 9 and keep its 9 right rows."""
     x, y = three_classes(60)
-    protocol = Protocol(learning_rate=1e-3, batch_size=64, tenacity=5, epoch_size=1, max_epochs=200, seed=1)
+    protocol = ClassifierProtocol(
+        learning_rate=1e-3, batch_size=64, tenacity=5, epoch_size=1, max_epochs=200, seed=1
+    )
     seen = []
 
     def scripted(features, weights, rows, classes):
@@ -124,7 +128,9 @@ def test_a_fit_that_keeps_improving_ends_with_the_block_after_max_epochs(
         return torch.where(torch.arange(rows.shape[1]) <= len(checks), gold, (gold + 1) % 3)[:, None]
 
     monkeypatch.setattr(logistic, "_predicted", improving)
-    protocol = Protocol(learning_rate=1e-3, batch_size=64, tenacity=5, epoch_size=4, max_epochs=8, seed=1)
+    protocol = ClassifierProtocol(
+        learning_rate=1e-3, batch_size=64, tenacity=5, epoch_size=4, max_epochs=8, seed=1
+    )
     fold = Fold(np.arange(20, 60), np.arange(20))
     fit(held(x), y, [fold], np.array([[0.0]]), classes=3, protocol=protocol)
     assert len(checks) == 3

@@ -11,7 +11,7 @@ import torch
 from harness.data.classification import Examples
 from harness.tasks import logistic
 from harness.tasks.classifier import Outcome
-from harness.tasks.logistic import SENTEVAL, Features, Protocol
+from harness.tasks.logistic import SENTEVAL, ClassifierProtocol, Features
 from harness.tasks.registry import SUITES
 from harness.tasks.transfer import DATA_SETS, ClassificationTask, f1_of_class_one
 from tests.harness.tasks import plain_loop
@@ -59,7 +59,7 @@ def test_a_task_is_classified_under_senteval_s_protocol_for_it(
     """SentEval's defaults as the papers set them; SNLI has one tiny penalty, and checks dev every epoch."""
     asked = []
 
-    def classify(*given: object, protocol: Protocol, classes: int) -> Outcome:
+    def classify(*given: object, protocol: ClassifierProtocol, classes: int) -> Outcome:
         asked.append(protocol)
         return Outcome(1.0, 1.0, None)
 
@@ -68,7 +68,9 @@ def test_a_task_is_classified_under_senteval_s_protocol_for_it(
         LAYOUTS[name](tmp_path)
         declared_task(name, folder=tmp_path).evaluate(lambda texts: np.ones((len(texts), 2)))
     grid = (1e-5, 1e-4, 1e-3, 1e-2)
-    assert asked[0] == Protocol(10, grid, 1e-3, 64, tenacity=5, epoch_size=4, max_epochs=200, seed=1111)
+    assert asked[0] == ClassifierProtocol(
+        10, grid, 1e-3, 64, tenacity=5, epoch_size=4, max_epochs=200, seed=1111
+    )
     assert asked[1] == replace(asked[0], grid=(1e-9,), epoch_size=1, max_epochs=15)
 
 

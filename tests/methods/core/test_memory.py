@@ -9,7 +9,7 @@ import torch
 from methods.core.errors import InputError
 from methods.core.types import Batch, Loss
 from tests.support import tiny
-from tests.support.samples import Grounds, make, samples_of
+from tests.support.samples import SampleFolders, make, samples_of
 
 
 def fails_at(method: Any, step: int) -> Any:
@@ -29,7 +29,7 @@ def fails_at(method: Any, step: int) -> Any:
 @pytest.mark.parametrize("step", [0, 2])
 def test_the_error_names_step_batch_and_length(step: int, tmp_path: Path) -> None:
     sample = samples_of("simcse")[0]
-    base = Grounds(tmp_path).of(sample)
+    base = SampleFolders(tmp_path).of(sample)
     method = fails_at(make(sample, base), step)
     with pytest.raises(InputError) as caught:
         tiny.trainer(method, tmp_path / "training", batch_size=5).fit(base.rows)
@@ -43,7 +43,7 @@ def test_the_error_names_step_batch_and_length(step: int, tmp_path: Path) -> Non
 def test_the_switch_is_named_where_a_method_has_one_and_it_is_off(recompute: bool, tmp_path: Path) -> None:
     sample = samples_of("pcl")[0]
     sample = sample._replace(config={**sample.config, "recompute": recompute})
-    base = Grounds(tmp_path).of(sample)
+    base = SampleFolders(tmp_path).of(sample)
     with pytest.raises(InputError) as caught:
         tiny.trainer(fails_at(make(sample, base), 1), tmp_path / "training").fit(base.rows)
     assert ("set `recompute: true` (same numbers, more time), or use" in str(caught.value)) is not recompute
@@ -52,7 +52,7 @@ def test_the_switch_is_named_where_a_method_has_one_and_it_is_off(recompute: boo
 
 def test_a_resume_point_before_it_is_kept_and_a_larger_gpu_continues(tmp_path: Path) -> None:
     sample = samples_of("simcse")[0]
-    base = Grounds(tmp_path).of(sample)
+    base = SampleFolders(tmp_path).of(sample)
     with pytest.raises(InputError):
         tiny.trainer(fails_at(make(sample, base), 4), tmp_path / "killed").fit(base.rows)
     resumed = tiny.trainer(make(sample, base), tmp_path / "killed").fit(base.rows)
