@@ -77,9 +77,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     if shutil.which(EMULATOR) is None:
         raise SystemExit(f"{EMULATOR}: not found; install Debian's package qemu-user")
     keys = [OPERATORS, *(FEW if arguments.short else measured_runs(read_params()))]
-    here = "{processor}, {model}".format(**machine("cpu"))
-    records = Found(here, code_that_computes(), None if arguments.short else KEPT)
-    for processors in ([here], [name for name in arguments.processors.split(",") if name]):
+    processor_name = "{processor}, {model}".format(**machine("cpu"))
+    records = Found(processor_name, code_that_computes(), None if arguments.short else KEPT)
+    for processors in ([processor_name], [name for name in arguments.processors.split(",") if name]):
         # two processes per processor: the emulator takes minutes to import torch
         halves = [(name, half) for name in processors for half in (keys[::2], keys[1::2])]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -88,7 +88,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not arguments.short:
         write_text(REPORT, as_markdown(records))
     apart = differing(records)
-    print(f"{len(records.results(here))} results on {len(records.processors())} processors:", end=" ")
+    print(
+        f"{len(records.results(processor_name))} results on {len(records.processors())} processors:", end=" "
+    )
     print("\n".join([f"{len(apart)} differ", *apart]))
     return int(bool(apart))
 
@@ -100,8 +102,8 @@ class Found:
     and the code's.
     """
 
-    def __init__(self, here: str, code: str, file: Path | None) -> None:
-        self.here, self.code = here, code
+    def __init__(self, reference: str, code: str, file: Path | None) -> None:
+        self.here, self.code = reference, code
         self._file, self._lock = file, Lock()
         self._results: dict[str, dict[str, list[str]]] = {}
         if file is not None and file.is_file():
@@ -118,8 +120,8 @@ class Found:
     def results(self, processor: str) -> dict[str, str]:
         """Returns name -> hash of valid results: of the current code, or equal to this machine's."""
         with self._lock:
-            here = self._results.get(self.here, {})
-            ours = {name: digest for name, (digest, code) in here.items() if code == self.code}
+            reference = self._results.get(self.here, {})
+            ours = {name: digest for name, (digest, code) in reference.items() if code == self.code}
             return {
                 name: digest
                 for name, (digest, code) in self._results.get(processor, {}).items()

@@ -23,7 +23,7 @@ def to_facts(rows: Sequence[Shown], seeds: int, steps: int, command: str) -> str
     )
     lines = [
         f"| {row.fact.name} | {row.fact.says} | "
-        f"{' | '.join(_told(row.differences[name]) for name in MEASURES)} | {row.verdict} |"
+        f"{' | '.join(_shown(row.differences[name]) for name in MEASURES)} | {row.verdict} |"
         for row in rows
     ]
     return "\n".join(
@@ -104,7 +104,7 @@ def to_attention(words: Sequence[Word], steps: int, figure: Path, command: str) 
     return "\n".join(["## What training changes", "", _filled(said), "", f"![{title}]({figure})", ""])
 
 
-def _told(difference: Difference) -> str:
+def _shown(difference: Difference) -> str:
     if difference.interval is None:
         return f"{difference.value:+.1f}"
     return f"{difference.value:+.1f} ({difference.interval.low:+.1f} to {difference.interval.high:+.1f})"

@@ -151,7 +151,7 @@ def peer_trainer(folder: Path, texts: list[str], device: str) -> TimedResult:
     from transformers import TrainerCallback
 
     model, marks = peer_model(folder, simcse(folder, texts).head, device), list[float]()
-    ordered = [texts[place] for place in streams.row_order(SEED, 0, len(texts))]
+    ordered = [texts[index] for index in streams.row_order(SEED, 0, len(texts))]
 
     class Clock(TrainerCallback):
         def on_step_end(self, *_: Any, **__: Any) -> None:
@@ -160,9 +160,9 @@ def peer_trainer(folder: Path, texts: list[str], device: str) -> TimedResult:
     def in_order(rows: Any, batch_size: int, drop_last: bool, **_: Any) -> BatchSampler:
         return BatchSampler(SequentialSampler(rows), batch_size, drop_last)
 
-    with TemporaryDirectory() as place:
+    with TemporaryDirectory() as index:
         arguments = SentenceTransformerTrainingArguments(
-            output_dir=place,
+            output_dir=index,
             max_steps=len(texts) // BATCH,
             per_device_train_batch_size=BATCH,
             learning_rate=3.0e-5,

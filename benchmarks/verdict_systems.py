@@ -182,18 +182,18 @@ def won_or_lost(rng: np.random.Generator, seeds: int, pairs: float, sets: int) -
 def told_apart(first: int, second: int) -> tuple[int, int]:
     """Returns the numbers of decided and of all test sets, for one seed of two systems."""
     results = [result for result in read_results(SCORES.glob("*.json")) if result.selection.last_step > 0]
-    one, two = (
+    seed_a, seed_b = (
         system_scores(result for result in results if result.run.seed == seed) for seed in (first, second)
     )
     won = total = 0
-    for key in one.keys() & two.keys():
+    for key in seed_a.keys() & seed_b.keys():
         # both have the same seed, like two systems
         ours, theirs = (
             replace(
                 side[key],
                 tasks={name: {0: next(iter(seeds.values()))} for name, seeds in side[key].tasks.items()},
             )
-            for side in (one, two)
+            for side in (seed_a, seed_b)
         )
         tally = compare_systems(ours, theirs).tally
         won, total = won + tally["won"] + tally["lost"], total + sum(tally.values())

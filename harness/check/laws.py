@@ -124,13 +124,11 @@ def _gradient(subject: Subject) -> None:
     torch.manual_seed(SEED)
     total = method.loss(subject.batch(method)).total
     if not total.requires_grad:
-        raise InputError("loss has no graph: a detach() or no_grad() cuts all of it")
+        raise InputError("loss has no graph; remove detach() or no_grad()")
     total.backward()
     reached = [p for p in method.encoder.parameters() if p.grad is not None and bool(p.grad.ne(0).any())]
     if not reached:
-        raise InputError(
-            "no parameter of self.encoder gets a gradient: the loss does not depend on its vectors"
-        )
+        raise InputError("no parameter of self.encoder gets a gradient; compute the loss from its vectors")
 
 
 def _collate(subject: Subject) -> None:
@@ -141,7 +139,7 @@ def _collate(subject: Subject) -> None:
     np.random.seed(2)  # noqa: NPY002 - an author may have used it
     second = _flat(subject.batch(method, 4))
     if first.keys() != second.keys() or not all(map(_same, first.values(), second.values())):
-        raise InputError("two calls with the same rows, step and rng differ; draw from `rng` alone")
+        raise InputError("two calls with the same rows, step and rng differ; draw only from `rng`")
 
 
 def _seed(subject: Subject) -> None:
@@ -168,8 +166,8 @@ def _resume(subject: Subject) -> None:
         subject.fit(method, "killed")
     if subject.fit(subject.build(), "killed") != subject.whole[1]:
         raise InputError(
-            f"a run killed after step {STOP} and continued has other weights; keep state in a parameter or "
-            f"a registered buffer"
+            f"a run killed after step {STOP} and continued has different weights; keep state in a parameter "
+            f"or a registered buffer"
         )
 
 
@@ -199,7 +197,7 @@ def _saved(subject: Subject) -> None:
     encoder.save(subject.folder / "saved")
     texts = [row.text for row in subject.rows[:BATCH]]
     if not np.array_equal(load_encoder(subject.folder / "saved").encode(texts), encoder.encode(texts)):
-        raise InputError("the saved encoder gives other vectors than the one in memory")
+        raise InputError("the saved encoder and the encoder in memory give different vectors")
 
 
 LAWS: Mapping[str, Callable[[Subject], None]] = {

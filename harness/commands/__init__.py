@@ -64,8 +64,8 @@ def maker_of(folder: Path) -> str:
         return f"the plan has no {folder.name!r}{near_matches(folder.name, known)}; correct the name"
     if folder.parent in rooms and not is_checkout():
         return "the plan of a checkout makes such folders; change to a checkout, or name a folder of yours"
-    beside = [path.name for path in folder.parent.glob("*") if path.is_dir()]
-    return f"check the path{near_matches(folder.name, beside)}"
+    siblings = [path.name for path in folder.parent.glob("*") if path.is_dir()]
+    return f"check the path{near_matches(folder.name, siblings)}"
 
 
 def name_list(text: str) -> list[str]:

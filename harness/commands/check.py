@@ -80,7 +80,7 @@ def execute(arguments: argparse.Namespace) -> int:
     if form == "json":
         print(json.dumps({**findings.counts, "problems": findings.problems}))
     else:
-        titled = [annotation("error", "sentbench check", one) for one in findings.problems]
+        titled = [annotation("error", "sentbench check", problem) for problem in findings.problems]
         print("\n".join([*(titled if form == "github" else findings.problems), *findings.lines]))
     return 0 if agrees and not findings.problems else 1
 
@@ -190,7 +190,7 @@ def not_identical(
     """
     lines = []
     for key, answer in compared.answers.items():
-        portable = {one.provenance.arithmetic for one in (former[key], here[key])} == {"portable"}
+        portable = {result.provenance.arithmetic for result in (former[key], here[key])} == {"portable"}
         passes = losses.get(key) == "identical" or (losses and here[key].selection.last_step == 0)
         if answer == "identical" or not portable or not passes:
             continue

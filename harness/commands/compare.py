@@ -101,7 +101,7 @@ def kind_of_both(first: str, second: str) -> Kind:
     kinds = kind_of(first), kind_of(second)
     folders = [name for name in (first, second) if holds_results(Path(name))]
     if len(folders) == 2:
-        systems = [{(one.run.id, one.run.backbone) for one in results_of(name)} for name in folders]
+        systems = [{(result.run.id, result.run.backbone) for result in results_of(name)} for name in folders]
         return "results" if max(map(len, systems)) == 1 and systems[0] != systems[1] else "state"
     if "state" in kinds and kinds.count("state") + len(folders) == 2:
         return "state"
@@ -164,7 +164,7 @@ def check_options(arguments: argparse.Namespace, kind: Kind, form: str) -> None:
 def compare_states(names: tuple[str, str], arguments: argparse.Namespace, form: str) -> int:
     """Prints moved scores as Markdown, JSON or annotations; returns 1 if `--fail-on` finds a move."""
     before, after = (
-        [one for one in results_of(name) if arguments.device in (None, one.provenance.device)]
+        [result for result in results_of(name) if arguments.device in (None, result.provenance.device)]
         for name in names
     )
     moves, changed = compare(before, after), machine_changes(before, after)

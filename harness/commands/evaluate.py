@@ -100,17 +100,17 @@ def scores_of(arguments: argparse.Namespace) -> tuple[list[ScoreLine], dict[str,
     from harness.tasks.own_pairs import own_pairs_task
     from harness.tasks.registry import SUITES
 
-    own = [own_pairs_task(file) for file in arguments.pairs]
-    listed = "sts" if arguments.tasks is None and not own else arguments.tasks
+    pair_tasks = [own_pairs_task(file) for file in arguments.pairs]
+    listed = "sts" if arguments.tasks is None and not pair_tasks else arguments.tasks
     names = None if listed is None else name_list(listed)
     kept: dict[str, np.ndarray] = {}
     options = {name: getattr(arguments, name) for name in ("pooling", "from_store", "device", "batch_size")}
     with offline_first(names or ()):
-        tasks: list[Task] = [*([] if names is None else tasks_named(names, text=arguments.text)), *own]
+        tasks: list[Task] = [*([] if names is None else tasks_named(names, text=arguments.text)), *pair_tasks]
         check_names(tasks)
         with vectors_of(folder, tasks, **options) as encode:
             lines = score_lines(tasks, encode, intervals=arguments.interval, kept=kept)
-    suites = {**SUITES, "pairs": [task.name for task in own]}
+    suites = {**SUITES, "pairs": [task.name for task in pair_tasks]}
     bounds = average_intervals(kept, {name: members for name, members in suites.items() if len(members) > 1})
     return lines, bounds, text_note(tasks, arguments.text)
 
@@ -119,9 +119,11 @@ def text_note(tasks: Sequence[Task], text: str) -> str:
     """Describes the text form of tasks: `text`, or unchanged for custom pairs."""
     from harness.tasks.own_pairs import is_own
 
-    own = [task.name for task in tasks if is_own(task)]
-    declared = TEXT_NOTES[text] if len(own) < len(tasks) else ""
-    return "; ".join(filter(None, [declared, f"text of {', '.join(own)} as it is" if own else ""]))
+    pair_names = [task.name for task in tasks if is_own(task)]
+    declared = TEXT_NOTES[text] if len(pair_names) < len(tasks) else ""
+    return "; ".join(
+        filter(None, [declared, f"text of {', '.join(pair_names)} as it is" if pair_names else ""])
+    )
 
 
 def bm25_lines(arguments: argparse.Namespace) -> list[ScoreLine]:

@@ -137,8 +137,10 @@ def forecast(pipeline: Pipeline, jobs: int | None) -> str:
     costs = [cost for key in keys if (cost := estimate.run(params.runs[key]))]
     if not costs:
         return lines[0]
-    here = hours_at_once([cost.cpu_hours for cost in costs], cores)
-    lines.append(f"--on local, {cores} runs at once on this machine's CPU: about {duration(here * 3600)}")
+    cpu_hours = hours_at_once([cost.cpu_hours for cost in costs], cores)
+    lines.append(
+        f"--on local, {cores} runs at once on this machine's CPU: about {duration(cpu_hours * 3600)}"
+    )
     for gpus in [jobs] if jobs else GPUS:
         hours = hours_at_once([cost.gpu_hours for cost in costs], gpus)
         lines.append(f"--on ray or slurm, {gpus} runs at once on GPUs: about {duration(hours * 3600)}")
@@ -155,8 +157,8 @@ def foreseen(pipeline: Pipeline) -> dict[str, dict[Path, str]]:
     if not {"entries", "fingerprint"} <= pipeline.order.keys():
         return {}
     params = read_params()
-    with TemporaryDirectory() as place:
-        written = write_entries(params, Path(place, "entries"))
+    with TemporaryDirectory() as folder:
+        written = write_entries(params, Path(folder, "entries"))
         entries = {
             ENTRIES / path.relative_to(written): path.read_text(encoding="utf-8")
             for path in written.rglob("*.json")

@@ -133,17 +133,17 @@ def mteb_identity(folder: Path, *, pooling: str | None = None) -> Identity:
     """Returns the identity of a folder's encoder, equal for every copy of a run."""
     from harness.tasks.mteb_adapter import identity_of
 
-    record, about = folder / RUN_RECORD, dict[str, Any]()
+    record, entry = folder / RUN_RECORD, dict[str, Any]()
     if record.is_file():
-        about = read_object(record, "id", "backbone", "identity", "seed", again="train the run again")
+        entry = read_object(record, "id", "backbone", "identity", "seed", again="train the run again")
     digest = hashlib.sha256(encoder_sha256(folder).encode())
-    digest.update(str(about.get("identity")).encode())
-    experiment = {"seed": about["seed"]} if about else {}
+    digest.update(str(entry.get("identity")).encode())
+    experiment = {"seed": entry["seed"]} if entry else {}
     if pooling is not None:
         experiment["pooling"] = pooling
-    label = f"{about['id']}__{about['backbone']}" if about else folder.resolve().name
+    label = f"{entry['id']}__{entry['backbone']}" if entry else folder.resolve().name
     name, revision = identity_of(label, digest.hexdigest())
-    return Identity(name if about else f"{name}-{revision[:8]}", revision, experiment)
+    return Identity(name if entry else f"{name}-{revision[:8]}", revision, experiment)
 
 
 def encoder_sha256(folder: Path) -> str:

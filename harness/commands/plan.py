@@ -119,8 +119,8 @@ def describe(params: Params, times: StepTimes | None = None) -> str:
     for system in planned:
         run = next(iter(system.runs.values()))
         length = f"{system.steps:,} of {run.train['batch_size']}" if system.steps else "no training"
-        about = (system.id, system.backbone, len(system.runs), system.done, length)
-        lines.append(_line(*about, *_shown(system.cost)))
+        cells = (system.id, system.backbone, len(system.runs), system.done, length)
+        lines.append(_line(*cells, *_shown(system.cost)))
     if params.teachers:
         lines.append(
             _line("teachers' vectors", "", len(params.teachers), "", "", *_shown(estimate.teachers()))
@@ -163,7 +163,7 @@ def _totals(params: Params, estimate: Estimate, planned: Sequence[PlannedSystem]
         s.cost.cpu_hours / len(s.runs) for s in planned if s.cost for _ in range(len(s.runs) - s.done)
     ]
     fixed_hours, cores = Cost.total(fixed).cpu_hours, cores_here()
-    here = hours_at_once([*runs_left, *([fixed_hours / cores] * cores)], cores)
+    cpu_hours = hours_at_once([*runs_left, *([fixed_hours / cores] * cores)], cores)
     done = sum(system.done for system in planned)
     stages = len(("entries", "fingerprint", "report")) + len(params.sources) + len(params.reads)
     stages += len(params.backbones) + len(params.corpora) + len(params.teachers) + 2 * len(params.runs)
@@ -178,7 +178,7 @@ def _totals(params: Params, estimate: Estimate, planned: Sequence[PlannedSystem]
         _line("still to run", "", len(params.runs) - done, "", "", *_shown(still)),
         f"{len(params.runs)} runs ({done} done), {stages} pipeline stages, "
         f"data: {', '.join(params.sources)} from {', '.join(params.providers)}",
-        *([] if not known else [f"{at_once}: about {_hours(here)} hours{more}"]),
+        *([] if not known else [f"{at_once}: about {_hours(cpu_hours)} hours{more}"]),
         *(f"{HOURS[device]}: {'; '.join(words)}" for device, words in estimate.bases().items()),
         *packing(params.runs),
         NOT_COUNTED,

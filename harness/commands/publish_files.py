@@ -101,9 +101,9 @@ def card_header(results: Sequence[ResultFile], chosen: ResultFile, values: Mappi
             == (task, metric, "all", result.scores[0].selection)
         ]
         sd = statistics.sample_sd(scores)
-        about = {"seeds": len(scores), "mean_over_seeds": round(statistics.mean(scores), 2)}
-        about |= {} if sd is None else {"sd_over_seeds": round(sd, 2)}
-        about |= {"reported_by_paper": reported[task]} if task in reported and metric == "spearman" else {}
+        details = {"seeds": len(scores), "mean_over_seeds": round(statistics.mean(scores), 2)}
+        details |= {} if sd is None else {"sd_over_seeds": round(sd, 2)}
+        details |= {"reported_by_paper": reported[task]} if task in reported and metric == "spearman" else {}
         repository, revision = mteb_data(chosen, task)
         return EvalResult(
             task_type="sentence-similarity" if metric == "spearman" else "text-classification",
@@ -112,7 +112,7 @@ def card_header(results: Sequence[ResultFile], chosen: ResultFile, values: Mappi
             dataset_revision=revision,
             metric_type=f"cosine_{metric}" if metric == "spearman" else metric,
             metric_value=round(100 * own, 2),
-            metric_args=about,
+            metric_args=details,
         )
 
     entries = [

@@ -16,28 +16,28 @@ SAID: dict[Control, str] = {
 }
 
 
-def controls_of(own: System, method: type[Method]) -> tuple[dict[str, System], list[str]]:
+def controls_of(tried: System, method: type[Method]) -> tuple[dict[str, System], list[str]]:
     """Returns the controls of a method by name, with the first seed, and notes on missing controls."""
     controls, lacking = {}, []
     for control in get_args(Control):
         if control == "permuted" and not has_views(method):
             lacking.append(
-                f"no control with {SAID[control]}: {own.id} has no `vectors(batch)`, which returns two views"
+                f"no control with {SAID[control]}: {tried.id} has no `vectors(batch)` of two views"
             )
             continue
-        controls[SAID[control]] = own.model_copy(
+        controls[SAID[control]] = tried.model_copy(
             update={
-                "id": f"{own.id}-{control}",
-                "seeds": own.seeds[:1],
-                "config": {**own.config, "control": control},
+                "id": f"{tried.id}-{control}",
+                "seeds": tried.seeds[:1],
+                "config": {**tried.config, "control": control},
             }
         )
     return controls, lacking
 
 
-def worth_of(own: Sequence[Path], controls: Mapping[str, Path]) -> Worth:
+def worth_of(trained: Sequence[Path], controls: Mapping[str, Path]) -> Worth:
     """Returns the dev scores of a method, its controls and the untrained encoder."""
-    selections = [read_artefact(folder)["selection"] for folder in own]
+    selections = [read_artefact(folder)["selection"] for folder in trained]
     scores = {said: read_artefact(folder)["selection"]["best_dev"] for said, folder in controls.items()}
     return Worth(
         own=[float(selection["best_dev"]) for selection in selections],

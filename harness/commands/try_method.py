@@ -141,7 +141,7 @@ def opponents(names: Sequence[str], small: Recipe, backbone: str, seeds: int) ->
             known = [system for system, entry in small.systems.items() if backbone in entry.backbones]
             raise InputError(
                 f"--against {name}: expected one of {', '.join(known)}"
-                f"{near_matches(name, [*known, *(one.removesuffix(SUFFIX) for one in known)])}"
+                f"{near_matches(name, [*known, *(candidate.removesuffix(SUFFIX) for candidate in known)])}"
             )
         system = small.systems[key]
         opponents_by_name.append(

@@ -70,7 +70,11 @@ class Session:
         self.others: Committed = {}
         self.left_out: dict[str, str] = {}
         self._plan()
-        listed = [one.on([backbone]) for one in recipes["small"].systems.values() if one.id in self.ranked]
+        listed = [
+            candidate.on([backbone])
+            for candidate in recipes["small"].systems.values()
+            if candidate.id in self.ranked
+        ]
         self.known = planned(recipes, listed, providers) if listed else self.params
         os.environ["SENTBENCH_PROVIDERS"] = ",".join(providers)
         self._leave_out(code_differs)
@@ -193,12 +197,12 @@ class Session:
         return run_identity(self.params, run, arithmetic_used("cpu"))
 
     def _compared(self, trained: Mapping[str, Sequence[str]]) -> Trial:
-        def here(name: str) -> list[ResultFile]:
+        def results_of(name: str) -> list[ResultFile]:
             return [read_result(SCORES / f"{key}.json") for key in trained.get(name, ())]
 
         ours, theirs = (
-            here(self.own.id),
-            [r for name, kept in self.others.items() for r in (*kept, *here(name))],
+            results_of(self.own.id),
+            [r for name, kept in self.others.items() for r in (*kept, *results_of(name))],
         )
         systems = system_scores([*ours, *theirs])
         own, *others = systems.values()

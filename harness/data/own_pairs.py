@@ -111,8 +111,8 @@ def _csv(text: str, path: Path) -> Iterator[tuple[str, Row]]:
             ) from None
         finally:
             csv.field_size_limit(limit)
-    for place, (first, second, score) in _table(iter(rows), path, "separated by commas"):
-        yield place, (first, second, score.replace(",", ".") if semicolons else score)
+    for where, (first, second, score) in _table(iter(rows), path, "separated by commas"):
+        yield where, (first, second, score.replace(",", ".") if semicolons else score)
 
 
 def _table(rows: Iterator[tuple[int, list[str]]], path: Path, how: str) -> Iterator[tuple[str, Row]]:

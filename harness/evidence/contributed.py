@@ -51,17 +51,17 @@ def check_contributed(
     present = Present(ours)
     good: list[Contributed] = []
     problems: list[str] = []
-    for place in sorted(folder.iterdir()) if folder.is_dir() else ():
-        if not place.is_dir():
-            if place.name != "README.md":
-                problems.append(f"{place}: not a folder, expected a folder for each contributor")
+    for sender in sorted(folder.iterdir()) if folder.is_dir() else ():
+        if not sender.is_dir():
+            if sender.name != "README.md":
+                problems.append(f"{sender}: not a folder, expected a folder for each contributor")
             continue
         try:
-            contributor = read_contributor(place)
+            contributor = read_contributor(sender)
         except (InputError, OSError) as error:
             problems.append(str(error))
             continue
-        for path in sorted(path for path in place.iterdir() if path.name != ABOUT):
+        for path in sorted(path for path in sender.iterdir() if path.name != ABOUT):
             try:
                 result = read_contributed(path, declared)
                 present.add(result, str(path))

@@ -57,10 +57,10 @@ class Ledger:
 
     @cached_property
     def _by_backbone(self) -> dict[str, list[Study]]:
-        found: dict[str, list[Study]] = {}
+        by_backbone: dict[str, list[Study]] = {}
         for study in self.studies:
-            found.setdefault(study.system.partition("@")[2], []).append(study)
-        return found
+            by_backbone.setdefault(study.system.partition("@")[2], []).append(study)
+        return by_backbone
 
     def plain(self, system: str) -> str:
         """Returns the key of a published row with the first name of its system."""

@@ -235,15 +235,15 @@ def pool(ledger: Ledger, studies: Iterable[Study], column: str) -> StudyPool:
         if weighted:
             parts.setdefault(by, []).extend(weighted)
     sources = {
-        by: sum(value * count for value, count in some) / sum(count for _, count in some)
-        for by, some in parts.items()
+        by: sum(value * count for value, count in counted) / sum(count for _, count in counted)
+        for by, counted in parts.items()
     }
     competitors = {
         by: tuple(study for study in chosen if ledger.measured_by(study) == by)
         for by in sources
         if by in ledger.scope.groups
     }
-    counts = {by: sum(count for _, count in some) for by, some in parts.items()}
+    counts = {by: sum(count for _, count in counted) for by, counted in parts.items()}
     return StudyPool(chosen, runs, sources, competitors, counts)
 
 

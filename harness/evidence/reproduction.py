@@ -155,12 +155,12 @@ def reasons_of(pairs: Iterable[Pair], machine: str) -> list[str]:
     for old, new in pairs:
         before, after = old.provenance, new.provenance
         for name in ("arithmetic", "device", "precision", "text"):
-            one, two = getattr(before, name), getattr(after, name)
-            if one and two and one != two:
-                reasons[f"{name} is {two} here, {one} in the committed results"] = None
-        for name, one in before.versions.items():
-            if after.versions.get(name) != one:
-                reasons[f"{name} is {after.versions.get(name, 'missing')} here, {one} committed"] = None
+            version, two = getattr(before, name), getattr(after, name)
+            if version and two and version != two:
+                reasons[f"{name} is {two} here, {version} in the committed results"] = None
+        for name, version in before.versions.items():
+            if after.versions.get(name) != version:
+                reasons[f"{name} is {after.versions.get(name, 'missing')} here, {version} committed"] = None
         if before.data_sha256 != after.data_sha256:
             reasons["the data differ from the committed ones"] = None
         if before.code_sha256 != after.code_sha256:

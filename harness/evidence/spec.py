@@ -94,7 +94,7 @@ class ColumnSpec(DeclaredModel):
     def check(self) -> ColumnSpec:
         """Checks that a column is either of a task, a mean or a setting."""
         if sum(map(bool, (self.task, self.mean_of, self.recipe))) > 1:
-            raise ValueError(f"column {self.key} names several of task, mean_of and recipe")
+            raise ValueError(f"column {self.key} has several of task, mean_of and recipe")
         return self
 
 
@@ -279,12 +279,14 @@ def _check_published(spec: TableSpec, row: RowSpec, published: Published) -> Non
     if row.published is None:
         return
     if spec.published is None:
-        raise InputError(f"table {spec.key}: row {row.title!r} names a published row; add `published` on top")
+        raise InputError(
+            f"table {spec.key}: row {row.title!r} names a published row; add `published` to the table"
+        )
     table = published.table(spec.published)
     published.row(spec.published, row.published)
     if table.scale != spec.scale:
         raise InputError(
-            f"table {spec.key} has scale {spec.scale}, {spec.published} prints {table.scale}; align"
+            f"table {spec.key}: scale {spec.scale}, expected {table.scale} as in {spec.published}"
         )
     for column in spec.columns:
         cell = row.cells.get(column.key)

@@ -290,16 +290,16 @@ class Params(DeclaredModel):
 
 
 def check_chains(made_from: Mapping[str, Collection[str]]) -> None:
-    """Raises ValueError if an entry is made from itself, or over more than LONGEST_CHAIN others."""
+    """Raises ValueError if an entry depends on itself, or on more than LONGEST_CHAIN others."""
     try:
         order = list(TopologicalSorter(made_from).static_order())
     except CycleError as error:
-        raise ValueError(f"{' <- '.join(error.args[1][:5])}: made from itself") from None
+        raise ValueError(f"{' <- '.join(error.args[1][:5])}: depends on itself") from None
     lengths: dict[str, int] = {}
     for name in order:
         lengths[name] = 1 + max((lengths[origin] for origin in made_from.get(name, ())), default=0)
         if lengths[name] > LONGEST_CHAIN:
-            raise ValueError(f"{name} is made over more than {LONGEST_CHAIN} others")
+            raise ValueError(f"{name} depends on more than {LONGEST_CHAIN} others")
 
 
 def read_params(path: Path = PARAMS) -> Params:

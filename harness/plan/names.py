@@ -79,7 +79,9 @@ def _named(
     if table in tables:
         return _shown(systems, tables[table]), tables[table].tasks() if part else ()
     known = [f"{PREFIX}/{system}" for system in systems] if recipe_name == PREFIX else ["all", *tables]
-    known += [f"{key}/{own}" for key, entry in recipes.items() for own in (*entry.groups, *entry.systems)]
+    known += [
+        f"{key}/{member}" for key, entry in recipes.items() for member in (*entry.groups, *entry.systems)
+    ]
     raise InputError(
         f"plan {name!r} is not known; expected all, {', '.join(recipes)}, PAPER/TABLE, RECIPE/RUN or "
         f"{PREFIX}/RUN; `sentbench list tables` prints the tables{near_matches(name, [*recipes, *known])}"

@@ -63,15 +63,15 @@ def curve_rows(panel: str, runs: Sequence[RunDetail], quantity: str) -> list[Row
     for _, step, value in known:
         at_step.setdefault(step, []).append(value)
     rows: list[Row] = []
-    about = {"panel": panel, "series": "ours"}
+    labels = {"panel": panel, "series": "ours"}
     for step, values in sorted(at_step.items()):
         mean = statistics.fmean(values)
         sd = statistics.stdev(values) if len(values) > 1 else 0.0
         band = {"y": round(mean, 4), "low": round(mean - sd, 4), "high": round(mean + sd, 4)}
         says = f"{panel}, step {step}: {mean:.2f} ± {sd:.2f}"
-        rows.append({**about, "kind": "ours", "x": step, **band, "says": says})
+        rows.append({**labels, "kind": "ours", "x": step, **band, "says": says})
     return rows + [
-        {**about, "kind": "seed", "seed": seed, "x": step, "y": round(value, 4)}
+        {**labels, "kind": "seed", "seed": seed, "x": step, "y": round(value, 4)}
         for seed, step, value in known
     ]
 
@@ -141,11 +141,11 @@ def compared(rows: list[Row]) -> str:
 def cell_rows(name: str, cell: Cell) -> Iterator[Row]:
     """Yields the marks of a cell in a picture: its reported value, our seeds, our mean and band."""
     if cell.value is not None:
-        about = {"name": name, "kind": "ours", "mean": cell.value}
+        labels = {"name": name, "kind": "ours", "mean": cell.value}
         sd = cell.sd or 0.0
-        yield {**about, "low": cell.value - sd, "high": cell.value + sd}
+        yield {**labels, "low": cell.value - sd, "high": cell.value + sd}
         for value in cell.values or (cell.value,):
-            yield {**about, "value": value, "says": f"{name}, ours: {value:.2f}"}
+            yield {**labels, "value": value, "says": f"{name}, ours: {value:.2f}"}
     if cell.published is not None:
         value = cell.published
         yield {"name": name, "kind": "reported", "value": value, "says": f"{name}, reported: {value:.2f}"}
@@ -180,8 +180,8 @@ def _log_curves(table: Table, runs: Mapping[str, RunDetail], key: str) -> Chart 
         behind[row.title] = [runs[key] for key in keys if key in runs]
     rows: list[Row] = []
     for quantity in table.logs:
-        for title, some in behind.items():
-            rows += curve_rows(f"{title}: {quantity}", some, quantity)
+        for title, lines in behind.items():
+            rows += curve_rows(f"{title}: {quantity}", lines, quantity)
     if not rows:
         return None
     return draw(

@@ -151,10 +151,10 @@ def to_pull_request(moves: Sequence[Move], names: tuple[str, str]) -> str:
         folded = "<details><summary>Changed within seed noise or rounding</summary>"
         lines += [folded, "", *_table(quiet), "", "</details>", ""]
     for outcome in ("added", "removed"):
-        some = [move for move in moves if move.outcome == outcome]
-        systems = dict.fromkeys(f"{move.key.system}@{move.key.backbone}" for move in some)
+        selected = [move for move in moves if move.outcome == outcome]
+        systems = dict.fromkeys(f"{move.key.system}@{move.key.backbone}" for move in selected)
         if systems:
-            lines.append(f"{outcome.capitalize()}: {len(some)} scores of {escape(', '.join(systems))}.")
+            lines.append(f"{outcome.capitalize()}: {len(selected)} scores of {escape(', '.join(systems))}.")
     return "\n".join(lines).rstrip() + "\n"
 
 

@@ -14,18 +14,18 @@ def settled_lines(tables: Iterable[Table]) -> list[str]:
     A number that several tables quote counts once. Returns an empty list if there are no runs.
     """
     judged: dict[tuple[str, str, float], Verification] = {}
-    beside = 0
+    without_verdict = 0
     for table in tables:
         for _, _, cell in table.cells():
             if cell.published is None or not cell.values or cell.evidence is None:
                 continue
             if cell.no_verdict or cell.evidence.ours is None:
-                beside += 1
+                without_verdict += 1
             else:
                 judged.setdefault(cell.evidence.reported.fact, cell.evidence)
     lines = _answers(list(judged.values())) if judged else []
-    if beside:
-        lines.append(f"without a verdict: {counted(beside, 'cell')}, with the reason in its details")
+    if without_verdict:
+        lines.append(f"without a verdict: {counted(without_verdict, 'cell')}, with the reason in its details")
     return lines
 
 

@@ -223,7 +223,7 @@ def _ranged(
     first, second = groups[best.key], groups[other.key]
     middle = statistics.mean(first) - statistics.mean(second)
     variance, freedom = pooled_variance([groups[system.key] for system in able if not system.exact])
-    parts = sum(0 if one.exact else 1 / len(groups[one.key]) for one in (best, other))
+    parts = sum(0 if side.exact else 1 / len(groups[side.key]) for side in (best, other))
     reach = None
     if not parts:
         reach = 0.0

@@ -64,9 +64,9 @@ def evaluate_run(params: Params, key: str, folder: Path, *, device: str) -> Path
 
     device: `cpu` or `cuda`, of a process that computes with the run's arithmetic (see `compute_on`).
     """
-    run, about = params.run(key), read_artefact(folder)
-    if about["key"] != key:
-        raise InputError(f"{folder}: holds run {about['key']!r}, expected {key!r}; train it again")
+    run, entry = params.run(key), read_artefact(folder)
+    if entry["key"] != key:
+        raise InputError(f"{folder}: holds run {entry['key']!r}, expected {key!r}; train it again")
     started = time.monotonic()
     quiet()
     tasks = build_tasks(run.tasks, text=run.text)
@@ -91,7 +91,7 @@ def evaluate_run(params: Params, key: str, folder: Path, *, device: str) -> Path
                     ScoreRecord(selection=selection, **score._asdict())
                     for score in evaluate_stored(tasks, store.encode)
                 ]
-        write_result(new[scores], _result(folder, about, tasks, records))
+        write_result(new[scores], _result(folder, entry, tasks, records))
         write_record(new[curves], {EVALUATIONS: compute.evaluations(folder / RUN_LOG)})
         write_record(new[costs], {"evaluate_seconds": round(time.monotonic() - started, 1)})
         write_record(new[losses], {"losses": losses_of(folder / RUN_LOG)})
@@ -119,9 +119,9 @@ def vectors_of(
     from harness.compute.encoders import read_encoder
 
     quiet()
-    place = resolve_device(device)
+    device_used = resolve_device(device)
     with compute.embedded(
-        lambda: read_encoder(folder, pooling=pooling).to(place), tasks, batch_size=batch_size
+        lambda: read_encoder(folder, pooling=pooling).to(device_used), tasks, batch_size=batch_size
     ) as store:
         yield store.encode
 
@@ -160,20 +160,20 @@ def _weights(wanted: str, folder: Path) -> list[tuple[Any, Path]]:
 
 
 def _result(
-    folder: Path, about: dict[str, Any], tasks: Sequence[Task], scores: list[ScoreRecord]
+    folder: Path, record: dict[str, Any], tasks: Sequence[Task], scores: list[ScoreRecord]
 ) -> ResultFile:
     from harness.data.download import folder_of
 
     sources = sorted({task.source for task in tasks})
     return ResultFile(
         schema=SCHEMA,
-        run=RunRecord(**{name: about[name] for name in RunRecord.model_fields}),
+        run=RunRecord(**{name: record[name] for name in RunRecord.model_fields}),
         scores=scores,
-        selection=Selection(**about["selection"]),
+        selection=Selection(**record["selection"]),
         provenance=Provenance(
-            code_sha256=run_code(about["method"], [task.name for task in tasks]),
+            code_sha256=run_code(record["method"], [task.name for task in tasks]),
             encoder_sha256=encoder_hash(folder),
             data_sha256={source: sha256_of_folder(folder_of(source)) for source in sources},
-            **{name: about[name] for name in ("versions", "device", "arithmetic", "precision", "text")},
+            **{name: record[name] for name in ("versions", "device", "arithmetic", "precision", "text")},
         ),
     )

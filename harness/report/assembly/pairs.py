@@ -105,7 +105,7 @@ def difference_interval(
     ours, theirs = draws[: len(first)], draws[len(first) :]
     joint = None
     if len(paired) > 1:
-        differences = np.stack([ours[one] - theirs[other] for one, other in paired])
+        differences = np.stack([ours[ours_key] - theirs[theirs_key] for ours_key, theirs_key in paired])
         drawn = multibootstrap(differences, stream=stream_of(task), confidence=confidence)
         joint = percentile_interval(drawn, confidence)
     return OverItems(percentile_interval(ours.mean(axis=0) - theirs.mean(axis=0), confidence), joint)

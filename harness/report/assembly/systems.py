@@ -117,7 +117,7 @@ def paired_runs(first: Sequence[ResultFile], second: Sequence[ResultFile]) -> li
     exact = [all(result.selection.last_step == 0 for result in side) for side in (first, second)]
     return [
         (i, j)
-        for i, one in enumerate(first[:1] if exact[0] else first)
+        for i, score in enumerate(first[:1] if exact[0] else first)
         for j, other in enumerate(second[:1] if exact[1] else second)
-        if one.run.seed == other.run.seed or any(exact)
+        if score.run.seed == other.run.seed or any(exact)
     ]

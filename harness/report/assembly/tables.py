@@ -77,11 +77,11 @@ def checked_specs(
     unknown system, row or column."""
     from harness.tasks.registry import TASKS
 
-    found = dict(load_specs() if specs is None else specs)
+    specs_by_key = dict(load_specs() if specs is None else specs)
     backbones = {key: system.backbones for key, system in declared_systems(recipes).items()}
-    for spec in found.values():
+    for spec in specs_by_key.values():
         check_spec(spec, published, tasks=list(TASKS), systems=backbones)
-    return found
+    return specs_by_key
 
 
 def build_tables(evidence: Evidence, recipes: Recipes) -> dict[str, Table]:

@@ -33,13 +33,13 @@ def score_rows(results: Sequence[ResultFile]) -> list[list[str]]:
                 key = (score.task, score.metric, score.setting)
                 scores.setdefault(key, []).append((100 * score.value, score.n))
     rows = []
-    for about, seeds in scores.items():
+    for entry, seeds in scores.items():
         values = [value for value, _ in seeds]
         sd = statistics.sample_sd(values)
         spread = "–" if sd is None else f"{sd:.2f}"
         each = ", ".join(f"{value:.2f}" for value in values)
         numbers = [f"{statistics.mean(values):.2f}", spread, str(len(values)), each, str(seeds[0][1])]
-        rows.append([*map(escape, about), *numbers])
+        rows.append([*map(escape, entry), *numbers])
     return rows
 
 
@@ -75,7 +75,7 @@ def render_card(
         for result in ordered
     ]
     last = first.scores[0].selection == "last"
-    about = {
+    details = {
         "method": first.run.method,
         "variant": escape_code(first.run.variant),
         "backbone": first.run.backbone,
@@ -95,4 +95,4 @@ def render_card(
             f"{escape(name)} {escape(version)}" for name, version in first.provenance.versions.items()
         ),
     }
-    return fill("card.md.j2", {**about, **values}, angles=True)
+    return fill("card.md.j2", {**details, **values}, angles=True)

@@ -97,11 +97,9 @@ def comparison_rows(comparison: SystemComparison, systems: Mapping[str, SystemSc
 def rank_rows(trial: Trial) -> list[list[str]]:
     """Returns the heads and a row per system, best mean first."""
     rows = [["rank", "system", "mean", "seeds", "possible ranks"]]
-    for place, row in enumerate(trial.ranks, 1):
+    for rank, row in enumerate(trial.ranks, 1):
         mark = "*" if row.key == trial.own else ""
-        rows.append(
-            [f"{place}{mark}", row.key, f"{100 * row.mean:.2f}", str(row.seeds), span_words(row.rank)]
-        )
+        rows.append([f"{rank}{mark}", row.key, f"{100 * row.mean:.2f}", str(row.seeds), span_words(row.rank)])
     return rows
 
 
@@ -109,8 +107,8 @@ def worth_rows(worth: Worth, own: str) -> list[list[str]]:
     """Returns the heads, the method and a row for each of its controls, with the first seed."""
     rows = [["STS-B dev", "score", "seeds", ""], [own, spread(worth.own), str(len(worth.own)), ""]]
     for said, score in worth.controls.items():
-        place = "not below" if said in worth.unbeaten else "below every seed"
-        rows.append([said, spread([score]), "1", place])
+        outcome = "not below" if said in worth.unbeaten else "below every seed"
+        rows.append([said, spread([score]), "1", outcome])
     return rows
 
 

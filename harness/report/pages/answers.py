@@ -75,8 +75,8 @@ def answers_of(report: Report, page: str = "") -> list[Answer]:
     unknown row or column.
     """
     tables = report.all_tables
-    own: list[Answer] = []
-    others: list[Answer] = []
+    of_paper: list[Answer] = []
+    of_others: list[Answer] = []
     for number in load_numbers(report.leaderboards):
         if number.table not in tables or (page and number.page != page):
             continue
@@ -88,9 +88,9 @@ def answers_of(report: Report, page: str = "") -> list[Answer]:
             studied = any(pool.studies for pool in known.others.pools.values())
             evidence = f"{EVIDENCE}#{anchor_of(known.reported.row)}" if studied else ""
             words = known_words(known), _cost(known, cell)
-            selected = own if page and row.is_own else others
+            selected = of_paper if page and row.is_own else of_others
             selected.append(Answer(known, number.name, link, evidence, *words, control=number.control))
-    return [*own, *others]
+    return [*of_paper, *of_others]
 
 
 def address_of(report: Report, table: Table) -> str:
@@ -125,9 +125,9 @@ def known_words(verification: Verification) -> str:
         parts.append(f"median {others.median:.2f} of {sources}{rivals}")
     if verification.percentile is not None and verification.percentile.runs > 1:
         parts.append(place_words(verification.percentile).replace(" %", "\N{NO-BREAK SPACE}%"))
-    own = verification.others.pools["same authors"].median
-    if own is not None and not parts:
-        parts.append(f"its authors again: {own:.2f}")
+    median = verification.others.pools["same authors"].median
+    if median is not None and not parts:
+        parts.append(f"its authors again: {median:.2f}")
     if not parts:
         parts.append("no run by others found" if verification.others.searched else "only the reported number")
     return "; ".join(parts)

@@ -85,8 +85,8 @@ def measure(
 def audit_values(report: Report, paper: str = "") -> dict[str, Any]:
     """Returns the content of a page: the audits of a paper's method or of all, and measured effects."""
     audits = load_audits(report.leaderboards / "audit")
-    own = [audit for audit in audits if paper in ("", audit.method.replace("-", ""))]
-    return {"audits": own, "measure": partial(measure, runs=list(report.runs.values()))}
+    audits_of_paper = [audit for audit in audits if paper in ("", audit.method.replace("-", ""))]
+    return {"audits": audits_of_paper, "measure": partial(measure, runs=list(report.runs.values()))}
 
 
 def methods_values(report: Report) -> dict[str, Any]:

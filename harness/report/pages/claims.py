@@ -163,15 +163,15 @@ def judge_claims(claims: Sequence[Claim], tables: Mapping[str, Table]) -> list[J
 
 def _pairs(claim: Claim, tables: Mapping[str, Table]) -> Iterator[JudgedPair]:
     table = _known(claim, "table", claim.table, tables)
-    columns = {column.key: place for place, column in enumerate(table.columns)}
+    columns = {column.key: index for index, column in enumerate(table.columns)}
     rows = {row.key: row for row in table.rows}
-    for better, worse, one, other in pairs_of(claim):
+    for better, worse, first_column, second_column in pairs_of(claim):
         first, second = (_known(claim, f"row of table {table.key}", name, rows) for name in (better, worse))
         upper, lower = (
             row.cells[_known(claim, f"column of table {table.key}", name, columns)]
-            for row, name in ((first, one), (second, other))
+            for row, name in ((first, first_column), (second, second_column))
         )
-        links = cell_anchor(table, first, one), cell_anchor(table, second, other)
+        links = cell_anchor(table, first, first_column), cell_anchor(table, second, second_column)
         reported = None
         if upper.published is not None and lower.published is not None:
             reported = (upper.published - lower.published) * (-1 if claim.lower else 1)
@@ -179,7 +179,7 @@ def _pairs(claim: Claim, tables: Mapping[str, Table]) -> Iterator[JudgedPair]:
         yield JudgedPair(
             better=first,
             worse=second,
-            columns=(one, other),
+            columns=(first_column, second_column),
             links=links,
             seeds=(len(upper.values), len(lower.values)),
             scores=Pair(high.values, low.values, (claim.within or 0.0) * table.scale / 100),
@@ -245,12 +245,12 @@ def claims_of(key: str, claims: Sequence[JudgedClaim]) -> Chart | None:
 
 def _reported_marks(name: str, values: Mapping[str, float]) -> list[Row]:
     """Returns the marks of a claim's reported differences: one per pair, or the median and the ends."""
-    about = {"name": name, "kind": "reported"}
+    labels = {"name": name, "kind": "reported"}
     if len(values) <= FEW_PAIRS:
-        return [{**about, "value": value, "says": f"{of}: {value:+.2f}"} for of, value in values.items()]
+        return [{**labels, "value": value, "says": f"{of}: {value:+.2f}"} for of, value in values.items()]
     low, high = min(values.values()), max(values.values())
     says = f"{len(values)} pairs: {low:+.2f} to {high:+.2f}"
-    return [{**about, "value": statistics.median(values.values()), "low": low, "high": high, "says": says}]
+    return [{**labels, "value": statistics.median(values.values()), "low": low, "high": high, "says": says}]
 
 
 def claims_values(report: Report, paper: Paper) -> dict[str, Any]:

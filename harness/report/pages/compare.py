@@ -93,11 +93,11 @@ def comparisons_of(systems: Mapping[str, SystemScores], titles: Mapping[TaskName
     """
     positions = {name: position for position, name in enumerate(titles)}
     comparisons = {}
-    for (place, first), (other, second) in combinations(enumerate(systems.values()), 2):
+    for (index, first), (other, second) in combinations(enumerate(systems.values()), 2):
         both = compare_systems(first, second)
         rows = {positions[name]: written(difference) for name, difference in both.tasks.items()}
         mean = None if both.mean is None else written(both.mean)
-        comparisons[f"{place} {other}"] = [rows, mean]
+        comparisons[f"{index} {other}"] = [rows, mean]
     return {
         "outcomes": OUTCOMES,
         "tasks": list(titles.values()),

@@ -60,13 +60,13 @@ def to_html(text: str, path: Path, known: Mapping[str, str]) -> Markup:
     """Returns a document as HTML. known: the page of each document by path; other links point to files."""
     parser = MarkdownIt("commonmark").enable("table")
     tokens = parser.parse(text)
-    for place, token in enumerate(tokens):
+    for index, token in enumerate(tokens):
         if token.type == "heading_open":
-            token.attrSet("id", MARK + _slug(tokens[place + 1].content))
+            token.attrSet("id", MARK + _slug(tokens[index + 1].content))
         if token.type == "table_open":
             token.attrSet("class", "plain")
         if token.type == "th_open":
-            _head(token, tokens[place + 1], tokens[place + 2])
+            _head(token, tokens[index + 1], tokens[index + 2])
         for part in token.children or ():
             _lead(part, path.parent, known)
     html = parser.renderer.render(tokens, parser.options, {})

@@ -82,17 +82,17 @@ def forest_of(answers: Sequence[Answer], key: str) -> Chart:
 def marks_of(answer: Answer) -> list[Row]:
     """Returns the marks of one number: measurements minus the reported value, in points."""
     verification, reported = answer.verification, answer.verification.reported.value
-    pool, own = verification.others.independent, verification.others.pools["same authors"]
+    pool, same_authors = verification.others.independent, verification.others.pools["same authors"]
     means = [value for source, value in pool.sources.items() if source not in pool.runs]
     kinds = {
         "independent run": sorted(pool.values),
         "independent mean": means,
         "median of sources": [] if pool.median is None else [pool.median],
-        "its authors again": list(own.sources.values()),
+        "its authors again": list(same_authors.sources.values()),
         "reported": [reported],
         "ours": list(verification.values),
     }
-    about: Row = {
+    labels: Row = {
         "reported": answer.reported,
         "verdict": f"{MARKS[answer.verdict]} {answer.verdict}".strip(),
         "basis": basis_of(verification),
@@ -105,12 +105,12 @@ def marks_of(answer: Answer) -> list[Row]:
             "kind": kind,
             "value": round(value, 4),
             "difference": round(value - reported, 4),
-            "lane": place % 3 - 1 if len(values) > CROWD else 0,
+            "lane": index % 3 - 1 if len(values) > CROWD else 0,
             "says": f"{answer.name}, {kind}: {value:.2f}",
-            **(about if kind == "reported" else {}),
+            **(labels if kind == "reported" else {}),
         }
         for kind, values in kinds.items()
-        for place, value in enumerate(values)
+        for index, value in enumerate(values)
     ]
     interval = verification.by_others.interval
     if interval is not None:

@@ -123,10 +123,12 @@ def named(rows: Sequence[Row]) -> list[Row]:
     """Returns the rows with a `label` for each point whose name overlaps no point and no earlier name."""
     spans = [[row[axis] for row in rows] for axis in ("x", "y")]
     sizes = [(max(span) - min(span)) or 1.0 for span in spans]
-    places = [tuple(v / size for v, size in zip(at, sizes, strict=True)) for at in zip(*spans, strict=True)]
+    positions = [
+        tuple(v / size for v, size in zip(at, sizes, strict=True)) for at in zip(*spans, strict=True)
+    ]
     shown: list[Row] = []
-    taken = list(places)
-    for row, (x, y) in zip(rows, places, strict=True):
+    taken = list(positions)
+    for row, (x, y) in zip(rows, positions, strict=True):
         free = not any(
             -0.01 <= a - x <= ROOM[0] and abs(b - y) < ROOM[1] for a, b in taken if (a, b) != (x, y)
         )

@@ -25,18 +25,18 @@ def papers_of(
     """Returns the papers with a table, in the order of their keys, each with its tables in reading order."""
     papers = []
     for key, paper in sorted(published.papers.items()):
-        own = [table for name, table in tables.items() if name.startswith(f"{key}/")]
-        if not own:
+        of_paper = [table for name, table in tables.items() if name.startswith(f"{key}/")]
+        if not of_paper:
             continue
-        own.sort(key=reading_order)
-        charts = {table.key: chart_of(table, runs) for table in own}
+        of_paper.sort(key=reading_order)
+        charts = {table.key: chart_of(table, runs) for table in of_paper}
         papers.append(
             Paper(
                 key=key,
                 title=paper.title,
                 citation=paper.venue,
-                tables=tuple(own),
-                figures=tuple(filter(None, [strip_of(table, published) for table in own])),
+                tables=tuple(of_paper),
+                figures=tuple(filter(None, [strip_of(table, published) for table in of_paper])),
                 notes=tuple(paper.notes),
                 short=paper.short or key.upper(),
                 charts={name: chart for name, chart in charts.items() if chart},
@@ -62,7 +62,7 @@ def strip_of(table: Table, published: Published) -> Chart | None:
     if table.kind == "figure" or table.key not in published.tables:
         return None
     averages = published.table(table.key).averages
-    means = [place for place, column in enumerate(table.columns) if column.key in averages]
+    means = [number for number, column in enumerate(table.columns) if column.key in averages]
     if not means:
         return None
     index = means[-1]

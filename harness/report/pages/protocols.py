@@ -97,7 +97,7 @@ def protocol_values(report: Report) -> dict[str, Any]:
         "rows": rows,
         "columns": columns,
         "groups": Counter(protocol.group for protocol in columns),
-        "poolings": {backbone: some for backbone, some in poolings.items() if len(some) > 1},
+        "poolings": {backbone: by_task for backbone, by_task in poolings.items() if len(by_task) > 1},
     }
 
 

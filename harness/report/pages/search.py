@@ -23,13 +23,13 @@ def search_file(report: Report, documents: Mapping[str, str]) -> str:
 
 def search_places(report: Report, documents: Mapping[str, str]) -> list[tuple[str, str, str]]:
     """Returns kind, name and address (relative to the main page) of all entries except table rows."""
-    places = [
+    targets = [
         ("number", f"{answer.name} {answer.reported}", f"index.html#{answer.anchor}")
         for answer in answers_of(report)
     ]
-    places += [("paper", paper.title, paper.file) for paper in report.papers]
-    places += [("document", title, file) for title, file in documents.items()]
-    return places
+    targets += [("paper", paper.title, paper.file) for paper in report.papers]
+    targets += [("document", title, file) for title, file in documents.items()]
+    return targets
 
 
 def search_tables(report: Report) -> list[dict[str, Any]]:
@@ -44,7 +44,7 @@ def search_tables(report: Report) -> list[dict[str, Any]]:
         shown = table not in (*report.small_tables, *report.own_tables) or has_values(table)
         anchors = anchors_of(table)
         columns = [
-            [place, column.title] for place, column in zip(anchors.columns, table.columns, strict=True)
+            [target, column.title] for target, column in zip(anchors.columns, table.columns, strict=True)
         ]
         # the page of a table without values shows no rows
         rows = zip(table.rows, anchors.rows, strict=True) if shown else ()
@@ -55,7 +55,7 @@ def search_tables(report: Report) -> list[dict[str, Any]]:
                 "page": address or "index.html",
                 "id": anchor,
                 "columns": columns,
-                "rows": [[row_label(row), place, *_numbers(table, row)] for row, place in rows],
+                "rows": [[row_label(row), target, *_numbers(table, row)] for row, target in rows],
             }
         )
     return tables

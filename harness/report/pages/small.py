@@ -41,5 +41,7 @@ def table_values(report: Report, kind: str) -> dict[str, Any]:
 def pages(report: Report) -> list[Page]:
     """Returns both pages; the page of included tables only if there are any."""
     small = Page("Small plan", RUNS, "small.html.j2", small_values, order=2)
-    own = Page("Own tables", "pages/own.html", "small.html.j2", partial(table_values, kind="own"), order=6)
-    return [small, *([own] if report.own_tables else [])]
+    own_tables = Page(
+        "Own tables", "pages/own.html", "small.html.j2", partial(table_values, kind="own"), order=6
+    )
+    return [small, *([own_tables] if report.own_tables else [])]

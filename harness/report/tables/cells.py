@@ -34,8 +34,10 @@ class CellContext:
     @property
     def published_row(self) -> PublishedRow | None:
         """The published row of the cell's number."""
-        own = self.row.cells.get(self.column.key)
-        return published_row(self.spec, (own.published if own else None) or self.row.published, self.evidence)
+        exception = self.row.cells.get(self.column.key)
+        return published_row(
+            self.spec, (exception.published if exception else None) or self.row.published, self.evidence
+        )
 
     @property
     def published_column(self) -> str:

@@ -88,7 +88,7 @@ def in_declared_order(seeds: Sequence[SeedScore], declared: Sequence[int]) -> tu
     position = {seed: number for number, seed in enumerate(declared)}
     ordered = sorted(seeds, key=lambda score: (position.get(score.run.seed, len(position)), score.run.seed))
     met = [position.get(score.run.seed) for score in ordered]
-    return ordered, sum(one == number for number, one in enumerate(met))
+    return ordered, sum(declared_number == number for number, declared_number in enumerate(met))
 
 
 def seeds_of(
@@ -107,11 +107,11 @@ def seeds_of(
     asked = (choice.system, choice.backbone, column.task or "", column.metric, column.setting)
     chosen = [score for score in scores.get(asked, ()) if not choice.seeds or score.run.seed in choice.seeds]
     chosen.sort(key=lambda score: score.run.seed)
-    for one, other in pairwise(score.run for score in chosen):
-        if one.seed == other.seed or one.recipe != other.recipe:
-            fault = f"both have seed {one.seed}" if one.seed == other.seed else "have different recipes"
+    for first, second in pairwise(score.run for score in chosen):
+        if first.seed == second.seed or first.recipe != second.recipe:
+            fault = f"both have seed {first.seed}" if first.seed == second.seed else "have different recipes"
             raise InputError(
-                f"table {spec.key}, column {column.key}: runs {one.key!r} and {other.key!r} fill "
+                f"table {spec.key}, column {column.key}: runs {first.key!r} and {second.key!r} fill "
                 f"one cell but {fault}; narrow the row's runs"
             )
     return chosen

@@ -24,7 +24,9 @@ def order_of(spec: TableSpec, rows: Sequence[TableRow]) -> list[int]:
 
     Rows without a value are last; equal rows, and all rows without such a column, keep their order.
     """
-    column = next((index for index, one in enumerate(spec.columns) if one.key == spec.order_by), None)
+    column = next(
+        (index for index, column_spec in enumerate(spec.columns) if column_spec.key == spec.order_by), None
+    )
 
     def key(index: int) -> tuple[int, bool, float]:
         group = GROUPS.index(rows[index].group)
@@ -65,20 +67,20 @@ def rank_rows(
     leading = spec.order_by or (ranked[-1][1].key if ranked else "")
     for index, column in ranked:
         for members in contests.values():
-            some = [
+            competing = [
                 i for i in members if cells[i][index].values and spec.statistic(declared[i], column) == "mean"
             ]
-            if len(some) < 2:
+            if len(competing) < 2:
                 continue
             intervals = rank_intervals(
-                [cells[i][index].values for i in some],
-                [exact(declared[i], column) for i in some],
+                [cells[i][index].values for i in competing],
+                [exact(declared[i], column) for i in competing],
                 lower_is_better=column.better == "lower",
             )
-            for member, ranks in zip(some, intervals, strict=True):
+            for member, ranks in zip(competing, intervals, strict=True):
                 cells[member][index] = replace(cells[member][index], ranks=ranks)
                 if column.key == leading:
-                    words = f"rank {span_words(ranks)} of {len(some)} by {column.title or column.key}"
+                    words = f"rank {span_words(ranks)} of {len(competing)} by {column.title or column.key}"
                     sources[member] = ", ".join(filter(None, [sources[member], words]))
     return [
         replace(row, cells=tuple(intervals), source=source)

@@ -89,7 +89,7 @@ def test_a_column_gives_what_a_row_leaves_out_and_a_cell_goes_first() -> None:
         (changed_row(run="pcl@bert-base"), "unknown backbone of pcl in table toy 'bert-base'"),
         (changed_row(run="pcl"), "run has no backbone; write `run: SYSTEM@BACKBONE`"),
         (changed_row(cells={"STS12": {"published": "plc"}}), "unknown published row of pcl/table3 'plc'"),
-        (changed(published=None), "add `published` on top"),
+        (changed(published=None), "add `published` to the table"),
         (changed(scale=1.0), "scale 1.0, pcl/table3 prints 100.0"),
         (changed(columns=[{"key": "A", "task": "STS12"}] * 2), "column 'A' appears twice"),
     ],

@@ -43,7 +43,7 @@ def test_a_plan_in_which_something_is_made_from_itself_is_one_line(
     params = deepcopy(PARAMS)
     for kind, name, key, value in changes:
         params[kind][name][key] = value
-    with pytest.raises(InputError, match="made from itself") as caught:
+    with pytest.raises(InputError, match="depends on itself") as caught:
         read_params(written(tmp_path, params))
     assert len(str(caught.value).splitlines()) == 1
 

@@ -158,7 +158,7 @@ def test_seeds_are_the_first_declared_and_then_new_ones(
         (lambda r: r["runs"][0].update(use=["bse"]), "uses block 'bse'"),
         (lambda r: r["runs"].append(r["runs"][0]), "run id 'a' is also in paper.yaml"),
         (lambda r: r["runs"][0].update(parent={"run": "z", "teacher": "y"}), "one of the keys teacher, run"),
-        (lambda r: r["runs"][0].update(parent={"run": "a"}), "run of recipes/: a <- a: made from itself"),
+        (lambda r: r["runs"][0].update(parent={"run": "a"}), "run of recipes/: a <- a: depends on itself"),
         (lambda r: r["runs"][0].update(seeds=[0, 0]), "seeds has 0 twice"),
         (lambda r: r["blocks"]["hot"].update(use=["hot"]), "run b: block 'hot' uses itself through hot"),
         (lambda r: r["groups"].update(more=["x"]), "group paper/more names 'x', which no recipe declares"),

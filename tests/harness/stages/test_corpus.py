@@ -97,7 +97,7 @@ def test_a_run_names_a_derived_corpus_and_the_plan_has_all_it_is_made_from(tmp_p
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        ({"origin": "words"}, "made from itself"),
+        ({"origin": "words"}, "depends on itself"),
         ({"origin": "wiki-big"}, "source 'wiki-big' is not in"),
         ({"tool": "wordnet"}, "`tool` is required exactly if a view uses one"),
     ],
