@@ -175,7 +175,7 @@ def parser_of(name: str) -> CommandParser:
     example = EXAMPLE.search(module.__doc__ or "")
     parser = CommandParser(
         prog=f"sentbench {name}",
-        description=commands()[name].says,
+        description=commands()[name].summary,
         epilog=f"example: {example[1]}" if example else None,
     )
     for argument, settings in getattr(module, "ARGUMENTS", {}).items():
@@ -186,7 +186,7 @@ def parser_of(name: str) -> CommandParser:
 class Command(NamedTuple):
     """A command: its description, from the first line of its file, and its module."""
 
-    says: str
+    summary: str
     module: str
 
 
@@ -229,7 +229,7 @@ def overview(parents: Mapping[str, list[CommandParser]] | None = None) -> Comman
     )  # fmt: skip
     listed = parser.add_subparsers(metavar="COMMAND", help=hidden)
     for name in public():
-        description = commands()[name].says
+        description = commands()[name].summary
         listed.add_parser(name, help=description, add_help=False, parents=(parents or {}).get(name, ()))
     return parser
 
@@ -238,7 +238,7 @@ def listing() -> str:
     """Returns the help's list of commands by user, and the common options."""
     lines = []
     for group, names in GROUPS.items():
-        lines += [f"{group}:", *(f"  {name:<9} {commands()[name].says}" for name in names), ""]
+        lines += [f"{group}:", *(f"  {name:<9} {commands()[name].summary}" for name in names), ""]
     return "\n".join(
         [
             *lines,

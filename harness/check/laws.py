@@ -28,13 +28,13 @@ ROWS, BATCH = 64, 8
 RAISED = (ArithmeticError, AssertionError, AttributeError, LookupError, NameError, RuntimeError, TypeError)
 """Errors that a faulty method may raise; InputError is a ValueError."""
 TOLERANCE = 1e-5
-"""Relative to a vector's length, between a batch and a single text: sums have another order."""
+"""Relative to a vector's length, between a batch and a single text: sums have a different order."""
 
 
 class Law(NamedTuple):
     """A law and its violation, which is empty if the law holds."""
 
-    says: str
+    name: str
     fault: str = ""
 
 
@@ -87,15 +87,15 @@ def check_laws(
     """
     with tempfile.TemporaryDirectory(prefix="sentbench-") as folder:
         subject = Subject(build, rows[:ROWS], train, Path(folder))
-        for says, check in LAWS.items():
+        for name, check in LAWS.items():
             try:
                 check(subject)
             except InputError as error:
-                yield Law(says, str(error))
+                yield Law(name, str(error))
             except (*RAISED, ValueError) as error:
-                yield Law(says, " ".join(place_in(file, error).split()))
+                yield Law(name, " ".join(place_in(file, error).split()))
             else:
-                yield Law(says)
+                yield Law(name)
 
 
 def _loss(subject: Subject) -> None:

@@ -102,14 +102,14 @@ def execute(arguments: argparse.Namespace) -> int:
         session.open()
         laws = []
         for law in session.laws():
-            note = f"FAILS  {law.says}: {law.fault}" if law.fault else f"holds  {law.says}"
+            note = f"FAILS  {law.name}: {law.fault}" if law.fault else f"holds  {law.name}"
             print(note, flush=True)
             laws.append(law)
         if any(law.fault for law in laws):
             return 1
         trial = session.run()
         write_text(Path(TABLE), to_text(trial))
-        write_text(Path(PAGE), render_trial(trial, setting=TEMPLATE, laws=[law.says for law in laws]))
+        write_text(Path(PAGE), render_trial(trial, setting=TEMPLATE, laws=[law.name for law in laws]))
     print("\n" + to_text(trial), end="")
     print(f"\npage: {out / PAGE}")
     return 0

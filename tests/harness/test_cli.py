@@ -81,7 +81,7 @@ def test_a_command_is_a_file_with_help_an_example_that_it_takes_and_a_function(
     assert ended.value.code == 0
     shown = capsys.readouterr().out
     assert shown.startswith(f"usage: sentbench {name} ")
-    assert commands()[name].says.split()[-1] in shown
+    assert commands()[name].summary.split()[-1] in shown
     assert "".join(shown.split()).endswith("".join(f"example: {example}".split()))
     assert callable(module.execute)
 

@@ -159,8 +159,8 @@ def laws_of(source: str, folder: Path, *, until: str = "") -> dict[str, str]:
     violations = {}
     for law in check_laws(build, tiny.rows(40), TrainConfig.model_validate(tiny.TRAIN), file):
         if law.fault:
-            violations[law.says] = law.fault
-        if law.says == until:
+            violations[law.name] = law.fault
+        if law.name == until:
             break
     return violations
 
