@@ -35,7 +35,7 @@ def test_results_are_counted_by_kind_and_those_that_differ_are_named() -> None:
     assert "| Milan | 2 of 2 | 1 of 1 |" in text
 
 
-def test_records_of_earlier_code_are_told_apart_and_compared_with_each_other(tmp_path: Path) -> None:
+def test_records_of_earlier_code_are_separate_and_compared_with_each_other(tmp_path: Path) -> None:
     file = tmp_path / "kept.json"
     former = Found(REFERENCE, "former code", file)
     former.add(REFERENCE, EQUAL)
@@ -108,7 +108,7 @@ def test_another_processor_is_emulated_and_this_one_is_not(
     assert known.results(REFERENCE) == known.results("Haswell") == expected
 
 
-def test_what_is_known_is_not_computed_again() -> None:
+def test_known_results_are_not_computed_again() -> None:
     known = records_of(Haswell={"operator sum": "a", "losses y": "c"})
     assert known.lacking(REFERENCE, [OPERATORS, "x", "y"]) == ["y"]
     assert known.lacking("Haswell", [OPERATORS, "x", "y"]) == [OPERATORS, "x"]

@@ -94,7 +94,7 @@ def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def test_new_figures_replace_those_of_their_machine_and_benchmark_alone(
+def test_new_figures_replace_only_the_figures_of_their_machine_and_benchmark(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Benchmarks have a fixed order, whichever was measured first."""
@@ -131,7 +131,7 @@ def test_a_machine_is_named_by_processor_model_cores_and_device(
     assert gpu["id"] == f"a100-{gpu['cores']}-cores-cuda"
 
 
-def test_the_command_writes_what_the_page_reads_and_a_short_run_writes_nothing(
+def test_the_command_writes_the_record_of_the_page_and_a_short_run_writes_no_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -89,7 +89,7 @@ def test_a_fact_is_shown_if_every_interval_is_above_zero(differences: Any, verdi
     assert shown(*differences).verdict == verdict
 
 
-def test_a_fact_on_which_the_literature_is_divided_counts_as_none() -> None:
+def test_a_fact_on_which_the_literature_is_divided_is_not_counted() -> None:
     divided = [shown(*each, agreed=False) for each in ((UP, UP, UP), (DOWN, DOWN, DOWN), (UP, OPEN, UP))]
     assert [row.verdict for row in divided] == ["higher", "lower", "depends on the measure"]
     rows = [shown(UP, UP, UP), shown(OPEN, OPEN, OPEN), *divided]

@@ -92,14 +92,14 @@ def test_the_variance_of_the_first_seeds_is_drawn_without_bias() -> None:
     assert (studies.sds[1:10] ** 2).mean(axis=1) == pytest.approx([4.0] * 9, rel=0.1)
 
 
-def test_two_seeds_of_one_system_are_told_apart_on_at_most_one_test_set_of_twenty() -> None:
+def test_two_seeds_of_one_system_differ_on_at_most_one_test_set_of_twenty() -> None:
     different, sets = told_apart(0, 1)
     assert sets >= 100
     assert different <= LEVEL * sets
 
 
 @pytest.mark.parametrize("seeds", [2, 5])
-def test_equal_systems_are_seldom_told_apart_on_a_test_set(seeds: int) -> None:
+def test_equal_systems_seldom_differ_on_a_test_set(seeds: int) -> None:
     """By the rule of `sentbench compare`, over seeds and pairs jointly; 500 test sets, three errors."""
     different = won_or_lost(np.random.default_rng(8), seeds, 1.0, 500)
     assert different <= LEVEL + 3 * math.sqrt(LEVEL * (1 - LEVEL) / 500)

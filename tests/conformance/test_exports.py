@@ -61,7 +61,7 @@ def plain(inputs_of: Callable[[Sample], SampleInputs]) -> dict[str, torch.Size]:
 
 
 @pytest.mark.parametrize("sample", TRANSFORMERS, ids=name_of)
-def test_a_saved_encoder_is_the_trained_transformer_with_its_exported_layer_and_nothing_else(
+def test_a_saved_encoder_is_only_the_trained_transformer_and_its_exported_layer(
     sample: Sample, inputs_of: Callable[[Sample], SampleInputs], plain: dict[str, torch.Size], tmp_path: Path
 ) -> None:
     base = inputs_of(sample)

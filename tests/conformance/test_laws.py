@@ -340,7 +340,7 @@ def test_law_7_a_vector_does_not_depend_on_its_neighbours(
 
 
 @every_trained
-def test_what_is_not_exported_changes_no_vector(
+def test_parts_that_are_not_exported_change_no_vector(
     sample: Sample, inputs_of: Callable[[Sample], SampleInputs], device: str
 ) -> None:
     """Heads, key sides and second networks: all weights but those of the exported encoder are 0.3."""

@@ -58,7 +58,7 @@ def test_every_setting_is_described_and_must_be_given_and_no_other(method: str) 
 
 
 @every_method
-def test_a_number_or_word_that_means_nothing_is_refused(method: str) -> None:
+def test_a_meaningless_number_or_word_is_refused(method: str) -> None:
     model = load_method(method).Config
     for sample in samples_of(method):
         settings = dict(sample.config)

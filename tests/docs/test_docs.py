@@ -83,7 +83,7 @@ def test_the_readme_is_short_and_links_to_every_page_of_the_documents() -> None:
     ],
     ids=[example.command for example in EXAMPLES],
 )
-def test_a_shown_output_is_what_the_command_prints(example: outputs.Example) -> None:
+def test_a_shown_output_equals_the_output_of_the_command(example: outputs.Example) -> None:
     if example.obstacle:
         pytest.skip(example.obstacle)
     assert outputs.output_of(example.command) == example.shown, "run `make generated`"
@@ -116,7 +116,7 @@ def test_a_wrong_output_is_rewritten_and_the_rest_of_the_page_stays(
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_every_command_shown_is_one_that_the_command_line_takes(page: Path) -> None:
+def test_every_shown_command_is_valid(page: Path) -> None:
     """Names in capitals are placeholders; lines of several commands are split; a sentence may name a
     command without its arguments."""
     refused = []

@@ -28,7 +28,7 @@ def run(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
     return generated.main()
 
 
-def test_goals_stand_by_machine_with_met_or_missed() -> None:
+def test_goals_are_met_or_missed_for_each_machine() -> None:
     """The first machine's ratio is 2.5 and its products are measured; the second has 1.5 and a start."""
     machines = two_machines()["machines"]
     measured = Measurements.model_validate_json(json.dumps({"machines": machines[::-1]}))
@@ -48,7 +48,7 @@ def test_no_generated_file_is_stale(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sorted(map(str, generated.stale())) == [], "run `make generated`"
 
 
-def test_what_differs_is_written_and_the_check_only_names_it(
+def test_stale_files_are_written_and_the_check_only_names_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("methods", "leaderboards"):

@@ -59,7 +59,7 @@ def train_with(project: Path, block: str, **settings: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("block", "key", "values"), CASES)
-def test_an_absurd_setting_is_one_line_before_anything_is_done(
+def test_an_absurd_setting_is_one_line_before_any_work(
     project: Path, block: str, key: str, values: dict[str, Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name, value in values.items():
@@ -71,7 +71,7 @@ def test_an_absurd_setting_is_one_line_before_anything_is_done(
         assert left(project) == before, name
 
 
-def test_a_loss_that_is_no_number_leaves_no_resume_point(
+def test_a_loss_that_is_not_a_number_leaves_no_resume_point(
     project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain = SimCSE.loss

@@ -51,7 +51,7 @@ def test_a_path_of_any_name_is_checked_without_a_change(sandbox: Path, parts: li
 @given(name=NAME)
 @example(name="mine")
 @example(name="note.md")
-def test_what_is_written_under_any_name_leaves_all_else_alone(sandbox: Path, name: str) -> None:
+def test_writing_under_any_name_changes_no_other_file(sandbox: Path, name: str) -> None:
     before = tree(sandbox)
     path = Path(name.replace("/", "_"))
     try:

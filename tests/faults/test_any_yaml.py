@@ -42,7 +42,7 @@ CONTENT = st.one_of(
 @example(content=b"[" * 5000)
 @example(content=b"!!python/object/apply:os.system [ls]")
 @example(content=b"0x: 12:30:45\n2001-99-99: 1")
-def test_bytes_of_any_sort_are_what_yaml_says_or_one_line(tmp_path: Path, content: bytes) -> None:
+def test_any_bytes_are_read_as_yaml_reads_them_or_refused_in_one_line(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "file.yaml"
     path.write_bytes(content)
     actual, refused = None, str(path)
@@ -58,7 +58,7 @@ def test_bytes_of_any_sort_are_what_yaml_says_or_one_line(tmp_path: Path, conten
 
 @MANY
 @given(value=MAPPING, depth=st.integers(0, 3), in_list=st.booleans())
-def test_a_key_that_stands_twice_is_refused_at_any_depth(
+def test_a_repeated_key_is_refused_at_any_depth(
     tmp_path: Path, value: dict[str, Any], depth: int, in_list: bool
 ) -> None:
     """The first key of the mapping is written once more behind the others, whatever they hold."""

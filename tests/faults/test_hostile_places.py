@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.parametrize(
     "revision", ["../../x", "a/../b", "/etc", "", ".", "..", "-x", "refs/heads/../x", "a b"]
 )
-def test_a_revision_that_is_no_plain_one_is_refused_and_writes_nothing(
+def test_an_unusual_revision_is_refused_and_writes_no_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, revision: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -49,7 +49,7 @@ def test_a_module_called_pip_in_the_current_folder_does_not_run(
 
 
 @pytest.mark.parametrize("targets", [[""], ["entries", ""], [" "]])
-def test_an_empty_name_of_a_stage_does_not_stand_for_all(
+def test_an_empty_name_of_a_stage_does_not_mean_all_stages(
     targets: list[str], refused: Callable[..., str]
 ) -> None:
     assert "expected the name of a stage" in refused("launch", *targets)

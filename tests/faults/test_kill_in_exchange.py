@@ -39,7 +39,7 @@ def part_of(actual: dict[str, bytes | str | None], output: str) -> dict[str, byt
 
 
 @pytest.mark.parametrize("replaced", [True, False], ids=["replaced", "new"])
-def test_a_kill_before_any_change_leaves_each_output_old_or_new_and_nothing_beside_it(
+def test_a_kill_before_any_change_leaves_each_output_old_or_new_without_other_files(
     tmp_path: Path, replaced: bool
 ) -> None:
     """Of a set each output is whole: the kill may come between the exchange of one and of the next."""
@@ -70,7 +70,7 @@ def test_a_kill_before_any_change_leaves_each_output_old_or_new_and_nothing_besi
     assert any(cleared and was_new for cleared, _, was_new in actual)
 
 
-def test_what_a_process_is_still_at_is_left_alone(tmp_path: Path) -> None:
+def test_files_of_a_running_process_are_kept(tmp_path: Path) -> None:
     work = tmp_path / ".page.abcd1234.part"
     work.mkdir()
     (work / "old").write_text("old")

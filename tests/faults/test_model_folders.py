@@ -99,7 +99,7 @@ def test_bad_folders_are_refused_in_one_line(
     check(faults if whole else random.Random(0).sample(faults, SAMPLES[kind]), sound, work_folder, capfd)
 
 
-def test_a_folder_that_is_no_model_is_refused_without_a_walk_through_all_of_it(
+def test_a_folder_without_a_model_is_refused_without_reading_all_of_it(
     work_folder: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     started = time.process_time()

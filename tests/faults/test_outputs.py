@@ -82,7 +82,7 @@ def test_a_folder_with_something_else_is_refused_and_stays(
     assert tree(tmp_path) == before
 
 
-def test_what_becomes_foreign_during_the_work_stays(tmp_path: Path) -> None:
+def test_files_that_appear_during_the_work_stay(tmp_path: Path) -> None:
     box = write_box(tmp_path / "box")
 
     def work() -> None:
@@ -120,7 +120,9 @@ def test_a_mount_point_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     check_folder(tmp_path / "disk/box", BOX)
 
 
-def test_too_little_room_is_told_before_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_little_disk_space_is_an_error_before_the_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Of 100 GB 3 are free, 5 are needed."""
     usage = shutil._ntuple_diskusage(total=int(1e11), used=int(97e9), free=int(3e9))  # type: ignore[attr-defined]
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
@@ -176,7 +178,9 @@ def test_an_error_at_any_change_leaves_the_whole_set_of_outputs_as_it_was(tmp_pa
     assert refused > 8
 
 
-def test_what_cannot_be_put_back_is_named_and_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_cannot_be_restored_is_named_and_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     box, rename = write_box(tmp_path / "box"), os.rename
 
     def only_aside(source: Path, target: Path) -> None:
@@ -196,7 +200,9 @@ def test_what_cannot_be_put_back_is_named_and_kept(tmp_path: Path, monkeypatch: 
     assert list(tmp_path.iterdir()) == [box]
 
 
-def test_training_into_the_project_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_training_into_the_project_folder_changes_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A scratch clone, `.git` included, is unchanged after each output that once destroyed it."""
     if not (ROOT / ".git").exists():
         pytest.skip("this is no checkout of git")
@@ -214,7 +220,7 @@ def test_training_into_the_project_changes_nothing(tmp_path: Path, monkeypatch: 
     assert tree(clone) == before
 
 
-def test_a_folder_that_does_not_exist_is_told_before_anything_heavy_is_loaded(tmp_path: Path) -> None:
+def test_a_missing_folder_is_an_error_before_heavy_imports(tmp_path: Path) -> None:
     code = (
         "import sys; from harness.cli import main\n"
         "print([main([name, '/nowhere']) for name in ('evaluate', 'mteb')])\n"
@@ -229,7 +235,7 @@ def test_a_folder_that_does_not_exist_is_told_before_anything_heavy_is_loaded(tm
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path) -> None:
+def test_a_reader_that_closes_the_pipe_early_is_not_an_error(tmp_path: Path) -> None:
     code = "import sys; from harness.cli import main; sys.exit(main(sys.argv[1:]))"
     for words, codes in ((["list", "sources"], [141]), (["--help"], [0, 141])):
         listing = subprocess.Popen(

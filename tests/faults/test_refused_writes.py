@@ -133,7 +133,7 @@ def changes_of(
 
 
 @pytest.mark.parametrize(("name", "share"), [("evaluate again", 12), ("data fetch", 1), *ALL])
-def test_a_refused_change_leaves_what_was_there(
+def test_a_refused_change_leaves_the_previous_state(
     name: str, share: int, prepared: Callable[[str], Path], project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     original, changes, whole = changes_of(name, prepared, project, capsys)
@@ -160,7 +160,7 @@ def sizes(project: Path, original: Path) -> list[int]:
 
 
 @pytest.mark.parametrize(("name", "share"), [("train", 3), ("publish", 3), ("data fetch", 3), *ALL])
-def test_a_disk_that_is_full_in_the_middle_of_a_file_leaves_what_was_there(
+def test_a_disk_that_fills_in_the_middle_of_a_file_leaves_the_previous_state(
     name: str, share: int, prepared: Callable[[str], Path], project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     original, _, whole = changes_of(name, prepared, project, capsys)

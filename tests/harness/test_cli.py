@@ -141,7 +141,7 @@ def test_wrong_arguments_are_one_line_with_near_matches(
         ("verify una/table1 UNA Avg", "incomplete outputs are removed"),
     ],
 )
-def test_an_interrupt_names_what_goes_on_where_something_does(
+def test_an_interrupt_names_the_continuation_if_there_is_one(
     words: str, continues: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted(arguments: Any) -> None:

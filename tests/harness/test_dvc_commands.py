@@ -70,7 +70,7 @@ def test_dvc_metrics_show_is_a_table_of_scores_with_a_row_for_each_run(project: 
     assert float(scores["STSB"]) == pytest.approx(100 * stored["value"], abs=1e-3)
 
 
-def test_dvc_metrics_diff_shows_what_changed_since_the_commit(project: Path) -> None:
+def test_dvc_metrics_diff_shows_changes_since_the_commit(project: Path) -> None:
     path = project / METRICS / f"{RUN}.json"
     before = path.read_text()
     changed = json.loads(before)
@@ -111,7 +111,7 @@ def test_losses_are_thinned_and_a_log_without_steps_has_one_entry_without_a_loss
     assert kept[1] == {"step": 3, "loss": 1.0, "learning_rate": 0.1}
 
 
-def test_flat_metrics_hold_one_number_for_each_task_and_none_of_other_weights() -> None:
+def test_flat_metrics_have_one_number_for_each_task_only_from_the_selected_weights() -> None:
     (result,) = read_results([ROOT / f"reports/scores/{RUN}.json"])
     last = [score.model_copy(update={"selection": "last", "value": 0.0}) for score in result.scores]
     both = result.model_copy(update={"scores": [*result.scores, *last]})

@@ -42,7 +42,7 @@ def test_a_params_file_of_another_tool_makes_no_project(elsewhere: Path) -> None
     assert paths.data_roots() == [Path("data")]
 
 
-def test_data_that_lie_here_are_read_and_a_named_root_is_the_only_one(
+def test_data_in_the_current_folder_are_read_and_a_named_root_is_the_only_one(
     elsewhere: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Path("data/other").mkdir(parents=True)
@@ -52,7 +52,7 @@ def test_data_that_lie_here_are_read_and_a_named_root_is_the_only_one(
     assert paths.data_roots() == [elsewhere / "disk"]
 
 
-def test_names_that_the_core_owns_are_those_of_the_harness() -> None:
+def test_names_in_the_core_equal_the_names_in_the_harness() -> None:
     """`methods/core` imports nothing of the harness, so it states the names of its own files."""
     from methods.core import resume, teachers
 

@@ -129,7 +129,7 @@ def test_who_sets_how_threads_wait_decides(name: str) -> None:
 
 @pytest.mark.usefixtures("nothing_loaded")
 @pytest.mark.parametrize("library", ["numpy", "torch"])
-def test_after_a_library_has_loaded_nothing_is_set(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_a_library_has_loaded_no_variable_is_set(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, library, object())  # type: ignore[arg-type]
     before = dict(os.environ)
     prepare()
@@ -257,7 +257,7 @@ def test_a_users_workspace_of_cublas_stays(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.parametrize("available", [True, False])
-def test_auto_takes_a_gpu_where_one_is_and_cuda_demands_one(
+def test_auto_takes_a_gpu_if_available_and_cuda_requires_one(
     available: bool, a_gpu: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import torch

@@ -77,7 +77,7 @@ def imported_by(room: str) -> dict[str, set[str]]:
 
 
 @pytest.mark.parametrize("room", ROOMS)
-def test_a_room_imports_only_what_it_may(room: str) -> None:
+def test_a_room_imports_only_its_allowed_rooms(room: str) -> None:
     everybody = {"methods/core": set(), "harness/io": BELOW_DISK}.get(room, EVERYBODY)
     for file, names in imported_by(room).items():
         wrong = {name for name in names if not inside(name, ROOMS[room] | everybody)}
@@ -103,7 +103,7 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 
 
 @pytest.mark.parametrize("room", ["harness", "methods", "sentbench", "benchmarks"])
-def test_nothing_outside_of_the_tests_imports_them(room: str) -> None:
+def test_only_tests_import_tests(room: str) -> None:
     files = [*(ROOT / room).rglob("*.py")]
     assert len(files) >= 3
     assert [str(path) for path in files if any(name.startswith("tests") for name in imports(path))] == []
@@ -131,7 +131,7 @@ def test_a_method_imports_core_and_itself_only(package: Path) -> None:
 
 
 @pytest.mark.parametrize("words", ["--help", "list methods", "list runs", "list sources", "list tasks"])
-def test_light_commands_load_nothing_heavy(words: str) -> None:
+def test_light_commands_load_no_heavy_library(words: str) -> None:
     code = (
         "import sys\nfrom harness.cli import main\n"
         f"try:\n    main({words.split()!r})\nexcept SystemExit:\n    pass\n"

@@ -113,7 +113,7 @@ def test_numbers_in_eight_bits_are_not_taken_for_packed_bits(name: str) -> None:
 
 @pytest.mark.parametrize("width", [64, 128, 768])
 @pytest.mark.parametrize("signed", [False, True])
-def test_packed_bits_are_told_at_any_width(width: int, signed: bool) -> None:
+def test_packed_bits_are_detected_at_any_width(width: int, signed: bool) -> None:
     packed = np.packbits(of_sentences(1024, width) > 0, axis=1)
     assert are_packed_bits((packed.astype(np.int16) - 128).astype(np.int8) if signed else packed)
 
@@ -167,7 +167,7 @@ CALLS = [
 
 
 @pytest.mark.parametrize(("model", "words"), CALLS, ids=lambda value: str(value)[:20])
-def test_a_model_of_another_interface_is_told_what_is_in_the_way(model: Any, words: str) -> None:
+def test_a_model_with_another_interface_is_refused_with_the_reason(model: Any, words: str) -> None:
     with pytest.raises(sentbench.InputError, match=words):
         sentbench.encode(model, TEXTS)
 

@@ -106,7 +106,7 @@ PATHS: dict[str, Callable[[Path], str]] = {
 
 
 @pytest.mark.parametrize("name", PATHS)
-def test_a_folder_is_read_wherever_it_is(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_a_folder_is_read_at_any_path(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     folder_path = folder.rename(folder.with_name("with a blank, ünï 你好"))
     monkeypatch.chdir(folder_path.parent)
     monkeypatch.setenv("HOME", str(folder_path.parent))
@@ -123,7 +123,7 @@ NO_PLACES: dict[str, tuple[Callable[[Path], Any], str]] = {
 
 
 @pytest.mark.parametrize("name", NO_PLACES)
-def test_what_is_no_folder_of_an_encoder_is_named(folder: Path, name: str) -> None:
+def test_a_folder_without_an_encoder_is_named(folder: Path, name: str) -> None:
     (folder.parent / "empty").mkdir()
     path_of, words = NO_PLACES[name]
     with pytest.raises(sentbench.InputError, match=words):

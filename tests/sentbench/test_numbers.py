@@ -32,7 +32,7 @@ def test_results_are_a_row_a_score() -> None:
     assert frame["value"].between(-10, 1).all()
 
 
-def test_results_without_a_folder_are_those_of_the_checkout(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_results_without_a_folder_are_the_checkouts(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(sentbench.InputError, match="the table of results: run this in a checkout"):
         sentbench.results()
     monkeypatch.chdir(ROOT)
@@ -50,7 +50,7 @@ def test_published_numbers_are_those_reported() -> None:
     assert len(whole[whole["table"] == "pcl/table2"]) == len(frame)
 
 
-def test_verify_finds_what_the_command_finds() -> None:
+def test_verify_returns_the_rows_of_the_command() -> None:
     (verification,) = sentbench.verify("una/table1", "BERT-base UNA", "Avg")
     assert (verification.reported.value, verification.verdict, verification.values) == (
         76.14,

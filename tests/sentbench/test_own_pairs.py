@@ -59,7 +59,7 @@ def test_named_tasks_and_own_pairs_are_scored_together(folder: Path) -> None:  #
     assert set(scores["task"]) == {"STSB", "pairs"}
 
 
-def test_an_average_is_that_of_rounded_scores_and_its_interval_that_of_means_of_draws() -> None:
+def test_an_average_is_over_rounded_scores_and_its_interval_over_means_of_draws() -> None:
     tasks = [sentbench.pairs(ROWS, name="a"), sentbench.pairs(OTHERS, name="b")]
     frame = sentbench.evaluate(letters, tasks, averages=True, intervals=True)
     single = frame[(frame["metric"] == "spearman") & (frame["setting"] == "all")]

@@ -75,7 +75,7 @@ def test_the_wheel_has_every_declaration_of_the_checkout(installed: Path) -> Non
         (["plan", "pcl/table2", "--dry-run"], "simcse"),
     ],
 )
-def test_what_needs_declarations_alone_works_in_an_empty_folder(
+def test_commands_on_declarations_work_in_an_empty_folder(
     installed: Path, empty: Path, words: list[str], said: str
 ) -> None:
     done = command(installed, empty, *words)
@@ -87,7 +87,7 @@ CHECKOUT = """list runs|plan small|stage train x --out y|report|check|stage entr
 publish x --out y|compare a b"""
 
 
-def test_what_needs_a_checkout_says_so_in_one_line(installed: Path, empty: Path) -> None:
+def test_commands_that_need_a_checkout_say_so_in_one_line(installed: Path, empty: Path) -> None:
     lines = [line.split() for line in re.split(r"[|\n]", CHECKOUT)]
     program = f"from harness.cli import main\nfor words in {lines!r}: print(main(words), flush=True)"
     done = run(installed, empty, "-c", program)

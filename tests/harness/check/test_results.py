@@ -100,7 +100,7 @@ def last_line(text: str) -> str:
     return text.splitlines()[-1]
 
 
-def test_other_last_digits_agree_and_are_told_with_their_size(capsys: pytest.CaptureFixture[str]) -> None:
+def test_other_last_digits_agree_and_are_reported_with_their_size(capsys: pytest.CaptureFixture[str]) -> None:
     """The mean of seeds 50, 51 and 52.003 is 51.001: the reported digit is that of 51.00."""
     evaluate(TRAINED[2], score(52.003), OTHER_WEIGHTS)
     evaluate(UNTRAINED, score(50.04))
@@ -189,7 +189,7 @@ def test_a_run_that_was_not_evaluated_here_is_named(capsys: pytest.CaptureFixtur
     )
 
 
-def test_in_a_fresh_clone_nothing_is_reproduced_yet(capsys: pytest.CaptureFixture[str]) -> None:
+def test_in_a_fresh_clone_no_run_is_reproduced_yet(capsys: pytest.CaptureFixture[str]) -> None:
     shutil.rmtree("embeddings")
     nothing = "not reproduced: none of 4 runs was evaluated here; run `make reproduce`\n"
     assert shown(capsys, code=1) == nothing
@@ -205,7 +205,7 @@ def test_runs_of_another_plan_do_not_count(capsys: pytest.CaptureFixture[str]) -
     assert shown(capsys) == EQUAL
 
 
-def test_without_a_committed_result_there_is_nothing_to_compare_with(
+def test_without_a_committed_result_the_comparison_is_refused(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Neither in a commit, nor in a folder without git whose results were replaced."""
@@ -248,7 +248,7 @@ def test_without_git_the_kept_copy_of_the_committed_results_is_compared_with(
         (lambda made: made["run"].update(recipe="x"), "the settings of the plan differ from the committed"),
     ],
 )
-def test_the_reason_is_what_the_provenance_says(
+def test_the_reason_is_the_difference_in_provenance(
     capsys: pytest.CaptureFixture[str], change: Change, reason: str
 ) -> None:
     evaluate(TRAINED[0], score(50.001), OTHER_WEIGHTS, change)

@@ -100,7 +100,7 @@ def test_encoders_of_known_score_hold_on_every_sts_task(
         (0.0, 1 - 1e-8, 1),
     ],
 )
-def test_a_score_beyond_what_theory_allows_is_a_problem(
+def test_a_score_outside_the_theoretical_range_is_a_problem(
     by_random: float, by_oracle: float, problems: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def score(task: StsTask, encode: object) -> float:

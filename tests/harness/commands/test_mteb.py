@@ -69,7 +69,7 @@ def test_a_run_is_filed_under_its_system_its_identity_and_its_seed(tmp_path: Pat
     assert mteb_identity(copy, pooling="cls").experiment == {"seed": 3, "pooling": "cls"}
 
 
-def test_what_decides_the_vectors_decides_the_revision_and_nothing_else_does(tmp_path: Path) -> None:
+def test_only_files_that_decide_the_vectors_decide_the_revision(tmp_path: Path) -> None:
     folder = encoder_folder(tmp_path / "model")
     before = encoder_sha256(folder)
     (folder / "README.md").write_text("a card", encoding="utf-8")
@@ -96,7 +96,7 @@ def test_two_models_of_one_folder_name_give_two_results(copies: Path, tmp_path: 
     assert Path(other.file).is_file()
 
 
-def test_results_lie_and_load_as_in_the_public_repository(copies: Path, tmp_path: Path) -> None:
+def test_results_have_the_layout_of_the_public_repository(copies: Path, tmp_path: Path) -> None:
     """results/ORG__MODEL/REVISION/experiments/seed_3/TASK.json next to model_meta.json; mteb reads both.
 
     Scores are our own, and their data revision is marked as that of local data.
@@ -143,7 +143,7 @@ ANSWER: Any = SimpleNamespace(headers={}, request=None, status_code=500)
         OfflineModeIsEnabled("offline"),
     ],
 )
-def test_whatever_the_hubs_client_raises_is_one_clear_line(
+def test_any_error_of_the_hubs_client_is_one_clear_line(
     error: Exception, copies: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import mteb

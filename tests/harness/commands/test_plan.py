@@ -38,7 +38,7 @@ def test_every_table_and_figure_can_be_planned_by_its_name() -> None:
     assert {"pcl/table2", "dclr/fig6a", "ptbert/table5c", "sct/table2", "una/table1"} <= set(PLANNABLE)
 
 
-def test_a_table_asks_for_the_data_of_its_own_columns_and_a_recipe_for_all_of_its_tasks() -> None:
+def test_a_table_needs_the_data_of_its_columns_and_a_recipe_of_all_its_tasks() -> None:
     """Tables 2 of SCT and DCLR print STS alone; their systems are re-ranked and classified elsewhere."""
     recipes = load_recipes()
 
@@ -63,7 +63,7 @@ def test_runs_of_a_table_keep_every_task_whose_data_is_there_anyway() -> None:
     assert tasks == ["sts", "STSB-dev", "SICK-E"]
 
 
-def test_a_dry_run_writes_nothing_and_a_plan_writes_the_params(
+def test_a_dry_run_writes_no_file_and_a_plan_writes_the_params(
     checkout: Path, printed: Callable[..., str]
 ) -> None:
     before = files(checkout)
@@ -74,7 +74,7 @@ def test_a_dry_run_writes_nothing_and_a_plan_writes_the_params(
     assert len(read_params().runs) == 5
 
 
-def test_a_listing_tells_cost_for_every_system_in_total_and_what_it_rests_on() -> None:
+def test_a_listing_has_the_cost_of_every_system_the_total_and_their_basis() -> None:
     params = resolve(load_recipes(), ["pcl/fig2"], seeds=2, tables=TABLES)
     lines = describe(params).splitlines()
     assert " ".join(lines[0].split()) == "system backbone runs done steps of batch GPU h core h disk"
@@ -129,7 +129,7 @@ def test_gpu_hours_are_for_the_gpu_that_is_named(
     assert "expected one of a100, h100, rtx4090" in refused("plan", "pcl/table3", "--gpu", "k80", "--dry-run")
 
 
-def test_a_dry_run_checks_what_params_yaml_does_not_have(
+def test_a_dry_run_checks_runs_that_params_yaml_does_not_have(
     checkout: Path, printed: Callable[..., str], refused: Callable[..., str]
 ) -> None:
     """A run that was written is not checked again, which would load torch; a changed recipe is refused."""

@@ -220,7 +220,7 @@ def test_the_value_of_a_card_is_the_one_that_the_systems_paper_reports_without_c
     assert reported_values("simcse-small", "words-50d") == {}
 
 
-def test_an_upload_brings_every_file_to_the_hub(
+def test_an_upload_contains_every_file(
     project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with hub_server.serve() as hub:

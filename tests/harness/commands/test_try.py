@@ -209,7 +209,7 @@ LOSS, GRADIENT, PURE, SEED, RESUME, STATE, *_ = LAWS
         (changed(RETURN, GROWS), STATE, "queue; create it in __init__"),
     ],
 )  # fmt: skip
-def test_a_law_that_does_not_hold_says_what_the_author_sees(
+def test_a_broken_law_is_described_in_the_authors_terms(
     source: str, law: str, said: str, tmp_path: Path
 ) -> None:
     assert said in laws_of(source, tmp_path, until=law)[law]
@@ -227,7 +227,7 @@ def test_a_law_that_does_not_hold_says_what_the_author_sees(
         (SAME.replace("import torch\n", "import torhc\n"), [], "mycse.py:3: ModuleNotFoundError"),
     ],
 )
-def test_bad_input_is_one_line_and_trains_nothing(
+def test_bad_input_is_one_line_without_training(
     empty: Path, refused: Callable[..., str], source: str, words: list[str], said: str
 ) -> None:
     Path("mycse.py").write_text(source)
@@ -242,7 +242,7 @@ def tried(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[str, str]:
     return said.out, said.err
 
 
-def test_others_with_other_settings_are_trained_here_and_the_first_lines_say_what_that_costs(
+def test_others_with_other_settings_are_trained_here_and_the_first_lines_state_the_cost(
     empty: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("mycse.py").write_text(SAME)
@@ -255,7 +255,7 @@ def test_others_with_other_settings_are_trained_here_and_the_first_lines_say_wha
     assert "0 won, 0 lost, 0 inconclusive, 1 equal of 1 test sets" in table
 
 
-def test_with_another_torch_no_result_is_reused_and_that_is_said_before_anything_is_loaded(
+def test_with_another_torch_no_result_is_reused_and_a_line_says_so_before_imports(
     empty: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The file of the method is imported after it, which loads torch."""

@@ -24,7 +24,7 @@ def test_simcse_has_both_answers_by_others_in_every_row_of_this_name(printed: Ca
         assert part in first
 
 
-def test_a_main_number_is_known_from_its_authors_alone_and_its_plan_says_what_it_rests_on(
+def test_a_main_number_is_known_only_from_its_authors_and_its_plan_states_its_basis(
     printed: Callable[..., str],
 ) -> None:
     (output,) = json.loads(printed("verify", "una/table1", "una@bert-base-uncased", "avg", "--json"))
@@ -90,7 +90,7 @@ def test_a_wrong_name_is_one_line(words: list[str], fault: str, refused: Callabl
     assert fault in refused("verify", *words)
 
 
-def test_an_average_of_transfer_tasks_is_told_from_one_of_similarities(printed: Callable[..., str]) -> None:
+def test_averages_of_transfer_tasks_and_of_similarities_are_distinct(printed: Callable[..., str]) -> None:
     """PCL's table 4 has accuracies of seven tasks, its table 2 correlations of seven test sets."""
     words = ("SimCSE", "Avg", "--backbone", "bert-base-uncased")
     assert "  Avg (accuracy, mean of 7)\n" in printed("verify", "pcl/table4", *words)

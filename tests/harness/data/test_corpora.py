@@ -57,7 +57,7 @@ def test_file_of_a_fetched_corpus_is_its_only_text_file(tmp_path: Path) -> None:
     assert corpus_file(tmp_path / "more.tsv") == tmp_path / "more.tsv"
 
 
-def test_rows_at_even_distances_reach_the_end_where_the_distance_is_no_whole_number() -> None:
+def test_evenly_spaced_rows_reach_the_end_if_the_distance_is_not_an_integer() -> None:
     """Four of ten: 0, 2.5, 5 and 7.5, rounded down."""
     assert evenly_spaced(range(10), 4) == [0, 2, 5, 7]
     assert evenly_spaced(range(3), 3) == evenly_spaced(range(3), None) == [0, 1, 2]

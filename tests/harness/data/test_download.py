@@ -42,7 +42,7 @@ def test_fetched_folder_holds_file_and_record_and_is_fetched_again_only_if_damag
         (b"one\ntw\xe9\nthree\n", {}, 3, "line 2 is not utf-8"),
     ],
 )
-def test_a_file_that_is_not_what_the_table_says_is_named_and_nothing_is_left(
+def test_a_file_that_differs_from_the_table_is_named_and_removed(
     content: bytes, provider: dict[str, object], rows: int, message: str, mirrored: Path, declare: Declare
 ) -> None:
     (mirrored / "words/words.txt").write_bytes(content)

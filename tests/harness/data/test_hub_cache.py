@@ -149,7 +149,7 @@ def test_a_copy_of_the_cache_is_enough_on_a_machine_without_a_network(
 
 
 @pytest.mark.parametrize(("kind", "file", "damage", "network"), CASES)
-def test_what_is_damaged_in_the_cache_is_fetched_again_or_is_one_line(
+def test_damage_in_the_cache_is_repaired_by_a_new_fetch_or_is_one_line(
     hub: Hub,
     kind: str,
     file: str,
@@ -180,7 +180,7 @@ def test_what_is_damaged_in_the_cache_is_fetched_again_or_is_one_line(
 
 
 @pytest.mark.parametrize("text", ["0123", "f" * 40, None])
-def test_a_damaged_record_of_what_a_name_means_is_asked_for_again(hub: Hub, text: str | None) -> None:
+def test_a_damaged_record_of_a_resolved_name_is_requested_again(hub: Hub, text: str | None) -> None:
     whole = fetch_first("named-model")
     record = next(cache().glob("hub/models--some--model/refs/refs/pr/4"))
     make_folder(record) if text is None else record.write_text(text)
@@ -198,7 +198,7 @@ def test_a_name_that_moved_on_is_asked_for_only_where_it_is_given(hub: Hub) -> N
     assert content("named-model") == moved
 
 
-def test_a_header_that_a_proxy_removed_is_one_line_for_a_name_and_none_for_a_commit(
+def test_a_header_removed_by_a_proxy_is_one_line_for_a_name_and_harmless_for_a_commit(
     hub: Hub, capfd: pytest.CaptureFixture[str]
 ) -> None:
     hub.fail("config.json", Fault("no-commit", times=9, method="HEAD"))

@@ -142,7 +142,7 @@ def in_a_process(limit: int = 0) -> subprocess.Popen[str]:
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_fault_passes_or_is_one_line_and_the_same_command_goes_on(
+def test_a_fault_is_harmless_or_one_line_and_the_same_command_continues(
     hub: Hub, name: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pauses = no_pauses(monkeypatch)
@@ -161,7 +161,7 @@ def test_a_fault_passes_or_is_one_line_and_the_same_command_goes_on(
         check_the_same_command_goes_on(hub, kept())
 
 
-def test_a_full_disk_is_one_line_and_the_same_command_goes_on(hub: Hub) -> None:
+def test_a_full_disk_is_one_line_and_the_same_command_continues(hub: Hub) -> None:
     """A process that may write 20,000 bytes a file stands for a full disk."""
     process = in_a_process(limit=20_000)
     errors = process.communicate(timeout=60)[1]

@@ -31,7 +31,7 @@ def test_a_name_of_the_hub_gives_the_vectors_of_its_folder(saved: Path, server: 
         np.testing.assert_array_equal(sentbench.load(name).encode(TEXTS), expected)
 
 
-def test_the_second_time_nothing_is_downloaded_and_without_a_network_it_works(
+def test_the_second_call_downloads_no_file_and_works_without_a_network(
     saved: Path, server: Hub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With the weights of every module."""
@@ -106,7 +106,7 @@ def test_modules_outside_the_folder_are_refused_as_of_any_folder(saved: Path, se
 
 
 @pytest.mark.parametrize("revision", ["..", "../../up", "a/../b", "", "refs/heads/x", "-x", "/etc"])
-def test_what_is_no_revision_of_the_hub_is_refused_before_it_becomes_a_path(
+def test_an_invalid_revision_is_refused_before_it_becomes_a_path(
     saved: Path, server: Hub, revision: str
 ) -> None:
     server.add("lab/model", folder_bytes(saved), names=("main", revision))

@@ -20,7 +20,7 @@ from tests.support.hub_server import Hub
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 
-def test_a_revision_that_is_named_stands_in_for_the_pinned_one(server: Hub, declare: Declare) -> None:
+def test_a_given_revision_replaces_the_pinned_revision(server: Hub, declare: Declare) -> None:
     server.add("datasets/some/words", {"words.txt": b"a\nb\nc\n"}, commit=COMMIT)
     declare({"hub": {"repo": "some/words", "revision": COMMIT}})
     fetch("tiny", Path("data"))
@@ -105,7 +105,7 @@ class Evil:
 
 
 @pytest.mark.parametrize("value", [Evil(), {"a": Evil()}, {"a": [1, 2]}], ids=["object", "inside", "list"])
-def test_a_pickle_of_anything_but_tensors_is_refused_and_not_opened(
+def test_a_pickle_with_objects_other_than_tensors_is_refused_and_not_opened(
     server: Hub, declare: Declare, workspace: Path, value: object, request: pytest.FixtureRequest
 ) -> None:
     """The first in a process of its own, as commands read a pickle; the others in that of the tests."""

@@ -60,7 +60,7 @@ def test_each_format_gives_the_same_pairs(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\n\n"])
-def test_encodings_line_ends_and_blank_lines_change_nothing(tmp_path: Path, encoding: str, end: str) -> None:
+def test_encodings_line_ends_and_blank_lines_have_no_effect(tmp_path: Path, encoding: str, end: str) -> None:
     assert read(tmp_path, "a.tsv", tsv(TABLE, end).encode(encoding)) == PAIRS
     lines = end.join(json.dumps(row, ensure_ascii=False) for row in OBJECTS) + end
     assert read(tmp_path, "a.jsonl", lines.encode(encoding)) == PAIRS
@@ -122,7 +122,7 @@ def test_scores_have_any_scale_and_form_and_pairs_without_one_are_left_out(tmp_p
         ("a.json", "[" * 100_000, "is not JSON"),
     ],
 )
-def test_what_is_no_file_of_pairs_is_refused_with_its_line(
+def test_an_invalid_file_of_pairs_is_refused_with_its_line(
     tmp_path: Path, name: str, content: str | bytes, said: str
 ) -> None:
     with pytest.raises(InputError) as error:

@@ -22,7 +22,7 @@ EMBEDDED = {
 BOMB = b"raise SystemExit('a package was imported')\n"
 
 
-def test_pip_brings_the_wheel_once_from_wherever_it_is_set_up(
+def test_pip_downloads_the_wheel_once_from_its_configured_index(
     workspace: Path, declare: Declare, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A folder of wheels stands for the registry; the second call finds the wheel in the cache."""

@@ -63,7 +63,7 @@ def test_a_damaged_copy_is_made_again_and_an_equal_one_is_left(shared: Path) -> 
     assert (shared / "tiny/words.txt").read_bytes() == TEXT
 
 
-def test_what_is_not_ours_in_the_folder_of_the_pipeline_is_kept(
+def test_foreign_files_in_the_folder_of_the_pipeline_are_kept(
     shared: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("data/tiny").mkdir(parents=True)

@@ -36,7 +36,7 @@ def test_unscored_pairs_are_dropped_and_subsets_keep_their_names(tmp_path: Path)
     }
 
 
-def test_subsets_come_in_the_order_of_their_names_and_pairs_in_that_of_the_file(tmp_path: Path) -> None:
+def test_subsets_are_in_the_order_of_names_and_pairs_in_the_order_of_the_file(tmp_path: Path) -> None:
     """Two systems are compared pair by pair, so the order is that of the data and of nothing else."""
     for name in ("b", "a", "surprise.c"):
         write_subset(tmp_path, name, f"{name} 2 2 2\tx\n{name} 1\tx\n{name} 3 3\tx\n", "0\n5\n5.0\n")
@@ -173,7 +173,7 @@ def test_a_gold_line_of_blanks_is_empty_and_a_score_may_have_blanks_around_it(tm
 
 
 @pytest.mark.parametrize(("score", "accepted"), [("-0.1", False), ("0", True), ("5", True), ("5.001", False)])
-def test_every_reader_but_that_of_sick_takes_scores_from_zero_to_five(
+def test_every_reader_except_sicks_accepts_scores_from_zero_to_five(
     score: str, accepted: bool, tmp_path: Path
 ) -> None:
     write_subset(tmp_path, "X", "a\tb\n", f"{score}\n")

@@ -66,7 +66,7 @@ def test_every_published_stsb_sentence_becomes_the_one_of_senteval(mirror: Path)
 
 
 @pytest.mark.mirror
-def test_every_published_sentence_of_the_sts_years_is_among_those_of_senteval(mirror: Path) -> None:
+def test_every_published_sentence_of_the_sts_years_is_in_sentevals_files(mirror: Path) -> None:
     """Measured share: 25,088 of 25,088. The layouts order pairs differently, so sentences are counted."""
     total = 0
     for year in (12, 13, 14, 15, 16):

@@ -65,7 +65,7 @@ def test_a_template_for_editors_leaves_no_gap_in_a_sentence(name: str) -> None:
         "Names Only Of Many Towns, London, Paris, Rome.",
     ],
 )
-def test_what_is_no_whole_sentence_is_not_prose(sentence: str) -> None:
+def test_an_incomplete_sentence_is_not_prose(sentence: str) -> None:
     assert is_prose("This one is a whole sentence.")
     assert not is_prose(sentence)
 

@@ -40,7 +40,7 @@ def test_synonyms_are_the_other_words_of_all_synsets_of_a_word_and_of_its_base(t
     assert {word: wordnet.synonyms(word) for word in SMALL} == SMALL
 
 
-def test_a_missing_file_says_which_package_brings_it_and_a_torn_line_what_is_wrong(tmp_path: Path) -> None:
+def test_a_missing_file_names_its_package_and_a_torn_line_its_fault(tmp_path: Path) -> None:
     folder = write_wordnet(tmp_path / "wordnet")
     with (folder / "index.noun").open("a") as file:
         file.write("zebra n 1\n")

@@ -78,7 +78,7 @@ def test_an_interval_leaves_out_the_lowest_and_the_highest_twentieth_halved() ->
     assert percentile_interval(half, 0.5) == pytest.approx((1.5, 2.5)), "half of the draws are enough"
 
 
-def test_the_interval_of_a_correlation_is_that_of_scipys_bootstrap() -> None:
+def test_the_interval_of_a_correlation_equals_scipys_bootstrap() -> None:
     """Both draw 4,000 times by streams of their own, so that the ends agree to a tenth of the width."""
     gold, similarities = made(120, 7, noise=2.0)
     (draws,) = resampled_correlations(gold, [similarities], ranked=True, stream=[5], resamples=4_000)

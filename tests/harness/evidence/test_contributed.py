@@ -69,7 +69,7 @@ def test_a_result_of_another_seed_is_listed_with_who_ran_it(tmp_path: Path) -> N
     assert contribution.result.scores[0].value == 0.71
 
 
-def test_without_the_folder_nothing_is_contributed(tmp_path: Path) -> None:
+def test_without_the_folder_there_are_no_contributed_results(tmp_path: Path) -> None:
     assert checked(tmp_path / "none") == ([], [])
 
 
@@ -89,7 +89,7 @@ def test_without_the_folder_nothing_is_contributed(tmp_path: Path) -> None:
         (raw(scores=scores(0.61, 0.62, 0.63, 0.99)), "a copy of simcse__tiny__s0: 3 of 4 scores"),
     ],
 )
-def test_what_is_no_result_of_a_declared_run_or_a_copy_of_ours_is_refused_in_one_line(
+def test_results_of_undeclared_runs_and_copies_of_ours_are_refused_in_one_line(
     tmp_path: Path, content: dict[str, Any], message: str
 ) -> None:
     path = put(tmp_path / "lab", content)
@@ -100,7 +100,7 @@ def test_what_is_no_result_of_a_declared_run_or_a_copy_of_ours_is_refused_in_one
     assert "\n" not in problem
 
 
-def test_half_of_the_scores_may_be_those_of_another_run(tmp_path: Path) -> None:
+def test_half_of_the_scores_may_equal_another_runs(tmp_path: Path) -> None:
     put(tmp_path / "lab", raw(scores=scores(0.61, 0.62, 0.73, 0.74)))
     assert [len(actual) for actual in checked(tmp_path)] == [1, 0]
 

@@ -67,7 +67,7 @@ def test_no_reported_number_excludes_further_seeds_unless_it_is_about_one_seed(
 PRESETS = {preset: recipe for recipe in RECIPES.values() for preset in recipe.presets}
 
 
-def test_a_published_value_with_a_preset_of_its_own_stands_beside_a_run_of_that_preset(
+def test_a_published_value_with_a_preset_is_next_to_a_run_of_that_preset(
     specs: dict[str, TableSpec], published: Published
 ) -> None:
     """The key of a headline number names its preset; an ablation appears in one table with its headline."""

@@ -39,13 +39,13 @@ def test_the_words_of_a_git_that_refuses_are_shown(stub: Path) -> None:
     assert git_state() == ("unknown", True)
 
 
-def test_a_folder_outside_of_git_is_told_as_that(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_outside_git_is_named_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     assert "not a git repository" in git_refusal()
 
 
-def test_a_repository_without_the_revision_is_no_refusal(
+def test_a_repository_without_the_revision_is_not_a_refusal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").write_text("text\n")

@@ -24,7 +24,7 @@ LATER = [60.0, 90.0, 61.0, 91.0]
 
 
 @pytest.mark.parametrize("later", [LATER[:1], LATER[1:2], LATER])
-def test_seeds_after_the_last_look_change_nothing_whichever_side_they_are_on(later: list[float]) -> None:
+def test_seeds_after_the_last_look_have_no_effect_on_either_side(later: list[float]) -> None:
     assert judge([*FIVE, *later], 75.2, origin=Origin()) == judge(FIVE, 75.2, origin=Origin())
 
 
@@ -48,7 +48,7 @@ def test_two_systems_are_compared_at_the_look_that_both_have_reached(turned: boo
     assert answer == ("contradicted" if turned else "supported")
 
 
-def test_four_seeds_of_either_system_are_no_comparison() -> None:
+def test_four_seeds_of_either_system_are_not_compared() -> None:
     for pair in (Pair(FIVE[:4], LATER * 3), Pair(LATER * 3, FIVE[:4])):
         assert claimed_among_many([pair]) == [(None, "inconclusive")]
 

@@ -44,7 +44,7 @@ def test_a_band_is_five_standard_deviations_or_half_a_point_whichever_is_more() 
     assert bands_of(SEEDS) == {(("a", "b"), STSB): Band(56.0, 66.0)}
 
 
-def test_only_scores_that_stand_for_a_task_have_a_band() -> None:
+def test_only_headline_scores_have_a_band() -> None:
     assert bands_of([result(60, setting="subset:MSRpar"), result(60, metric="pearson")]) == {}
 
 

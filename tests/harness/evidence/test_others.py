@@ -117,7 +117,7 @@ def test_a_second_measurement_by_its_authors_is_not_independent(ledger: Ledger, 
     assert "pcl" not in others.independent.sources
 
 
-def test_a_print_is_no_evidence_for_itself(ledger: Ledger, published: Published) -> None:
+def test_a_reported_value_is_not_evidence_for_itself(ledger: Ledger, published: Published) -> None:
     """DCLR prints 74.99 for SimCSE: one source of the cited number, none of its own cell."""
     reported, others = known(ledger, published, "dclr/table1", "simcse@bert-base-uncased")
     assert reported == 74.99
@@ -151,7 +151,7 @@ def test_a_source_counts_once_by_the_mean_over_its_runs() -> None:
     assert actual.values == (70.0, 72.0)
 
 
-def test_the_spread_is_that_of_the_largest_converged_study(ledger: Ledger) -> None:
+def test_the_standard_deviation_is_from_the_largest_converged_study(ledger: Ledger) -> None:
     """Fifty seeds of BERT-base have an sd of 0.844; those of RoBERTa may have stopped too early."""
     fifty = known_sd(ledger, "simcse@bert-base-uncased", "Avg")
     ten = known_sd(ledger, "una/paraphrase-pegasus@bert-base-uncased", "Avg")
@@ -171,7 +171,7 @@ def best_of(values: list[float], dev: list[float], k: int) -> float:
     return math.fsum(chance * value for chance, value in zip(chances, ranked, strict=True))
 
 
-def test_the_docs_tell_what_choosing_a_seed_on_dev_does_as_the_ledger_has_it(ledger: Ledger) -> None:
+def test_the_docs_state_the_ledgers_effect_of_choosing_a_seed_on_dev(ledger: Ledger) -> None:
     text = " ".join((ROOT / "docs/verdicts.md").read_text(encoding="utf-8").split())
     gains = []
     for count in (5, 10):

@@ -142,5 +142,5 @@ def test_a_row_without_a_second_decimal_states_how_many_were_printed(
 @pytest.mark.parametrize(
     ("value", "decimals"), [(69.1, 1), (70.0, 0), (0.7541, 4), (5e-05, 5), (131072.0, 0)]
 )
-def test_trailing_zeros_are_no_decimals(value: float, decimals: int) -> None:
+def test_trailing_zeros_are_not_counted_as_decimals(value: float, decimals: int) -> None:
     assert decimals_in(value) == decimals

@@ -61,7 +61,7 @@ def test_every_row_of_a_shown_table_is_in_its_spec(specs: dict[str, TableSpec], 
     assert len(shown) == 39
 
 
-def test_a_column_gives_what_a_row_leaves_out_and_a_cell_goes_first() -> None:
+def test_a_column_completes_a_row_and_a_cell_takes_precedence() -> None:
     spec = changed(
         columns=[
             {"key": "STS12", "task": "STS12", "run": "@roberta-base", "seeds": [7]},

@@ -95,7 +95,7 @@ def test_a_reported_mean_is_held_to_less_than_one_run_and_an_unknown_origin_to_m
     assert answers(FIVE, 73.6, NOT_STATED) == ("higher", "outside")  # choosing on dev moves a number up
 
 
-def test_a_mean_of_bests_lies_between_a_mean_and_a_best() -> None:
+def test_a_mean_of_bests_is_between_a_mean_and_a_best() -> None:
     """Three of five on dev: above one mean of three, below the best of five alone."""
     best, mean = Origin(1, 5), Origin(3)
     assert origin_of(3, 5) == Origin(3, 5)
@@ -150,7 +150,7 @@ def test_the_rounding_of_a_reported_number_counts_against_each_answer() -> None:
     assert answers(FIVE, 76.590, rounding=0.005)[1] == "at the edge"
 
 
-def test_the_level_is_that_of_one_sided_t_tests_of_scipy_and_the_equivalence_test_of_statsmodels() -> None:
+def test_the_level_equals_scipys_one_sided_t_tests_and_statsmodels_equivalence_test() -> None:
     from statsmodels.stats.weightstats import DescrStatsW
 
     rng = np.random.default_rng(1)
@@ -197,7 +197,7 @@ STUDIES = 1500
         (Origin(3, 5), Origin(3, 5)),
     ],
 )
-def test_honest_numbers_fail_in_at_most_one_study_of_twenty_however_long_one_goes_on(
+def test_honest_numbers_fail_in_at_most_one_study_of_twenty_after_any_number_of_looks(
     sd: float, law: Origin, judged: Origin
 ) -> None:
     rng = np.random.default_rng(3)
@@ -212,7 +212,7 @@ def test_numbers_that_are_off_replicate_in_at_most_one_study_of_twenty(sd: float
     assert studies.replicates() <= LEVEL + 3 * math.sqrt(LEVEL / STUDIES)
 
 
-def test_the_levels_of_a_look_keep_that_of_all_looks_together() -> None:
+def test_the_levels_of_single_looks_keep_the_joint_level() -> None:
     """The share of t tests with p below the level at one look of four or more, one-sided and two-sided."""
     studies = Studies.normal(np.random.default_rng(5), 1.0, np.zeros(100_000))
     p = [stats.t.sf(studies.means[n - 1] / studies.sds[n - 1] * math.sqrt(n), n - 1) for n in LOOKS]
@@ -266,7 +266,7 @@ def test_benjamini_hochberg_by_hand() -> None:
 A, B, C = [70.0, 70.2, 70.4], [70.1, 70.3, 70.5], [60.0, 60.2, 60.4]
 
 
-def test_ranks_are_those_that_cannot_be_told_apart() -> None:
+def test_ranks_span_systems_that_do_not_differ() -> None:
     none = [False] * 3
     assert rank_intervals([A, B, C], none) == [(1, 2), (1, 2), (3, 3)]
     assert rank_intervals([A, B, C], none, lower_is_better=True) == [(2, 3), (2, 3), (1, 1)]
@@ -281,7 +281,7 @@ def test_a_single_run_is_held_to_the_spread_of_the_others() -> None:
     assert rank_intervals([[71.0], A, B], [False] * 3) == [(1, 3), (1, 3), (1, 3)]
 
 
-def test_ranks_are_those_of_tukeys_honestly_significant_differences() -> None:
+def test_ranks_equal_tukeys_honestly_significant_differences() -> None:
     """With equal numbers of seeds, a pair is apart where scipy says so, and Welch's test says so too."""
     rng = np.random.default_rng(8)
     seen = set()
@@ -414,7 +414,7 @@ def test_an_honest_single_run_is_red_by_others_in_at_most_one_of_twenty(count: i
     assert red_by_others(rng, [50, *[1] * (count - 1)], studies=trials, between=0.5) <= LEVEL + error
 
 
-def test_two_sources_settle_nothing_however_far_they_are() -> None:
+def test_two_sources_are_inconclusive_at_any_distance() -> None:
     two = sources({"a": 60.0, "b": 60.1})
     answer = by_others(two, 75.0, origin=ONE, same_authors=False, searched=True)
     assert (answer.answer, answer.interval, answer.sources) == (

@@ -52,7 +52,7 @@ def test_a_store_written_in_many_parts_equals_a_dictionary_in_memory(
         np.testing.assert_array_equal(reader.encode(asked), encode(asked))
 
 
-def test_equal_stores_have_equal_bytes_whatever_the_order_of_their_texts(tmp_path: Path) -> None:
+def test_equal_stores_have_equal_bytes_for_any_order_of_their_texts(tmp_path: Path) -> None:
     store(tmp_path / "a")
     EmbeddingStore.write(tmp_path / "b", TEXTS[::-1], lambda _: VECTORS[::-1], encoder="ours")
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
@@ -128,7 +128,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("said", BAD)
-def test_what_cannot_be_kept_is_refused(said: str, tmp_path: Path) -> None:
+def test_vectors_that_cannot_be_stored_are_refused(said: str, tmp_path: Path) -> None:
     texts, vectors = BAD[said]
     with pytest.raises(InputError, match=said):
         EmbeddingStore.write(tmp_path / "s", texts, lambda _: vectors, encoder="ours")
@@ -176,7 +176,7 @@ def test_another_encoder_and_another_order_of_texts_have_another_name() -> None:
     assert len({kept_name("one", TEXTS), kept_name("two", TEXTS), kept_name("one", TEXTS[::-1])}) == 3
 
 
-def test_what_was_not_used_for_the_longest_time_goes_first(tmp_path: Path) -> None:
+def test_the_least_recently_used_vectors_are_removed_first(tmp_path: Path) -> None:
     """Room for two stores: the one that was read stays, the other goes when a third comes."""
     written, kept = store(tmp_path / "written"), tmp_path / "kept"
     room = 2 * room_of(written.path)

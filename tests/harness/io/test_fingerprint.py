@@ -88,13 +88,13 @@ def test_saying_something_else_changes_it(tmp_path: Path, edited: str) -> None:
     assert of_one(tmp_path, edited) != of_one(tmp_path, CODE)
 
 
-def test_the_closure_is_what_python_would_run(tmp_path: Path) -> None:
+def test_the_closure_equals_the_modules_that_python_runs(tmp_path: Path) -> None:
     files = write(tmp_path, TREE).closure(["own.start"])
     assert [path.relative_to(tmp_path).as_posix() for path in files] == sorted(IMPORTED)
 
 
 @pytest.mark.parametrize("name", sorted(TREE))
-def test_a_changed_module_changes_what_imports_it_and_nothing_else(tmp_path: Path, name: str) -> None:
+def test_a_changed_module_changes_only_its_importers(tmp_path: Path, name: str) -> None:
     before = mark(tmp_path, TREE)
     after = mark(tmp_path, {**TREE, name: TREE[name] + "changed = 1\n"})
     assert (after != before) is (name in IMPORTED)

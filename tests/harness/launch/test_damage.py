@@ -72,7 +72,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("file", "damage"), CASES)
-def test_damage_is_told_in_one_line_or_repaired(
+def test_damage_is_reported_in_one_line_or_repaired(
     finished: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -102,7 +102,7 @@ def test_damage_is_told_in_one_line_or_repaired(
     assert not list(folder.rglob("*.part"))
 
 
-def test_what_a_launch_left_that_was_killed_in_a_write_is_removed(
+def test_partial_files_of_a_killed_launch_are_removed(
     finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copytree(finished, tmp_path / "toy")

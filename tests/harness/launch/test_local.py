@@ -32,7 +32,7 @@ FAN = {
 """One stage, three that need it and end side by side in the order c, d, b, and one that needs those."""
 
 
-def test_dvc_lock_has_the_bytes_of_a_serial_repro_which_then_runs_nothing(toy: Toy, tmp_path: Path) -> None:
+def test_dvc_lock_has_the_bytes_of_a_serial_repro_which_then_runs_no_stage(toy: Toy, tmp_path: Path) -> None:
     serial, launched = write_pipeline(tmp_path / "serial", FAN), toy(FAN)
     assert sorted(repro(serial)) == sorted(FAN)
     assert main(["launch", "--jobs", "3"]) == 0
@@ -94,7 +94,7 @@ def test_a_dependency_that_is_edited_while_the_stage_runs_is_not_recorded(
     assert runs(Path()) == ["edited", "edited"]
 
 
-def test_what_the_run_cache_has_is_restored(toy: Toy) -> None:
+def test_outputs_in_the_run_cache_are_restored(toy: Toy) -> None:
     toy(FAN)
     assert main(["launch"]) == 0
     lock = Path("dvc.lock").read_bytes()
@@ -131,7 +131,7 @@ def test_a_lock_that_is_held_is_one_line(
     assert first.wait(30) == 143
 
 
-def test_a_killed_scheduler_leaves_nothing_running_and_nothing_is_trained_twice(
+def test_a_killed_scheduler_leaves_no_process_and_no_run_is_trained_twice(
     toy: Toy, start: Callable[..., Any]
 ) -> None:
     slow = stage("slow", ("quick.txt",), "echo $$ > process; sleep 60 & echo $! > child; wait")
@@ -147,7 +147,7 @@ def test_a_killed_scheduler_leaves_nothing_running_and_nothing_is_trained_twice(
     assert runs(folder) == ["quick", "slow", "slow"]
 
 
-def test_a_dry_run_says_what_would_run_and_changes_nothing(toy: Toy, printed: Callable[..., str]) -> None:
+def test_a_dry_run_lists_the_stages_and_changes_no_file(toy: Toy, printed: Callable[..., str]) -> None:
     toy(FAN)
     assert main(["launch", "c"]) == 0
     before = {path: path.read_bytes() for path in (Path("dvc.lock"), Path("a.txt"), Path("c.txt"))}
@@ -156,7 +156,7 @@ def test_a_dry_run_says_what_would_run_and_changes_nothing(toy: Toy, printed: Ca
     assert runs(Path()) == ["a", "c"]
 
 
-def test_a_file_that_a_stage_would_write_as_it_is_makes_nobody_run_again(
+def test_an_unchanged_output_causes_no_rerun(
     toy: Toy, monkeypatch: pytest.MonkeyPatch, printed: Callable[..., str]
 ) -> None:
     """`hash` reads the code; two stages read a file each of its outputs, another reads both."""

@@ -131,7 +131,7 @@ def test_a_worker_forked_portably_is_replaced_by_a_native_process(tmp_path: Path
 
 
 @pytest.mark.parametrize("name", [*PRELOADED, *IMPORTED])
-def test_what_the_server_imports_is_there(name: str) -> None:
+def test_every_module_that_the_server_imports_exists(name: str) -> None:
     """The server passes over what it cannot import."""
     assert find_spec(name)
 
@@ -246,7 +246,7 @@ def test_gpus_are_those_that_the_driver_lists_unless_they_are_hidden(
     assert visible_gpus() == expected
 
 
-def test_what_a_killed_command_started_ends_with_it(executor: LocalExecutor, tmp_path: Path) -> None:
+def test_children_of_a_killed_command_end_with_it(executor: LocalExecutor, tmp_path: Path) -> None:
     executor.submit(job(tmp_path, "sleep 60 & echo $! > child; kill -9 $$"))
     assert all_of(executor, 1) == [Ended("x", None, "ended by signal 9")]
     wait_until_gone(int((tmp_path / "child").read_text()))

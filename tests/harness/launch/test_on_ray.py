@@ -29,7 +29,7 @@ from tests.harness.launch.toy_pipeline import (
 )
 
 
-def test_a_stage_takes_a_gpu_where_there_is_one_and_what_no_node_has_is_refused() -> None:
+def test_a_stage_takes_a_gpu_if_available_and_unavailable_resources_are_refused() -> None:
     nodes = [
         {"Alive": True, "Resources": {"CPU": 4.0}},
         {"Alive": False, "Resources": {"CPU": 64.0, "GPU": 8.0}},

@@ -20,7 +20,7 @@ def test_another_release_of_dvc_is_refused(monkeypatch: pytest.MonkeyPatch) -> N
         check_release()
 
 
-def test_an_unknown_stage_is_one_line_and_runs_nothing(
+def test_an_unknown_stage_is_one_line_and_no_stage_runs(
     toy: Callable[[dict[str, Any]], Path], refused: Callable[..., str]
 ) -> None:
     toy({"a": stage("a")})

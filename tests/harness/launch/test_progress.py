@@ -68,7 +68,7 @@ def test_another_seed_of_the_system_is_the_best_guess(clock: Clock) -> None:
     assert progress.seconds_left() == 99
 
 
-def test_a_guess_is_corrected_by_what_was_measured_of_its_kind(clock: Clock) -> None:
+def test_an_estimate_is_corrected_by_measurements_of_its_kind(clock: Clock) -> None:
     """Twelve trainings were guessed at 10 s, nine of them take 20 s: so will the other three."""
     guesses = {**dict.fromkeys(trainings(12), 10.0), "report": 5.0}
     progress = Progress({**trainings(12), "report": set()}, 1, io.StringIO(), guesses)
@@ -78,7 +78,7 @@ def test_a_guess_is_corrected_by_what_was_measured_of_its_kind(clock: Clock) -> 
     assert progress.seconds_left() == 3 * 20 + 5
 
 
-def test_the_time_left_is_that_of_the_longest_chain_at_least_and_never_negative(clock: Clock) -> None:
+def test_the_time_left_is_at_least_the_longest_chain_and_never_negative(clock: Clock) -> None:
     order = {"a": set(), "b": {"a"}, "c": {"b"}, "d": set()}
     progress = Progress(order, 8, io.StringIO(), {"a": 10.0, "b": 10.0, "c": 10.0, "d": 12.0})
     assert progress.seconds_left() == 30

@@ -77,7 +77,9 @@ def test_four_trainings_end_as_by_a_serial_repro_though_one_is_cancelled(
     assert without_gpus.jobs() == []
 
 
-def test_a_training_whose_node_is_killed_goes_on_at_the_other(without_gpus: Slurm, tmp_path: Path) -> None:
+def test_a_training_whose_node_is_killed_continues_on_the_other_node(
+    without_gpus: Slurm, tmp_path: Path
+) -> None:
     folder = with_trainings(tmp_path / "toy", "ab")
     running = launch(without_gpus, folder, "--cpus-per-run", "2")
     try:
@@ -103,7 +105,7 @@ def test_a_training_whose_node_is_killed_goes_on_at_the_other(without_gpus: Slur
         (["--slurm", "no_such_option=1"], "unrecognized option '--no-such-option=1'"),
     ],
 )
-def test_what_slurm_refuses_is_one_line_before_anything_runs(
+def test_a_refusal_by_slurm_is_one_line_before_any_job(
     without_gpus: Slurm, tmp_path: Path, words: list[str], message: str
 ) -> None:
     folder = write_pipeline(tmp_path / "toy", {"a": stage("a")})
@@ -128,7 +130,7 @@ def test_ctrl_c_cancels_the_jobs(without_gpus: Slurm, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("words", "asked"), [(["--slurm", "partition=gpu"], 1), ([], 0)])
-def test_a_stage_takes_a_gpu_where_its_partition_has_one(
+def test_a_stage_takes_a_gpu_if_its_partition_has_one(
     with_gpus: Slurm, tmp_path: Path, words: list[str], asked: int
 ) -> None:
     folder = write_pipeline(tmp_path / "toy", {"train": stage("train"), "data": stage("data")})

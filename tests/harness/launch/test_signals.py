@@ -74,7 +74,7 @@ def expect_end(process: subprocess.Popen[str], folder: Path, number: signal.Sign
 
 
 @pytest.mark.parametrize(("moment", "number"), CASES)
-def test_a_signal_ends_what_runs(
+def test_a_signal_ends_running_stages(
     tmp_path: Path, start: Callable[..., subprocess.Popen[str]], moment: str, number: signal.Signals
 ) -> None:
     folder = write_pipeline(tmp_path / "toy", STAGES[moment])
@@ -95,7 +95,7 @@ def test_a_signal_ends_what_runs(
 
 
 @pytest.mark.parametrize("number", [SIGNALS[0], pytest.param(SIGNALS[1], marks=pytest.mark.slow)])
-def test_a_second_signal_changes_nothing(
+def test_a_second_signal_has_no_effect(
     tmp_path: Path, start: Callable[..., subprocess.Popen[str]], number: signal.Signals
 ) -> None:
     folder = write_pipeline(tmp_path / "toy", STAGES["a command that does not listen"])
@@ -111,7 +111,7 @@ def test_a_second_signal_changes_nothing(
 @pytest.mark.slow
 @pytest.mark.parametrize("number", SIGNALS)
 @pytest.mark.parametrize("seconds", [1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0])
-def test_a_signal_at_any_time_leaves_what_the_next_launch_goes_on_from(
+def test_after_a_signal_at_any_time_the_next_launch_continues(
     tmp_path: Path, start: Callable[..., subprocess.Popen[str]], seconds: float, number: signal.Signals
 ) -> None:
     """Before the launch runs anything, SIGTERM ends it as it ends any program."""

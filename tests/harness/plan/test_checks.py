@@ -120,7 +120,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> SampleFolders:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_method_asks_for_what_its_config_says(
+def test_a_method_requires_the_inputs_of_its_config(
     folders: SampleFolders, monkeypatch: pytest.MonkeyPatch, method: str
 ) -> None:
     """A plan reads only the config; here the method is built and its requests are compared."""

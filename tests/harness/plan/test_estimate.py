@@ -64,7 +64,7 @@ def test_operations_of_a_forward_pass_by_hand() -> None:
     assert TINY.forward(5, 3) == 5 * 3 * 2 * 1120
 
 
-def test_a_step_costs_what_simcse_costs_times_the_measured_ratio() -> None:
+def test_a_step_costs_simcses_time_times_the_measured_ratio() -> None:
     run = some_params().runs["a__minilm-l2__s0"].model_copy(update={"method": "pcl", "id": "pcl-k1"})
     known = times(
         row(), row(method="pcl", system="pcl", seconds=10.0), row(method="pcl", system="pcl", batch=9)
@@ -105,7 +105,7 @@ def test_a_measured_gpu_is_used_instead_of_the_estimate_in_its_precision_only() 
     assert "no GPU measured" in known.rate("cuda", TINY, "bf16").source
 
 
-def test_the_rate_is_that_of_the_backbone_nearest_in_size() -> None:
+def test_the_rate_is_from_the_backbone_nearest_in_size() -> None:
     large = TINY.model_copy(update={"layers": 64})
     known = times(row(), row(backbone="large", seconds=4.0), large=large)
     assert known.rate("cpu", TINY, "fp32").operations == 3 * TINY.forward(8, 32) / 2.0
@@ -239,7 +239,7 @@ def test_the_cores_are_those_that_this_process_may_use_and_not_all_of_the_machin
         assert cores_here() == len(usable)
 
 
-def test_each_run_on_a_gpu_takes_a_context_beside_its_peak(tmp_path: Path) -> None:
+def test_each_run_on_a_gpu_takes_a_context_and_its_peak(tmp_path: Path) -> None:
     """Nine tenths of 10 GiB are 9: three runs of 3 GiB, but of 3 GiB and a context of 600 MiB only two."""
     write_json(tmp_path / "a.train.json", {"peak_memory": 3 * 2**30, "card_memory": 10 * 2**30})
     (line,) = packing(["a"], tmp_path)
@@ -260,7 +260,7 @@ def test_the_share_of_a_run_is_rounded_down_so_that_all_of_them_fit(
     assert packing(["a"], tmp_path)[0].startswith(f"runs a GPU: {max(1, fitting - 1)}, ")
 
 
-def test_the_steps_of_a_share_are_those_of_its_rounded_rows_and_of_incomplete_batches() -> None:
+def test_the_steps_of_a_share_count_rounded_rows_and_incomplete_batches() -> None:
     """A tenth of 15,779 is 1,578 rows: so many steps of one row, and 15 whole batches of 100 and a part."""
     for batch, drop_last, per_epoch in ((1, False, 1578), (100, False, 16), (100, True, 15)):
         params = some_params(batch_size=batch, drop_last=drop_last)
@@ -282,7 +282,7 @@ def test_a_corpus_has_the_texts_of_its_views_and_no_more_rows_than_its_origin() 
     assert estimated.texts("data/wiki-small") == 1
 
 
-def test_the_disk_of_data_is_that_of_every_line_and_of_weights_in_fp32(
+def test_the_disk_space_of_data_counts_every_line_and_weights_in_fp32(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A source of 10 lines and one file of unknown length, MiniLM and its copy, and its first two layers."""
@@ -296,7 +296,7 @@ def test_the_disk_of_data_is_that_of_every_line_and_of_weights_in_fp32(
     assert estimate(params).texts("data/texts") == 2
 
 
-def test_the_hours_of_a_run_are_those_of_its_precision() -> None:
+def test_the_hours_of_a_run_depend_on_its_precision() -> None:
     """The assumed GPU computes 0.5e12 operations a second in fp32, 2e12 in bf16."""
     params = some_params()
     run = params.runs["a__minilm-l2__s0"]

@@ -68,7 +68,9 @@ def test_every_system_is_in_a_table_and_every_paper_has_a_row(recipes: dict[str,
     assert {paper for paper, run in shown if run in taken} >= {"pcl", "dclr", "ptbert", "sct", "una"}
 
 
-def test_its_runs_are_evaluated_on_the_sts_sets_and_on_what_selects_alone(recipes: dict[str, Recipe]) -> None:
+def test_its_runs_are_evaluated_only_on_the_sts_sets_and_the_selection_set(
+    recipes: dict[str, Recipe],
+) -> None:
     params = resolve(recipes, ["laptop"], tables=load_specs())
     evaluated = {part for run in params.runs.values() for name in run.tasks for part in members(name)}
     assert STS <= evaluated <= STS | {"SICK-E"} | set(SELECTION)
@@ -123,7 +125,7 @@ def test_a_wrong_selection_is_one_line(
     assert message in lines[0]
 
 
-def test_a_selection_of_ones_own_is_a_plan(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_custom_selection_is_a_plan(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     taken = [{"system": "glove", "backbones": ["glove-6b-300d"]}]
     (tmp_path / "recipes").mkdir()
     content = {"name": "mine", "takes": taken, "tasks": ["STSB"]}

@@ -91,7 +91,7 @@ def test_a_name_chooses_systems_and_their_backbones(case: str) -> None:
     assert chosen(*names) == systems
 
 
-def test_all_leaves_out_what_is_small_scale() -> None:
+def test_all_leaves_out_small_scale_runs() -> None:
     assert set(chosen("all")) == {"simcse", "pcl", "pcl-k1"}
     assert set(chosen("all", "small-paper")) == {"simcse", "pcl", "pcl-k1", "tiny-paper"}
 

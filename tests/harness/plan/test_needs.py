@@ -60,7 +60,7 @@ def test_the_small_plan_needs_disk_alone(find_needs: FindNeeds) -> None:
         ("sct/sct-bert-tiny", "askubuntu", "useb.downloading .* data-eval/askubuntu to .SENTBENCH_MIRROR"),
     ],
 )
-def test_a_source_that_no_download_brings_is_looked_for_in_system_mirror_and_data(
+def test_a_source_without_a_download_is_searched_in_system_mirror_and_data(
     find_needs: FindNeeds,
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,

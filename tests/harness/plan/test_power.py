@@ -34,7 +34,9 @@ def recorded() -> list[ResultFile]:
     return read_results(RECORDED.glob("*.json"))
 
 
-def test_the_spread_is_that_of_the_mean_test_correlation_of_trained_runs(recorded: list[ResultFile]) -> None:
+def test_the_standard_deviation_is_over_the_mean_test_correlations_of_trained_runs(
+    recorded: list[ResultFile],
+) -> None:
     """SimCSE's three seeds average 60, 60.667 and 63.333: sd 1.764; whitening has one seed."""
     actual = seed_scores(recorded)
     assert next(iter(actual.values())) == pytest.approx([60.0, 60.667, 63.333], abs=1e-3)
@@ -43,7 +45,7 @@ def test_the_spread_is_that_of_the_mean_test_correlation_of_trained_runs(recorde
     assert pool.sd == pytest.approx(1.764, abs=1e-3)
 
 
-def test_the_mean_correlation_is_that_of_the_selected_weights_on_test_sets(
+def test_the_mean_correlation_is_over_test_sets_by_the_selected_weights(
     recorded: list[ResultFile],
 ) -> None:
     """Neither the development set, nor the last weights, another setting or another metric changes it."""

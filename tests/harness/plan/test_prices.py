@@ -42,9 +42,7 @@ def dry_run(command: str, seeds: int) -> str:
     ],
 )
 @pytest.mark.parametrize("seeds", [2, 26])
-def test_the_cost_shown_is_what_the_dry_run_of_the_command_prints(
-    system: str, backbone: str, seeds: int
-) -> None:
+def test_the_shown_cost_equals_the_dry_run_of_the_command(system: str, backbone: str, seeds: int) -> None:
     price = PRICES[system, backbone]
     hours = seeds * sum(price.each.values()) + sum(price.shared.values())
     assert format_hours(hours) == f"{dry_run(price.command, seeds)} GPU hours"
@@ -62,7 +60,7 @@ def test_tables_tell_hours_on_a_gpu() -> None:
     assert evidence_of([], priced={"simcse"}).prices[key] == PRICES[key]
 
 
-def test_what_all_seeds_share_is_paid_once() -> None:
+def test_costs_shared_by_all_seeds_count_once() -> None:
     """Vectors of a teacher are made once, the parent of a seed with each: DCLR's seed is two runs."""
     dclr, simcse = PRICES["dclr", "bert-base-uncased"], PRICES["simcse", "bert-base-uncased"]
     assert not dclr.shared

@@ -94,7 +94,7 @@ def test_a_parent_of_a_named_backbone_is_the_run_of_the_same_seed(tmp_path: Path
         assert params.runs[f"a__minilm-l2__s{seed}"].seed == seed
 
 
-def test_a_teacher_whose_folder_does_not_pool_takes_the_pooling_of_its_backbone(tmp_path: Path) -> None:
+def test_a_teacher_without_pooling_has_the_pooling_of_its_backbone(tmp_path: Path) -> None:
     public = {**recipe()["runs"][3], "id": "f", "parent": {"teacher": "unsup-simcse-bert-large"}}
     params = resolve(
         write(tmp_path, recipe(runs=[*recipe()["runs"], public])),
@@ -116,7 +116,7 @@ def test_a_teacher_and_the_backbones_it_needs_come_along(tmp_path: Path) -> None
     assert {"minilm-l6", "wiki-small"} <= set(params.sources)
 
 
-def test_a_run_may_start_from_another_runs_artefact_beside_its_teacher(tmp_path: Path) -> None:
+def test_a_run_with_a_teacher_may_start_from_another_runs_artefact(tmp_path: Path) -> None:
     """The first stage comes along with the same seed; backbone and recipe hash are as of one system."""
     params = resolved(tmp_path, "paper/e")
     runs = [params.runs[f"e__minilm-l2__s{seed}"] for seed in (0, 1)]

@@ -37,7 +37,7 @@ def path(tmp_path: Path) -> Path:
         {"seeds": 3, "backbones": ["bert-base-uncased"], "arithmetic": "portable"},
     ],
 )
-def test_a_plan_is_not_stale_under_whatever_options_it_was_written(path: Path, options: Any) -> None:
+def test_a_plan_written_with_any_options_is_not_stale(path: Path, options: Any) -> None:
     write_params(resolve(RECIPES, NAMES, **options), path)
     assert stale(path) is None
 
@@ -56,7 +56,7 @@ def test_a_changed_recipe_is_named_with_both_values_and_the_command(
     assert stale(path) is None
 
 
-def test_a_value_that_was_changed_in_the_file_is_not_laid_at_the_recipes(path: Path) -> None:
+def test_a_value_changed_in_the_file_is_not_attributed_to_the_recipes(path: Path) -> None:
     """As `dvc exp run -S` does it: one value of one run, and maybe another form of the file."""
     write_params(resolve(RECIPES, NAMES, seeds=1), path)
     path.write_text(path.read_text().replace("learning_rate: 3.0e-05", "learning_rate: 2.0e-05"))
@@ -67,7 +67,7 @@ def test_a_value_that_was_changed_in_the_file_is_not_laid_at_the_recipes(path: P
     assert message.endswith("`sentbench plan baselines/simcse --seeds 1` undoes it")
 
 
-def test_nothing_is_said_without_a_plan_or_of_one_that_no_recipe_gives(path: Path) -> None:
+def test_without_a_plan_of_a_recipe_there_is_no_message(path: Path) -> None:
     assert stale(path) is None
     params = resolve(RECIPES, NAMES, seeds=1)
     write_params(params.model_copy(update={"plan": ["try"]}), path)

@@ -53,7 +53,7 @@ def test_a_rung_without_one_of_the_test_sets_and_runs_on_other_backbones_do_not_
     assert not measured.has_scores
 
 
-def test_the_page_says_what_was_not_run_and_how_to_run_it() -> None:
+def test_the_page_lists_missing_runs_and_their_command() -> None:
     measured = measure_ablation(ABLATION, [*DECLARED, changed(0, STS12=0.5, STSB=0.5)], 4.0)
     assert measured.effects["text"].interval is None  # one seed a side
     climbed = small_page(Report("T", "c"), ablations=[measured])

@@ -94,7 +94,7 @@ def test_the_index_counts_every_verdict_and_a_number_that_several_tables_quote_o
     assert all(f" {count} {verdict}" in tally for verdict, count in counts.items())
 
 
-def test_three_findings_are_told_and_name_a_number_once(report: Report) -> None:
+def test_three_findings_are_listed_and_name_a_number_once(report: Report) -> None:
     tables = [table for paper in report.papers for table in paper.tables]
     first, second, third = answer_values(report, tables)["telling"]
     assert first.startswith(

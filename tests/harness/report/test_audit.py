@@ -74,7 +74,7 @@ def test_every_method_of_a_paper_is_audited_and_every_named_test_is_of_the_metho
     assert sum(len(actual.tests) for audit in audits for actual in audit.differences) >= 20
 
 
-def test_every_variant_that_a_recipe_runs_for_the_audit_stands_on_the_page() -> None:
+def test_every_audited_variant_of_a_recipe_is_on_the_page() -> None:
     """A run that turns one switch is next to its difference; others are a preset, whole or in part."""
     recipes, checked = load_recipes(), 0
     audits = {audit.method: audit for audit in load_audits(LEADERBOARDS / "audit")}

@@ -98,7 +98,7 @@ def test_one_run_without_random_draws_is_cited_where_the_number_does_not_replica
         ),
     ],
 )  # fmt: skip
-def test_from_three_sources_on_their_mean_is_cited_and_fewer_are_named_beside_the_number(
+def test_the_mean_of_three_or_more_sources_is_cited_and_fewer_are_named_next_to_the_number(
     sources: tuple[float, ...], kind: str, value: float, how: str
 ) -> None:
     """Four runs of ours are before the first look, so they are not cited."""

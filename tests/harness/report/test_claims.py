@@ -116,7 +116,7 @@ def test_a_loss_is_better_where_it_is_lower() -> None:
     assert pair.reported == 71.0 - 72.0
 
 
-def test_two_said_to_be_the_same_must_be_shown_to_be_within_points_whatever_the_table_prints() -> None:
+def test_a_claim_of_equality_needs_an_interval_within_its_points() -> None:
     """The interval is 1.95 to either side: 0 and 2.1 are the same within 5 points, 0 and 8 are not; so are
     fractions of one at 0.0195 and 0.023. On a scale of 0.1, 5 points are 0.005.
     """

@@ -9,7 +9,7 @@ from tests.harness.report.shown import show_index
 from tests.support.git import git
 
 
-def test_a_second_report_of_equal_results_keeps_the_stamp_and_other_results_get_that_of_the_checkout(
+def test_equal_results_keep_the_stamp_of_a_report_and_other_results_get_the_checkouts(
     tmp_path: Path,
 ) -> None:
     """A page is built at one commit and again at the next, as happens when it is committed."""

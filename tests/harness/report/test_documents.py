@@ -49,7 +49,7 @@ def test_a_heading_without_text_is_a_plain_cell_of_a_documents_table() -> None:
     assert "<tr>\n<td></td>\n<th " in html
 
 
-def test_every_document_with_text_has_a_page_that_search_and_footer_know_and_no_entry_of_its_own(
+def test_every_document_has_a_page_in_search_and_footer_and_not_in_the_navigation(
     tmp_path: Path,
 ) -> None:
     docs = tmp_path / "docs"

@@ -49,14 +49,14 @@ def test_an_equal_declaration_is_drawn_once_and_another_again(
     assert len(asked) == 1
 
 
-def test_a_declaration_that_draws_nothing_is_one_line_and_the_next_one_is_drawn(kept: Path) -> None:
+def test_an_invalid_drawing_is_one_line_and_the_next_is_drawn(kept: Path) -> None:
     with pytest.raises(InputError, match=r"^picture wrong: "):
         drawing.svg_of({"mark": "nothing"}, "wrong")
     assert drawing.svg_of(SPEC, "k").startswith("<svg")
     assert len(list(kept.iterdir())) == 1
 
 
-def test_under_a_memory_limit_there_are_no_pictures_and_one_line_says_so(tmp_path: Path) -> None:
+def test_a_memory_limit_disables_pictures_with_one_line(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", LIMITED], cwd=tmp_path, capture_output=True, text=True, check=True,
         env={"PYTHONPATH": str(Path(__file__).parents[3])},

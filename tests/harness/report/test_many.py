@@ -26,7 +26,7 @@ def test_the_tables_of_a_paper_are_one_page_and_any_other_table_is_its_own() -> 
     assert page_of("small") != page_of("small-pairs")
 
 
-def test_of_a_failure_that_is_no_discovery_on_its_page_the_level_is_left() -> None:
+def test_a_failure_that_is_not_a_discovery_on_its_page_keeps_its_level() -> None:
     """p = 0.04 holds alone, and not among four numbers, three of which have 0.5."""
     number, others = alone(1)
     verification = verify(number, others, values=[60.0, 60.1, 60.2, 60.3, 60.4])

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[3]
     ("table", "row", "column"),
     [("pcl/table2", "SimCSE", "Avg"), ("una/table1", "BERT-base UNA", "STS-B"), ("small", "glove", "STSB")],
 )
-def test_a_number_computed_alone_is_that_of_its_table(
+def test_a_number_computed_alone_equals_its_cell_in_the_table(
     monkeypatch: pytest.MonkeyPatch, table: str, row: str, column: str
 ) -> None:
     """Of a mean the parts still feed it; of a table of runs, and by a shown title, all columns are built."""

@@ -60,7 +60,7 @@ def test_a_row_trained_on_other_texts_than_the_paper_s_has_no_verdict(
     assert others > 200
 
 
-def test_the_reason_is_no_part_of_a_run() -> None:
+def test_the_reason_is_not_part_of_a_run() -> None:
     """A word about a verdict trains nothing again."""
     declared, other = RECIPES["sct"].systems, {"no_verdict": "another word"}
     systems = {key: system.model_copy(update=other) for key, system in declared.items()}

@@ -30,7 +30,7 @@ class Made:
         return np.stack([np.cos(angles), np.sin(angles)], axis=1)
 
 
-def test_each_task_has_draws_of_its_own_whatever_else_is_asked_for(tmp_path: Path) -> None:
+def test_the_draws_of_a_task_do_not_depend_on_other_tasks(tmp_path: Path) -> None:
     """Equal pairs under two names: two tasks' intervals are no copies of one another."""
     first, second = task(tmp_path, "one"), task(tmp_path, "other")
     both = score_lines([first, second], Made(0), intervals=True)
@@ -40,7 +40,7 @@ def test_each_task_has_draws_of_its_own_whatever_else_is_asked_for(tmp_path: Pat
     assert score_lines([second], Made(0), intervals=True) == [line for line in both if line.task == "other"]
 
 
-def test_the_interval_of_a_difference_is_that_of_the_means_on_the_same_draws(tmp_path: Path) -> None:
+def test_the_interval_of_a_difference_is_over_means_of_the_same_draws(tmp_path: Path) -> None:
     """Two seeds a side; the joint interval is over the seeds that both have, each with its like."""
     ours, theirs = [Made(0), Made(1)], [Made(2), Made(3)]
     gold, stream = np.array([pair.score for pair in PAIRS]), [0, *b"T"]
@@ -53,7 +53,7 @@ def test_the_interval_of_a_difference_is_that_of_the_means_on_the_same_draws(tmp
     assert difference_interval(task(tmp_path), ours, theirs, paired=[(0, 0)]).joint is None
 
 
-def test_a_score_over_all_pairs_alone_has_an_interval_and_lies_in_it(tmp_path: Path) -> None:
+def test_only_a_score_over_all_pairs_has_an_interval_and_is_in_it(tmp_path: Path) -> None:
     lines = score_lines([task(tmp_path)], Made(0), intervals=True)
     assert {line.setting for line in lines} > {"all"}
     gold, cosines = np.array([pair.score for pair in PAIRS]), [Made(0).cosines]

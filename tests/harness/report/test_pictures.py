@@ -159,7 +159,7 @@ def test_curves_are_mean_and_sample_sd_over_seeds_and_lines_are_in_the_order_of_
     assert lines == [(0, 0, 60.0), (0, 10, 50.0), (1, 0, 80.0), (1, 10, 70.0)]
 
 
-def test_learning_curves_are_by_backbone_and_leave_out_what_does_not_train() -> None:
+def test_learning_curves_are_by_backbone_and_leave_out_untrained_systems() -> None:
     """Dev scores rise from 50 to 60 on `b`; a run without evaluations is in no panel."""
     rise = (0, 0.5, None), (9, 0.6, None)
     runs = [trained("a", *rise), trained("c", *rise, backbone="other")]
@@ -224,7 +224,7 @@ def test_the_ranks_of_a_table_are_bars_from_the_first_to_the_last_rank() -> None
     ]  # fmt: skip
 
 
-def test_claims_are_drawn_in_points_and_those_of_equality_are_left_out() -> None:
+def test_claims_are_drawn_in_points_without_claims_of_equality() -> None:
     """The table is on a scale of 1: a difference of 0.02 is 2 points."""
     rows = tuple(TableRow(key, key, (Cell(published=value),)) for key, value in (("a", 0.52), ("b", 0.5)))
     table = Table("t", "T", (Column("avg", "Avg"),), rows, scale=1.0)
@@ -248,7 +248,7 @@ def test_a_missing_library_is_an_input_error(monkeypatch: pytest.MonkeyPatch) ->
         forest_of([answer("One", {})], "k")
 
 
-def test_the_control_is_told_apart_from_the_numbers_that_are_counted() -> None:
+def test_the_control_is_separate_from_the_counted_numbers() -> None:
     control = replace(answer("Control", {}, (76.2, 76.2, 76.3, 76.3, 76.2)), control=True)
     alone = replace(answer("Two", {}), control=False)
     assert conclusion([alone, control]) == (

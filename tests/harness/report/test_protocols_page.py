@@ -50,7 +50,7 @@ def test_the_raw_column_comes_from_the_run_that_differs_in_text_alone() -> None:
     assert rows[0].readings["raw"].mean == pytest.approx(60.0)
 
 
-def test_poolings_of_one_backbone_stand_together_and_a_lone_one_does_not() -> None:
+def test_poolings_of_one_backbone_are_grouped_and_a_single_pooling_is_left_out() -> None:
     def pooled(variant: str, backbone: str) -> ResultFile:
         scores = {("STSB", "all"): 0.5}
         return result(f"pooled-{variant}", 0, scores, method="pooled", variant=variant, backbone=backbone)

@@ -53,7 +53,7 @@ def index(report: Report) -> str:
     return show_index(report)
 
 
-def test_a_cell_without_a_run_shows_the_published_value_alone_and_a_dash_where_nothing_is_known() -> None:
+def test_a_cell_without_a_run_shows_the_published_value_or_a_dash() -> None:
     table = table_of(Cell(published=61.3))
     missing = show_cell(table, COLUMN, Cell(published=61.3), {})
     cited = show_cell(table, COLUMN, Cell(published=61.3, wanted=False), {})
@@ -80,7 +80,7 @@ def test_a_tally_counts_reported_scores_and_no_settings_which_have_no_seeds() ->
     assert row_seeds(settings.rows[0]) == ""
 
 
-def test_a_papers_tables_stand_before_its_figures_and_the_main_ones_before_the_appendix() -> None:
+def test_a_papers_tables_precede_its_figures_and_main_tables_the_appendix() -> None:
     keys = ["p/fig1", "p/table-a1", "p/table2", "p/table1"]
     made = [replace(table_of(), key=key, kind="figure" if "fig" in key else "table") for key in keys]
     assert sorted(made, key=reading_order) == made[::-1]
@@ -137,7 +137,7 @@ def test_the_footer_states_day_and_commit_of_the_results_and_the_public_addresse
     assert sentbench.__version__ in footer
 
 
-def test_a_page_names_no_address_but_those_of_other_files_and_loads_nothing(index: str) -> None:
+def test_a_page_has_only_addresses_of_other_files_and_loads_none(index: str) -> None:
     page = ParsedPage(index)
     assert page.all("src") == []
     files = {address.partition("/")[0] for address in page.all("href") if not address.startswith("#")}
@@ -169,7 +169,7 @@ def test_the_list_that_is_searched_has_every_paper_table_row_and_number_of_the_r
     assert second["rows"] == [["A row (group)", "p-t--a-row", "76.25", "", "61.34"]]
 
 
-def test_a_paper_page_has_charts_beside_their_tables_and_the_command_of_each() -> None:
+def test_a_paper_page_has_charts_next_to_their_tables_and_the_command_of_each() -> None:
     table = table_of(CELL, kind="figure")
     paper = Paper(
         "p", "A paper", "ACL", (table,),
@@ -202,7 +202,7 @@ def test_the_log_of_a_paper_has_an_entry_for_the_runs_of_a_system_from_one_commi
     assert 'id="log"' not in show_paper(Report("T", "c"), Paper("p", "P", "", ()))
 
 
-def test_every_page_links_to_the_others_and_one_with_nothing_to_show_is_neither_made_nor_linked() -> None:
+def test_every_page_links_to_the_others_and_an_empty_page_is_left_out() -> None:
     """tests/guides adds a page."""
     pages = render_pages(Report("T", "abc", papers=(Paper("toy", "A paper", "ACL", (), short="TOY"),)))
     assert set(pages) == {MAIN, "papers/toy.html", "pages/methods.html", "pages/search.js"}

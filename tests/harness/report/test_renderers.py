@@ -53,7 +53,7 @@ def table(recorded_scores: list[ResultFile]) -> Table:
 
 
 @pytest.mark.parametrize(("form", "file"), [(to_markdown, "expected.md"), (to_latex, "expected.tex")])
-def test_the_recorded_folder_renders_to_what_was_worked_out_by_hand(
+def test_the_recorded_folder_renders_to_the_text_worked_out_by_hand(
     form: Callable[[Table], str], file: str, table: Table
 ) -> None:
     assert form(table) == (RECORDED / file).read_text(encoding="utf-8")
@@ -69,7 +69,7 @@ def test_the_terminal_shows_the_same_numbers_in_aligned_columns(table: Table) ->
     assert len({len(row) for row in rows.values()}) == 1
 
 
-def test_the_page_says_what_was_worked_out_by_hand(table: Table, recorded_scores: list[ResultFile]) -> None:
+def test_the_page_has_the_values_worked_out_by_hand(table: Table, recorded_scores: list[ResultFile]) -> None:
     """SimCSE on SICK-R is 62.00 ± 3.46 against 55."""
     runs = {record.run.key: RunDetail(record) for record in recorded_scores}
     text = show_paper(

@@ -12,7 +12,7 @@ def line(task: str, value: float, **rest: Any) -> ScoreLine:
     return ScoreLine(**{"metric": "spearman", "setting": "all", **rest}, task=task, value=value, n=100)
 
 
-def test_the_average_is_that_of_the_reported_cells() -> None:
+def test_the_average_is_over_the_reported_cells() -> None:
     """70.114 and 60.114 print as 70.11 and 60.11, mean 65.11; unrounded it would be 65.114."""
     assert average_of(["A", "B"], [line("A", 0.70114), line("B", 0.60114)]) == ("spearman", "all", 65.11)
     assert average_of(["A", "B"], [line("A", 0.7)]) is None

@@ -31,7 +31,7 @@ def table(specs: dict[str, TableSpec], published: Published) -> Table:
     return build_table(specs["small-sts"], evidence)
 
 
-def test_every_cell_with_data_is_filled_and_the_average_is_that_of_these_columns(table: Table) -> None:
+def test_every_cell_with_data_is_filled_and_the_average_is_over_these_columns(table: Table) -> None:
     keys = [column.key for column in table.columns]
     for row in table.rows:
         empty = [key for key, cell in zip(keys, row.cells, strict=True) if cell.value is None]

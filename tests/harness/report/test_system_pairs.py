@@ -51,7 +51,7 @@ def test_seeds_that_both_have_are_paired_and_the_interval_is_students() -> None:
 
 
 @pytest.mark.parametrize("seeds", [2, 3, 5, 12])
-def test_the_intervals_of_tasks_are_those_of_scipys_paired_t_test_at_their_share_of_the_level(
+def test_the_intervals_of_tasks_equal_scipys_paired_t_test_at_their_share_of_the_level(
     seeds: int,
 ) -> None:
     """Three test sets and 5 % together leave 5/3 % for each; the mean of the three has all of it."""
@@ -132,7 +132,7 @@ AWAY, ZERO = Interval(0.05, 0.2), Interval(-0.01, 0.3)
         (ZERO, AWAY, AWAY, "inconclusive"),
     ],
 )
-def test_trained_systems_are_told_apart_over_seeds_and_jointly(
+def test_trained_systems_are_compared_over_seeds_and_jointly(
     seeds: Interval | None, pairs: Interval | None, joint: Interval | None, outcome: str
 ) -> None:
     actual = PairedDifference(0.6, 0.5, 0.1, 3, seeds, OverItems(pairs, joint))
@@ -173,7 +173,7 @@ def test_the_mean_is_over_shared_test_sets_and_seeds() -> None:
     assert (actual.mean.difference, actual.mean.first) == pytest.approx((0.1, 0.55))
 
 
-def test_one_score_stands_for_a_test_set_and_none_for_a_development_set_or_picked_pairs() -> None:
+def test_a_test_set_has_one_headline_score_and_development_sets_have_none() -> None:
     made = result("a", 0, {("STS12", "all"): 0.5, ("STS12", "mean"): 0.6, ("STSB-dev", "all"): 0.7})
     picked = result("a", 0, {("STS12-part:easy=1", "all"): 0.5})
     accuracy = result("a", 0, {("MR", "10 folds"): 0.8, ("MR", "other"): 0.9}, metric="accuracy")

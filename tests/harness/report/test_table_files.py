@@ -37,7 +37,7 @@ def test_anchors_name_rows_by_title_and_by_group_only_where_two_rows_share_one()
     assert anchors_of(alone).rows == ("p-t--one", "p-t--two")
 
 
-def test_rows_stand_by_group_then_best_first_and_without_a_value_last() -> None:
+def test_rows_are_by_group_then_best_first_and_without_a_value_last() -> None:
     spec = TableSpec(key="small", title="t", rows_from="runs", order_by="Avg",
                      columns=[ColumnSpec(key="STSB"), ColumnSpec(key="Avg")])  # fmt: skip
     values = (("u", 99.0), ("none", None), ("low", 1.0), ("high", 2.0))

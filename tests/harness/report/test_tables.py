@@ -146,7 +146,7 @@ def test_a_study_of_a_system_widens_its_own_interval_and_plans_for_others(eviden
     assert reasons[2] == "no standard deviation is known before two seeds"
 
 
-def test_a_column_of_settings_shows_the_recipe_beside_the_print(evidence: MakeEvidence) -> None:
+def test_a_column_of_settings_shows_the_recipe_next_to_the_reported_value(evidence: MakeEvidence) -> None:
     """SCT prints 0.0005 and 131072 for BERT-Tiny; a setting is equal or not, however near it is."""
     columns = (
         {"key": "learning-rate", "recipe": "train.learning_rate", "unit": "plain"},
@@ -195,7 +195,7 @@ def test_bold_marks_the_rows_that_are_not_separable_from_the_best(evidence: Make
     assert table().rows[0].source == "rank 1 to 2 of 3 by STSB"
 
 
-def test_rows_from_runs_stand_in_the_order_of_the_plan_and_keep_unrun_systems(evidence: MakeEvidence) -> None:
+def test_rows_from_runs_are_in_the_order_of_the_plan_and_keep_unrun_systems(evidence: MakeEvidence) -> None:
     """Those that are not ranked come last, in the order of the scores as the others."""
     spec = spec_of(rows_from="runs", compete="table", unranked=["oracle-v", "a-w"])
     systems = (("oracle/v@x", 0.9), ("b/v@x", 0.6), ("a/v@x", 0.5), ("a/w@x", 0.8))

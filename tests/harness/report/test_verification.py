@@ -85,7 +85,7 @@ def test_inconclusive_seeds_lead_to_the_next_of_the_declared_looks(
     assert (missing.plan.seeds, missing.plan.more) == (5, 2), "two of the first five declared are missing"
 
 
-def test_no_look_is_advised_where_none_is_likely_to_settle_the_level() -> None:
+def test_no_look_is_advised_if_none_is_likely_to_settle_the_level() -> None:
     """t(0.984, 39) 1.74 / sqrt(40) = 0.612: no mean is shown to be within half a point, one 2 off is."""
     wide = KnownSd(1.74, 50)
     plan = verify(*alone(1), known=wide).plan
@@ -110,7 +110,7 @@ def test_the_means_that_settle_a_look_are_those_that_the_rules_settle() -> None:
         assert judge([75 + off + step for step in shape], 75.0, origin=Origin()).level == level
 
 
-def test_after_the_last_look_nothing_is_planned(simcse: tuple[ReportedNumber, Others]) -> None:
+def test_after_the_last_look_no_run_is_planned(simcse: tuple[ReportedNumber, Others]) -> None:
     """Forty seeds 0.45 below, sd 1: neither within half a point nor off by more."""
     verification = verify(*simcse, values=[74.8, 76.8] * 20, known=STUDY, price=Price("", {"run": 2.0}, {}))
     assert verification.verdict == "inconclusive"
@@ -159,7 +159,7 @@ def test_the_best_by_dev_is_picked_of_all_our_seeds(reported: int | None) -> Non
         (None, 10, "best of 10 on dev"),
     ],
 )
-def test_a_reported_number_is_shown_with_what_its_authors_state_of_its_runs(
+def test_a_reported_number_is_shown_with_its_authors_statement_on_runs(
     seeds: int | None, picked: int | None, words: str
 ) -> None:
     reported = replace(alone(seeds)[0], picked=picked)

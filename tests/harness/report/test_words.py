@@ -106,7 +106,7 @@ def conclusion_of(*verdicts: str, control: bool = False) -> str:
 
 
 @pytest.mark.parametrize("word", SCALE, ids=lambda word: word.ours)
-def test_the_first_screen_says_on_which_side_of_the_runs_a_number_lies(word: Word) -> None:
+def test_the_first_screen_states_the_side_of_a_number(word: Word) -> None:
     for verdict in (word.ours, word.others):
         assert conclusion_of(verdict) == f"Of 1 well-known number, 1 {word.says}."
         assert colour_of(verdict) == COLOURS[word.colour]
@@ -115,7 +115,7 @@ def test_the_first_screen_says_on_which_side_of_the_runs_a_number_lies(word: Wor
     assert conclusion_of(word.ours, control=True).endswith(f" The control {word.says}.")
 
 
-def test_the_first_screen_says_what_nobody_else_measured() -> None:
+def test_the_first_screen_names_numbers_without_other_measurements() -> None:
     assert conclusion_of("authors only") == "Of 1 well-known number, 1 was measured by its authors only."
     assert conclusion_of(*["authors only"] * 2).endswith(" 2 were measured by their authors only.")
     assert conclusion_of("no independent result").endswith(" 1 has no second measurement.")
@@ -133,7 +133,7 @@ def sides(sentence: str) -> set[str]:
     return set(re.findall("lower|higher", sentence))
 
 
-def test_the_legend_of_a_page_and_that_of_a_text_name_the_side_of_every_verdict() -> None:
+def test_the_legends_of_page_and_text_name_the_side_of_every_verdict() -> None:
     page = html.unescape(show_index(Report("T", "abc", tables=(Table("one", "One", (), ()),))))
     legend = dict(re.findall(r'<span class="glyph">\S*</span> ([^<]+)</dt><dd>([^<]+)</dd>', page))
     assert set(legend) == set(VERDICTS)
@@ -176,7 +176,7 @@ RANGE = "the range of single runs"
         ),
     ],
 )
-def test_our_seeds_are_said_to_lie_on_their_side_of_the_number(
+def test_words_on_our_seeds_state_their_side_of_the_number(
     seeds: int, reported: float, sentence: str, drawn: str
 ) -> None:
     judgement = judge(SEEDS[:seeds], reported, origin=Origin())
@@ -185,7 +185,7 @@ def test_our_seeds_are_said_to_lie_on_their_side_of_the_number(
 
 
 @pytest.mark.parametrize(("reported", "far"), [(78.2, "3.00 lower (-3.00, "), (72.2, "3.00 higher (+3.00, ")])
-def test_others_are_said_to_lie_on_their_side_of_the_number(reported: float, far: str) -> None:
+def test_words_on_others_state_their_side_of_the_number(reported: float, far: str) -> None:
     means = {"a": 75.0, "b": 75.2, "c": 75.4}
     runs = Sources(means, dict.fromkeys(means, 1), {name: [value] for name, value in means.items()})
     answer = by_others(runs, reported, origin=Origin(), same_authors=False, searched=True)
@@ -221,7 +221,7 @@ def test_a_comparison_prints_won_and_lost_with_the_sign_of_the_difference() -> N
     assert row == r"Difference & $+2.00^{*}$ & $-2.00^{*}$ & $+1.00$ & $+0.00$ & $-2.00^{*}$ \\"
 
 
-def test_the_page_counts_what_the_best_system_won_first_and_lost_second() -> None:
+def test_the_page_counts_wins_of_the_best_system_first_and_losses_second() -> None:
     """`a` is best by its mean; it wins STS12 and STS13 against `b` and loses MR."""
     scores = {"STS12": (0.8, 0.5), "STS13": (0.8, 0.5), "MR": (0.4, 0.5)}
     results = [

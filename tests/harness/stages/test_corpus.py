@@ -108,7 +108,7 @@ def test_a_bad_declaration_is_one_line(tmp_path: Path, entry: dict[str, Any], me
     assert "\n" not in str(caught.value)
 
 
-def test_views_stand_beside_the_sentences_of_the_origin_in_their_order(project: Path) -> None:
+def test_views_are_next_to_the_sentences_of_the_origin_in_order(project: Path) -> None:
     params = resolved(project, "both")
     derive(params)
     origin = [row.text for row in read_corpus(project / "data/wiki-small/wiki.txt")]
@@ -125,7 +125,7 @@ def test_views_stand_beside_the_sentences_of_the_origin_in_their_order(project: 
     assert (rows[3].index, rows[3].text, len(rows[3].augmentations)) == (3, origin[3], 2)
 
 
-def test_the_record_beside_the_rows_counts_what_became_of_them(project: Path) -> None:
+def test_the_record_counts_the_outcomes_of_the_rows(project: Path) -> None:
     derive(resolved(project, "masked"))
     record = json.loads(Path("corpora/masked/corpus.json").read_text())
     assert (record["rows"], record["tool"], record["seed"]) == (20, "data/bert-base-uncased", 0)

@@ -52,7 +52,7 @@ def test_a_backbone_is_made_of_word_vectors_in_the_shape_that_is_stated(tmp_path
     assert made.pooling == "cls"
 
 
-def test_a_backbone_whose_words_are_centred_lacks_what_the_texts_share(tmp_path: Path) -> None:
+def test_a_backbone_with_centred_words_lacks_the_shared_direction_of_the_texts(tmp_path: Path) -> None:
     """The corpus says one word alone, so its vector is taken off every word and its own becomes zero."""
     corpus = tmp_path / "corpus.txt"
     corpus.write_text(f"{tiny.WORDS[0]}\n{tiny.WORDS[0]} {tiny.WORDS[0]}\n")

@@ -46,7 +46,7 @@ def values(said: str) -> dict[tuple[str, str], float]:
 
 
 @pytest.mark.parametrize("pooling", ["cls", "mean"])
-def test_a_folder_of_sentence_transformers_scores_what_its_own_library_gives(
+def test_a_folder_of_sentence_transformers_has_the_scores_of_the_library(
     pooling: str, workplace: Path, printed: Callable[..., str]
 ) -> None:
     """Written by that library, read by ours, and compared with its own `encode` under our task."""
@@ -142,7 +142,7 @@ def test_a_task_reads_its_own_vectors_only(workplace: Path) -> None:
     assert asked == [unique_texts([task]) for task in tasks]
 
 
-def test_a_second_evaluation_of_an_unchanged_checkpoint_encodes_nothing(
+def test_a_second_evaluation_of_an_unchanged_checkpoint_encodes_no_text(
     workplace: Path, encoded: list[str]
 ) -> None:
     """A further task encodes all texts, and so do other weights."""

@@ -58,7 +58,7 @@ def test_a_runs_identity_has_the_data_of_its_own_selection_and_no_other(project:
     assert run_identity(params, run, "portable") != before
 
 
-def test_an_identity_is_that_of_the_arithmetic_of_the_process(project: Params) -> None:
+def test_an_identity_includes_the_arithmetic_of_the_process(project: Params) -> None:
     reads = {"selection-senteval": SourceLink(source="data/stsb", after="data/stsb")}
     params, run = project.model_copy(update={"reads": reads}), project.runs[RUN]
     Path(run.backbone).mkdir(parents=True)

@@ -133,7 +133,7 @@ def test_every_field_of_a_run_is_part_of_its_identity_its_recipe_and_its_entry(
     assert run_identity(params, run, "portable") == before[0]
 
 
-def test_the_code_of_a_run_is_that_of_its_training_and_of_the_evaluation_of_its_tasks(params: Params) -> None:
+def test_the_code_of_a_run_covers_its_training_and_the_evaluation_of_its_tasks(params: Params) -> None:
     modules = identity.run_code("simcse", ["STSB"]).split()
     parts = (identity.training_roots("simcse"), identity.evaluation_roots(["STSB"]))
     assert modules == [module for part in parts for module in part]
@@ -220,7 +220,7 @@ def test_every_field_of_a_made_corpus_is_part_of_its_identity(
         assert all(names == set(kind.model_fields) for names in fields), kind
 
 
-def test_vectors_are_kept_by_all_that_decides_them_and_nothing_that_does_not(
+def test_vectors_are_keyed_by_exactly_the_inputs_that_decide_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = write(tmp_path / "encoder")
@@ -240,7 +240,7 @@ def test_vectors_are_kept_by_all_that_decides_them_and_nothing_that_does_not(
     assert vectors_identity(write(folder, "two"), device="cpu") != before
 
 
-def test_every_field_of_a_teacher_is_part_of_what_its_folder_states(params: Params) -> None:
+def test_the_record_of_a_teachers_folder_has_every_field(params: Params) -> None:
     """Arithmetic alone is not: the entry's file makes the pipeline's stage run again, see above."""
     for teacher in params.teachers.values():
         before = teacher.stated()

@@ -139,7 +139,7 @@ def test_a_changed_line_makes_no_more_stale_than_its_room_may(stale: Mapping[str
 
 
 @pytest.mark.parametrize("module", MODULES)
-def test_a_changed_line_makes_stale_what_needs_it(module: str, stale: Mapping[str, set[str]]) -> None:
+def test_a_changed_line_makes_its_dependents_stale(module: str, stale: Mapping[str, set[str]]) -> None:
     assert stale[module] - {"report"} == named(MODULES[module])
 
 
@@ -152,7 +152,7 @@ def test_every_module_of_a_method_makes_its_runs_stale_or_none(
     assert stale["methods/core/method"] >= {f"train/{name}"}
 
 
-def test_the_report_is_made_again_when_what_it_shows_may_change(stale: Mapping[str, set[str]]) -> None:
+def test_the_report_is_written_again_if_its_content_may_change(stale: Mapping[str, set[str]]) -> None:
     for module, actual in stale.items():
         if any(fnmatchcase(module, pattern) for pattern in (*REPORT, *NOT_REPORT)):
             assert ("report" in actual) is any(fnmatchcase(module, pattern) for pattern in REPORT), module

@@ -55,7 +55,7 @@ def section(text: str, title: str) -> str:
     return text.partition(title)[2].partition("\n#")[0]
 
 
-def test_a_report_of_full_scale_runs_calls_nothing_small_and_shows_their_scores(project: Path) -> None:
+def test_a_report_of_full_scale_runs_shows_their_scores_without_calling_them_small(project: Path) -> None:
     summary, page = report_of(project, "baselines/simcse")
     for text in (summary, page):
         assert SCALE not in text

@@ -85,9 +85,7 @@ def scores_of(folder: Path) -> dict[tuple[str, str, str], float]:
 
 
 @pytest.mark.parametrize("weights", ["best-dev", "last", "both"])
-def test_scores_and_kept_vectors_are_those_of_the_weights_they_are_called_after(
-    weights: str, project: Path
-) -> None:
+def test_scores_and_kept_vectors_belong_to_the_weights_in_their_name(weights: str, project: Path) -> None:
     """Seed 2 is best before its last step; scores are computed here from the folder of each name."""
     params, folder = planned(weights=weights, seed=2), Path("artefacts/run")
     train(params, "run", folder, device="cpu", resume=False)

@@ -89,7 +89,7 @@ def test_unknown_tasks_and_missing_copies_are_refused(copies: Path, tmp_path: Pa
         local_sts_task("STS13", copies)
 
 
-def test_a_local_copy_is_that_of_its_task() -> None:
+def test_a_local_copy_belongs_to_its_task() -> None:
     assert LOCAL_STS == {
         "STS12": "sts12-sts",
         "STS13": "sts13-sts",

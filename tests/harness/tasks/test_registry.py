@@ -43,7 +43,7 @@ def test_tasks_have_the_name_they_are_asked_by_and_known_sources(form: str) -> N
         assert [task.source] == sources_of([name], text=form, providers=ORDER)
 
 
-def test_suites_are_those_of_the_field_and_expand_in_order_and_once() -> None:
+def test_suites_follow_the_field_and_expand_in_order_and_once() -> None:
     assert SUITES["sts"] == ("STS12", "STS13", "STS14", "STS15", "STS16", "STSB", "SICKR")
     assert SUITES["transfer"] == ("MR", "CR", "SUBJ", "MPQA", "SST", "TREC", "MRPC")
     assert SUITES["nli"] == ("SICK-E", "SNLI")
@@ -87,7 +87,7 @@ def test_evaluating_together_keeps_double_precision() -> None:
     assert scores[0].value == pytest.approx(1.0)
 
 
-def test_what_selection_depends_on_is_sts_b_and_its_geometry() -> None:
+def test_selection_depends_on_sts_b_and_its_geometry() -> None:
     """A line in another task, or in the list of all tasks, leaves every training run as it is."""
     actual = code_base().closure(["harness.tasks.selection"])
     tasks = {path.stem for path in actual if path.parent.name == "tasks"} - {"__init__"}

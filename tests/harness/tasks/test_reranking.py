@@ -105,7 +105,7 @@ def test_scidocs_reports_its_four_subtasks_and_their_plain_mean(tmp_path: Path) 
     assert {score.setting: score.n for score in scores} == sizes
 
 
-def test_cosine_ignores_length_and_a_zero_vector_is_similar_to_nothing(tmp_path: Path) -> None:
+def test_cosine_ignores_length_and_is_zero_for_a_zero_vector(tmp_path: Path) -> None:
     """Positives point along the query at any length, negatives are zero vectors: cosine 1 against 0."""
     task = small("TRECQA", tmp_path)
 
@@ -137,7 +137,7 @@ def test_ties_follow_the_protocol_worked_by_hand() -> None:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_the_order_of_ties_of_scidocs_is_that_of_trec_eval(seed: int, tmp_path: Path) -> None:
+def test_ties_of_scidocs_are_ordered_as_in_trec_eval(seed: int, tmp_path: Path) -> None:
     """Similarities of four values, some apart by less than single precision can tell; ids in both cases."""
     import pytrec_eval
 

@@ -81,7 +81,7 @@ def test_all_is_one_correlation_over_the_pairs_of_every_subset() -> None:
     assert split["pearson", "all"] == whole["pearson", "all"]
 
 
-def test_correlations_equal_those_of_scipy_on_tied_data() -> None:
+def test_correlations_equal_scipys_on_tied_data() -> None:
     rng = np.random.default_rng(0)
     first, second = rng.integers(0, 6, 300).astype(float), rng.normal(size=300).round(1)
     assert spearman(first, second) == pytest.approx(stats.spearmanr(first, second).statistic, abs=1e-12)
@@ -253,7 +253,7 @@ PUBLISHED |= {"STSB": 82.03, "SICKR-mteb": 77.58}
 @pytest.mark.slow
 @pytest.mark.usefixtures("data_of_the_mirror")
 @pytest.mark.parametrize("name", PUBLISHED)
-def test_a_public_model_scores_what_is_published(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_public_model_has_its_published_score(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from harness.data.download import folder_of
     from methods.core.folders import load_encoder
 

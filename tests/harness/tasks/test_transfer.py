@@ -94,7 +94,7 @@ def test_a_task_combines_its_vectors_as_senteval_does(
     assert np.unique(given[0].take(torch.arange(60)).numpy(), axis=0).tolist() == expected
 
 
-def test_a_reduced_training_part_is_told_from_one_row_less_than_published_on(tmp_path: Path) -> None:
+def test_a_training_part_is_reduced_if_it_has_fewer_rows_than_published(tmp_path: Path) -> None:
     """The small training part has 90 rows. SNLI's has 550,152 pairs, of which 785 have no gold label."""
     LAYOUTS["SNLI"](tmp_path)
     for published, setting in ((89, "senteval"), (90, "senteval"), (91, "senteval/reduced-train")):
@@ -199,7 +199,7 @@ def test_snli_is_sorted_by_the_second_text_and_then_by_the_name_of_the_label() -
 
 
 @pytest.mark.parametrize("limit", [0, 1 << 30], ids=["computed late", "held"])
-def test_pair_features_are_those_of_senteval(limit: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pair_features_equal_sentevals(limit: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """u = (1, 2), v = (3, -1): |u - v| = (2, 3), u * v = (3, -2); the last feature is the constant."""
     monkeypatch.setattr(logistic, "DENSE_BYTES", limit)
     vectors, rows = torch.tensor([[1.0, 2.0], [3.0, -1.0], [0.0, 0.0]]), torch.tensor([1, 0, 1])

@@ -147,7 +147,7 @@ def test_a_random_order_is_any_permutation_drawn_for_every_step_and_kept(tmp_pat
 
 @pytest.mark.parametrize("permutation", ["reversal", "random"])
 @pytest.mark.parametrize("levels", [1, 2, 3])
-def test_the_determinant_is_that_of_the_jacobian_for_every_vector(levels: int, permutation: str) -> None:
+def test_the_determinant_equals_the_jacobians_for_every_vector(levels: int, permutation: str) -> None:
     made = flow(moved=True, levels=levels, permutation=permutation)
     for row in vectors(3):
         jacobian = torch.autograd.functional.jacobian(lambda u: made(u[None])[0], row)

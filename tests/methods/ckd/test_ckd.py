@@ -79,7 +79,7 @@ def test_a_network_teacher_without_dropout_gives_the_loss_of_its_vectors(top: Pa
     assert len(set(losses[:3])) == 3
 
 
-def test_the_teacher_s_dropout_is_what_the_settings_say_whatever_the_mode(top: Path) -> None:
+def test_the_teachers_dropout_follows_the_settings_in_either_mode(top: Path) -> None:
     for active in (False, True):
         method = build(top, ORIGINAL, teacher_dropout=active).train()
         batch = collate(method, list(method.prepare(ROWS))[:6])

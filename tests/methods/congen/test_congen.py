@@ -105,7 +105,7 @@ def test_a_step_equals_the_formula_over_queue_and_batch(ground: tuple[Path, Path
     assert actual.item() == pytest.approx(weighted.item(), rel=1e-5)
 
 
-def test_a_sentence_that_stands_twice_leaves_training_with_its_double() -> None:
+def test_a_repeated_sentence_leaves_training_with_its_duplicate() -> None:
     """Ten rows of five texts; holding two rows out removes every row that shares a text with them."""
     texts = [f"text {index // 2}" for index in range(10)]
     held, kept = hold_out(texts, count=2, seed=3)

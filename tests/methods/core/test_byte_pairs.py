@@ -35,7 +35,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return parent
 
 
-def test_pieces_are_those_of_the_slow_tokenizer_also_after_an_encoder_is_saved(
+def test_tokens_equal_the_slow_tokenizers_also_after_an_encoder_is_saved(
     folder: Path, tmp_path: Path
 ) -> None:
     known = json.loads((folder / "vocab.json").read_text())
@@ -49,7 +49,7 @@ def test_pieces_are_those_of_the_slow_tokenizer_also_after_an_encoder_is_saved(
 
 
 @pytest.mark.parametrize("missing", ["vocab.json", "merges.txt"])
-def test_half_of_the_two_files_is_no_tokenizer(tmp_path: Path, missing: str) -> None:
+def test_one_of_the_two_files_is_not_a_tokenizer(tmp_path: Path, missing: str) -> None:
     (write_byte_pairs(tmp_path) / missing).unlink()
     with pytest.raises(InputError, match=r"no tokenizer.json, expected .*vocab.json and merges.txt"):
         load_tokenizer(tmp_path)

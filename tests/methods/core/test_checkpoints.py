@@ -158,7 +158,7 @@ class Evil:
 
 @pytest.mark.parametrize("option", [{}, {"model_args": {"weights_only": False}}], ids=["plain", "asked for"])
 @pytest.mark.parametrize("modular", [False, True])
-def test_a_pickle_with_code_runs_none(plain: Path, option: dict[str, Any], modular: bool) -> None:
+def test_code_in_a_pickle_does_not_run(plain: Path, option: dict[str, Any], modular: bool) -> None:
     mark = plain / "ran"
     torch.save({"x": Evil(mark)}, plain / "pytorch_model.bin")
     (plain / "model.safetensors").unlink()
@@ -210,7 +210,7 @@ def test_tokens_without_a_vector_may_be_there_and_may_not_occur(plain: Path) -> 
 @pytest.mark.parametrize(
     "stated", [{}, {"tokenizer_class": "BertTokenizer"}, {"tokenizer_class": "T5Tokenizer"}]
 )
-def test_the_pieces_of_a_text_are_those_of_tokenizer_json(plain: Path, stated: dict[str, str]) -> None:
+def test_the_tokens_of_a_text_follow_tokenizer_json(plain: Path, stated: dict[str, str]) -> None:
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
     words = [("<s>", 0.0), ("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0), ("\u2581", -3.0)]
@@ -228,7 +228,7 @@ def test_the_pieces_of_a_text_are_those_of_tokenizer_json(plain: Path, stated: d
     assert all("tokenizer.json" in note for note in notes)
 
 
-def test_what_a_library_says_is_one_line(tmp_path: Path) -> None:
+def test_a_library_error_is_one_line(tmp_path: Path) -> None:
     with (
         pytest.raises(InputError, match=r"cannot be read as a model \(ValueError: a b\)$"),
         in_one_line(tmp_path),

@@ -32,7 +32,7 @@ def as_lists(pieces: Pieces) -> list[list[int]]:
     return [pieces.ids(row).tolist() for row in range(len(pieces.ends) - 1)]
 
 
-def test_kept_pieces_are_those_of_the_tokenizer_and_are_made_once(
+def test_kept_tokens_equal_the_tokenizers_and_are_made_once(
     encoder: SentenceEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = encoder.token_ids(TEXTS, max_length=6)
@@ -74,7 +74,7 @@ def test_encoded_texts_are_tokenised_once_in_a_process_and_once_for_all_processe
     assert len(kept(encoder)) == 3
 
 
-def test_whatever_decides_the_pieces_is_part_of_their_name(encoder: SentenceEncoder) -> None:
+def test_every_input_of_the_tokens_is_part_of_their_name(encoder: SentenceEncoder) -> None:
     """The length, a word, a letter, a border between texts, their order, and the tokenizer."""
     pieces_of(encoder, TEXTS, 7)
     words, letter, border = ["the man sits"], ["the man runsa"], ["the man run", "s"]
@@ -115,6 +115,6 @@ def test_each_column_of_a_row_has_the_pieces_of_its_text(encoder: SentenceEncode
         corpus.ids(ROWS[0], FIRST_AUGMENTATION)
 
 
-def test_positions_are_those_of_the_rows_and_minus_one_elsewhere() -> None:
+def test_positions_are_the_rows_or_minus_one() -> None:
     assert positions_by_index(ROWS).tolist() == [-1, -1, 1, -1, -1, -1, -1, 0]
     assert positions_by_index([]).tolist() == []

@@ -103,7 +103,7 @@ def test_products_by_onednn_change_loss_and_gradient_by_rounding_alone(loss: str
         assert (gradient - other_gradient).abs().max() < 1e-5 * other_gradient.abs().max()
 
 
-def test_the_order_of_a_queue_and_its_division_into_blocks_change_nothing() -> None:
+def test_the_order_of_a_queue_and_its_division_into_blocks_have_no_effect() -> None:
     r, queue, z = vectors(ROWS, 1), vectors(QUEUE, 2), vectors(ROWS, 3)
     plain = matched(z, r, [queue, r]).divergence.item()
     assert matched(z, r, [queue.flip(0), r]).divergence.item() == pytest.approx(plain, abs=1e-12)

@@ -32,7 +32,7 @@ def test_a_rate_of_one_pass_ends_with_it_also_on_an_error() -> None:
 
 
 @pytest.mark.parametrize("rate", [0.1, 0.5, 0.85])
-def test_the_share_that_is_dropped_and_the_scale_are_those_of_the_rate(rate: float) -> None:
+def test_the_dropped_share_and_the_scale_follow_the_rate(rate: float) -> None:
     """Of a million draws the share lies within five standard deviations of the rate."""
     torch.manual_seed(0)
     made = dropped(torch.ones(1000, 1001), rate)
@@ -43,7 +43,7 @@ def test_the_share_that_is_dropped_and_the_scale_are_those_of_the_rate(rate: flo
     assert exact == 65536 / 58982, "6,553.6 of 65,536 levels are 6,554, and the others are scaled by that"
 
 
-def test_every_one_of_four_draws_in_a_number_is_even_and_none_follows_from_another() -> None:
+def test_each_of_four_draws_in_a_number_is_uniform_and_independent() -> None:
     """Shares by place in the number, and of pairs at distances 1 to 4, within five standard deviations."""
     torch.manual_seed(1)
     mask = kept(torch.Size([4 * 2**18]), LEVELS // 4).double() - 0.75
@@ -63,7 +63,7 @@ def test_the_first_and_the_last_level_are_dropped_and_kept(monkeypatch: pytest.M
     assert kept(torch.Size([3]), LEVELS // 2).tolist() == [0, 0, 1]
 
 
-def test_gradients_pass_where_values_do_and_rates_of_nothing_and_of_all_are_exact() -> None:
+def test_gradients_pass_where_values_do_and_rates_of_zero_and_one_are_exact() -> None:
     torch.manual_seed(2)
     inputs = torch.randn((2, 5, 11), requires_grad=True)
     made = dropped(inputs, 0.5)

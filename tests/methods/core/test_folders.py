@@ -197,7 +197,7 @@ def test_a_stated_padding_token_is_kept_and_its_substitute_gives_the_same_vector
     assert np.array_equal(after.encode(TEXTS), expected)
 
 
-def test_a_tokenizer_without_any_special_token_says_what_to_do(plain: Path) -> None:
+def test_a_tokenizer_without_special_tokens_is_refused_with_a_remedy(plain: Path) -> None:
     tokens = ("pad_token", "unk_token", "cls_token", "sep_token", "mask_token")
     with pytest.raises(InputError, match="no special token to pad with; set pad_token"):
         load_tokenizer(without(plain, *tokens))

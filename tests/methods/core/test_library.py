@@ -179,7 +179,7 @@ def test_a_cross_encoder_of_an_earlier_release_is_named_and_its_transformer_read
 
 
 @pytest.mark.parametrize("length", [0, -1, 7.0, "7", True, [7]])
-def test_a_length_that_is_no_whole_number_is_named(folder: Path, length: Any) -> None:
+def test_a_length_that_is_not_an_integer_is_named(folder: Path, length: Any) -> None:
     edit(folder / "sentence_bert_config.json", max_seq_length=length)
     with pytest.raises(InputError, match=f"max_seq_length is {re.escape(repr(length))}, expected"):
         read_any(folder)

@@ -90,7 +90,7 @@ def test_uniformity_is_the_log_mean_over_pairs_of_distinct_rows() -> None:
     assert uniformity(torch.ones(4, 6), temperature=0.05).item() == pytest.approx(0.0, abs=1e-5)
 
 
-def test_uniformity_is_that_of_wang_and_isola_for_half_an_inverse_temperature() -> None:
+def test_uniformity_equals_wang_and_isolas_for_half_an_inverse_temperature() -> None:
     vectors = drawn(6, 5)
     unit_rows = torch.nn.functional.normalize(vectors, dim=1)
     theirs = torch.pdist(unit_rows).square().mul(-2).exp().mean().log()

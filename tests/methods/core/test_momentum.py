@@ -48,7 +48,7 @@ def test_keys_per_query_grow_with_the_queue(
     assert counted == expected
 
 
-def test_keys_are_those_of_the_present_batch_and_of_the_newest_steps(backbone: Path) -> None:
+def test_keys_are_from_the_present_batch_and_the_newest_steps(backbone: Path) -> None:
     """Momentum 1 and no dropout make keys a function of the sentences alone, so they can be recomputed."""
     method = build(backbone, {**PRETRAINED, "momentum": 1.0, "queue_size": 8, "key_dropout": False})
     batches = [batch_of(method, first=4 * step) for step in range(4)]
@@ -142,7 +142,7 @@ def test_momentum_zero_without_queue_is_simcse_with_the_second_view_detached(bac
 
 
 @pytest.mark.parametrize("active", [True, False])
-def test_dropout_of_the_key_side_is_as_stated_whatever_the_mode(backbone: Path, active: bool) -> None:
+def test_dropout_of_the_key_side_follows_the_setting_in_either_mode(backbone: Path, active: bool) -> None:
     method = build(backbone, {**PRETRAINED, "key_dropout": active})
     tokens = batch_of(method)["anchor"]
     for mode in (True, False):

@@ -91,7 +91,7 @@ def test_a_family_that_is_computed_here_has_the_librarys_vectors_at_unequal_size
     assert_same(write_family(tmp_path / family, family, **UNUSUAL), fast=True, texts=TEXTS)
 
 
-def test_the_families_that_are_computed_here_are_among_those_of_the_libraries() -> None:
+def test_the_families_computed_here_are_known_to_the_libraries() -> None:
     assert set(FAMILIES) == COMPUTED_HERE
     assert {*libraries_families()} & {*TEXT_ENCODERS} >= COMPUTED_HERE
 
@@ -115,7 +115,7 @@ def test_a_decoder_with_its_own_tokenizer_has_the_vectors_of_sentence_transforme
     assert_same(folder, fast=False, texts=TEXTS)
 
 
-def test_word_pieces_beside_a_family_of_byte_pairs_are_read_as_the_file_has_them(tmp_path: Path) -> None:
+def test_word_pieces_of_a_byte_pair_family_are_read_as_in_the_file(tmp_path: Path) -> None:
     """transformers builds byte pairs from the words: the library's vectors are of single letters then."""
     from tokenizers import Tokenizer
 
@@ -363,7 +363,7 @@ def test_a_prompt_that_is_the_default_is_not_pooled_where_the_folder_says_so(fol
     assert_same(folder, fast=False)
 
 
-def test_a_pooling_that_is_stated_changes_nothing_and_another_keeps_normalize(tmp_path: Path) -> None:
+def test_a_stated_pooling_has_no_effect_and_another_keeps_normalize(tmp_path: Path) -> None:
     folder = write_modules(tiny.write_backbone(tmp_path / "model"), 16, "mean", "Normalize")
     (folder / "2_Normalize").mkdir()
     stated = read_any(folder).encoder.encode(TEXTS)

@@ -85,7 +85,7 @@ def test_insertions_go_anywhere_and_a_copy_may_be_copied() -> None:
     assert any(max(counts.values()) >= 3 for counts in thrice)
 
 
-def test_duplication_puts_copies_beside_their_source() -> None:
+def test_duplication_puts_copies_next_to_their_source() -> None:
     """int(0.1 * 30) = 3 copies; distinct neighbours remain the original; of two ids the last is copied."""
     assert token_edits.duplicate_in_place(sentence(0), rng(), share=0.5).tolist() == [2, 3, 3]
     for seed in range(20):

@@ -40,7 +40,7 @@ def test_tokens_are_lower_cased_words_without_accents_and_rare_words_are_unknown
     assert len(encoder.token_ids([long])[0]) == 512
 
 
-def test_a_layer_starts_as_the_identity_whatever_it_attends_to() -> None:
+def test_a_layer_starts_as_the_identity_for_any_input() -> None:
     """Other queries, keys, values and inner weights have no effect: their outputs have weight zero."""
     encoder, texts = built(), ["the cat", "sat ."]
     before = encoder.encode(texts)
@@ -111,7 +111,7 @@ def test_its_folder_gives_equal_vectors_in_sentence_transformers(tmp_path: Path)
     np.testing.assert_allclose(theirs, expected, atol=1e-6)
 
 
-def test_the_seed_decides_what_is_drawn() -> None:
+def test_the_seed_decides_the_draws() -> None:
     positions = [built(seed=seed).backbone.embeddings.position_embeddings.weight for seed in (0, 0, 1)]
     assert torch.equal(positions[0], positions[1])
     assert not torch.equal(positions[0], positions[2])

@@ -164,7 +164,7 @@ def test_each_sentence_of_the_corpus_is_drawn_the_last_one_included(backbone: Pa
     assert drawn == every
 
 
-def test_dropout_of_the_setting_is_that_of_both_networks(backbone: Path) -> None:
+def test_the_dropout_setting_applies_to_both_networks(backbone: Path) -> None:
     """The backbone's own rate is not zero; with null both keep it."""
     for config, expected in ((RELEASED, True), (SBERT, False)):
         method = made(backbone, config)

@@ -101,7 +101,7 @@ def test_duplicates_are_found_unless_dropout_of_the_complement_is_active(
     assert torch.allclose(scores, scores.T, atol=1e-4) == (preset is PAPER)
 
 
-def test_a_batch_brings_its_own_noise_of_the_stated_spread(build: Build) -> None:
+def test_a_batch_has_its_own_noise_of_the_stated_standard_deviation(build: Build) -> None:
     """int(2.5 * 24) = 60 vectors of width 16 and sigma 3, int(2.5 * 3) = 7; each step draws others."""
     method = build({**PAPER, **UNWEIGHTED, "noise_ratio": 2.5, "noise_scale": 3.0}, parent=None)
     drawn = batch_of(method, 24)["noise"]

@@ -111,7 +111,7 @@ def test_binary_cross_entropy_of_two_columns_is_twice_the_cross_entropy_of_the_r
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_binary_gradient_at_the_positive_is_one_to_two_times_that_of_the_cross_entropy(seed: int) -> None:
+def test_the_binary_gradient_at_the_positive_is_one_to_two_times_the_cross_entropys(seed: int) -> None:
     """The ratio is 1 + p_ii S / (1 - p_ii), S the sum of p / (1 - p) over negatives; in [1 + p_ii, 2]."""
     logits = (random_cosines(1, 6, seed=seed) * 4).requires_grad_()
     shares = logits.detach().softmax(dim=1)[0]
@@ -150,7 +150,7 @@ def test_binary_cross_entropy_is_exact_for_the_worst_pair_of_all() -> None:
     assert objective.cross_entropy_without_positive(logits).item() == pytest.approx(100.0)
 
 
-def test_thresholds_at_the_ends_mask_nothing_or_everything() -> None:
+def test_thresholds_at_the_ends_mask_no_pair_or_every_pair() -> None:
     """A cosine that rounding lifts above 1 is still not above a threshold of 1."""
     scores = torch.full((3, 3), 1.0000001)
     assert not objective.false_negatives(scores, threshold=1.0, comparison="above").any()

@@ -123,7 +123,7 @@ def test_the_first_token_stays_and_with_masked_places_all_that_was_not_chosen(
 
 @pytest.mark.parametrize("layer", ["own", "word-embeddings"])
 @pytest.mark.parametrize("rewritten", ["masked", "all"])
-def test_scores_and_draws_are_those_of_a_generator_that_scores_every_position(
+def test_scores_and_draws_equal_a_generators_that_scores_every_position(
     folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch, layer: str, rewritten: str
 ) -> None:
     """The slow form scores all positions of all rows and takes what is written; the noise is the same."""
@@ -155,7 +155,7 @@ def test_scores_and_draws_are_those_of_a_generator_that_scores_every_position(
     assert not torch.equal(slow, original["input_ids"])
 
 
-def test_one_view_halves_what_is_rewritten(folders: dict[str, Path]) -> None:
+def test_one_view_halves_the_rewritten_rows(folders: dict[str, Path]) -> None:
     assert len(batch_of(made(folders))["corrupted"]) == 12
     assert len(batch_of(made(folders, detection_views="one"))["corrupted"]) == 6
 

@@ -96,7 +96,7 @@ def test_roles_are_written_in_order_predicate_after_predicate() -> None:
     assert rewrite(words, []) == rewrite(words, [[("", "ARGM-TMP", 0, 1)]]) == ""
 
 
-def test_a_role_file_brings_the_key_view_and_missing_sentences_stay(backbone: Path, tmp_path: Path) -> None:
+def test_a_role_file_defines_the_key_view_and_missing_sentences_stay(backbone: Path, tmp_path: Path) -> None:
     file = tmp_path / "roles.tsv"
     file.write_text(f"{ROWS[0].text}\tthe dog runs\n{ROWS[2].text}\ta cat\n", encoding="utf-8")
     batch = collate(build(backbone, key_view="roles", role_file=str(file), unedited_share=0.0))

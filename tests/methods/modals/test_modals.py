@@ -78,7 +78,7 @@ def test_gaussian_noise_has_the_deviation_of_the_pool() -> None:
     torch.testing.assert_close(moves.mean(dim=0), torch.zeros(2), rtol=0, atol=0.02)
 
 
-def test_the_jitter_lies_in_the_principal_directions() -> None:
+def test_the_jitter_is_in_the_principal_directions() -> None:
     """Tokens along x with variance 4 and along y with variance 1, and a masked outlier along y.
 
     One direction: only x moves, by a normal draw times the eigenvalue 4; every token of a sentence alike.

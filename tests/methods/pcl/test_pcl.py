@@ -116,7 +116,7 @@ def test_tied_without_dropout_is_twice_the_loss_without_a_peer(make: Make) -> No
 
 
 @pytest.mark.parametrize(("parent", "head"), [("parent", "cls-shared-mlp"), ("public", "pooler-shared-mlp")])
-def test_a_fixed_peer_learns_nothing_and_is_a_constant_to_the_head(
+def test_a_fixed_peer_is_not_trained_and_is_a_constant_to_the_head(
     make: Make, parent: str, head: str
 ) -> None:
     method = make(coupling="fixed", parent=parent, peer_head=head)

@@ -68,7 +68,7 @@ def test_two_sentences_have_correlations_of_plus_or_minus_one() -> None:
 
 
 @pytest.mark.parametrize(("count", "width"), [(5, 12), (12, 5)])
-def test_decorrelation_equals_that_of_the_whole_matrix(count: int, width: int) -> None:
+def test_decorrelation_equals_the_whole_matrixs(count: int, width: int) -> None:
     """With fewer and more rows than columns."""
     first, second = (drawn(count, width, seed=seed) for seed in (9, 10))
     matrix = first.T @ second / count

@@ -90,7 +90,7 @@ def test_value_and_gradient_equal_the_slow_form(count: int, crossing: bool) -> N
     assert_equal_with_gradients(fast, slow, [online], atol=1e-10)
 
 
-def test_equal_views_and_temperatures_cost_nothing() -> None:
+def test_equal_views_and_temperatures_have_zero_loss() -> None:
     """z_1 = r_2 and z_2 = r_1: both KL terms are 0 and so is the gradient."""
     _, references, queues = setting()
     online = references.flip(0).clone().requires_grad_()

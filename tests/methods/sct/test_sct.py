@@ -76,7 +76,7 @@ def test_the_queues_hold_the_newest_references_of_their_view_in_order(backbone: 
             np.testing.assert_allclose(queue.newest(queue.size).tolist(), list(rows), atol=1e-6)
 
 
-def test_the_two_readings_differ_in_what_counts_as_the_queue(backbone: Path) -> None:
+def test_the_settings_differ_in_whether_the_queue_holds_the_batch(backbone: Path) -> None:
     """Queue 20, batch 8: released 28 keys, paper 20 with the batch; two views in one queue: 20 + 16."""
     keys = {
         name: built(backbone, config).loss(batch_of(built(backbone, config), *range(8))).parts["own_keys"]

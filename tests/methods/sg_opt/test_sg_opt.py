@@ -79,7 +79,7 @@ def test_back_translations_are_read_behind_their_sentences(backbone: Path) -> No
 
 
 @pytest.mark.parametrize("active", [True, False])
-def test_dropout_of_the_frozen_copy_is_as_stated_whatever_the_mode(backbone: Path, active: bool) -> None:
+def test_dropout_of_the_frozen_copy_follows_the_setting_in_either_mode(backbone: Path, active: bool) -> None:
     method, batch = ready(backbone, {**RELEASED, "frozen_dropout": active})
     method.eval()
     method.train()

@@ -139,7 +139,7 @@ SENTENCES = [
 ]
 
 
-def test_words_are_those_of_nltk_in_lower_case_with_punctuation_apart() -> None:
+def test_words_equal_nltks_in_lower_case_with_separate_punctuation() -> None:
     assert words('He said: "I can\'t", twice.') == [
         "he", "said", ":", "``", "i", "ca", "n't", "''", ",", "twice", ".",
     ]  # fmt: skip

@@ -81,7 +81,7 @@ def test_augmentations_are_the_positives_of_every_step_and_copies_are_of_the_sen
         assert kept < len(row.text.split())
 
 
-def test_sentences_of_one_word_of_unknown_characters_and_of_none_are_handled(backbone: Path) -> None:
+def test_one_word_sentences_unknown_characters_and_empty_sentences_are_handled(backbone: Path) -> None:
     strange = ["dog", "\u65e5\u672c\u8a9e \u65e5\u672c\u8a9e", "\u200b", "", "the the the"]
     rows = [*tiny.rows(), *(Row(100 + index, text) for index, text in enumerate(strange))]
     method = build(backbone, rows)

@@ -48,7 +48,7 @@ def test_the_count_is_the_whole_part_of_the_share(words: int, share: float, leas
     assert edited("swap", words, share, least) == by_hand
 
 
-def test_a_drawn_word_is_replaced_wherever_it_stands_and_stop_words_never() -> None:
+def test_a_drawn_word_is_replaced_at_every_position_and_stop_words_never() -> None:
     """Three words have synonyms: three edits replace each of them, and `old` twice; fewer, so many words."""
     made = edits.replace_by_synonyms(WORDS, rng(), edits=3, synonyms=synonyms)
     assert made[1] == made[5] == "aged"
@@ -122,7 +122,7 @@ def test_a_copied_row_is_the_one_of_its_id() -> None:
     assert augmenter([1], ["b"])[0].text == "y"
 
 
-def test_a_row_is_edited_alike_whatever_came_before_and_views_are_independent() -> None:
+def test_edits_of_a_row_do_not_depend_on_earlier_rows_and_views_are_independent() -> None:
     view = Edit(kind="swap", column=0, share=0.5, at_least=1, clean=False)
     text = " ".join(str(index) for index in range(40))
 

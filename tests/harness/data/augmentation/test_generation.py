@@ -92,7 +92,7 @@ def test_more_words_than_the_ratio_and_ten_run_away(folders: dict[str, Path], mo
         assert [augmented.outcome for augmented in made([0], ["the man runs"])] == [outcome]
 
 
-def test_the_end_that_a_model_is_forced_to_is_none_of_its_own(folders: dict[str, Path]) -> None:
+def test_a_forced_end_does_not_count_as_the_models_end(folders: dict[str, Path]) -> None:
     made = generator(folders["never"])
     made.model.generation_config.forced_eos_token_id = made.tokenizer.eos_token_id
     assert {augmented.outcome for augmented in made(range(3), TEXTS[:3])} == {"runaway"}

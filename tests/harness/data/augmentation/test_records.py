@@ -33,7 +33,7 @@ def test_a_changed_character_of_a_part_is_refused(tmp_path: Path) -> None:
         augment_all(TEXTS, never, tmp_path, part=10)
 
 
-def test_what_is_empty_or_runs_away_keeps_the_input() -> None:
+def test_an_empty_or_runaway_output_keeps_the_input() -> None:
     assert judged("a b", " x\ty\n") == Augmented("x y", "augmented")
     assert judged("a b", "a  b") == Augmented("a b", "unchanged")
     assert judged("a b", " \n") == Augmented("a b", "empty")

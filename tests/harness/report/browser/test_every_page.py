@@ -23,7 +23,7 @@ LEAD_BACK = [f"{name}.html" for name in ("compare", "methods")]
 
 @pytest.mark.skipif(AXE is None, reason="no axe-core: install the extra `test`")
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_fits_every_width_passes_axe_and_asks_for_nothing(open_page: Open, name: str) -> None:
+def test_a_page_fits_every_width_passes_axe_and_loads_no_file(open_page: Open, name: str) -> None:
     """The index is left to axe without its wide table, as `short`."""
     visit = open_page(name)
     page = visit.page
@@ -97,7 +97,7 @@ def test_a_table_of_30_columns_fits_a_landscape_page_on_paper(open_page: Open) -
 
 @pytest.mark.parametrize("name", ["index.html", "paper.html"])
 @pytest.mark.parametrize("width", [390, 1280])
-def test_no_number_of_a_cell_lies_over_another(open_page: Open, name: str, width: int) -> None:
+def test_numbers_of_a_cell_do_not_overlap(open_page: Open, name: str, width: int) -> None:
     """In the letters of another machine too: they are stretched by a fifth."""
     page = open_page(name, width=width).page
     page.add_style_tag(content="table { letter-spacing: .12em }")

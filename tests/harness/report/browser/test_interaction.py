@@ -74,7 +74,7 @@ def test_runs_lent_to_the_dialog_return_to_their_place(open_page: Open) -> None:
     assert page.locator("#runs details.system").evaluate_all(listed) == before
 
 
-def test_a_table_is_one_tab_stop_and_arrows_pass_over_cells_that_hold_nothing(open_page: Open) -> None:
+def test_a_table_is_one_tab_stop_and_arrows_skip_empty_cells(open_page: Open) -> None:
     """SICK-R has no number, so that the arrow goes on to the average."""
     page = open_page("index.html").page
     assert page.locator('#table-wide .cell[tabindex="0"]').count() == 1

@@ -115,7 +115,7 @@ def test_own_positions_and_factors_of_the_embedding_layer_equal_the_backbones_ow
 
 
 @pytest.mark.parametrize("kind", ["bert", "roberta"])
-def test_given_word_embeddings_stand_for_the_ids(kind: str) -> None:
+def test_given_word_embeddings_replace_the_ids(kind: str) -> None:
     model, tokens = backbone(kind), batch()
     words = model.get_input_embeddings()(tokens["input_ids"]).detach() * 0.5
     states = model(None, tokens["attention_mask"], inputs_embeds=words).last_hidden_state
@@ -171,7 +171,7 @@ def test_without_gradients_a_broken_sentence_breaks_no_other() -> None:
     assert torch.equal(actual[others], alone[others])
 
 
-def test_what_is_not_known_runs_its_own_pass() -> None:
+def test_an_unknown_backbone_runs_its_own_pass() -> None:
     other = DistilBertModel(DistilBertConfig(dim=16, n_layers=1, n_heads=2, hidden_dim=16, vocab_size=40))
     assert not can_pack(other, batch())
     hidden_first = batch()
