@@ -264,7 +264,9 @@ def at_home(path: str) -> str:
 
 
 def folder_of(value: Any, of: str) -> Path:
-    """Returns the path of an existing folder. Errors: InputError, which names what it is a folder `of`."""
+    """Returns the path of an existing folder. `of`: its expected content, for the message. Errors:
+    InputError.
+    """
     path = os.fspath(value) if isinstance(value, os.PathLike) else value
     if not isinstance(path, str) or not path:
         raise InputError(f"{shown(value)} is not a path, expected the folder of {of}")

@@ -62,8 +62,8 @@ def _polarity(folder: Path, *, positive: str, negative: str) -> Parts:
 def _table(
     folder: Path, *, files: Mapping[str, str], label: int, texts: Sequence[int], skip: int = 0
 ) -> Parts:
-    """Returns the parts in tab-separated UTF-8 files without quoting. label, texts: column numbers. files: of
-    each part. skip: lines of a header.
+    """Returns the parts in tab-separated UTF-8 files without quoting. label, texts: column numbers. files:
+    one for each part. skip: number of header lines.
     """
     fewest = 1 + max(label, *texts)
 

@@ -1,6 +1,7 @@
 """Wikitext to plain sentences: prose only, one sentence at a time, in the order of the dump.
 
-Markup is parsed by mwparserfromhell and sentences are split by sentencex; this module decides what to keep.
+Markup is parsed by mwparserfromhell and sentences are split by sentencex; this module selects the text to
+keep.
 """
 
 import bz2

@@ -45,7 +45,7 @@ DEV_CORRELATION = 0.73
 """Correlation of development and test scores over seeds, from the ledger's fifty seeds on BERT-base."""
 
 ENDLESS = 10**9
-"""Number of seeds that stands for an exact mean and standard deviation."""
+"""Number of seeds of an exact mean and standard deviation."""
 
 COLLAPSED = 0.01
 """Largest share of studies with a wrongly reported collapsed run."""

@@ -119,7 +119,7 @@ class KnownNumber:
     """A published number with all that is known of it without our runs.
 
     sd: the standard deviation of its system that needs no seeds of ours, n = 0 for a deterministic one;
-    planned: the one to plan seeds by where nothing else is known. None where nobody measured it.
+    planned: the one for planning seeds without other data. None if it was not measured.
     """
 
     reported: ReportedNumber
@@ -182,7 +182,7 @@ def reported_number(
 
 
 def quantity_of(table: PublishedTable, column: str) -> str:
-    """Returns what a column reports: `spearman, mean of 7`; averages of other sets are other quantities."""
+    """Returns the quantity of a column, such as `spearman, mean of 7`; other averages are different."""
     parts = table.averages.get(column, ())
     words = ["" if table.metric == "mixed" else table.metric, f"mean of {len(parts)}" if parts else ""]
     return ", ".join(filter(None, words))

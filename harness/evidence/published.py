@@ -147,7 +147,7 @@ class PublishedTable(DeclaredModel):
         return row.values[self.columns.index(column)]
 
     def compared(self, row: PublishedRow, column: str) -> float | None:
-        """Returns the value to compare with: the reported one, or the right one of a misprinted cell."""
+        """Returns the value to compare with: reported, or corrected for a misprinted cell."""
         for erratum in row.errata:
             if erratum.column == column and erratum.kind == "cell":
                 return erratum.recomputed

@@ -163,7 +163,7 @@ class TableSpec(DeclaredModel):
 
     @model_validator(mode="after")
     def check(self) -> TableSpec:
-        """Checks that a column gives only what its rows omit, and that `order_by` is a column."""
+        """Checks that a column gives only parts that its rows omit, and that `order_by` is a column."""
         if self.order_by and self.order_by not in [column.key for column in self.columns]:
             raise ValueError(f"order_by {self.order_by!r} is not a column")
         for row in self.rows:

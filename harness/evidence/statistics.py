@@ -63,7 +63,7 @@ def half_width(values: Sequence[float], *, known: KnownSd | None, confidence: fl
 
     The wider of two intervals counts: Student's t with n - 1 degrees of freedom from our seeds (two or more),
     and, with fewer than `SMALL_SAMPLE` seeds, t from a larger study's standard deviation with its degrees of
-    freedom. A few seeds that happen to agree thus prove nothing, and a study that does not fit our runs does
+    freedom. A few seeds that happen to agree are thus no proof, and a study that does not fit our runs does
     not narrow an interval. A study of n = 0 has no error: the system is deterministic.
     """
     if known is not None and known.n == 0:

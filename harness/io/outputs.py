@@ -67,7 +67,7 @@ def new_folder(path: Path, layout: Layout) -> Iterator[Path]:
 
 @contextmanager
 def new_outputs(outputs: Mapping[Path, Layout | None]) -> Iterator[dict[Path, Path]]:
-    """Yields for each output an empty folder, or file where its layout is None, on the same disk.
+    """Yields for each output an empty folder, or a file if its layout is None, on the same disk.
 
     When the block ends without an error all of them are moved there; after an error all outputs are
     unchanged. Replaced outputs are removed last.

@@ -42,7 +42,7 @@ PRELOADED = [
     "transformers.models.bert.tokenization_bert",
     "harness.commands.preloaded",
 ]
-"""Modules that the server imports; the last imports what the stages of this project need."""
+"""Modules that the server imports; the last imports the libraries of this project's stages."""
 PACKAGES = ("harness", "methods", "sentbench")
 STARTED = time.time_ns()
 """When this process, or the server that it was forked from, began to load the project's modules."""

@@ -11,7 +11,7 @@ from harness.evidence.statistics import Interval, mean_interval
 from harness.evidence.verdicts import FEW_SOURCES, Judgement, Verdict
 
 AGREE: tuple[Verdict, ...] = ("replicates", "independent runs agree")
-"""Verdicts by which the reported number stays."""
+"""Verdicts for which the reported number itself is cited."""
 
 
 @dataclass(frozen=True)

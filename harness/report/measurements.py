@@ -20,7 +20,7 @@ HEADING = "## Goals and machines"
 INTRO = """Written by `make generated` from `reports/benchmarks.json`, medians over rounds. At least: how
 many times ours is as fast as the other tool. At most: what ours takes, in a unit or in times of the other.
 The last row is GFLOP/s of fp32 products by oneDNN, which our layers call, and by torch's default. The
-file has ranges, rounds and threads, and a profile for a missed goal where one was made. Columns were measured
+file has ranges, rounds and threads, and a profile for a missed goal if it was profiled. Columns were measured
 at different times, each with the code of its day."""
 WORDS = {True: " met", False: " **missed**"}
 
@@ -148,7 +148,7 @@ class Measurements(DeclaredModel):
 
 @dataclass
 class Goal:
-    """A bound on a figure, the strictest of those recorded, and what each machine has, by its title.
+    """A bound on a figure, the strictest recorded, and the figure of each machine by its title.
 
     unit: empty for a ratio to a peer, which is the peer's cost over ours for a lower bound, otherwise ours
     over the peer's.

@@ -22,8 +22,9 @@ BACKBONE, SEEDS = "bert-base-uncased", LOOKS[0]
 
 @dataclass(frozen=True)
 class WeekendPlan:
-    """A main table as a plan. numbers: the different reported scores that its runs judge. hours: by the word
-    of a GPU, None where the cost of a run is not known."""
+    """A main table as a plan. numbers: the different reported scores that its runs judge. hours: by the name
+    of a GPU, None if the cost of a run is unknown.
+    """
 
     table: Table
     command: str
@@ -46,7 +47,7 @@ class Weekend:
         return [plan for (plan, _), end in zip(known, ends, strict=True) if end <= HOURS]
 
     def numbers(self, gpu: str) -> int:
-        """Returns how many different reported scores these plans judge."""
+        """Returns the number of different reported scores that these plans judge."""
         return len(frozenset().union(*(plan.numbers for plan in self.fitting(gpu))))
 
     @property

@@ -77,7 +77,8 @@ def hard_length_task(whole: StsTask, arguments: Sequence[str]) -> StsTask:
 def misleading_lengths(
     pairs: Iterable[ScoredPair], *, positive: float, negative: float, longer: int, closer: int
 ) -> list[ScoredPair]:
-    """Returns the pairs with misleading lengths: similar ones of unequal, dissimilar ones of equal length.
+    """Returns the pairs with misleading lengths: similar pairs of unequal length, dissimilar pairs of equal
+    length.
 
     Source: PT-BERT section 4.4. Pairs are kept if gold >= positive and their word counts differ by more than
     `longer`, or if gold <= negative and their word counts differ by less than `closer`; words are

@@ -20,7 +20,7 @@ MAX_PADDING = 0.02
 
 FULL_ENOUGH = 1 / 8
 """Share of the budget above which a batch ends at a change of length. Rows of equal length need no mask and
-no packing, and at that size a smaller batch costs almost nothing."""
+no packing, and at that size a smaller batch costs almost no time."""
 
 LENGTH_GROUPS = 4
 """Number of groups of a batch; more groups save little padding and cost launches."""

@@ -1,7 +1,7 @@
 """Controls of an objective: trainings that a loss should beat if it learns from its positives.
 
 A control is a setting of any method. `negated` is the negated loss. `permuted` gives every sentence the
-second view of another one, where the loss reads its two views from `vectors(batch)`.
+second view of another one, if the loss reads its two views from `vectors(batch)`.
 """
 
 from typing import Any, Literal

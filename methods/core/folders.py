@@ -36,7 +36,7 @@ TOKENIZER_FILES = ("tokenizer.json", "vocab.txt", BYTE_PAIRS)
 """Files that a tokenizer is built from; the first one in a folder counts."""
 
 ANY_LENGTH = 2**30
-"""Longest input in tokens if nothing bounds it."""
+"""Longest input in tokens without another limit."""
 
 Encoder = TypeVar("Encoder", bound=SentenceEncoder | WordAverageEncoder)
 _HAS_POOLER = ("bert", "roberta", "xlm-roberta", "mpnet", "camembert")

@@ -94,8 +94,8 @@ def read_model(
     """Returns the network that an Auto class of transformers (`kind`) loads, in fp32 and eval mode.
 
     Weights are safetensors or a pickle of tensors only. Weights with `computed` in their name may be missing.
-    Errors: InputError, which names what was `expected`, if the folder has no such network, contains code, or
-    describes a network that does not match its weights.
+    Errors: InputError, which names the `expected` network, if the folder has no such network, contains code,
+    or describes a network that does not match its weights.
     """
     import torch
 

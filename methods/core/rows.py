@@ -9,7 +9,7 @@ TEXT, FIRST_AUGMENTATION = 0, 1
 
 
 class Row(NamedTuple):
-    """One training example: a sentence and what augmentation made of it.
+    """One training example: a sentence and its augmentations.
 
     `index` is the row's number in the whole corpus and the key of everything that is kept per row.
     """

@@ -72,7 +72,7 @@ def binary_cross_entropy(logits: Tensor) -> Tensor:
     p_ii + sum over other columns c of log(1 - p_ic)), summed over rows, divided by B(B+M).
     Shapes: logits [B, B+M]; returns a scalar of the dtype of the logits, computed in fp64.
     Facts: the cross-entropy for two columns; 0 for a single column; finite if a probability rounds to 1,
-    where the direct form gives nan.
+    for which the direct form gives nan.
     """
     wide = logits.double()
     total = wide.logsumexp(dim=1, keepdim=True)  # [B, 1]
@@ -158,7 +158,7 @@ def ascend(
 
 
 def _direction(noise: Tensor, anchors: Tensor, fixed: Tensor, temperature: float) -> Tensor:
-    """Returns the unit gradient of every noise vector [M, d]; a row of nan where the gradient is zero."""
+    """Returns the unit gradient of every noise vector [M, d]; a row of nan if the gradient is zero."""
     along = unit(noise)
     columns = torch.cat([fixed, anchors @ along.T / temperature], dim=1)  # [B, B+M]
     shares = columns.log_softmax(dim=1)[:, fixed.shape[1] :]  # [B, M]

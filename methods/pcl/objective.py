@@ -24,7 +24,7 @@ def pcl_loss(main: Tensor, peer: Tensor | None, config: PCLConfig) -> Loss:
 
     Source: PCL eq. 3; the switches of `config` select the terms.
     Shapes: main [B, V, d], peer [B, V, d] or None.
-    Gradients: nothing is detached.
+    Gradients: no vector is detached.
     """
     logits = candidate_logits(main, peer, temperature=config.temperature)
     learning = {"main": main} | ({} if peer is None or config.coupling == "fixed" else {"peer": peer})

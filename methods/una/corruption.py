@@ -149,7 +149,7 @@ class Negatives:
     """Writes corrupted copies of rows of the corpus it was built on."""
 
     def __init__(self, rows: Sequence[Row], config: UNAConfig, folder: Path | None = None) -> None:
-        """folder: where the words of a corpus are kept for other runs; None for nowhere."""
+        """folder: for the words of a corpus, kept for other runs; None to keep none."""
         self.config = config
         further = (
             chain.from_iterable(row.augmentations for row in rows)

@@ -22,7 +22,7 @@ USEFUL = re.compile(r"^\| sd ([\d.]+), off ([\d.]+) \| (.+) \|$", re.MULTILINE)
 
 
 Lines = dict[tuple[str, str], tuple[str, float, float]]
-"""Promise and settings -> what is promised, the rate and its standard error in per cent."""
+"""Promise and settings -> promised rate, simulated rate and its standard error in per cent."""
 
 
 @pytest.fixture(scope="module")

@@ -343,7 +343,7 @@ def test_law_7_a_vector_does_not_depend_on_its_neighbours(
 def test_parts_that_are_not_exported_change_no_vector(
     sample: Sample, inputs_of: Callable[[Sample], SampleInputs], device: str
 ) -> None:
-    """Heads, key sides and second networks: all weights but those of the exported encoder are 0.3."""
+    """Heads, key sides and second networks: all weights except the exported encoder's are 0.3."""
     base = inputs_of(sample)
     method = make(sample, base).to(device)
     exported: Any = method.exported()

@@ -1,4 +1,4 @@
-"""A setting, a loss or a score that is no number ends a training in one line and leaves nothing behind."""
+"""A setting, loss or score that is not a number ends a training in one line and leaves no file."""
 
 import math
 from collections.abc import Callable

@@ -129,7 +129,7 @@ def ending(trainer: Trainer) -> dict[str, Any]:
 def test_a_kill_before_any_file_operation_changes_no_byte(
     every: int, name: str, torn: bool, tmp_path: Path
 ) -> None:
-    """In the default run every fifteenth operation, others where what was written before is cut."""
+    """In the default run every fifteenth operation, in others with a torn write before it."""
     case = CASES[name]
     whole = run(tmp_path / "whole", case)
     assert whole is not None

@@ -100,7 +100,7 @@ def test_files_that_appear_during_the_work_stay(tmp_path: Path) -> None:
 def test_the_folders_that_hold_everything_are_refused(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each of them even where it is empty, as a current folder may be."""
+    """Each of them even if it is empty, as a current folder may be."""
     empty = tmp_path / "up/empty"
     empty.mkdir(parents=True)
     monkeypatch.chdir(empty)
@@ -250,7 +250,7 @@ def test_a_reader_that_closes_the_pipe_early_is_not_an_error(tmp_path: Path) -> 
 
 
 def test_outputs_are_recognised_whoever_brought_them(tmp_path: Path) -> None:
-    """The tables of this checkout are those of a report, so that a fresh clone can write its report."""
+    """The tables of this checkout belong to a report, so that a fresh clone can write its report."""
 
     shutil.copytree(ROOT / "reports/tables", tmp_path / "tables")
     check_folder(tmp_path / "tables", TABLES)

@@ -1,4 +1,4 @@
-"""The command line: bad input is one line and exit code 2; --json prints one JSON object and nothing else."""
+"""The command line: bad input is one line and exit code 2; --json prints only one JSON object."""
 
 import json
 import os

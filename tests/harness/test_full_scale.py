@@ -42,7 +42,7 @@ WALKS = {
 
 @pytest.fixture
 def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
-    """A hub with all that full scale reads, and a project in an empty folder that reaches nothing else."""
+    """A hub with all that full scale reads, and a project in an empty folder without other access."""
     files = small_files()
     for name, source in small_table(files).items():
         monkeypatch.setitem(SOURCES, name, source)

@@ -53,7 +53,7 @@ def test_data_in_the_current_folder_are_read_and_a_named_root_is_the_only_one(
 
 
 def test_names_in_the_core_equal_the_names_in_the_harness() -> None:
-    """`methods/core` imports nothing of the harness, so it states the names of its own files."""
+    """`methods/core` does not import the harness, so it states the names of its own files."""
     from methods.core import resume, teachers
 
     assert (resume.LOG, resume.LAST) == (paths.RUN_LOG, paths.LAST_WEIGHTS)

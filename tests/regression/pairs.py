@@ -1,6 +1,6 @@
 """A pairwise design over the settings of every method: each two values of two settings meet in some run.
 
-The values are those of the recipes and samples. What the reference runs already combine is left out; the rest
+The values are from the recipes and samples. Combinations of the reference runs are left out; the rest
 are rows of pairs.json, each a change of a method's first sample with the numbers of two steps.
 `python -m tests.regression.pairs` writes the file again after a wanted change; with `--missing` it adds the
 rows of new values and methods alone.
@@ -53,7 +53,7 @@ def configs_of(method: str) -> list[dict[str, Any]]:
 
 @cache
 def domains(method: str) -> dict[str, dict[str, Any]]:
-    """Returns setting -> what tells a value apart -> its first such value, of settings with several."""
+    """Returns setting -> key of a value -> its first such value, of settings with several."""
     known: dict[str, dict[str, Any]] = {}
     for config in configs_of(method):
         for name, value in flat(config).items():
@@ -67,7 +67,7 @@ def _key(value: Any) -> str:
 
 
 def flat(config: Mapping[str, Any], above: str = "") -> dict[str, Any]:
-    """Returns all settings by name; those of a group as `group/name`, next to the group itself."""
+    """Returns all settings by name; settings of a group as `group/name`, next to the group itself."""
     result: dict[str, Any] = {}
     for name, value in config.items():
         result[above + name] = value
@@ -110,7 +110,7 @@ def wanted(method: str, rows: Sequence[Row] = ()) -> list[Pair]:
 
 
 def design(method: str, rows: Sequence[Row] = ()) -> Iterator[Row]:
-    """Yields rows, each what a configuration changes and its numbers, until every possible pair has one."""
+    """Yields rows of changes of a configuration with its numbers, until every possible pair has a row."""
     left = wanted(method, rows)
     while left:
         config = _row(method, left)
@@ -164,7 +164,7 @@ def _is_valid(method: str, config: Mapping[str, Any]) -> bool:
 
 
 def measure(method: str, config: Mapping[str, Any]) -> dict[str, float] | None:
-    """Returns numbers of two steps; in the folder of a project. None where the networks do not fit."""
+    """Returns numbers of two steps; in the folder of a project. None if the networks do not fit."""
     kind: str | None = load_method(method).Config.model_validate(config).parent_kind
     if config.get("detection_weight"):
         kind = "generator"
@@ -199,7 +199,7 @@ def _two_steps(made: Any, rows: Any) -> dict[str, float]:
 
 
 def changes(method: str, config: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns what a configuration has otherwise than the method's first sample."""
+    """Returns the settings of a configuration that differ from the method's first sample."""
     first = samples_of(method)[0].config
     return {name: value for name, value in config.items() if name not in first or first[name] != value}
 
@@ -210,7 +210,7 @@ def configured(method: str, changed: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Writes pairs.json; with `--missing` what is on record stays."""
+    """Writes pairs.json; with `--missing` recorded rows stay."""
     known = json.loads(KNOWN.read_text(encoding="utf-8")) if "--missing" in sys.argv[1:] else {}
     if known and list(known) == trained() and not any(wanted(name, rows) for name, rows in known.items()):
         return

@@ -160,7 +160,7 @@ def _each(value: Any) -> Sequence[Any]:
 
 
 def kind_of(value: Any) -> object:
-    """Returns what tells a value from others: a number is 0, 0.5, 1 or another one."""
+    """Returns the kind of a value: a number is 0, 0.5, 1 or another one."""
     if isinstance(value, list | tuple):
         return tuple(map(kind_of, value))
     number = isinstance(value, int | float) and not isinstance(value, bool)

@@ -1,4 +1,4 @@
-"""Every two values of two settings of a method, together in some run, compute what they did."""
+"""Every two values of two settings of a method, together in some run, give the recorded numbers."""
 
 import json
 from collections.abc import Iterator, Mapping

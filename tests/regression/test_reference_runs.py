@@ -38,7 +38,7 @@ def networks() -> Iterator[None]:
 
 @pytest.fixture
 def known(project: Path, monkeypatch: pytest.MonkeyPatch) -> Mapping[str, Any]:
-    """The numbers of reference.json; the current folder is that of the runs."""
+    """The numbers of reference.json; the current folder is the folder of the runs."""
     monkeypatch.chdir(project)
     monkeypatch.setenv("SENTBENCH_PROVIDERS", "embedded")
     result: Mapping[str, Any] = json.loads(KNOWN.read_text(encoding="utf-8"))
@@ -73,7 +73,7 @@ def test_every_run_of_the_recipes_trains_to_finite_weights(
 
 
 def test_the_presets_of_every_method_with_any_are_among_the_runs() -> None:
-    """Both, where a recipe tells the code from the text; the code's alone, where it trains a competitor."""
+    """Both if a recipe distinguishes code and text; only the code's if it trains a competitor."""
     by_preset = presets()
     both = {method for _, method, preset in by_preset if preset == "paper"}
     assert both >= {"dclr", "pcl", "pt-bert", "moco", "sct", "una", "diffcse", "scd", "ct", "consert"}

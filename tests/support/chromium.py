@@ -6,5 +6,5 @@ NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
 def installed_chromium() -> str | None:
-    """Returns the path of its program, None where there is none."""
+    """Returns the path of its program, None if it is not installed."""
     return next(filter(None, map(shutil.which, NAMES)), None)

@@ -201,7 +201,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(json.dumps(answer).encode(), "application/json")
 
     def log_message(self, *arguments: object) -> None:
-        """Writes nothing: tests read `Hub.requests`."""
+        """Writes no log: tests read `Hub.requests`."""
 
     def _answer(self, *, body: bool) -> None:
         path = unquote(self.path.split("?")[0]).lstrip("/")

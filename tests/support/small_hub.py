@@ -46,7 +46,7 @@ MIRRORED: dict[str, Callable[[Path], object]] = {
 
 
 def small_files() -> dict[str, Files]:
-    """Returns the files of every source that full scale reads, by its name; inputs where it has some."""
+    """Returns the files of every source that full scale reads, by its name; inputs if it has any."""
     quiet()
     with tempfile.TemporaryDirectory() as scratch:
         return _files(Path(scratch))

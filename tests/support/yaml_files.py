@@ -1,6 +1,6 @@
 """YAML read and written by libyaml, as the harness reads it: a fifth of the time of PyYAML's own code.
 
-And what the harness has read once, for the hundreds of commands of the tests that read the same declarations.
+And a reader that reads each declaration once, for the hundreds of commands of the tests.
 """
 
 import hashlib
@@ -13,18 +13,18 @@ import yaml
 
 
 def load_yaml(text: str | bytes) -> Any:
-    """Returns what a YAML text says."""
+    """Returns the value of a YAML text."""
     return yaml.load(text, Loader=yaml.CSafeLoader)
 
 
 def dump_yaml(content: Any, **options: Any) -> str:
-    """Returns a value as YAML. options: those of yaml.safe_dump."""
+    """Returns a value as YAML. options: of yaml.safe_dump."""
     text: str = yaml.dump(content, Dumper=yaml.CSafeDumper, **options)
     return text
 
 
 def remembering(read: Callable[[Path], Any]) -> Callable[[Path], Any]:
-    """Returns a reader of YAML files that reads each content once; what is refused is read each time."""
+    """Returns a reader of YAML files that reads each content once; a refused file is read each time."""
     kept: dict[bytes, bytes] = {}
 
     def read_once(path: Path) -> Any:

@@ -132,7 +132,7 @@ def _evidence_for(specs: Collection[TableSpec], published: Published, recipes: R
 
 
 def narrowed_to(spec: TableSpec, row: str, column: str) -> TableSpec:
-    """Returns a spec with only its rows and its column of these names; with all where it has none.
+    """Returns a spec with only its rows and its column of these names, or with all if it has none.
 
     The other columns remain as parts, which feed the means.
     """

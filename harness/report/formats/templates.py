@@ -22,7 +22,7 @@ ANGLES = {
     "variable_start_string": "<<",
     "variable_end_string": ">>",
 }
-"""Delimiters for texts in which braces stand for themselves."""
+"""Delimiters for texts with literal braces."""
 
 
 @cache

@@ -64,7 +64,7 @@ FOOT = (
     f"scores x 100, mean ± standard deviation over seeds; paired differences, {TOGETHER}; they hold for "
     "settings fixed before: after a choice on dev by these seeds a difference is too favourable"
 )
-"""What the numbers are, and what their intervals hold for."""
+"""Meaning of the numbers and of their intervals."""
 
 
 def to_text(trial: Trial) -> str:

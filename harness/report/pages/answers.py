@@ -1,4 +1,4 @@
-"""Numbers in question: the evidence on each, and what a test of it costs."""
+"""Numbers in question: the evidence on each, and the cost of a test."""
 
 from dataclasses import dataclass
 from pathlib import Path

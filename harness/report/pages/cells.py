@@ -102,7 +102,7 @@ def _verdict_text(cell: Cell) -> str:
 
 
 def _seed_texts(table: Table, column: Column, cell: Cell, runs: Mapping[str, RunDetail]) -> list[str]:
-    """Returns the seeds of a cell's runs, with the score of each where the cell is made of scores."""
+    """Returns the seeds of a cell's runs, with the score of each if the cell is made of scores."""
     seeds = [str(runs[key].about.seed) if key in runs else key for key in cell.runs]
     if not cell.values:
         return seeds

@@ -86,7 +86,7 @@ def _head(opening: Token, content: Token, closing: Token) -> None:
 
 
 def _box(number: int) -> str:
-    """Returns the start of the box in which a table scrolls; its name differs from that of all others."""
+    """Returns the start of the box in which a table scrolls; its name is unique on the page."""
     return f'<div class="scroller" tabindex="0" role="region" aria-label="Table {number}">'
 
 

@@ -16,7 +16,9 @@ def evidence_values(report: Report) -> dict[str, Any] | None:
 
 
 def evidence_conclusion(systems: Sequence[SystemSources]) -> str:
-    """Returns how many systems others trained again, and the verdicts on the numbers in the headings."""
+    """Returns the number of systems that others trained again, and the verdicts on the numbers in the
+    headings.
+    """
     known = [system.known for system in systems]
     again = sum(bool(verification.others.independent.sources) for verification in known)
     verdicts = ", ".join(counted_verdicts([verification.verdict for verification in known]))

@@ -120,7 +120,7 @@ def marks_of(answer: Answer) -> list[Row]:
 
 
 def basis_of(verification: Verification) -> str:
-    """Returns what a verdict rests on: our runs, or how many sources and runs of others."""
+    """Returns the basis of a verdict: our runs, or the number of sources and runs of others."""
     if verification.values:
         return f"{counted(len(verification.values), 'run')} of ours"
     pool = verification.others.independent

@@ -54,7 +54,7 @@ from harness.report.tables.rows import STATED
 from harness.report.words import ASSUMED, ASSUMED_OTHERS
 
 STYLES = ("page.css", "tables.css", "parts.css", "narrow.css", "print.css")
-"""The style of every page, in its parts: a later one stands over those before it."""
+"""The style sheets of every page; a later one overrides earlier ones."""
 DOCUMENT_SCRIPTS = ("page.js", "search.js")
 """The script of a page without cells."""
 SCRIPTS = ("cells.js", "tables.js", "page.js", "find.js", "search.js")

@@ -46,7 +46,7 @@ class CellContext:
 
     @cached_property
     def number(self) -> KnownNumber | None:
-        """The published number with what others measured of it, None where no score is reported."""
+        """The published number with independent results, None if no score is reported."""
         line, evidence = self.published_row, self.evidence
         if line is None or self.spec.published is None or self.column.unit == "plain":
             return None
@@ -154,7 +154,7 @@ def _as_reported(cell: Cell, value: float) -> Cell:
 
 
 def _verification(context: CellContext, judging: Sequence[SeedScore], ready: int) -> Verification | None:
-    """Returns what is known of the reported number with our seeds, None if none is reported.
+    """Returns the verification of the reported number with our seeds, None if none is reported.
 
     judging, ready: the seeds that judge it, as of `in_declared_order`; where it is not for our seeds to
     judge, there are none, and what is known is what others measured.

@@ -48,7 +48,7 @@ class Packing:
     def unpack(self, packed: Tensor) -> Tensor:
         """Returns the tokens in their rows; [T, d] to [B, L, d].
 
-        Padding becomes a copy of the token before it: nothing may attend to it, and it gets no gradient.
+        Padding becomes a copy of the token before it: no token may attend to it, and it gets no gradient.
         """
         if self.positions is not None:
             packed = _Scatter.apply(packed, self.sources, self.positions)

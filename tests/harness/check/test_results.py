@@ -101,7 +101,7 @@ def last_line(text: str) -> str:
 
 
 def test_other_last_digits_agree_and_are_reported_with_their_size(capsys: pytest.CaptureFixture[str]) -> None:
-    """The mean of seeds 50, 51 and 52.003 is 51.001: the reported digit is that of 51.00."""
+    """The mean of seeds 50, 51 and 52.003 is 51.001: it is shown as 51.00."""
     evaluate(TRAINED[2], score(52.003), OTHER_WEIGHTS)
     evaluate(UNTRAINED, score(50.04))
     assert shown(capsys) == (

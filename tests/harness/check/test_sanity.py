@@ -26,7 +26,7 @@ def tangled(seed: int, texts: int, pairs: int) -> list[ScoredPair]:
 
 
 def test_oracle_of_a_shared_sentence_worked_by_hand() -> None:
-    """The largest sum at a text is that of a, 3 + 1 + 0, so cosines are gold / 8: 3/8, 1/8, 0 and 2/8."""
+    """The largest sum at a text is at a, 3 + 1 + 0, so cosines are gold / 8: 3/8, 1/8, 0 and 2/8."""
     texts = [("a", "b", 3.0), ("a", "c", 1.0), ("a", "d", 0.0), ("d", "e", 2.0), ("f", "g", 2.0)]
     pairs = [ScoredPair(*pair) for pair in texts]
     actual = cosines_of_pairs(oracle(pairs), pairs, "toy")

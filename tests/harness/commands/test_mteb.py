@@ -99,7 +99,7 @@ def test_two_models_of_one_folder_name_give_two_results(copies: Path, tmp_path: 
 def test_results_have_the_layout_of_the_public_repository(copies: Path, tmp_path: Path) -> None:
     """results/ORG__MODEL/REVISION/experiments/seed_3/TASK.json next to model_meta.json; mteb reads both.
 
-    Scores are our own, and their data revision is marked as that of local data.
+    Scores are our own, and their data revision is marked as local.
     """
     import mteb
     from mteb.models import ModelMeta

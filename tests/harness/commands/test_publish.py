@@ -57,7 +57,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_folder_loads_with_sentence_transformers_and_holds_the_seed_of_median_dev(project: Path) -> None:
-    """Dev scores 0.70, 0.90, 0.80: the vectors are those of seed 2."""
+    """Dev scores 0.70, 0.90, 0.80: the vectors are from seed 2."""
     from sentence_transformers import SentenceTransformer
 
     from methods.core.folders import load_encoder

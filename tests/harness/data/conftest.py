@@ -63,7 +63,7 @@ PICKLED = "harness.compute.pickled"
 def pickles_read_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """The module that reads pickles runs in the process of the tests, where torch is loaded.
 
-    test_hub_sources.py has tests of the process of its own.
+    test_hub_sources.py has tests with a separate process.
     """
     start = subprocess.run
 

@@ -108,7 +108,7 @@ class Evil:
 def test_a_pickle_with_objects_other_than_tensors_is_refused_and_not_opened(
     server: Hub, declare: Declare, workspace: Path, value: object, request: pytest.FixtureRequest
 ) -> None:
-    """The first in a process of its own, as commands read a pickle; the others in that of the tests."""
+    """The first in a separate process, as commands read a pickle; the others in the process of the tests."""
     if not isinstance(value, Evil):
         request.getfixturevalue("pickles_read_here")
     server.add("some/model", {"config.json": b"{}", "pytorch_model.bin": pickled(value)}, commit=COMMIT)

@@ -37,7 +37,7 @@ def test_unscored_pairs_are_dropped_and_subsets_keep_their_names(tmp_path: Path)
 
 
 def test_subsets_are_in_the_order_of_names_and_pairs_in_the_order_of_the_file(tmp_path: Path) -> None:
-    """Two systems are compared pair by pair, so the order is that of the data and of nothing else."""
+    """Two systems are compared pair by pair, so the order depends only on the data."""
     for name in ("b", "a", "surprise.c"):
         write_subset(tmp_path, name, f"{name} 2 2 2\tx\n{name} 1\tx\n{name} 3 3\tx\n", "0\n5\n5.0\n")
     actual = read_senteval_sts(tmp_path)

@@ -31,11 +31,11 @@ SMALL = {
     "bigger": ("big", "large"),
     "axes": ("ax", "axe", "axis", "axis vertebra"),
 }
-"""`axes` is listed as the plural of axis and is regularly that of axe."""
+"""`axes` is listed as the plural of axis and is regularly the plural of axe."""
 
 
 def test_synonyms_are_the_other_words_of_all_synsets_of_a_word_and_of_its_base(tmp_path: Path) -> None:
-    """An inflected form, by its ending or by exception, has those of its base, and the base."""
+    """An inflected form, by its ending or by exception, has the synonyms of its base, and the base."""
     wordnet = WordNet(write_wordnet(tmp_path))
     assert {word: wordnet.synonyms(word) for word in SMALL} == SMALL
 

@@ -79,7 +79,7 @@ def test_an_interval_leaves_out_the_lowest_and_the_highest_twentieth_halved() ->
 
 
 def test_the_interval_of_a_correlation_equals_scipys_bootstrap() -> None:
-    """Both draw 4,000 times by streams of their own, so that the ends agree to a tenth of the width."""
+    """Both draw 4,000 times by separate streams, so that the ends agree to a tenth of the width."""
     gold, similarities = made(120, 7, noise=2.0)
     (draws,) = resampled_correlations(gold, [similarities], ranked=True, stream=[5], resamples=4_000)
 
@@ -101,6 +101,6 @@ def test_the_interval_of_a_correlation_equals_scipys_bootstrap() -> None:
 
 
 def test_a_joint_draw_takes_the_same_pairs_for_every_seed() -> None:
-    """Both seeds follow the pairs alike, so that every draw is that of its pairs, in their order."""
+    """Both seeds follow the pairs alike, so that every draw follows its pairs, in their order."""
     pairs = np.arange(50.0)
     assert np.array_equal(multibootstrap(np.stack([pairs, pairs]), stream=[3]), pairs)

@@ -54,7 +54,7 @@ def test_four_seeds_of_either_system_are_not_compared() -> None:
 
 
 def test_a_p_value_at_one_look_is_four_times_itself_over_four_looks_and_at_most_one() -> None:
-    """Where it is below the level of a look it is at most the level of all looks."""
+    """If it is below the level of a look, it is at most the level of all looks."""
     assert over_looks(0.001) == pytest.approx(0.004)
     assert over_looks(AT_A_LOOK - 1e-9) == LEVEL
     assert over_looks(AT_A_LOOK) == pytest.approx(4 * AT_A_LOOK)
@@ -87,7 +87,7 @@ def test_seeds_count_in_the_order_of_their_declaration_up_to_the_first_that_is_m
 
 
 def test_the_looks_are_after_five_ten_twenty_and_forty_seeds() -> None:
-    """The level at a look is simulated for these; a seed fewer waits, a seed more changes nothing."""
+    """The level at a look is simulated for these; one seed fewer waits, one seed more has no effect."""
     assert LOOKS == (5, 10, 20, 40)
     for seeds, reached, ahead in (
         (0, 0, 5), (4, 0, 5), (5, 5, 10), (9, 5, 10), (10, 10, 20), (11, 10, 20),

@@ -102,7 +102,7 @@ def test_a_run_has_the_answer_of_its_worst_score_and_is_identical_with_its_weigh
 
 
 def test_a_run_without_a_step_has_no_seed_noise() -> None:
-    """Its weights are those of its backbone: another digest does not explain another score."""
+    """It has the weights of its backbone: another digest does not explain another score."""
     old, new = result(60.0, last_step=0), result(60.3, weights="x", last_step=0)
     (change,) = changes_of([(old, new)])
     assert (change.answer, change.band) == ("moved", None)

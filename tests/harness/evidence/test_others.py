@@ -118,7 +118,7 @@ def test_a_second_measurement_by_its_authors_is_not_independent(ledger: Ledger, 
 
 
 def test_a_reported_value_is_not_evidence_for_itself(ledger: Ledger, published: Published) -> None:
-    """DCLR prints 74.99 for SimCSE: one source of the cited number, none of its own cell."""
+    """DCLR prints 74.99 for SimCSE: one source of the cited number, and no source of this cell."""
     reported, others = known(ledger, published, "dclr/table1", "simcse@bert-base-uncased")
     assert reported == 74.99
     assert 74.99 not in [value for actual in others.pools.values() for value in actual.values]
@@ -152,7 +152,7 @@ def test_a_source_counts_once_by_the_mean_over_its_runs() -> None:
 
 
 def test_the_standard_deviation_is_from_the_largest_converged_study(ledger: Ledger) -> None:
-    """Fifty seeds of BERT-base have an sd of 0.844; those of RoBERTa may have stopped too early."""
+    """Fifty seeds of BERT-base have an sd of 0.844; RoBERTa's may have stopped too early."""
     fifty = known_sd(ledger, "simcse@bert-base-uncased", "Avg")
     ten = known_sd(ledger, "una/paraphrase-pegasus@bert-base-uncased", "Avg")
     assert fifty == KnownSd(pytest.approx(0.8443, abs=1e-4), 50)

@@ -82,7 +82,7 @@ def test_ties_count_half_in_the_place_and_widen_its_interval() -> None:
 
 
 def test_several_runs_that_are_one_draw_count_by_their_part_below() -> None:
-    """Three of four runs and one run alone are below: 1.75 of 2 draws; the interval is that of 1 and of 2."""
+    """Three of four runs and one run alone are below: 1.75 of 2 draws; the interval is from 1 and from 2."""
     share = percentile([[1.0, 1.0, 1.0, 3.0], [1.0]], 2.0)
     assert share.value == 1.75 / 2
     assert share.interval == (clopper_pearson(1, 2).low, clopper_pearson(2, 2).high)

@@ -132,7 +132,7 @@ def test_a_worker_forked_portably_is_replaced_by_a_native_process(tmp_path: Path
 
 @pytest.mark.parametrize("name", [*PRELOADED, *IMPORTED])
 def test_every_module_that_the_server_imports_exists(name: str) -> None:
-    """The server passes over what it cannot import."""
+    """The server skips modules that it cannot import."""
     assert find_spec(name)
 
 
@@ -167,7 +167,7 @@ def test_the_server_has_one_thread_no_gpu_and_every_module_of_the_project_that_a
 def test_a_stage_whose_loaded_code_was_edited_starts_as_a_new_process(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its fingerprint is of the files as they are, so it must not compute with what was loaded before."""
+    """Its fingerprint is of the files as they are, so it must not compute with modules loaded before."""
     monkeypatch.setattr("harness.process._restarts", False)  # restored: a worker sets it for good
     file = tmp_path / "toy.py"
     file.write_text("SIZE = 1")

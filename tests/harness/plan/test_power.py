@@ -23,7 +23,7 @@ RECORDED = ROOT / "tests/harness/report/recorded/scores"
 
 
 def test_the_pooled_sd_weights_variances_by_their_degrees_of_freedom() -> None:
-    """Variances 4 (three seeds) and 1 (two seeds): (2 * 4 + 1 * 0.5) / 3; a single seed tells nothing."""
+    """Variances 4 (three seeds) and 1 (two seeds): (2 * 4 + 1 * 0.5) / 3; a single seed has no variance."""
     actual = pool_of([[70, 72, 74], [60, 61], [50]], None)
     assert actual == PlannedSd(math.sqrt(8.5 / 3), "pooled over 5 of our seeds")
     assert pool_of([[50], []], None) is None
@@ -119,7 +119,7 @@ def test_the_seeds_needed_are_the_first_look_with_the_power_of_the_exact_test(
 ) -> None:
     """On BERT-base SimCSE has three seeds with an sd of 2, and PCL ten that are 0.5 from their mean.
 
-    The pool is that of these 13 seeds; the two of RoBERTa-base, 18 points apart, are not in it.
+    The pool has these 13 seeds; the two of RoBERTa-base, 18 points apart, are not in it.
     """
     monkeypatch.chdir(ROOT)
     ours = {

@@ -53,7 +53,7 @@ Record = tuple[str, int, str, float]
 
 
 def rescored(evidence: Evidence, *, text: str = "senteval", **fields: object) -> Evidence:
-    """Returns the evidence with every score changed in these fields; `text` is that of the file."""
+    """Returns the evidence with every score changed in these fields; `text` is the text of the file."""
     results = []
     for actual in evidence.results:
         scores = [score.model_copy(update=fields) for score in actual.scores]
@@ -66,7 +66,7 @@ def rescored(evidence: Evidence, *, text: str = "senteval", **fields: object) ->
 def evidence(published: Published) -> Callable[..., Evidence]:
     """Evidence from records, without a study by others unless a ledger is given.
 
-    dev: development score by run key, 0.5 where it says nothing.
+    dev: development score by run key, 0.5 if missing.
     """
 
     def make(records: list[Record], ledger: Ledger = NO_STUDIES, dev: Mapping[str, float] = {}) -> Evidence:

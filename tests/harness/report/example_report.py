@@ -73,7 +73,7 @@ def _make_run(
 def make_cell(
     centre: float, noise: float, rng: random.Random, runs: tuple[str, ...], published: float | None = None
 ) -> Cell:
-    """A cell as `build_table` makes it, judged by a rule of thumb: this example decides nothing."""
+    """A cell as `build_table` makes it, judged by a rule of thumb, which is enough for an example."""
     values = tuple(centre + rng.gauss(0, noise) for _ in SEEDS)
     mean, sd = statistics.fmean(values), statistics.stdev(values)
     cell = Cell(mean, sd, len(values), published, runs=runs, values=values)

@@ -1,4 +1,4 @@
-"""The first screen: answers, counts and verdicts are those of the data, on this checkout's declarations."""
+"""The first screen: answers, counts and verdicts follow the data, on this checkout's declarations."""
 
 import html
 import re
@@ -135,7 +135,7 @@ def test_the_heading_of_a_system_counts_the_sources_of_its_verdict(report: Repor
 def test_a_mark_of_the_first_picture_is_a_score_minus_the_reported_one(report: Report) -> None:
     """SimCSE reports 76.25. The median of its sources is 75.27, 0.98 less; 61 runs take three lanes.
 
-    The interval of the sources' mean is that of `sentbench verify`, 1.43 to 0.76 below the number.
+    The interval of the sources' mean is as in `sentbench verify`, 1.43 to 0.76 below the number.
     """
     (simcse,) = (answer for answer in answers_of(report) if answer.name == "SimCSE, BERT-base")
     rows = marks_of(simcse)

@@ -101,7 +101,7 @@ def settings(entry: Any, switch: str, prefix: str = "") -> dict[str, Any]:
 
 
 def test_a_named_variant_turns_the_switch_of_its_difference_on_the_backbone_of_the_usual_reading() -> None:
-    """The effect next to a difference is that of the runs named there, so they must turn its switch."""
+    """The effect next to a difference is measured by the runs named there, so they must change its switch."""
     by_variant: dict[tuple[str, str], list[System]] = {}
     for recipe in load_recipes().values():
         for entry in recipe.systems.values():

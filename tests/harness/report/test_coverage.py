@@ -27,7 +27,7 @@ def test_every_reported_row_has_a_run_or_a_reason(specs: dict[str, TableSpec], p
 
 
 def test_a_table_is_counted_row_by_row(specs: dict[str, TableSpec], published: Published) -> None:
-    """PT-BERT table 4 prints nine rows; here crop and deletion have no run. C4 has means of ours beside."""
+    """PT-BERT table 4 prints nine rows; here crop and deletion have no run. C4 also has our means."""
     spec = specs["ptbert/table4"]
     cited = ("SimCSE + crop", "SimCSE + deletion")
     rows = [row.model_copy(update={"run": None}) if row.title in cited else row for row in spec.rows]

@@ -1,4 +1,4 @@
-"""One number is computed alone, and is what the whole table has there."""
+"""One number computed alone equals its cell in the whole table."""
 
 from pathlib import Path
 

@@ -61,7 +61,7 @@ def test_a_row_trained_on_other_texts_than_the_paper_s_has_no_verdict(
 
 
 def test_the_reason_is_not_part_of_a_run() -> None:
-    """A word about a verdict trains nothing again."""
+    """A changed reason retrains no run."""
     declared, other = RECIPES["sct"].systems, {"no_verdict": "another word"}
     systems = {key: system.model_copy(update=other) for key, system in declared.items()}
     changed = {**RECIPES, "sct": RECIPES["sct"].model_copy(update={"systems": systems})}

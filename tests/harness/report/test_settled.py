@@ -26,7 +26,7 @@ def cell(*values: float, reported: float = 75.0, hours: float = 1.0, known: Know
 
 
 def test_settled_and_open_numbers_are_counted_and_the_cheapest_open_one_is_next() -> None:
-    """An exact system meets 75, another misses 76 by 4 points; two seeds of the others settle nothing."""
+    """An exact system meets 75, another misses 76 by 4 points; two seeds of the others are inconclusive."""
     lines = settled_lines(
         [
             table(

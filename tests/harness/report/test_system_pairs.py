@@ -111,7 +111,7 @@ def test_two_sides_without_seeds_have_an_interval_of_no_width() -> None:
 
 
 def test_a_single_seed_has_no_interval_whether_the_other_side_has_it_or_not() -> None:
-    """The one run of seed 1 is compared with seed 1; that of seed 8 with the mean over all seeds, 0.73."""
+    """The run of seed 1 is compared with seed 1; the run of seed 8 with the mean over all seeds, 0.73."""
     for seed, paired in ((1, 1), (8, 0)):
         actual = difference_of({seed: 0.90}, FIRST)
         assert actual.difference == pytest.approx(0.17)
@@ -194,7 +194,7 @@ def test_a_system_is_free_of_seeds_only_if_no_run_of_it_took_a_step() -> None:
 
 
 def test_the_page_compares_the_best_trained_system_with_every_one_that_it_shares_a_test_set_with() -> None:
-    """`c` scores highest and does not train, `d` is scored on another set; `a` stands against `b` and `c`."""
+    """`c` scores highest and does not train, `d` has another set; `a` is compared with `b` and `c`."""
     fixed = scored("c", [0.9], last_step=0)
     results = (*scored("b", [0.5, 0.6]), *scored("a", [0.7, 0.9]), *fixed)
     report = Report("T", "abc", results=(*results, *scored("d", [0.1], task="MR")))

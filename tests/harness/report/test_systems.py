@@ -44,7 +44,7 @@ def test_two_systems_are_compared_task_by_task(project: Path, printed: Callable[
 def test_stored_vectors_give_the_interval_over_pairs_with_its_sign(
     project: Path, printed: Callable[..., str]
 ) -> None:
-    """SimCSE's vectors have the gold scores as cosines, those of whitening are random."""
+    """SimCSE's vectors have the gold scores as cosines, whitening's are random."""
     write_stsb(project / "data/stsb")
     (task,) = build_tasks(["STSB"], text="senteval")
     assert isinstance(task, StsTask)

@@ -210,7 +210,7 @@ def test_rows_from_runs_are_in_the_order_of_the_plan_and_keep_unrun_systems(evid
 
 
 def test_the_single_run_is_the_seed_best_on_dev(evidence: MakeEvidence) -> None:
-    """Seed 2 has the best dev score, 72. The verdict is that of all seeds: 71 to 73 against 80.01."""
+    """Seed 2 has the best dev score, 72. The verdict is over all seeds: 71 to 73 against 80.01."""
     row = {**OURS, "published": "pcl/single-run@bert-base-uncased"}
     spec = spec_of({**row, "statistic": "best-by-dev"}, published="pcl/table2")
     values = enumerate((0.71, 0.72, 0.73, 0.715, 0.725), start=1)

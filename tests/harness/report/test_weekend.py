@@ -40,7 +40,7 @@ def test_a_plan_of_unknown_cost_fits_nowhere() -> None:
 
 
 def test_the_main_table_of_a_paper_tests_its_own_method(monkeypatch: pytest.MonkeyPatch) -> None:
-    """PT-BERT's tables 1 and 2 have SimCSE alone; its table 3 has PT-BERT, with SimCSE beside it."""
+    """PT-BERT's tables 1 and 2 have SimCSE alone; its table 3 has PT-BERT and SimCSE."""
     monkeypatch.chdir(ROOT)
     tables = {key: build_one_table(key) for key in ("ptbert/table1", "ptbert/table2", "ptbert/table3")}
     weekend = weekend_of(tables, ["ptbert"], load_recipes())

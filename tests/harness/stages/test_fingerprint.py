@@ -23,7 +23,7 @@ RUN = "simcse-small__words-50d__s0"
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Params:
-    """A folder with three sources and a plan whose evaluation reads them; a fourth is read by nothing."""
+    """A folder with three sources and a plan whose evaluation reads them; a fourth is not read."""
     monkeypatch.chdir(tmp_path)
     for name in (*SOURCES, "wiki-small"):
         (tmp_path / "data" / name).mkdir(parents=True)

@@ -94,7 +94,7 @@ def varied(value: Any, where: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def run_of(method: str, params: Params) -> Run:
-    """Returns a run of a method, where the plan has none with the settings of a recipe."""
+    """Returns a run of a method; if the plan has none, with the settings of a recipe."""
     for run in params.runs.values():
         if run.method == method:
             return run
@@ -141,7 +141,7 @@ def test_the_code_of_a_run_covers_its_training_and_the_evaluation_of_its_tasks(p
 
 
 def test_every_field_of_the_plan_changes_the_file_that_its_stage_depends_on(params: Params) -> None:
-    """The file of an entry, and for tasks, text and weights also that of the run's evaluation."""
+    """The file of an entry, and for tasks, text and weights also the file of the run's evaluation."""
     before = entries_by_part(params)
     for part in ("backbones", "corpora", "teachers", "runs"):
         for key, entry in [*getattr(params, part).items()][:4]:
@@ -182,7 +182,7 @@ def test_every_field_of_a_source_is_part_of_its_hash(monkeypatch: pytest.MonkeyP
 
 
 def other_plain(value: Any) -> Any:
-    """Returns another value for a field of the table of sources, where no folder is meant."""
+    """Returns another value for a field of the table of sources that is not a folder."""
     if isinstance(value, dict):
         return {**value, "more": None}
     return f"{value}-2"

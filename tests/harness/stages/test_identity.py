@@ -60,7 +60,7 @@ MODULES = {
     "harness/data/wordnet": "corpus",
     "harness/data/download": "",  # the bytes that it brings are hashed instead
 }
-"""Modules of each kind -> exactly what a changed line makes stale, the report left out."""
+"""Modules of each kind -> the stages that a changed line makes stale, without the report."""
 REPORT = (
     *("harness/report/assembly/tables", "harness/report/assembly/content"),
     *("harness/plan/resolve", "harness/report/pages/compare", "harness/report/verdicts"),
@@ -75,7 +75,7 @@ NOT_REPORT = (
 BY_NAME = {
     "harness/cli": "finds commands, which decide no number",
     "harness/commands/launch_server": "imports stages for a launch, each of which has its own fingerprint",
-    "harness/include": "imports a method of one's own: harness.paths.MODULES, which closures follow",
+    "harness/include": "imports included methods: harness.paths.MODULES, which closures follow",
     "harness/report/pages/render": "finds pages: harness.stages.identity.PAGES",
     "harness/tasks/registry": "finds tasks: harness.stages.identity.evaluation_roots",
     "methods/registry": "finds methods: harness.stages.identity.training_roots",

@@ -48,7 +48,7 @@ def test_kept_tokens_equal_the_tokenizers_and_are_made_once(
 def test_encoded_texts_are_tokenised_once_in_a_process_and_once_for_all_processes(
     backbone: Path, encoder: SentenceEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Vectors are those of tokenising each time; another length or another text is tokenised again."""
+    """Vectors are as with tokenising each time; another length or another text is tokenised again."""
     expected = tiny.sentence_encoder(backbone).encode(TEXTS, batch_size=1)
     other = tiny.sentence_encoder(backbone)
     other.piece_folder = encoder.piece_folder

@@ -55,7 +55,7 @@ def test_poolings_of_two_tokens_and_one_pad_are_worked_by_hand(pooling: str, exp
 
 
 def test_the_mean_of_no_token_is_zero_and_has_no_gradient() -> None:
-    """Row 1 attends to 3 and 5, mean 4; row 2 to nothing: 0, not the quotient 0 / 0."""
+    """Row 1 attends to 3 and 5, mean 4; row 2 to no token: 0, not the quotient 0 / 0."""
     hidden = torch.tensor([[[3.0], [5.0]], [[7.0], [9.0]]], requires_grad=True)
     mean = masked_mean(hidden, torch.tensor([[1, 1], [0, 0]]))
     assert mean.tolist() == [[4.0], [0.0]]

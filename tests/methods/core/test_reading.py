@@ -81,7 +81,7 @@ UNUSUAL = {
     "type_vocab_size": 3,
     "initializer_range": 0.5,
 }
-"""Values by which families of one kind of layer differ: none is that of another size or of a default."""
+"""Values by which families of one kind of layer differ: none equals another size or a default."""
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -114,7 +114,7 @@ def test_dev_decides_between_the_networks_only_where_the_setting_says(backbone: 
 def test_the_scale_of_the_similarity_begins_at_its_setting(
     backbone: Path, similarity: objective.Similarity
 ) -> None:
-    """In-batch pairs with a scale of 20: the loss is that of both networks' vectors times 20."""
+    """In-batch pairs with a scale of 20: the loss is over both networks' vectors times 20."""
     config = {**SAMPLES[3].config, "dropout": 0.0, "similarity": similarity}
     method = made(backbone, config)
     batch = batch_of(method, 4)

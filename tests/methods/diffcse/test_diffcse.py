@@ -53,7 +53,7 @@ def test_without_detection_it_is_simcse_with_another_head(folders: dict[str, Pat
 
 
 def test_detection_reaches_the_encoder_through_the_first_position_alone(folders: dict[str, Path]) -> None:
-    """The same vectors without their graph give the same loss, and the encoder nothing of detection."""
+    """The same vectors without their graph give the same loss, and no gradient from detection."""
     method = made(folders, "still", detection_weight=1.0, generator_dropout=False)
     batch = batch_of(method)
     original = originals(batch, 12)
@@ -126,7 +126,7 @@ def test_the_first_token_stays_and_with_masked_places_all_that_was_not_chosen(
 def test_scores_and_draws_equal_a_generators_that_scores_every_position(
     folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch, layer: str, rewritten: str
 ) -> None:
-    """The slow form scores all positions of all rows and takes what is written; the noise is the same."""
+    """The slow form scores all positions of all rows and takes the written tokens; the noise is the same."""
     monkeypatch.setattr("methods.diffcse.method.ROWS_AT_ONCE", 5)  # 12 rows: two whole blocks and a part
     changes = {"generator_layer": layer, "rewrite_places": rewritten}
     method = made(folders, generator_output="sample", generator_dropout=False, **changes)

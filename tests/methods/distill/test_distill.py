@@ -1,4 +1,4 @@
-"""Distillation: teacher vectors follow their rows, equal vectors cost nothing, wrong parents are refused."""
+"""Distillation: teacher vectors follow their rows, equal vectors have loss 0, wrong parents are refused."""
 
 from pathlib import Path
 from typing import Any

@@ -210,7 +210,7 @@ TABLE_1 = {
 
 @pytest.mark.parametrize("name", TABLE_1)
 def test_an_edit_keeps_the_properties_that_table_1_ticks(make: Make, name: str) -> None:
-    """Order: what is left stands as it stood; n-grams: the set of neighbours, either way round; bag: the set.
+    """Order: the rest keeps its order; n-grams: the set of neighbours, either way round; bag: the set.
 
     Eleven different words, over twenty draws.
     """

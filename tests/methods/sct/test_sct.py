@@ -90,7 +90,7 @@ def test_the_settings_differ_in_whether_the_queue_holds_the_batch(backbone: Path
 
 
 def test_the_paper_reading_compares_with_the_newest_rows_only(backbone: Path) -> None:
-    """The oldest 8 of 20 rows make room for the batch: replacing them changes nothing, others do."""
+    """The oldest 8 of 20 rows make room for the batch: replacing them has no effect, replacing others has."""
     method = built(backbone, PAPER)
     batch = batch_of(method, *range(8))
     state = {name: value.clone() for name, value in method.state_dict().items()}

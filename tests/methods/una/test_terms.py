@@ -59,7 +59,9 @@ def test_the_toy_corpus_has_its_worked_statistics() -> None:
 def test_words_are_split_once_for_all_runs_on_a_corpus(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Kept statistics are those of splitting; a text without words, letters of four bytes and no text too."""
+    """Kept statistics equal those of a new split, also for a text without words, letters of four bytes and an
+    empty text.
+    """
     texts = [*TOY, "", "\U0001f600 caf\u00e9 \udc80 the"]
     expected = count_terms(texts, sentences=5, unit="type")
     for _ in range(2):

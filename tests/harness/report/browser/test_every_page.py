@@ -48,7 +48,7 @@ def test_a_page_fits_every_width_passes_axe_and_loads_no_file(open_page: Open, n
 
 
 def check_with_axe(page: Page) -> None:
-    """All rules in the light scheme, contrast in the dark one; of what a page repeats the first ones."""
+    """All rules in the light scheme, contrast in the dark one; of repeated elements the first."""
     assert AXE is not None
     assert AXE.origin is not None
     page.evaluate(

@@ -1,4 +1,4 @@
-"""Batches computed several at once: order, modes and threads are the caller's, values those of one thread."""
+"""Batches computed several at once: order, modes and threads are the caller's, values as with one thread."""
 
 import time
 from collections.abc import Iterator
