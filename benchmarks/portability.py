@@ -41,7 +41,7 @@ HEAD = f"""\
 How many results have the same bits as on one machine, whose processor is
 {{here}}. `python -m benchmarks.portability` computes them.
 {", ".join(PROCESSORS[:-1])} and {PROCESSORS[-1]} are emulated by {EMULATOR}, which reports their
-vendor, caches and instruction sets, but no AVX-512. Reference losses are from one run of each
+vendor, caches and instruction sets, but no AVX-512. Reference losses are those of one run of each
 system.
 
 | processor | operators | first losses |

@@ -17,11 +17,11 @@ AGAIN = "measure again by `python -m benchmarks`"
 COUNT = re.compile(r" x [\d.]+")
 """A count in the name of a peer, which differs between machines."""
 HEADING = "## Goals and machines"
-INTRO = """Written by `make generated` from `reports/benchmarks.json`, medians over rounds. At least: how
-many times ours is as fast as the other tool. At most: what ours takes, in a unit or in times of the other.
+INTRO = """Written by `make generated` from `reports/benchmarks.json`, medians over rounds. At least: the
+speed-up of ours over the other tool. At most: the cost of ours, in a unit or relative to the other tool.
 The last row is GFLOP/s of fp32 products by oneDNN, which our layers call, and by torch's default. The
 file has ranges, rounds and threads, and a profile for a missed goal if it was profiled. Columns were measured
-at different times, each with the code of its day."""
+at different times, each with the code of that time."""
 WORDS = {True: " met", False: " **missed**"}
 
 
