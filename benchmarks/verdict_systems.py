@@ -90,7 +90,7 @@ def rows_of_systems(studies: int) -> list[ErrorRate]:
         rows.append(
             ErrorRate(apart, f"{len(sds)} systems, {seeds} seeds{odd}", wrong / trials, trials, limit)
         )
-    decided, compared = told_apart(0, 1)
+    decided, compared = decided_test_sets(0, 1)
     sets = studies // 8
     alone = max(won_or_lost(rng, seeds, 0.0, sets) for seeds in (2, 3, 5))
     joint = max(won_or_lost(rng, seeds, pairs, sets) for seeds in (2, 3, 5) for pairs in (0.3, 1.0, 3.0))
@@ -179,7 +179,7 @@ def won_or_lost(rng: np.random.Generator, seeds: int, pairs: float, sets: int) -
     return decided / sets
 
 
-def told_apart(first: int, second: int) -> tuple[int, int]:
+def decided_test_sets(first: int, second: int) -> tuple[int, int]:
     """Returns the numbers of decided and of all test sets, for one seed of two systems."""
     results = [result for result in read_results(SCORES.glob("*.json")) if result.selection.last_step > 0]
     seed_a, seed_b = (

@@ -39,7 +39,7 @@ def rank_intervals(
     another one is shown to be better. Two systems are distinguished by Tukey's range at LEVEL, so the
     ranks of all systems hold jointly. The difference of two systems without random draws is exact.
     """
-    means, apart = told_apart(groups, exact)
+    means, apart = mean_differences(groups, exact)
     above = apart & (means[:, None] > means)  # [i, j]: i is shown to be above j
     better, worse = above.sum(axis=0), above.sum(axis=1)
     if lower_is_better:
@@ -47,7 +47,9 @@ def rank_intervals(
     return [(1 + int(above), len(groups) - int(below)) for above, below in zip(better, worse, strict=True)]
 
 
-def told_apart(groups: Sequence[Sequence[float]], exact: Sequence[bool]) -> tuple[np.ndarray, np.ndarray]:
+def mean_differences(
+    groups: Sequence[Sequence[float]], exact: Sequence[bool]
+) -> tuple[np.ndarray, np.ndarray]:
     """Returns means [N], and the mask of pairs of systems that differ by more than Tukey's range [N, N].
 
     exact: whether a system has no random draws and thus no error. The standard deviation is pooled over the

@@ -56,7 +56,7 @@ def citation_of(
         return Citation("ours", statistics.mean(values), mean_interval(values, 0.95), how, origin)
     if verdict not in AGREE and len(sources) >= FEW_SOURCES:
         measured = tuple(sources.values())
-        how = f"mean of {len(sources)} independent sources; runs that fell short are told more often"
+        how = f"mean of {len(sources)} independent sources; runs that fell short are reported more often"
         interval = mean_interval(measured, 0.95)
         return Citation("independent", statistics.mean(measured), interval, how, ", ".join(sources))
     runs = {None: "number of runs not stated", 1: "one run"}.get(

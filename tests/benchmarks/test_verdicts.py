@@ -11,7 +11,7 @@ import pytest
 from benchmarks import verdicts
 from benchmarks.verdict_others import rows_of_others
 from benchmarks.verdict_studies import TRUTHS, ErrorRate, Studies, rows_of_looks, useful
-from benchmarks.verdict_systems import told_apart, won_or_lost
+from benchmarks.verdict_systems import decided_test_sets, won_or_lost
 from benchmarks.verdicts import DOCS
 from harness.evidence.number_tests import LEVEL
 
@@ -93,7 +93,7 @@ def test_the_variance_of_the_first_seeds_is_drawn_without_bias() -> None:
 
 
 def test_two_seeds_of_one_system_differ_on_at_most_one_test_set_of_twenty() -> None:
-    different, sets = told_apart(0, 1)
+    different, sets = decided_test_sets(0, 1)
     assert sets >= 100
     assert different <= LEVEL * sets
 

@@ -13,9 +13,9 @@ from harness.evidence.comparisons import (
     claimed_among_many,
     critical_range,
     look_that_shows,
+    mean_differences,
     rank_intervals,
     surviving,
-    told_apart,
 )
 from harness.evidence.draws import OURS, placed
 from harness.evidence.number_tests import (
@@ -287,7 +287,7 @@ def test_ranks_equal_tukeys_honestly_significant_differences() -> None:
     seen = set()
     for _ in range(20):
         groups = (rng.normal(size=(4, 5)) + np.array([0, 0.5, 1.5, 4.0])[:, None]).tolist()
-        _, apart = told_apart(groups, [False] * 4)
+        _, apart = mean_differences(groups, [False] * 4)
         honest = stats.tukey_hsd(*groups).pvalue < LEVEL
         for i in range(4):
             for j in range(i):
@@ -306,10 +306,10 @@ def test_a_system_without_random_draws_is_also_held_to_the_variance_of_the_other
     """0.0 against a mean of 1.8 with error 0.6: beyond Tukey's range, but p 0.095 by Welch's test."""
     many = [float(value) for value in stats.norm.ppf(np.linspace(0.03, 0.97, 20), 10.0, 1.0)]
     wide, single, none = [0.76, 1.8, 2.84], [0.0], [True, False, False, False]
-    _, apart = told_apart([single, wide, many, many], none)
+    _, apart = mean_differences([single, wide, many, many], none)
     assert not apart[0, 1]
     assert stats.ttest_1samp(wide, 0.0).pvalue == pytest.approx(0.095, abs=1e-3)
-    _, apart = told_apart([single, [value + 2 for value in wide], many, many], none)
+    _, apart = mean_differences([single, [value + 2 for value in wide], many, many], none)
     assert apart[0, 1]
 
 

@@ -94,7 +94,7 @@ def test_one_run_without_random_draws_is_cited_where_the_number_does_not_replica
         ),
         (
             (74.0, 75.0, 75.4), "independent", 74.8,
-            "mean of 3 independent sources; runs that fell short are told more often",
+            "mean of 3 independent sources; runs that fell short are reported more often",
         ),
     ],
 )  # fmt: skip
