@@ -48,7 +48,8 @@ def conclusion(rows: Sequence[Shown]) -> str:
     missing = [f"{row.fact.name} ({row.verdict})" for row in agreed if row.verdict != SHOWN]
     said = f"It shows {len(agreed) - len(missing)} of {len(agreed)} facts on which the literature agrees."
     if missing:
-        said += f" It does not show these, and a result on it says nothing about them: {'; '.join(missing)}."
+        said += " It does not show the following, and a result on it is no evidence for them: "
+        said += f"{'; '.join(missing)}."
     return f"{said} The order of methods on BERT-base does not follow from any line."
 
 
@@ -97,8 +98,8 @@ def to_attention(words: Sequence[Word], steps: int, figure: Path, command: str) 
         f"{ratio:.1f} times the weight of the most frequent tenth; the rank correlation of frequency and "
         f"weight is {rank_correlation(words):+.2f}. No loss states frequencies: words that many sentences "
         "share make different sentences similar, so driving sentences apart lowers their weight; keeping the "
-        "two views of a sentence together keeps the weight of words that tell it from others. "
-        f"`{command}` draws the figure from {SENTENCES:,} sentences of the corpus, a point a word."
+        "two views of a sentence together keeps the weight of words that distinguish it. "
+        f"`{command}` draws the figure from {SENTENCES:,} sentences of the corpus, one point per word."
     )
     title = "Attention of [CLS] to words by their frequency, after training"
     return "\n".join(["## What training changes", "", _filled(said), "", f"![{title}]({figure})", ""])
