@@ -165,7 +165,7 @@ def test_no_task_is_one_clear_line(tmp_path: Path) -> None:
 
 def test_a_description_that_is_not_a_run_s_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="not a JSON object with backbone, identity, seed"):
-        mteb_identity(encoder_folder(tmp_path / "model", about={"id": "x"}))
+        mteb_identity(encoder_folder(tmp_path / "model", record={"id": "x"}))
 
 
 @pytest.mark.parametrize(
