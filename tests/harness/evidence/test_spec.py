@@ -90,7 +90,7 @@ def test_a_column_completes_a_row_and_a_cell_takes_precedence() -> None:
         (changed_row(run="pcl"), "run has no backbone; write `run: SYSTEM@BACKBONE`"),
         (changed_row(cells={"STS12": {"published": "plc"}}), "unknown published row of pcl/table3 'plc'"),
         (changed(published=None), "add `published` to the table"),
-        (changed(scale=1.0), "scale 1.0, pcl/table3 prints 100.0"),
+        (changed(scale=1.0), "scale 1.0, expected 100.0 as in pcl/table3"),
         (changed(columns=[{"key": "A", "task": "STS12"}] * 2), "column 'A' appears twice"),
     ],
 )

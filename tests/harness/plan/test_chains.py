@@ -37,7 +37,7 @@ def written(folder: Path, params: dict[str, Any]) -> Path:
 
 
 @pytest.mark.parametrize("changes", CYCLES.values(), ids=CYCLES)
-def test_a_plan_in_which_something_is_made_from_itself_is_one_line(
+def test_a_plan_with_an_entry_that_depends_on_itself_is_one_line(
     tmp_path: Path, changes: tuple[tuple[str, str, str, str], ...]
 ) -> None:
     params = deepcopy(PARAMS)
@@ -117,6 +117,6 @@ def declared(kind: str, folder: Path) -> dict[str, Recipe]:
 
 @pytest.mark.parametrize("kind", ["backbones", "corpora", "runs"])
 def test_three_thousand_chained_declarations_are_one_line(kind: str, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="over more than 100 others") as caught:
+    with pytest.raises(InputError, match="depends on more than 100 others") as caught:
         resolve(declared(kind, tmp_path), ["small"], folder=tmp_path)
     assert len(str(caught.value).splitlines()) == 1
