@@ -292,7 +292,7 @@ def test_files_that_were_only_checked_out_are_compared_and_not_reproduced(
         UNTRAINED,
     ]
     evaluate(TRAINED[1], score(60), OTHER_WEIGHTS)
-    assert told(shown(capsys, "--against", "HEAD", code=1)) == (
+    assert last_line(shown(capsys, "--against", "HEAD", code=1)) == (
         "not reproduced: 1 of 2 systems does not agree with HEAD; 3 of 4 runs bit-identical; "
         "1 results evaluated here, 3 files as checked out"
     )
