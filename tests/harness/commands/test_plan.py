@@ -98,8 +98,8 @@ def test_without_an_estimate_of_any_system_no_total_and_no_hours_are_shown(
     assert rows["still"][3:] == ["10", "?", "?", "?"]
     assert not any(line.startswith("still to run on this machine") for line in lines)
     monkeypatch.setattr(Estimate, "run", lambda self, run: known(self, run) if run.id == "pcl-k7" else None)
-    (told,) = [line for line in describe(params).splitlines() if line.startswith("still to run on this")]
-    assert told.endswith(" hours, without the systems that have no estimate")
+    (line,) = [line for line in describe(params).splitlines() if line.startswith("still to run on this")]
+    assert line.endswith(" hours, without the systems that have no estimate")
 
 
 def test_a_run_is_done_if_its_score_is_of_the_present_recipe(checkout: Path) -> None:
