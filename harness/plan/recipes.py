@@ -13,7 +13,7 @@ from harness.errors import InputError, near_matches
 from harness.io.declarations import DeclaredModel, Name, read_declaration, read_declarations, validated
 from harness.paths import RECIPES, declarations_of, declared
 from harness.plan.entries import WordShape
-from harness.plan.layers import merge
+from harness.plan.params_file import merge
 from harness.process import Arithmetic
 
 BACKBONES, CORPORA, BLOCKS = "backbones.yaml", "corpora.yaml", "blocks.yaml"
@@ -255,7 +255,7 @@ def _merged(
     if not isinstance(used, list):
         raise InputError(f"{where}: use is {used!r}, expected a list of blocks")
     for block in used:
-        if block not in blocks:
+        if not isinstance(block, str) or block not in blocks:
             raise InputError(
                 f"{where} uses block {block!r}, expected one of {', '.join(blocks)}"
                 f"{near_matches(str(block), list(blocks))}; correct it"

@@ -8,8 +8,9 @@ import pytest
 
 from harness.errors import InputError
 from harness.plan.checks import check_runs
-from harness.plan.entries import Params, read_params
+from harness.plan.entries import Params
 from harness.plan.names import select
+from harness.plan.params_file import read_params
 from harness.plan.recipes import Recipe, load_recipes
 from harness.plan.resolve import resolve
 from tests.support.yaml_files import dump_yaml
@@ -156,6 +157,7 @@ def test_seeds_are_the_first_declared_and_then_new_ones(
     ("change", "message"),
     [
         (lambda r: r["runs"][0].update(use=["bse"]), "uses block 'bse'"),
+        (lambda r: r["runs"][0].update(use=[["base"]]), r"uses block \['base'\], expected one of"),
         (lambda r: r["runs"].append(r["runs"][0]), "run id 'a' is also in paper.yaml"),
         (lambda r: r["runs"][0].update(parent={"run": "z", "teacher": "y"}), "one of the keys teacher, run"),
         (lambda r: r["runs"][0].update(parent={"run": "a"}), "run of recipes/: a <- a: depends on itself"),
