@@ -72,7 +72,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     from benchmarks.runner import machine
     from harness.check.first_losses import measured_runs
-    from harness.plan.entries import read_params
+    from harness.plan.params_file import read_params
 
     if shutil.which(EMULATOR) is None:
         raise SystemExit(f"{EMULATOR}: not found; install Debian's package qemu-user")
@@ -172,7 +172,7 @@ def run(processor: str, keys: Sequence[str], records: Found) -> str:
 def computed(keys: Sequence[str]) -> Iterator[dict[str, str]]:
     """Computes in this process and yields name -> hash of the results of each key."""
     from harness.check.first_losses import measure_run
-    from harness.plan.entries import read_params
+    from harness.plan.params_file import read_params
 
     for key in keys:
         if key == OPERATORS:

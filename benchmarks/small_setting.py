@@ -13,7 +13,8 @@ from pathlib import Path
 
 from harness.errors import InputError
 from harness.io.files import write_text
-from harness.plan.entries import Params, Run, read_plan
+from harness.plan.entries import Params, Run
+from harness.plan.params_file import read_plan
 from harness.process import compute_with, prepare, quiet
 
 PAGE, FIGURE = Path("docs/small-setting.md"), Path("docs/pictures/attention.svg")

@@ -10,7 +10,6 @@ import json
 import sys
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 from benchmarks import portability, verdicts
 from benchmarks.small_controls import to_controls
@@ -21,6 +20,7 @@ from harness.errors import InputError
 from harness.evidence.store import read_results
 from harness.io.files import write_text
 from harness.paths import AUDIT, LEADERBOARDS, MEASUREMENTS, SCORES, SOURCE_PAGE, SPEED_PAGE
+from harness.plan.params_file import file_schema
 from harness.report.formats.readmes import INTRO, to_deviations, to_source_table, with_section
 from harness.report.measurements import load_measurements, to_speed_section
 from harness.report.pages.audit import load_audits
@@ -30,14 +30,13 @@ README = "README.md"
 SCHEMAS = LEADERBOARDS / "schemas"
 KINDS = {
     "recipe": "harness.plan.recipes:RecipeFile",
-    "params": "harness.plan.entries:Params",
     "table": "harness.evidence.spec:TableSpec",
     "published": "harness.evidence.published:PublishedPaper",
     "evidence": "harness.evidence.studies:StudyFile",
     "claims": "harness.report.pages.claims:PaperClaims",
     "audit": "harness.report.pages.audit:MethodAudit",
 }
-"""Kind of declared file -> its model."""
+"""Kind of declared file -> its model; params.yaml has a schema that is no model's."""
 
 
 def generated() -> dict[Path, str]:
@@ -52,7 +51,7 @@ def generated() -> dict[Path, str]:
         pages[SMALL_PAGE] = with_section(page_text(SMALL_PAGE), to_controls(results), where=str(SMALL_PAGE))
     pages[verdicts.DOCS] = verdicts.with_tables(page_text(verdicts.DOCS))
     pages[portability.REPORT] = portability.as_markdown(portability.recorded())
-    return pages | {SCHEMAS / f"{kind}.json": schema_text(kind) for kind in KINDS}
+    return pages | {SCHEMAS / f"{kind}.json": schema_text(kind) for kind in ("params", *KINDS)}
 
 
 def readmes() -> dict[Path, str]:
@@ -90,8 +89,11 @@ def page_text(path: Path) -> str:
 
 def schema_text(kind: str) -> str:
     """Returns the JSON Schema of a kind of declared file."""
-    module, _, name = KINDS[kind].partition(":")
-    schema: dict[str, Any] = getattr(import_module(module), name).model_json_schema()
+    if kind == "params":
+        schema = file_schema()
+    else:
+        module, _, name = KINDS[kind].partition(":")
+        schema = getattr(import_module(module), name).model_json_schema()
     dialect = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
     return json.dumps({**dialect, **schema}, indent=1) + "\n"
 

@@ -52,7 +52,7 @@ def maker_of(folder: Path) -> str:
     """Returns advice for a missing folder: the command that makes it, or similar names."""
     rooms = {DATA: "data", BACKBONES: "backbone", ARTEFACTS: "train"}
     if folder.parent in rooms and is_project():
-        from harness.plan.entries import read_params
+        from harness.plan.params_file import read_params
 
         params = read_params()
         names = {DATA: [*params.sources], BACKBONES: [*params.backbones], ARTEFACTS: [*params.runs]}

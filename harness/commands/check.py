@@ -23,7 +23,8 @@ from harness.evidence.schema import ResultFile
 from harness.evidence.store import read_results
 from harness.io.outputs import check_file
 from harness.paths import FIRST_LOSSES, REPORTS, SCORES, need_checkout, stored_vectors
-from harness.plan.entries import Params, read_params
+from harness.plan.entries import Params
+from harness.plan.params_file import read_params
 from harness.plan.recipes import load_recipes
 from harness.plan.stale import warn_if_stale
 from harness.report.assembly.tables import contributed_results

@@ -28,7 +28,7 @@ def execute(arguments: argparse.Namespace) -> None:
     ACTIONS. In the pipeline `fetch` runs after data/NAME was deleted: it copies from the folder of
     SENTBENCH_DATA instead of downloading again.
     """
-    from harness.plan.entries import read_params
+    from harness.plan.params_file import read_params
 
     if arguments.providers is not None and not name_list(arguments.providers):
         raise InputError("--providers is empty; give for example embedded,hub")

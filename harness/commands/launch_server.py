@@ -50,7 +50,7 @@ def prepare_models() -> None:
 
 def parse_plan() -> None:
     """Reads the plan, hashes the code of its stages and imports its methods and tasks."""
-    from harness.plan.entries import read_params
+    from harness.plan.params_file import read_params
     from harness.stages.fingerprint import code_fingerprints
     from harness.tasks.registry import build_tasks
     from methods.registry import load_method

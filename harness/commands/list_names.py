@@ -69,7 +69,7 @@ def listing(what: str, *, coverage: bool = False) -> list[dict[str, Any]]:
 
 
 def _runs() -> list[dict[str, Any]]:
-    from harness.plan.entries import read_params
+    from harness.plan.params_file import read_params
 
     return [
         {

@@ -15,9 +15,10 @@ from harness.evidence.store import read_result
 from harness.io.records import check_plain
 from harness.paths import PARAMS, SCORES, need_checkout
 from harness.plan.checks import check_runs
-from harness.plan.entries import Params, Run, read_params, write_params
+from harness.plan.entries import Params, Run
 from harness.plan.estimate import Estimate, cores_here, hours_at_once, packing
 from harness.plan.needs import needs_of
+from harness.plan.params_file import read_params, write_params
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
 from harness.plan.stale import warn_if_stale

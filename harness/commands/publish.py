@@ -28,7 +28,8 @@ from harness.io.layouts import PUBLISHED, read_artefact
 from harness.io.locks import alone
 from harness.io.outputs import check_folder, new_folder, room_of
 from harness.paths import ARTEFACTS, BACKBONES, LAST_WEIGHTS, RUN_LOG, SCORES
-from harness.plan.entries import Params, Run, read_params
+from harness.plan.entries import Params, Run
+from harness.plan.params_file import read_params
 from harness.process import quiet
 from harness.report.formats.card import licence_of, median_seed, render_card
 

@@ -6,7 +6,7 @@ Example: `sentbench report --strict`
 import argparse
 
 from harness.io.locks import alone
-from harness.plan.entries import read_plan
+from harness.plan.params_file import read_plan
 from harness.report.assembly.tables import build_one_table
 from harness.report.formats.text import to_terminal
 from harness.stages.report import report

@@ -25,8 +25,9 @@ from harness.io.layouts import read_artefact
 from harness.launch.progress import duration
 from harness.paths import ARTEFACTS, BACKBONES, CORPORA, DATA, RUN_LOG, SCORES, TEACHERS
 from harness.plan.checks import check_runs
-from harness.plan.entries import Params, Run, write_params
+from harness.plan.entries import Params, Run
 from harness.plan.estimate import Estimate
+from harness.plan.params_file import write_params
 from harness.plan.recipes import Recipe, System
 from harness.plan.resolve import planned
 from harness.plan.step_times import BASELINE, read_step_times

@@ -1,17 +1,14 @@
-"""params.yaml as typed values: the resolved list of runs. The only reader and writer of that file."""
+"""The resolved plan as typed values: runs, and what they are made from."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Collection, Mapping
-from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import yaml
 from pydantic import Field, field_validator, model_validator
 
 from harness.data.sources import ProviderName
@@ -22,21 +19,14 @@ from harness.io.declarations import (
     RelativePath,
     folder_in,
     one_line,
-    read_mapping,
-    validated,
 )
-from harness.io.files import write_text
-from harness.paths import ARTEFACTS, BACKBONES, CORPORA, PARAMS, TEACHERS, need_checkout
-from harness.plan.layers import Dumper, layered, resolved
+from harness.paths import ARTEFACTS, BACKBONES, CORPORA, PARAMS, TEACHERS
 from harness.process import Arithmetic
 
 LONGEST_CHAIN = 100
 """Longest chain of derived entries: backbones cut from backbones, continued runs."""
 Start = Literal["identity", "mean"]
 """See `methods.core.words.Start`, which loads torch."""
-DIGEST = "# digest of the values as written: "
-"""Line of params.yaml with a digest, which detects later edits."""
-LAYERS = "# A run is `defaults`, then the `settings` of its id, then its entry in `runs`: a later value wins."
 NOT_IDENTITY = ("tasks", "weights")
 """Entries of a run that do not affect training."""
 
@@ -300,48 +290,3 @@ def check_chains(made_from: Mapping[str, Collection[str]]) -> None:
         lengths[name] = 1 + max((lengths[origin] for origin in made_from.get(name, ())), default=0)
         if lengths[name] > LONGEST_CHAIN:
             raise ValueError(f"{name} depends on more than {LONGEST_CHAIN} others")
-
-
-def read_params(path: Path = PARAMS) -> Params:
-    """Returns the resolved plan. Errors: InputError in one line if the file is missing or invalid."""
-    if not path.is_file():
-        need_checkout("reading the plan")
-        raise InputError(f"{path}: no such file; write the plan with `sentbench plan small`")
-    return _params(path, path.read_bytes())
-
-
-@lru_cache(maxsize=1)
-def _params(path: Path, content: bytes) -> Params:
-    """Returns the plan of a file with this content, which a process parses once."""
-    file = read_mapping(path)
-    try:
-        complete = resolved(file)
-    except ValueError as error:
-        raise InputError(f"{path}: {error}; correct it") from None
-    return validated(Params, complete, where=str(path))
-
-
-def read_plan() -> Params:
-    """Returns the plan and restricts data to the plan's providers."""
-    params = read_params()
-    os.environ["SENTBENCH_PROVIDERS"] = ",".join(params.providers)
-    return params
-
-
-def written_digest(path: Path = PARAMS) -> str | None:
-    """Returns the digest stated in the file, None if it states none."""
-    lines = path.read_text(encoding="utf-8").splitlines()
-    digests = (line.removeprefix(DIGEST) for line in lines[:5] if line.startswith(DIGEST))
-    return next(digests, None)
-
-
-def write_params(params: Params, path: Path = PARAMS) -> bool:
-    """Writes the plan; returns whether the file changed."""
-    head = f"# The resolved plan, written by `sentbench plan {' '.join(params.plan)}`; recipes/ declare it.\n"
-    head += f"{LAYERS}\n{DIGEST}{params.digest()}\n"
-    values = layered(params.model_dump())
-    text = head + yaml.dump(values, Dumper=Dumper, sort_keys=False, width=110, allow_unicode=True)
-    if path.is_file() and path.read_text(encoding="utf-8") == text:
-        return False
-    write_text(path, text)
-    return True

@@ -9,7 +9,8 @@ from typing import Any
 from harness.errors import InputError
 from harness.evidence.spec import load_specs
 from harness.paths import PARAMS
-from harness.plan.entries import Params, read_params, written_digest
+from harness.plan.entries import Params
+from harness.plan.params_file import read_params, written_digest
 from harness.plan.recipes import Recipe, load_recipes
 from harness.plan.resolve import resolve
 

@@ -11,7 +11,8 @@ from harness.io.files import disk_errors, write_manifest
 from harness.io.layouts import BACKBONE, check_inputs
 from harness.io.outputs import check_folder, new_folder, room_of
 from harness.paths import BACKBONE_RECORD, BACKBONES
-from harness.plan.entries import Params, read_plan
+from harness.plan.entries import Params
+from harness.plan.params_file import read_plan
 from harness.process import quiet
 
 ARGUMENTS = {"name": {"help": "an entry of `backbones` in params.yaml"}}

@@ -16,7 +16,8 @@ from harness.io.layouts import CORPUS, check_inputs
 from harness.io.outputs import check_folder, new_folder, room_of
 from harness.io.records import check_plain, read_object
 from harness.paths import CORPORA, CORPUS_RECORD, CORPUS_RESUME, CORPUS_ROWS
-from harness.plan.entries import Corpus, Params, read_params
+from harness.plan.entries import Corpus, Params
+from harness.plan.params_file import read_params
 from harness.process import DEVICE, compute_with, device_for, quiet, resolve_device
 from harness.stages.identity import corpus_identity
 

@@ -23,7 +23,7 @@ from harness.data.hub_requests import not_asked_again
 from harness.data.sources import source_named
 from harness.errors import InputError
 from harness.paths import DATA, data_roots
-from harness.plan.entries import read_plan
+from harness.plan.params_file import read_plan
 
 CONTINUES = "the same command continues the download of a file of the hub"
 ARGUMENTS = {"name": {"help": "an entry of `sources` in params.yaml"}}

@@ -15,7 +15,8 @@ from harness.io import layouts
 from harness.io.files import write_json
 from harness.io.outputs import new_folder
 from harness.paths import ENTRIES
-from harness.plan.entries import Params, read_params
+from harness.plan.entries import Params
+from harness.plan.params_file import read_params
 
 EVALUATION = ("tasks", "text", "weights")
 """Keys of a run's entry on which its evaluation depends."""

@@ -35,7 +35,8 @@ from harness.paths import (
     VECTORS,
     stored_vectors,
 )
-from harness.plan.entries import Params, read_plan
+from harness.plan.entries import Params
+from harness.plan.params_file import read_plan
 from harness.process import DEVICE, compute_on, quiet, resolve_device
 from harness.stages.identity import run_code, vectors_identity
 from harness.tasks.evaluation import evaluate_stored

@@ -12,7 +12,8 @@ from harness.errors import InputError, near_matches
 from harness.io.files import sha256_of_folder, write_text
 from harness.io.layouts import check_inputs
 from harness.paths import DATA_HASHES, FINGERPRINTS
-from harness.plan.entries import Params, read_plan
+from harness.plan.entries import Params
+from harness.plan.params_file import read_plan
 from harness.stages.identity import code_base, fingerprints
 
 ARGUMENTS = {"--data": {"metavar": "NAME", "help": "the sources of this entry of `reads`, not the code"}}

@@ -11,7 +11,8 @@ from harness.io.files import sha256_of_folder
 from harness.io.layouts import TEACHER, check_inputs
 from harness.io.outputs import check_folder, new_folder
 from harness.paths import TEACHERS
-from harness.plan.entries import Params, read_plan
+from harness.plan.entries import Params
+from harness.plan.params_file import read_plan
 from harness.process import DEVICE, compute_on, quiet
 
 ARGUMENTS = {"name": {"help": "an entry of `teachers` in params.yaml"}, "--device": DEVICE}

@@ -19,7 +19,8 @@ from harness.io.layouts import ARTEFACT
 from harness.io.locks import alone
 from harness.io.outputs import check_file, check_folder, new_outputs, room_of
 from harness.paths import COSTS, LAST_WEIGHTS, PIECES, RESUME, RUN_LOG, RUN_RECORD
-from harness.plan.entries import Params, Run, read_plan
+from harness.plan.entries import Params, Run
+from harness.plan.params_file import read_plan
 from harness.process import (
     DEVICE,
     compute_on,

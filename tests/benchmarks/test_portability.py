@@ -82,7 +82,7 @@ def test_this_machine_is_first_and_the_exit_code_says_whether_bits_differ(
     named = {"processor": "a processor", "model": "family 1, model 2"}
     monkeypatch.setattr("benchmarks.runner.machine", lambda device: named)
     monkeypatch.setattr(portability, "code_that_computes", lambda: "code")
-    monkeypatch.setattr("harness.plan.entries.read_params", lambda: None)
+    monkeypatch.setattr("harness.plan.params_file.read_params", lambda: None)
     monkeypatch.setattr("harness.check.first_losses.measured_runs", lambda params: ["x"])
     monkeypatch.setattr(portability.shutil, "which", lambda _: "qemu")
     assert portability.main(["--processors", "Haswell"]) == code

@@ -25,7 +25,8 @@ from benchmarks.small_trainings import TEST, Trainings, of_system
 from harness.errors import InputError
 from harness.evidence.schema import ResultFile
 from harness.evidence.statistics import Interval
-from harness.plan.entries import Params, read_params
+from harness.plan.entries import Params
+from harness.plan.params_file import read_params
 from tests.benchmarks.words import word_backbone
 
 ROOT = Path(__file__).parents[2]

@@ -12,7 +12,7 @@ import pytest
 from harness.cli import main
 from harness.data.sources import SOURCES
 from harness.paths import SCORES
-from harness.plan.entries import read_params
+from harness.plan.params_file import read_params
 from harness.plan.recipes import load_recipes
 from tests.support.hub_server import Hub, reached
 from tests.support.leaderboards import write_leaderboards

@@ -86,10 +86,10 @@ def test_a_run_is_trained_with_the_arithmetic_of_its_plan(run: str) -> None:
     code = CODE.replace(
         "from harness.cli import main",
         f"""
-from harness.plan import entries
+from harness.plan import params_file
 from types import SimpleNamespace
 run = SimpleNamespace(arithmetic={run!r})
-entries.read_params = lambda *a: SimpleNamespace(providers=[], run=lambda key: run)
+params_file.read_params = lambda *a: SimpleNamespace(providers=[], run=lambda key: run)
 from harness.cli import main""",
     )
     plain = {name: value for name, value in os.environ.items() if name not in (*PORTABLE, REPLACED)}

@@ -23,7 +23,7 @@ from harness.data.corpora import read_corpus  # noqa: E402
 from harness.io.files import write_text  # noqa: E402
 from harness.paths import CORPUS_ROWS, RUN_LOG  # noqa: E402
 from harness.plan.entries import Run  # noqa: E402
-from harness.plan.layers import merge  # noqa: E402
+from harness.plan.params_file import merge  # noqa: E402
 from harness.plan.recipes import System, declared_systems, load_recipes  # noqa: E402
 from harness.stages.train import build_trainer  # noqa: E402
 from methods.core.folders import load_encoder  # noqa: E402

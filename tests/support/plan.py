@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from harness.plan.entries import read_params
+from harness.plan.params_file import read_params
 
 ROOT = Path(__file__).parents[2]
 

@@ -13,7 +13,7 @@ from harness.cli import main
 from harness.io.files import write_record
 from harness.io.records import read_object
 from harness.paths import FIRST_LOSSES, SCORES
-from harness.plan.entries import read_params
+from harness.plan.params_file import read_params
 from harness.report.formats.markdown import annotation
 from tests.faults.small_project import EVALUATE, RUN, TRAIN, write_project
 from tests.support.git import commit

@@ -26,7 +26,8 @@ from harness.check.first_losses import (
 from harness.data.corpora import read_corpus
 from harness.errors import InputError
 from harness.io.records import rounded
-from harness.plan.entries import Params, read_params
+from harness.plan.entries import Params
+from harness.plan.params_file import read_params
 from methods.core.networks import Networks
 from methods.core.resume import LOG
 from methods.core.rows import Row

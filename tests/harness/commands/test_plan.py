@@ -11,8 +11,8 @@ import pytest
 
 from harness.commands.plan import describe, is_done
 from harness.evidence.spec import load_specs
-from harness.plan.entries import read_params
 from harness.plan.estimate import Estimate
+from harness.plan.params_file import read_params
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
 

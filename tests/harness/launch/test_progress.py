@@ -11,7 +11,7 @@ import pytest
 
 from harness.commands import launch
 from harness.launch.progress import PERIOD, Progress, duration
-from harness.plan.entries import read_params
+from harness.plan.params_file import read_params
 from tests.harness.launch.toy_pipeline import ROOT
 
 

@@ -9,8 +9,9 @@ import pytest
 
 from harness.data.sources import SOURCES
 from harness.io.files import write_json
-from harness.plan.entries import Params, read_params
+from harness.plan.entries import Params
 from harness.plan.estimate import CONTEXT, Estimate, cores_here, hours_at_once, lines_of, packing
+from harness.plan.params_file import read_params
 from harness.plan.recipes import Parent, load_recipes
 from harness.plan.resolve import resolve
 from harness.plan.step_times import (

@@ -10,8 +10,8 @@ from harness.errors import InputError
 from harness.evidence.spec import TableSpec
 from harness.io.names import check_name
 from harness.plan.checks import check_runs
-from harness.plan.layers import merge
 from harness.plan.names import MARK, ablation_systems, changes_of, select
+from harness.plan.params_file import merge
 from harness.plan.recipes import Recipe, System, declared_systems, load_recipes
 from harness.plan.resolve import resolve
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from harness.plan.entries import write_params
+from harness.plan.params_file import write_params
 from harness.plan.recipes import Recipe, load_recipes
 from harness.plan.resolve import resolve
 from harness.plan.stale import stale

@@ -4,7 +4,8 @@ import json
 from pathlib import Path
 
 from harness.paths import ENTRIES
-from harness.plan.entries import Params, read_params
+from harness.plan.entries import Params
+from harness.plan.params_file import read_params
 from harness.stages.entries import entries_by_part, write_entries
 from tests.support.yaml_files import load_yaml
 

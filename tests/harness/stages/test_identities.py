@@ -10,8 +10,9 @@ import pytest
 
 from harness.data.augmentation.views import Copy, Edit, Fill, Generate
 from harness.data.sources import SOURCES, Provider, Source
-from harness.plan.entries import Corpus, Params, Run, SourceLink, read_params
+from harness.plan.entries import Corpus, Params, Run, SourceLink
 from harness.plan.inputs import _entry_hash
+from harness.plan.params_file import read_params
 from harness.plan.recipes import declared_systems, load_corpora, load_recipes
 from harness.stages import identity
 from harness.stages.entries import entries_by_part

@@ -7,7 +7,7 @@ import pytest
 
 from harness.cli import main
 from harness.evidence.store import read_result, write_result
-from harness.plan.entries import read_params
+from harness.plan.params_file import read_params
 from tests.support.leaderboards import write_leaderboards
 
 ROOT = Path(__file__).parents[3]

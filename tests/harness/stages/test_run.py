@@ -15,7 +15,8 @@ from harness.data.corpora import read_corpus
 from harness.evidence.store import read_result
 from harness.io.embeddings import EmbeddingStore
 from harness.paths import stored_vectors
-from harness.plan.entries import Params, read_params
+from harness.plan.entries import Params
+from harness.plan.params_file import read_params
 from harness.stages.evaluate import evaluate_run
 from harness.stages.train import build_trainer, gpu_memory, train
 from harness.tasks.registry import build_tasks

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from harness.errors import InputError
-from harness.plan.entries import Params, read_params
+from harness.plan.entries import Params
+from harness.plan.params_file import read_params
 from harness.stages.identity import run_identity
 from harness.stages.teacher import teach
 from tests.support import tiny

@@ -1,18 +1,28 @@
-"""The form of the runs in params.yaml: values that runs share are written once.
+"""The file params.yaml, its only reader and writer: values that runs share are written once.
 
 A run is `defaults`, then the `settings` of its id, then its own entry, merged deeply; a later value replaces
 an earlier one.
 """
 
 import json
+import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import yaml
 
-from harness.errors import near_matches
+from harness.errors import InputError, near_matches
+from harness.io.declarations import read_mapping, validated
+from harness.io.files import write_text
+from harness.paths import PARAMS, need_checkout
+from harness.plan.entries import Params
 
+DIGEST = "# digest of the values as written: "
+"""Line of params.yaml with a digest, which detects later edits."""
+LAYERS = "# A run is `defaults`, then the `settings` of its id, then its entry in `runs`: a later value wins."
 DEFAULTS, SETTINGS, RUNS = "defaults", "settings", "runs"
 STATED = ("id", "seed", "method", "backbone", "corpus", "parent", "text")
 """Values that every run's entry states: its id and seed, and those that dvc.yaml inserts into a stage."""
@@ -32,6 +42,66 @@ Dumper.add_representer(
 
 Leaves = dict[tuple[str, ...], Any]
 """The values of nested mappings by their path; lists and empty mappings are values."""
+
+
+def read_params(path: Path = PARAMS) -> Params:
+    """Returns the resolved plan. Errors: InputError in one line if the file is missing or invalid."""
+    if not path.is_file():
+        need_checkout("reading the plan")
+        raise InputError(f"{path}: no such file; write the plan with `sentbench plan small`")
+    return _params(path, path.read_bytes())
+
+
+@lru_cache(maxsize=1)
+def _params(path: Path, content: bytes) -> Params:
+    """Returns the plan of a file with this content, which a process parses once."""
+    file = read_mapping(path)
+    try:
+        complete = resolved(file)
+    except ValueError as error:
+        raise InputError(f"{path}: {error}; correct it") from None
+    return validated(Params, complete, where=str(path))
+
+
+def read_plan() -> Params:
+    """Returns the plan and restricts data to the plan's providers."""
+    params = read_params()
+    os.environ["SENTBENCH_PROVIDERS"] = ",".join(params.providers)
+    return params
+
+
+def written_digest(path: Path = PARAMS) -> str | None:
+    """Returns the digest stated in the file, None if it states none."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    digests = (line.removeprefix(DIGEST) for line in lines[:5] if line.startswith(DIGEST))
+    return next(digests, None)
+
+
+def write_params(params: Params, path: Path = PARAMS) -> bool:
+    """Writes the plan; returns whether the file changed."""
+    head = f"# The resolved plan, written by `sentbench plan {' '.join(params.plan)}`; recipes/ declare it.\n"
+    head += f"{LAYERS}\n{DIGEST}{params.digest()}\n"
+    values = layered(params.model_dump())
+    text = head + yaml.dump(values, Dumper=Dumper, sort_keys=False, width=110, allow_unicode=True)
+    if path.is_file() and path.read_text(encoding="utf-8") == text:
+        return False
+    write_text(path, text)
+    return True
+
+
+def file_schema() -> dict[str, Any]:
+    """Returns the JSON schema of params.yaml as it is written: an entry of `runs` states at least STATED."""
+    schema = Params.model_json_schema()
+    kinds, run = schema["$defs"], schema["$defs"]["Run"]
+    part = {name: value for name, value in run.items() if name != "required"}
+    kinds["RunPart"] = {**part, "title": "RunPart", "description": "Values that runs share."}
+    kinds["Run"] = {**run, "required": list(STATED)}
+    link = {"$ref": "#/$defs/RunPart"}
+    schema["properties"] |= {
+        DEFAULTS: link,
+        SETTINGS: {"additionalProperties": link, "title": "Settings", "type": "object"},
+    }
+    return schema
 
 
 def resolved(file: Mapping[str, Any]) -> dict[str, Any]:

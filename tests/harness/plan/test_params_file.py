@@ -10,8 +10,16 @@ from hypothesis import strategies as st
 
 from harness.errors import InputError
 from harness.evidence.spec import load_specs
-from harness.plan.entries import Params, read_params, write_params
-from harness.plan.layers import STATED, layered, merge, resolved
+from harness.plan.entries import Params
+from harness.plan.params_file import (
+    STATED,
+    file_schema,
+    layered,
+    merge,
+    read_params,
+    resolved,
+    write_params,
+)
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
 from harness.stages.entries import write_entries
@@ -227,3 +235,17 @@ def test_a_file_without_runs_says_so(tmp_path: Path) -> None:
     path.write_text(dump_yaml({key: part for key, part in small_plan().items() if key != "runs"}))
     with pytest.raises(InputError, match="runs: missing required key"):
         read_params(path)
+
+
+def test_the_schema_for_editors_has_every_key_of_the_file() -> None:
+    file, schema = load_yaml((ROOT / "params.yaml").read_text()), file_schema()
+    assert file.keys() == schema["properties"].keys()
+    part, run = schema["$defs"]["RunPart"], schema["$defs"]["Run"]
+    assert schema["properties"]["settings"]["additionalProperties"] == {"$ref": "#/$defs/RunPart"}
+    for values in (file["defaults"], *file["settings"].values()):
+        assert values.keys() <= part["properties"].keys()
+    assert "required" not in part
+    assert all(
+        set(run["required"]) <= entry.keys() <= part["properties"].keys() for entry in file["runs"].values()
+    )
+    assert not part["additionalProperties"]
