@@ -84,7 +84,7 @@ def page_text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: byte {error.start} is not UTF-8, expected UTF-8") from None
+        raise InputError(f"{path}: byte {error.start} is not UTF-8") from None
 
 
 def schema_text(kind: str) -> str:

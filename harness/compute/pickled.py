@@ -17,7 +17,7 @@ def write_tensors(pickle: Path, target: Path) -> None:
 
     state = torch.load(pickle, map_location="cpu", weights_only=True)
     if not isinstance(state, dict) or not all(isinstance(value, torch.Tensor) for value in state.values()):
-        raise InputError("contains other objects than named tensors")
+        raise InputError("contains objects other than named tensors")
     tensors = {name: state[name].detach().contiguous().clone() for name in sorted(state)}
     save_file(tensors, target, metadata={"format": "pt"})
 

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import Field
 
 from harness.errors import InputError
-from harness.evidence.schema import Dev, Step
+from harness.evidence.schema import Dev, StepNumber
 from harness.io.declarations import DeclaredModel, check_texts, validated
 from harness.io.records import read_object, rounded
 from harness.paths import REPORTS
@@ -28,7 +28,7 @@ POINTS = 500
 class Evaluation(DeclaredModel, extra="ignore"):
     """One evaluation; `score` is STS-B dev Spearman in raw units. Other entries of the log are ignored."""
 
-    step: Step
+    step: StepNumber
     score: Dev
     alignment: float | None = Field(default=None, ge=0, le=4)
     uniformity: float | None = Field(default=None, ge=-8, le=0)

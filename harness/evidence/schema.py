@@ -23,7 +23,7 @@ RANGES = {
 ROUNDING = 1e-9
 """Tolerance of a computed value outside its range."""
 
-Step = Annotated[int, Field(ge=0, le=10**9)]
+StepNumber = Annotated[int, Field(ge=0, le=10**9)]
 Dev = Annotated[float, Field(ge=-1 - ROUNDING, le=1 + ROUNDING)]
 """A Spearman correlation on STS-B dev in raw units."""
 
@@ -79,9 +79,9 @@ class ScoreRecord(DeclaredModel):
 class Selection(DeclaredModel):
     """Origin of the evaluated weights; scores are STS-B dev Spearman in raw units."""
 
-    best_step: Step
+    best_step: StepNumber
     best_dev: Dev
-    last_step: Step
+    last_step: StepNumber
     last_dev: Dev
     initial_dev: Dev
 

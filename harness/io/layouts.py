@@ -166,4 +166,4 @@ def check_inputs(*folders: str, teacher: Mapping[str, str] | None = None) -> Non
                         f"{folder}: vectors of {part} {manifest.get(part)}, the plan's is {planned}; {again}"
                     )
                 if part in MADE_FROM and manifest.get(f"{part}_sha256") != sha256_of_folder(Path(planned)):
-                    raise InputError(f"{folder}: vectors of another {part} than {planned} is now; {again}")
+                    raise InputError(f"{folder}: {part} {planned} has changed since; {again}")

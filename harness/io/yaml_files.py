@@ -43,14 +43,14 @@ def read_yaml(path: Path) -> Any:
         _check_depth(text)
         loader = yaml.CSafeLoader(text)
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: byte {error.start} is not UTF-8, expected UTF-8") from None
+        raise InputError(f"{path}: byte {error.start} is not UTF-8") from None
     except (yaml.YAMLError, ValueError) as error:
         raise InputError(_not_yaml(path, error)) from None
     try:
         node = loader.get_single_node()
         if node is None or node.tag in KEYS:
             return None if node is None else loader.construct_document(node)
-        return _Reader(loader).read(node)[0]
+        return _YamlReader(loader).read(node)[0]
     except _Fault as fault:
         wrong, words = fault.args
         raise InputError(f"{path}: line {wrong.start_mark.line + 1}: {words}") from None
@@ -75,7 +75,7 @@ def _check_depth(text: str) -> None:
             raise ValueError(f"more than {DEEPEST} levels of nesting")
 
 
-class _Reader:
+class _YamlReader:
     """Turns the nodes of one file into values and counts them in one pass; a collection is read once."""
 
     def __init__(self, loader: yaml.CSafeLoader) -> None:

@@ -123,11 +123,11 @@ def resolved(file: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def layered(plan: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns a plan with complete runs in the form of params.yaml, from which `resolved` gives it back.
+    """Returns a plan with complete runs in the form of params.yaml; `resolved` is the inverse.
 
-    `defaults` has what all ids share, and of values outside `config` and `train` what most share; `settings`
-    has the other values that all runs of an id share. A setting in which ids differ is thus stated for each
-    id, where it is read, and where `dvc exp run -S` changes it.
+    `defaults` has the values that all ids share, and outside `config` and `train` the most common ones;
+    `settings` has the other values that all runs of an id share. A setting that differs between ids is thus
+    stated for each id, where `dvc exp run -S` can change it.
     """
     runs = plan[RUNS]
     leaves = {

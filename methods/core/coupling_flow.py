@@ -83,7 +83,7 @@ class Coupling(nn.Module):
         return torch.cat([first, second + shift], dim=-1)
 
 
-class Step(nn.Module):
+class FlowStep(nn.Module):
     """Scaling, a fixed order of the channels, coupling; [B, d] to [B, d]."""
 
     order: Tensor
@@ -119,7 +119,7 @@ class CouplingFlow(nn.Module):
         self.settings = settings
         self.out_features = settings.width
         self.levels = nn.ModuleList(
-            nn.ModuleList(Step(settings.width // 2**level, settings) for _ in range(settings.depth))
+            nn.ModuleList(FlowStep(settings.width // 2**level, settings) for _ in range(settings.depth))
             for level in range(settings.levels)
         )
 
@@ -150,7 +150,7 @@ class CouplingFlow(nn.Module):
 
     def log_determinant(self) -> Tensor:
         """Returns log |det dz/du|, a scalar equal for all vectors: 3 times the sum of the steps' scales."""
-        scales: list[Tensor] = [part.scaling.scale for part in self.modules() if isinstance(part, Step)]
+        scales: list[Tensor] = [part.scaling.scale for part in self.modules() if isinstance(part, FlowStep)]
         return SCALE_FACTOR * torch.cat(scales).sum()
 
     def save(self, folder: Path) -> None:

@@ -299,6 +299,6 @@ class SentenceEncoder(nn.Module):
             if max(row) >= vectors:
                 piece = self.tokenizer.convert_ids_to_tokens(max(row))
                 raise InputError(
-                    f"word piece {piece!r} has id {max(row)} and the transformer {vectors} vectors, expected "
-                    f"one for each piece of {text[:60]!r}: the tokenizer is of another model"
+                    f"token {piece!r} of {text[:60]!r} has id {max(row)} and the transformer {vectors} "
+                    f"vectors; the tokenizer belongs to another model"
                 )

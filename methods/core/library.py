@@ -199,7 +199,7 @@ def _check_options(folder: Path, options: dict[str, Any]) -> None:
         for name, value in (options.get(kind) or {}).items():
             if name in FILE_OPTIONS and value and not is_inside(value):
                 raise InputError(
-                    f"{folder}: {kind} has {name} {value!r}, expected a place inside the model folder"
+                    f"{folder}: {kind} has {name} {value!r}, expected a path inside the model folder"
                 )
 
 

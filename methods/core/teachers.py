@@ -72,8 +72,8 @@ class TeacherVectors:
             if wrong.any():
                 first = filled[int(np.flatnonzero(wrong)[0])]
                 raise InputError(
-                    f"{self.folder}: no vector of row {first.index} ({first.text[:40]!r}) but of another "
-                    f"text; the teacher was computed on another corpus: use a teacher of this run's corpus"
+                    f"{self.folder}: no vector of row {first.index} ({first.text[:40]!r}); use a teacher of "
+                    f"this run's corpus"
                 )
 
     def _file(self, name: str) -> Path:

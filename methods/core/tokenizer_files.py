@@ -52,7 +52,7 @@ def as_in_file(tokenizer: Any, folder: Path) -> Any:
             return tokenizer
         read = PreTrainedTokenizerFast.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     if _difference(read.backend_tokenizer, file) is not None:
-        raise InputError(f"{folder}: {CONFIG} gives another {difference} than {FILE}")
+        raise InputError(f"{folder}: {CONFIG} and {FILE} differ in {difference}")
     read.instead = (
         f"{folder / CONFIG}: {type(tokenizer).__name__} has another {difference} than {FILE}, which is used"
     )

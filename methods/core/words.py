@@ -166,7 +166,7 @@ def word_transformer(
     _check_vocabulary(words, vocabulary)
     width = words.width * copies
     if width % heads:
-        raise InputError(f"{heads} heads do not divide a width of {width}; expected a divisor of it")
+        raise InputError(f"{heads} heads do not divide a width of {width}")
     config = BertConfig(
         vocab_size=len(SPECIAL) + vocabulary,
         hidden_size=width,

@@ -67,5 +67,5 @@ def test_every_text_has_the_vector_that_its_encoder_gives_it_alone(
 def test_a_corpus_of_equal_size_with_one_other_text_is_refused(folder: Path, column: int) -> None:
     """Row 5 alone differs, by its sentence or by its augmentation."""
     changed = ROWS[5]._replace(**({"augmentations": ("a cat",)} if column else {"text": "a cat"}))
-    with pytest.raises(InputError, match=r"no vector of row 5 .*computed on another corpus"):
+    with pytest.raises(InputError, match=r"no vector of row 5 .*use a teacher of this run's corpus"):
         read(folder, [*ROWS[:5], changed, *ROWS[6:]])
