@@ -78,7 +78,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         raise SystemExit(f"{EMULATOR}: not found; install Debian's package qemu-user")
     keys = [OPERATORS, *(FEW if arguments.short else measured_runs(read_params()))]
     processor_name = "{processor}, {model}".format(**machine("cpu"))
-    records = Found(processor_name, code_that_computes(), None if arguments.short else KEPT)
+    records = RecordedResults(processor_name, code_that_computes(), None if arguments.short else KEPT)
     for processors in ([processor_name], [name for name in arguments.processors.split(",") if name]):
         # two processes per processor: the emulator takes minutes to import torch
         halves = [(name, half) for name in processors for half in (keys[::2], keys[1::2])]
@@ -95,7 +95,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return int(bool(apart))
 
 
-class Found:
+class RecordedResults:
     """Results so far, in memory and in a file.
 
     here: the processor that the others are compared with. results: processor -> name of a result -> its hash
@@ -150,7 +150,7 @@ class Found:
         return [key for key in keys if not needed.get(key, {f"losses {key}"}) <= results]
 
 
-def run(processor: str, keys: Sequence[str], records: Found) -> str:
+def run(processor: str, keys: Sequence[str], records: RecordedResults) -> str:
     """Computes missing results in a new process on a processor, and adds each when it is ready.
 
     Returns the number of results in words.
@@ -261,7 +261,7 @@ def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:16]
 
 
-def differing(records: Found) -> list[str]:
+def differing(records: RecordedResults) -> list[str]:
     """Returns a line for each result of another processor that differs from this machine's."""
     ours = records.results(records.here)
     return [
@@ -272,13 +272,13 @@ def differing(records: Found) -> list[str]:
     ]
 
 
-def recorded() -> Found:
+def recorded() -> RecordedResults:
     """Returns the recorded results of the current code, compared with the recorded reference machine."""
     reference = json.loads(KEPT.read_text(encoding="utf-8"))["reference"]
-    return Found(reference, code_that_computes(), KEPT)
+    return RecordedResults(reference, code_that_computes(), KEPT)
 
 
-def as_markdown(records: Found) -> str:
+def as_markdown(records: RecordedResults) -> str:
     """Returns the report: for each processor and kind of result, the number of bit-identical results."""
     ours = records.results(records.here)
     lines = [HEAD.format(here=records.here)]

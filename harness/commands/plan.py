@@ -186,7 +186,7 @@ def _totals(params: Params, estimate: Estimate, planned: Sequence[PlannedSystem]
     ]
     hours = {(s.id, s.backbone): s.cost.gpu_hours / len(s.runs) for s in planned if s.cost}
     lines += [
-        stated.beside(hours[stated.system, stated.backbone])
+        stated.compared_with(hours[stated.system, stated.backbone])
         for stated in estimate.times.stated
         if (stated.system, stated.backbone) in hours
     ]

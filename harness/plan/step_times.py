@@ -111,7 +111,7 @@ class StatedTime(DeclaredModel):
     source: str
     note: str = ""
 
-    def beside(self, estimated: float) -> str:
+    def compared_with(self, estimated: float) -> str:
         """Returns a line with both times; estimated: our GPU hours of one seed."""
         stated = f"{self.gpu_hours:g} stated by {self.source} ({self.hardware})"
         reason = f": {self.note}" if self.note else ""

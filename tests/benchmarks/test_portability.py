@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import portability
-from benchmarks.portability import OPERATORS, Found, as_markdown, differing, operators
+from benchmarks.portability import OPERATORS, RecordedResults, as_markdown, differing, operators
 
 REFERENCE = "a processor, family 1, model 2"
 EQUAL = {"operator sum": "a", "operator exp": "b", "losses x": "c"}
@@ -19,8 +19,8 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
 
 
-def records_of(**others: dict[str, str]) -> Found:
-    known = Found(REFERENCE, "code", None)
+def records_of(**others: dict[str, str]) -> RecordedResults:
+    known = RecordedResults(REFERENCE, "code", None)
     for processor, results in {REFERENCE: EQUAL, **others}.items():
         known.add(processor, results)
     return known
@@ -37,11 +37,11 @@ def test_results_are_counted_by_kind_and_those_that_differ_are_named() -> None:
 
 def test_records_of_earlier_code_are_separate_and_compared_with_each_other(tmp_path: Path) -> None:
     file = tmp_path / "kept.json"
-    former = Found(REFERENCE, "former code", file)
+    former = RecordedResults(REFERENCE, "former code", file)
     former.add(REFERENCE, EQUAL)
     former.add("Haswell", EQUAL)
     former.add("Milan", EQUAL | {"operator exp": "another"})
-    known = Found(REFERENCE, "code", file)
+    known = RecordedResults(REFERENCE, "code", file)
     text = as_markdown(known)
     assert f"| {REFERENCE} | not run | not run |" in text
     assert "No result of the present code is on record." in text
@@ -60,7 +60,7 @@ def test_the_record_names_the_machine_that_others_are_compared_with(
     """The text that is made of the record alone is the one that was written with it."""
     monkeypatch.setattr(portability, "code_that_computes", lambda: "code")
     portability.KEPT.parent.mkdir()
-    measured = Found(REFERENCE, "code", portability.KEPT)
+    measured = RecordedResults(REFERENCE, "code", portability.KEPT)
     for processor, results in {"Milan": EQUAL | {"operator exp": "another"}, REFERENCE: EQUAL}.items():
         measured.add(processor, results)
     assert as_markdown(portability.recorded()) == as_markdown(measured)
@@ -73,7 +73,7 @@ def test_this_machine_is_first_and_the_exit_code_says_whether_bits_differ(
 ) -> None:
     results, started = {REFERENCE: EQUAL, "Haswell": EQUAL | {"operator exp": exp}}, []
 
-    def run(processor: str, keys: Sequence[str], known: Found) -> str:
+    def run(processor: str, keys: Sequence[str], known: RecordedResults) -> str:
         started.append(processor)
         known.add(processor, results[processor])
         return processor
@@ -99,7 +99,7 @@ def test_another_processor_is_emulated_and_this_one_is_not(
     emulator.write_text('#!/bin/sh\necho "$1 $2" > options\nshift 2\nexec "$@"\n')
     emulator.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    known = Found(REFERENCE, "code", None)
+    known = RecordedResults(REFERENCE, "code", None)
     portability.run(REFERENCE, [OPERATORS], known)
     assert not Path("options").exists()
     portability.run("Haswell", [OPERATORS], known)
@@ -112,15 +112,15 @@ def test_known_results_are_not_computed_again() -> None:
     known = records_of(Haswell={"operator sum": "a", "losses y": "c"})
     assert known.lacking(REFERENCE, [OPERATORS, "x", "y"]) == ["y"]
     assert known.lacking("Haswell", [OPERATORS, "x", "y"]) == [OPERATORS, "x"]
-    assert Found(REFERENCE, "code", None).lacking(REFERENCE, [OPERATORS]) == [OPERATORS]
+    assert RecordedResults(REFERENCE, "code", None).lacking(REFERENCE, [OPERATORS]) == [OPERATORS]
 
 
 def test_results_of_other_code_are_known_where_this_machine_has_the_same(tmp_path: Path) -> None:
     file = tmp_path / "results.json"
-    old = Found(REFERENCE, "old code", file)
+    old = RecordedResults(REFERENCE, "old code", file)
     old.add(REFERENCE, {"losses a": "1", "losses b": "1"})
     old.add("Haswell", {"losses a": "1", "losses b": "1"})
-    new = Found(REFERENCE, "new code", file)
+    new = RecordedResults(REFERENCE, "new code", file)
     assert new.results(REFERENCE) == {}, "this machine shows what today's code gives"
     new.add(REFERENCE, {"losses a": "1", "losses b": "2"})
     assert new.results("Haswell") == {"losses a": "1"}

@@ -57,11 +57,11 @@ def test_a_stage_sees_the_gpus_that_ray_gives_it_and_a_jobs_own_setting_comes_fi
     ran: list[tuple[Job, str]] = []
     monkeypatch.setitem(sys.modules, "ray", given)
     monkeypatch.setattr(os, "setsid", lambda: None)
-    monkeypatch.setattr(on_ray, "run_commands", lambda job, place, scheduler: ran.append((job, place)) or 7)
+    monkeypatch.setattr(on_ray, "run_commands", lambda job, node, scheduler: ran.append((job, node)) or 7)
     monkeypatch.chdir(tmp_path)
     job = Job("train@a", ("true",), tmp_path, tmp_path / "log", {"OMP_WAIT_POLICY": "active"})
     assert on_ray.run_on_node(job, threads=5) == 7
-    (started, place), *_ = ran
+    (started, node), *_ = ran
     assert place == f"Ray node 01234567, {where}"
     assert started.environment["CUDA_VISIBLE_DEVICES"] == visible
     assert started.environment["OMP_NUM_THREADS"] == "5"
