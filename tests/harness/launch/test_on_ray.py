@@ -62,7 +62,7 @@ def test_a_stage_sees_the_gpus_that_ray_gives_it_and_a_jobs_own_setting_comes_fi
     job = Job("train@a", ("true",), tmp_path, tmp_path / "log", {"OMP_WAIT_POLICY": "active"})
     assert on_ray.run_on_node(job, threads=5) == 7
     (started, node), *_ = ran
-    assert place == f"Ray node 01234567, {where}"
+    assert node == f"Ray node 01234567, {where}"
     assert started.environment["CUDA_VISIBLE_DEVICES"] == visible
     assert started.environment["OMP_NUM_THREADS"] == "5"
     assert started.environment["OMP_WAIT_POLICY"] == "active"

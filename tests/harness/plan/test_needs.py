@@ -114,10 +114,10 @@ def test_the_hours_of_a_plan_are_shared_by_the_cores_of_this_machine(
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     runs: Any = SimpleNamespace(runs={"a": "a", "b": "b"})
     estimate: Any = SimpleNamespace(run=lambda run: Cost(cpu_hours=hours))
-    found = list(needs._gpu(runs, estimate))
-    assert [need.met for need in found] == ([False] if needed else [])
+    listed = list(needs._gpu(runs, estimate))
+    assert [need.met for need in listed] == ([False] if needed else [])
     if hours == 400.0:
-        assert found[0].state == "no CUDA device, about 200 hours on this machine's cores without one"
+        assert listed[0].state == "no CUDA device, about 200 hours on this machine's cores without one"
 
 
 def test_a_plan_names_the_needs_that_are_not_met(

@@ -70,7 +70,7 @@ def test_an_option_that_names_a_file_outside_the_folder_is_refused(
 
 def test_such_an_option_is_refused_inside_a_router(routed: Path) -> None:
     edit(first_route(routed) / "sentence_bert_config.json", model_kwargs={"gguf_file": "../../other.gguf"})
-    with pytest.raises(InputError, match=r"gguf_file '\.\./\.\./other\.gguf', expected a place inside"):
+    with pytest.raises(InputError, match=r"gguf_file '\.\./\.\./other\.gguf', expected a path inside"):
         read_any(routed)
 
 
@@ -120,7 +120,7 @@ def test_every_pooling_of_the_library_has_its_vectors(folder: Path) -> None:
     for mode in modes:
         config = {"embedding_dimension": 16, "pooling_mode": mode}
         (folder / "1_Pooling/config.json").write_text(json.dumps(config))
-        assert_same(folder, here=mode in ("cls", "mean"), texts=TEXTS)
+        assert_same(folder, fast=mode in ("cls", "mean"), texts=TEXTS)
 
 
 def test_every_file_and_key_of_poolings_that_the_library_reads_is_known() -> None:
