@@ -201,7 +201,7 @@ def _shared(entries: Sequence[Leaves], *, by_most: bool = False) -> Leaves:
 
 
 def _beyond(leaves: Leaves, given: Leaves) -> Leaves:
-    """Returns the values that differ from those of `given`, or that it does not have."""
+    """Returns the values that differ from `given`, or that it does not have."""
     return {
         path: value
         for path, value in leaves.items()
