@@ -9,10 +9,10 @@ import json
 from harness.errors import InputError
 from harness.evidence.settling import counted
 from harness.report.assembly.tables import verifications
-from harness.report.verification import Verification, to_json, to_text
+from harness.report.verification import Verification, in_one_line, to_json, to_text
 
 MANY = 3
-"""More rows than this are listed at the end, by the names that choose one of them."""
+"""More rows than this get one line each, which begins with the name that chooses the row."""
 ARGUMENTS = {
     "table": {"metavar": "PAPER/TABLE", "help": "as `sentbench list tables` names it"},
     "row": {"metavar": "ROW", "help": "title of a row or how it begins, GROUP TITLE, or its published key"},
@@ -30,11 +30,11 @@ def execute(arguments: argparse.Namespace) -> None:
     if arguments.json:
         print(json.dumps([to_json(verification) for verification in known]))
         return
-    print("\n\n".join(f"{sentence_of(verification)}\n{to_text(verification)}" for verification in known))
     if len(known) > MANY:
-        names = ", ".join(dict.fromkeys(verification.reported.row for verification in known))
-        advice = f"{len(known)} rows begin with {arguments.row!r}; name one, or an encoder by --backbone"
-        print(f"\n{advice}: {names}")
+        print("\n".join(in_one_line(known)))
+        print(f"\n{len(known)} rows begin with {arguments.row!r}; name one, or an encoder by --backbone")
+        return
+    print("\n\n".join(f"{sentence_of(verification)}\n{to_text(verification)}" for verification in known))
 
 
 def on_backbone(known: list[Verification], name: str) -> list[Verification]:

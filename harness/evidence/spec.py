@@ -237,7 +237,7 @@ def load_specs(folder: Path = TABLES) -> dict[str, TableSpec]:
 def load_spec(key: str, folder: Path = TABLES) -> TableSpec:
     """Returns one table spec, which is read alone if its file has the name of its key, with - for /.
 
-    Errors: InputError for an unknown table, with near matches.
+    Errors: InputError for an unknown table, with near matches, or for a paper, with its tables.
     """
     for path in declarations_of(declared(folder)):
         if path.stem == key.replace("/", "-"):
@@ -245,6 +245,8 @@ def load_spec(key: str, folder: Path = TABLES) -> TableSpec:
             if spec.key == key:
                 return spec
     specs = load_specs(folder)
+    if parts := sorted(name for name in specs if name.startswith(f"{key.lower()}/")):
+        raise InputError(f"{key} is a paper; its tables and figures: {', '.join(parts)}")
     return specs[known_name(key, specs, "table")]
 
 

@@ -181,6 +181,20 @@ def to_text(verification: Verification) -> str:
     return "\n".join([*lines, *_plan_text(verification.plan), *verification.citation.lines()])
 
 
+def in_one_line(verifications: Sequence[Verification]) -> list[str]:
+    """Returns a line for each verification: the row, the reported number and the verdict, aligned."""
+    cells = [
+        (
+            each.reported.row,
+            f"{each.reported.value:.2f} ({_origin_text(each.reported)}, by {each.reported.by})",
+            each.verdict,
+        )
+        for each in verifications
+    ]
+    row, number = (max(map(len, column)) for column in (*zip(*cells, strict=True),)[:2])
+    return [f"{one:<{row}}  {two:<{number}}  {verdict}" for one, two, verdict in cells]
+
+
 def _origin_text(reported: ReportedNumber) -> str:
     if reported.picked is not None and reported.picked > 1:
         return f"best of {reported.picked} on dev"

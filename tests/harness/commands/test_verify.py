@@ -57,7 +57,7 @@ def test_a_row_is_found_by_how_it_begins_and_on_a_backbone(printed: Callable[...
     ("words", "sentence"),
     [
         (["una/table1", "BERT-base UNA", "Avg"], "Only its authors have measured it."),
-        (["pcl/table2", "PCL", "Avg"], "Only its authors have measured it."),
+        (["pcl/table2", "pcl@bert-base-uncased", "Avg"], "Only its authors have measured it."),
         (
             ["pcl/table2", "SimCSE", "Avg", "--backbone", "bert-base-uncased"],
             "of 13 independent sources: ",
@@ -76,6 +76,8 @@ def test_the_first_line_is_a_sentence_on_who_measured_it(
     ("words", "fault"),
     [
         (["una/tabel1", "UNA", "Avg"], "unknown table 'una/tabel1'"),
+        (["UNA/Table1", "UNA", "Avg"], "(did you mean una/table1, "),
+        (["pcl", "PCL", "Avg"], "pcl is a paper; its tables and figures: pcl/fig2, pcl/fig3, pcl/fig4, "),
         (["una/table1", "UNA", "Average"], "has no column 'Average'"),
         (["una/table1", "UNNA", "Avg"], "has no row 'UNNA' (did you mean UNA"),
         (["pcl/table2", "nothing like it", "Avg"], "its rows: "),
@@ -97,9 +99,17 @@ def test_averages_of_transfer_tasks_and_of_similarities_are_distinct(printed: Ca
     assert "  Avg (spearman, mean of 7)\n" in printed("verify", "pcl/table2", *words)
 
 
-def test_many_rows_of_one_name_end_with_the_names_that_choose_one(printed: Callable[..., str]) -> None:
-    last = printed("verify", "pcl/table2", "PCL", "Avg").strip().splitlines()[-1]
-    assert last.startswith("8 rows begin with 'PCL'; name one, or an encoder by --backbone: ")
-    for row in ("pcl@bert-base-uncased", "pcl/single-run@roberta-large"):
-        assert row in last
+def test_many_rows_of_one_name_get_one_line_each_which_begins_with_the_name_that_chooses_it(
+    printed: Callable[..., str],
+) -> None:
+    *rows, empty, last = printed("verify", "pcl/table2", "PCL", "Avg").splitlines()
+    assert (empty, last) == ("", "8 rows begin with 'PCL'; name one, or an encoder by --backbone")
+    assert len(rows) == 8
+    reported = {row.split()[0]: row for row in rows}
+    for row, words in {
+        "pcl@bert-base-uncased": "78.14 (mean of 5 seeds, by pcl)  ",
+        "pcl/single-run@roberta-large": "79.49 (seeds not stated, by pcl)",
+    }.items():
+        assert words in reported[row]
+        assert reported[row].endswith("  authors only")
         assert "begin with" not in printed("verify", "pcl/table2", row, "Avg")
