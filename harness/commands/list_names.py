@@ -14,8 +14,9 @@ from harness.paths import LEADERBOARDS, PUBLISHED, TABLES, declared
 
 if TYPE_CHECKING:
     from harness.data.sources import Source
+WHAT = ("methods", "tasks", "runs", "tables", "sources")
 ARGUMENTS = {
-    "what": {"choices": ["methods", "tasks", "runs", "tables", "sources"]},
+    "what": {"choices": WHAT, "metavar": f"{{{','.join(WHAT)}}}"},
     "--json": {"action": "store_true", "help": "one JSON list of objects with a name"},
     "--coverage": {"action": "store_true", "help": "tables: rows in the paper, with runs, cited and why"},
 }
