@@ -117,6 +117,8 @@ def words_for(name: str, kind: Kind) -> str:
     """Describes the kind of a name."""
     if kind == "system" and not is_recorded(name):
         return "no system with results, file, folder or git revision here"
+    if kind == "model" and not Path(name).exists():
+        return "a model of the hub, as no path here has this name"
     return WORDS[kind]
 
 

@@ -115,7 +115,10 @@ def test_two_folders_of_one_system_each_are_systems_and_of_the_same_one_are_stat
             ["HEAD~99", "reports/scores"],
             "HEAD~99 is no system with results, file, folder or git revision here",
         ),
-        (["some/model", "simcse"], "some/model is a model, simcse is a system"),
+        (
+            ["some/model", "simcse"],
+            "some/model is a model of the hub, as no path here has this name, simcse is a system",
+        ),
         (["HEAD", "reports/scores", "--tasks", "STSB"], "--tasks: two states"),
         (["HEAD", "reports/scores", "--no-pairs"], "--no-pairs is for a system"),
         (["HEAD", "reports/scores", "--pooling", "cls"], "--pooling is for a model"),
