@@ -68,7 +68,7 @@ def reported_values(system: str, backbone: str) -> dict[str, float]:
     original paper is not declared.
     """
     rows = [
-        (row.source, column, round(100 * value / table.scale, 2))
+        (row.source, column, round(value * table.points, 2))
         for table in load_published(declared(PUBLISHED)).tables.values()
         if table.metric == "spearman"
         for row, column, value in table.cells()

@@ -116,7 +116,7 @@ def _with_reported(study: Study, published: Published) -> Study:
         value = table.compared(row, known_name(column, table.columns, f"column of {reported.table}"))
         if value is None:
             raise InputError(f"{reported.table} has no number for {row.key} in {column}")
-        return round(value * 100 / table.scale, 4)
+        return round(value * table.points, 4)
 
     scores: dict[str, Score] = {}
     for column in reported.columns:

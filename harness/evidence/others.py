@@ -160,15 +160,14 @@ def reported_number(
     value = declared.compared(line, column) if column in declared.columns else None
     if value is None:
         return None
-    points = 100 / declared.scale
     return ReportedNumber(
         table=table,
         row=row,
         column=column,
-        value=round(value * points, 4),
+        value=round(value * declared.points, 4),
         by=ledger.reported_by(table.split("/")[0], line.work),
         seeds=line.seeds,
-        rounding=0.5 * 10.0 ** -declared.decimals_of(line) * points,
+        rounding=0.5 * 10.0 ** -declared.decimals_of(line) * declared.points,
         system=ledger.plain(row),
         picked=line.picked,
         source=published.source(table, line),

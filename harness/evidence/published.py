@@ -109,6 +109,11 @@ class PublishedTable(DeclaredModel):
             self._check_errata(row)
         return self
 
+    @property
+    def points(self) -> float:
+        """The points of a reported value of 1: 1 for scores that are printed x 100, 100 for fractions."""
+        return 100 / self.scale
+
     def decimals_of(self, row: PublishedRow) -> int:
         """Returns the decimals with which the values of a row are printed."""
         return self.decimals if row.decimals is None else row.decimals

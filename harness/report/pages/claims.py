@@ -182,7 +182,7 @@ def _pairs(claim: Claim, tables: Mapping[str, Table]) -> Iterator[JudgedPair]:
             columns=(first_column, second_column),
             links=links,
             seeds=(len(upper.values), len(lower.values)),
-            scores=Pair(high.values, low.values, (claim.within or 0.0) * table.scale / 100),
+            scores=Pair(high.values, low.values, (claim.within or 0.0) / table.points),
             reported=reported,
             reason=upper.no_verdict or lower.no_verdict,
             compares=(claim.table, *links, claim.lower, claim.within),
@@ -212,7 +212,7 @@ def claims_of(key: str, claims: Sequence[JudgedClaim]) -> Chart | None:
     rows: list[Row] = []
     reported: list[float] = []
     for judged in claims:
-        claim, points = judged.claim, 100 / judged.table.scale
+        claim, points = judged.claim, judged.table.points
         if claim.lower or claim.within:
             continue
         pairs = [

@@ -96,7 +96,7 @@ def others_values(cell: Cell, table: Table) -> list[float]:
     """Returns the value of each independent source of a cell's number, in the table's display scale."""
     if cell.evidence is None:
         return []
-    return [value * table.scale / 100 for value in cell.evidence.others.independent.sources.values()]
+    return [value / table.points for value in cell.evidence.others.independent.sources.values()]
 
 
 def paper_values(report: Report, paper: Paper) -> dict[str, Any]:

@@ -110,6 +110,11 @@ class Table:
     logs: tuple[str, ...] = ()
     unit: str = ""
 
+    @property
+    def points(self) -> float:
+        """The points of a displayed value of 1."""
+        return 100 / self.scale
+
     def cells(self) -> Iterator[tuple[TableRow, Column, Cell]]:
         """Yields every cell with its row and column, row by row."""
         for row in self.rows:
