@@ -100,7 +100,7 @@ def wheel_file(requirement: str, *, again: bool = False) -> Path:
 
 
 def _bring_from_folder(name: ProviderName, provider: Provider, paths: Sequence[str], folder: Path) -> None:
-    """Copies the files from a folder of the system (which is absolute) or of the mirror."""
+    """Copies the files from an absolute folder of the system, or from a folder of the mirror."""
     advice = f"; {provider.obtain}" if provider.obtain else ""
     base = mirror_folder() if name == "mirror" else Path()
     if name == "folder":

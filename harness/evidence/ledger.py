@@ -26,7 +26,7 @@ class Group(DeclaredModel):
 
 
 class Scope(DeclaredModel):
-    """scope.yaml. same: published rows that are another row's system; searched: systems looked for."""
+    """scope.yaml. same: published rows that are another row's system; searched: systems with a search."""
 
     groups: dict[str, Group]
     same: dict[str, str]

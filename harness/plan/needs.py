@@ -1,4 +1,4 @@
-"""Requirements of a plan on a machine besides `data fetch`: packages, folders, disk, a GPU."""
+"""Requirements of a plan on a machine other than `data fetch`: packages, folders, disk, a GPU."""
 
 import os
 import shutil

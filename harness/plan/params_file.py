@@ -28,7 +28,7 @@ STATED = ("id", "seed", "method", "backbone", "corpus", "parent", "text")
 """Values that every run's entry states: its id and seed, and those that dvc.yaml inserts into a stage."""
 
 
-class Row(dict[str, Any]):
+class InlineMapping(dict[str, Any]):
     """A mapping that is written on one line, if it is short."""
 
 
@@ -37,7 +37,8 @@ class Dumper(yaml.SafeDumper):
 
 
 Dumper.add_representer(
-    Row, lambda dumper, row: dumper.represent_mapping("tag:yaml.org,2002:map", row.items(), flow_style=True)
+    InlineMapping,
+    lambda dumper, row: dumper.represent_mapping("tag:yaml.org,2002:map", row.items(), flow_style=True),
 )
 
 Leaves = dict[tuple[str, ...], Any]
@@ -140,7 +141,9 @@ def layered(plan: Mapping[str, Any]) -> dict[str, Any]:
     settings = {name: _shared([leaves[key] for key in keys]) for name, keys in keys_of.items()}
     defaults = _shared(list(settings.values()), by_most=True)
     entries = {
-        key: Row({name: run[name] for name in STATED} | _nested(_beyond(leaves[key], settings[run["id"]])))
+        key: InlineMapping(
+            {name: run[name] for name in STATED} | _nested(_beyond(leaves[key], settings[run["id"]]))
+        )
         for key, run in runs.items()
     }
     added = {name: _nested(_beyond(shared, defaults)) for name, shared in settings.items()}

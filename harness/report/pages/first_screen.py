@@ -40,7 +40,7 @@ GROUPS: dict[str, tuple[Verdict, ...]] = {
     "has no second measurement": ("no independent result",),
 }
 SEVERAL = {"replicates": "replicate", "is": "are", "was": "were", "its": "their", "has": "have"}
-"""Words of it for several numbers."""
+"""Singular -> plural, for sentences on several numbers."""
 
 
 def answer_values(report: Report, tables: Sequence[Table], page: str = "") -> dict[str, Any]:
