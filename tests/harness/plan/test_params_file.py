@@ -108,15 +108,14 @@ def test_the_written_form_by_hand() -> None:
 
 
 def test_a_number_a_fraction_and_a_truth_value_are_not_the_same_value() -> None:
-    plan = {
-        "runs": {
-            "a": run("a", 0, config={"v": 1}),
-            "b": run("b", 0, config={"v": 1.0}),
-            "c": run("c", 0, config={"v": True}),
-        }
-    }
-    again = resolved(layered(plan))
-    assert [type(again["runs"][key]["config"]["v"]) for key in "abc"] == [int, float, bool]
+    """Two of four have the number 1, which becomes the default of `share`; the others state theirs."""
+    values = {"a": 1, "b": 1, "c": 1.0, "d": True}
+    plan = {"runs": {key: run(key, 0, share=value, config={"v": value}) for key, value in values.items()}}
+    file = layered(plan)
+    assert type(file["defaults"]["share"]) is int
+    again = resolved(file)["runs"]
+    for key, value in values.items():
+        assert type(again[key]["share"]) is type(again[key]["config"]["v"]) is type(value)
 
 
 VALUES: st.SearchStrategy[Any] = st.recursive(
