@@ -17,11 +17,10 @@ class NoScoreError(InputError):
 
 
 def near_matches(wrong: str, known: list[str]) -> str:
-    """Returns " (did you mean a, b?)" with the closest known names in any case, or an empty string."""
+    """Returns " (did you mean a, b?)" with the closest known names, or an empty string."""
     import difflib
 
-    names = {name.lower(): name for name in known}
-    close = [names[name] for name in difflib.get_close_matches(wrong.lower(), names, n=3, cutoff=0.5)]
+    close = difflib.get_close_matches(wrong, known, n=3, cutoff=0.5)
     return f" (did you mean {', '.join(close)}?)" if close else ""
 
 
