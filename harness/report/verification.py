@@ -24,7 +24,7 @@ from harness.report.words import (
 MANY = "it would not replicate alone; among all numbers of its page that is not enough"
 """What false-discovery control did to a verdict."""
 REPORTED = ("table", "row", "column", "value", "seeds", "picked", "by")
-"""What `--json` says of a reported number."""
+"""Output of `--json` on a reported number."""
 
 
 @dataclass(frozen=True)
