@@ -22,7 +22,7 @@ from harness.report.words import (
 )
 
 MANY = "it would not replicate alone; among all numbers of its page that is not enough"
-"""What false-discovery control did to a verdict."""
+"""Effect of false-discovery control on a verdict."""
 REPORTED = ("table", "row", "column", "value", "seeds", "picked", "by")
 """Output of `--json` on a reported number."""
 
