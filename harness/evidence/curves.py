@@ -20,7 +20,7 @@ EVALUATIONS = "evaluations"
 LOSSES = REPORTS / "losses"
 """One file for each run, which only `dvc plots` reads."""
 CURVE = ("step", "loss", "learning_rate")
-"""What a loss curve has of each step."""
+"""Values of a loss curve at each step."""
 POINTS = 500
 """Approximate number of points of a loss curve, which keeps files small."""
 

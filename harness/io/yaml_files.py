@@ -82,7 +82,7 @@ class _YamlReader:
         """loader: constructs what is no plain text, list or mapping: numbers, dates, `<<`."""
         self.loader = loader
         self.known: dict[int, _Read] = {}
-        """What each collection became, by its node; an alias repeats the node of its anchor."""
+        """Value of each collection by its node; an alias repeats the node of its anchor."""
 
     def read(self, node: yaml.Node) -> _Read:
         """Returns the value of a node with its values and levels, aliases expanded.

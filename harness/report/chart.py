@@ -42,7 +42,7 @@ USUAL = {
 }
 """Attributes with SVG's default values, and the font size, which the root element states."""
 GROWTH = 1.25
-"""How much larger than it was laid out a drawing may be shown."""
+"""Largest magnification of a drawing."""
 LINK_BASE = "https://vega.github.io/vega-datasets/"
 """Prefix that vl-convert adds to links without a host; our links point into the page."""
 _NAMED = re.compile(r"\$([\w-]+)")

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 Column = int
-"""Which text of a row: TEXT is the sentence itself, p its p-th augmentation, as in recipes/corpora.yaml."""
+"""Text of a row: TEXT is the sentence itself, p its p-th augmentation, as in recipes/corpora.yaml."""
 
 TEXT, FIRST_AUGMENTATION = 0, 1
 

@@ -34,7 +34,7 @@ from tests.support.tiny import Sample
 pytestmark = pytest.mark.usefixtures("each_backbone_is_read_once")
 WAITS_OF_A_STEP = 1
 APART = {"fp32": 1e-4, "bf16": 0.3}
-"""How far a loss may be from the CPU's, in shares of it."""
+"""Tolerance of a loss relative to the CPU's."""
 
 NONDETERMINISTIC = (
     *("avg_pool3d_backward", "_adaptive_avg_pool", "adaptive_max_pool2d_backward", "fractional_max_pool"),
@@ -42,7 +42,7 @@ NONDETERMINISTIC = (
     *("_embedding_bag_dense_backward", "put_", "histc", "bincount", "median", "cumsum", "scatter_reduce"),
     "resize_",
 )
-"""How the names of operators begin that have no deterministic form on a GPU, as torch documents them."""
+"""Prefixes of operators without a deterministic form on a GPU, as documented by torch."""
 
 COMPARED = [
     pytest.param(sample, id=f"{name}-{sample.label}", marks=[] if number == 0 else [pytest.mark.slow])

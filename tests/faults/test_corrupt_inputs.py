@@ -24,7 +24,7 @@ from tests.support.sources import made_up_source
 
 FLIPS = 2
 Outcome = tuple[Ending, dict[str, Any]]
-"""How a command ended, and the project after it."""
+"""End of a command, and the project after it."""
 
 
 def results(folder: Path) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from tests.support.tiny import Sample
 Processes = multiprocessing.context.ForkServerContext
 SAMPLES = [samples_of(name)[0] for name in METHODS]
 PRELOADED = [*worker.PRELOADED, "tests.faults.test_kill"]
-"""What a training imports only when it needs it; without it each process would take seconds to begin."""
+"""Late imports of a training; otherwise each process would take seconds to begin."""
 SETTINGS = {"steps": 8, "eval_every": 2, "save_every": 1}
 """An evaluation, often with a new best encoder, every other step: most of the time goes into writing."""
 

@@ -37,7 +37,7 @@ LEFT_OUT = ("control", "role_file", "recompute", "edits")
 Value = tuple[str, str]
 Pair = frozenset[Value]
 Row = tuple[dict[str, Any], dict[str, float]]
-"""What a configuration changes of the method's first sample, and its numbers."""
+"""Changes of a configuration from the method's first sample, and its numbers."""
 
 
 def trained() -> list[str]:

@@ -66,9 +66,9 @@ PRESETS = ("released", "paper")
 SMALL = ("small", "small-paper", "mirror")
 """Recipes of plans that a laptop trains."""
 OTHERS = {"backbones", "seeds", "start", "preset", "no_verdict", "parent", "corpus"}
-"""What a recipe says of a system that a reference run does not read."""
+"""Fields of a system's recipe that a reference run does not read."""
 EACH_STEP = ("loss", "grad_norm", "learning_rate", "score")
-"""What is kept of every step and evaluation; of other numbers the last."""
+"""Numbers kept of every step and evaluation; of other numbers the last."""
 MORE: dict[str, tuple[str, dict[str, Any]]] = {
     "clipped": ("simcse", {"train": {"max_grad_norm": 0.1}, "weights": "last"}),
     "teacher-mean": ("ckd: original", {"config": {"teacher_pooling": "mean"}}),

@@ -20,7 +20,7 @@ SIZES: dict[str, Any] = {
     "num_decoder_attention_heads": 2,
     "d_kv": 8, "head_dim": 8, "d_head": 8, "max_position_embeddings": 80, "initializer_range": 0.2,
 }  # fmt: skip
-"""What configurations call their sizes -> a small one. Each family reads those that it has."""
+"""Name of a size in configurations -> a small size. Each family reads those that it has."""
 
 MORE: dict[str, dict[str, Any]] = {
     "albert": {"num_hidden_groups": 1},

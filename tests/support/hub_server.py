@@ -43,7 +43,7 @@ REFUSALS: dict[str, tuple[int, str, str]] = {
 """Kind of fault -> status, error code and message of the answer."""
 
 PAGE = b"<html><body><form>Log in to the network</form></body></html>\n" * 40
-"""What a captive network answers in place of the hub."""
+"""Answer of a captive network in place of the hub."""
 
 
 @dataclass

@@ -10,7 +10,7 @@ KEPT = {
     "tables": ("small", "small-sts", "runs-sts", "pcl-table4", "una-table1", "una-table2"),
     "claims": ("una",),
 }
-"""What stays of two of its folders: tables of two papers' pages, and the claims about these tables."""
+"""Kept parts of two of its folders: tables of two papers' pages, and the claims about these tables."""
 
 
 def write_leaderboards(folder: Path) -> Path:

@@ -31,7 +31,7 @@ FIELDS = (
 )  # fmt: skip
 """The columns of a record, in their order. ours, sd, published, delta: in the table's unit, unrounded."""
 FORMULA = re.compile(r"[=@\t\r]|[+-](?![\d\s.])")
-"""How a text begins that a spreadsheet would compute."""
+"""First characters of texts that a spreadsheet would compute."""
 
 
 def text_files(

@@ -17,7 +17,7 @@ from harness.report.pages.content import Page, Report
 DOCUMENTS = Path("docs")
 README = "README.md"
 DIRECTIVES = re.compile(r"^```\{.*?^```\n?", re.MULTILINE | re.DOTALL)
-"""What only the documentation's site shows: its menus, and references made of docstrings."""
+"""Parts that only the documentation's site shows: its menus, and references made of docstrings."""
 MARK = "doc-"
 """Starts the name of a page that is a document, and the ids of its headings."""
 

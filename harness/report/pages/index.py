@@ -18,7 +18,7 @@ MANY = 40
 """The most runs whose records appear on the overview, next to the cells that they fill."""
 QUANTITIES = ("alignment", "uniformity")
 ROOM = (0.17, 0.04)
-"""What a name needs next to a point, as shares of the picture's width and height."""
+"""Space of a name next to a point, as shares of the picture's width and height."""
 
 
 def index_values(report: Report) -> dict[str, Any]:

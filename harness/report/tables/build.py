@@ -23,7 +23,7 @@ METRICS = {
     "pairs": "pairs",
     "share": "share",
 }
-"""What the metrics of result files and of published tables are called."""
+"""Names of the metrics of result files and of published tables."""
 
 
 def build_table(spec: TableSpec, evidence: Evidence) -> Table:

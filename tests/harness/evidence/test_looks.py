@@ -1,4 +1,4 @@
-"""Which seeds a verdict and a comparison use: the first declared ones, up to the last look of all of them."""
+"""Seeds of a verdict and a comparison: the first declared ones, up to the last look of all of them."""
 
 import pytest
 

@@ -16,7 +16,7 @@ from tests.support.yaml_files import dump_yaml
 
 ROOT = Path(__file__).parents[3]
 RUNS = "runs.txt"
-"""Where each stage of a toy appends its name when it runs; DVC does not know this file."""
+"""Each stage of a toy appends its name to this file when it runs; DVC does not know the file."""
 TRAINING = """
 import fcntl, pathlib, sys, time
 key = sys.argv[1]

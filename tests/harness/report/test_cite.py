@@ -1,4 +1,4 @@
-"""Which number to cite: by the verdict, with intervals worked by hand."""
+"""The number to cite, by the verdict, with intervals worked by hand."""
 
 from collections.abc import Sequence
 from dataclasses import replace

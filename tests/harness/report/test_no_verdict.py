@@ -21,7 +21,7 @@ TEXTS_OF: dict[str, str] = {
     "sg-opt": "stsb-texts",
     "consert": "sts-texts",
 }
-"""What reported rows were trained on, by system or system and variant; the others on `wiki1m`."""
+"""Corpora of reported rows, by system or system and variant; the others were trained on `wiki1m`."""
 
 
 def scores(

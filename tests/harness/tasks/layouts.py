@@ -118,4 +118,4 @@ LAYOUTS: dict[str, Callable[[Path], None]] = {
     "SciDocs": write_scidocs,
     "TRECQA": write_trecqa,
 }
-"""How to write a small folder of each task's source."""
+"""Writers of a small folder of each task's source."""

@@ -62,7 +62,7 @@ class Unread(Plain):
 
 
 class Single(Method):
-    """What it calls its views is one tensor."""
+    """Its `vectors` is a single tensor."""
 
     def vectors(self, batch: Batch) -> Tensor:
         return self.encoder(batch["anchor"])
