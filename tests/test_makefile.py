@@ -15,7 +15,12 @@ STUB = '#!/bin/sh\necho "$0|$*" >> "{log}"\ncase "$*" in *version_info*) exit {c
 def made(folder: Path, *targets: str, code: int = 0) -> tuple[subprocess.CompletedProcess[str], list[str]]:
     """Returns the outcome of make in a folder with stubs, and the calls of these, as PROGRAM|WORDS."""
     log = folder.parent / "log"
-    for stub in (folder / ".venv/bin/python", folder / ".venv/bin/uv", folder / "bin/python3.11"):
+    for stub in (
+        folder / ".venv/bin/python",
+        folder / ".venv/bin/uv",
+        folder / ".venv/bin/sentbench",
+        folder / "bin/python3.11",
+    ):
         stub.parent.mkdir(parents=True, exist_ok=True)
         stub.write_text(STUB.format(log=log, code=code))
         stub.chmod(0o755)
@@ -46,3 +51,25 @@ def test_another_python_is_refused_by_its_version_in_a_folder_with_a_blank(tmp_p
     assert done.returncode == 2
     assert "expected Python 3.11" in done.stderr
     assert "not found" not in done.stderr
+
+
+def test_without_git_the_committed_results_are_kept_before_the_first_run_and_not_again(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "My Projects"
+    score, kept = folder / "reports/scores/a.json", folder / ".cache/committed/a.json"
+    score.parent.mkdir(parents=True)
+    for text in ("committed", "made here"):
+        score.write_text(text)
+        done, calls = made(folder, "reproduce")
+        assert done.returncode == 0, done.stderr
+        assert calls[-1] == f"{folder}/.venv/bin/sentbench|check --only results"
+        assert kept.read_text() == "committed"
+
+
+def test_with_git_no_copy_of_the_committed_results_is_made(tmp_path: Path) -> None:
+    folder = tmp_path / "cloned"
+    (folder / ".git").mkdir(parents=True)
+    done, _ = made(folder, "reproduce")
+    assert done.returncode == 0, done.stderr
+    assert not (folder / ".cache/committed").exists()

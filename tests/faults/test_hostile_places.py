@@ -52,20 +52,21 @@ def test_a_module_called_pip_in_the_current_folder_does_not_run(
 def test_an_empty_name_of_a_stage_does_not_mean_all_stages(
     targets: list[str], refused: Callable[..., str]
 ) -> None:
-    assert "expected the name of a stage" in refused("launch", *targets)
+    assert "expected the name of a stage" in refused("launch", "--dry-run", *targets)
 
 
 @pytest.mark.parametrize(
-    ("closed", "words", "code"),
+    ("closed", "words", "code", "printed"),
     [
-        (">&-", "list methods", 0),
-        ("2>&-", "list nothing", 2),
-        (">&- 2>&- <&-", "list methods", 0),
-        (">&- 2>&-", "list nothing", 2),
+        (">&-", "list methods", 0, False),
+        ("2>&-", "list methods", 0, True),
+        ("2>&-", "list nothing", 2, False),
+        (">&- 2>&- <&-", "list methods", 0, False),
+        (">&- 2>&-", "list nothing", 2, False),
     ],
 )
-def test_a_closed_stream_changes_no_exit_code_and_shows_no_traceback(
-    tmp_path: Path, closed: str, words: str, code: int
+def test_a_closed_stream_changes_no_exit_code_and_no_other_stream(
+    tmp_path: Path, closed: str, words: str, code: int, printed: bool
 ) -> None:
     command = f'"{sys.executable}" -m harness.cli {words} {closed}'
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
@@ -75,6 +76,7 @@ def test_a_closed_stream_changes_no_exit_code_and_shows_no_traceback(
     assert done.returncode == code
     assert "Traceback" not in done.stdout + done.stderr
     assert "Exception ignored" not in done.stderr
+    assert ("mirror-bert" in done.stdout) == bool(done.stdout) == printed
 
 
 def test_a_download_ends_at_the_size_that_the_hub_states(

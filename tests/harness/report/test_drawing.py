@@ -65,3 +65,13 @@ def test_a_memory_limit_disables_pictures_with_one_line(tmp_path: Path) -> None:
     assert done.stderr.count("\n") == 1
     assert "pages have none" in done.stderr
     assert not (tmp_path / "here").exists()
+
+
+def test_a_drawing_process_that_was_killed_is_one_line_and_gives_no_pictures(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    pen = drawing._Pen()
+    pen.process.kill()
+    pen.process.wait()
+    assert [pen.draw("{}") for _ in range(2)] == [{"svg": ""}] * 2
+    assert capsys.readouterr().err.count("\n") == 1
