@@ -234,3 +234,17 @@ def test_a_library_error_is_one_line(tmp_path: Path) -> None:
         in_one_line(tmp_path),
     ):
         raise ValueError("a\nb")
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["config.json", "modules.json", "1_Pooling/config.json", "config_sentence_transformers.json"],
+)
+def test_a_damaged_file_of_settings_is_named_alone_and_no_stage_is_said_to_make_it(
+    plain: Path, name: str
+) -> None:
+    """Any folder of a user is read, and `dvc repro` makes none of these."""
+    folder = write_modules(plain, 16)
+    (folder / name).write_text("{")
+    with pytest.raises(InputError, match=rf"plain/{name}: not a JSON file \(.*\); get the file again$"):
+        read_any(folder)
