@@ -294,3 +294,19 @@ def test_draws_while_a_model_is_loaded_do_not_move_the_random_state() -> None:
         torch.rand(3)
         assert not torch.equal(before, torch.get_rng_state())
     assert torch.equal(before, torch.get_rng_state())
+
+
+@pytest.mark.parametrize(
+    ("machine", "told"), [("x86_64", None), ("AMD64", None), ("aarch64", "aarch64: bits differ from x86-64")]
+)
+def test_both_names_of_x86_64_are_portable_and_another_processor_is_named(
+    machine: str, told: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Windows says AMD64. The processor has AVX2."""
+    import numpy
+
+    features = {"SIMD Extensions": {"found": ["X86_V3"]}}
+    monkeypatch.setattr(numpy, "show_config", lambda mode: features)
+    monkeypatch.setattr(process.platform, "machine", lambda: machine)
+    line = process.limitation()
+    assert line is None if told is None else str(line).startswith(told)
