@@ -65,6 +65,7 @@ def test_without_git_the_committed_results_are_kept_before_the_first_run_and_not
         assert done.returncode == 0, done.stderr
         assert calls[-1] == f"{folder}/.venv/bin/sentbench|check --only results"
         assert kept.read_text() == "committed"
+        assert [path.name for path in kept.parent.iterdir()] == ["a.json"]
 
 
 def test_with_git_no_copy_of_the_committed_results_is_made(tmp_path: Path) -> None:

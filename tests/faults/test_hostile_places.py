@@ -16,6 +16,7 @@ from harness.data.hub_models import model_folder
 from harness.data.hub_requests import HubFile, Unreachable
 from harness.data.providers import Unavailable, wheel_file
 from harness.errors import InputError
+from harness.io.files import write_json
 from harness.io.layouts import Layout
 from harness.io.outputs import new_folder
 from tests.support import tiny
@@ -135,8 +136,11 @@ def test_a_password_of_the_endpoint_is_not_in_the_line_of_a_failed_request(
 def test_weights_can_be_read_by_everybody_as_all_other_files(tmp_path: Path) -> None:
     tiny.sentence_encoder(tiny.write_backbone(tmp_path / "bert")).save(tmp_path / "encoder")
     with new_folder(tmp_path / "made", Layout("made", {}, ("*",))) as part:
-        (part / "weights").write_bytes(b"x")
-        (part / "weights").chmod(0o600)
+        (part / "inner").mkdir()
+        for path in (part / "weights", part / "inner/weights"):
+            path.write_bytes(b"x")
+            path.chmod(0o600)
+    write_json(tmp_path / "made/record.json", {})
     files = [path for name in ("encoder", "made") for path in (tmp_path / name).rglob("*") if path.is_file()]
     assert len(files) > 4
     assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o644}
