@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -13,8 +14,10 @@ import methods
 from harness import paths
 from harness.check.laws import LAWS, check_laws
 from harness.cli import main
+from harness.commands import try_runs
 from harness.evidence.schema import ResultFile
 from harness.include import include_method
+from harness.launch.progress import duration
 from harness.plan.entries import Params
 from harness.plan.recipes import DeclaredBackbone, Recipe, load_backbones, load_recipes
 from methods.core.method import Method
@@ -243,14 +246,18 @@ def tried(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[str, str]:
 
 
 def test_others_with_other_settings_are_trained_here_and_the_first_lines_state_the_cost(
-    empty: Path, capsys: pytest.CaptureFixture[str]
+    empty: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """A hundredth of an hour for each run: 36 s times the number of runs."""
+    monkeypatch.setattr(try_runs.Estimate, "run", lambda estimate, run: SimpleNamespace(cpu_hours=0.01))
     Path("mycse.py").write_text(SAME)
     table, notes = tried(capsys)
     why = "simcse-small: trained here, its committed results are not reused: their settings have changed"
     first, second, *_ = notes.splitlines()
     assert first == f"sentbench: {why}"
-    assert re.match(r"sentbench: \d+ runs to train: 1 of mycse, 1 of simcse-small.*; about \d+ s", second)
+    stated = re.fullmatch(r"sentbench: (\d+) runs to train: 1 of mycse, 1 of simcse-small.*; (.*)", second)
+    assert stated
+    assert stated[2] == f"about {duration(36 * int(stated[1]))} on one core"
     assert why in table
     assert "0 won, 0 lost, 0 inconclusive, 1 equal of 1 test sets" in table
 
