@@ -83,6 +83,14 @@ def test_one_task_or_an_incomplete_suite_has_no_average(folder: Path) -> None:  
     assert "average" not in set(frame["setting"])
 
 
+def test_averages_and_intervals_of_tasks_without_custom_pairs(folder: Path) -> None:  # noqa: F811
+    """The suite of custom pairs is empty then, and has no mean."""
+    given = {"text": "raw", "intervals": True}
+    frame = sentbench.evaluate(letters, "STSB", averages=True, **given)
+    assert frame.equals(sentbench.evaluate(letters, "STSB", **given))
+    assert frame["low"].notna().any()
+
+
 def test_the_command_scores_a_file_as_python_does(
     folder: Path,  # noqa: F811
     file: Path,

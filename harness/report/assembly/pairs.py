@@ -65,7 +65,7 @@ def average_intervals(
     """
     intervals = {}
     for suite, names in suites.items():
-        if all(name in kept for name in names):
+        if names and all(name in kept for name in names):
             interval = percentile_interval(np.mean([kept[name] for name in names], axis=0))
             intervals.update({suite: interval} if interval else {})
     return intervals
