@@ -155,9 +155,9 @@ def reasons_of(pairs: Iterable[Pair], machine: str) -> list[str]:
     for old, new in pairs:
         before, after = old.provenance, new.provenance
         for name in ("arithmetic", "device", "precision", "text"):
-            version, two = getattr(before, name), getattr(after, name)
-            if version and two and version != two:
-                reasons[f"{name} is {two} here, {version} in the committed results"] = None
+            committed, here = getattr(before, name), getattr(after, name)
+            if committed and here and committed != here:
+                reasons[f"{name} is {here} here, {committed} in the committed results"] = None
         for name, version in before.versions.items():
             if after.versions.get(name) != version:
                 reasons[f"{name} is {after.versions.get(name, 'missing')} here, {version} committed"] = None
