@@ -103,9 +103,14 @@ docs: $(READY)
 	@echo "documents: $(CURDIR)/docs/_build/index.html"
 
 pictures: $(READY)
-	@for picture in $(PICTURES); do echo "docs/pictures/$${picture%%=*}.png"; $(CHROMIUM) --headless --no-sandbox --disable-gpu \
-	--hide-scrollbars --window-size=1280,800 --screenshot="$(CURDIR)/docs/pictures/$${picture%%=*}.png" \
-	"file://$(CURDIR)/reports/$${picture#*=}" 2>/dev/null || exit 2; done
+	@mkdir -p .cache
+	@# in a frame, because Chromium draws nothing of a page that begins at an anchor
+	@for picture in $(PICTURES); do echo "docs/pictures/$${picture%%=*}.png"; \
+	printf '<body style="margin:0"><iframe src="%s" style="border:0;width:1280px;height:800px"></iframe>' \
+	"file://$(CURDIR)/reports/$${picture#*=}" > .cache/picture.html; \
+	$(CHROMIUM) --headless --no-sandbox --disable-gpu --hide-scrollbars --window-size=1280,800 \
+	--screenshot="$(CURDIR)/docs/pictures/$${picture%%=*}.png" "file://$(CURDIR)/.cache/picture.html" 2>/dev/null \
+	|| exit 2; done
 
 lock: $(READY)
 	@mkdir -p .cache
