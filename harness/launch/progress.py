@@ -32,7 +32,7 @@ class Progress:
     _started: dict[str, float] = field(default_factory=dict)
     _took: dict[str, float] = field(default_factory=dict)
     _shown: float | None = None
-    _width: int = 0
+    _last: str = ""
 
     def start(self, stage: str) -> None:
         """Marks a stage as running."""
@@ -46,17 +46,22 @@ class Progress:
             self._took[stage] = time.monotonic() - started
 
     def show(self, *, last: bool = False) -> None:
-        """Prints the line: in place on a terminal, otherwise every PERIOD seconds and at the end."""
-        terminal, now = self.stream.isatty(), time.monotonic()
-        if not (last or terminal or self._shown is None or now - self._shown >= PERIOD):
-            return
-        self._shown = now
-        line = self.line()
+        """Prints the line: in place on a terminal, otherwise at the first stage that runs, every PERIOD
+        seconds, and at the end if it says something new."""
+        terminal, now, line = self.stream.isatty(), time.monotonic(), self.line()
         if terminal:
             line = line[: shutil.get_terminal_size().columns - 1]
+        elif not (line != self._last if last else self._due(now)):
+            return
+        self._shown = now
         end = "\r" if terminal and not last else "\n"
-        print(line.ljust(self._width if terminal else 0), end=end, file=self.stream, flush=True)
-        self._width = len(line)
+        print(line.ljust(len(self._last) if terminal else 0), end=end, file=self.stream, flush=True)
+        self._last = line
+
+    def _due(self, now: float) -> bool:
+        if self._shown is not None:
+            return now - self._shown >= PERIOD
+        return bool(self._started or self._took)
 
     def line(self) -> str:
         """Returns the counts and, if a stage has run and all durations can be estimated, the time left."""

@@ -91,17 +91,43 @@ def test_the_time_left_is_at_least_the_longest_chain_and_never_negative(clock: C
     assert progress.seconds_left() == 0
 
 
-def test_without_a_terminal_there_is_a_line_at_once_then_one_a_period_and_one_at_the_end(
+def test_without_a_terminal_there_is_a_line_at_the_first_stage_then_one_a_period_and_one_at_the_end(
     clock: Clock,
 ) -> None:
     stream = io.StringIO()
     progress = Progress(trainings(2), 1, stream)
+    progress.show()
+    assert stream.getvalue() == ""
+    progress.start("train@a")
     for _ in range(int(4 * PERIOD)):
         progress.show()
         clock.now += 0.5
     progress.end("train@a", "failed")
     progress.show(last=True)
-    assert stream.getvalue() == "0 of 2 stages\n" * 2 + "1 of 2 stages, 1 failed\n"
+    assert stream.getvalue() == "0 of 2 stages, 1 running\n" * 2 + "1 of 2 stages, 1 failed\n"
+
+
+def test_a_launch_that_runs_nothing_states_its_stages_once(clock: Clock) -> None:
+    stream = io.StringIO()
+    progress = Progress(trainings(2), 1, stream)
+    for stage in trainings(2):
+        progress.end(stage, "unchanged")
+        progress.show()
+    progress.show(last=True)
+    assert stream.getvalue() == "2 of 2 stages, 2 unchanged\n"
+
+
+def test_the_last_line_is_not_printed_a_second_time(clock: Clock) -> None:
+    """The only stage ends after a period, so the line of that period already is the last one."""
+    stream = io.StringIO()
+    progress = Progress(trainings(1), 1, stream)
+    progress.start("train@a")
+    progress.show()
+    clock.now += PERIOD
+    progress.end("train@a", "done")
+    progress.show()
+    progress.show(last=True)
+    assert stream.getvalue() == "0 of 1 stages, 1 running\n1 of 1 stages, 1 done\n"
 
 
 def test_on_a_terminal_the_line_stays_one_line(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
