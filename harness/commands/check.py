@@ -26,7 +26,7 @@ from harness.paths import FIRST_LOSSES, REPORTS, SCORES, need_checkout, stored_v
 from harness.plan.entries import Params
 from harness.plan.params_file import read_params
 from harness.plan.recipes import load_recipes
-from harness.plan.stale import warn_if_stale
+from harness.plan.stale import outdated, outdated_line, recorded_recipes, warn_if_stale
 from harness.report.assembly.tables import contributed_results
 from harness.report.formats.markdown import annotation
 
@@ -77,7 +77,7 @@ def execute(arguments: argparse.Namespace) -> int:
     agrees = True
     if "results" in wanted:
         agrees = check_results(findings, read_params(), losses, former, arguments)
-    warn_if_stale()
+    warn_if_stale(results="results" not in wanted)
     if form == "json":
         print(json.dumps({**findings.counts, "problems": findings.problems}))
     else:
@@ -163,18 +163,19 @@ def check_results(
         return True
     results = {key: here[key] for key in params.runs if key in here}
     copied = [key for key in results if not stored_vectors(key).is_file()]
+    options: dict[str, Any] = {"outdated": outdated(params, recorded_recipes(params))}
     if against is None:
         results = {key: result for key, result in results.items() if key not in copied}
-        compared = compare_with_committed(former, results, machine=platform.machine())
     else:
-        compared = compare_with_committed(
-            former, results, machine=platform.machine(), against=against, not_evaluated=copied
-        )
+        options |= {"against": against, "not_evaluated": copied}
+    compared = compare_with_committed(former, results, machine=platform.machine(), **options)
     if is_exact():
         findings.problems += not_identical(compared, former, results, losses)
     changed = [] if against is not None else changed_files("dvc.lock", str(REPORTS))
     findings.counts["results"] = to_json(compared, changed)
     findings.lines += explained(compared, changed, details=arguments.details)
+    if line := outdated_line(params, compared.outdated):
+        findings.lines.append(f"  {line}")
     findings.lines.append(compared.headline)
     return compared.agrees
 
@@ -215,6 +216,7 @@ def to_json(compared: Reproduction, changed: Sequence[str]) -> dict[str, Any]:
         "moved": compared.moved,
         "missing": list(compared.missing),
         "not_evaluated": list(compared.not_evaluated),
+        "outdated": list(compared.outdated),
         "reasons": list(compared.reasons),
         "changed_files": list(changed),
         "changes": [

@@ -4,14 +4,12 @@ Example: `sentbench plan pcl/table2 --seeds 3 --dry-run`
 """
 
 import argparse
-import os
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
 from harness.errors import InputError
 from harness.evidence.spec import load_specs
-from harness.evidence.store import read_result
 from harness.io.records import check_plain
 from harness.paths import PARAMS, SCORES, need_checkout
 from harness.plan.checks import check_runs
@@ -21,7 +19,7 @@ from harness.plan.needs import needs_of
 from harness.plan.params_file import read_params, write_params
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
-from harness.plan.stale import warn_if_stale
+from harness.plan.stale import outdated, recorded_recipes, warn_if_stale
 from harness.plan.step_times import Cost, Device, StepTimes, read_step_times
 
 HOURS: dict[Device, str] = {"cuda": "GPU hours", "cpu": "core hours"}
@@ -135,7 +133,10 @@ def describe(params: Params, times: StepTimes | None = None) -> str:
 
 
 def systems(params: Params, estimate: Estimate) -> list[PlannedSystem]:
-    """Returns the systems of a plan in order; the cost includes all their seeds."""
+    """Returns the systems of a plan in order; the cost includes all their seeds. Done are the runs with a
+    result that is not `outdated`."""
+    recorded = recorded_recipes(params)
+    finished = recorded.keys() - {*outdated(params, recorded)}
     grouped: dict[tuple[str, str], dict[str, Run]] = {}
     for key, run in params.runs.items():
         grouped.setdefault((run.id, run.backbone_name), {})[key] = run
@@ -144,17 +145,9 @@ def systems(params: Params, estimate: Estimate) -> list[PlannedSystem]:
         run = next(iter(runs.values()))
         cost_of_run = estimate.run(run)
         cost = None if cost_of_run is None else Cost(*(len(runs) * part for part in cost_of_run))
-        done = sum(is_done(key, run) for key, run in runs.items())
+        done = len(runs.keys() & finished)
         planned.append(PlannedSystem(system, backbone, runs, done, estimate.steps(run), cost))
     return planned
-
-
-def is_done(key: str, run: Run) -> bool:
-    """Returns whether the run has a score from its present recipe."""
-    path = SCORES / f"{key}.json"
-    if not os.path.lexists(path):
-        return False
-    return read_result(path).run.recipe == run.recipe_hash()
 
 
 def _totals(params: Params, estimate: Estimate, planned: Sequence[PlannedSystem]) -> list[str]:

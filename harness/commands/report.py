@@ -7,6 +7,7 @@ import argparse
 
 from harness.io.locks import alone
 from harness.plan.params_file import read_plan
+from harness.plan.stale import warn_if_stale
 from harness.report.assembly.tables import build_one_table
 from harness.report.formats.text import to_terminal
 from harness.stages.report import report
@@ -24,6 +25,9 @@ def execute(arguments: argparse.Namespace) -> int:
     """Writes the report, or prints a table; returns 1 if `--strict` finds missing results."""
     if arguments.print:
         print(to_terminal(build_one_table(arguments.print)), end="")
+        warn_if_stale()
         return 0
     with alone("the report"):
-        return report(read_plan(), strict=arguments.strict)
+        code = report(read_plan(), strict=arguments.strict)
+    warn_if_stale()
+    return code

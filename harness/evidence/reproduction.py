@@ -42,7 +42,9 @@ class Reproduction:
 
     answers: of each run with a result here. missing: the other runs. systems: system of each run, by its key.
     reasons: why runs are not identical. averages: None if all are identical. against: name of the former
-    results. not_evaluated: the runs in `answers` whose result is a file that was not computed here.
+    results. not_evaluated: the runs in `answers` whose result is a file that was not computed here. outdated:
+    the runs in `answers` whose result here was made with other settings than the plan has; nothing is
+    reproduced by comparing them.
     """
 
     systems: Mapping[str, str]
@@ -53,11 +55,13 @@ class Reproduction:
     reasons: Sequence[str]
     against: str = "the committed results"
     not_evaluated: Sequence[str] = ()
+    outdated: Sequence[str] = ()
 
     @property
     def identical(self) -> int:
-        """Number of bit-identical runs."""
-        return sum(answer == "identical" for answer in self.answers.values())
+        """Number of bit-identical runs of the plan's settings."""
+        compared = self.answers.keys() - {*self.outdated}
+        return sum(self.answers[key] == "identical" for key in compared)
 
     @property
     def moved(self) -> list[str]:
@@ -66,8 +70,8 @@ class Reproduction:
 
     @property
     def agrees(self) -> bool:
-        """Whether every former run has a result here, without a moved score."""
-        return not self.moved and not self.missing
+        """Whether every former run has a result of the plan's settings here, without a moved score."""
+        return not self.moved and not self.missing and not self.outdated
 
     @property
     def headline(self) -> str:
@@ -90,6 +94,8 @@ class Reproduction:
             parts.append(f"{len(self.moved)} of {systems} systems {verb} not agree with {self.against}")
         if self.missing:
             parts.append(f"{len(self.missing)} of {runs} runs not evaluated here")
+        if self.outdated:
+            parts.append(f"{len(self.outdated)} of {runs} results are of other settings than the plan's")
         return f"not reproduced: {'; '.join([*parts, *bits])}"
 
 
@@ -100,11 +106,12 @@ def compare_with_committed(
     machine: str,
     against: str = "the committed results",
     not_evaluated: Sequence[str] = (),
+    outdated: Sequence[str] = (),
 ) -> Reproduction:
     """Compares results with former ones, both by the key of their run.
 
-    machine: the architecture of this machine, as `platform.machine` names it. against, not_evaluated: see
-    Reproduction.
+    machine: the architecture of this machine, as `platform.machine` names it. against, not_evaluated,
+    outdated: see Reproduction.
     """
     pairs = [(old, here[key]) for key, old in committed.items() if key in here]
     changes = changes_of(pairs)
@@ -119,6 +126,7 @@ def compare_with_committed(
         reasons=reasons_of(other, machine) if other else [],
         against=against,
         not_evaluated=[key for key in not_evaluated if key in answers],
+        outdated=[key for key in outdated if key in answers],
     )
 
 

@@ -1,14 +1,17 @@
-"""Check whether params.yaml is up to date with the recipes."""
+"""Check whether params.yaml is up to date with the recipes, and results with params.yaml."""
 
+import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
 
 from harness.errors import InputError
 from harness.evidence.spec import load_specs
-from harness.paths import PARAMS
+from harness.evidence.store import read_result
+from harness.paths import ARTEFACTS, PARAMS, SCORES
 from harness.plan.entries import Params
 from harness.plan.params_file import read_params, written_digest
 from harness.plan.recipes import Recipe, load_recipes
@@ -16,12 +19,57 @@ from harness.plan.resolve import resolve
 
 PARTS = ("sources", "backbones", "corpora", "teachers", "runs")
 """Parts of params.yaml that recipes and declarations determine."""
+SHOWN = 8
+"""Systems with results of other settings that are named."""
 
 
-def warn_if_stale(recipes: Mapping[str, Recipe] | None = None) -> None:
-    """Prints the line of `stale`, if the plan is stale. recipes: pass them if they are already loaded."""
-    if line := stale(recipes=recipes):
+def warn_if_stale(recipes: Mapping[str, Recipe] | None = None, *, results: bool = True) -> None:
+    """Prints the line of `stale`, if the plan is stale, and the line on results of other settings, if there
+    are some. recipes: pass them if they are already loaded. results: False if the command says it itself.
+    """
+    lines = [stale(recipes=recipes)]
+    if results and PARAMS.is_file():
+        with suppress(InputError):
+            params = read_params()
+            lines.append(outdated_line(params, outdated(params, recorded_recipes(params))))
+    for line in filter(None, lines):
         print(f"sentbench: {line}", file=sys.stderr)
+
+
+def recorded_recipes(params: Params) -> dict[str, str]:
+    """Returns the hash of the recipe that made the result of each run that has one. Errors: as of
+    `read_result`."""
+    paths = {key: SCORES / f"{key}.json" for key in params.runs}
+    return {key: read_result(path).run.recipe for key, path in paths.items() if os.path.lexists(path)}
+
+
+def outdated(params: Params, recorded: Mapping[str, str]) -> list[str]:
+    """Returns the runs whose result was made with other settings than the plan has for the run itself, or for
+    a run that it continues or learns from; in the plan's order.
+
+    recorded: the hash of the recipe of each result, by run.
+    """
+    others = {key for key, recipe in recorded.items() if recipe != params.runs[key].recipe_hash()}
+    needs = {
+        key: {Path(folder).name for folder in (run.backbone, run.parent) if Path(folder).parent == ARTEFACTS}
+        for key, run in params.runs.items()
+    }
+    for key in TopologicalSorter(needs).static_order():
+        if needs.get(key, set()) & others:
+            others.add(key)
+    return [key for key in params.runs if key in recorded and key in others]
+
+
+def outdated_line(params: Params, keys: Sequence[str]) -> str | None:
+    """Returns a line with the number and the systems of results of other settings; None without one."""
+    if not keys:
+        return None
+    systems = list(dict.fromkeys(params.runs[key].id for key in keys))
+    more = f" and {len(systems) - SHOWN} more systems" if len(systems) > SHOWN else ""
+    return (
+        f"{len(keys)} of {len(params.runs)} results were made with other settings than {PARAMS} has for them "
+        f"or for a run that they need: {', '.join(systems[:SHOWN])}{more}; `sentbench launch` runs them again"
+    )
 
 
 def stale(path: Path = PARAMS, recipes: Mapping[str, Recipe] | None = None) -> str | None:

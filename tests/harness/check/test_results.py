@@ -17,6 +17,8 @@ from harness.evidence.reproduction import Reproduction, explained
 from harness.evidence.schema import ResultFile, ScoreName
 from harness.evidence.store import write_result
 from harness.paths import stored_vectors
+from harness.plan.entries import Params
+from harness.plan.params_file import read_params
 from tests.support.git import commit, git
 from tests.support.plan import small_plan
 from tests.support.results import SCORE, raw_result
@@ -34,9 +36,10 @@ def content(key: str) -> dict[str, Any]:
     """Returns a result: seeds 0, 1 and 2 of the trained system score 50, 51 and 52 points."""
     system, backbone, seed = key.split("__s")[0].split("__")[0], key.split("__")[1], int(key[-1])
     weights = {"encoder_sha256": f"weights of {key}", "arithmetic": "portable"}
+    recipe = read_params(ROOT / "params.yaml").runs[key].recipe_hash()
     points = {"value": (50 + seed) / 100}
     scores = [{**SCORE, "metric": name, **points} for name in ("spearman", "pearson")]
-    made = raw_result(key, scores, id=system, backbone=backbone, seed=seed, **weights)
+    made = raw_result(key, scores, id=system, backbone=backbone, seed=seed, recipe=recipe, **weights)
     made["selection"] |= {"best_step": 0, "last_step": 0} if key == UNTRAINED else {}
     return made
 
@@ -195,6 +198,49 @@ def test_in_a_fresh_clone_no_run_is_reproduced_yet(capsys: pytest.CaptureFixture
     assert shown(capsys, code=1) == nothing
 
 
+def change_the_plan(key: str) -> Params:
+    """Gives one run another temperature in params.yaml, as `plan` does after a change of its recipe."""
+    params = small_plan()
+    params["runs"] = {name: params["runs"][name] for name in (*TRAINED, UNTRAINED)}
+    params["runs"][key]["config"]["temperature"] = 0.06
+    Path("params.yaml").write_text(dump_yaml(params, sort_keys=False))
+    return read_params()
+
+
+OUTDATED = (
+    "1 of 4 results were made with other settings than params.yaml has for them or for a run that they need: "
+    "simcse-small; `sentbench launch` runs them again\n"
+)
+
+
+def test_a_result_of_other_settings_than_the_plan_is_not_reproduced(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The four results equal the committed ones, and one of them belongs to the former plan."""
+    change_the_plan(TRAINED[1])
+    assert shown(capsys, code=1) == (
+        f"  {OUTDATED}"
+        "not reproduced: 1 of 4 results are of other settings than the plan's; 3 of 4 runs bit-identical\n"
+    )
+    compared = json.loads(shown(capsys, "--json", code=1))["results"]
+    assert compared["outdated"] == [TRAINED[1]]
+    assert compared["identical"] == 3
+    assert last_line(shown(capsys, "--against", "HEAD", code=1)).startswith("not reproduced: 1 of 4 results")
+
+
+def test_compare_and_report_name_results_of_other_settings(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.commands.report.report", lambda params, strict: 0)
+    for words in (["compare", "HEAD", "reports/scores"], ["report"]):
+        assert main(words) == 0
+        assert "other settings" not in capsys.readouterr().err
+    change_the_plan(TRAINED[1])
+    for words in (["compare", "HEAD", "reports/scores"], ["report"]):
+        assert main(words) == 0
+        assert capsys.readouterr().err.endswith(f"sentbench: {OUTDATED}")
+
+
 def test_runs_of_another_plan_do_not_count(capsys: pytest.CaptureFixture[str]) -> None:
     """A plan with five seeds was run, the results were committed or not, and the plan was reduced again."""
     assert shown(capsys) == EQUAL
@@ -245,7 +291,6 @@ def test_without_git_the_kept_copy_of_the_committed_results_is_compared_with(
         (provenance(arithmetic="native"), "arithmetic is native here, portable in the committed results"),
         (provenance(data_sha256={"stsb": "x"}), "the data differ from the committed ones"),
         (provenance(code_sha256="x"), "the code differs from the committed one"),
-        (lambda made: made["run"].update(recipe="x"), "the settings of the plan differ from the committed"),
     ],
 )
 def test_the_reason_is_the_difference_in_provenance(
@@ -253,6 +298,16 @@ def test_the_reason_is_the_difference_in_provenance(
 ) -> None:
     evaluate(TRAINED[0], score(50.001), OTHER_WEIGHTS, change)
     assert f"  reason: {reason}" in shown(capsys)
+
+
+def test_a_changed_plan_whose_run_was_trained_again_is_compared_and_named_as_the_reason(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    recipe = change_the_plan(TRAINED[0]).run(TRAINED[0]).recipe_hash()
+    evaluate(TRAINED[0], score(50.001), OTHER_WEIGHTS, lambda made: made["run"].update(recipe=recipe))
+    text = shown(capsys)
+    assert "  reason: the settings of the plan differ from the committed ones\n" in text
+    assert last_line(text).startswith("reproduced: all 2 systems agree")
 
 
 def test_another_architecture_is_the_reason(

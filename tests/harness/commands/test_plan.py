@@ -1,6 +1,5 @@
 """`sentbench plan`: every table and figure, near matches, finished runs, and a dry run without writes."""
 
-import json
 import shutil
 import subprocess
 import sys
@@ -9,12 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from harness.commands.plan import describe, is_done
+from harness.commands.plan import describe, systems
+from harness.evidence.schema import ResultFile
 from harness.evidence.spec import load_specs
+from harness.evidence.store import write_result
+from harness.plan.entries import Params
 from harness.plan.estimate import Estimate
 from harness.plan.params_file import read_params
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
+from harness.plan.stale import outdated, recorded_recipes
+from harness.plan.step_times import read_step_times
+from tests.support.results import raw_result
 
 ROOT = Path(__file__).parents[3]
 pytestmark = pytest.mark.usefixtures("checkout")
@@ -102,15 +107,30 @@ def test_without_an_estimate_of_any_system_no_total_and_no_hours_are_shown(
     assert line.endswith(" hours, without the systems that have no estimate")
 
 
-def test_a_run_is_done_if_its_score_is_of_the_present_recipe(checkout: Path) -> None:
-    (checkout / "reports").mkdir()
-    (checkout / "reports/scores").symlink_to(ROOT / "reports/scores")
-    params = read_params(ROOT / "params.yaml")
-    key, run = next(iter(params.runs.items()))
-    recorded = json.loads((ROOT / f"reports/scores/{key}.json").read_text())["run"]["recipe"]
-    assert is_done(key, run) == (recorded == run.recipe_hash())
-    assert not is_done(key, run.model_copy(update={"config": {"max_length": 31}}))
-    assert not is_done("none__of__s0", run)
+def done(params: Params) -> dict[str, int]:
+    """Returns the number of finished runs of each system, in the order of the plan."""
+    return {system.id: system.done for system in systems(params, Estimate(params, read_step_times()))}
+
+
+def test_a_run_is_done_if_its_score_and_those_it_needs_are_of_the_present_recipe(checkout: Path) -> None:
+    """DCLR learns from SimCSE of its seed: seed 0 of SimCSE has other settings, seed 2 of PCL no result."""
+    params, former = read_params(ROOT / "params.yaml"), {"simcse-small": 5, "dclr-small": 3, "pcl-small": 2}
+    params = params.model_copy(
+        update={"runs": {key: run for key, run in params.runs.items() if run.id in former}}
+    )
+    for key, run in params.runs.items():
+        if key != "pcl-small__words-50d__s2":
+            names = {"id": run.id, "backbone": run.backbone_name, "seed": run.seed}
+            made = raw_result(key, recipe=run.recipe_hash(), **names)
+            write_result(Path(f"reports/scores/{key}.json"), ResultFile.model_validate(made))
+    assert done(params) == former
+    key = "simcse-small__words-50d__s0"
+    other = params.runs[key].model_copy(update={"config": {"max_length": 31}})
+    changed = params.model_copy(update={"runs": {**params.runs, key: other}})
+    assert done(changed) == {"simcse-small": 4, "dclr-small": 2, "pcl-small": 2}
+    assert outdated(changed, recorded_recipes(changed)) == [key, "dclr-small__words-50d__s0"]
+    lines = [line for line in describe(changed).splitlines() if line.startswith("11 runs")]
+    assert lines[0].startswith("11 runs (8 done), ")
 
 
 def test_gpu_hours_are_for_the_gpu_that_is_named(
