@@ -1,6 +1,7 @@
 """The Makefile in folders whose names a shell may split. Python and uv are stubs: nothing is installed."""
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -74,3 +75,18 @@ def test_with_git_no_copy_of_the_committed_results_is_made(tmp_path: Path) -> No
     done, _ = made(folder, "reproduce")
     assert done.returncode == 0, done.stderr
     assert not (folder / ".cache/committed").exists()
+
+
+def test_every_kind_of_test_that_the_default_leaves_out_has_a_target() -> None:
+    """And CI runs those that need neither hours nor a GPU."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    recipes = dict(re.findall(r"^(test[\w-]*): \$\(READY\)\n((?:\t.*\n)+)", makefile, flags=re.M))
+    left_out = re.findall(r"not (\w+)", recipes["test"])
+    markers = re.findall(r'^  "(\w+): ', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), flags=re.M)
+    assert set(left_out) == set(markers) - {"network"}
+    steps = (ROOT / ".ci/run").read_text(encoding="utf-8")
+    for kind in left_out:
+        command = f"make test-{kind}" if f"test-{kind}" in recipes else f"pytest -m {kind}"
+        assert kind in ("slow", "gpu") or command in steps
+        assert command.startswith("make") or kind == "cluster"
+        assert kind == "cluster" or f'"make test-{kind} ' in makefile, "make help"

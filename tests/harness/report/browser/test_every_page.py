@@ -16,6 +16,7 @@ from tests.harness.report.browser.conftest import PAGES, Open, wait_until
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
+pytestmark = pytest.mark.browser
 AXE = importlib.util.find_spec("axe_playwright_python")
 LEAD_BACK = [f"{name}.html" for name in ("compare", "methods")]
 """Pages with one link to the overview."""

@@ -7,11 +7,15 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 from harness.report.system_pairs import PairedDifference, compare_systems, system_scores, tally_in_words
 from tests.harness.report.browser.conftest import Open, make_rivals, wait_until
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
+
+pytestmark = pytest.mark.browser
 
 
 def test_a_table_that_fits_has_no_scroller_and_a_long_one_is_whole_under_a_head_that_stays(
