@@ -32,10 +32,13 @@ TOLERANCE = 1e-5
 
 
 class Law(NamedTuple):
-    """A law and its violation, which is empty if the law holds."""
+    """A law and its violation, which is empty if the law holds. ran: False if its check ended with an error
+    that an earlier law has reported, so that nothing is known about it.
+    """
 
     name: str
     fault: str = ""
+    ran: bool = True
 
 
 @dataclass
@@ -81,19 +84,22 @@ class Subject:
 def check_laws(
     build: Callable[[], Method], rows: Sequence[Row], train: TrainConfig, file: Path
 ) -> Iterator[Law]:
-    """Yields every law with its violation; a violation does not stop the check.
+    """Yields every law with its violation; a violation does not stop the check. An error of the method's code
+    is the violation of the first law that meets it.
 
     build: returns the method with weights that a fixed seed draws. rows: at least ROWS sentences.
     """
     with tempfile.TemporaryDirectory(prefix="sentbench-") as folder:
-        subject = Subject(build, rows[:ROWS], train, Path(folder))
+        subject, raised = Subject(build, rows[:ROWS], train, Path(folder)), set[str]()
         for name, check in LAWS.items():
             try:
                 check(subject)
             except InputError as error:
                 yield Law(name, str(error))
             except (*RAISED, ValueError) as error:
-                yield Law(name, " ".join(place_in(file, error).split()))
+                fault = " ".join(place_in(file, error).split())
+                yield Law(name, ran=False) if fault in raised else Law(name, fault)
+                raised.add(fault)
             else:
                 yield Law(name)
 

@@ -190,7 +190,7 @@ GROWS = """
         self.register_buffer("queue", first.detach())
         return Loss(info_nce(first, second, temperature=self.config.temperature), {})
 """
-LOSS, GRADIENT, PURE, SEED, RESUME, STATE, *_ = LAWS
+LOSS, GRADIENT, PURE, SEED, RESUME, STATE, VECTORS, SAVED = LAWS
 
 
 @pytest.mark.parametrize(
@@ -300,6 +300,24 @@ def test_a_method_that_breaks_a_law_is_not_trained(empty: Path, capsys: pytest.C
     assert main(["try", "mycse.py", "--fresh"]) == 1
     assert "FAILS  the gradient reaches the encoder: loss has no graph" in capsys.readouterr().out
     assert not Path("try/mycse/artefacts").exists()
+
+
+def test_an_error_in_the_loss_is_reported_once_with_its_line_and_the_laws_that_need_the_loss_are_named(
+    empty: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The name is wrong in line 25; collate and the saved encoder do not need the loss."""
+    Path("mycse.py").write_text(changed("Loss(info_nce(", "Loss(info_nec("))
+    assert main(["try", "mycse.py", "--fresh", "--seeds", "1"]) == 1
+    out = capsys.readouterr().out
+    assert out.count("info_nec") == out.count("FAILS") == 1
+    assert f"FAILS  {LOSS}: {empty}/mycse.py:25: NameError: name 'info_nec' is not defined" in out
+    assert [line.removeprefix("holds  ") for line in out.splitlines() if line.startswith("holds")] == [
+        PURE,
+        SAVED,
+    ]
+    assert out.splitlines()[-1] == (
+        f"not checked, for they meet the same error: {', '.join([GRADIENT, SEED, RESUME, STATE, VECTORS])}"
+    )
 
 
 def test_a_loop_over_settings_has_a_dev_score_to_choose_by(empty: Path, printed: Callable[..., str]) -> None:
