@@ -96,7 +96,7 @@ def execute(arguments: argparse.Namespace) -> int:
     )
     from harness.commands.try_runs import Session
 
-    session = Session(arguments.file, own, others, recipes, small.providers, known)
+    session = Session(arguments.file, own, others, recipes, small.providers, known, out)
     out.mkdir(parents=True, exist_ok=True)
     with alone(f"trying {out.resolve()}"), chdir(out):
         session.open()

@@ -7,6 +7,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import chdir, suppress
 from pathlib import Path
 from typing import Any
 
@@ -57,11 +58,12 @@ class Session:
         recipes: Mapping[str, Recipe],
         providers: Sequence[str],
         known: Committed,
+        out: Path,
     ) -> None:
         """Plans the runs without a result, and fetches their data.
 
         own: the system of the method; its controls are trained too. others: with their seeds. known: the
-        committed results that may be reused.
+        committed results that may be reused. out: the folder of the trial, which may have trained runs.
         Errors: InputError as of a plan.
         """
         (backbone,) = own.backbones
@@ -80,6 +82,10 @@ class Session:
         os.environ["SENTBENCH_PROVIDERS"] = ",".join(providers)
         self._leave_out(code_differs)
         self._leave_out(data_differ)
+        self.untrained = [*self.params.runs]
+        if out.is_dir():
+            with chdir(out):
+                self.untrained = self._untrained()
         print(f"sentbench: {self.work()}", file=sys.stderr, flush=True)
         self.origins = {name: folder_of(name).resolve() for name in self.params.sources}
 
@@ -108,14 +114,18 @@ class Session:
             self._plan()
 
     def work(self) -> str:
-        """Describes the number of runs to train, and their estimated time on one core."""
-        runs = self.params.runs.values()
+        """Describes the number of runs to train, their estimated time on one core, and the trained ones."""
+        runs = [self.params.runs[key] for key in self.untrained]
+        trained = len(self.params.runs) - len(runs)
+        if not runs:
+            return f"no run to train: all {trained} were trained before"
         counts = ", ".join(f"{count} of {name}" for name, count in Counter(run.id for run in runs).items())
         baseline = {"method": BASELINE}
         estimate = Estimate(self.params, read_step_times())
         costs = [estimate.run(run) or estimate.run(run.model_copy(update=baseline)) for run in runs]
         seconds = 3600 * sum(cost.cpu_hours for cost in costs if cost)
-        return f"{len(runs)} runs to train: {counts}; about {duration(seconds)} on one core"
+        before = f"; {trained} were trained before" if trained else ""
+        return f"{len(runs)} runs to train: {counts}; about {duration(seconds)} on one core{before}"
 
     def open(self) -> None:
         """Makes a project of the current folder: the file, the plan, data as links, encoders, corpora.
@@ -163,11 +173,13 @@ class Session:
         """Trains and evaluates the remaining runs, and returns the comparison."""
         trained: dict[str, list[str]] = {}
         controls = [system.id for system in self.controls.values()]
-        started, count = time.monotonic(), len(self.params.runs)
-        for number, (key, run) in enumerate(self.params.runs.items()):
-            left = (time.monotonic() - started) / number * (count - number) if number else 0
-            words = f", about {left:.0f} s left" if left else ""
-            print(f"[{number + 1}/{count}] {key}{words}", file=sys.stderr, flush=True)
+        started, count = time.monotonic(), len(self.untrained)
+        for key, run in self.params.runs.items():
+            if key in self.untrained:
+                number = self.untrained.index(key)
+                left = (time.monotonic() - started) / number * (count - number) if number else 0
+                words = f", about {left:.0f} s left" if left else ""
+                print(f"[{number + 1}/{count}] {key}{words}", file=sys.stderr, flush=True)
             if run.id in controls:
                 self._train_control(key, run)
                 continue
@@ -176,11 +188,23 @@ class Session:
             self._evaluate(key, run)
         return self._compared(trained)
 
-    def _train(self, key: str, run: Run) -> None:
+    def _untrained(self) -> list[str]:
+        """Returns the runs without an encoder of their present inputs in the current folder."""
+        keys = []
+        for key, run in self.params.runs.items():
+            with suppress(InputError):  # a missing or damaged folder: the training makes it, or names it
+                if self._is_trained(key, run):
+                    continue
+            keys.append(key)
+        return keys
+
+    def _is_trained(self, key: str, run: Run) -> bool:
         folder = ARTEFACTS / key
-        if folder.is_dir() and read_artefact(folder)["identity"] == self._identity(run):
-            return
-        train(self.params, key, folder, device="cpu", resume=True)
+        return folder.is_dir() and bool(read_artefact(folder)["identity"] == self._identity(run))
+
+    def _train(self, key: str, run: Run) -> None:
+        if not self._is_trained(key, run):
+            train(self.params, key, ARTEFACTS / key, device="cpu", resume=True)
 
     def _train_control(self, key: str, run: Run) -> None:
         """Trains a control; a failure is reported as a line of the result."""

@@ -284,6 +284,26 @@ def as_recipes_are(result: ResultFile, params: Params) -> str:
     return ""
 
 
+def test_a_trial_that_was_run_before_says_that_nothing_is_trained(
+    empty: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Then seed 1 is added: a run of each system, while the controls have the first seed only."""
+    Path("mycse.py").write_text(SAME)
+    first, notes = tried(capsys, "--fresh")
+    assert "runs to train: 1 of mycse, 1 of simcse-small" in notes
+    assert re.findall(r"^\[\d/\d\]", notes, re.MULTILINE) == ["[1/3]", "[2/3]", "[3/3]"]
+    second, notes = tried(capsys, "--fresh")
+    assert second == first
+    assert notes == "sentbench: no run to train: all 3 were trained before\n"
+    _, notes = tried(capsys, "--fresh", "--seeds", "2")
+    assert "sentbench: 2 runs to train: 1 of mycse, 1 of simcse-small; about " in notes
+    assert "on one core; 3 were trained before\n" in notes
+    assert re.findall(r"^\[\d/\d\] \w+-?\w*__words-50d__s1", notes, re.MULTILINE) == [
+        "[1/2] mycse__words-50d__s1",
+        "[2/2] simcse-small__words-50d__s1",
+    ]
+
+
 def test_results_on_other_data_are_trained_again_on_these(
     empty: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
