@@ -16,6 +16,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from harness.errors import InputError, near_matches
 from harness.io.files import atomic_path, discard_parts
 from harness.launch.worker import Job
@@ -25,8 +27,15 @@ CHANGED = "changed"
 """State of a stage that has to run, as `begin` returns it."""
 TESTED = "3.67"
 """The release of DVC whose internals this file uses; other releases may differ."""
-PERIOD, COSTS = 30.0, 10.0
-"""dvc.lock is written at most every 30 s, and takes at most a tenth of the time."""
+PERIOD = 30.0
+"""Seconds between two writes of dvc.lock while stages run."""
+
+
+class _FastDumper(yaml.CSafeDumper):
+    """PyYAML's fast writer, for DVC's entries too."""
+
+
+_FastDumper.add_representer(OrderedDict, lambda dumper, entries: dumper.represent_dict(entries))
 
 
 class StageError(Exception):
@@ -51,10 +60,11 @@ class Pipeline:
         }
         self._before: dict[str, list[Any]] = {}
         self._pending: list[Any] = []
+        self._locks: dict[Path, dict[str, Any]] = {}
         self._known: dict[Path, frozenset[str]] = {}
         for path in {stage.path for stage in self._stages.values()}:
             discard_parts(Path(path).with_suffix(".lock"))  # left by a launch that was killed during a write
-        self._dumped, self._cost = time.monotonic(), 0.0
+        self._dumped = time.monotonic()
 
     @property
     def order(self) -> dict[str, set[str]]:
@@ -157,18 +167,23 @@ class Pipeline:
             self._record(stage)
 
     def dump(self, *, at_once: bool = True) -> None:
-        """Writes recorded stages into dvc.lock: now, or if the last write is long enough ago."""
-        started = time.monotonic()
-        if not self._pending or not (at_once or started - self._dumped > max(PERIOD, COSTS * self._cost)):
+        """Writes recorded stages into dvc.lock: now, byte for byte as DVC does, or, if the last write is long
+        enough ago, with a writer that is ten times as fast and breaks long lines elsewhere.
+        """
+        from dvc.stage import PipelineStage
+        from dvc.stage.serialize import to_lockfile
+
+        if not at_once and (not self._pending or time.monotonic() - self._dumped < PERIOD):
             return
-        by_file: dict[str, list[Any]] = {}
         for stage in self._pending:
-            by_file.setdefault(stage.dvcfile.path, []).append(stage)
-        for path, stages in by_file.items():
-            self._dump(path, stages)
+            if isinstance(stage, PipelineStage):
+                self._lock_of(stage)["stages"].update(to_lockfile(stage))
+            else:
+                stage.dump(update_pipeline=False)
         self._pending.clear()
+        for path in self._locks:
+            self._write(path, fast=not at_once)
         self._dumped = time.monotonic()
-        self._cost = self._dumped - started
 
     def _record(self, stage: Any) -> None:
         uncached = any(not out.use_cache for out in stage.outs if not (out.is_metric or out.is_plot))
@@ -176,28 +191,33 @@ class Pipeline:
         stage.commit()
         self._pending.append(stage)
 
-    def _dump(self, path: str, stages: Sequence[Any]) -> None:
-        """Writes the entries of one file; new entries are placed as by a serial `dvc repro`."""
-        from dvc.stage import PipelineStage
-        from dvc.stage.serialize import to_lockfile
-        from dvc.utils.serialize import dump_yaml, parse_yaml_for_update
+    def _lock_of(self, stage: Any) -> dict[str, Any]:
+        """Returns the content of the lock file of a stage, which is read once."""
+        from dvc.utils.serialize import parse_yaml
 
-        if not isinstance(stages[0], PipelineStage):
-            stages[0].dump(update_pipeline=False)
-            return
-        lock = Path(path).with_suffix(".lock")
-        text = lock.read_text(encoding="utf-8") if lock.exists() else ""
-        content: Any = parse_yaml_for_update(text, lock) or {"schema": "2.0"}
-        entries = content.setdefault("stages", OrderedDict())
-        known = self._known.setdefault(lock, frozenset(entries))
-        for stage in stages:
-            entries.update(to_lockfile(stage))
+        path = Path(stage.dvcfile.path).with_suffix(".lock")
+        if path not in self._locks:
+            text = path.read_text(encoding="utf-8") if path.exists() else ""
+            content: dict[str, Any] = parse_yaml(text, path) or {"schema": "2.0"}
+            content["stages"] = OrderedDict(content.get("stages", {}))
+            self._locks[path], self._known[path] = content, frozenset(content["stages"])
+        return self._locks[path]
+
+    def _write(self, path: Path, *, fast: bool) -> None:
+        """Writes a lock file; new entries are placed as by a serial `dvc repro`."""
+        from dvc.utils.serialize import dump_yaml
+
+        content = self._locks[path]
         for stage in self._stages.values():
-            if stage.path == path and stage.name in entries and stage.name not in known:
-                entries.move_to_end(stage.name)
-        with atomic_path(lock) as part:
-            dump_yaml(part, content)
-        self._repo.scm_context.track_file(os.path.relpath(lock))
+            lock = Path(stage.path).with_suffix(".lock")
+            if lock == path and stage.name in content["stages"] and stage.name not in self._known[path]:
+                content["stages"].move_to_end(stage.name)
+        with atomic_path(path) as part:
+            if fast:
+                part.write_text(yaml.dump(content, Dumper=_FastDumper, sort_keys=False), encoding="utf-8")
+            else:
+                dump_yaml(part, content)
+        self._repo.scm_context.track_file(os.path.relpath(path))
 
 
 @contextmanager

@@ -6,6 +6,8 @@ from typing import Any
 
 import dvc
 import pytest
+import yaml
+from dvc.utils.serialize import dumps_yaml, parse_yaml_for_update
 
 from harness.errors import InputError
 from harness.launch import pipeline
@@ -58,12 +60,15 @@ def test_code_without_a_git_repository_is_launched_with_its_own_settings_of_dvc(
     assert "a:" in Path("dvc.lock").read_text()
 
 
-def test_dvc_lock_is_written_now_and_then_and_at_the_end(
+def test_dvc_lock_is_written_now_and_then_and_at_the_end_as_dvc_writes_it(
     toy: Callable[[dict[str, Any]], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """A command of more than 80 characters and a parameter: the two writers break lines at other places."""
     now = [1000.0]
     monkeypatch.setattr(pipeline.time, "monotonic", lambda: now[0])
-    lock = toy({name: stage(name) for name in "abc"}) / "dvc.lock"
+    long = "echo " + " ".join(f"word-{number}" for number in range(30))
+    toy({name: {**stage(name, command=long), "params": ["plan"]} for name in "abc"})
+    lock, states = Path("dvc.lock"), []
     with open_pipeline() as opened:
         for name in "abc":
             assert opened.begin(name) == CHANGED
@@ -71,10 +76,17 @@ def test_dvc_lock_is_written_now_and_then_and_at_the_end(
             opened.finish(name)
             if name != "c":
                 opened.dump(at_once=False)
-            assert lock.exists() is (name != "a")
+            states.append(lock.read_text() if lock.exists() else "")
             now[0] += pipeline.PERIOD + 1
-        assert "c:" not in lock.read_text()
-    assert "c:" in lock.read_text()
+    written, (first, second, third) = lock.read_text(), states
+    assert first == ""
+    assert second == third
+    assert written == dumps_yaml(parse_yaml_for_update(written, lock))
+    assert list(yaml.safe_load(written)["stages"]) == ["a", "b", "c"]
+    assert yaml.safe_load(second)["stages"] == {
+        name: entry for name, entry in yaml.safe_load(written)["stages"].items() if name != "c"
+    }
+    assert yaml.safe_load(written)["stages"]["c"]["params"] == {"params.yaml": {"plan": ["toy"]}}
 
 
 def test_stages_with_the_longest_chain_behind_them_begin_first() -> None:
