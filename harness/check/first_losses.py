@@ -1,8 +1,8 @@
-"""The first losses of each run: three numbers that change if the meaning of its training changes.
+"""The first losses of a run: three numbers that change if the meaning of its training changes.
 
 A run is trained on the first rows of its corpus, for STEPS small batches, with the schedule of a whole
-training in STEPS steps. Portable arithmetic gives the same losses on every processor, so they are compared
-digit by digit.
+training in STEPS steps. Of runs that differ only in their seed, the first is measured. Portable arithmetic
+gives the same losses on every processor, so they are compared digit by digit.
 """
 
 from __future__ import annotations
@@ -48,16 +48,25 @@ SENTENCES = (
 )
 """Sentences encoded between steps, which checks that a method returns to training mode."""
 HEAD = """\
-# The losses of the first steps of each run, in portable arithmetic; written by `sentbench check --measure`.
+# First losses of each system's first seed, in portable arithmetic; written by `sentbench check --measure`.
 """
 Losses = Annotated[list[float], Field(min_length=STEPS, max_length=STEPS)]
 _corpora: dict[str, Sequence[Row]] = {}
 """Rows of corpora by folder, which `measure_runs` reads once for all its processes."""
 
 
+def representatives(params: Params) -> dict[str, str]:
+    """Returns for each run that trains the run whose losses are measured: the first of those that differ from
+    it only in their seed.
+    """
+    first: dict[str, str] = {}
+    trained = [key for key, run in params.runs.items() if run.train["steps"] != 0]
+    return {key: first.setdefault(params.run(key).recipe_hash(), key) for key in trained}
+
+
 def measured_runs(params: Params) -> list[str]:
-    """Returns the runs of a plan that train."""
-    return [key for key, run in params.runs.items() if run.train["steps"] != 0]
+    """Returns the runs of a plan whose first losses are measured: one for each entry that trains."""
+    return list(dict.fromkeys(representatives(params).values()))
 
 
 def is_exact() -> bool:

@@ -1,7 +1,7 @@
 """`sentbench check`: compare first losses and results with the committed ones.
 
-First losses identify the runs whose training changed, in seconds per run and without training them. Runs that
-pass them must have identical results, by the rule of harness/evidence/moved.py.
+First losses identify the systems whose training changed, in a second each and without training them. Runs of
+systems that pass them must have identical results, by the rule of harness/evidence/moved.py.
 
 Example: `sentbench check --format github`
 """
@@ -9,11 +9,19 @@ Example: `sentbench check --format github`
 import argparse
 import json
 import platform
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from harness.check.first_losses import is_exact, measure_runs, measured_runs, read_losses, write_losses
+from harness.check.first_losses import (
+    is_exact,
+    measure_runs,
+    measured_runs,
+    read_losses,
+    representatives,
+    write_losses,
+)
 from harness.commands import FORMAT, JSON, format_of
 from harness.errors import InputError
 from harness.evidence.history import changed_files, committed_results, results_of
@@ -91,7 +99,7 @@ def measure(params: Params) -> int:
     check_file(FIRST_LOSSES)
     losses = measure_runs(params, measured_runs(params))
     write_losses(FIRST_LOSSES, losses)
-    print(f"{FIRST_LOSSES}: {len(losses)} runs")
+    print(f"{FIRST_LOSSES}: {len(losses)} systems")
     return 0
 
 
@@ -104,26 +112,27 @@ def check_contributed(findings: Findings) -> None:
 
 
 def check_losses(findings: Findings, params: Params) -> dict[str, Answer]:
-    """Returns the answer of every run's first losses.
+    """Returns for every run that trains the answer of its first losses, or of its system's first seed.
 
     Problems are losses that are not identical (in native arithmetic: moved losses) and runs without known
     losses.
     """
-    known, keys, exact = read_losses(FIRST_LOSSES), measured_runs(params), is_exact()
+    known, firsts, exact = read_losses(FIRST_LOSSES), representatives(params), is_exact()
+    seeds = Counter(firsts.values())
     findings.problems += [
-        f"{key}: no first losses; `sentbench check --measure`" for key in keys if key not in known
+        f"{key}: no first losses; `sentbench check --measure`" for key in seeds if key not in known
     ]
-    measured = measure_runs(params, [key for key in keys if key in known])
+    measured = measure_runs(params, [key for key in seeds if key in known])
     answers = {key: answer_of_losses(known[key], losses) for key, losses in measured.items()}
     for key, answer in answers.items():
         if answer == "moved" or (exact and answer != "identical"):
-            findings.problems.append(
-                f"{key}: first losses {numbers(measured[key])}, expected {numbers(known[key])}: {answer}"
-            )
+            others = f" (and {seeds[key] - 1} other seeds)" if seeds[key] > 1 else ""
+            losses = f"{numbers(measured[key])}, expected {numbers(known[key])}"
+            findings.problems.append(f"{key}{others}: first losses {losses}: {answer}")
     same = sum(answer == "identical" for answer in answers.values())
     findings.counts["first_losses"] = answers
-    findings.lines.append(f"first losses: {same} of {len(keys)} runs identical")
-    return answers
+    findings.lines.append(f"first losses: {same} of {len(seeds)} systems identical")
+    return {key: answers[first] for key, first in firsts.items() if first in answers}
 
 
 def numbers(losses: Sequence[float]) -> str:

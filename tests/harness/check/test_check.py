@@ -10,6 +10,7 @@ import pytest
 
 from harness.check.first_losses import read_losses
 from harness.cli import main
+from harness.commands.check import Findings, check_losses
 from harness.io.files import write_record
 from harness.io.records import read_object
 from harness.paths import FIRST_LOSSES, SCORES
@@ -18,7 +19,7 @@ from harness.report.formats.markdown import annotation
 from tests.faults.small_project import EVALUATE, RUN, TRAIN, write_project
 from tests.support.git import commit
 
-LOSSES_PASS = "first losses: 1 of 1 runs identical"
+LOSSES_PASS = "first losses: 1 of 1 systems identical"
 REPRODUCED = "reproduced: all 1 systems agree with the committed results; 1 of 1 runs bit-identical"
 
 
@@ -86,7 +87,7 @@ def test_a_loss_that_differs_in_its_last_digit_is_named(
     problem, summary = capsys.readouterr().out.splitlines()
     assert problem.startswith(f"{RUN}: first losses {', '.join(known)}, expected ")
     assert problem.endswith(": equal to rounding")
-    assert summary == "first losses: 0 of 1 runs identical"
+    assert summary == "first losses: 0 of 1 systems identical"
 
 
 def test_native_arithmetic_may_round_but_not_more(
@@ -101,6 +102,24 @@ def test_native_arithmetic_may_round_but_not_more(
         known = other
         assert main(["check", "--only", "losses"]) == code
     assert ": moved" in capsys.readouterr().out
+
+
+def test_the_first_losses_of_a_system_count_for_its_other_seeds(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Seed 1 is not measured: what its system's first seed says holds for it, in either direction."""
+    params, second = read_params(), RUN.replace("__s0", "__s1")
+    runs = {**params.runs, second: params.runs[RUN].model_copy(update={"seed": 1})}
+    plan, losses = params.model_copy(update={"runs": runs}), read_losses(FIRST_LOSSES)
+    monkeypatch.setattr("harness.commands.check.measure_runs", lambda plan, keys: {RUN: losses[RUN]})
+    findings = Findings()
+    assert check_losses(findings, plan) == {RUN: "identical", second: "identical"}
+    assert (findings.problems, findings.lines) == ([], [LOSSES_PASS])
+    monkeypatch.setattr("harness.commands.check.measure_runs", lambda plan, keys: {RUN: [9.0, 9.0, 9.0]})
+    findings = Findings()
+    assert check_losses(findings, plan) == {RUN: "moved", second: "moved"}
+    (problem,) = findings.problems
+    assert problem.startswith(f"{RUN} (and 1 other seeds): first losses 9, 9, 9, expected ")
 
 
 def test_any_number_of_a_run_that_passes_its_first_losses_is_named(

@@ -1,5 +1,6 @@
 """The first losses of a run: repeatable, and different for different settings."""
 
+import copy
 import json
 import os
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +21,7 @@ from harness.check.first_losses import (
     measure_runs,
     measured_runs,
     read_losses,
+    representatives,
     small_config,
     write_losses,
 )
@@ -152,6 +154,19 @@ def test_each_core_measures_runs_and_a_corpus_is_read_once_for_all(
 def test_runs_without_a_step_have_no_loss(params: Params) -> None:
     assert measured_runs(params) == [RUN]
     assert measured_runs(changed(params, steps=0)) == []
+
+
+def test_runs_that_differ_only_in_their_seed_share_the_first_losses_of_the_first(params: Params) -> None:
+    """A seed with a setting of its own is measured too."""
+    raw = params.model_dump(by_alias=True)
+    other = RUN.replace("__s0", "__s{}").format
+    for seed, temperature in ((1, None), (2, 0.07)):
+        run = raw["runs"][other(seed)] = copy.deepcopy(raw["runs"][RUN])
+        run["seed"] = seed
+        run["config"]["temperature"] = temperature or run["config"]["temperature"]
+    plan = Params.model_validate(raw)
+    assert representatives(plan) == {RUN: RUN, other(1): RUN, other(2): other(2)}
+    assert measured_runs(plan) == [RUN, other(2)]
 
 
 def test_the_file_has_a_line_for_each_run_and_a_damaged_one_is_refused(tmp_path: Path) -> None:
