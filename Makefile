@@ -27,11 +27,12 @@ CHROMIUM ?= chromium
 PICTURES := answers=index.html leaderboard=index.html\#table-small paper=papers/pcl.html\#table-pcl-table2 \
 	claims=papers/pcl.html\#claims compare=pages/compare.html\#pick audit=pages/methods.html\#audit-simcse protocols=pages/small.html\#protocols
 
-.PHONY: help reproduce test test-browser test-slow test-mirror test-gpu check generated docs pictures sbom lock bench bench-short clean
+.PHONY: help reproduce test test-browser test-thorough test-slow test-mirror test-gpu check generated docs pictures sbom lock bench bench-short clean
 
 help:
 	@echo "make reproduce   small plan from package-registry data to reports/index.html"
 	@echo "make test        lint, spelling and terms, types and the default tests (CPU, offline)"
+	@echo "make test-thorough laws of all samples, faults, guides, a simulated GPU, launches and installs"
 	@echo "make test-browser the tests of the report's pages in a browser (needs Chromium)"
 	@echo "make test-slow   the tests that are too slow for make test"
 	@echo "make test-mirror the tests that need SENTBENCH_MIRROR"
@@ -71,8 +72,13 @@ test: $(READY)
 	@codespell $(PROSE)
 	@mypy
 	@mkdir -p .cache
-	@python -m pytest -m "not slow and not mirror and not cluster and not gpu and not browser" -n 2 --dist worksteal --junitxml=.cache/tests.xml
+	@python -m pytest -m "not slow and not mirror and not cluster and not gpu and not browser and not thorough" -n 2 --dist worksteal --junitxml=.cache/tests.xml
 	@echo "test results: $(CURDIR)/.cache/tests.xml"
+
+test-thorough: $(READY)
+	@mkdir -p .cache
+	@python -m pytest -m "thorough and not slow and not mirror and not gpu" -n 2 --dist worksteal --junitxml=.cache/tests-thorough.xml
+	@echo "test results: $(CURDIR)/.cache/tests-thorough.xml"
 
 test-browser: $(READY)
 	@mkdir -p .cache

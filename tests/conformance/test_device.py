@@ -31,7 +31,7 @@ from tests.support.samples import SampleInputs, make, samples_of
 from tests.support.simulated_device import TwoDevicesError
 from tests.support.tiny import Sample
 
-pytestmark = pytest.mark.usefixtures("each_backbone_is_read_once")
+pytestmark = [pytest.mark.thorough, pytest.mark.usefixtures("each_backbone_is_read_once")]
 WAITS_OF_A_STEP = 1
 APART = {"fp32": 1e-4, "bf16": 0.3}
 """Tolerance of a loss relative to the CPU's."""

@@ -1,4 +1,7 @@
-"""The laws every method obeys, over every sample of every entry of METHODS; `pytest -m gpu`: on a GPU."""
+"""The laws every method obeys, over every sample of every entry of METHODS; `pytest -m gpu`: on a GPU.
+
+In the default run over the first sample of each method, in `make test-thorough` over the others.
+"""
 
 import json
 from collections.abc import Callable
@@ -27,17 +30,27 @@ FIRST = {sample.method: sample.label for sample in reversed(SAMPLES)}
 """The first sample of each method."""
 
 
+def kind_of(sample: Sample) -> list[pytest.MarkDecorator]:
+    """Returns no mark for the first sample of each method."""
+    return [] if FIRST[sample.method] == sample.label else [pytest.mark.thorough]
+
+
 def marks_of(number: int, sample: Sample) -> list[pytest.MarkDecorator]:
-    """Whole trainings: by default for the first sample of each method and every sixth of the others."""
-    return [] if FIRST[sample.method] == sample.label or number % 6 == 0 else [pytest.mark.slow]
+    """Whole trainings: of the samples after the first, every sixth is thorough and the others are slow."""
+    return kind_of(sample) if number % 6 == 0 else kind_of(sample) and [pytest.mark.slow]
 
 
 def name_of(sample: Sample) -> str:
     return f"{sample.method}-{sample.label}"
 
 
-every_sample = pytest.mark.parametrize("sample", SAMPLES, ids=name_of)
-every_trained = pytest.mark.parametrize("sample", TRAINED, ids=name_of)
+def over(samples: list[Sample]) -> pytest.MarkDecorator:
+    """Returns the mark of a law that is tested over these samples."""
+    each = [pytest.param(sample, id=name_of(sample), marks=kind_of(sample)) for sample in samples]
+    return pytest.mark.parametrize("sample", each)
+
+
+every_sample, every_trained = over(SAMPLES), over(TRAINED)
 
 SHORT = {"steps": 4, "eval_every": 2, "save_every": 1}
 STOPS = (1, 2, 3)
@@ -51,7 +64,7 @@ KILLS = [
     for number, sample in enumerate(TRAINED)
     for order, stop in enumerate(STOPS)
 ]
-"""Steps after which a sample is killed: in the default run one of them, in turn."""
+"""Steps after which a sample is killed: of the first sample of each method one of them, in turn."""
 
 
 def trainer_of(method: Method, folder: Path, device: str, **settings: Any) -> Trainer:
@@ -69,11 +82,13 @@ READ_ELSEWHERE = [
     pytest.param(
         sample,
         id=name_of(sample),
-        marks=[] if sample.export_tolerance > 1e-5 or not sample.portable else marks_of(number, sample),
+        marks=kind_of(sample)
+        if sample.export_tolerance > 1e-5 or not sample.portable
+        else marks_of(number, sample),
     )
     for number, sample in enumerate(SAMPLES)
 ]
-"""Samples that another library reads: by default every unusual export, and those of `marks_of`."""
+"""Samples that another library reads: every unusual export, and those of `marks_of`."""
 
 
 class Whole(NamedTuple):

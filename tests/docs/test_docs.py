@@ -75,6 +75,7 @@ def test_the_readme_is_short_and_links_to_every_page_of_the_documents() -> None:
     assert names <= {Path(link.split("#")[0]).name for link in LINK.findall(readme)}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "example",
     [

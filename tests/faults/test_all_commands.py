@@ -13,6 +13,7 @@ from tests.faults.small_project import ROOT, copy_project, write_project
 from tests.support import tiny
 from tests.support.git import commit, git
 
+pytestmark = pytest.mark.thorough
 LINES = tuple(command_lines())
 SAMPLE = 61
 """One line in so many is tried in the default run."""

@@ -14,6 +14,7 @@ from harness.io.names import check_name, check_relative_path, check_table_key
 from harness.io.yaml_files import read_yaml
 from tests.support.yaml_files import dump_yaml
 
+pytestmark = pytest.mark.thorough
 MANY = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 TEXT = st.text(
     st.characters(exclude_categories=["Cs", "Cc", "Cf"], exclude_characters="\u2028\u2029"), max_size=12

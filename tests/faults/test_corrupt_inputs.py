@@ -22,6 +22,7 @@ from tests.faults.small_project import copy_project
 from tests.faults.trees import tree_but
 from tests.support.sources import made_up_source
 
+pytestmark = pytest.mark.thorough
 FLIPS = 2
 Outcome = tuple[Ending, dict[str, Any]]
 """End of a command, and the project after it."""

@@ -10,6 +10,7 @@ from tests.faults.corruptions import ending_of
 from tests.faults.small_project import ROOT, write_project
 from tests.faults.yaml_damage import damaged
 
+pytestmark = pytest.mark.thorough
 VERIFY = ["verify", "una/table1", "BERT-base UNA", "Avg"]
 PLAN = ["plan", "small", "--dry-run"]
 FILES: dict[str, list[str]] = {

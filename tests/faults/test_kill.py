@@ -19,6 +19,7 @@ from tests.support import tiny
 from tests.support.samples import SampleFolders, SampleInputs, folder_bytes, make, samples_of
 from tests.support.tiny import Sample
 
+pytestmark = pytest.mark.thorough
 Processes = multiprocessing.context.ForkServerContext
 SAMPLES = [samples_of(name)[0] for name in METHODS]
 PRELOADED = [*worker.PRELOADED, "tests.faults.test_kill"]

@@ -20,6 +20,8 @@ from methods.core.trainer import Trainer
 from tests.faults.refusals import WRITING, Refusal, refusing
 from tests.support.toy import ROWS, AtOnce, StepsLate, toy_trainer
 
+pytestmark = pytest.mark.thorough
+
 
 class Killed(BaseException):
     """Simulates the end of the process: error handlers must not catch it."""

@@ -14,6 +14,7 @@ from harness.io.outputs import Layout, check_folder, clear_leftovers, new_output
 from tests.faults.refusals import Refusal, refusing
 from tests.faults.trees import tree
 
+pytestmark = pytest.mark.thorough
 BOX = Layout("a box", {"box.json": ("sides",)}, ("*.txt",))
 FORK = multiprocessing.get_context("fork")
 

@@ -10,6 +10,7 @@ from harness.evidence import store
 from harness.io.files import write_record
 from tests.faults.small_project import ROOT
 
+pytestmark = pytest.mark.thorough
 SHARES = {
     "report": (1, 1 / 2),
     "compare simcse-small pcl-small --no-pairs": (1, 1 / 10),

@@ -16,6 +16,7 @@ from tests.faults.corruptions import ending_of
 from tests.faults.small_project import write_stsb
 from tests.support import tiny
 
+pytestmark = pytest.mark.thorough
 SECONDS = 5
 """Longest processor time that a folder may take; a sound one takes a twentieth of a second."""
 

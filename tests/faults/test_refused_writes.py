@@ -18,6 +18,7 @@ from tests.faults.refusals import REMOVALS, Refusal, error, files_up_to, refusin
 from tests.faults.small_project import EVALUATE, FETCH, PUBLISH, TRAIN, copy_project, write_project
 from tests.faults.trees import tree, tree_but
 
+pytestmark = pytest.mark.thorough
 ERRORS = {"full": errno.ENOSPC, "read-only": errno.EROFS, "forbidden": errno.EACCES}
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from tests.guides.conftest import ROOT, Checkout
 
+pytestmark = pytest.mark.thorough
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 RECIPE = """
 name: toy

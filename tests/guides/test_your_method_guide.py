@@ -20,6 +20,7 @@ from methods.registry import METHODS, load_method
 from tests.harness.commands.test_try import empty, laws_of, nothing_is_left_included  # noqa: F401 - fixtures
 from tests.support import tiny
 
+pytestmark = pytest.mark.thorough
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs/your-method.md").read_text(encoding="utf-8")
 COMMANDS = [shlex.split(line)[1:] for line in re.findall(r"^    (sentbench .+)$", GUIDE, flags=re.M)]

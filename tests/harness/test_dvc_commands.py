@@ -15,6 +15,7 @@ from tests.support.git import commit
 from tests.support.plan import small_plan
 from tests.support.yaml_files import dump_yaml
 
+pytestmark = pytest.mark.thorough
 ROOT = Path(__file__).parents[2]
 SYSTEM = "simcse-small__words-50d"
 RUN = f"{SYSTEM}__s0"

@@ -103,6 +103,7 @@ def test_every_full_scale_recipe_has_a_walk() -> None:
     }
 
 
+@pytest.mark.thorough
 def test_a_checkpoint_with_a_pickle_alone_is_fetched_and_trained(hub: Hub) -> None:
     walk("sct/sct-simcse --backbone bert-mini")
     check_walked()

@@ -101,6 +101,7 @@ def sentbench(folder: Path, included: Path, *commands: list[str]) -> subprocess.
     )
 
 
+@pytest.mark.thorough
 def test_own_method_task_source_recipe_and_table_reach_the_report(tmp_path: Path, included: Path) -> None:
     project, key = write_project(tmp_path / "project"), "mycse-own__minilm-l2__s0"
     (project / "data/own-words").mkdir()

@@ -14,6 +14,7 @@ import pytest
 
 from tests.faults.small_project import write_stsb
 
+pytestmark = pytest.mark.thorough
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("harness", "methods", "sentbench", "leaderboards", "recipes")
 FILES = ("pyproject.toml", "README.md", "LICENSE")

@@ -154,6 +154,7 @@ print(code, tasks, threading.active_count(), ours)
 """
 
 
+@pytest.mark.thorough
 def test_the_server_has_one_thread_no_gpu_and_every_module_of_the_project_that_a_stage_needs(
     tmp_path: Path,
 ) -> None:

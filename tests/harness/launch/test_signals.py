@@ -19,6 +19,7 @@ from tests.harness.launch.toy_pipeline import (
 )
 from tests.support.yaml_files import load_yaml
 
+pytestmark = pytest.mark.thorough
 OURS = """
 import os
 if "TOY" in os.environ:
