@@ -235,16 +235,18 @@ def load_specs(folder: Path = TABLES) -> dict[str, TableSpec]:
 
 
 def load_spec(key: str, folder: Path = TABLES) -> TableSpec:
-    """Returns one table spec, which is read alone if its file has the name of its key, with - for /.
+    """Returns one table spec, which is read alone if its file has the name of its key, with - for /. The key
+    may be in another letter case.
 
     Errors: InputError for an unknown table, with near matches, or for a paper, with its tables.
     """
     for path in declarations_of(declared(folder)):
-        if path.stem == key.replace("/", "-"):
+        if path.stem.lower() == key.replace("/", "-").lower():
             spec = read_declaration(path, TableSpec)
-            if spec.key == key:
+            if spec.key.lower() == key.lower():
                 return spec
     specs = load_specs(folder)
+    key = next((name for name in specs if name.lower() == key.lower()), key)
     if parts := sorted(name for name in specs if name.startswith(f"{key.lower()}/")):
         raise InputError(f"{key} is a paper; its tables and figures: {', '.join(parts)}")
     return specs[known_name(key, specs, "table")]

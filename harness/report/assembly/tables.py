@@ -103,8 +103,9 @@ def build_one_table(key: str, row: str = "", column: str = "") -> Table:
     the rows and the column of this name, if their verdicts do not depend on others. Errors: InputError for an
     unknown table.
     """
-    published, recipes = load_published(), load_recipes()
-    spec = checked_specs(published, recipes, {key: load_spec(key)})[key]
+    published, recipes, spec = load_published(), load_recipes(), load_spec(key)
+    key = spec.key
+    checked_specs(published, recipes, {key: spec})
     part = narrowed_to(spec, row, column)
     table = build_table(part, _evidence_for([part], published, recipes))
     if not any(cell.verdict in FAILED for _, _, cell in table.cells()):

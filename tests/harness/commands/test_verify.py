@@ -53,6 +53,12 @@ def test_a_row_is_found_by_how_it_begins_and_on_a_backbone(printed: Callable[...
     assert rows("pcl/table2", "SimCSE", "Avg", "--backbone", "roberta") == three[1:]
 
 
+def test_a_table_is_found_in_any_letter_case(printed: Callable[..., str]) -> None:
+    words = ("SimCSE", "Avg", "--backbone", "bert-base-uncased")
+    as_listed = printed("verify", "pcl/table2", *words)
+    assert as_listed == printed("verify", "PCL/table2", *words) == printed("verify", "Pcl/Table2", *words)
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
