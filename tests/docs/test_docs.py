@@ -10,11 +10,14 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 import sentbench
 from docs import outputs
 from harness.cli import command_in, parser_of
+from harness.data.sts import ScoredPair
+from harness.tasks.sts import StsTask
 from tests.faults.small_project import write_stsb
 from tests.support.yaml_files import load_yaml
 
@@ -153,6 +156,16 @@ def test_the_notebook_runs_from_top_to_bottom_in_an_empty_folder(
     assert list(known["scores"]["task"].unique()) == ["STSB", "STSB-dev"]
     assert -100 <= known["average"] <= 100
     assert not list(Path().iterdir())
+
+
+def test_the_python_guide_names_every_setting_of_a_score_of_pairs() -> None:
+    pairs = [ScoredPair("east", "east", 5.0), ScoredPair("east", "west", 1.0)]
+    task = StsTask("toy", "none", lambda folder: {"a": pairs, "b": pairs}, folder=Path())
+    scores = task.evaluate(lambda texts: np.array([[1.0, text == "west"] for text in texts]))
+    settings = {re.sub("^subset:.+", "subset:NAME", score.setting) for score in scores}
+    assert settings == {"all", "mean", "wmean", "subset:NAME"}
+    (row,) = re.findall(r"^\| setting \|.*$", (ROOT / "docs/python.md").read_text(), flags=re.M)
+    assert set(re.findall("`(.+?)`", row)) == settings
 
 
 def test_the_workflow_of_the_page_on_ci_runs_commands_that_are_there() -> None:
