@@ -15,7 +15,7 @@ from harness.paths import PARAMS, SCORES, need_checkout
 from harness.plan.checks import check_runs
 from harness.plan.entries import Params, Run
 from harness.plan.estimate import Estimate, cores_here, hours_at_once, packing
-from harness.plan.needs import needs_of
+from harness.plan.needs import PATIENCE_HOURS, hours_on_cores, needs_of
 from harness.plan.params_file import read_params, write_params
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
@@ -167,6 +167,8 @@ def _totals(params: Params, estimate: Estimate, planned: Sequence[PlannedSystem]
     still = Cost.total(left) if known else None
     at_once = f"still to run on this machine, {cores} runs of one core at once"
     more = ", without the systems that have no estimate" if unknown else ""
+    if not unknown and hours_on_cores(params, estimate) < PATIENCE_HOURS:
+        more = "; no GPU needed"
     lines = [
         _line("total", "", len(params.runs), done, "", *_shown(total if known else None)),
         _line("still to run", "", len(params.runs) - done, "", "", *_shown(still)),

@@ -108,8 +108,13 @@ def _disk(params: Params, estimate: Estimate) -> Need:
     return Need("disk", free >= wanted, state, "free space, or plan fewer runs with --seeds or --backbone")
 
 
+def hours_on_cores(params: Params, estimate: Estimate) -> float:
+    """Returns the hours of a plan's runs on all cores of this machine; runs without an estimate count 0."""
+    return Cost.total(estimate.run(run) or Cost() for run in params.runs.values()).cpu_hours / cores_here()
+
+
 def _gpu(params: Params, estimate: Estimate) -> Iterator[Need]:
-    hours = Cost.total(estimate.run(run) or Cost() for run in params.runs.values()).cpu_hours / cores_here()
+    hours = hours_on_cores(params, estimate)
     if hours < PATIENCE_HOURS:
         return
     import torch

@@ -133,6 +133,17 @@ def test_a_run_is_done_if_its_score_and_those_it_needs_are_of_the_present_recipe
     assert lines[0].startswith("11 runs (8 done), ")
 
 
+def test_a_plan_that_the_cores_of_this_machine_finish_in_a_week_says_that_it_needs_no_gpu(
+    printed: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On two cores the laptop plan takes two days, a table of BERT-base months."""
+    monkeypatch.setattr("harness.plan.needs.cores_here", lambda: 2)
+    for name, words in {"laptop": "; no GPU needed", "pcl/table3": ""}.items():
+        lines = printed("plan", name, "--dry-run").splitlines()
+        (line,) = (line for line in lines if line.startswith("still to run on this machine"))
+        assert line.partition(" hours")[2] == words
+
+
 def test_gpu_hours_are_for_the_gpu_that_is_named(
     printed: Callable[..., str], refused: Callable[..., str]
 ) -> None:
