@@ -20,7 +20,7 @@ from harness.plan.params_file import read_params, write_params
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
 from harness.plan.stale import outdated, recorded_recipes, warn_if_stale
-from harness.plan.step_times import Cost, Device, StepTimes, read_step_times
+from harness.plan.step_times import BASELINE, Cost, Device, StepTimes, is_included, read_step_times
 
 HOURS: dict[Device, str] = {"cuda": "GPU hours", "cpu": "core hours"}
 NOT_COUNTED = "not counted: classifiers of transfer tasks, the making of derived corpora, DVC's own work"
@@ -185,6 +185,8 @@ def _totals(params: Params, estimate: Estimate, planned: Sequence[PlannedSystem]
         for stated in estimate.times.stated
         if (stated.system, stated.backbone) in hours
     ]
+    if included := sorted({run.method for run in params.runs.values() if is_included(run.method)}):
+        lines.append(f"a step of {', '.join(included)} was not measured and counts like one of {BASELINE}")
     if unknown:
         lines.append(f"no estimate: {', '.join(unknown)} (sizes or step time not in step-times.yaml)")
     return lines

@@ -30,7 +30,6 @@ from harness.plan.checks import check_runs
 from harness.plan.power import propose_seeds
 from harness.plan.recipes import Recipe, System, declared_systems, load_recipes
 from harness.plan.resolve import MOST_SEEDS, in_setting_of, planned
-from harness.plan.step_times import BASELINE
 from harness.process import compute_with
 from harness.report.formats.trial import to_text
 from harness.report.pages.render import render_trial
@@ -182,9 +181,7 @@ def write_full(
     )
     params = planned(recipes, [system, template.model_copy(update={"seeds": list(seeds)})], ["mirror", "hub"])
     check_runs(params)
-    own = {key: run for key, run in params.runs.items() if run.id == system.id}
-    counted = {key: run.model_copy(update={"method": BASELINE}) for key, run in own.items()}
-    text = describe(params.model_copy(update={"runs": {**params.runs, **counted}}))
+    text = describe(params)
     power = propose_seeds(params, SCORES, power=POWER, delta=DELTA)
     recipe = out / RECIPES / f"{file.stem}.yaml"
     entry = system.model_dump(exclude_defaults=True, exclude={"preset"})
@@ -192,5 +189,4 @@ def write_full(
     shutil.copyfile(file, out / "methods" / file.name)
     write_text(recipe, yaml.safe_dump({"name": system.id, "runs": [entry]}, sort_keys=False, width=110))
     run = f"in a checkout: sentbench --include {out} plan {system.id} && sentbench --include {out} launch"
-    counting = f"a step of {name} counts as long as one of {BASELINE}"
-    return "\n".join([text, counting, "", power, "", f"recipe: {recipe}", run])
+    return "\n".join([text, "", power, "", f"recipe: {recipe}", run])

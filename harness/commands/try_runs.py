@@ -31,7 +31,7 @@ from harness.plan.estimate import Estimate
 from harness.plan.params_file import write_params
 from harness.plan.recipes import Recipe, System
 from harness.plan.resolve import planned
-from harness.plan.step_times import BASELINE, read_step_times
+from harness.plan.step_times import read_step_times
 from harness.process import quiet
 from harness.report.formats.trial import Ranked, Trial, Worth, spread
 from harness.report.system_pairs import compare_systems, system_scores
@@ -120,9 +120,8 @@ class Session:
         if not runs:
             return f"no run to train: all {trained} were trained before"
         counts = ", ".join(f"{count} of {name}" for name, count in Counter(run.id for run in runs).items())
-        baseline = {"method": BASELINE}
         estimate = Estimate(self.params, read_step_times())
-        costs = [estimate.run(run) or estimate.run(run.model_copy(update=baseline)) for run in runs]
+        costs = [estimate.run(run) for run in runs]
         seconds = 3600 * sum(cost.cpu_hours for cost in costs if cost)
         before = f"; {trained} were trained before" if trained else ""
         return f"{len(runs)} runs to train: {counts}; about {duration(seconds)} on one core{before}"

@@ -15,8 +15,9 @@ from pydantic import Field
 
 from harness.errors import InputError, near_matches
 from harness.io.declarations import DeclaredModel, Link, read_declaration
-from harness.paths import STEP_TIMES, declared
+from harness.paths import MODULES, STEP_TIMES, declared
 from harness.plan.entries import Run
+from methods.registry import METHODS
 
 BASELINE = "simcse"
 """The baseline method, and its measured run."""
@@ -161,13 +162,14 @@ class StepTimes(DeclaredModel):
         return self.model_copy(update={"gpu": assumed, "measured": measured})
 
     def relative(self, run: Run, device: Device) -> float | None:
-        """Returns the cost of a run's step in SimCSE steps; None if its method was never measured. A
-        measurement of the system takes precedence over its method, the device over other devices.
+        """Returns the cost of a run's step in SimCSE steps; None if its method was never measured, 1 if it is
+        from outside the repository. A measurement of the system takes precedence over its method, the device
+        over other devices.
         """
         baselines = {row.setting: row.seconds for row in self.measured if row.system == BASELINE}
         rows = [row for row in self.measured if row.method == run.method and row.setting in baselines]
         if not rows:
-            return 1.0 if run.method == BASELINE else None
+            return 1.0 if run.method == BASELINE or is_included(run.method) else None
         row = max(rows, key=lambda row: (row.system == run.id, row.device == device))
         return row.seconds / baselines[row.setting]
 
@@ -195,6 +197,12 @@ class StepTimes(DeclaredModel):
             f"an estimate, no GPU measured: {share:.0%} of the {peak / 1e12:g} TFLOP/s {precision} "
             f"of one {self.gpu.name}{f', as {self.gpu.source} states' if self.gpu.source else ''}",
         )
+
+
+def is_included(method: str) -> bool:
+    """Returns whether a method is from outside the repository, so that its step cannot have been measured."""
+    package, _, module = METHODS.get(method, "").partition(".")
+    return package in MODULES or f"{package}.{module.partition('.')[0]}" in MODULES
 
 
 def read_step_times(path: Path = STEP_TIMES) -> StepTimes:

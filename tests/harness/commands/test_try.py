@@ -366,8 +366,12 @@ def test_full_scale_writes_a_recipe_that_a_plan_reads(empty: Path, printed: Call
     assert "mycse-full                   bert-base-uncased       5    0  15,625 of 64" in said
     assert "0.84 in a public study of 50 seeds" in said
     del METHODS["mycse"]
-    planned = printed("--include", "try/mycse", "plan", "mycse-full", "--dry-run", "--seeds", "2")
-    assert "mycse-full                   bert-base-uncased       2    0  15,625 of 64" in planned
+    assert "a step of mycse was not measured and counts like one of simcse\n" in said
+    planned = printed("--include", "try/mycse", "plan", "mycse-full", "--dry-run", "--seeds", "5")
+    row = next(line for line in said.splitlines() if line.startswith("mycse-full "))
+    assert row in planned.splitlines()
+    assert "a step of mycse was not measured and counts like one of simcse\n" in planned
+    assert all(float(hours.replace(",", "")) > 0 for hours in row.split()[7:9])
 
 
 @pytest.mark.slow
