@@ -11,7 +11,7 @@ import json
 import os
 import platform
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
@@ -136,9 +136,12 @@ def evaluate(encoder: Encoder) -> Mapping[str, float]:
     return {"score": 0.0}
 
 
-def measure_runs(params: Params, keys: Sequence[str]) -> dict[str, list[float]]:
+def measure_runs(
+    params: Params, keys: Sequence[str], *, ended: Callable[[str], None] = lambda key: None
+) -> dict[str, list[float]]:
     """Returns the losses of several runs, measured in parallel: one process per core, each with one thread.
 
+    ended: called with each measured run, in their order.
     Errors: as `measure_run`.
     """
     if not keys:
@@ -157,7 +160,11 @@ def measure_runs(params: Params, keys: Sequence[str]) -> dict[str, list[float]]:
         with ProcessPoolExecutor(
             os.cpu_count(), get_context("fork"), initializer=torch.set_num_threads, initargs=(1,)
         ) as pool:
-            return dict(zip(keys, pool.map(partial(measure_run, params), keys), strict=True))
+            measured = {}
+            for key, losses in zip(keys, pool.map(partial(measure_run, params), keys), strict=True):
+                measured[key] = losses
+                ended(key)
+            return measured
     finally:
         _corpora.clear()
 

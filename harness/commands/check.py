@@ -8,6 +8,7 @@ Example: `sentbench check --format github`
 
 import argparse
 import json
+import os
 import platform
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -30,6 +31,7 @@ from harness.evidence.reproduction import Reproduction, compare_with_committed, 
 from harness.evidence.schema import ResultFile
 from harness.evidence.store import read_results
 from harness.io.outputs import check_file
+from harness.launch.progress import counted_parts
 from harness.paths import FIRST_LOSSES, REPORTS, SCORES, need_checkout, stored_vectors
 from harness.plan.entries import Params
 from harness.plan.params_file import read_params
@@ -97,7 +99,7 @@ def execute(arguments: argparse.Namespace) -> int:
 def measure(params: Params) -> int:
     """Writes the first losses of the plan's runs; returns 0."""
     check_file(FIRST_LOSSES)
-    losses = measure_runs(params, measured_runs(params))
+    losses = measured_losses(params, measured_runs(params))
     write_losses(FIRST_LOSSES, losses)
     print(f"{FIRST_LOSSES}: {len(losses)} systems")
     return 0
@@ -122,7 +124,7 @@ def check_losses(findings: Findings, params: Params) -> dict[str, Answer]:
     findings.problems += [
         f"{key}: no first losses; `sentbench check --measure`" for key in seeds if key not in known
     ]
-    measured = measure_runs(params, [key for key in seeds if key in known])
+    measured = measured_losses(params, [key for key in seeds if key in known])
     answers = {key: answer_of_losses(known[key], losses) for key, losses in measured.items()}
     for key, answer in answers.items():
         if answer == "moved" or (exact and answer != "identical"):
@@ -133,6 +135,11 @@ def check_losses(findings: Findings, params: Params) -> dict[str, Answer]:
     findings.counts["first_losses"] = answers
     findings.lines.append(f"first losses: {same} of {len(seeds)} systems identical")
     return {key: answers[first] for key, first in firsts.items() if first in answers}
+
+
+def measured_losses(params: Params, keys: Sequence[str]) -> dict[str, list[float]]:
+    """Returns the losses of runs, with a progress line."""
+    return measure_runs(params, keys, ended=counted_parts(keys, "first losses", os.cpu_count() or 1))
 
 
 def numbers(losses: Sequence[float]) -> str:

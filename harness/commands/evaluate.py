@@ -95,7 +95,8 @@ def scores_of(arguments: argparse.Namespace) -> tuple[list[ScoreLine], dict[str,
     if not arguments.from_store:
         folder = model_folder(folder)
         check_encoder_folder(folder)
-    from harness.report.assembly.pairs import average_intervals, score_lines
+    from harness.launch.progress import counted_parts
+    from harness.report.assembly.pairs import average_intervals, score_lines, scored_pairs
     from harness.stages.evaluate import offline_first, tasks_named, vectors_of
     from harness.tasks.own_pairs import own_pairs_task
     from harness.tasks.registry import SUITES
@@ -109,7 +110,8 @@ def scores_of(arguments: argparse.Namespace) -> tuple[list[ScoreLine], dict[str,
         tasks: list[Task] = [*([] if names is None else tasks_named(names, text=arguments.text)), *pair_tasks]
         check_names(tasks)
         with vectors_of(folder, tasks, **options) as encode:
-            lines = score_lines(tasks, encode, intervals=arguments.interval, kept=kept)
+            ended = counted_parts([task.name for task in scored_pairs(tasks)], "tasks with intervals")
+            lines = score_lines(tasks, encode, intervals=arguments.interval, kept=kept, ended=ended)
     suites = {**SUITES, "pairs": [task.name for task in pair_tasks]}
     bounds = average_intervals(kept, {name: members for name, members in suites.items() if len(members) > 1})
     return lines, bounds, text_note(tasks, arguments.text)

@@ -1,17 +1,20 @@
-"""Progress line of a launch: counts and remaining time."""
+"""Progress line of a launch, and of other work in many parts: counts and remaining time."""
 
 import re
 import shutil
 import sys
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from statistics import fmean
 from typing import TextIO
 
 PERIOD = 30.0
 """Seconds between two lines if standard error is not a terminal."""
+QUICK = 3.0
+"""Work of a command that takes fewer seconds has no progress line."""
 STATES = ("done", "unchanged", "restored", "failed")
 SEED = re.compile(r"__s\d+$")
 """Suffix of a stage's name with the seed: it differs between the seeds of one system."""
@@ -29,6 +32,7 @@ class Progress:
     """Expected seconds of stages, from records or of known plans."""
     states: dict[str, str] = field(default_factory=dict)
     """Finished stages and their outcomes."""
+    unit: str = "stages"
     _started: dict[str, float] = field(default_factory=dict)
     _took: dict[str, float] = field(default_factory=dict)
     _shown: float | None = None
@@ -66,7 +70,7 @@ class Progress:
     def line(self) -> str:
         """Returns the counts and, if a stage has run and all durations can be estimated, the time left."""
         counts = Counter(self.states.values())
-        parts = [f"{len(self.states)} of {len(self.order)} stages"]
+        parts = [f"{len(self.states)} of {len(self.order)} {self.unit}"]
         parts += [f"{counts[state]} {state}" for state in STATES if counts[state]]
         if self._started:
             parts.append(f"{len(self._started)} running")
@@ -118,6 +122,25 @@ class Progress:
         known = [stage for stage in self._took if _kind(stage) == kind and stage in self.guesses]
         guess = sum(self.guesses[stage] for stage in known)
         return sum(self._took[stage] for stage in known) / guess if guess else 1.0
+
+
+def counted_parts(names: Sequence[str], unit: str, slots: int = 1) -> Callable[[str], None]:
+    """Returns a function to call at the end of each part of a command's work, with its name; it prints the
+    progress line, unless all work is QUICK. unit: plural of a part; slots: number of parts at once.
+    """
+    progress = Progress({f"{unit}@{name}": set() for name in names}, slots, unit=unit)
+    waiting, begun = iter(progress.order), time.monotonic()
+    for part in islice(waiting, slots):
+        progress.start(part)
+
+    def ended(name: str) -> None:
+        progress.end(f"{unit}@{name}", "done")
+        for part in islice(waiting, 1):
+            progress.start(part)
+        if time.monotonic() - begun >= QUICK:
+            progress.show(last=len(progress.states) == len(progress.order))
+
+    return ended
 
 
 def duration(seconds: float) -> str:

@@ -1,6 +1,6 @@
 """Scored pairs of sentences: an encoder's cosines, and intervals of its correlations over the pairs."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -37,11 +37,13 @@ def score_lines(
     *,
     intervals: bool = False,
     kept: dict[str, np.ndarray] | None = None,
+    ended: Callable[[str], None] = lambda task: None,
 ) -> list[ScoreLine]:
     """Returns the scores of all tasks in raw units; with `intervals` also of correlations over all pairs.
 
     The interval of a task does not depend on the other tasks. kept: filled with Spearman's correlation in
-    each draw of the pairs by task, for `average_intervals`.
+    each draw of the pairs by task, for `average_intervals`. ended: called with each task that has its
+    intervals.
     """
     known: dict[tuple[str, str, str], Interval | None] = {}
     for task in scored_pairs(tasks) if intervals else ():
@@ -50,6 +52,7 @@ def score_lines(
             known[task.name, metric, "all"] = percentile_interval(draws[0])
             if kept is not None and metric == "spearman":
                 kept[task.name] = draws[0]
+        ended(task.name)
     return [
         ScoreLine(**score._asdict(), interval=known.get((score.task, score.metric, score.setting)))
         for score in evaluate_stored(tasks, encode)

@@ -111,11 +111,13 @@ def test_the_first_losses_of_a_system_count_for_its_other_seeds(
     params, second = read_params(), RUN.replace("__s0", "__s1")
     runs = {**params.runs, second: params.runs[RUN].model_copy(update={"seed": 1})}
     plan, losses = params.model_copy(update={"runs": runs}), read_losses(FIRST_LOSSES)
-    monkeypatch.setattr("harness.commands.check.measure_runs", lambda plan, keys: {RUN: losses[RUN]})
+    monkeypatch.setattr("harness.commands.check.measure_runs", lambda plan, keys, ended: {RUN: losses[RUN]})
     findings = Findings()
     assert check_losses(findings, plan) == {RUN: "identical", second: "identical"}
     assert (findings.problems, findings.lines) == ([], [LOSSES_PASS])
-    monkeypatch.setattr("harness.commands.check.measure_runs", lambda plan, keys: {RUN: [9.0, 9.0, 9.0]})
+    monkeypatch.setattr(
+        "harness.commands.check.measure_runs", lambda plan, keys, ended: {RUN: [9.0, 9.0, 9.0]}
+    )
     findings = Findings()
     assert check_losses(findings, plan) == {RUN: "moved", second: "moved"}
     (problem,) = findings.problems
@@ -171,12 +173,23 @@ def test_every_number_of_a_result_is_checked(
     named: str,
 ) -> None:
     """The first losses pass, because they equal the file."""
-    monkeypatch.setattr("harness.commands.check.measure_runs", lambda *given: read_losses(FIRST_LOSSES))
+    monkeypatch.setattr(
+        "harness.commands.check.measure_runs", lambda *given, ended: read_losses(FIRST_LOSSES)
+    )
     change_scores(changed_at(*path))
     assert main(["check"]) == 1
     (line,) = [text for text in capsys.readouterr().out.splitlines() if text.startswith(f"{RUN}: ")]
     assert "passes its first losses, and its result is not identical" in line
     assert line.endswith(named)
+
+
+def test_the_measurement_of_first_losses_has_a_progress_line(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As if three seconds had passed at its only run."""
+    monkeypatch.setattr("harness.launch.progress.QUICK", 0.0)
+    assert main(["check", "--only", "losses"]) == 0
+    assert "1 of 1 first losses, 1 done\n" in capsys.readouterr().err
 
 
 def test_other_weights_with_equal_scores_are_named(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -144,7 +144,9 @@ def test_each_core_measures_runs_and_a_corpus_is_read_once_for_all(
     monkeypatch.setattr(first_losses, "ProcessPoolExecutor", Threads)
     monkeypatch.setattr("harness.data.corpora.read_corpus", rows_of)
     monkeypatch.setattr(first_losses, "measure_run", measured)
-    losses = measure_runs(plan, list(corpora))
+    ended: list[str] = []
+    losses = measure_runs(plan, list(corpora), ended=ended.append)
+    assert ended == ["first", "second", "third"]
     assert losses == {"first": [3.0], "second": [5.0], "third": [3.0]}
     assert asked == [12]
     assert sorted(read) == sorted(sizes)

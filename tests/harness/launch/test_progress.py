@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from harness.commands import launch
-from harness.launch.progress import PERIOD, Progress, duration
+from harness.launch.progress import PERIOD, QUICK, Progress, counted_parts, duration
 from harness.plan.params_file import read_params
 from tests.harness.launch.toy_pipeline import ROOT
 
@@ -128,6 +128,25 @@ def test_the_last_line_is_not_printed_a_second_time(clock: Clock) -> None:
     progress.show()
     progress.show(last=True)
     assert stream.getvalue() == "0 of 1 stages, 1 running\n1 of 1 stages, 1 done\n"
+
+
+def test_parts_of_a_command_have_a_line_with_the_time_left_unless_all_are_quick(
+    clock: Clock, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Four parts on two slots end at 0, 3, 3 and 40 s. At 3 s a part takes 1.5 s on average, and d begins."""
+    ended = counted_parts(["a", "b"], "runs")
+    ended("a")
+    clock.now += QUICK / 2
+    ended("b")
+    assert capsys.readouterr().err == ""
+    ended = counted_parts(["a", "b", "c", "d"], "runs", slots=2)
+    for part, seconds in {"a": 0.0, "b": QUICK, "c": 0.0, "d": 37.0}.items():
+        clock.now += seconds
+        ended(part)
+    assert capsys.readouterr().err.splitlines() == [
+        "2 of 4 runs, 2 done, 2 running, about 2 s left",
+        "4 of 4 runs, 4 done",
+    ]
 
 
 def test_on_a_terminal_the_line_stays_one_line(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:

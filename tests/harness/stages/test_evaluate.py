@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from harness.cli import main
 from harness.compute.evaluate import embedded, load_artefact
 from harness.data.sources import SOURCES
 from harness.io import embeddings
@@ -76,6 +77,18 @@ def test_tasks_without_their_source_name_those_that_need_no_hub(
     assert "the tasks STSB,sts-part need neither hub nor mirror; source sts12: not in" in message
     assert {task.source for task in build_tasks(OFFLINE.split(","), text="raw")} == {"stsb"}
     assert "embedded" in SOURCES["stsb"].providers
+
+
+def test_intervals_have_a_progress_line_with_the_number_of_their_tasks(
+    workplace: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.launch.progress.QUICK", 0.0)
+    checkpoint(workplace / "model")
+    words = ["evaluate", "model", "--tasks", "STSB,STSB-dev,TRECQA", "--device", "cpu"]
+    assert main(words) == 0
+    assert "tasks with intervals" not in capsys.readouterr().err
+    assert main([*words, "--interval"]) == 0
+    assert "2 of 2 tasks with intervals, 2 done\n" in capsys.readouterr().err
 
 
 def test_bm25_is_a_row_without_a_model(
