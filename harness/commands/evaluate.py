@@ -97,7 +97,7 @@ def scores_of(arguments: argparse.Namespace) -> tuple[list[ScoreLine], dict[str,
         check_encoder_folder(folder)
     from harness.launch.progress import counted_parts
     from harness.report.assembly.pairs import average_intervals, score_lines, scored_pairs
-    from harness.stages.evaluate import offline_first, tasks_named, vectors_of
+    from harness.stages.evaluate import fetch_data, offline_first, tasks_named, vectors_of
     from harness.tasks.own_pairs import own_pairs_task
     from harness.tasks.registry import SUITES
 
@@ -109,6 +109,7 @@ def scores_of(arguments: argparse.Namespace) -> tuple[list[ScoreLine], dict[str,
     with offline_first(names or ()):
         tasks: list[Task] = [*([] if names is None else tasks_named(names, text=arguments.text)), *pair_tasks]
         check_names(tasks)
+        fetch_data(tasks)
         with vectors_of(folder, tasks, **options) as encode:
             ended = counted_parts([task.name for task in scored_pairs(tasks)], "tasks with intervals")
             lines = score_lines(tasks, encode, intervals=arguments.interval, kept=kept, ended=ended)

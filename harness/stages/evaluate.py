@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.compute import evaluate as compute
-from harness.data.download import NotFetched
+from harness.data.download import NotFetched, folder_of
 from harness.errors import InputError
 from harness.evidence.curves import EVALUATIONS, LOSSES, losses_of
 from harness.evidence.schema import SCHEMA, Provenance, ResultFile, RunRecord, ScoreRecord, Selection
@@ -41,6 +41,7 @@ from harness.process import DEVICE, compute_on, quiet, resolve_device
 from harness.stages.identity import run_code, vectors_identity
 from harness.tasks.evaluation import evaluate_stored
 from harness.tasks.interface import Encode, Task
+from harness.tasks.own_pairs import is_own
 from harness.tasks.registry import build_tasks
 
 OFFLINE = "STSB,sts-part"
@@ -134,6 +135,13 @@ def tasks_named(names: Sequence[str], *, text: str) -> list[Task]:
     return build_tasks(names, text=text)
 
 
+def fetch_data(tasks: Sequence[Task]) -> None:
+    """Fetches the data of tasks that are missing, so that data which no provider has are refused before a
+    model is loaded. Errors: as of `folder_of`."""
+    for source in sorted({task.source for task in tasks if not is_own(task)}):
+        folder_of(source)
+
+
 @contextmanager
 def offline_first(names: Sequence[str]) -> Iterator[None]:
     """Adds the tasks that need neither hub nor mirror to the error about a missing source."""
@@ -163,8 +171,6 @@ def _weights(wanted: str, folder: Path) -> list[tuple[Any, Path]]:
 def _result(
     folder: Path, record: dict[str, Any], tasks: Sequence[Task], scores: list[ScoreRecord]
 ) -> ResultFile:
-    from harness.data.download import folder_of
-
     sources = sorted({task.source for task in tasks})
     return ResultFile(
         schema=SCHEMA,

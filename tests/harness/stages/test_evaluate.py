@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from harness.cli import main
+from harness.compute import encoders
 from harness.compute.evaluate import embedded, load_artefact
 from harness.data.sources import SOURCES
 from harness.io import embeddings
@@ -77,6 +78,29 @@ def test_tasks_without_their_source_name_those_that_need_no_hub(
     assert "the tasks STSB,sts-part need neither hub nor mirror; source sts12: not in" in message
     assert {task.source for task in build_tasks(OFFLINE.split(","), text="raw")} == {"stsb"}
     assert "embedded" in SOURCES["stsb"].providers
+
+
+def test_missing_data_are_refused_before_a_model_is_loaded(
+    workplace: Path, refused: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without --tasks the data of seven test sets are needed. A missing folder is refused before the data,
+    and a folder without a model once the data are here.
+    """
+    monkeypatch.setenv("SENTBENCH_PROVIDERS", "embedded")
+    loaded: list[Path] = []
+    known = encoders.read_encoder
+
+    def read(folder: Path, **options: Any) -> Any:
+        loaded.append(folder)
+        return known(folder, **options)
+
+    monkeypatch.setattr(encoders, "read_encoder", read)
+    (workplace / "other").mkdir()
+    assert "source sickr: not in" in refused("evaluate", "other")
+    assert not loaded
+    assert "none: no such folder" in refused("evaluate", "none")
+    assert "other" in refused("evaluate", "other", "--tasks", "STSB")
+    assert loaded == [Path("other")]
 
 
 def test_intervals_have_a_progress_line_with_the_number_of_their_tasks(
