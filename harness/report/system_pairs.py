@@ -109,8 +109,8 @@ class PairedDifference:
     def reason(self) -> str:
         """The basis of the outcome, as text."""
         if self.exact:
-            known = "decides" if self.over.pairs is not None else "is not known"
-            return f"by the interval over pairs, which {known}, for no score has random draws"
+            known = "" if self.over.pairs is not None else ", whose interval is not known"
+            return f"over pairs of sentences{known}: no score depends on a seed"
         if self.seeds is None:
             return "inconclusive over seeds, of which two in common are needed"
         return "over seeds and pairs jointly" if self.over.joint is not None else "over seeds"
@@ -256,8 +256,7 @@ def difference_of(
     """Returns first minus second over common seeds; scores by seed, at least one, raw units. exact:
     whether a side does not depend on seeds; it is then paired with every seed of the other. Source of the
     interval over seeds: Student's t of the paired differences, n - 1 degrees of freedom. None below two
-    seeds; zero width between two exact sides. Without common seeds, the difference of the means has no
-    interval over seeds.
+    seeds, without common seeds, and between two exact sides, which have nothing that varies with a seed.
     """
     ours = dict.fromkeys(second, next(iter(first.values()))) if exact[0] else first
     theirs = dict.fromkeys(ours, next(iter(second.values()))) if exact[1] else second
@@ -268,7 +267,7 @@ def difference_of(
     differences = [ours[seed] - theirs[seed] for seed in shared]
     means = [statistics.mean([side[seed] for seed in shared]) for side in (ours, theirs)]
     middle = statistics.mean(differences)
-    seeds = Interval(middle, middle) if all(exact) else mean_interval(differences, confidence)
+    seeds = None if all(exact) else mean_interval(differences, confidence)
     return PairedDifference(means[0], means[1], middle, len(shared), seeds, over, all(exact))
 
 

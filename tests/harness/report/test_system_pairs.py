@@ -26,6 +26,7 @@ from tests.harness.report.made_results import result
 
 FIRST = {0: 0.71, 1: 0.73, 2: 0.75}
 SECOND = {0: 0.70, 1: 0.71, 2: 0.72, 3: 0.99}
+AWAY, ZERO = Interval(0.05, 0.2), Interval(-0.01, 0.3)
 STSB = TaskName("STSB", "spearman", "all", "senteval")
 
 
@@ -102,12 +103,16 @@ def test_a_side_without_seeds_goes_with_every_seed_and_sides_exchanged_give_the_
     assert back.seeds.high == pytest.approx(-forward.seeds.low)
 
 
-def test_two_sides_without_seeds_have_an_interval_of_no_width() -> None:
+def test_two_sides_without_seeds_have_no_interval_over_seeds_and_are_judged_over_pairs() -> None:
     actual = difference_of({0: 0.75}, {5: 0.5}, exact=(True, True))
-    assert (actual.seeds, actual.paired, actual.outcome) == (Interval(0.25, 0.25), 1, "inconclusive")
+    assert (actual.seeds, actual.paired, actual.outcome) == (None, 1, "inconclusive")
+    assert actual.reason == (
+        "over pairs of sentences, whose interval is not known: no score depends on a seed"
+    )
     over = OverItems(Interval(0.2, 0.3))
     known = difference_of({0: 0.75}, {5: 0.5}, exact=(True, True), over=over)
-    assert (known.outcome, "interval over pairs" in known.reason) == ("won", True)
+    assert (known.seeds, known.outcome) == (None, "won")
+    assert known.reason == "over pairs of sentences: no score depends on a seed"
 
 
 def test_a_single_seed_has_no_interval_whether_the_other_side_has_it_or_not() -> None:
@@ -116,9 +121,6 @@ def test_a_single_seed_has_no_interval_whether_the_other_side_has_it_or_not() ->
         actual = difference_of({seed: 0.90}, FIRST)
         assert actual.difference == pytest.approx(0.17)
         assert (actual.paired, actual.seeds, actual.outcome) == (paired, None, "inconclusive")
-
-
-AWAY, ZERO = Interval(0.05, 0.2), Interval(-0.01, 0.3)
 
 
 @pytest.mark.parametrize(
