@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from harness.evidence import statistics
 from harness.evidence.comparisons import critical_range, pooled_variance
-from harness.evidence.number_tests import LEVEL
+from harness.evidence.number_tests import LEVEL, MARGIN
 from harness.evidence.schema import ResultFile
 from harness.evidence.statistics import Interval, mean_interval
 
@@ -106,6 +106,19 @@ class PairedDifference:
         return "won" if self.difference > 0 else "lost"
 
     @property
+    def is_small(self) -> bool:
+        """Whether it is won or lost by less than MARGIN, which counts as the same: every deciding interval is
+        inside the margin.
+        """
+        ends = [abs(end) for interval in self.deciding for end in interval or ()]
+        return self.outcome in ("won", "lost") and 100 * max(ends) < MARGIN
+
+    @property
+    def in_words(self) -> str:
+        """The outcome, with the margin if it is small."""
+        return f"{self.outcome} by < {MARGIN:g}" if self.is_small else self.outcome
+
+    @property
     def reason(self) -> str:
         """The basis of the outcome, as text."""
         if self.exact:
@@ -130,6 +143,13 @@ class SystemComparison:
         """Numbers of tasks that the first system won and lost, and of inconclusive and equal ones."""
         counts = Counter(difference.outcome for difference in self.tasks.values())
         return {outcome: counts[outcome] for outcome in OUTCOMES}
+
+    @property
+    def in_words(self) -> str:
+        """The tally, and how many of the won and lost tasks are small."""
+        small = sum(difference.is_small for difference in self.tasks.values())
+        more = f"; {small} won or lost by less than {MARGIN:g} points, which counts as the same"
+        return tally_in_words(self.tally, self.first) + (more if small else "")
 
 
 def system_scores(results: Iterable[ResultFile]) -> dict[str, SystemScores]:

@@ -7,7 +7,7 @@ from harness.evidence import statistics
 from harness.evidence.statistics import Interval
 from harness.report.formats.latex import escape
 from harness.report.formats.text import DASH, align
-from harness.report.system_pairs import HEADLINE, TOGETHER, PairedDifference, SystemComparison, tally_in_words
+from harness.report.system_pairs import HEADLINE, TOGETHER, PairedDifference, SystemComparison
 
 PLAIN = ("alignment", "uniformity", "anisotropy")
 """Metrics that papers report in raw units; all others are reported x 100."""
@@ -119,10 +119,9 @@ def differences_to_text(comparison: SystemComparison) -> str:
     ]
     if comparison.mean is not None:
         rows.append(["Mean", "", *_difference(comparison.mean)])
-    tally = tally_in_words(comparison.tally, comparison.first)
     reasons = ", ".join(dict.fromkeys(difference.reason for difference in comparison.tasks.values()))
     foot = f"scores x 100; intervals of the difference, {TOGETHER}; judged {reasons}"
-    return "\n".join([*align(rows, 2), "", tally, foot]) + "\n"
+    return "\n".join([*align(rows, 2), "", comparison.in_words, foot]) + "\n"
 
 
 def differences_to_latex(comparison: SystemComparison) -> str:
@@ -153,7 +152,7 @@ def differences_to_latex(comparison: SystemComparison) -> str:
 def _difference(difference: PairedDifference) -> list[str]:
     values = [f"{100 * value:.2f}" for value in (difference.first, difference.second)]
     intervals = [signed_interval(interval) for interval in (difference.seeds, *difference.over)]
-    return [*values, f"{100 * difference.difference:+.2f}", *intervals, difference.outcome]
+    return [*values, f"{100 * difference.difference:+.2f}", *intervals, difference.in_words]
 
 
 def signed_interval(interval: Interval | None) -> str:

@@ -12,7 +12,6 @@ from harness.report.system_pairs import (
     PairedDifference,
     SystemComparison,
     SystemScores,
-    tally_in_words,
 )
 from harness.report.tables.rows import span_words
 
@@ -72,7 +71,7 @@ def to_text(trial: Trial) -> str:
     blocks = []
     for comparison in trial.comparisons:
         rows = align(comparison_rows(comparison, trial.systems))
-        blocks.append([*rows, "", tally_in_words(comparison.tally, comparison.first)])
+        blocks.append([*rows, "", comparison.in_words])
     blocks.append(align(rank_rows(trial)))
     blocks.append([FOOT, *trial.notes])
     if trial.worth is not None:
@@ -120,7 +119,7 @@ def worth_in_words(trial: Trial) -> str:
     else:
         beaten = f"{trial.own} beats its controls"
     means = {comparison.second: comparison.mean for comparison in trial.comparisons}
-    against = [f"{mean.outcome} against {other}" for other, mean in means.items() if mean is not None]
+    against = [f"{mean.in_words} against {other}" for other, mean in means.items() if mean is not None]
     return "; ".join([beaten, *against])
 
 
@@ -131,4 +130,4 @@ def spread(values: Sequence[float]) -> str:
 
 
 def _difference(difference: PairedDifference) -> list[str]:
-    return [f"{100 * difference.difference:+.2f}", signed_interval(difference.seeds), difference.outcome]
+    return [f"{100 * difference.difference:+.2f}", signed_interval(difference.seeds), difference.in_words]

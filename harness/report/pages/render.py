@@ -47,7 +47,6 @@ from harness.report.pages.paper import command_of
 from harness.report.pages.search import SEARCH, search_file
 from harness.report.pages.sources import EVIDENCE, KINDS, anchor_of, score_words
 from harness.report.runs import slug
-from harness.report.system_pairs import tally_in_words
 from harness.report.tables.leaderboard import has_values
 from harness.report.tables.model import Table, TableRow, row_label
 from harness.report.tables.rows import STATED
@@ -119,7 +118,7 @@ def render_trial(trial: Trial, *, setting: str, laws: Sequence[str]) -> str:
         "setting": setting,
         "laws": laws,
         "comparisons": [
-            (comparison_rows(comparison, trial.systems), tally_in_words(comparison.tally, comparison.first))
+            (comparison_rows(comparison, trial.systems), comparison.in_words)
             for comparison in trial.comparisons
         ],
         "ranks": rank_rows(trial),

@@ -115,6 +115,29 @@ def test_two_sides_without_seeds_have_no_interval_over_seeds_and_are_judged_over
     assert known.reason == "over pairs of sentences: no score depends on a seed"
 
 
+@pytest.mark.parametrize(
+    ("seeds", "joint", "words"),
+    [
+        ((0.0001, 0.0049), None, "won by < 0.5"),
+        ((0.0001, 0.0051), None, "won"),  # it may be more than half a point
+        ((0.0001, 0.0049), (0.0001, 0.0051), "won"),
+        ((-0.0049, -0.0001), (-0.0048, -0.0002), "lost by < 0.5"),
+        ((-0.0001, 0.0003), None, "inconclusive"),
+    ],
+)
+def test_a_task_won_by_less_than_half_a_point_by_every_interval_is_won_by_less_than_matters(
+    seeds: tuple[float, float], joint: tuple[float, float] | None, words: str
+) -> None:
+    over = OverItems(joint=None if joint is None else Interval(*joint))
+    small = PairedDifference(0.5, 0.5, sum(seeds) / 2, 3, Interval(*seeds), over)
+    assert small.in_words == words
+    large = PairedDifference(0.6, 0.5, 0.1, 3, AWAY)
+    name = TaskName("T", "map", "all", "raw")
+    both = SystemComparison("a@b", "c@b", {name: large, name._replace(task="U"): small}, None)
+    more = "; 1 won or lost by less than 0.5 points, which counts as the same"
+    assert both.in_words.partition(" test sets")[2] == (more if "<" in words else "")
+
+
 def test_a_single_seed_has_no_interval_whether_the_other_side_has_it_or_not() -> None:
     """The run of seed 1 is compared with seed 1; the run of seed 8 with the mean over all seeds, 0.73."""
     for seed, paired in ((1, 1), (8, 0)):
