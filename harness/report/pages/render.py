@@ -192,9 +192,13 @@ def _grouped(table: Table) -> list[tuple[str, list[tuple[int, TableRow]]]]:
 
 
 def _breakable(name: str) -> Markup:
-    """Returns a name with possible line breaks after a slash and before an `@`."""
-    return escape(name).replace("/", Markup("/<wbr>")).replace("@", Markup("<wbr>@"))
+    """Returns a name with possible line breaks after a slash or an underscore, and before an `@`."""
+    return Markup(re.sub("(?<=[/_])(?=.)|(?=@)", "<wbr>", str(escape(name))))
 
 
 def _code_spans(text: str) -> Markup:
-    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
+    parts = re.split(r"`([^`]+)`", text)  # names at odd positions
+    return Markup("").join(
+        Markup("<code>{}</code>").format(_breakable(part)) if index % 2 else escape(part)
+        for index, part in enumerate(parts)
+    )

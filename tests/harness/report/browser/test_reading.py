@@ -148,3 +148,28 @@ def test_the_committed_overview_prints_on_about_five_sheets_without_the_records_
     page.emulate_media(media="print")
     assert page.locator("#runs details.system:visible").count() == 0
     page.close()
+
+
+CUT_NAMES = """() => [...document.querySelectorAll('.audit code')].filter(code => {
+  const walker = document.createTreeWalker(code, NodeFilter.SHOW_TEXT);
+  let before = '', height = null, cut = false;
+  while (walker.nextNode()) {
+    for (let place = 0; place < walker.currentNode.length; place++) {
+      const range = document.createRange();
+      range.setStart(walker.currentNode, place);
+      range.setEnd(walker.currentNode, place + 1);
+      const letter = range.toString(), top = range.getBoundingClientRect().top;
+      cut ||= height !== null && top - height > 4 && /\\w/.test(letter) && /[a-z0-9]/i.test(before);
+      [before, height] = [letter, top];
+    }
+  }
+  return cut;
+}).map(code => code.textContent)"""
+"""The names on a page with a line break between two letters."""
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_name_on_the_page_of_methods_breaks_after_its_separators_only(open_page: Open, width: int) -> None:
+    page = open_page("methods.html", width=width).page
+    assert page.locator(".audit code").count() > 100
+    assert page.evaluate(CUT_NAMES) == []
