@@ -122,7 +122,7 @@ def test_a_wrong_output_is_rewritten_and_the_rest_of_the_page_stays(
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_shown_command_is_valid(page: Path) -> None:
     """Names in capitals are placeholders; lines of several commands are split; a sentence may name a
-    command without its arguments."""
+    command without its arguments, but no option that the command lacks."""
     refused = []
     for block, other in COMMAND.findall(page.read_text(encoding="utf-8")):
         words = shlex.split(re.split(r" &&| \||\$\(| 2>", block or other)[0])[1:]
@@ -134,6 +134,9 @@ def test_every_shown_command_is_valid(page: Path) -> None:
                 parser_of(name).parse_args(rest)
             except SystemExit:
                 refused.append(block)
+        options = {word.partition("=")[0] for word in rest if word.startswith("--")}
+        if unknown := options - parser_of(name)._option_string_actions.keys():
+            refused.append(f"{block or other}: {', '.join(sorted(unknown))}")
     assert not refused
 
 
