@@ -139,8 +139,10 @@ def conclusion(answers: Sequence[Answer]) -> str:
         for says, verdicts in GROUPS.items()
         if answer.control and answer.verdict in verdicts
     ]
-    parts = ", ".join(counted_verdicts([answer.verdict for answer in asked]))
-    return f"Of {counted(len(asked), 'well-known number')}, {parts}." + "".join(controls)
+    parts = counted_verdicts([answer.verdict for answer in asked])
+    if len(asked) == 1:
+        return f"The one well-known number {parts[0].removeprefix('1 ')}." + "".join(controls)
+    return f"Of {counted(len(asked), 'well-known number')}, {', '.join(parts)}." + "".join(controls)
 
 
 def counted_verdicts(verdicts: Sequence[Verdict]) -> list[str]:

@@ -252,5 +252,5 @@ def test_the_control_is_separate_from_the_counted_numbers() -> None:
     control = replace(answer("Control", {}, (76.2, 76.2, 76.3, 76.3, 76.2)), control=True)
     alone = replace(answer("Two", {}), control=False)
     assert conclusion([alone, control]) == (
-        "Of 1 well-known number, 1 was measured by its authors only. The control replicates."
+        "The one well-known number was measured by its authors only. The control replicates."
     )

@@ -108,7 +108,7 @@ def conclusion_of(*verdicts: str, control: bool = False) -> str:
 @pytest.mark.parametrize("word", SCALE, ids=lambda word: word.ours)
 def test_the_first_screen_states_the_side_of_a_number(word: Word) -> None:
     for verdict in (word.ours, word.others):
-        assert conclusion_of(verdict) == f"Of 1 well-known number, 1 {word.says}."
+        assert conclusion_of(verdict) == f"The one well-known number {word.says}."
         assert colour_of(verdict) == COLOURS[word.colour]
     plain = word.says.replace("replicates", "replicate").replace("is ", "are ")
     assert conclusion_of(word.ours, word.others) == f"Of 2 well-known numbers, 2 {plain}."
@@ -116,9 +116,9 @@ def test_the_first_screen_states_the_side_of_a_number(word: Word) -> None:
 
 
 def test_the_first_screen_names_numbers_without_other_measurements() -> None:
-    assert conclusion_of("authors only") == "Of 1 well-known number, 1 was measured by its authors only."
+    assert conclusion_of("authors only") == "The one well-known number was measured by its authors only."
     assert conclusion_of(*["authors only"] * 2).endswith(" 2 were measured by their authors only.")
-    assert conclusion_of("no independent result").endswith(" 1 has no second measurement.")
+    assert conclusion_of("no independent result") == "The one well-known number has no second measurement."
     assert conclusion_of(*["no independent result"] * 3).endswith(" 3 have no second measurement.")
     assert colour_of("authors only") == colour_of("no independent result") == COLOURS["alone"]
 
