@@ -32,12 +32,13 @@ from harness.stages.fingerprint import code_fingerprints
 TYPICAL = {
     "data": 10.0,
     "teacher": 40.0,
-    "train": 14.0,
+    "train": 5.0,
     "untrained train": 3.0,
-    "evaluate": 6.0,
-    "report": 15.0,
+    "evaluate": 4.0,
+    "report": 10.0,
 }
-"""Seconds of stages of the small plan, until they are measured; other stages take about one second."""
+"""Seconds of stages of the small plan on one core, until they are measured; other stages take about one
+second."""
 GPUS = (1, 8, 64)
 """Numbers of GPUs in the estimate: one, one machine, a cluster."""
 ARGUMENTS = {

@@ -168,10 +168,10 @@ def test_stages_of_the_small_plan_have_typical_times_until_a_record_says_better(
     pipeline: Any = SimpleNamespace(order=stages)
     (tmp_path / "reports/costs").mkdir(parents=True)
     monkeypatch.chdir(tmp_path)
-    assert list(launch.guesses(pipeline, params).values()) == [14.0, 3.0, 6.0, 1.0, 15.0]
+    assert list(launch.guesses(pipeline, params).values()) == [5.0, 3.0, 4.0, 1.0, 10.0]
     Path(f"reports/costs/{key}.train.json").write_text('{"train_seconds": 99.5}')
     Path(f"reports/costs/{key}.evaluate.json").write_text("cut sh")
-    assert list(launch.guesses(pipeline, params).values()) == [99.5, 3.0, 6.0, 1.0, 15.0]
+    assert list(launch.guesses(pipeline, params).values()) == [99.5, 3.0, 4.0, 1.0, 10.0]
     other = params.model_copy(update={"plan": ["pcl"]})
     assert launch.guesses(pipeline, other) == {f"train@{key}": 99.5}
 
