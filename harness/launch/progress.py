@@ -68,7 +68,9 @@ class Progress:
         return bool(self._started or self._took)
 
     def line(self) -> str:
-        """Returns the counts and, if a stage has run and all durations can be estimated, the time left."""
+        """Returns the counts and, if a stage has run and all durations can be estimated, the time left: at
+        most, if stages were found unchanged, as those that are left may be unchanged too.
+        """
         counts = Counter(self.states.values())
         parts = [f"{len(self.states)} of {len(self.order)} {self.unit}"]
         parts += [f"{counts[state]} {state}" for state in STATES if counts[state]]
@@ -76,7 +78,8 @@ class Progress:
             parts.append(f"{len(self._started)} running")
         left = self.seconds_left() if self._started or self._took else None
         if left is not None:
-            parts.append(f"about {duration(left)} left")
+            bound = "at most" if counts["unchanged"] or counts["restored"] else "about"
+            parts.append(f"{bound} {duration(left)} left")
         return ", ".join(parts)
 
     def seconds_left(self) -> float | None:

@@ -68,6 +68,15 @@ def test_another_seed_of_the_system_is_the_best_guess(clock: Clock) -> None:
     assert progress.seconds_left() == 99
 
 
+def test_the_time_left_is_a_bound_if_stages_were_unchanged(clock: Clock) -> None:
+    """One stage took 10 s, one was unchanged: the two left take 20 s, or less if they are unchanged too."""
+    progress = Progress(trainings(4), slots=1, stream=io.StringIO())
+    clock.run(progress, "train@a", 10)
+    assert progress.line() == "1 of 4 stages, 1 done, about 30 s left"
+    progress.end("train@b", "unchanged")
+    assert progress.line() == "2 of 4 stages, 1 done, 1 unchanged, at most 20 s left"
+
+
 def test_an_estimate_is_corrected_by_measurements_of_its_kind(clock: Clock) -> None:
     """Twelve trainings were guessed at 10 s, nine of them take 20 s: so will the other three."""
     guesses = {**dict.fromkeys(trainings(12), 10.0), "report": 5.0}
