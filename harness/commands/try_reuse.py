@@ -1,11 +1,13 @@
 """Reuse of committed results by `sentbench try`, if this machine would compute the same bits."""
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 from harness.evidence.schema import ResultFile
 from harness.evidence.store import read_results
 from harness.io.files import sha256_of_folder
+from harness.io.fingerprint import CodeBase
 from harness.paths import INSTALLED, SCORES
 from harness.plan.entries import Params
 from harness.stages.identity import arithmetic_used, library_versions, run_code, run_identity
@@ -43,13 +45,16 @@ def environment_differs(result: ResultFile) -> str:
     return ""
 
 
-def code_differs(result: ResultFile, params: Params) -> str:
-    """Returns the reason if the code differs from a result's; reads no data. params: a plan with the run."""
+def code_differs(result: ResultFile, params: Params, code: CodeBase | None = None) -> str:
+    """Returns the reason if the code differs from a result's; reads no data. params: a plan with the run.
+
+    code: the code that is running, for several calls.
+    """
     run = params.runs.get(result.run.key)
     if run is None or run.recipe_hash() != result.run.recipe:
         return "their settings have changed"
     tasks = [task.name for task in build_tasks(run.tasks, text=run.text)]
-    if run_code(run.method, tasks) != result.provenance.code_sha256:
+    if run_code(run.method, tasks, code) != result.provenance.code_sha256:
         return "the code has changed"
     return environment_differs(result)
 
@@ -73,7 +78,9 @@ def identity_differs(result: ResultFile, params: Params) -> str:
     return ""
 
 
-def reuse_blocker(result: ResultFile, params: Params) -> str:
-    """Returns the reason why a committed result cannot be reused; empty if it can."""
-    checks = (code_differs, data_differ, identity_differs)
+def reuse_blocker(result: ResultFile, params: Params, code: CodeBase) -> str:
+    """Returns the reason why a committed result cannot be reused; empty if it can. code: as for
+    `code_differs`.
+    """
+    checks = (partial(code_differs, code=code), data_differ, identity_differs)
     return next(filter(None, (check(result, params) for check in checks)), "")

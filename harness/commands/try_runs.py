@@ -38,7 +38,7 @@ from harness.report.system_pairs import compare_systems, system_scores
 from harness.stages.backbone import make_backbone
 from harness.stages.corpus import derive
 from harness.stages.evaluate import evaluate_run
-from harness.stages.identity import arithmetic_used, run_identity
+from harness.stages.identity import arithmetic_used, code_base, run_identity
 from harness.stages.teacher import teach
 from harness.stages.train import train
 from methods.core.method import Method
@@ -231,7 +231,8 @@ class Session:
         systems = system_scores([*ours, *theirs])
         own, *others = systems.values()
         rest = {name: scores for name, scores in self.ranked.items() if name not in self.others}
-        stale = [name for name, scores in rest.items() if reuse_blocker(scores[0], self.known)]
+        code = code_base()
+        stale = [name for name, scores in rest.items() if reuse_blocker(scores[0], self.known, code)]
         notes = [dev_scores(self.own.id, trained[self.own.id])]
         notes += [
             f"{name}: {len(scores)} committed results, which this code computes bit by bit"

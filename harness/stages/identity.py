@@ -67,10 +67,13 @@ def evaluation_roots(tasks: Sequence[str]) -> tuple[str, ...]:
     return (*EVALUATE, *declaring_modules(tasks))
 
 
-def run_code(method: str, tasks: Sequence[str]) -> str:
-    """Returns the sha256 of the code that trains a method's runs and evaluates them on these tasks."""
+def run_code(method: str, tasks: Sequence[str], code: CodeBase | None = None) -> str:
+    """Returns the sha256 of the code that trains a method's runs and evaluates them on these tasks.
+
+    code: the code that is running, for several calls.
+    """
     roots = (*training_roots(method), *evaluation_roots(tasks))
-    return code_base().fingerprint(roots)
+    return (code or code_base()).fingerprint(roots)
 
 
 def report_roots(code: CodeBase | None = None) -> tuple[str, ...]:
