@@ -137,6 +137,7 @@ def test_the_command_writes_the_record_of_the_page_and_a_short_run_writes_no_fil
     monkeypatch.chdir(tmp_path)
     results = measured("training", 1.0).results
     monkeypatch.setattr(__main__, "run_benchmark", lambda *given: results)
+    monkeypatch.setattr(runner, "gemm_rate", lambda *given: 100.0)
     command = ["benchmarks", "training", "--short"]
     monkeypatch.setattr("sys.argv", command)
     assert __main__.main() == 0

@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -39,7 +40,8 @@ ROOMS = {room: names for room, names in TABLE.items() if room not in ("methods/N
 METHOD_PACKAGES = sorted(p for p in (ROOT / "methods").iterdir() if (p / "method.py").is_file())
 
 
-def imports(path: Path) -> set[str]:
+@cache
+def imports(path: Path) -> frozenset[str]:
     """Returns the modules that a file imports anywhere, as dotted names."""
     result: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -49,9 +51,10 @@ def imports(path: Path) -> set[str]:
             assert node.level == 0, f"{path}: relative import"
             inner = {f"{node.module}.{alias.name}" for alias in node.names}
             result |= {name if is_module(name) else node.module for name in inner}
-    return result
+    return frozenset(result)
 
 
+@cache
 def is_module(name: str) -> bool:
     path = ROOT.joinpath(*name.split("."))
     return path.is_dir() or path.with_suffix(".py").is_file()

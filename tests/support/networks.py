@@ -19,9 +19,12 @@ def each_network_is_built_once(of: Callable[[Path], bool] = lambda folder: True)
     """Of some folders, networks are copies of the first one of their settings, with the folder's weights.
 
     The first one is the library's; so is one whose weights have other names. Draws at random are those of
-    a training in which nothing is read.
+    a training in which nothing is read. Settings and tokenizers are copies of the first ones that the
+    library read from files with the same bytes.
     """
     read, built = folders.read_model, dict[str, torch.nn.Module]()
+    read_settings, read_tokenizer = folders.read_settings, folders.read_tokenizer
+    parsed: dict[tuple[object, ...], Any] = {}
 
     def copied(kind: Any, folder: Path, *, config: Any, **options: Any) -> torch.nn.Module:
         if not of(folder):
@@ -37,8 +40,27 @@ def each_network_is_built_once(of: Callable[[Path], bool] = lambda folder: True)
         network.load_state_dict({key: weights[key] for key in network.state_dict()})
         return network
 
+    def settings_of(folder: Path) -> Any:
+        return once(folder, ("config.json",), lambda: read_settings(folder))
+
+    def tokenizer_of(folder: Path, **options: Any) -> Any:
+        files = tuple(sorted(path.name for path in folder.iterdir() if path.suffix in (".json", ".txt")))
+        return once(folder, files, lambda: read_tokenizer(folder, **options), str(options))
+
+    def once(folder: Path, files: tuple[str, ...], parse: Callable[[], Any], options: str = "") -> Any:
+        if not of(folder) or not all((folder / name).is_file() for name in files):
+            return parse()
+        key = (options, files, *((folder / name).read_bytes() for name in files))
+        if key not in parsed:
+            parsed[key] = parse()
+        copy = deepcopy(parsed[key])
+        copy.name_or_path = str(folder)
+        return copy
+
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(folders, "read_model", copied)
+        patched.setattr(folders, "read_settings", settings_of)
+        patched.setattr(folders, "read_tokenizer", tokenizer_of)
         yield
 
 

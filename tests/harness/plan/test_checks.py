@@ -1,6 +1,7 @@
 """A plan refuses everything that training would refuse, in one line with the run."""
 
 import copy
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from harness.plan.resolve import resolve
 from methods.core.method import ParentKind
 from methods.core.networks import Networks
 from methods.registry import METHODS
+from tests.support.networks import each_network_is_built_once
 from tests.support.plan import small_plan
 from tests.support.samples import SampleFolders, make, samples_of
 from tests.support.yaml_files import dump_yaml
@@ -115,8 +117,10 @@ def test_a_plan_that_training_would_refuse_is_refused_in_one_line(tmp_path: Path
 
 
 @pytest.fixture(scope="module")
-def folders(tmp_path_factory: pytest.TempPathFactory) -> SampleFolders:
-    return SampleFolders(tmp_path_factory.mktemp("folders"))
+def folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SampleFolders]:
+    written = SampleFolders(tmp_path_factory.mktemp("folders"))
+    with each_network_is_built_once():
+        yield written
 
 
 @pytest.mark.parametrize("method", METHODS)
