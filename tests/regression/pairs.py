@@ -24,7 +24,17 @@ from harness.data.corpora import read_corpus
 from harness.io.files import write_text
 from methods.core.errors import InputError
 from methods.registry import METHODS, load_method
-from tests.regression.reference import PARENTS, ROOT, configurations, covering, kind_of, write_project
+from tests.regression.reference import (
+    PARENTS,
+    ROOT,
+    configurations,
+    covering,
+    kind_of,
+    presets,
+    settings_of,
+    settings_of_method,
+    write_project,
+)
 from tests.support import tiny
 from tests.support.networks import each_network_is_built_once
 from tests.support.samples import samples_of
@@ -196,6 +206,23 @@ def _two_steps(made: Any, rows: Any) -> dict[str, float]:
         optimizer.step()
         made.after_step(step)
     return {name: float(f"{value:.6g}") for name, value in numbers.items()}
+
+
+@cache
+def beyond_pairs() -> set[str]:
+    """Returns all presets, a run of each method, and runs with the settings that no preset and no row has."""
+    stated = set(presets().values())
+    known = {setting for name in stated for setting in settings_of(covering()[name])}
+    for method, rows in json.loads(KNOWN.read_text(encoding="utf-8")).items():
+        for changed, _ in rows:
+            known |= settings_of_method(method, configured(method, changed))
+    result, methods = set(stated), {covering()[name].method for name in stated}
+    for name, run in covering().items():
+        if run.method not in methods or settings_of(run) - known:
+            result.add(name)
+            methods.add(run.method)
+            known |= settings_of(run)
+    return result
 
 
 def changes(method: str, config: Mapping[str, Any]) -> dict[str, Any]:

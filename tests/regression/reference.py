@@ -143,9 +143,12 @@ def settings_of(run: Run) -> set[tuple[str, str, object]]:
     plain = {"pooling": run.pooling, "weights": run.weights, "text": run.text, "share": run.corpus_share}
     result = {("", name, kind_of(value)) for name, value in plain.items()}
     result |= {("", name, kind_of(value)) for name, setting in _flat(run.train) for value in _each(setting)}
-    return result | {
-        (run.method, name, kind_of(value)) for name, setting in _flat(run.config) for value in _each(setting)
-    }
+    return result | settings_of_method(run.method, run.config)
+
+
+def settings_of_method(method: str, config: Mapping[str, Any]) -> set[tuple[str, str, object]]:
+    """Returns method, field and value of all settings of a configuration, as `settings_of` does."""
+    return {(method, name, kind_of(value)) for name, setting in _flat(config) for value in _each(setting)}
 
 
 def _flat(settings: Mapping[str, Any], where: str = "") -> Iterator[tuple[str, Any]]:
