@@ -42,6 +42,7 @@ def test_no_line_of_the_table_is_above_its_promise(committed: Lines) -> None:
         assert limit == "none" or rate <= float(limit.removesuffix(" %")) + 3 * error + 0.1, line
 
 
+@pytest.mark.thorough
 def test_a_quick_run_gives_the_rates_of_the_table(committed: Lines) -> None:
     """Within four standard errors of the quick run; a worst of several settings errs upwards."""
     for simulated in (*rows_of_looks(QUICK), *rows_of_others(QUICK)):

@@ -134,6 +134,7 @@ def test_wrong_files_are_refused_in_one_line(
     assert said in refused("evaluate", str(folder), *words)
 
 
+@pytest.mark.thorough
 def test_a_file_of_an_included_folder_is_a_source_and_a_task(tmp_path: Path, file: Path) -> None:
     """In a separate process, because included folders stay; before and after the tasks were first read."""
     top, empty = tmp_path / "own", tmp_path / "empty"

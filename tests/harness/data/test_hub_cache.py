@@ -148,6 +148,7 @@ def test_a_copy_of_the_cache_is_enough_on_a_machine_without_a_network(
     assert capfd.readouterr().err == ""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("kind", "file", "damage", "network"), CASES)
 def test_damage_in_the_cache_is_repaired_by_a_new_fetch_or_is_one_line(
     hub: Hub,

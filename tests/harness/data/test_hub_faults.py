@@ -141,6 +141,7 @@ def in_a_process(limit: int = 0) -> subprocess.Popen[str]:
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_is_harmless_or_one_line_and_the_same_command_continues(
     hub: Hub, name: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -172,6 +173,7 @@ def test_a_full_disk_is_one_line_and_the_same_command_continues(hub: Hub) -> Non
     check_the_same_command_goes_on(hub, 20_000)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGKILL, -signal.SIGKILL), (signal.SIGINT, INTERRUPTED)]
 )

@@ -71,6 +71,7 @@ CASES = [
 """Every damage of every file, of which the default run tries each fourth: two or three a file."""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("file", "damage"), CASES)
 def test_damage_is_reported_in_one_line_or_repaired(
     finished: Path,

@@ -145,7 +145,15 @@ def repr_of(value: Any) -> Any:
     return [repr_of(part) for part in value] if isinstance(value, list) else repr(value)
 
 
-@pytest.mark.parametrize("name", [*RECIPES, "pcl/table2", "all"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "all",
+        "small",
+        "pcl/table2",
+        *(pytest.param(name, marks=pytest.mark.thorough) for name in RECIPES if name != "small"),
+    ],
+)
 def test_the_file_of_every_recipe_gives_the_entries_of_the_recipe(name: str, tmp_path: Path) -> None:
     names = list(RECIPES) if name == "all" else [name]
     plan = resolve(RECIPES, names, folder=ROOT / "recipes", tables=TABLES)
