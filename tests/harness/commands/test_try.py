@@ -68,6 +68,13 @@ FORGETS = (
 """Keeps of every word the parity of its number."""
 
 
+@pytest.fixture(scope="module", autouse=True)
+def networks() -> Iterator[None]:
+    """Networks of equal settings are read once: each trial trains several runs from one folder."""
+    with each_network_is_built_once():
+        yield
+
+
 @pytest.fixture(autouse=True)
 def nothing_is_left_included(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     kept = [(METHODS, dict(METHODS)), (paths.MODULES, dict(paths.MODULES))]
@@ -161,12 +168,11 @@ def laws_of(source: str, folder: Path, *, until: str = "") -> dict[str, str]:
         return method(method.Config.model_validate({"max_length": 16}), Networks(backbone, pooling="mean"))
 
     violations = {}
-    with each_network_is_built_once(lambda folder: folder == backbone):
-        for law in check_laws(build, tiny.rows(40), TrainConfig.model_validate(tiny.TRAIN), file):
-            if law.fault:
-                violations[law.name] = law.fault
-            if law.name == until:
-                break
+    for law in check_laws(build, tiny.rows(40), TrainConfig.model_validate(tiny.TRAIN), file):
+        if law.fault:
+            violations[law.name] = law.fault
+        if law.name == until:
+            break
     return violations
 
 
