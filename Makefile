@@ -70,9 +70,12 @@ test: $(READY)
 	@ruff check .
 	@ruff format --check .
 	@codespell $(PROSE)
-	@mypy
 	@mkdir -p .cache
-	@python -m pytest -m "not slow and not mirror and not cluster and not gpu and not browser and not thorough" -n 2 --dist worksteal --junitxml=.cache/tests.xml
+	@# types are checked while the tests run: both cores are in use from the start to the end
+	@mypy > .cache/types.txt 2>&1 & types=$$!; \
+	python -m pytest -m "not slow and not mirror and not cluster and not gpu and not browser and not thorough" \
+	-n 2 --dist worksteal --junitxml=.cache/tests.xml; tests=$$?; \
+	wait $$types; types=$$?; cat .cache/types.txt; exit $$((tests ? tests : types))
 	@echo "test results: $(CURDIR)/.cache/tests.xml"
 
 test-thorough: $(READY)

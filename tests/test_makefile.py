@@ -77,6 +77,25 @@ def test_with_git_no_copy_of_the_committed_results_is_made(tmp_path: Path) -> No
     assert not (folder / ".cache/committed").exists()
 
 
+@pytest.mark.parametrize(("types", "tests"), [(0, 0), (1, 0), (0, 1)])
+def test_a_wrong_type_or_a_failed_test_fails_make_test(tmp_path: Path, types: int, tests: int) -> None:
+    """mypy ends while the tests run, and what it says comes after them."""
+    folder, python = tmp_path / "My Projects", f'case "$*" in "-m pytest"*) sleep 0.1; exit {tests};; esac'
+    says = {"mypy": f"echo checked; exit {types}", "python": python, "ruff": "", "codespell": "", "uv": ""}
+    for name, does in says.items():
+        stub = folder / ".venv/bin" / name
+        stub.parent.mkdir(parents=True, exist_ok=True)
+        stub.write_text(f"#!/bin/sh\n{does}\n")
+        stub.chmod(0o755)
+    for name in FILES:
+        shutil.copyfile(ROOT / name, folder / name)
+    command, settings = ["make", "PYTHON=true", "test"], {**os.environ, "MAKEFLAGS": ""}
+    done = subprocess.run(command, cwd=folder, env=settings, capture_output=True, text=True, check=False)
+    assert done.returncode == (2 if types or tests else 0), done.stderr
+    assert "checked" in done.stdout
+    assert ("test results: " in done.stdout) is (types == tests)
+
+
 def test_every_kind_of_test_that_the_default_leaves_out_has_a_target() -> None:
     """And CI runs those that need neither hours nor a GPU."""
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
