@@ -57,3 +57,21 @@ def test_a_red_verdict_by_others_is_a_hypothesis_of_its_page() -> None:
     ):
         table = control({"p/t": Table("p/t", "T", (Column("A", "A"),), tuple(judged_rows))})["p/t"]
         assert {row.cells[0].verdict for row in table.rows} == {said}
+
+
+def test_a_number_without_three_sources_is_no_hypothesis_of_its_page() -> None:
+    """p = 0.04 stays a discovery next to three numbers that nobody else measured, or one source did."""
+    number, nothing = alone(1)
+    pools = [
+        {**nothing.pools, "independent": replace(nothing.independent, sources=sources)}
+        for sources in ({"a": 60.0, "b": 60.1, "c": 60.2}, {}, {}, {"a": 60.0})
+    ]
+    cells = []
+    for index, pool in enumerate(pools):
+        known = verify(replace(number, row=str(index)), replace(nothing, pools=pool))
+        if not index:
+            known = replace(known, by_others=replace(known.by_others, p=0.04))
+        cells.append(Cell(verdict=known.verdict, evidence=known))
+    rows = tuple(TableRow("r", "R", (cell,)) for cell in cells)
+    table = control({"p/t": Table("p/t", "T", (Column("A", "A"),), rows)})["p/t"]
+    assert table.rows[0].cells[0].verdict == "independent runs score lower"

@@ -39,7 +39,7 @@ from harness.report.pages.content import Paper, Report
 from harness.report.pages.paper import own_numbers
 from harness.report.runs import RunDetail
 from harness.report.tables.build import Evidence, build_table
-from harness.report.tables.model import Table
+from harness.report.tables.model import Cell, Column, Table, TableRow
 from tests.harness.report.conftest import NO_STUDIES
 from tests.harness.report.shown import facts_of, show_paper
 
@@ -50,6 +50,16 @@ RECORDED = Path(__file__).parent / "recorded"
 def table(recorded_scores: list[ResultFile]) -> Table:
     evidence = Evidence(recorded_scores, load_published(RECORDED / "published"), NO_STUDIES)
     return build_table(read_declaration(RECORDED / "table.yaml", TableSpec), evidence)
+
+
+def test_latex_marks_a_row_as_cited_only_if_no_run_is_meant_to_fill_a_cell() -> None:
+    """Two reported values: neither is to be run, or one of them is."""
+    columns = (Column("A", "A"), Column("B", "B"))
+    for wanted, says, dagger in ((False, "% cited only", True), (True, "% no runs yet", False)):
+        cells = (Cell(published=71.0, wanted=False), Cell(published=72.0, wanted=wanted))
+        shown = to_latex(Table("toy", "Toy", columns, (TableRow("ct", "CT", cells),)))
+        assert says in shown
+        assert (r"CT$^{\dagger}$" in shown) is dagger
 
 
 @pytest.mark.parametrize(("form", "file"), [(to_markdown, "expected.md"), (to_latex, "expected.tex")])

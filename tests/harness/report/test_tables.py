@@ -209,6 +209,18 @@ def test_rows_from_runs_are_in_the_order_of_the_plan_and_keep_unrun_systems(evid
     assert (cell(planned, 1).value, cell(planned, 1).wanted) == (None, True)
 
 
+@pytest.mark.parametrize(("better", "order"), [("higher", "bac"), ("lower", "cab")])
+def test_rows_from_runs_are_ordered_by_a_column_the_best_first(
+    better: str, order: str, evidence: MakeEvidence
+) -> None:
+    """Scores 0.5, 0.6 and 0.4: the lowest is the best of a distance such as uniformity."""
+    column = {"key": "STSB", "task": "STSB", "better": better}
+    spec = spec_of(rows_from="runs", order_by="STSB", columns=(column,))
+    records = [(f"{name}/v@x", 1, "STSB", value) for name, value in (("a", 0.5), ("b", 0.6), ("c", 0.4))]
+    table = build_table(spec, evidence(records))
+    assert [row.title for row in table.rows] == [f"{name}/v@x" for name in order]
+
+
 def test_the_single_run_is_the_seed_best_on_dev(evidence: MakeEvidence) -> None:
     """Seed 2 has the best dev score, 72. The verdict is over all seeds: 71 to 73 against 80.01."""
     row = {**OURS, "published": "pcl/single-run@bert-base-uncased"}
@@ -245,6 +257,20 @@ def test_the_size_of_a_test_set_agrees_or_differs_exactly(
     spec = spec_of(row, columns=(column,), published="una/table-a1", scale=1.0, decimals=0)
     table = cell(build_table(spec, counted))
     assert (table.value, table.as_reported, table.verdict) == (pairs, same, None)
+
+
+def test_the_size_of_an_average_is_the_sum_of_its_test_sets(evidence: MakeEvidence) -> None:
+    """Each has 1,379 pairs."""
+    tasks = [{"key": key, "task": key} for key in ("STSB", "SICKR")]
+    size = {
+        "key": "Avg",
+        "mean_of": ["STSB", "SICKR"],
+        "statistic": "pairs",
+        "unit": "plain",
+        "better": "none",
+    }
+    made = evidence([(PCL, 1, "STSB", 0.7), (PCL, 1, "SICKR", 0.6)])
+    assert cell(build_table(spec_of(OURS, columns=(*tasks, size)), made), column=2).value == 2 * 1379
 
 
 def test_a_cell_about_one_seed_asks_for_no_other(evidence: MakeEvidence) -> None:

@@ -65,7 +65,8 @@ def test_four_directions_are_worked_by_hand() -> None:
 
 
 def test_sentences_are_spread_evenly_over_the_corpus_without_doubles(tmp_path: Path) -> None:
-    lines = [f"sentence {number // 2}" for number in range(4 * SENTENCES)]
+    """Of twice as many distinct ones every second; the first fills half of the file."""
+    lines = ["sentence 0"] * 2 * SENTENCES + [f"sentence {number}" for number in range(1, 2 * SENTENCES)]
     (tmp_path / "wiki.txt").write_text("\n".join(lines) + "\n")
     task = BatchCosines("batch-cosines", "wiki1m", folder=tmp_path)
     assert task.texts() == [f"sentence {2 * number}" for number in range(SENTENCES)]

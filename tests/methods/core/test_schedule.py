@@ -39,6 +39,13 @@ def test_rates_with_ten_steps_of_warmup_in_a_hundred() -> None:
         assert {step: config.rate_factor(step, total=100) for step in rates} == pytest.approx(rates)
 
 
+def test_an_incomplete_step_of_warmup_is_a_whole_one() -> None:
+    """A tenth of 15 steps is 1.5, so two steps rise from 0; the last 13 fall to 0 after the last one."""
+    config = settings(schedule="linear", warmup_share=0.1)
+    rates = [config.rate_factor(step, total=15) for step in range(15)]
+    assert rates == pytest.approx([0.0, 0.5, *(1 - done / 13 for done in range(13))])
+
+
 def test_a_piecewise_rate_holds_until_after_the_step_of_its_drop() -> None:
     """The rates of contrastive tension: 1e-5 up to step 500 itself, then 8e-6, and so on."""
     drops = [[500, 0.8], [1000, 0.6], [1500, 0.4], [2000, 0.2]]

@@ -71,6 +71,7 @@ def test_evaluations_are_counted_over_the_run_or_inside_each_epoch(
     ("settings", "scores", "stops", "best"),
     [
         ({"steps": None, "epochs": 5, "eval_epoch_ends": True}, [0.0, 5.0, 4.0, 3.0, 9.0], 9, 3),
+        ({"steps": None, "epochs": 5, "eval_epoch_ends": True}, [0.0, 5.0, 5.0, 5.0, 9.0], 9, 3),
         ({"counts": "without-best"}, [9.0, 5.0, 4.0, 6.0, 6.0, 3.0, 9.0], 5, 3),
         ({"counts": "falls"}, [9.0, 5.0, 6.0, 7.0, 7.0, 6.0, 9.0], 5, 3),
     ],
@@ -80,6 +81,7 @@ def test_patience_counts_epoch_ends_below_the_best_or_single_evaluations(
 ) -> None:
     """24 rows in batches of 8: 3 steps an epoch. Scores 0, then 5, 4, 3: two ends below 5 stop at step 9.
 
+    Two ends that equal the best stop there too, because neither improves on it.
     Evaluations at every step, two of them stop. Without a best: 4 counts, 6 starts again, then 6 and 3.
     Falls: 5 is below the untrained 9, then 6 below 7; nothing between them takes the first back.
     """

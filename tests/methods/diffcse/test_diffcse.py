@@ -97,6 +97,18 @@ def test_the_discriminator_is_the_backbone_with_the_vector_after_its_embedding_l
         torch.testing.assert_close(actual, discriminator.classes(states), rtol=0, atol=1e-5)
 
 
+def test_the_accuracy_of_detection_counts_tokens_and_no_padding() -> None:
+    """Two sentences of two tokens and one: original, replaced; original. Said: original twice; replaced."""
+    says_replaced = torch.tensor([[0, 0, 0], [1, 0, 0]])
+    logits = torch.nn.functional.one_hot(says_replaced, 2).float()
+    labels = torch.tensor([[False, True, False], [False, False, False]])
+    mask = torch.tensor([[1, 1, 0], [1, 0, 0]])
+    vectors = torch.eye(2)
+    settings: dict[str, Any] = {"temperature": 1.0, "weight": 1.0, "positions": "real"}
+    loss = objective.diffcse_loss(vectors, vectors, logits, labels, mask, **settings)
+    assert loss.parts["accuracy"].item() == pytest.approx(1 / 3)
+
+
 @pytest.mark.parametrize("dropout", [True, False])
 def test_the_generators_dropout_is_as_the_setting_says(folders: dict[str, Path], dropout: bool) -> None:
     method = made(folders, generator_dropout=dropout)

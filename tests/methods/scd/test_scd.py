@@ -65,6 +65,8 @@ def test_two_sentences_have_correlations_of_plus_or_minus_one() -> None:
     second = torch.tensor([[1.0, 1, -1], [-1, -1, 1]])
     terms = objective.decorrelation(first, second)
     assert (terms.diagonal.item(), terms.off_diagonal.item()) == (4.0, 6.0)
+    parts = objective.scd_loss(first, second, first, second, **WEIGHTS).parts
+    assert parts["off_diagonal_rms"].item() == 1.0, "the root of 6 over 6 entries"
 
 
 @pytest.mark.parametrize(("count", "width"), [(5, 12), (12, 5)])

@@ -100,12 +100,17 @@ def test_equal_views_and_temperatures_have_zero_loss() -> None:
     assert gradient.abs().max() < 1e-12
 
 
-def test_cross_entropy_has_the_gradient_of_kl_and_exceeds_it_by_the_entropies() -> None:
+@pytest.mark.parametrize("both", [True, False])
+def test_cross_entropy_has_the_gradient_of_kl_and_exceeds_it_by_the_entropies(both: bool) -> None:
+    """The logged entropy is the mean over the directions that learn, two or one."""
     online, references, queues = setting()
-    kl, ce = (crossed(online, references, queues, loss=loss) for loss in ("kl", "cross-entropy"))
+    kl, ce = (
+        crossed(online, references, queues, loss=loss, both_directions=both)
+        for loss in ("kl", "cross-entropy")
+    )
     (of_kl,), (of_ce,) = (torch.autograd.grad(match.total, online) for match in (kl, ce))
     assert torch.equal(of_kl, of_ce)
-    assert (ce.total - kl.total).item() == pytest.approx(2 * kl.entropy.item(), abs=1e-12)
+    assert (ce.total - kl.total).item() == pytest.approx((1 + both) * kl.entropy.item(), abs=1e-12)
     assert kl.entropy.item() > 0.1
 
 

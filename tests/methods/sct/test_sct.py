@@ -77,16 +77,21 @@ def test_the_queues_hold_the_newest_references_of_their_view_in_order(backbone: 
 
 
 def test_the_settings_differ_in_whether_the_queue_holds_the_batch(backbone: Path) -> None:
-    """Queue 20, batch 8: released 28 keys, paper 20 with the batch; two views in one queue: 20 + 16."""
+    """Queue 20, batch 8: released 28 keys, paper 20 with the batch; two views in one queue: 20 + 16.
+
+    A single queue that holds the batch has 20 keys too: the 16 of both views, and the newest 4 of its rows.
+    """
     keys = {
         name: built(backbone, config).loss(batch_of(built(backbone, config), *range(8))).parts["own_keys"]
         for name, config in (
             ("released", RELEASED),
             ("paper", PAPER),
             ("one", with_self_supervision(queues="one")),
+            ("one with the batch", {**with_self_supervision(queues="one"), "queue_holds_batch": True}),
         )
     }
-    assert {name: int(value) for name, value in keys.items()} == {"released": 28, "paper": 20, "one": 36}
+    expected = {"released": 28, "paper": 20, "one": 36, "one with the batch": 20}
+    assert {name: int(value) for name, value in keys.items()} == expected
 
 
 def test_the_paper_reading_compares_with_the_newest_rows_only(backbone: Path) -> None:

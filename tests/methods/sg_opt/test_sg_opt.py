@@ -46,6 +46,19 @@ def test_the_frozen_copy_gives_the_masked_mean_of_every_layer(backbone: Path) ->
     torch.testing.assert_close(actual, expected, rtol=0, atol=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("first", "last", "read"), [(0, 2, [0, 1]), (1, 2, [1]), (1, 3, [1, 2]), (2, None, [2])]
+)
+def test_layers_are_counted_from_the_embeddings_up_to_the_last_one_exclusive(
+    backbone: Path, first: int, last: int | None, read: list[int]
+) -> None:
+    """Of the hidden states 0, 1 and 2 of two layers."""
+    method, batch = ready(backbone, {**PLAIN, "first_layer": first, "last_layer": last})
+    every, _ = ready(backbone, PLAIN)
+    assert method.layer_count == len(read)
+    torch.testing.assert_close(method.frozen(batch["anchor"]), every.frozen(batch["anchor"])[:, read])
+
+
 def test_the_total_is_the_contrast_plus_lambda_times_the_distance(backbone: Path) -> None:
     method, batch = ready(backbone, PLAIN)
     for part in method.modules():
