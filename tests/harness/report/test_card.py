@@ -13,7 +13,10 @@ TEXTS = (
 )
 VALUES: dict[str, Any] = {
     **dict.fromkeys(TEXTS, "x"),
-    "reported": {}, "mteb": [], "dirty": False, "pooler": False,
+    "reported": {},
+    "mteb": [],
+    "dirty": False,
+    "pooler": False,
 }
 
 

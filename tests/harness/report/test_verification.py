@@ -210,3 +210,10 @@ def test_a_look_settles_a_mean_whose_interval_does_not_cross_the_margin(look: in
         assert not settles(sign * (0.5 + 0.999 * reach), sd, look)
         assert settles(sign * (0.5 - 1.001 * reach), sd, look) == (1.001 * reach <= 0.5)
         assert not settles(sign * (0.5 - 0.999 * reach), sd, look)
+
+
+def test_of_seeds_with_equal_dev_scores_the_first_declared_one_is_the_best() -> None:
+    """The second has the higher test score, which selects nothing."""
+    number, others = alone(1)
+    for dev, best in (([80.0, 80.0, 79.0], 75.0), ([80.0, 80.1, 79.0], 76.0)):
+        assert verify(number, others, values=[75.0, 76.0, 77.0], dev=dev).best_by_dev == best

@@ -184,12 +184,38 @@ def test_words_on_our_seeds_state_their_side_of_the_number(
     assert draw_words(judgement.draw) == drawn
 
 
-@pytest.mark.parametrize(("reported", "far"), [(78.2, "3.00 lower (-3.00, "), (72.2, "3.00 higher (+3.00, ")])
+@pytest.mark.parametrize(
+    ("origin", "numbers"),
+    [
+        (Origin(1, 1), "single runs"),
+        (Origin(5, 1), "means of 5 runs"),
+        (Origin(1, 10), "runs that are the best of 10 on dev"),
+        (Origin(5, 10), "means of 5 runs, each the best of 10 on dev"),
+    ],
+)
+def test_words_on_the_draw_state_what_kind_of_number_it_is(origin: Origin, numbers: str) -> None:
+    assert draw_words("outside", origin) == f"outside the range of {numbers}"
+
+
+def test_words_on_our_seeds_state_the_confidence_of_a_look() -> None:
+    """Of five seeds with sd 0.3162, t(4) = 3.23 at 98.4 %: 0.46 on either side."""
+    said = level_words(judge(SEEDS, 77.2, origin=Origin()))
+    assert said == "our mean is 2.00 lower (-2.00, 96.8 % interval -2.46 to -1.54)"
+
+
+@pytest.mark.parametrize(
+    ("reported", "far"),
+    [
+        (78.2, "3.00 lower (-3.00, 90 % interval -3.34 to -2.66)"),
+        (72.2, "3.00 higher (+3.00, 90 % interval +2.66 to +3.34)"),
+    ],
+)
 def test_words_on_others_state_their_side_of_the_number(reported: float, far: str) -> None:
+    """Three sources with sd 0.2, t(2) = 2.92 at 95 %: 0.34 on either side."""
     means = {"a": 75.0, "b": 75.2, "c": 75.4}
     runs = Sources(means, dict.fromkeys(means, 1), {name: [value] for name, value in means.items()})
     answer = by_others(runs, reported, origin=Origin(), same_authors=False, searched=True)
-    assert level_words(answer).startswith(f"the mean of independent sources is {far}")
+    assert level_words(answer) == f"the mean of independent sources is {far}"
 
 
 AWAY, BACK, OVER, NONE = (Interval(*ends) for ends in ((0.01, 0.03), (-0.03, -0.01), (-0.01, 0.03), (0, 0)))
