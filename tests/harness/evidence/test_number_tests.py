@@ -85,6 +85,15 @@ def test_means_of_several_runs_show_the_part_of_the_variance_that_their_sources_
     assert rates[1] > 0.7
 
 
+def test_the_hidden_part_of_the_variance_is_a_mean_over_the_sources() -> None:
+    """Sources of 1, 1 and 4 runs hide 0, 0 and 3/4 of the variance of a run: a quarter on average.
+
+    Between them 0.25 and within them 0.2: another run varies by 0.3, and by 4/3 of that from their mean.
+    """
+    p = p_values_of_sources(-1.0, 0.5, [1, 1, 4], origin=Origin(), within=0.2)
+    assert p.replicates == pytest.approx(2 * stats.t.sf(1 / (0.3 * 4 / 3) ** 0.5, 2))
+
+
 def test_a_number_that_others_judge_is_a_hypothesis_below_the_level_where_it_is_red() -> None:
     """The draw counts at its smaller level, so that its p-value is the larger by LEVEL / AMONG_SOURCES."""
     runs = {"a": [75.0], "b": [75.2], "c": [75.4]}

@@ -70,3 +70,11 @@ def test_markdown_has_points_in_a_table_and_folds_the_rest() -> None:
     text = to_pull_request(compare(before, after), ("HEAD~1", "HEAD"))
     assert r"| a\_x@b (recipe changed) | STSB | 20.00 | 90.00 | +70.00 | 19.50 to 20.50 | moved |" in text
     assert text.index("<details>") < text.index("| quiet@b |") < text.index("</details>")
+
+
+def test_the_numbers_of_seeds_are_those_before_and_after() -> None:
+    """Three seeds before, one after."""
+    moves = compare(results("a", {0: 0.5, 1: 0.6, 2: 0.7}), results("a", {0: 0.5}))
+    assert [move.seeds for move in moves] == [(3, 1)]
+    moved = compare(results("a", {0: 0.5, 1: 0.5}), results("a", {0: 0.9}))
+    assert "| moved | 2, 1 |" in to_pull_request(moved, ("HEAD~1", "HEAD"))

@@ -10,6 +10,7 @@ from harness.evidence.ledger import Ledger
 from harness.evidence.number_tests import AT_A_LOOK, MARGIN, Origin
 from harness.evidence.others import (
     Others,
+    Relation,
     ReportedNumber,
     known_sd,
     nothing_known,
@@ -19,6 +20,7 @@ from harness.evidence.others import (
 from harness.evidence.published import Published
 from harness.evidence.settling import Price, error_at, plan_for, settles
 from harness.evidence.statistics import KnownSd
+from harness.evidence.studies import Study
 from harness.evidence.verdicts import judge
 from harness.report.pages.first_screen import basis_of
 from harness.report.verification import to_json, to_text, verify
@@ -217,3 +219,15 @@ def test_of_seeds_with_equal_dev_scores_the_first_declared_one_is_the_best() -> 
     number, others = alone(1)
     for dev, best in (([80.0, 80.0, 79.0], 75.0), ([80.0, 80.1, 79.0], 76.0)):
         assert verify(number, others, values=[75.0, 76.0, 77.0], dev=dev).best_by_dev == best
+
+
+@pytest.mark.parametrize("relation", ["same authors", "checkpoint", "other recipe"])
+def test_a_second_measurement_counts_as_one_unless_another_recipe_made_it(relation: Relation) -> None:
+    """Nobody has searched; the authors' own numbers or weights were measured again, or something else was."""
+    number, others = alone(1)
+    study = Study.model_validate(
+        {"system": "a@b", "kind": "re-run", "source": "x/y", "scores": {"Avg": 75.0}}
+    )
+    pools = {**others.pools, relation: replace(others.pools[relation], studies=(study,))}
+    expected = "no independent result" if relation == "other recipe" else "authors only"
+    assert verify(number, replace(others, pools=pools)).verdict == expected
