@@ -32,7 +32,7 @@ PICTURES := answers=index.html leaderboard=index.html\#table-small paper=papers/
 help:
 	@echo "make reproduce   small plan from package-registry data to reports/index.html"
 	@echo "make test        lint, spelling and terms, types and the default tests (CPU, offline)"
-	@echo "make test-thorough laws of all samples, faults, guides, a simulated GPU, launches and installs"
+	@echo "make test-thorough tests that take long for what they add to make test (CONTRIBUTING.md names the kinds)"
 	@echo "make test-browser the tests of the report's pages in a browser (needs Chromium)"
 	@echo "make test-slow   the tests that are too slow for make test"
 	@echo "make test-mirror the tests that need SENTBENCH_MIRROR"
