@@ -237,6 +237,7 @@ def test_a_run_far_below_its_siblings_is_named_and_the_verdict_is_given_with_and
     assert tight.without is not None
     assert (tight.verdict, tight.without.verdict) == ("inconclusive", "replicates")
     assert collapsed_runs([*TEN, 60.0, 55.0]) == [55.0, 60.0]
+    assert collapsed_runs([*TEN, 71.0, 20.0]) == [20.0, 71.0], "the lower of two hides no higher one"
     assert collapsed_runs(TEN) == collapsed_runs([*TEN, 73.0]) == []
     assert collapsed_runs([75.0, 75.001, 75.002, 75.003, 74.9]) == [], "less than two points are no collapse"
 
@@ -389,6 +390,13 @@ def test_others_that_vary_leave_an_honest_number_inside() -> None:
     answer = by_others(sources(runs), 76.25, origin=NOT_STATED, same_authors=False, searched=True)
     assert answer.answer == "independent runs agree within run-to-run variation"
     assert (answer.level, answer.draw) == ("lower", "inside")
+
+
+def test_the_variance_within_sources_is_pooled_by_degrees_of_freedom() -> None:
+    """Squares of 2 from two runs and of 6 from three: 8 over 1 + 2. A single run shows no variance."""
+    runs = {"a": [74.0, 76.0], "b": [70.0, 70.0, 73.0], "c": [80.0]}
+    assert Sources({}, {}, runs).within() == pytest.approx(8 / 3)
+    assert Sources({}, {}, {"c": [80.0]}).within() is None
 
 
 def test_the_spread_of_a_source_with_many_runs_counts_for_one_more_run() -> None:

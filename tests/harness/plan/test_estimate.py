@@ -179,6 +179,18 @@ def test_teachers_are_encoded_once_for_all_seeds_and_kept_in_fp32() -> None:
     assert cost.gpu_hours == pytest.approx(15_779 * 32 * 2 * 6 * 1024 / 0.5e12 / 3600)
 
 
+def test_a_teacher_reads_every_text_of_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten sentences with a paraphrase each: twenty vectors of width 8."""
+    monkeypatch.setitem(cast(Any, SOURCES), "pairs", SimpleNamespace(rows={"a.tsv": 10}, files=("a.tsv",)))
+    params = some_params("distill", Parent(teacher="minilm-l6"))
+    ((name, teacher),) = params.teachers.items()
+    of_pairs = {name: teacher.model_copy(update={"corpus": "data/pairs"})}
+    cost = estimate(params.model_copy(update={"teachers": of_pairs})).teacher(name)
+    assert cost is not None
+    assert cost.disk == 20 * 8 * 4
+    assert cost.gpu_hours == pytest.approx(20 * 32 * 2 * 6 * 1024 / 0.5e12 / 3600)
+
+
 def test_every_run_of_every_recipe_has_an_estimate() -> None:
     recipes = load_recipes(ROOT / "recipes")
     params = resolve(recipes, ["all", *(name for name in recipes)], seeds=1, folder=ROOT / "recipes")

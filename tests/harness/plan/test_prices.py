@@ -8,9 +8,12 @@ import pytest
 from harness.commands.plan import describe
 from harness.evidence.settling import Price, format_hours
 from harness.evidence.spec import load_specs
+from harness.plan import estimate
+from harness.plan.estimate import Estimate
 from harness.plan.prices import seed_prices
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
+from harness.plan.step_times import read_step_times
 from harness.report.assembly.tables import evidence_of
 from harness.report.verification import verify
 from tests.harness.report.test_verification import alone
@@ -53,6 +56,18 @@ def test_the_price_of_a_few_systems_is_the_one_among_all(systems: set[str]) -> N
     actual = seed_prices(RECIPES, "cuda", systems)
     assert {key for key in PRICES if key[0] in systems} <= actual.keys()
     assert all(PRICES[key] == price for key, price in actual.items() if key[0] in systems)
+
+
+@pytest.mark.parametrize("cores", [1, 8])
+def test_a_seed_on_a_cpu_takes_all_its_cores(cores: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(estimate, "cores_here", lambda: cores)
+    key = "simcse", "bert-base-uncased"
+    params = resolve(RECIPES, ["baselines/simcse"], seeds=1, backbones=[key[1]])
+    (run,) = (run for run in params.runs.values() if run.backbone_name == key[1])
+    cost = Estimate(params, read_step_times()).run(run)
+    assert cost is not None
+    hours = sum(seed_prices(RECIPES, "cpu", {"simcse"})[key].each.values())
+    assert hours == pytest.approx(cost.cpu_hours / cores)
 
 
 def test_tables_tell_hours_on_a_gpu() -> None:
