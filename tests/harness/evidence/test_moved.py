@@ -101,6 +101,15 @@ def test_a_run_has_the_answer_of_its_worst_score_and_is_identical_with_its_weigh
     assert answers(other) == {"a__b__s0": "equal to rounding"}
 
 
+def test_the_band_of_a_run_is_computed_from_the_former_seeds() -> None:
+    """60, 61 and 62 hold up to 66; a third seed of 70 would itself widen the band of the new ones to 91."""
+    assert answers(SEEDS[0], SEEDS[1], result(70.0, 2, weights="other")) == {
+        "a__b__s0": "identical",
+        "a__b__s1": "identical",
+        "a__b__s2": "moved",
+    }
+
+
 def test_a_run_without_a_step_has_no_seed_noise() -> None:
     """It has the weights of its backbone: another digest does not explain another score."""
     old, new = result(60.0, last_step=0), result(60.3, weights="x", last_step=0)

@@ -349,6 +349,12 @@ def test_answers_of_many_claims_have_the_level_of_their_share() -> None:
     assert others == [(None, "inconclusive")] * 2
 
 
+def test_runs_that_round_to_a_number_are_not_above_it() -> None:
+    """Reported as 75.00: 75.000 and 75.004 are ties, half of which counts as below it."""
+    placement = placed({OURS: [74.0, 75.0, 75.004, 75.006, 76.0]}, 75.0, rounding=0.005)
+    assert (placement.above, placement.runs, placement.share.value) == (2, 5, pytest.approx(2 / 5))
+
+
 def test_a_number_is_placed_among_the_runs_and_each_source_of_others_counts_once() -> None:
     placement = placed({OURS: TEN}, 75.1)
     assert (placement.above, placement.runs, placement.sources, placement.share.value) == (4, 10, 1, 0.6)
