@@ -17,6 +17,7 @@ from harness.tasks.sts_sets import sts_task
 from methods.core.folders import load_encoder
 from tests.support import tiny
 
+pytestmark = pytest.mark.thorough
 RUN = {
     "id": "simcse-tiny",
     "backbone": "bert",

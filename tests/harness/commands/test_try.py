@@ -348,6 +348,7 @@ def test_an_error_in_the_loss_is_reported_once_with_its_line_and_the_laws_that_n
     )
 
 
+@pytest.mark.thorough
 def test_a_loop_over_settings_has_a_dev_score_to_choose_by(empty: Path, printed: Callable[..., str]) -> None:
     Path("mycse.py").write_text(SAME)
     for value in ("0.05", "5"):

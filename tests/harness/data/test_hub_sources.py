@@ -62,6 +62,7 @@ def test_a_locked_source_is_fetched_at_its_commit_with_its_hashes(
 MODEL = {"kind": "backbone", "text": None, "rows": {"config.json": None, "model.safetensors": None}}
 
 
+@pytest.mark.thorough
 def test_of_pickled_weights_the_tensors_are_fetched(server: Hub, declare: Declare) -> None:
     """Two names of one tensor, as old checkpoints have them, become two separate tensors."""
     import torch
@@ -104,7 +105,14 @@ class Evil:
         return os.system, ("touch opened",)
 
 
-@pytest.mark.parametrize("value", [Evil(), {"a": Evil()}, {"a": [1, 2]}], ids=["object", "inside", "list"])
+@pytest.mark.parametrize(
+    "value",
+    [
+        pytest.param(Evil(), id="object", marks=pytest.mark.thorough),
+        pytest.param({"a": Evil()}, id="inside"),
+        pytest.param({"a": [1, 2]}, id="list"),
+    ],
+)
 def test_a_pickle_with_objects_other_than_tensors_is_refused_and_not_opened(
     server: Hub, declare: Declare, workspace: Path, value: object, request: pytest.FixtureRequest
 ) -> None:

@@ -22,6 +22,7 @@ EMBEDDED = {
 BOMB = b"raise SystemExit('a package was imported')\n"
 
 
+@pytest.mark.thorough
 def test_pip_downloads_the_wheel_once_from_its_configured_index(
     workspace: Path, declare: Declare, monkeypatch: pytest.MonkeyPatch
 ) -> None:

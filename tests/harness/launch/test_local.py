@@ -120,6 +120,7 @@ def test_scores_outside_the_cache_are_restored_because_they_are_plots(toy: Toy) 
     assert "reports/scores/${key}.json" in {next(iter(out)) for out in evaluate["plots"]}
 
 
+@pytest.mark.thorough
 def test_a_lock_that_is_held_is_one_line(
     toy: Toy, start: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, refused: Callable[..., str]
 ) -> None:
@@ -131,6 +132,7 @@ def test_a_lock_that_is_held_is_one_line(
     assert first.wait(30) == 143
 
 
+@pytest.mark.thorough
 def test_a_killed_scheduler_leaves_no_process_and_no_run_is_trained_twice(
     toy: Toy, start: Callable[..., Any]
 ) -> None:

@@ -45,6 +45,7 @@ def test_a_launch_outside_of_a_checkout_says_where_to_run_it(
     assert refused("launch").endswith("running stages: run this in a checkout of the project")
 
 
+@pytest.mark.thorough
 def test_code_without_a_git_repository_is_launched_with_its_own_settings_of_dvc(
     toy: Callable[[dict[str, Any]], Path],
 ) -> None:

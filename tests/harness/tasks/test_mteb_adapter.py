@@ -20,6 +20,7 @@ from harness.tasks.mteb_adapter import (
 )
 from harness.tasks.sts_sets import sts_task
 
+pytestmark = pytest.mark.thorough
 SHA = {"first": "a" * 64, "second": "b" * 64}
 
 
