@@ -244,3 +244,18 @@ def test_the_block_starts_equal_on_both_sides_and_the_key_side_follows(backbone:
     method.after_step(0)
     for name, value in method.key_block.state_dict().items():
         torch.testing.assert_close(value, start[name] + 0.75, msg=name)
+
+
+@pytest.mark.parametrize("second", ["online", "momentum"])
+@pytest.mark.parametrize("active", [True, False])
+def test_dropout_of_the_key_side_and_its_block_follows_the_setting_in_either_mode(
+    backbone: Path, active: bool, second: str
+) -> None:
+    config = {**RELEASED, "key_dropout": active, "pseudo_dropout": 0.5, "key_second_attention": second}
+    method = build(backbone, config)
+    tokens = batch_of(method)["anchor"]
+    for mode in (True, False):
+        method.train(mode)
+        assert torch.equal(method.keys(tokens), method.keys(tokens)) is not active
+        blocks = [method.key_block(torch.ones(4, method.encoder.width)) for _ in range(2)]
+        assert torch.equal(*blocks) is not active
