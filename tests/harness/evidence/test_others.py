@@ -35,6 +35,22 @@ def known(
     return reported.value, others_of(ledger, reported)
 
 
+@pytest.mark.parametrize(
+    ("table", "row", "value"),
+    [
+        ("pcl/table2", "simcse@bert-base-uncased", 76.25),
+        ("una/table2", "una@bert-base-uncased", 76.14),
+    ],
+)
+def test_a_number_is_off_by_half_a_digit_at_most_in_points_on_either_scale(
+    table: str, row: str, value: float, ledger: Ledger, published: Published
+) -> None:
+    """Printed as 76.25 and as 0.7614: half a hundredth of a point both times."""
+    reported = reported_number(published, ledger, table=table, row=row, column="Avg")
+    assert reported is not None
+    assert (reported.value, reported.rounding) == (value, pytest.approx(0.005))
+
+
 def test_the_summary_of_the_collection_comes_out(ledger: Ledger, published: Published) -> None:
     """Numbers of runs and sources, their medians, and the share of runs below the reported value."""
     for table, row, column, runs, middle, share, sources, middle_of_sources in (
