@@ -126,7 +126,8 @@ TABLES = Layout(
         "metrics/*.json",
     ),
 )
-PAGES = Layout("the pages of a report", {"compare.html": (), "small.html": ()}, ("*.html", "*.svg", "*.csv"))
+PAGES = Layout("the pages of a report", {"methods.html": (), "search.js": ()}, ("*.html", "*.svg", "*.csv"))
+"""Every report has these two files; others depend on its results."""
 PAPERS = Layout("the papers' pages of a report", {"pcl.html": (), "una.html": ()}, ("*.html",))
 
 

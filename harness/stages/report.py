@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Collection, Mapping, Sequence
-from pathlib import Path
 
 from harness.errors import InputError
 from harness.evidence.schema import ResultFile
@@ -17,7 +16,6 @@ from harness.report.assembly.content import report_content
 from harness.report.assembly.tables import build_tables, contributed_results, evidence_of
 from harness.report.formats.summary import metrics_files, text_files
 from harness.report.pages.render import render_pages
-from harness.report.pages.search import SEARCH
 from harness.report.settled import settled_lines
 from harness.report.tables.leaderboard import missing_cells, tables_of_plan
 
@@ -25,7 +23,7 @@ OUTPUTS = {
     REPORTS / "index.html": None,
     REPORTS / "index.md": None,
     REPORTS / "tables": layouts.TABLES,
-    REPORTS / "pages": layouts.PAGES._replace(names=(*layouts.PAGES.names, Path(SEARCH).name)),
+    REPORTS / "pages": layouts.PAGES,
     REPORTS / "papers": layouts.PAPERS,
 }
 """Parts of a report, each with the layout that distinguishes a former report from other folders."""

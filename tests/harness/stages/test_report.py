@@ -10,9 +10,11 @@ import pytest
 
 from harness.cli import main
 from harness.io.files import write_record
+from harness.io.outputs import check_folder
 from harness.io.records import read_object
 from harness.report.formats import summary
 from harness.report.tables import build
+from harness.stages.report import OUTPUTS
 from tests.support.leaderboards import write_leaderboards
 from tests.support.yaml_files import load_yaml
 
@@ -56,6 +58,23 @@ def test_the_stage_writes_all_that_the_pipeline_declares_which_leaves_the_former
     assert sorted(path.stem for path in (built / "papers").iterdir()) == list(PAPERS)
     written = {path.name for path in built.iterdir()} - {"scores", "curves"}
     assert {f"reports/{name}" for name in written} == {name for out in outs for name in out}
+
+
+def test_the_next_report_may_replace_that_of_a_single_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One system has no page that compares systems, nor has every plan the page of the small plan."""
+    pytest.importorskip("vl_convert", reason="pictures need the extra `report`")
+    monkeypatch.chdir(tmp_path)
+    for name in ("leaderboards", "recipes", "params.yaml"):
+        Path(name).symlink_to(ROOT / name)
+    Path("reports/scores").mkdir(parents=True)
+    shutil.copy(ROOT / "reports/scores/pooled-mean-small__words-50d__s0.json", "reports/scores")
+    assert main(["report"]) == 0
+    assert not Path("reports/pages/compare.html").exists()
+    for path, layout in OUTPUTS.items():
+        if layout is not None:
+            check_folder(path, layout)
 
 
 def test_every_link_of_every_page_leads_somewhere(built: Path) -> None:
