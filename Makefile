@@ -30,21 +30,21 @@ PICTURES := answers=index.html leaderboard=index.html\#table-small paper=papers/
 .PHONY: help reproduce test test-browser test-thorough test-slow test-mirror test-gpu check generated docs pictures sbom lock bench bench-short clean
 
 help:
-	@echo "make reproduce   small plan from package-registry data to reports/index.html"
-	@echo "make test        lint, spelling and terms, types and the default tests (CPU, offline)"
+	@echo "make reproduce     small plan from package-registry data to reports/index.html"
+	@echo "make test          lint, spelling and terms, types and the default tests (CPU, offline)"
 	@echo "make test-thorough tests that take long for what they add to make test (CONTRIBUTING.md names the kinds)"
-	@echo "make test-browser the tests of the report's pages in a browser (needs Chromium)"
-	@echo "make test-slow   the tests that are too slow for make test"
-	@echo "make test-mirror the tests that need SENTBENCH_MIRROR"
-	@echo "make test-gpu    invariants of every method on this machine's GPU"
-	@echo "make check       compare losses and scores with the committed ones"
-	@echo "make generated   write all generated text: tables, schemas, outputs shown in documents, the report's pages"
-	@echo "make docs        build the documentation as a site in docs/_build, with a check of every internal link"
-	@echo "make pictures    take the pictures of the documents from the report, in docs/pictures (needs Chromium)"
-	@echo "make sbom        list the packages of the environment with licences, as CycloneDX, in .cache/sbom.json"
-	@echo "make lock        update the hashes of requirements.lock after a change of a version"
-	@echo "make bench       speed measurements; never part of a test"
-	@echo "make bench-short the same at small sizes, to check that all tools give equal scores"
+	@echo "make test-browser  the tests of the report's pages in a browser (needs Chromium)"
+	@echo "make test-slow     the tests that are too slow for make test"
+	@echo "make test-mirror   the tests that need SENTBENCH_MIRROR"
+	@echo "make test-gpu      invariants of every method on this machine's GPU"
+	@echo "make check         compare losses and scores with the committed ones"
+	@echo "make generated     write all generated text: tables, schemas, outputs shown in documents, the report's pages"
+	@echo "make docs          build the documentation as a site in docs/_build, with a check of every internal link"
+	@echo "make pictures      take the pictures of the documents from the report, in docs/pictures (needs Chromium)"
+	@echo "make sbom          list the packages of the environment with licences, as CycloneDX, in .cache/sbom.json"
+	@echo "make lock          update the hashes of requirements.lock after a change of a version"
+	@echo "make bench         speed measurements; never part of a test"
+	@echo "make bench-short   the same at small sizes, to check that all tools give equal scores"
 
 $(READY): requirements.lock requirements-torch.lock pyproject.toml
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { echo "make: $$("$(PYTHON)" -V 2>&1), \
