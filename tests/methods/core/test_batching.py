@@ -21,6 +21,13 @@ def test_a_batch_that_fills_an_eighth_of_the_budget_ends_where_lengths_change() 
     assert [batch.tolist() for batch in few] == [[0, 1, 2, 3]]
 
 
+def test_a_batch_may_fill_the_budget_exactly() -> None:
+    """Four texts of 4 tokens have 16 positions; a budget of 15 holds three."""
+    for budget, sizes in ((16, [4, 4]), (15, [3, 3, 2])):
+        plan = plan_batches(np.full(8, 4), token_budget=budget)
+        assert [len(batch) for batch in plan] == sizes
+
+
 @given(
     lengths=some.lists(some.integers(1, 60), max_size=80),
     budget=some.integers(8, 200),

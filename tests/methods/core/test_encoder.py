@@ -84,6 +84,39 @@ def test_encode_computes_each_unique_text_once(backbone: Path) -> None:
     assert encoder.encode([]).shape == (0, 16)
 
 
+def test_encoding_has_no_dropout_and_leaves_every_module_in_its_mode(backbone: Path) -> None:
+    encoder = load(backbone, pooling="mean").train()
+    layers: Any = encoder.backbone
+    layers.encoder.layer[1].eval()
+    before = {name: part.training for name, part in encoder.named_modules()}
+    first, second = encoder.encode(TEXTS), encoder.encode(TEXTS)
+    assert {name: part.training for name, part in encoder.named_modules()} == before
+    assert set(before.values()) == {True, False}
+    np.testing.assert_array_equal(first, second)
+    np.testing.assert_array_equal(first, encoder.eval().encode(TEXTS))
+
+
+@pytest.mark.parametrize(
+    ("activation", "normalize", "expected"),
+    [
+        ("identity", False, [3.0, -4.0]),
+        ("identity", True, [0.6, -0.8]),
+        ("tanh", False, [0.995055, -0.999329]),
+        ("tanh", True, [0.705590, -0.708621]),
+    ],
+)
+def test_an_output_layer_its_activation_and_normalisation_follow_in_this_order(
+    backbone: Path, activation: str, normalize: bool, expected: list[float]
+) -> None:
+    """The layer gives (3, -4), of length 5; tanh makes it (0.995055, -0.999329), of length 1.410246."""
+    encoder = load(backbone, pooling="mean")
+    encoder.output = nn.Linear(encoder.width, 2)
+    nn.init.zeros_(encoder.output.weight)
+    encoder.output.bias.data = torch.tensor([3.0, -4.0])
+    encoder.activation, encoder.normalize = activation, normalize
+    np.testing.assert_allclose(encoder.encode(["a cat"])[0], expected, rtol=2e-6)
+
+
 def test_training_truncates_and_keeps_the_special_tokens(backbone: Path) -> None:
     encoder = load(backbone, pooling="cls")
     long, short = encoder.token_ids([TEXTS[2]]), encoder.token_ids([TEXTS[2]], max_length=5)

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from methods.core.errors import NoScoreError, NotFiniteError
 from methods.core.method import Method
 from methods.core.rows import Row
+from methods.core.streams import generator
 from methods.core.trainer import TrainConfig, Trainer
 from methods.core.types import Batch, Encoder
 from tests.methods.simcse.sample import SAMPLES
@@ -184,6 +186,22 @@ def test_each_epoch_visits_every_row_once_in_its_own_order(
     first, second = ([row for batch in visited[half : half + 3] for row in batch] for half in (0, 3))
     assert sorted(first) == sorted(second) == list(range(24))
     assert first != second
+
+
+def test_each_batch_is_made_with_the_generator_of_its_step(backbone: Path, tmp_path: Path) -> None:
+    """Six steps of two epochs: a step of the second epoch repeats no draw of the first."""
+    method, drawn = simcse(backbone), dict[int, int]()
+    collate = method.collate
+
+    def recorded(rows: Sequence[Row], *, step: int, rng: np.random.Generator) -> Batch:
+        drawn[step] = int(rng.integers(2**62))
+        return collate(rows, step=step, rng=rng)
+
+    method.collate = recorded  # type: ignore[method-assign]
+    trainer = tiny.trainer(method, tmp_path)
+    trainer.fit(tiny.rows())
+    assert drawn == {step: generator(trainer.seed, "collate", step).integers(2**62) for step in range(6)}
+    assert len(set(drawn.values())) == 6
 
 
 def test_evaluating_more_often_does_not_change_training(backbone: Path, tmp_path: Path) -> None:
