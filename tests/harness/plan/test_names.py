@@ -209,3 +209,16 @@ def test_every_declared_run_has_an_ablation_that_resolves_and_validates() -> Non
         for name, change_of in ablation_systems(entry).items():
             assert change_of.id == check_name(name)
             assert name.startswith(system)
+
+
+def test_a_system_that_a_recipe_takes_has_as_many_seeds_as_it_takes() -> None:
+    """Two instead of all, or all if it states no number."""
+    recipes = load_recipes()
+    (taken, *_) = (
+        part for part in recipes["laptop"].takes if len(declared_systems(recipes)[part.system].seeds) > 2
+    )
+    every = declared_systems(recipes)[taken.system].seeds
+    for wanted, seeds in ((2, every[:2]), (None, every)):
+        changed = recipes["laptop"].model_copy(update={"takes": [taken.model_copy(update={"seeds": wanted})]})
+        chosen = select({**recipes, "laptop": changed}, ["laptop"], {})
+        assert chosen[taken.system].seeds == seeds

@@ -53,6 +53,20 @@ def test_the_small_plan_needs_disk_alone(find_needs: FindNeeds) -> None:
     assert {what: need.met for what, need in find_needs("small").items()} == {"disk": True}
 
 
+@pytest.mark.parametrize(("spare", "met"), [(0.0, True), (-1.0, False)])
+def test_a_plan_needs_its_files_and_six_copies_of_the_largest_weights_in_fp32(
+    spare: float, met: bool, find_needs: FindNeeds, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    params = resolve(load_recipes(), ["small"], seeds=1)
+    estimate = Estimate(params, read_step_times())
+    costs = [*(estimate.run(run) for run in params.runs.values()), estimate.teachers()]
+    files = sum(cost.disk for cost in (*costs, estimate.data(), estimate.corpora()) if cost)
+    shapes = [estimate.shape(run.backbone_name) for run in params.runs.values()]
+    largest = max(shape.parameters for shape in shapes if shape)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: Usage(files + 6 * 4 * largest + spare))
+    assert find_needs("small")["disk"].met == met
+
+
 @pytest.mark.parametrize(
     ("plan", "source", "provide"),
     [

@@ -5,6 +5,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -18,6 +20,7 @@ from harness.report.pages.claims import (
     Claim,
     ClaimedRows,
     JudgedClaim,
+    claims_of,
     judge_claims,
     load_claims,
     pairs_of,
@@ -107,6 +110,30 @@ def test_an_interval_decides_and_one_that_includes_zero_leads_to_the_next_look(
 def test_unknown_names_are_input_errors(wrong: dict[str, object]) -> None:
     with pytest.raises(InputError, match="is unknown"):
         outcome(rows_of(a=(), b=()), **wrong)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "said"),
+    [
+        (["supported", "no verdict", "contradicted"], "contradicted"),
+        (["inconclusive", "untested", "no verdict"], "no verdict"),
+        (["supported", "inconclusive", "untested"], "untested"),
+        (["supported", "inconclusive"], "inconclusive"),
+        (["supported", "supported"], "supported"),
+    ],
+)
+def test_a_claim_has_the_outcome_of_its_most_telling_pair(pairs: list[str], said: str) -> None:
+    judged: Any = [SimpleNamespace(outcome=pair) for pair in pairs]
+    assert JudgedClaim(CLAIM, tuple(judged), rows_of(a=(), b=())["t"]).outcome == said
+
+
+@pytest.mark.parametrize(("reported", "small"), [(69.0, 0), (71.1, 1), (72.9, 1), (75.0, 0)])
+def test_a_claimed_difference_is_small_in_either_direction(reported: float, small: int) -> None:
+    """Against 72: three points lower is no small difference."""
+    cells = {"a": Cell(published=reported), "b": Cell(published=72.0)}
+    chart = claims_of("p", [judge_claim(CLAIM, table_of(cells))])
+    assert chart is not None
+    assert chart.says.startswith(f"{small} of 1 reported differences are below one point")
 
 
 def test_a_loss_is_better_where_it_is_lower() -> None:

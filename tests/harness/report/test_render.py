@@ -58,6 +58,9 @@ def test_a_cell_without_a_run_shows_the_published_value_or_a_dash() -> None:
     missing = show_cell(table, COLUMN, Cell(published=61.3), {})
     cited = show_cell(table, COLUMN, Cell(published=61.3, wanted=False), {})
     assert (missing.ours, missing.published, missing.link, missing.order) == ("", "61.30", "", 61.3)
+    assert show_cell(table, COLUMN, Cell(value=60.1, published=61.3), {}).order == 60.1, (
+        "ours sorts the column"
+    )
     assert (cited.ours, cited.published) == ("", "61.30")
     assert dict(missing.facts)["Ours"] == "not run"
     page = show_index(Report("T", "abc", tables=(table_of(Cell(published=61.3), Cell()),)))

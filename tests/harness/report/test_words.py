@@ -29,7 +29,7 @@ from harness.report.formats.scores import differences_to_latex, differences_to_t
 from harness.report.formats.text import MARKS, MEANINGS, SETTING_MARKS
 from harness.report.pages.compare import compare_values
 from harness.report.pages.content import Report
-from harness.report.pages.first_screen import conclusion
+from harness.report.pages.first_screen import conclusion, telling_sentences
 from harness.report.system_pairs import PairedDifference, SystemComparison, TaskName, tally_in_words
 from harness.report.tables.model import Table
 from harness.report.words import draw_words, level_words
@@ -121,6 +121,12 @@ def test_the_first_screen_names_numbers_without_other_measurements() -> None:
     assert conclusion_of("no independent result") == "The one well-known number has no second measurement."
     assert conclusion_of(*["no independent result"] * 3).endswith(" 3 have no second measurement.")
     assert colour_of("authors only") == colour_of("no independent result") == COLOURS["alone"]
+
+
+def test_the_control_is_none_of_the_numbers_that_authors_alone_have_measured() -> None:
+    alone, control = (SimpleNamespace(verdict="authors only", control=is_one) for is_one in (False, True))
+    answers: Any = [alone, alone, control]
+    assert telling_sentences([], answers) == ["2 of the 2 numbers below are known from the authors alone."]
 
 
 LOWER = {"borderline (lower)", "does not replicate (lower)"}
