@@ -22,6 +22,7 @@ from harness.evidence.settling import Price, error_at, plan_for, settles
 from harness.evidence.statistics import KnownSd
 from harness.evidence.studies import Study
 from harness.evidence.verdicts import judge
+from harness.report.pages.cells import evidence_facts
 from harness.report.pages.first_screen import basis_of
 from harness.report.verification import to_json, to_text, verify
 from harness.report.words import next_look_words
@@ -231,3 +232,11 @@ def test_a_second_measurement_counts_as_one_unless_another_recipe_made_it(relati
     pools = {**others.pools, relation: replace(others.pools[relation], studies=(study,))}
     expected = "no independent result" if relation == "other recipe" else "authors only"
     assert verify(number, replace(others, pools=pools)).verdict == expected
+
+
+def test_a_cell_states_the_median_of_others_to_a_hundredth() -> None:
+    number, others = alone(1)
+    sources = {"a": 75.21, "b": 75.43, "c": 75.48}
+    pool = replace(others.independent, sources=sources)
+    known = verify(number, replace(others, pools={**others.pools, "independent": pool}))
+    assert dict(evidence_facts(known))["Others"] == "75.43, median of 3 sources"
