@@ -12,7 +12,7 @@ from harness.plan.entries import Params
 from harness.plan.names import select
 from harness.plan.params_file import read_params
 from harness.plan.recipes import Recipe, load_recipes
-from harness.plan.resolve import KnownRuns, resolve
+from harness.plan.resolve import KnownRuns, in_setting_of, resolve
 from tests.support.yaml_files import dump_yaml
 
 ROOT = Path(__file__).parents[3]
@@ -207,3 +207,15 @@ def test_a_run_of_any_recipe_is_known_by_its_key_for_declared_and_further_seeds(
         assert (record["id"], record["backbone"], record["seed"]) == ("simcse", "bert-base-uncased", seed)
     for key in ("simcse__bert-base-uncased__s1000", "simcse__bert-tiny__s0", "other__bert-base-uncased__s0"):
         assert known.record(key) is None
+
+
+def test_a_method_in_the_setting_of_a_system_has_its_training_but_for_the_given_settings() -> None:
+    template = load_recipes()["baselines"].systems["simcse"]
+    own = {name: value for name, value in template.config.items() if name != "max_length"}
+    settings = {**own, "temperature": 0.5, "learning_rate": 0.125}
+    made = in_setting_of(
+        template, "mine", method="simcse", settings=settings, seeds=[3], backbone="bert-tiny"
+    )
+    assert made.train == {**template.train, "learning_rate": 0.125}
+    assert made.config == {**template.config, "temperature": 0.5}
+    assert (made.seeds, made.backbones) == ([3], ["bert-tiny"])

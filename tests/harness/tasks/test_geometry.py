@@ -80,8 +80,8 @@ def test_sentences_are_spread_evenly_over_the_corpus_without_doubles(tmp_path: P
 
 def test_the_share_above_the_threshold_of_the_paper_worked_by_hand(tmp_path: Path) -> None:
     """Cosines with the first sentence 0.72 and 0.68, of the other two about 0: shares 1/2, 1/2 and 0."""
-    (tmp_path / "wiki.txt").write_text("zero\none\ntwo\n")
-    angles = dict(zip(["zero", "one", "two"], [0.0, np.arccos(0.72), -np.arccos(0.68)], strict=True))
+    (tmp_path / "wiki.txt").write_text("zero\ntwo\none\n")
+    angles = dict(zip(["zero", "two", "one"], [0.0, np.arccos(0.72), -np.arccos(0.68)], strict=True))
     task = BatchCosines("batch-cosines", "wiki1m", folder=tmp_path)
     scores = task.evaluate(lambda texts: np.array([[np.cos(angles[t]), np.sin(angles[t])] for t in texts]))
     assert {(score.setting, score.n): score.value for score in scores} == {
