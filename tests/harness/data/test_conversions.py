@@ -12,6 +12,7 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from harness.data.conversions import (
+    TEXTS,
     entailed_pairs,
     glove_arrays,
     glove_module,
@@ -121,6 +122,15 @@ def test_both_sentences_of_every_pair_become_a_line_scored_or_not(inputs: Path, 
     pair_texts(inputs, tmp_path)
     actual = (tmp_path / "texts.txt").read_text().splitlines()
     assert actual == ["One", "A house", "A man runs .", "A man walks .", "One", "Two", "A dog", "A cat"]
+
+
+def test_texts_of_pairs_are_in_the_order_of_their_files_paths(inputs: Path, tmp_path: Path) -> None:
+    """The folder decides before the name of the file."""
+    for name, line in (("2013/STS.input.a.txt", "c\td"), ("2012/STS.input.z.txt", "a\tb")):
+        (inputs / name).parent.mkdir()
+        (inputs / name).write_text(f"{line}\n")
+    pair_texts(inputs, tmp_path)
+    assert (tmp_path / TEXTS).read_text().split() == ["a", "b", "c", "d"]
 
 
 def test_a_pair_with_an_empty_sentence_or_a_foreign_file_is_refused(inputs: Path, tmp_path: Path) -> None:

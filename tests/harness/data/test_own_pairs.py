@@ -139,3 +139,16 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 def test_rows_are_checked_as_lines_are() -> None:
     with pytest.raises(InputError, match="here: row 2: the score is 'x'"):
         scored_pairs_of([("row 1", ("a", "b", 1)), ("row 2", ("a", "b", "x"))], "here")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("score", "Label", "similarity", "gold", "gold_score", "relatedness_score", "similarity score"),
+        "rating",
+    ],
+)
+def test_a_column_of_scores_has_any_of_these_names(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "pairs.tsv"
+    path.write_text(f"s1\ts2\t{name}\na\tb\t1\nc\td\t2\n")
+    assert read_own_pairs(path) == [ScoredPair("a", "b", 1.0), ScoredPair("c", "d", 2.0)]
