@@ -240,7 +240,9 @@ def _pool_text(kind: Relation, pool: StudyPool) -> list[str]:
     rivals = ""
     if kind == "independent" and pool.competitors:
         rivals = f"; authors of a competing method: {', '.join(pool.competitors)}"
-    counts = f"{counted(len(pool.values), 'single run')}, {counted(len(pool.sources), 'source')}"
+    sources = counted(len(pool.sources), "source")
+    runs = counted(len(pool.values), "single run")
+    counts = f"{runs}, {sources}" if pool.values else f"{sources} without single runs"
     links = [f"    {link}" for link in sorted({study.link for study in pool.studies})]
     return [f"{kind}: {counts}{shown}{rivals}", *links]
 

@@ -64,11 +64,14 @@ def draw_words(draw: Draw, origin: Origin | None = None) -> str:
 
 def place_words(percentile: RunPercentile) -> str:
     """Describes the percentile of a reported value among the recorded single runs."""
-    verb = "is" if percentile.above == 1 else "are"
+    verb = "is" if 1 in (percentile.above, percentile.runs) else "are"
     words = f"{percentile.above:,} of {counted(percentile.runs, 'single run')} {verb} above it"
     if percentile.sources > 1:
         share = f"{100 * percentile.share.value:.0f} %"
-        words += f", and it is above {share} of {percentile.sources} sources, each of others counted once"
+        words += (
+            f", and it is above {share} of the runs of {percentile.sources} sources, each independent source "
+            "weighted as one run"
+        )
     return words
 
 

@@ -38,6 +38,12 @@ def test_a_main_number_is_known_only_from_its_authors_and_its_plan_states_its_ba
     assert f"{plan['seeds']} runs (0 done)" in printed(*words, "--dry-run")
 
 
+def test_a_source_that_reports_a_mean_alone_has_no_single_runs(printed: Callable[..., str]) -> None:
+    """PCL reports 78.42 of one run and 78.14 as a mean of five seeds: the mean is no single run."""
+    output = printed("verify", "pcl/table2", "pcl/single-run@bert-base-uncased", "Avg")
+    assert "\nsame authors: 1 source without single runs, median of sources 78.14\n" in output
+
+
 def test_a_row_is_found_by_how_it_begins_and_on_a_backbone(printed: Callable[..., str]) -> None:
     def rows(*words: str) -> list[str]:
         output = json.loads(printed("verify", *words, "--json"))

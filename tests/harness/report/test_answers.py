@@ -61,7 +61,7 @@ def test_the_first_screen_answers_for_every_declared_number(report: Report) -> N
     assert (
         simcse.known == "median 75.27 of 13 independent sources, 2 by authors of a competing method; 5 of 61 "
         "single runs are above it, and it is above "
-        "99\N{NO-BREAK SPACE}% of 11 sources, each of others counted once"
+        "99\N{NO-BREAK SPACE}% of the runs of 11 sources, each independent source weighted as one run"
     )
     assert simcse.evidence == "pages/evidence.html#evidence-simcse-bert-base-uncased"
     una = actual["UNA with paraphrases, BERT-base"]

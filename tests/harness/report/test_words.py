@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from harness.evidence.draws import placed
 from harness.evidence.number_tests import Origin
 from harness.evidence.statistics import Interval
 from harness.evidence.verdicts import (
@@ -32,7 +33,7 @@ from harness.report.pages.content import Report
 from harness.report.pages.first_screen import conclusion, telling_sentences
 from harness.report.system_pairs import PairedDifference, SystemComparison, TaskName, tally_in_words
 from harness.report.tables.model import Table
-from harness.report.words import draw_words, level_words
+from harness.report.words import draw_words, level_words, place_words
 from tests.harness.report.made_results import result
 from tests.harness.report.shown import show_index
 
@@ -271,3 +272,20 @@ def test_the_page_counts_wins_of_the_best_system_first_and_losses_second() -> No
         "inconclusive": 0,
         "equal": 0,
     }
+
+
+@pytest.mark.parametrize(
+    ("runs", "expected"),
+    [
+        ({"a": (77.9,)}, "0 of 1 single run is above it"),
+        (
+            {"a": (79.0, 79.2), "b": (77.0,)},  # a whole source above, a whole source below: (0 + 1) / 2
+            "2 of 3 single runs are above it, and it is above 50 % of the runs of 2 sources, each "
+            "independent source weighted as one run",
+        ),
+    ],
+)
+def test_a_percentile_states_the_weights_of_its_sources(
+    runs: dict[str, tuple[float, ...]], expected: str
+) -> None:
+    assert place_words(placed(runs, 78.9)) == expected
