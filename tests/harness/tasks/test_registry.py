@@ -13,6 +13,7 @@ from harness.stages.identity import code_base
 from harness.tasks import declared
 from harness.tasks.evaluation import evaluate_tasks, unique_texts
 from harness.tasks.registry import SUITES, TASKS, build_tasks, read_declarations, sources_of
+from harness.tasks.text_forms import stsb_source
 from tests.harness.tasks.test_sts import task_of
 
 THRESHOLDS = ":positive=4:negative=2:longer=5:closer=2"
@@ -92,3 +93,19 @@ def test_selection_depends_on_sts_b_and_its_geometry() -> None:
     actual = code_base().closure(["harness.tasks.selection"])
     tasks = {path.stem for path in actual if path.parent.name == "tasks"} - {"__init__"}
     assert tasks == {"selection", "evaluation", "interface", "sts", "sts_sets", "geometry", "text_forms"}
+
+
+@pytest.mark.parametrize(
+    ("providers", "senteval", "raw"),
+    [
+        (["embedded", "mirror", "hub"], "stsb", "stsb"),
+        (["mirror", "embedded"], "stsb-senteval", "stsb-raw"),
+        (["system", "hub"], "stsb-senteval", "stsb-raw"),
+        (["system"], "stsb-senteval", "stsb"),
+    ],
+)
+def test_stsb_comes_from_the_first_provider_that_has_it_in_either_form(
+    providers: list[str], senteval: str, raw: str
+) -> None:
+    """Without a provider of either, the message names the files of SentEval, or the published sentences."""
+    assert [stsb_source(text, providers) for text in ("senteval", "raw")] == [senteval, raw]
