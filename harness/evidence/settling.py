@@ -14,13 +14,14 @@ from harness.evidence.statistics import SMALL_SAMPLE, KnownSd
 class Price(NamedTuple):
     """Cost of a system's seeds. command: plans its runs, without the number of seeds. each: hours per seed by
     item, including parents; shared: hours of items that all seeds share; nan if unknown. corpora: derived
-    corpora, whose creation the hours exclude.
+    corpora, whose creation the hours exclude. gpu: the GPU of the hours, empty if not named.
     """
 
     command: str
     each: Mapping[str, float]
     shared: Mapping[str, float]
     corpora: str = ""
+    gpu: str = ""
 
     @property
     def is_known(self) -> bool:
@@ -34,7 +35,8 @@ class Plan:
     do not help. why: the reason if they are None, otherwise the means that give a verdict at that look,
     and the assumed standard deviation. gpu_hours: of the seeds still to run and their inputs, None if
     unknown.
-    command: plans and runs them. corpora: derived corpora to make, which the hours exclude.
+    command: plans and runs them. corpora: derived corpora to make, which the hours exclude. gpu: the GPU of
+    the hours, empty if not named.
     """
 
     seeds: int | None = None
@@ -43,13 +45,15 @@ class Plan:
     command: str = ""
     why: str = ""
     corpora: str = ""
+    gpu: str = ""
 
     @property
     def cost(self) -> str:
         """The seeds still to run with their hours, in words; empty if none are known."""
         if self.more is None:
             return ""
-        hours = "" if self.gpu_hours is None else f", {format_hours(self.gpu_hours)}"
+        on = f" on one {self.gpu}" if self.gpu else ""
+        hours = "" if self.gpu_hours is None else f", {format_hours(self.gpu_hours)}{on}"
         made = f" and the creation of {self.corpora}" if self.corpora else ""
         return f"{counted(self.more, 'seed')}{hours}{made}"
 
@@ -139,4 +143,5 @@ def _costed(seeds: int, run: int, price: Price | None) -> Plan:
         return Plan(run + more, more)
     hours = more * sum(price.each.values()) + (0.0 if run else sum(price.shared.values()))
     command = f"{price.command} --seeds {run + more} && dvc repro"
-    return Plan(run + more, more, None if math.isnan(hours) else hours, command, corpora=price.corpora)
+    known = None if math.isnan(hours) else hours
+    return Plan(run + more, more, known, command, corpora=price.corpora, gpu=price.gpu)

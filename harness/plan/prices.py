@@ -38,7 +38,8 @@ def seed_prices(
         return {}
     names = ["all"] if systems is None else [f"{home}/{system}" for system, home in homes.items()]
     params = resolve(recipes, names, seeds=2)
-    hours = _hours(params, device)
+    times = read_step_times()
+    hours = _hours(Estimate(params, times), device)
     seeds: defaultdict[str, defaultdict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for key, run in params.runs.items():
         seeds[run.id][run.backbone_name].append(key)
@@ -57,6 +58,7 @@ def seed_prices(
                 {SEED.sub("", folder): hours[folder] for folder in needed - shared},
                 {folder: hours[folder] for folder in shared},
                 ", ".join(sorted({path.name for path in corpora if path.parent == CORPORA})),
+                times.assumed_gpu if device == "cuda" else "",
             )
     return prices
 
@@ -74,8 +76,8 @@ def _needed(params: Params, key: str) -> set[str]:
     return folders
 
 
-def _hours(params: Params, device: Device) -> dict[str, float]:
-    costs_of, cores = Estimate(params, read_step_times()), estimate.cores_here()
+def _hours(costs_of: Estimate, device: Device) -> dict[str, float]:
+    params, cores = costs_of.params, estimate.cores_here()
     costs = {f"{ARTEFACTS}/{key}": costs_of.run(run) for key, run in params.runs.items()}
     costs |= {f"{TEACHERS}/{name}": costs_of.teacher(name) for name in params.teachers}
     return {

@@ -149,6 +149,12 @@ class StepTimes(DeclaredModel):
     stated: list[StatedTime] = Field(default_factory=list)
     measured: list[StepTime]
 
+    @property
+    def assumed_gpu(self) -> str:
+        """The GPU of estimated hours without its maker; empty if steps were measured on a GPU."""
+        measured = any(row.device == "cuda" and row.system == BASELINE for row in self.measured)
+        return "" if measured else self.gpu.name.removeprefix("NVIDIA ")
+
     def on(self, gpu: str) -> StepTimes:
         """Returns the table for a GPU of `gpus`, assuming the usual share of its peak.
 

@@ -109,6 +109,21 @@ def test_corpora_that_have_to_be_made_are_named_for_no_hours_count_them() -> Non
     assert plan.cost == "5 seeds, 5 GPU hours and the creation of texts"
 
 
+def test_hours_name_the_gpu_that_they_are_estimated_for() -> None:
+    """Not on a CPU, and not once steps were measured on a GPU."""
+    key = "simcse", "bert-base-uncased"
+    plan = verify(*alone(1), price=PRICES[key]).plan
+    assert plan is not None
+    assert plan.cost.endswith(" GPU hours on one A100")
+    assert seed_prices(RECIPES, "cpu", {"simcse"})[key].gpu == ""
+    times = read_step_times()
+    assert times.assumed_gpu == "A100"
+    assert times.on("rtx4090").assumed_gpu == "RTX 4090"
+    row = next(row for row in times.measured if row.system == "simcse")
+    on_gpu = times.model_copy(update={"measured": [row.model_copy(update={"device": "cuda"})]})
+    assert on_gpu.assumed_gpu == ""
+
+
 @pytest.mark.parametrize(
     ("hours", "words"),
     [
