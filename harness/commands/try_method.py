@@ -107,7 +107,8 @@ def execute(arguments: argparse.Namespace) -> int:
             laws.append(law)
         if unknown := [law.name for law in laws if not law.ran]:
             print(f"not checked, for they meet the same error: {', '.join(unknown)}")
-        if any(law.fault for law in laws):
+        if failed := sum(bool(law.fault) for law in laws):
+            print(f"nothing was trained: {failed} of {len(laws)} laws do not hold")
             return 1
         trial = session.run()
         write_text(Path(TABLE), to_text(trial))

@@ -6,7 +6,8 @@ from typing import Any
 
 from harness.report.pages.answers import address_of, answers_of
 from harness.report.pages.cells import anchors_of, show_cell
-from harness.report.pages.content import Report
+from harness.report.pages.content import MAIN, RUNS, Report
+from harness.report.pages.index import records_apart
 from harness.report.tables.leaderboard import has_values
 from harness.report.tables.model import Table, TableRow, row_label
 
@@ -26,6 +27,11 @@ def search_places(report: Report, documents: Mapping[str, str]) -> list[tuple[st
     targets = [
         ("number", f"{answer.name} {answer.reported}", f"index.html#{answer.anchor}")
         for answer in answers_of(report)
+    ]
+    page = RUNS if records_apart(report) else MAIN
+    targets += [
+        ("system", f"{runs[0].about.id}: {system}", f"{page}#{runs[0].anchor}")
+        for system, runs in report.systems.items()
     ]
     targets += [("paper", paper.title, paper.file) for paper in report.papers]
     targets += [("document", title, file) for title, file in documents.items()]

@@ -91,7 +91,7 @@ def test_the_index_counts_every_verdict_and_a_number_that_several_tables_quote_o
     text = html.unescape(re.sub(r"<[^>]+>", "", show_index(report)))
     assert f"{counts.total():,} reported scores next to the results of 21 independent sources" in text
     tally = text[text.index("All reported scores by verdict") :]
-    assert all(f"{verdict}: {count}" in tally for verdict, count in counts.items())
+    assert all(f"{verdict}: {count:,}" in tally for verdict, count in counts.items())
 
 
 def test_three_findings_are_listed_and_name_a_number_once(report: Report) -> None:

@@ -172,6 +172,12 @@ def test_the_list_that_is_searched_has_every_paper_table_row_and_number_of_the_r
     assert second["rows"] == [["A row (group)", "p-t--a-row", "76.25", "", "61.34"]]
 
 
+def test_a_system_is_searched_by_the_id_that_commands_take() -> None:
+    places = json.loads(search_file(Report("T", "abc", runs=RUNS), {})[len("searchFound(") : -3])["places"]
+    first = next(iter(RUNS.values()))
+    assert ["system", f"{first.about.id}: {first.system}", f"index.html#{first.anchor}"] in places
+
+
 def test_a_paper_page_has_charts_next_to_their_tables_and_the_command_of_each() -> None:
     table = table_of(CELL, kind="figure")
     paper = Paper(
