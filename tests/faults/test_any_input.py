@@ -10,7 +10,16 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from harness.data.sts import ScoredPair, read_pairs_jsonl, read_senteval_sts, read_sick, read_stsb
+from harness.data.sts import (
+    SICK_COLUMNS,
+    ScoredPair,
+    SickRow,
+    StsbRow,
+    read_pairs_jsonl,
+    read_senteval_sts,
+    read_sick,
+    read_stsb,
+)
 from harness.errors import InputError
 from harness.io.layouts import ARTEFACT
 from harness.io.outputs import check_addition, check_file, check_folder, new_folder
@@ -84,16 +93,25 @@ CONTENT = st.one_of(
 )
 
 
+SICK_LINES = "\t".join(SICK_COLUMNS).encode() + b"\na\tb\t4.5\tNEUTRAL\n"
+
+
 @pytest.mark.parametrize("read", [read_stsb, read_sick, read_pairs_jsonl, subsets])
 @MANY
 @given(content=CONTENT)
 @example(content=b"")
 @example(content=b"a\tb\tc\td\t5.1\te\tf\n")
+@example(content=b"a\tb\tc\td\t5.0\te\tf\n")
+@example(content=b"a\tb\tc\td\t-0.1\te\tf\n")
+@example(content=SICK_LINES)
+@example(content=b'{"sentence1": "a", "sentence2": "b", "score": 0.5}')
+@example(content=b"0.5\t\n")
 @example(content=b'{"sentence1": "a", "sentence2": "b", "score": true}')
 @example(content=b"[" * 10_000)
 def test_bytes_of_any_sort_are_pairs_or_one_line(
     tmp_path: Path, content: bytes, read: Callable[[Path], list[Any]]
 ) -> None:
+    """One example is read by each reader."""
     path = tmp_path / "file"
     path.write_bytes(content)
     rows: list[Any] = []
@@ -104,9 +122,11 @@ def test_bytes_of_any_sort_are_pairs_or_one_line(
         refused = str(error)
     assert len(refused.splitlines()) <= 1
     for row in rows:
-        assert 0 <= row[2] <= 5
-        assert isinstance(row.first, str)
-        assert isinstance(row.second, str)
+        pair = row.pair if isinstance(row, StsbRow | SickRow) else row
+        assert isinstance(pair, ScoredPair)
+        assert 0 <= pair.score <= 5
+        assert isinstance(pair.first, str)
+        assert isinstance(pair.second, str)
 
 
 SENTENCE = st.text(
