@@ -36,7 +36,7 @@ from harness.paths import FIRST_LOSSES, REPORTS, SCORES, need_checkout, stored_v
 from harness.plan.entries import Params
 from harness.plan.params_file import read_params
 from harness.plan.recipes import load_recipes
-from harness.plan.stale import outdated, outdated_line, recorded_recipes, warn_if_stale
+from harness.plan.stale import outdated, outdated_line, warn_if_stale
 from harness.report.assembly.tables import contributed_results
 from harness.report.formats.markdown import annotation
 
@@ -179,7 +179,9 @@ def check_results(
         return True
     results = {key: here[key] for key in params.runs if key in here}
     copied = [key for key in results if not stored_vectors(key).is_file()]
-    options: dict[str, Any] = {"outdated": outdated(params, recorded_recipes(params))}
+    options: dict[str, Any] = {
+        "outdated": outdated(params, {key: here[key].run.recipe for key in params.runs if key in here})
+    }
     if against is None:
         results = {key: result for key, result in results.items() if key not in copied}
     else:
