@@ -7,7 +7,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 os.environ["COLUMNS"] = "100"  # the width of a help text
 
-from harness.cli import commands, parser_of
+from harness.cli import COMMANDS, parser_of
 from sentbench import __version__
 
 project = "sentbench"
@@ -25,7 +25,7 @@ html_title = f"sentbench {__version__}"
 def command_page() -> str:
     """Returns the reference page with the help of every command."""
     parts = ["# Commands\n\nThe output of `sentbench COMMAND --help`.\n"]
-    for name in commands():
+    for name in COMMANDS:
         parser = parser_of(name)
         parts.append(f"## {name}\n\n```text\n{parser.format_help()}```\n")
     return "\n".join(parts)

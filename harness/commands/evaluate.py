@@ -95,11 +95,11 @@ def scores_of(arguments: argparse.Namespace) -> tuple[list[ScoreLine], dict[str,
     if not arguments.from_store:
         folder = model_folder(folder)
         check_encoder_folder(folder)
+    from harness.commands.vectors import fetch_data, offline_first, vectors_of
     from harness.launch.progress import counted_parts
     from harness.report.assembly.pairs import average_intervals, score_lines, scored_pairs
-    from harness.stages.evaluate import fetch_data, offline_first, tasks_named, vectors_of
     from harness.tasks.own_pairs import own_pairs_task
-    from harness.tasks.registry import SUITES
+    from harness.tasks.registry import SUITES, tasks_named
 
     pair_tasks = [own_pairs_task(file) for file in arguments.pairs]
     listed = "sts" if arguments.tasks is None and not pair_tasks else arguments.tasks

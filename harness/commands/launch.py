@@ -21,13 +21,13 @@ from harness.launch.scheduler import Scheduler
 from harness.launch.worker import PRELOADED, Executor, is_ours
 from harness.paths import COSTS, ENTRIES
 from harness.plan.entries import Params
+from harness.plan.entry_files import write_entries
 from harness.plan.estimate import Estimate, cores_here, hours_at_once, packing
+from harness.plan.fingerprints import code_fingerprints
 from harness.plan.params_file import read_params
 from harness.plan.stale import warn_if_stale
 from harness.plan.step_times import read_step_times
 from harness.process import compute_with, limitation
-from harness.stages.entries import write_entries
-from harness.stages.fingerprint import code_fingerprints
 
 TYPICAL = {
     "data": 10.0,

@@ -12,12 +12,10 @@ from importlib import import_module
 
 from harness.include import include_all
 
-STAGES = ("backbone", "corpus", "data", "entries", "evaluate", "fingerprint", "teacher", "train")
-COMPUTE = ("backbone", "encoders", "evaluate", "teacher", "train")
+STAGES = ("backbone", "corpus", "evaluate", "teacher", "train")
 IMPORTED = (
     *(f"harness.stages.{name}" for name in STAGES),
-    *(f"harness.compute.{name}" for name in COMPUTE),
-    *("harness.cli", "harness.tasks.registry", "numpy", "scipy.stats"),
+    *("harness.cli", "harness.commands.stage", "harness.tasks.registry", "numpy", "scipy.stats"),
     *("transformers.models.auto.modeling_auto", "transformers.models.bert.modeling_bert"),
 )
 """Modules that stages import when they need them; a BERT brings four hundred."""
@@ -50,8 +48,8 @@ def prepare_models() -> None:
 
 def parse_plan() -> None:
     """Reads the plan, hashes the code of its stages and imports its methods and tasks."""
+    from harness.plan.fingerprints import code_fingerprints
     from harness.plan.params_file import read_params
-    from harness.stages.fingerprint import code_fingerprints
     from harness.tasks.registry import build_tasks
     from methods.registry import load_method
 

@@ -13,6 +13,7 @@ from harness.evidence.spec import MARK
 from harness.io.declarations import read_declaration
 from harness.paths import CURVES, LEADERBOARDS, REPORTS, declared
 from harness.plan.entries import Params
+from harness.plan.identity import code_base, report_roots
 from harness.plan.names import changes_of, is_full_scale, recipes_of
 from harness.plan.recipes import Recipe
 from harness.report.pages.content import Ablation, Report, Site, Stamp
@@ -23,7 +24,6 @@ from harness.report.tables.build import Evidence
 from harness.report.tables.leaderboard import IN_PAPERS_FORM, PUBLIC, SHOWN, SMALL, notes_of
 from harness.report.tables.model import Table
 from harness.report.weekend import weekend_of
-from harness.stages.identity import code_base, report_roots
 
 
 def report_content(

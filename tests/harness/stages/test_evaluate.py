@@ -12,14 +12,15 @@ import numpy as np
 import pytest
 
 from harness.cli import main
+from harness.commands.stage_of_run import evaluate
+from harness.commands.vectors import OFFLINE
 from harness.compute import encoders
-from harness.compute.evaluate import embedded, load_artefact
 from harness.data.sources import SOURCES
 from harness.io import embeddings
 from harness.io.files import sha256_of
 from harness.paths import VECTORS, stored_vectors
-from harness.stages.evaluate import OFFLINE, evaluate_run
-from harness.stages.identity import vectors_identity
+from harness.plan.identity import vectors_identity
+from harness.stages.vectors import embedded, load_artefact
 from harness.tasks.evaluation import evaluate_stored, evaluate_tasks, unique_texts
 from harness.tasks.registry import build_tasks
 from methods.core.encoder import SentenceEncoder
@@ -230,7 +231,7 @@ def test_a_run_whose_outputs_the_pipeline_deleted_is_evaluated_again_without_its
     def evaluated() -> tuple[str, str]:
         encoded.clear()
         shutil.rmtree("embeddings", ignore_errors=True)
-        scores = evaluate_run(plan, "made-up", folder, device="cpu").read_text()
+        scores = evaluate(plan, "made-up", folder, device="cpu").read_text()
         return scores, sha256_of(stored_vectors("made-up"))
 
     texts = unique_texts(build_tasks(["STSB"], text="senteval"))

@@ -10,13 +10,13 @@ import pytest
 
 from harness.data.augmentation.views import Copy, Edit, Fill, Generate
 from harness.data.sources import SOURCES, Provider, Source
+from harness.plan import identity
 from harness.plan.entries import Corpus, Params, Run, SourceLink
+from harness.plan.entry_files import entries_by_part
+from harness.plan.identity import corpus_identity, run_identity, vectors_identity
 from harness.plan.inputs import _entry_hash
 from harness.plan.params_file import read_params
 from harness.plan.recipes import declared_systems, load_corpora, load_recipes
-from harness.stages import identity
-from harness.stages.entries import entries_by_part
-from harness.stages.identity import corpus_identity, run_identity, vectors_identity
 from methods.registry import METHODS
 
 ROOT = Path(__file__).parents[3]
@@ -138,7 +138,7 @@ def test_the_code_of_a_run_covers_its_training_and_the_evaluation_of_its_tasks(p
     modules = identity.run_code("simcse", ["STSB"]).split()
     parts = (identity.training_roots("simcse"), identity.evaluation_roots(["STSB"]))
     assert modules == [module for part in parts for module in part]
-    assert {"harness.compute.train", "methods.simcse.method", "harness.tasks.declared.sts"} <= {*modules}
+    assert {"harness.stages.train", "methods.simcse.method", "harness.tasks.declared.sts"} <= {*modules}
 
 
 def test_every_field_of_the_plan_changes_the_file_that_its_stage_depends_on(params: Params) -> None:

@@ -1,6 +1,5 @@
-"""The scores of an encoder: every unique text is encoded once and stored, and each task reads its vectors."""
+"""The vectors of an encoder for all texts of its tasks: every unique text is encoded once and stored."""
 
-import json
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -9,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from harness.io.embeddings import EmbeddingStore, keep, kept_name, read_kept
-from harness.io.records import rounded
 from harness.tasks.evaluation import unique_texts
 from harness.tasks.interface import Task
+from methods.core.folders import cut_as_stated, load_encoder
 
 
 def load_artefact(folder: Path, device: str, *, pieces: Path | None = None) -> Any:
@@ -19,8 +18,6 @@ def load_artefact(folder: Path, device: str, *, pieces: Path | None = None) -> A
 
     pieces: folder of tokenised texts, shared with other runs; None disables it.
     """
-    from methods.core.folders import cut_as_stated, load_encoder
-
     encoder: Any = cut_as_stated(load_encoder(folder)).to(device)
     encoder.piece_folder = pieces
     return encoder
@@ -40,7 +37,7 @@ def embedded(
 
     load: returns the encoder. The store is the file `path`, or a temporary file (TMPDIR) that is removed at
     the end. `cache` keeps copies: a second evaluation of an encoder with the same identity (see
-    `harness.stages.identity.vectors_identity`) loads no model. batch_size: of the encoder's `encode`, None
+    `harness.plan.identity.vectors_identity`) loads no model. batch_size: of the encoder's `encode`, None
     for its default.
     """
     options = {"progress": True} | ({} if batch_size is None else {"batch_size": batch_size})
@@ -57,9 +54,3 @@ def embedded(
                 keep(store, kept)
         model = None
         yield store
-
-
-def evaluations(log: Path) -> list[dict[str, Any]]:
-    """Returns the evaluations of a training log, rounded, for the report's curves."""
-    lines = log.read_text(encoding="utf-8").splitlines()
-    return [rounded(json.loads(line)) for line in lines if '"evaluation": true' in line]

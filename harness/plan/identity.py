@@ -1,8 +1,8 @@
 """Identities of stages: hashes of the code, entries and inputs that determine their outputs.
 
-The code of a stage is its file of `harness.compute` with all its imports; a training adds its method's
-module, an evaluation adds the modules that declare the run's tasks. Registries name these modules as text,
-which is not an import, so they are added here.
+The code of a stage is its file of `harness.stages` and `harness.process`, which sets the arithmetic, with
+all their imports; a training adds its method's module, an evaluation adds the modules that declare the run's
+tasks. Registries name these modules as text, which is not an import, so they are added here.
 """
 
 from __future__ import annotations
@@ -30,18 +30,17 @@ PACKAGES = ("harness", "methods")
 BORDERS = ("harness.data.download", "harness.data.kept_texts", "harness.data.sources")
 """Modules that choose and fetch data. They are not followed: fetched bytes are hashed themselves, and
 derived texts are cached by everything that determines them."""
-TRAIN = ("harness.data.corpora", "harness.compute.train")
-EVALUATE = ("harness.compute.evaluate", "harness.evidence.store")
+ARITHMETIC = "harness.process"
+TRAIN = ("harness.stages.train", ARITHMETIC)
+EVALUATE = ("harness.stages.evaluate", ARITHMETIC)
 STAGES: dict[str, tuple[str, ...]] = {
-    "backbone": ("harness.compute.backbone",),
-    "corpus": ("harness.compute.corpus",),
-    "teacher": ("harness.compute.teacher",),
+    name: (f"harness.stages.{name}", ARITHMETIC) for name in ("backbone", "corpus", "teacher")
 }
 """Stages whose code is the same for all their entries -> the modules it starts from."""
 REPORT, PAGES = "harness.stages.report", "harness.report.pages"
 """The stage of the report, and the package of its pages."""
-ENCODER = ("methods.core.folders",)
-"""The module that reads an artefact's encoder, and so imports all code from texts to vectors."""
+ENCODER = ("harness.stages.vectors", ARITHMETIC)
+"""The modules that compute an artefact's vectors, and so import all code from texts to vectors."""
 WRITTEN_BESIDE = (LAST_WEIGHTS, RUN_RECORD, RUN_LOG)
 """Files that training writes next to an encoder and that do not affect its vectors."""
 LIBRARIES = ("torch", "transformers", "tokenizers", "numpy", "scipy")
@@ -156,6 +155,14 @@ def vectors_identity(folder: Path, *, device: str) -> str:
             "arithmetic": in_effect(),
         }
     )
+
+
+def encoder_hash(folder: Path) -> str:
+    """Returns the sha256 of the encoder's weights; a folder may hold other runs' weights below `last/`."""
+    for name in ("model.safetensors", "transformer/model.safetensors", "vectors.safetensors"):
+        if (folder / name).is_file():
+            return sha256_of(folder / name)
+    return sha256_of_folder(folder)
 
 
 def _sha256(parts: Mapping[str, Any]) -> str:

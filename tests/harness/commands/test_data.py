@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from harness.commands.data import check_sources, fetch_sources
 from harness.data.sources import SOURCES
 from harness.errors import InputError
-from harness.stages.data import check_sources, fetch_sources
 from tests.harness.data.small_sources import TEXT, WHEEL, sha256, write_wheel
 from tests.support.sources import made_up_source
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from harness.paths import ENTRIES
 from harness.plan.entries import Params
+from harness.plan.entry_files import entries_by_part, write_entries
 from harness.plan.params_file import read_params
-from harness.stages.entries import entries_by_part, write_entries
 from tests.support.yaml_files import load_yaml
 
 ROOT = Path(__file__).parents[3]

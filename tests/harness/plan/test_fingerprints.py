@@ -8,10 +8,10 @@ import pytest
 from harness.io.files import sha256_of_folder
 from harness.paths import DATA_HASHES
 from harness.plan.entries import Params, SourceLink
+from harness.plan.fingerprints import write_code_fingerprints, write_data_fingerprint
+from harness.plan.identity import STAGES, arithmetic_used, run_identity
 from harness.plan.inputs import _chain
 from harness.plan.params_file import read_params
-from harness.stages.fingerprint import write_code_fingerprints, write_data_fingerprint
-from harness.stages.identity import STAGES, arithmetic_used, run_identity
 from methods.registry import METHODS
 from tests.support.yaml_files import load_yaml
 

@@ -1,13 +1,10 @@
-"""`sentbench stage entries`: pipeline stage that writes each entry of params.yaml to a separate file.
-
-Example: `sentbench stage entries`
+"""The files of .entries, on which stages depend: each entry of params.yaml by itself.
 
 DVC reads the whole parameter file again for every stage that depends on one of its keys, so a plan of n runs
 would read n entries n times. A stage that depends on its entry's file reads only that file, and does not run
 if its bytes are unchanged.
 """
 
-import argparse
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +13,9 @@ from harness.io.files import write_json
 from harness.io.outputs import new_folder
 from harness.paths import ENTRIES
 from harness.plan.entries import Params
-from harness.plan.params_file import read_params
 
 EVALUATION = ("tasks", "text", "weights")
 """Keys of a run's entry on which its evaluation depends."""
-
-
-def execute(arguments: argparse.Namespace) -> None:
-    """Writes .entries."""
-    print(write_entries(read_params()))
 
 
 def write_entries(params: Params, folder: Path = ENTRIES) -> Path:

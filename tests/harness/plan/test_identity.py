@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness.paths import INSTALLED as ROOT
-from harness.stages.identity import PACKAGES, code_base, fingerprints, stage_roots
+from harness.plan.identity import PACKAGES, code_base, fingerprints, stage_roots
 from methods.registry import METHODS
 
 EVALUATED = {
@@ -23,15 +23,20 @@ ANY = "train/* evaluate/* teacher backbone corpus"
 ROOMS = {
     "methods/*": "",
     "methods/__init__": ANY,
+    "methods/registry": "train/*",
     "methods/core/*": ANY,
     **{f"methods/{name.replace('-', '_')}/*": f"train/{name}" for name in METHODS},
     "harness/*": "",
     "harness/__init__": ANY,
     "harness/errors": ANY,
-    "harness/compute/*": ANY,
-    "harness/data/*": "train/* evaluate/* teacher backbone corpus",
-    "harness/io/declarations": "evaluate/* corpus",
+    "harness/process": ANY,
+    "harness/stages/*": ANY,
+    "harness/models/*": "train/* backbone teacher",
+    "harness/compute/*": "train/* backbone teacher",
+    "harness/data/*": ANY,
     "harness/io/*": "evaluate/* corpus",
+    "harness/io/__init__": ANY,
+    "harness/io/records": ANY,
     "harness/paths": "evaluate/*",
     "harness/evidence/*": "evaluate/*",
     "harness/data/augmentation/*": "corpus",
@@ -42,20 +47,25 @@ MODULES = {
     "methods/core/encoder": "train/* evaluate/* teacher backbone",
     "methods/core/trainer": "train/*",
     "methods/core/queues": "train/moco train/pt-bert train/ckd train/congen train/sct",
-    "harness/compute/train": "train/*",
+    "harness/process": ANY,
+    "harness/stages/train": "train/*",
+    "harness/stages/evaluate": "evaluate/*",
+    "harness/stages/vectors": "evaluate/*",
+    "harness/stages/backbone": "backbone",
+    "harness/stages/teacher": "teacher",
+    "harness/stages/corpus": "corpus",
+    "harness/stages/inputs": ANY,
+    "harness/commands/stage": "",  # what surrounds the stages
+    "harness/commands/stage_of_run": "",
+    "harness/plan/entries": "",  # an entry counts by its values
     "harness/data/corpora": "train/* teacher backbone corpus evaluate/geometry",
-    "harness/compute/evaluate": "evaluate/*",
-    "harness/compute/backbone": "backbone",
-    "harness/compute/teacher": "teacher",
-    "harness/compute/corpus": "corpus",
-    "harness/compute/encoders": "",  # reads the folders that people bring; a run's are our own
-    "methods/core/reading": "",
     "harness/evidence/store": "evaluate/*",
-    "harness/evidence/contributed": "",
+    "harness/evidence/curves": "evaluate/*",
     "harness/tasks/selection": "train/*",
     "harness/tasks/sts_sets": "train/* evaluate/sts evaluate/geometry",
     "harness/tasks/declared/nli": "evaluate/nli",
-    "harness/tasks/registry": "",
+    "harness/tasks/declared/own": "",
+    "harness/tasks/registry": "evaluate/*",
     "harness/data/reranking": "evaluate/reranking",
     "harness/data/wordnet": "corpus",
     "harness/data/download": "",  # the bytes that it brings are hashed instead
@@ -68,7 +78,7 @@ REPORT = (
 )
 NOT_REPORT = (
     *("harness/commands/*", "harness/launch/*", "harness/stages/train", "harness/stages/evaluate"),
-    *("harness/compute/train", "harness/report/formats/card", "methods/core/trainer", "methods/moco/*"),
+    *("harness/stages/vectors", "harness/report/formats/card", "methods/core/trainer", "methods/moco/*"),
 )
 """Modules or rooms that the report is made by, and that it is not."""
 
@@ -76,9 +86,9 @@ BY_NAME = {
     "harness/cli": "finds commands, which decide no number",
     "harness/commands/launch_server": "imports stages for a launch, each of which has its own fingerprint",
     "harness/include": "imports included methods: harness.paths.MODULES, which closures follow",
-    "harness/report/pages/render": "finds pages: harness.stages.identity.PAGES",
-    "harness/tasks/registry": "finds tasks: harness.stages.identity.evaluation_roots",
-    "methods/registry": "finds methods: harness.stages.identity.training_roots",
+    "harness/report/pages/render": "finds pages: harness.plan.identity.PAGES",
+    "harness/tasks/registry": "finds tasks: harness.plan.identity.evaluation_roots",
+    "methods/registry": "finds methods: harness.plan.identity.training_roots",
     "methods/moco/method": "imports a library",
 }
 """Modules that import others by a name in a variable, which no closure follows -> who names these others."""
@@ -159,7 +169,7 @@ def test_the_report_is_written_again_if_its_content_may_change(stale: Mapping[st
 
 
 def test_every_import_by_name_is_known_to_the_identity() -> None:
-    """A further one hides modules from every fingerprint until harness.stages.identity names them."""
+    """A further one hides modules from every fingerprint until harness.plan.identity names them."""
     paths = [path for package in PACKAGES for path in (ROOT / package).rglob("*.py")]
     calls = ("import_module(", "__import__(", "exec(", "runpy", "spec_from_file_location")
     actual = [path for path in paths if any(call in path.read_text(encoding="utf-8") for call in calls)]

@@ -1,11 +1,8 @@
-"""`sentbench stage fingerprint`: pipeline stage that writes the identity of code or data.
-
-Example: `sentbench stage fingerprint --data selection-senteval`
+"""The files of .fingerprints, on which stages depend: hashes of code and of data.
 
 If the bytes are unchanged, no dependent stage runs again.
 """
 
-import argparse
 from pathlib import Path
 
 from harness.errors import InputError, near_matches
@@ -13,22 +10,7 @@ from harness.io.files import sha256_of_folder, write_text
 from harness.io.layouts import check_inputs
 from harness.paths import DATA_HASHES, FINGERPRINTS
 from harness.plan.entries import Params
-from harness.plan.params_file import read_plan
-from harness.stages.identity import code_base, fingerprints
-
-ARGUMENTS = {"--data": {"metavar": "NAME", "help": "the sources of this entry of `reads`, not the code"}}
-
-
-def execute(arguments: argparse.Namespace) -> None:
-    """Writes files of .fingerprints and prints them."""
-    params = read_plan()
-    written = (
-        [write_data_fingerprint(params, arguments.data)]
-        if arguments.data
-        else write_code_fingerprints(params)
-    )
-    for path in written:
-        print(path)
+from harness.plan.identity import code_base, fingerprints
 
 
 def write_code_fingerprints(params: Params) -> list[Path]:
