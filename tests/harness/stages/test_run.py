@@ -210,8 +210,8 @@ def test_a_resume_state_of_another_identity_is_told_and_kept(
     train(planned(train={"learning_rate": 0.01}), "run", folder, device="cpu", resume=True)
     told = [line for line in capsys.readouterr().err.splitlines() if line.startswith("sentbench: ")]
     assert told == [
-        f"sentbench: {state}: a killed training of run with other code, settings or data; it is not continued, "
-        "delete the folder"
+        f"sentbench: {state}: a killed training of run with other code, settings or data; it is not "
+        "continued, delete the folder"
     ]
     train(planned(), "run", folder, device="cpu", resume=True)
     assert "sentbench: " not in capsys.readouterr().err
