@@ -40,7 +40,6 @@ REPORTS = Path("reports")
 SCORES = REPORTS / "scores"
 CURVES = REPORTS / "curves"
 COSTS = REPORTS / "costs"
-CONTRIBUTED = REPORTS / "contributed"
 MEASUREMENTS = REPORTS / "benchmarks.json"
 
 SOURCE_RECORD = "source.json"

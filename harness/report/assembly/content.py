@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from harness.evidence.contributed import Contributed
 from harness.evidence.schema import ResultFile
 from harness.evidence.spec import MARK
 from harness.io.declarations import read_declaration
@@ -32,7 +31,6 @@ def report_content(
     evidence: Evidence,
     tables: Mapping[str, Table],
     problems: Sequence[str],
-    contributed: Sequence[Contributed] = (),
 ) -> Report:
     """Returns the content of the pages."""
     runs = run_details(evidence.results, curves=CURVES)
@@ -52,7 +50,6 @@ def report_content(
         ),
         papers=papers_of(tables, evidence.published, runs),
         results=tuple(evidence.results),
-        contributed=tuple(contributed),
         runs=runs,
         ablations=ablations_of(params),
         notes=notes_of(tables.get(SMALL)) if small_scale else (),

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from harness.evidence.contributed import Contributed
 from harness.evidence.schema import ResultFile
 from harness.io.declarations import LEADERBOARDS, DeclaredModel, Link
 from harness.report.chart import Chart
@@ -84,10 +83,10 @@ class Report:
     code: the sha256 of the code that generated it. plan: the names of the plan. tables: of the main page;
     own_tables: of included folders, without a paper.
     results: the score files of the plan; runs: the details of these runs by key.
-    contributed: contributed results, which are in no table. ablations: of the plan's systems. notes:
-    information for the reader before the numbers. problems: of the scores. leaderboards: folder of the
-    declared claims and audits. documents: folder of the documents, next to the README; None if they are not
-    rendered. weekend: the main tables as plans for one GPU; None without papers.
+    ablations: of the plan's systems. notes: information for the reader before the numbers. problems: of the
+    scores. leaderboards: folder of the declared claims and audits. documents: folder of the documents, next
+    to the README; None if they are not rendered. weekend: the main tables as plans for one GPU; None without
+    papers.
     stamp, site: for the footer.
     """
 
@@ -99,7 +98,6 @@ class Report:
     own_tables: tuple[Table, ...] = ()
     papers: tuple[Paper, ...] = ()
     results: tuple[ResultFile, ...] = ()
-    contributed: tuple[Contributed, ...] = ()
     runs: Mapping[str, RunDetail] = field(default_factory=dict)
     ablations: tuple[Ablation, ...] = ()
     notes: tuple[str, ...] = ()

@@ -51,7 +51,6 @@ MODULES = {
     "harness/compute/encoders": "",  # reads the folders that people bring; a run's are our own
     "methods/core/reading": "",
     "harness/evidence/store": "evaluate/*",
-    "harness/evidence/contributed": "",
     "harness/tasks/selection": "train/*",
     "harness/tasks/sts_sets": "train/* evaluate/sts evaluate/geometry",
     "harness/tasks/declared/nli": "evaluate/nli",
