@@ -47,20 +47,13 @@ ARGUMENTS = {
     },
     "--gpu": {"metavar": "NAME", "help": "estimate GPU hours for this GPU: a100, h100, rtx4090"},
     "--dry-run": {"action": "store_true", "help": "print the plan without writing it"},
-    "--power": {"type": float, "metavar": "P", "help": "with --delta: propose seeds that show it"},
-    "--delta": {"type": float, "metavar": "POINTS", "help": "the difference to be seen, in points"},
 }
 
 
 def execute(arguments: argparse.Namespace) -> None:
-    """Prints the plan's systems and their cost and, without --dry-run, writes params.yaml.
-
-    With --power and --delta also the seeds of a comparison.
-    """
+    """Prints the plan's systems and their cost and, without --dry-run, writes params.yaml."""
     if not arguments.names:
         raise InputError("plan: expected NAME, for example small or pcl/table2")
-    power, delta = arguments.power, arguments.delta
-    check_aim(power, delta)
     times = read_step_times()
     if arguments.gpu:
         times = times.on(arguments.gpu)
@@ -77,12 +70,7 @@ def execute(arguments: argparse.Namespace) -> None:
     )
     check_runs(params, checked=written_runs() if arguments.dry_run else ())
     check_plain(SCORES, again="delete it and evaluate the run again")
-    texts = [describe(params, times)]
-    if power is not None:
-        from harness.plan.power import propose_seeds
-
-        texts.append(propose_seeds(params, SCORES, power=power, delta=delta))
-    print("\n".join(texts))
+    print(describe(params, times))
     if arguments.dry_run:
         warn_if_stale(recipes)
     else:
@@ -95,19 +83,6 @@ def written_runs() -> set[str]:
     with suppress(InputError):
         return {run.recipe_hash() for run in read_params().runs.values()} if PARAMS.is_file() else set()
     return set()
-
-
-def check_aim(power: float | None, delta: float | None) -> None:
-    """Raises InputError unless power and difference are both given and possible, or neither is given."""
-    if (power is None) != (delta is None):
-        raise InputError(
-            "--power and --delta go together: the probability of detecting a difference, and its size"
-        )
-    if power is not None and delta is not None and not (0.05 < power <= 0.999 and 0.001 <= delta <= 100):
-        raise InputError(
-            f"--power {power} --delta {delta}: expected a power above 0.05 and up to 0.999, and a delta "
-            f"from 0.001 to 100 points, for example --power 0.8 --delta 0.5"
-        )
 
 
 def describe(params: Params, times: StepTimes | None = None) -> str:
