@@ -108,7 +108,7 @@ generated: $(READY)
 	@python -m docs.generated
 	@python -m tests.regression.reference --missing
 	@python -m tests.regression.pairs --missing
-	@# the report contains the documents as pages; dvc.lock records the new report
+	@# dvc.lock records the new report
 	@sentbench report
 	@dvc commit --quiet --force report || echo "the next make reproduce updates dvc.lock"
 

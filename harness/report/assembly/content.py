@@ -15,7 +15,6 @@ from harness.plan.entries import Params
 from harness.plan.names import changes_of, is_full_scale, recipes_of
 from harness.plan.recipes import Recipe
 from harness.report.pages.content import Ablation, Report, Site, Stamp
-from harness.report.pages.documents import DOCUMENTS
 from harness.report.pages.paper import papers_of
 from harness.report.runs import run_details
 from harness.report.tables.build import Evidence
@@ -55,7 +54,6 @@ def report_content(
         notes=notes_of(tables.get(SMALL)) if small_scale else (),
         problems=tuple(problems),
         leaderboards=LEADERBOARDS,
-        documents=DOCUMENTS if DOCUMENTS.is_dir() else None,
         weekend=weekend_of(tables, list(evidence.published.papers), recipes),
         stamp=stamp_of(evidence.results, REPORTS / "index.html"),
         site=read_declaration(declared(LEADERBOARDS) / "site.yaml", Site),

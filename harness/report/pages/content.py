@@ -66,6 +66,13 @@ class Site(DeclaredModel):
     repository: Link | Literal[""] = ""
     documentation: Link | Literal[""] = ""
 
+    def document(self, name: str, root: str) -> str:
+        """Returns the address of a page of the documentation; without a public address, of its text in the
+        checkout. root: path from the linking page to the main page."""
+        if self.documentation:
+            return f"{self.documentation.rstrip('/')}/{name}.html"
+        return f"{root}../docs/{name}.md"
+
 
 @dataclass(frozen=True)
 class Stamp:
@@ -84,9 +91,8 @@ class Report:
     own_tables: of included folders, without a paper.
     results: the score files of the plan; runs: the details of these runs by key.
     ablations: of the plan's systems. notes: information for the reader before the numbers. problems: of the
-    scores. leaderboards: folder of the declared claims and audits. documents: folder of the documents, next
-    to the README; None if they are not rendered. weekend: the main tables as plans for one GPU; None without
-    papers.
+    scores. leaderboards: folder of the declared claims and audits. weekend: the main tables as plans for one
+    GPU; None without papers.
     stamp, site: for the footer.
     """
 
@@ -103,7 +109,6 @@ class Report:
     notes: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     leaderboards: Path = LEADERBOARDS
-    documents: Path | None = None
     weekend: Weekend | None = None
     stamp: Stamp = Stamp()
     site: Site = field(default_factory=Site)
@@ -127,8 +132,7 @@ class Report:
 class Page:
     """One page. title: its name in the navigation. file: path relative to the main page. build: returns
     the template's values in addition to the report, None to omit page and link. order: of the links.
-    group: the menu of its link, empty for a top-level link. linked: whether the navigation has a link to
-    it.
+    group: the menu of its link, empty for a top-level link.
     """
 
     title: str
@@ -137,7 +141,6 @@ class Page:
     build: Callable[[Report], Mapping[str, Any] | None]
     order: int
     group: str = ""
-    linked: bool = True
 
     @property
     def root(self) -> str:

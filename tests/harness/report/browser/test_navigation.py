@@ -51,7 +51,7 @@ def test_all_words_of_a_search_are_found_in_any_order_and_enter_follows_the_firs
     wait_until(overview, f"location.href.endsWith({target!r})")
 
 
-@pytest.mark.parametrize("name", ["papers/sct.html", "pages/compare.html", "pages/doc-glossary.html"])
+@pytest.mark.parametrize("name", ["papers/sct.html", "pages/compare.html", "pages/evidence.html"])
 def test_every_page_finds_a_reported_number_and_leads_to_its_cell(overview: Page, name: str) -> None:
     overview.goto((REPORTS / name).as_uri())
     assert search(overview, "no such words") == []
