@@ -38,7 +38,7 @@ class PlannedSystem(NamedTuple):
 
 
 ARGUMENTS = {
-    "names": {"nargs": "*", "metavar": "NAME", "help": "small, pcl, pcl/table2, sct/fig4, ablation/RUN, all"},
+    "names": {"nargs": "*", "metavar": "NAME", "help": "small, pcl, pcl/table2, sct/fig4, all"},
     "--seeds": {"type": int, "help": "this many seeds for every run that draws random numbers"},
     "--backbone": {"action": "append", "help": "only these backbones (may be repeated)"},
     "--arithmetic": {

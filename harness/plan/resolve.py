@@ -13,7 +13,7 @@ from harness.io.declarations import validated
 from harness.paths import ARTEFACTS, RECIPES, TEACHERS
 from harness.plan.entries import Params, Run, check_chains
 from harness.plan.inputs import corpus_folder, narrowed, with_needs
-from harness.plan.names import PREFIX, limited_tasks, recipes_of, select
+from harness.plan.names import limited_tasks, select
 from harness.plan.recipes import (
     DeclaredBackbone,
     DeclaredCorpus,
@@ -159,9 +159,7 @@ def _providers(recipes: Mapping[str, Recipe], names: Sequence[str]) -> list[str]
     """Returns the union of the providers of the named recipes; all providers for other names."""
     allowed: set[str] = set()
     for name in names:
-        owner, _, part = name.partition("/")
-        if owner == PREFIX:
-            owner = recipes_of([part], recipes).get(part, "")
+        owner = name.partition("/")[0]
         allowed.update(recipes[owner].providers if owner in recipes else PROVIDERS)
     return [provider for provider in PROVIDERS if provider in allowed]
 

@@ -47,19 +47,6 @@ class Paper:
         return f"papers/{self.key}.html"
 
 
-@dataclass(frozen=True)
-class Ablation:
-    """The steps of one declared system on one backbone, each with a description of its change.
-
-    runs: the keys of its declared runs.
-    """
-
-    system: str
-    backbone: str
-    steps: Mapping[str, str]
-    runs: tuple[str, ...] = ()
-
-
 class Site(DeclaredModel):
     """The file site.yaml: public addresses of the project, empty if it has none."""
 
@@ -90,7 +77,7 @@ class Report:
     code: the sha256 of the code that generated it. plan: the names of the plan. tables: of the main page;
     own_tables: of included folders, without a paper.
     results: the score files of the plan; runs: the details of these runs by key.
-    ablations: of the plan's systems. notes: information for the reader before the numbers. problems: of the
+    notes: information for the reader before the numbers. problems: of the
     scores. leaderboards: folder of the declared claims and audits. weekend: the main tables as plans for one
     GPU; None without papers.
     stamp, site: for the footer.
@@ -105,7 +92,6 @@ class Report:
     papers: tuple[Paper, ...] = ()
     results: tuple[ResultFile, ...] = ()
     runs: Mapping[str, RunDetail] = field(default_factory=dict)
-    ablations: tuple[Ablation, ...] = ()
     notes: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     leaderboards: Path = LEADERBOARDS
