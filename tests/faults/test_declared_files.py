@@ -25,7 +25,6 @@ FILES: dict[str, list[str]] = {
     "leaderboards/published/una.yaml": VERIFY,
     "leaderboards/evidence/una.yaml": VERIFY,
     "leaderboards/evidence/scope.yaml": VERIFY,
-    "leaderboards/not-run.yaml": ["list", "tables", "--coverage"],
     "leaderboards/first_losses.yaml": ["check", "--only", "losses"],
     "leaderboards/audit/una.yaml": ["report"],
     "leaderboards/answers.yaml": ["report"],
