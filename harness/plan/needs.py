@@ -57,10 +57,6 @@ def _packages(params: Params) -> Iterator[Need]:
     if augmenters:
         for package in SENTENCE_PIECES:
             yield _package(package, f"the tokenizers of {', '.join(augmenters)}", f"pip install {package}")
-    if any(
-        run.config.get("key_view") == "roles" and not run.config["role_file"] for run in params.runs.values()
-    ):
-        yield _package("hanlp", "the roles of MoCo's key view", "pip install hanlp, or name a role_file")
 
 
 def _package(name: str, use: str, provide: str) -> Need:
