@@ -8,12 +8,13 @@ Example: `sentbench check --format github`
 
 import argparse
 import json
-import os
 import platform
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from tqdm import tqdm
 
 from harness.check.first_losses import (
     is_exact,
@@ -31,7 +32,6 @@ from harness.evidence.reproduction import Reproduction, compare_with_committed, 
 from harness.evidence.schema import ResultFile
 from harness.evidence.store import read_results
 from harness.io.outputs import check_file
-from harness.launch.progress import counted_parts
 from harness.paths import FIRST_LOSSES, REPORTS, SCORES, need_checkout, stored_vectors
 from harness.plan.entries import Params
 from harness.plan.params_file import read_params
@@ -126,8 +126,9 @@ def check_losses(findings: Findings, params: Params) -> dict[str, Answer]:
 
 
 def measured_losses(params: Params, keys: Sequence[str]) -> dict[str, list[float]]:
-    """Returns the losses of runs, with a progress line."""
-    return measure_runs(params, keys, ended=counted_parts(keys, "first losses", os.cpu_count() or 1))
+    """Returns the losses of runs, with a progress bar."""
+    with tqdm(total=len(keys), unit=" systems", delay=3, disable=None) as bar:
+        return measure_runs(params, keys, ended=lambda key: bar.update())
 
 
 def numbers(losses: Sequence[float]) -> str:

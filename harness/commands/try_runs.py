@@ -23,11 +23,10 @@ from harness.evidence.schema import ResultFile
 from harness.evidence.statistics import mean
 from harness.evidence.store import read_result
 from harness.io.layouts import read_artefact
-from harness.launch.progress import duration
 from harness.paths import ARTEFACTS, BACKBONES, CORPORA, DATA, RUN_LOG, SCORES, TEACHERS
 from harness.plan.checks import check_runs
 from harness.plan.entries import Params, Run
-from harness.plan.estimate import Estimate
+from harness.plan.estimate import Estimate, duration
 from harness.plan.params_file import write_params
 from harness.plan.recipes import Recipe, System
 from harness.plan.resolve import planned

@@ -178,3 +178,10 @@ def cores_here() -> int:
 def hours_at_once(hours: Sequence[float], slots: int) -> float:
     """Returns a lower bound of the hours of these jobs in `slots` parallel slots."""
     return max(max(hours), sum(hours) / slots) if hours else 0.0
+
+
+def duration(seconds: float) -> str:
+    """Formats a duration: `40 s`, `12 min`, `3.5 h`."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

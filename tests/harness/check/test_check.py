@@ -182,15 +182,6 @@ def test_every_number_of_a_result_is_checked(
     assert line.endswith(named)
 
 
-def test_the_measurement_of_first_losses_has_a_progress_line(
-    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As if three seconds had passed at its only run."""
-    monkeypatch.setattr("harness.launch.progress.QUICK", 0.0)
-    assert main(["check", "--only", "losses"]) == 0
-    assert "1 of 1 first losses, 1 done\n" in capsys.readouterr().err
-
-
 def test_other_weights_with_equal_scores_are_named(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     change_scores(lambda raw: raw["provenance"].update(encoder_sha256="other"))
     assert main(["check"]) == 1

@@ -17,8 +17,8 @@ from harness.cli import main
 from harness.commands import try_runs
 from harness.evidence.schema import ResultFile
 from harness.include import include_method
-from harness.launch.progress import duration
 from harness.plan.entries import Params
+from harness.plan.estimate import duration
 from harness.plan.recipes import DeclaredBackbone, Recipe, load_backbones, load_recipes
 from methods.core.method import Method
 from methods.core.networks import Networks

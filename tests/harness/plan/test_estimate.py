@@ -10,7 +10,7 @@ import pytest
 from harness.data.sources import SOURCES
 from harness.io.files import write_json
 from harness.plan.entries import Params
-from harness.plan.estimate import CONTEXT, Estimate, cores_here, hours_at_once, lines_of, packing
+from harness.plan.estimate import CONTEXT, Estimate, cores_here, duration, hours_at_once, lines_of, packing
 from harness.plan.params_file import read_params
 from harness.plan.recipes import Parent, load_recipes
 from harness.plan.resolve import resolve
@@ -347,3 +347,16 @@ def test_a_backbone_over_word_vectors_is_as_wide_as_its_copies_of_them() -> None
         vocabulary=built.vocabulary,
         positions=built.positions,
     )
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0.4, "0 s"), (89.9, "90 s"), (90, "2 min"), (3600, "60 min"),
+        (5399, "90 min"), (5400, "1.5 h"), (36_000, "10.0 h"),
+    ],
+)  # fmt: skip
+def test_a_duration_is_in_seconds_below_ninety_and_in_minutes_below_an_hour_and_a_half(
+    seconds: float, words: str
+) -> None:
+    assert duration(seconds) == words
