@@ -22,7 +22,7 @@ TABLES = LEADERBOARDS / "tables"
 PUBLISHED = LEADERBOARDS / "published"
 AUDIT = LEADERBOARDS / "audit"
 FIRST_LOSSES = LEADERBOARDS / "first_losses.yaml"
-STEP_TIMES = LEADERBOARDS / "step-times.yaml"
+HOURS = LEADERBOARDS / "hours.yaml"
 SOURCE_PAGE = Path("harness/data/SOURCES.md")
 SPEED_PAGE = Path("docs/speed.md")
 

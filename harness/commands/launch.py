@@ -20,9 +20,9 @@ from harness.launch.scheduler import Scheduler, stages_to_run
 from harness.launch.worker import Executor, is_ours, log_of
 from harness.paths import ENTRIES
 from harness.plan.estimate import Estimate, cores_here, duration, hours_at_once, packing
+from harness.plan.hours import read_hours
 from harness.plan.params_file import read_params
 from harness.plan.stale import warn_if_stale
-from harness.plan.step_times import read_step_times
 from harness.process import compute_with, limitation
 from harness.stages.entries import write_entries
 from harness.stages.fingerprint import code_fingerprints
@@ -114,7 +114,7 @@ def forecast(pipeline: Pipeline, jobs: int | None) -> str:
     if not (kinds["train"] and any(is_ours(pipeline.commands[name]) for name in names)):
         return lines[0]
     params, cores = read_params(), jobs or cores_here()
-    estimate = Estimate(params, read_step_times())
+    estimate = Estimate(params, read_hours())
     keys = [key for key in params.runs if f"train@{key}" in names]
     costs = [cost for key in keys if (cost := estimate.run(params.runs[key]))]
     if not costs:

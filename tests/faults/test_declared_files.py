@@ -20,7 +20,7 @@ FILES: dict[str, list[str]] = {
     "recipes/backbones.yaml": PLAN,
     "recipes/corpora.yaml": PLAN,
     "recipes/blocks.yaml": PLAN,
-    "leaderboards/step-times.yaml": PLAN,
+    "leaderboards/hours.yaml": PLAN,
     "leaderboards/tables/una-table1.yaml": VERIFY,
     "leaderboards/published/una.yaml": VERIFY,
     "leaderboards/evidence/una.yaml": VERIFY,

@@ -12,8 +12,8 @@ from harness.evidence.store import read_results
 from harness.evidence.verdicts import FAILED
 from harness.paths import LEADERBOARDS, SCORES, declared
 from harness.plan.entries import Params
+from harness.plan.estimate import seed_prices
 from harness.plan.names import recipes_of
-from harness.plan.prices import seed_prices
 from harness.plan.recipes import Recipe, declared_systems, load_recipes
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.leaderboard import SMALL, has_values
@@ -47,7 +47,7 @@ def evidence_of(
             RunChoice(run.id, run.backbone_name): system_label(run.method, run.variant, run.backbone_name)
             for run in planned
         },
-        prices=seed_prices(recipes, "cuda", priced),
+        prices=seed_prices(recipes, priced),
         recipes=recipes_of((run.id for run in (*planned, *(result.run for result in results))), recipes),
         settings={
             key: system.model_dump(include={"config", "train", "no_verdict"})

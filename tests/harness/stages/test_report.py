@@ -19,7 +19,7 @@ from tests.support.yaml_files import load_yaml
 ROOT = Path(__file__).parents[3]
 PAPERS = ("dclr", "pcl", "ptbert", "sct", "una")
 UNLOGGED = "simcse-small"
-GPUS = (ROOT / "leaderboards/step-times.yaml").read_text(encoding="utf-8")
+GPUS = (ROOT / "leaderboards/hours.yaml").read_text(encoding="utf-8")
 SOURCES = ("https://github.com/", "https://arxiv.org/abs/", *re.findall(r" source: (https://\S+)", GPUS))
 
 
