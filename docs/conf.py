@@ -31,6 +31,6 @@ def command_page() -> str:
     return "\n".join(parts)
 
 
-reference = Path(__file__).with_name("reference")  # the documents next to it are pages of the report too
+reference = Path(__file__).with_name("reference")
 reference.mkdir(exist_ok=True)
 (reference / "commands.md").write_text(command_page(), encoding="utf-8")

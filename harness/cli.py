@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple, NoReturn
 
-from harness.errors import CONTROL, InputError, near_matches, without_passwords
+from harness.errors import CONTROL, InputError, near_matches
 from harness.paths import INSTALLED
 from harness.process import prepare
 
@@ -122,7 +122,7 @@ class CommandParser(argparse.ArgumentParser):
         raise InputError(f"{shown}{near}; `{self.prog} --help` shows what is expected")
 
     def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]
-        """Parses like argparse, but refuses `--option=--`, which argparse would read as a list."""
+        """Parses like argparse, but refuses `--NAME=--`, which argparse would read as a list."""
         for word in args or ():
             if word.startswith("--") and word.endswith("=--"):
                 self.error(f"argument {word[:-3]}: expected one argument")
@@ -191,9 +191,8 @@ def open_closed_streams() -> None:
 
 
 def one_line(text: str) -> str:
-    """Returns a text without line breaks, control characters and passwords, very long words shortened."""
-    printable = CONTROL.sub(lambda match: ascii(match[0])[1:-1], " ".join(without_passwords(text).split()))
-    return re.sub(r"\S{300,}", lambda word: f"{word[0][:80]}...{word[0][-40:]}", printable)
+    """Returns a text without line breaks and control characters."""
+    return CONTROL.sub(lambda match: ascii(match[0])[1:-1], " ".join(text.split()))
 
 
 def run_command(words: Sequence[str]) -> int:

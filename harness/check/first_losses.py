@@ -136,7 +136,7 @@ def evaluate(encoder: Encoder) -> Mapping[str, float]:
 
 
 def measure_runs(
-    params: Params, keys: Sequence[str], *, ended: Callable[[str], None] = lambda key: None
+    params: Params, keys: Sequence[str], *, ended: Callable[[str], object] = lambda key: None
 ) -> dict[str, list[float]]:
     """Returns the losses of several runs, measured in parallel: one process per core, each with one thread.
 

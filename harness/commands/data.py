@@ -119,4 +119,4 @@ def describe(folder: Path) -> str:
 
 
 def _with_bar(names: Sequence[str]) -> Iterable[str]:
-    return tqdm(names, unit="source", leave=False, disable=not sys.stderr.isatty())
+    return tqdm(names, unit="source", leave=False, disable=None)

@@ -24,16 +24,15 @@ from harness.evidence.schema import ResultFile
 from harness.evidence.statistics import mean
 from harness.evidence.store import read_result
 from harness.io.layouts import read_artefact
-from harness.launch.progress import duration
 from harness.paths import ARTEFACTS, BACKBONES, CORPORA, DATA, RUN_LOG, SCORES, TEACHERS
 from harness.plan.checks import check_runs
 from harness.plan.entries import Params, Run
-from harness.plan.estimate import Estimate
+from harness.plan.estimate import Estimate, duration
+from harness.plan.hours import read_hours
 from harness.plan.identity import arithmetic_used, code_base, run_identity
 from harness.plan.params_file import write_params
 from harness.plan.recipes import Recipe, System
 from harness.plan.resolve import planned
-from harness.plan.step_times import read_step_times
 from harness.process import quiet
 from harness.report.formats.trial import Ranked, Trial, Worth, spread
 from harness.report.system_pairs import compare_systems, system_scores
@@ -115,7 +114,7 @@ class Session:
         if not runs:
             return f"no run to train: all {trained} were trained before"
         counts = ", ".join(f"{count} of {name}" for name, count in Counter(run.id for run in runs).items())
-        estimate = Estimate(self.params, read_step_times())
+        estimate = Estimate(self.params, read_hours())
         costs = [estimate.run(run) for run in runs]
         seconds = 3600 * sum(cost.cpu_hours for cost in costs if cost)
         before = f"; {trained} were trained before" if trained else ""

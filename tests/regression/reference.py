@@ -59,7 +59,6 @@ PARENTS = {
     "encoder": "backbones/parent",
     "generator": "backbones/generator",
 }
-ROLES = "roles.tsv"
 PRESETS = ("released", "paper")
 """Variants of a system that follow the code, or the text."""
 SMALL = ("small", "small-paper", "mirror")
@@ -213,8 +212,6 @@ def _run(entry: Mapping[str, Any], *, words: bool) -> Run:
         key: min(value, SIZES[key]) if isinstance(value, int) and key in SIZES else value
         for key, value in entry["config"].items()
     }
-    if config.get("key_view") == "roles":
-        config["role_file"] = ROLES
     kind: str | None = method.Config.model_validate(config).parent_kind
     if config.get("detection_weight"):  # of DiffCSE
         kind = "generator"
@@ -236,7 +233,6 @@ def write_project(folder: Path) -> None:
     (folder / "corpora/words").mkdir(parents=True)
     lines = "".join("\t".join(row.columns) + "\n" for row in rows)
     (folder / "corpora/words" / CORPUS_ROWS).write_text(lines)
-    (folder / ROLES).write_text("".join(f"{row.text}\t{row.augmentations[0]}\n" for row in rows))
     write_stsb(folder / "data/stsb")
     tiny.write_backbone(folder / "backbones/bert")
     write_words(folder / "backbones/words")

@@ -84,12 +84,11 @@ NOT_REPORT = (
 
 BY_NAME = {
     "harness/cli": "finds commands, which decide no number",
-    "harness/commands/launch_server": "imports stages for a launch, each of which has its own fingerprint",
+    "harness/launch/libraries": "imports libraries",
     "harness/include": "imports included methods: harness.paths.MODULES, which closures follow",
     "harness/report/pages/render": "finds pages: harness.plan.identity.PAGES",
     "harness/tasks/registry": "finds tasks: harness.plan.identity.evaluation_roots",
     "methods/registry": "finds methods: harness.plan.identity.training_roots",
-    "methods/moco/method": "imports a library",
 }
 """Modules that import others by a name in a variable, which no closure follows -> who names these others."""
 

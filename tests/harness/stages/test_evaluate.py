@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.cli import main
 from harness.commands.stage_of_run import evaluate
 from harness.commands.vectors import OFFLINE
 from harness.compute import encoders
@@ -102,18 +101,6 @@ def test_missing_data_are_refused_before_a_model_is_loaded(
     assert "none: no such folder" in refused("evaluate", "none")
     assert "other" in refused("evaluate", "other", "--tasks", "STSB")
     assert loaded == [Path("other")]
-
-
-def test_intervals_have_a_progress_line_with_the_number_of_their_tasks(
-    workplace: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("harness.launch.progress.QUICK", 0.0)
-    checkpoint(workplace / "model")
-    words = ["evaluate", "model", "--tasks", "STSB,STSB-dev,TRECQA", "--device", "cpu"]
-    assert main(words) == 0
-    assert "tasks with intervals" not in capsys.readouterr().err
-    assert main([*words, "--interval"]) == 0
-    assert "2 of 2 tasks with intervals, 2 done\n" in capsys.readouterr().err
 
 
 def test_bm25_is_a_row_without_a_model(

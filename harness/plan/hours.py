@@ -1,4 +1,4 @@
-"""Cost of runs: GPU hours, CPU hours and disk, from measured step times and counted operations.
+"""The known hours: step times measured here, hours that authors state, and one guess for a GPU.
 
 The cost of a method's step is the cost of SimCSE's step times the measured ratio of the two. SimCSE's step is
 counted in floating-point operations, so one measured backbone covers all shapes.
@@ -13,9 +13,9 @@ from typing import Literal, NamedTuple
 
 from pydantic import Field
 
-from harness.errors import InputError, near_matches
+from harness.errors import InputError
 from harness.io.declarations import DeclaredModel, Link, read_declaration
-from harness.paths import MODULES, STEP_TIMES, declared
+from harness.paths import HOURS, MODULES, declared
 from harness.plan.entries import Run
 from methods.registry import METHODS
 
@@ -60,21 +60,13 @@ class Shape(DeclaredModel):
         return 2.0 * sentences * length * self.layers * (weights + attention)
 
 
-class AssumedGpu(DeclaredModel):
-    """A GPU that is assumed if none was measured: its peak rates, their source, and the share it reaches."""
+class GuessedGpu(DeclaredModel):
+    """The guess for a GPU while none was measured: its peak rates, their source, and the share it reaches."""
 
     name: str
     operations_per_second: dict[Precision, float]
     share: dict[Precision, float]
     source: Link | Literal[""] = ""
-
-
-class PublishedGpu(DeclaredModel):
-    """A GPU with peak rates from a page, without measurements."""
-
-    name: str
-    operations_per_second: dict[Precision, float]
-    source: Link
 
 
 class StepTime(DeclaredModel):
@@ -140,32 +132,19 @@ class Cost(NamedTuple):
         return Cost(*map(sum, zip(Cost(), *costs, strict=True)))
 
 
-class StepTimes(DeclaredModel):
-    """The file step-times.yaml."""
+class KnownHours(DeclaredModel):
+    """The file hours.yaml."""
 
     shapes: dict[str, Shape]
-    gpu: AssumedGpu
-    gpus: dict[str, PublishedGpu] = Field(default_factory=dict)
+    gpu: GuessedGpu
     stated: list[StatedTime] = Field(default_factory=list)
     measured: list[StepTime]
 
     @property
-    def assumed_gpu(self) -> str:
-        """The GPU of estimated hours without its maker; empty if steps were measured on a GPU."""
+    def guessed_gpu(self) -> str:
+        """The GPU of guessed hours without its maker; empty if steps were measured on a GPU."""
         measured = any(row.device == "cuda" and row.system == BASELINE for row in self.measured)
         return "" if measured else self.gpu.name.removeprefix("NVIDIA ")
-
-    def on(self, gpu: str) -> StepTimes:
-        """Returns the table for a GPU of `gpus`, assuming the usual share of its peak.
-
-        Errors: InputError for a GPU that is not in the table.
-        """
-        if gpu not in self.gpus:
-            known = list(self.gpus)
-            raise InputError(f"--gpu {gpu}: expected one of {', '.join(known)}{near_matches(gpu, known)}")
-        assumed = self.gpu.model_copy(update=self.gpus[gpu].model_dump())
-        measured = [row for row in self.measured if row.device == "cpu"]
-        return self.model_copy(update={"gpu": assumed, "measured": measured})
 
     def relative(self, run: Run, device: Device) -> float | None:
         """Returns the cost of a run's step in SimCSE steps; None if its method was never measured, 1 if it is
@@ -180,7 +159,7 @@ class StepTimes(DeclaredModel):
         return row.seconds / baselines[row.setting]
 
     def rate(self, device: Device, shape: Shape, precision: Precision) -> Rate:
-        """Returns a device's rate: of the measured backbone nearest in size, otherwise the GPU's assumed one.
+        """Returns a device's rate: of the measured backbone nearest in size, otherwise the guess for a GPU.
 
         Errors: InputError if no CPU was measured.
         """
@@ -194,13 +173,12 @@ class StepTimes(DeclaredModel):
             return Rate(step / row.seconds, f"as measured on {row.machine}, threads: {row.threads}")
         if device == "cpu":
             raise InputError(
-                f"{STEP_TIMES}: no step of {BASELINE} measured on a CPU; run `python -m benchmarks.steps "
-                f"--write`"
+                f"{HOURS}: no step of {BASELINE} measured on a CPU; run `python -m benchmarks.steps --write`"
             )
         peak, share = self.gpu.operations_per_second[precision], self.gpu.share[precision]
         return Rate(
             peak * share,
-            f"an estimate, no GPU measured: {share:.0%} of the {peak / 1e12:g} TFLOP/s {precision} "
+            f"a guess, no GPU was measured: {share:.0%} of the {peak / 1e12:g} TFLOP/s {precision} "
             f"of one {self.gpu.name}{f', as {self.gpu.source} states' if self.gpu.source else ''}",
         )
 
@@ -211,6 +189,6 @@ def is_included(method: str) -> bool:
     return package in MODULES or f"{package}.{module.partition('.')[0]}" in MODULES
 
 
-def read_step_times(path: Path = STEP_TIMES) -> StepTimes:
-    """Returns the table of step times. Errors: InputError."""
-    return read_declaration(declared(path), StepTimes)
+def read_hours(path: Path = HOURS) -> KnownHours:
+    """Returns the known hours. Errors: InputError."""
+    return read_declaration(declared(path), KnownHours)
