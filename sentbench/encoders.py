@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
+    from harness.models.foreign import LibraryEncoder
     from harness.tasks.interface import Encode, Task
     from methods.core.encoder import SentenceEncoder
-    from methods.core.library import LibraryEncoder
     from methods.core.words import WordAverageEncoder
 
 
@@ -55,8 +55,8 @@ def load(
     Errors: InputError if the folder is not an encoder or cannot be read, or `pooling` would replace a pooling
     that a layer of the folder was trained on.
     """
-    from harness.compute.encoders import read_encoder
     from harness.data.hub_models import model_folder
+    from harness.models.read import read_encoder
     from harness.process import quietly, resolve_device
 
     named = model_folder(at_home(folder)) if isinstance(folder, str) and folder else folder

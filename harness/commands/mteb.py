@@ -89,8 +89,8 @@ def run_folder(
     A task with a copy in the mirror is scored on that copy and marked `local`; others use the hub's data.
     Errors: InputError for a bad folder, an unknown task, or unavailable data.
     """
-    from harness.compute.encoders import read_encoder
     from harness.data.providers import mirror_folder
+    from harness.models.read import read_encoder
     from harness.tasks.mteb_adapter import MtebModel, count_parameters, run_mteb
 
     if not tasks:

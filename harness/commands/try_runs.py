@@ -14,7 +14,6 @@ from typing import Any
 from harness.check.laws import SEED, Law, check_laws
 from harness.commands.try_controls import controls_of, worth_of
 from harness.commands.try_reuse import Committed, code_differs, data_differ, identity_differs, reuse_blocker
-from harness.compute.encoders import CheckedNetworks
 from harness.data.corpora import read_corpus
 from harness.data.download import folder_of
 from harness.errors import InputError
@@ -24,6 +23,7 @@ from harness.evidence.statistics import mean
 from harness.evidence.store import read_result
 from harness.io.layouts import read_artefact
 from harness.launch.progress import duration
+from harness.models.read import CheckedNetworks
 from harness.paths import ARTEFACTS, BACKBONES, CORPORA, DATA, RUN_LOG, SCORES, TEACHERS
 from harness.plan.checks import check_runs
 from harness.plan.entries import Params, Run

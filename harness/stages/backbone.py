@@ -36,7 +36,7 @@ def make_backbone(params: Params, name: str) -> Path:
     check_inputs(entry.origin, entry.corpus)
     check_folder(folder, BACKBONE, room=room_of(origin))
     from harness.compute.backbone import write_backbone
-    from harness.compute.encoders import reading
+    from harness.models.read import reading
 
     quiet()
     with disk_errors(folder), reading(origin), new_folder(folder, BACKBONE) as part:

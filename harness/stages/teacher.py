@@ -27,8 +27,8 @@ def teach(params: Params, name: str, *, device: str = "auto") -> Path:
     """Writes teachers/NAME: the vectors of every text of a corpus, computed once for all students."""
     entry, folder = params.teacher(name), TEACHERS / name
     device = compute_on(entry.arithmetic, device)
-    from harness.compute.encoders import read_encoder
     from harness.compute.teacher import read_corpus, write_vectors
+    from harness.models.read import read_encoder
 
     check_folder(folder, TEACHER)
     check_inputs(entry.encoder, entry.corpus)

@@ -130,8 +130,8 @@ def build_trainer(run: Run, settings: tuple[Any, Any, Any], state: Path, *, devi
 
     settings: as `Run.read_settings` returns them. state: folder of the resume points.
     """
-    from harness.compute.encoders import CheckedNetworks
     from harness.compute.train import build_trainer
+    from harness.models.read import CheckedNetworks
 
     quiet()
     networks = CheckedNetworks(

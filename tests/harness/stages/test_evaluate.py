@@ -17,6 +17,7 @@ from harness.compute.evaluate import embedded, load_artefact
 from harness.data.sources import SOURCES
 from harness.io import embeddings
 from harness.io.files import sha256_of
+from harness.models.fast import TRIAL
 from harness.paths import VECTORS, stored_vectors
 from harness.stages.evaluate import OFFLINE, evaluate_run
 from harness.stages.identity import vectors_identity
@@ -24,7 +25,6 @@ from harness.tasks.evaluation import evaluate_stored, evaluate_tasks, unique_tex
 from harness.tasks.registry import build_tasks
 from methods.core.encoder import SentenceEncoder
 from methods.core.folders import load_encoder
-from methods.core.reading import TRIAL
 from tests.faults.small_project import write_stsb
 from tests.harness.tasks.layouts import LAYOUTS
 from tests.support import tiny

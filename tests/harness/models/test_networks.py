@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from harness.compute.backbone import write_backbone
-from harness.compute.encoders import read_encoder
 from harness.errors import InputError
+from harness.models.read import read_encoder
 from methods.core.folders import load_encoder
 from methods.core.words import SPECIAL
 from tests.support import tiny
