@@ -9,9 +9,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from benchmarks.small_controls import ENCODER, TEST, Scores, scores_from, scores_of
-from harness.compute.encoders import read_encoder
 from harness.evidence.store import read_results
 from harness.io.files import write_text
+from harness.models.read import read_encoder
 from harness.paths import PIECES, SCORES, cache
 from harness.plan.entries import Params, Run
 from harness.plan.identity import arithmetic_used, code_base, evaluation_roots, run_identity

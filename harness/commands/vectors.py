@@ -33,7 +33,7 @@ def vectors_of(
         stored = folder if folder.is_file() else stored_vectors(folder.name)
         yield EmbeddingStore.load(stored).encode
         return
-    from harness.compute.encoders import read_encoder
+    from harness.models.read import read_encoder
     from harness.stages.vectors import embedded
 
     quiet()

@@ -2,8 +2,8 @@
 
 import shutil
 
-from harness.compute.encoders import reading
 from harness.data.corpora import read_corpus
+from harness.models.read import reading
 from harness.stages.inputs import StageInputs
 from methods.core.folders import cut_layers, load_encoder
 from methods.core.saving import save_backbone, save_encoder

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from harness.compute.encoders import read_encoder
 from harness.data.corpora import read_corpus
+from harness.models.read import read_encoder
 from harness.stages.inputs import StageInputs
 from methods.core.teachers import write_teacher
 

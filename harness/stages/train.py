@@ -7,8 +7,8 @@ from typing import Any
 
 import torch
 
-from harness.compute.encoders import CheckedNetworks
 from harness.data.corpora import read_corpus
+from harness.models.read import CheckedNetworks
 from harness.stages.inputs import StageInputs
 from harness.tasks.selection import dev_evaluation
 from methods.core.method import Method

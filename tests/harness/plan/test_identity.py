@@ -32,7 +32,6 @@ ROOMS = {
     "harness/process": ANY,
     "harness/stages/*": ANY,
     "harness/models/*": "train/* backbone teacher",
-    "harness/compute/*": "train/* backbone teacher",
     "harness/data/*": ANY,
     "harness/io/*": "evaluate/* corpus",
     "harness/io/__init__": ANY,

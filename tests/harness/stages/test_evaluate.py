@@ -13,10 +13,11 @@ import pytest
 
 from harness.commands.stage_of_run import evaluate
 from harness.commands.vectors import OFFLINE
-from harness.compute import encoders
 from harness.data.sources import SOURCES
 from harness.io import embeddings
 from harness.io.files import sha256_of
+from harness.models import read as encoders
+from harness.models.fast import TRIAL
 from harness.paths import VECTORS, stored_vectors
 from harness.plan.identity import vectors_identity
 from harness.stages.vectors import embedded, load_artefact
@@ -24,7 +25,6 @@ from harness.tasks.evaluation import evaluate_stored, evaluate_tasks, unique_tex
 from harness.tasks.registry import build_tasks
 from methods.core.encoder import SentenceEncoder
 from methods.core.folders import load_encoder
-from methods.core.reading import TRIAL
 from tests.faults.small_project import write_stsb
 from tests.harness.tasks.layouts import LAYOUTS
 from tests.support import tiny

@@ -10,10 +10,10 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
+from harness.models.read import read_any
+from methods.core.checkpoints import load_tokenizer
 from methods.core.errors import InputError
-from methods.core.folders import load_tokenizer
-from methods.core.model_files import check_stored, in_one_line
-from methods.core.reading import read_any
+from methods.core.model_errors import check_stored, in_one_line
 from tests.support import tiny
 from tests.support.families import write_family, write_modules
 
@@ -207,10 +207,8 @@ def test_tokens_without_a_vector_may_be_there_and_may_not_occur(plain: Path) -> 
         encoder.encode(["the riverbank"])
 
 
-@pytest.mark.parametrize(
-    "stated", [{}, {"tokenizer_class": "BertTokenizer"}, {"tokenizer_class": "T5Tokenizer"}]
-)
-def test_the_tokens_of_a_text_follow_tokenizer_json(plain: Path, stated: dict[str, str]) -> None:
+def write_pieces(folder: Path, **stated: Any) -> Any:
+    """Writes a tokenizer.json of unigrams with entries of tokenizer_config.json next to it; returns it."""
     from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
     words = [("<s>", 0.0), ("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0), ("\u2581", -3.0)]
@@ -220,12 +218,29 @@ def test_the_tokens_of_a_text_follow_tokenizer_json(plain: Path, stated: dict[st
     file.post_processor = processors.TemplateProcessing(
         single="<s> $A </s>", special_tokens=[("<s>", 0), ("</s>", 2)]
     )
-    file.save(str(plain / "tokenizer.json"))
+    file.save(str(folder / "tokenizer.json"))
     special = {"pad_token": "<pad>", "unk_token": "<unk>", "cls_token": "<s>", "sep_token": "</s>"}
-    (plain / "tokenizer_config.json").write_text(json.dumps({**special, **stated}))
+    (folder / "tokenizer_config.json").write_text(json.dumps({**special, **stated}))
+    return file
+
+
+@pytest.mark.parametrize("stated", [{}, {"tokenizer_class": "BertTokenizer"}])
+def test_a_tokenizer_of_another_kind_than_tokenizer_json_is_not_used(
+    plain: Path, stated: dict[str, str]
+) -> None:
+    file = write_pieces(plain, **stated)
     encoder, notes = read_any(plain, pooling="mean")
     assert encoder.token_ids(TEXTS) == [actual.ids for actual in file.encode_batch(TEXTS)]
-    assert all("tokenizer.json" in note for note in notes)
+    assert all("tokenizer.json, which is used" in note for note in notes)
+    assert load_tokenizer(plain)(TEXTS)["input_ids"] == encoder.token_ids(TEXTS)
+
+
+def test_special_tokens_that_a_stated_class_adds_are_kept_and_a_line_says_so(plain: Path) -> None:
+    """T5 has an end token and no first one, whatever tokenizer.json has; so do sentence-transformers."""
+    file = write_pieces(plain, tokenizer_class="T5Tokenizer")
+    encoder, notes = read_any(plain, pooling="mean")
+    assert encoder.token_ids(TEXTS) == [actual.ids[1:] for actual in file.encode_batch(TEXTS)]
+    assert notes == [f"{plain}: T5Tokenizer gives other tokens than tokenizer.json"]
 
 
 def test_a_library_error_is_one_line(tmp_path: Path) -> None:

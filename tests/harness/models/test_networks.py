@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from harness.compute.encoders import read_encoder
 from harness.errors import InputError
+from harness.models.read import read_encoder
 from harness.plan.entries import WordShape
 from harness.stages import backbone
 from harness.stages.inputs import StageInputs

@@ -1,4 +1,4 @@
-"""The tensors of a pickled state dict as safetensors: `python -m harness.compute.pickled PICKLE TARGET`.
+"""The tensors of a pickled state dict as safetensors: `python -m harness.models.pickled PICKLE TARGET`.
 
 torch reads the pickle with `weights_only`, in a separate process, and reads only its tensors.
 """
