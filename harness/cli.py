@@ -33,7 +33,7 @@ COMMANDS = {
         'verify una/table1 "BERT-base UNA" Avg',
     ),
     "list": Command(
-        "harness.commands.list_names", "list the names that other commands take", "list tables --coverage"
+        "harness.commands.list_names", "list the names that other commands take", "list tables"
     ),
     "report": Command(
         "harness.commands.report", "render tables, figures and the HTML pages", "report --strict"
