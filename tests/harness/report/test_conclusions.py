@@ -5,6 +5,7 @@ import re
 from collections import Counter
 
 import pytest
+from harness.evidence.settling import counted
 
 from harness.evidence.ledger import Ledger
 from harness.evidence.published import Published
@@ -18,7 +19,6 @@ from harness.report.pages.first_screen import GROUPS, SEVERAL
 from harness.report.runs import RunDetail
 from harness.report.system_pairs import PairedDifference, SystemComparison, SystemScores, TaskName
 from harness.report.tables.build import Evidence, build_table
-from harness.report.verification import counted
 from tests.harness.report.made_results import result
 from tests.harness.report.shown import show
 
