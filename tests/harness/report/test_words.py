@@ -9,7 +9,6 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
-from harness.report.sentences import draw_words, level_words, place_words
 
 from harness.evidence.draws import placed
 from harness.evidence.number_tests import Origin
@@ -32,6 +31,7 @@ from harness.report.formats.text import MARKS, MEANINGS, SETTING_MARKS
 from harness.report.pages.compare import compare_values
 from harness.report.pages.content import Report
 from harness.report.pages.first_screen import conclusion, telling_sentences
+from harness.report.sentences import draw_words, level_words, place_words
 from harness.report.system_pairs import PairedDifference, SystemComparison, TaskName, tally_in_words
 from harness.report.tables.model import Table
 from tests.harness.report.made_results import result
