@@ -32,9 +32,7 @@ COMMANDS = {
         "check whether a number replicates, and which number to cite",
         'verify una/table1 "BERT-base UNA" Avg',
     ),
-    "list": Command(
-        "harness.commands.list_names", "list the names that other commands take", "list tables"
-    ),
+    "list": Command("harness.commands.list_names", "list the names that other commands take", "list tables"),
     "report": Command(
         "harness.commands.report", "render tables, figures and the HTML pages", "report --strict"
     ),

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli import command_in, commands, overview, parser_of
+from harness.cli import COMMANDS, command_of, overview, parser_of
 from harness.errors import InputError
 
 ROOT = Path(__file__).parents[2]
@@ -61,7 +61,7 @@ def choices_of(command: str) -> list[str]:
 @cache
 def options() -> set[str]:
     """Returns the options of all commands."""
-    parsers = [overview(), *map(parser_of, commands())]
+    parsers = [overview(), *map(parser_of, COMMANDS)]
     return {"--include"}.union(*(parser._option_string_actions for parser in parsers))
 
 
@@ -74,7 +74,8 @@ def fault_of(words: list[str]) -> str:
     if words == ["stage", "NAME"]:
         return ""
     try:
-        name, rest = command_in(words)
+        name, *rest = words
+        command_of(name)
     except InputError:
         return "no such command"
     plain = [word for word in rest if re.fullmatch("[a-z-]+", word)]

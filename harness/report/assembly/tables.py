@@ -3,13 +3,13 @@
 from collections.abc import Collection, Mapping
 
 from harness.errors import InputError
+from harness.evidence.judged import Judged
 from harness.evidence.ledger import load_ledger
 from harness.evidence.number_tests import LOOKS
 from harness.evidence.published import Published, load_published
 from harness.evidence.schema import ResultFile
 from harness.evidence.spec import RunChoice, TableSpec, check_spec, load_spec, load_specs, system_label
 from harness.evidence.store import read_results
-from harness.evidence.verdicts import FAILED
 from harness.paths import LEADERBOARDS, SCORES, declared
 from harness.plan.entries import Params
 from harness.plan.estimate import seed_prices
@@ -17,9 +17,8 @@ from harness.plan.names import recipes_of
 from harness.plan.recipes import Recipe, declared_systems, load_recipes
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.leaderboard import SMALL, has_values
-from harness.report.tables.model import Table, find_cells, matching, names_of
+from harness.report.tables.model import Table, find_cells, judged_numbers, matching, names_of
 from harness.report.tables.rows import control, page_of
-from harness.report.verification import Verification
 
 Recipes = Mapping[str, Recipe]
 
@@ -95,7 +94,7 @@ def build_one_table(key: str, row: str = "", column: str = "") -> Table:
     checked_specs(published, recipes, {key: spec})
     part = narrowed_to(spec, row, column)
     table = build_table(part, _evidence_for([part], published, recipes))
-    if not any(cell.verdict in FAILED for _, _, cell in table.cells()):
+    if not any(judged.verdict.fails for _, _, judged in judged_numbers([table])):
         return table  # the page's false-discovery control cannot change a verdict
     page = {
         name: spec
@@ -135,13 +134,13 @@ def narrowed_to(spec: TableSpec, row: str, column: str) -> TableSpec:
     return spec.model_copy(update={"rows": chosen, "columns": columns, "parts": parts, "order_by": order})
 
 
-def verifications(table: str, row: str, column: str) -> list[Verification]:
-    """Returns the verification of a reported number in every row of this name.
+def judged_in(table: str, row: str, column: str) -> list[Judged]:
+    """Returns a published number with its verdict in every row of this name.
 
     Errors: InputError for an unknown table, row or column, or a cell without a reported score.
     """
     cells = find_cells(build_one_table(table, row, column), row, column)
-    known = [cell.evidence for _, cell in cells if cell.evidence is not None]
+    known = [cell.judged for _, cell in cells if cell.judged is not None]
     if not known:
         raise InputError(f"{table} has no reported score in column {column} of {row!r}")
     return known

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 from pydantic import Field
 
 from harness.evidence import statistics
+from harness.evidence.settling import counted
 from harness.evidence.statistics import WelchComparison
 from harness.io.declarations import DeclaredModel, list_declarations, read_declaration
 from harness.report.pages.content import Page, Report
 from harness.report.runs import RunDetail
-from harness.report.verification import counted
 
 SILENT = "not stated"
 

@@ -93,7 +93,10 @@ CHANGES: dict[str, tuple[Callable[[Path], None], dict[str, int] | set[str]]] = {
         replaced("harness/tasks/declared/sts.py", "TASKS", "LISTED = 1\nTASKS"),
         {"evaluate": 84, "report": 1},
     ),
-    "a declared task of no run": (replaced("harness/tasks/declared/nli.py", "TASKS", "LISTED = 1\nTASKS"), {}),
+    "a declared task of no run": (
+        replaced("harness/tasks/declared/nli.py", "TASKS", "LISTED = 1\nTASKS"),
+        {},
+    ),
     "a recipe, not planned": (TEMPERATURE, {"report": 1}),
     "a recipe, planned": (planned_again(TEMPERATURE), {"train", "evaluate", "report"}),
     "a table": (

@@ -13,8 +13,7 @@ from harness.plan.hours import read_hours
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
 from harness.report.assembly.tables import evidence_of
-from harness.report.verification import verify
-from tests.harness.report.test_verification import alone
+from tests.harness.report.made_judged import alone, judged
 
 RECIPES = load_recipes()
 PRICES = seed_prices(RECIPES)
@@ -68,8 +67,8 @@ def test_costs_shared_by_all_seeds_count_once() -> None:
     assert sum(dclr.each.values()) > 1.2 * sum(simcse.each.values())
     assert sum(PRICES["sct-distill-bert-tiny", "bert-tiny"].shared.values()) > 0
     price = Price("x", {"run": 2.0}, {"teacher": 5.0})
-    first = verify(*alone(1), price=price).plan
-    more = verify(*alone(1), values=[75.0], price=price).plan
+    first = judged(*alone(1), price=price).plan
+    more = judged(*alone(1), values=[75.0], price=price).plan
     assert first is not None
     assert more is not None
     assert (first.gpu_hours, more.gpu_hours) == (5 * 2.0 + 5.0, 4 * 2.0)
@@ -81,7 +80,7 @@ def test_hours_that_are_not_known_have_no_sum(each: float, shared: float, more: 
     """Shared inputs exist after the first seed."""
     price = Price("x", {"run": each}, {"teacher": shared})
     assert not price.is_known
-    first, second = (verify(*alone(1), values=values, price=price).plan for values in ([], [75.0]))
+    first, second = (judged(*alone(1), values=values, price=price).plan for values in ([], [75.0]))
     assert first is not None
     assert second is not None
     assert (first.gpu_hours, second.gpu_hours) == (None, more)
@@ -90,7 +89,7 @@ def test_hours_that_are_not_known_have_no_sum(each: float, shared: float, more: 
 def test_corpora_that_have_to_be_made_are_named_for_no_hours_count_them() -> None:
     assert PRICES["una-paraphrase", "bert-base-uncased"].corpora == "wiki1m-paraphrased"
     assert PRICES["dclr", "bert-base-uncased"].corpora == ""
-    plan = verify(*alone(1), price=Price("x", {"run": 1.0}, {}, "texts")).plan
+    plan = judged(*alone(1), price=Price("x", {"run": 1.0}, {}, "texts")).plan
     assert plan is not None
     assert plan.cost == "5 seeds, 5 GPU hours and the creation of texts"
 
@@ -98,7 +97,7 @@ def test_corpora_that_have_to_be_made_are_named_for_no_hours_count_them() -> Non
 def test_hours_name_the_gpu_that_they_are_estimated_for() -> None:
     """Not once steps were measured on a GPU."""
     key = "simcse", "bert-base-uncased"
-    plan = verify(*alone(1), price=PRICES[key]).plan
+    plan = judged(*alone(1), price=PRICES[key]).plan
     assert plan is not None
     assert plan.cost.endswith(" GPU hours on one A100")
     times = read_hours()
