@@ -39,8 +39,10 @@ from harness.process import DEVICE, compute_on, compute_with, device_for, quiet,
 from harness.stages.inputs import StageInputs
 
 CONTINUES = "the same command continues, a training with --resume"
+NAMES = ("entries", "data", "fingerprint", "backbone", "corpus", "teacher", "train", "evaluate")
+"""The stages, in their order in the pipeline."""
 ARGUMENTS = {
-    "stage": {"metavar": "STAGE", "help": "a stage of dvc.yaml"},
+    "stage": {"choices": NAMES, "help": "a stage of dvc.yaml"},
     "name": {"nargs": "?", "metavar": "NAME", "help": "its entry in params.yaml"},
     "--out": {"type": Path, "metavar": "DIR", "help": "folder of a training's artefact"},
     "--device": DEVICE,
@@ -51,9 +53,6 @@ ARGUMENTS = {
 
 def execute(arguments: argparse.Namespace) -> None:
     """Performs the stage and prints the paths of its outputs."""
-    if arguments.stage not in STAGES:
-        near = near_matches(arguments.stage, list(STAGES))
-        raise InputError(f"{arguments.stage!r} is not a stage, expected one of {', '.join(STAGES)}{near}")
     perform, takes = STAGES[arguments.stage]
     given = {
         "name": arguments.name is not None,

@@ -105,7 +105,7 @@ def faults_in(text: str) -> list[str]:
         ("see `sentbench list systems`", "systems: expected one of methods, tasks"),
         ("run `sentbench lis`", "no such command"),
         ("    sentbench plan small --no-such-option 3", "no option --no-such-option"),
-        ("<code>sentbench stage bake</code>", "no such command"),
+        ("<code>sentbench stage bake</code>", "bake: expected one of entries"),
         ("see `sentbench list tables` and `sentbench plan NAME --dry-run`", ""),
     ],
 )

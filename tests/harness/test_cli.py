@@ -188,10 +188,10 @@ def test_the_help_is_a_screen_of_commands_by_who_uses_them_and_names_no_stage() 
     [
         ("trian x --out y", "'trian' is not a command, expected one of verify, list,"),
         ("trian x --out y", "did you mean stage train"),
-        ("stage trian x", "'trian' is not a stage, expected one of entries, data,"),
+        ("stage trian x", "argument stage: invalid choice: 'trian' (choose from 'entries', 'data',"),
         ("stage trian x", "did you mean train"),
-        ("stage", "the following arguments are required: STAGE"),
-        ("stage verify", "is not a stage"),
+        ("stage", "the following arguments are required: stage"),
+        ("stage verify", "invalid choice: 'verify'"),
         ("stage train x", "stage train: missing --out"),
         ("stage evaluate", "stage evaluate: missing name"),
         ("stage evaluate x --out y", "stage evaluate takes no --out"),
