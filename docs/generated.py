@@ -28,7 +28,7 @@ from methods.registry import METHODS
 
 README = "README.md"
 SCHEMAS = LEADERBOARDS / "schemas"
-KINDS = {
+DECLARED = {
     "recipe": "harness.plan.recipes:RecipeFile",
     "table": "harness.evidence.spec:TableSpec",
     "published": "harness.evidence.published:PublishedPaper",
@@ -51,7 +51,7 @@ def generated() -> dict[Path, str]:
         pages[SMALL_PAGE] = with_section(page_text(SMALL_PAGE), to_controls(results), where=str(SMALL_PAGE))
     pages[verdicts.DOCS] = verdicts.with_tables(page_text(verdicts.DOCS))
     pages[portability.REPORT] = portability.as_markdown(portability.recorded())
-    return pages | {SCHEMAS / f"{kind}.json": schema_text(kind) for kind in ("params", *KINDS)}
+    return pages | {SCHEMAS / f"{kind}.json": schema_text(kind) for kind in ("params", *DECLARED)}
 
 
 def readmes() -> dict[Path, str]:
@@ -92,7 +92,7 @@ def schema_text(kind: str) -> str:
     if kind == "params":
         schema = file_schema()
     else:
-        module, _, name = KINDS[kind].partition(":")
+        module, _, name = DECLARED[kind].partition(":")
         schema = getattr(import_module(module), name).model_json_schema()
     dialect = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
     return json.dumps({**dialect, **schema}, indent=1) + "\n"

@@ -10,7 +10,7 @@ from harness.evidence.published import Published
 from harness.evidence.verdicts import VERDICTS
 from harness.report.bibtex import paper_entry
 from harness.report.chart import Chart, Row, draw
-from harness.report.figures import KINDS, cell_rows, chart_of, compared, learning_curves
+from harness.report.figures import MARK_KINDS, cell_rows, chart_of, compared, learning_curves
 from harness.report.pages.audit import audit_values
 from harness.report.pages.claims import claims_values
 from harness.report.pages.content import Page, Paper, Report
@@ -88,7 +88,7 @@ def strip_of(table: Table, published: Published) -> Chart | None:
         "Circles: our seeds.",
         says=compared(rows),
         x_title=title,
-        kinds=KINDS,
+        kinds=MARK_KINDS,
     )
 
 

@@ -44,11 +44,11 @@ from harness.report.pages.cells import (
 from harness.report.pages.content import MAIN, Page, Report
 from harness.report.pages.paper import command_of
 from harness.report.pages.search import SEARCH, search_file
-from harness.report.pages.sources import EVIDENCE, KINDS, anchor_of, score_words
+from harness.report.pages.sources import EVIDENCE, EVIDENCE_KINDS, anchor_of, score_words
 from harness.report.runs import slug
 from harness.report.tables.leaderboard import has_values
 from harness.report.tables.model import Table, TableRow, row_label
-from harness.report.tables.rows import STATED
+from harness.report.tables.rows import FALSE_DISCOVERY
 from harness.report.words import ASSUMED, ASSUMED_OTHERS
 
 STYLES = ("page.css", "tables.css", "parts.css", "narrow.css", "print.css")
@@ -156,11 +156,11 @@ def _environment(templates: Path) -> Environment:
             "verdict_counts": verdict_counts,
             "marks": MARKS,
             "failed": FAILED,
-            "many": STATED,
+            "many": FALSE_DISCOVERY,
             "margin": MARGIN,
             "assumed": ASSUMED,
             "assumed_others": ASSUMED_OTHERS,
-            "evidence_kinds": KINDS,
+            "evidence_kinds": EVIDENCE_KINDS,
             "grouped": _grouped,
             "evidence_anchor": anchor_of,
             "evidence_at": EVIDENCE,

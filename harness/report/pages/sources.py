@@ -10,7 +10,7 @@ from harness.report.runs import slug
 from harness.report.tables.model import Table, TableRow, row_label, verifications
 from harness.report.verification import Verification, counted
 
-KINDS = {
+EVIDENCE_KINDS = {
     "independent": "others trained it by the published recipe; this kind alone decides what others find",
     "same authors": "those who reported the number measured it again",
     "checkpoint": "others scored released weights: this checks the evaluation, not the training",

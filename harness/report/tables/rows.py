@@ -13,7 +13,7 @@ from harness.report.verification import Verification
 TRAINED, UNTRAINED, TEACHERS = "Trained", "Without training", "Teachers: an upper bound, not ranked"
 GROUPS = (TRAINED, UNTRAINED, TEACHERS)
 """The groups of a table of runs, in their order."""
-STATED = (
+FALSE_DISCOVERY = (
     f"Of the numbers that do not replicate on a page, {LEVEL:.0%} are expected to be wrong at most "
     "(Benjamini-Hochberg over its distinct numbers)."
 )

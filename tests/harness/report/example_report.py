@@ -8,7 +8,7 @@ from dataclasses import replace
 from harness.evidence.curves import Evaluation
 from harness.evidence.schema import Selection
 from harness.report.chart import draw
-from harness.report.figures import KINDS, cell_rows
+from harness.report.figures import MARK_KINDS, cell_rows
 from harness.report.pages.content import Paper, Report
 from harness.report.runs import RunDetail
 from harness.report.tables.model import Cell, Column, Table, TableRow
@@ -127,7 +127,7 @@ def make_paper() -> Paper:
     table = Table("dclr-table1", "Table 1: STS test sets", columns, rows, "CLS pooling, setting all.")
     marks = [*cell_rows("simcse", cells[0]), {"name": "simcse", "kind": "independent source", "value": 71.6}]
     texts = {"title": "STS12, seeds", "says": "One.", "x_title": "Spearman × 100"}
-    chart = draw("rows", marks, key="dclr-strip", kinds=KINDS, **texts)
+    chart = draw("rows", marks, key="dclr-strip", kinds=MARK_KINDS, **texts)
     return Paper("dclr", "Debiased Contrastive Learning", "ACL 2022", (table,), (chart,), ("Two versions.",))
 
 
