@@ -33,7 +33,7 @@ SETTING = "senteval"
 
 @dataclass(frozen=True)
 class DataSet:
-    """Settings of one classification task. `combine`: features of a pair, or of a single text (`single_text`).
+    """Settings of one classification task. `combine`: features of a pair, or of a text (`single_text`).
 
     snli: as in SentEval for SNLI, examples are sorted and the penalty is not searched. published_rows: of the
     training part; the setting of the scores states if a file has fewer.
