@@ -37,7 +37,7 @@ SETS = ("STSB", "STS16", "STS13", "STS12", "STS15", "SICKR", "STS14")
 EMBEDDED = ("STSB", "STS12-part", "STS14-part", "STS13-part", "STS15-part", "STS16-part")
 MADE_UP = made_up(96)
 SENTEVAL_BATCH, PEER_BATCH = 128, 64
-TOLERANCE = 1e-4
+CORRELATIONS_APART = 1e-4
 """Largest difference allowed between the correlations of two sides in fp32: 0.01 points."""
 TARGETS = {"SentEval's loop": 2.6, "sentence-transformers": 2.3, "mteb": 2.3}
 BACKEND_TARGETS = {"ONNX Runtime": 1.0, "OpenVINO": 1.0}
@@ -221,11 +221,11 @@ def test_sets() -> list[StsTask]:
 
 
 def agreement(scores: Mapping[str, list[float]]) -> str:
-    """Describes the agreement of the fp32 sides. Errors: Disagreement above TOLERANCE."""
+    """Describes the agreement of the fp32 sides. Errors: Disagreement above CORRELATIONS_APART."""
     single = {name: values for name, values in scores.items() if name not in (HALF, HALF_BACKEND)}
     apart = max(np.ptp(values) for values in zip(*single.values(), strict=True))
-    if not apart <= TOLERANCE:
+    if not apart <= CORRELATIONS_APART:
         raise Disagreement(
-            f"Spearman correlations differ by {apart:.2g}, expected at most {TOLERANCE}: {single}"
+            f"Spearman correlations differ by {apart:.2g}, expected at most {CORRELATIONS_APART}: {single}"
         )
     return f"Spearman of all sides agrees within {100 * apart:.1g} points"

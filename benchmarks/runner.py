@@ -46,7 +46,7 @@ from methods.core.folders import load_encoder
 Side = Callable[[], Any]
 """A run of one side of a comparison; if it returns a TimedResult, that time counts."""
 
-KINDS = {
+OPERATIONS = {
     "products": ("mm", "linear", "_Linear"),
     "attention": ("softmax", "scaled_dot_product", "_Attention"),
     "dropout": ("dropout", "_Dropped", "bernoulli", "random_"),
@@ -159,7 +159,7 @@ def profiled(side: Side) -> str:
     torch.set_num_threads(threads)
     shares: dict[str, float] = {}
     for event in profile.key_averages():
-        kinds = (kind for kind, parts in KINDS.items() if any(part in event.key for part in parts))
+        kinds = (kind for kind, parts in OPERATIONS.items() if any(part in event.key for part in parts))
         kind = OUTSIDE if event.key == OUTSIDE else next(kinds, "others")
         shares[kind] = shares.get(kind, 0.0) + event.self_cpu_time_total
     parts = {kind: 100 * taken / sum(shares.values()) for kind, taken in shares.items()}

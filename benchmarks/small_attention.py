@@ -88,7 +88,7 @@ def rank_correlation(words: Sequence[Word]) -> float:
     return float(spearmanr([word.occurrences for word in words], [word.after for word in words]).statistic)
 
 
-def draw(words: Sequence[Word]) -> str:
+def attention_picture(words: Sequence[Word]) -> str:
     """Returns the figure as SVG: a point per word, with labels for the most frequent and some other words."""
     most = math.ceil(math.log10(max(word.occurrences for word in words)))
     points = [

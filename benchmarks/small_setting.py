@@ -28,7 +28,7 @@ def main() -> int:
     """Writes the sections and the figure; returns 2 for a missing input."""
     parser = argparse.ArgumentParser(prog=COMMAND, description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--seeds", type=int, default=SEEDS, help=f"of each side of a fact (default {SEEDS})")
-    parser.add_argument("--only", choices=list(PARTS), action="append", help="part to write (default: all)")
+    parser.add_argument("--only", choices=list(SECTIONS), action="append", help="part (default: all)")
     arguments = parser.parse_args()
     prepare()
     compute_with("portable")
@@ -37,8 +37,8 @@ def main() -> int:
 
     try:
         params = read_plan()
-        for name in arguments.only or PARTS:
-            section = PARTS[name](params, arguments.seeds)
+        for name in arguments.only or SECTIONS:
+            section = SECTIONS[name](params, arguments.seeds)
             write_text(
                 PAGE,
                 with_section(PAGE.read_text(encoding="utf-8"), section, where=str(PAGE)),
@@ -81,13 +81,13 @@ def rates_section(params: Params, _: int) -> str:
 
 def attention_section(params: Params, _: int) -> str:
     """Writes the figure and returns its section."""
-    from benchmarks.small_attention import draw, weights_of_words
+    from benchmarks.small_attention import attention_picture, weights_of_words
     from benchmarks.small_text import to_attention
     from benchmarks.small_trainings import Trainings
 
     run = _simcse(params)
     words = weights_of_words(Trainings(params), run)
-    write_text(FIGURE, draw(words))
+    write_text(FIGURE, attention_picture(words))
     return to_attention(words, run.train["steps"], FIGURE.relative_to(PAGE.parent), COMMAND)
 
 
@@ -98,7 +98,7 @@ def _simcse(params: Params) -> Run:
 
 
 Part = Callable[[Params, int], str]
-PARTS: dict[str, Part] = {"attention": attention_section, "facts": facts_section, "rates": rates_section}
+SECTIONS: dict[str, Part] = {"attention": attention_section, "facts": facts_section, "rates": rates_section}
 """Outputs of the command, by name, in the order of computation."""
 
 

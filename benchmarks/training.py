@@ -34,7 +34,7 @@ from methods.simcse.method import SimCSE
 BATCH, LENGTH, STEPS, SHORT_STEPS, SEED, TEMPERATURE = 64, 32, 6, 3, 0, 0.05
 PEER = "sentence-transformers' trainer"
 OURS, HALF, PADDED = "ours", "ours, bf16", "padded loop"
-TOLERANCE = 2e-5
+LOSSES_APART = 2e-5
 """Largest relative difference of losses and gradients."""
 
 
@@ -198,7 +198,7 @@ def agreement(folder: Path, texts: list[str]) -> str:
         loss.backward()
         gradients = [weights.grad.flatten() for weights in method.parameters() if weights.grad is not None]
         outcomes.append([loss.detach(), torch.cat(gradients)])
-    words = agree(*outcomes, tolerance=TOLERANCE, what="loss and gradients without dropout")
+    words = agree(*outcomes, tolerance=LOSSES_APART, what="loss and gradients without dropout")
     off = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
     peer = peer_model(folder, method.head, "cpu", **off)
     features = [peer.preprocess(texts) for _ in range(2)]

@@ -22,7 +22,7 @@ from harness.report.formats.readmes import with_section
 
 DOCS, RATES = Path("docs/verdicts.md"), Path("docs/verdicts.json")
 STUDIES = 4_000
-PARTS = (
+SIMULATIONS = (
     rows_of_looks,
     rows_of_laws,
     rows_of_others,
@@ -64,7 +64,7 @@ two per cent more and break the promise: t tests at these four looks then err in
 def main(studies: int = STUDIES) -> int:
     """Writes the rates and their tables; returns 1 if a promise is broken."""
     with ProcessPoolExecutor(PROCESSES) as pool:
-        parts = [pool.submit(part, studies) for part in PARTS]
+        parts = [pool.submit(part, studies) for part in SIMULATIONS]
         truths = pool.submit(useful, studies)
         rows = [row for part in parts for row in part.result()]
     broken = [row for row in rows if not row.holds]

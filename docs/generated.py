@@ -28,7 +28,7 @@ from methods.registry import METHODS
 
 README = "README.md"
 SCHEMAS = LEADERBOARDS / "schemas"
-KINDS = {
+DECLARED = {
     "recipe": "harness.plan.recipes:RecipeFile",
     "table": "harness.evidence.spec:TableSpec",
     "published": "harness.evidence.printed:PublishedPaper",
@@ -52,7 +52,7 @@ def generated() -> dict[Path, str]:
     words = with_section(page_text(verdicts.DOCS), to_scale(), where=str(verdicts.DOCS))
     pages[verdicts.DOCS] = verdicts.with_tables(words)
     pages[portability.REPORT] = portability.as_markdown(portability.recorded())
-    return pages | {SCHEMAS / f"{kind}.json": schema_text(kind) for kind in ("params", *KINDS)}
+    return pages | {SCHEMAS / f"{kind}.json": schema_text(kind) for kind in ("params", *DECLARED)}
 
 
 def readmes() -> dict[Path, str]:
@@ -93,7 +93,7 @@ def schema_text(kind: str) -> str:
     if kind == "params":
         schema = file_schema()
     else:
-        module, _, name = KINDS[kind].partition(":")
+        module, _, name = DECLARED[kind].partition(":")
         schema = getattr(import_module(module), name).model_json_schema()
     dialect = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
     return json.dumps({**dialect, **schema}, indent=1) + "\n"

@@ -154,10 +154,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return READER_GONE
     except InputError as error:
-        problem = one_line(str(error))
+        problem = printable_line(str(error))
     except OSError as error:
         path, reason = error.filename or "a file", error.strerror or " ".join(str(error).split())
-        problem = one_line(f"{path}: {reason}; free space or correct the path")
+        problem = printable_line(f"{path}: {reason}; free space or correct the path")
     except ModuleNotFoundError as error:
         package = str(error.name).partition(".")[0]
         if package not in EXTRAS:
@@ -188,7 +188,7 @@ def open_closed_streams() -> None:
             setattr(sys, name, open(number, "r" if number == 0 else "w", closefd=False))  # noqa: SIM115
 
 
-def one_line(text: str) -> str:
+def printable_line(text: str) -> str:
     """Returns a text without line breaks and control characters."""
     return CONTROL.sub(lambda match: ascii(match[0])[1:-1], " ".join(text.split()))
 

@@ -21,7 +21,7 @@ from harness.paths import FOLDERS, INCLUDE, MODULES, TASK_MODULES
 from harness.tasks import declared
 from methods.registry import METHODS, load_method
 
-PARTS = ("methods", "tasks", "pairs", "recipes", "published", "tables", "models", "sources.yaml")
+INCLUDED_PARTS = ("methods", "tasks", "pairs", "recipes", "published", "tables", "models", "sources.yaml")
 GROUPS = ("sentbench.methods", "sentbench.tasks", "sentbench.plans")
 """Entry points of installed packages: a module with a method, one with TASKS, a package that is a folder."""
 
@@ -45,14 +45,14 @@ def include_all(folders: Iterable[str]) -> None:
 def include(folder: Path) -> None:
     """Adds the parts of a folder; repeated calls have no effect.
 
-    Errors: InputError for a folder without any of PARTS, or a name that exists already.
+    Errors: InputError for a folder without any of INCLUDED_PARTS, or a name that exists already.
     """
-    if not folder.is_dir() or not any((folder / part).exists() for part in PARTS):
-        raise InputError(f"{folder}: no folder with any of {', '.join(PARTS)}")
+    if not folder.is_dir() or not any((folder / part).exists() for part in INCLUDED_PARTS):
+        raise InputError(f"{folder}: no folder with any of {', '.join(INCLUDED_PARTS)}")
     if folder in FOLDERS:
         return
     FOLDERS.append(folder)
-    _add_helpers(folder, omit=PARTS)
+    _add_helpers(folder, omit=INCLUDED_PARTS)
     methods.__path__.append(str(folder / "methods"))
     for path in sorted((folder / "methods").glob("*")):
         MODULES[f"methods.{path.stem}"] = path.with_suffix("")

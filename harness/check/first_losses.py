@@ -22,7 +22,7 @@ import yaml
 from pydantic import Field, TypeAdapter
 
 from harness.errors import InputError
-from harness.io.declarations import Name, one_line, read_mapping
+from harness.io.declarations import Name, read_mapping, refused_in_one_line
 from harness.io.files import write_text
 from harness.io.layouts import check_inputs
 from harness.io.records import rounded
@@ -172,7 +172,7 @@ def read_losses(path: Path) -> dict[str, list[float]]:
     """Returns the losses [STEPS] by run. Errors: InputError if the file is missing or damaged."""
     if not path.is_file():
         raise InputError(f"{path}: no such file; write the first losses with `sentbench check --measure`")
-    with one_line(str(path)):
+    with refused_in_one_line(str(path)):
         return TypeAdapter(dict[Name, Losses]).validate_python(read_mapping(path))
 
 

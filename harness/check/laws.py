@@ -29,7 +29,7 @@ SEED, STEPS, STOP = 3, 4, 2
 ROWS, BATCH = 64, 8
 RAISED = (ArithmeticError, AssertionError, AttributeError, LookupError, NameError, RuntimeError, TypeError)
 """Errors that a faulty method may raise; InputError is a ValueError."""
-TOLERANCE = 1e-5
+VECTORS_APART = 1e-5
 """Relative to a vector's length, between a batch and a single text: sums have a different order."""
 
 
@@ -201,7 +201,7 @@ def _attached(subject: Subject) -> None:
             called = encoder(tokens)
             torch.manual_seed(SEED)
             expected = pool(encoder.states(tokens), tokens[MASK], encoder.pooling)
-        if (called - expected).abs().max() > 10 * TOLERANCE * max(1.0, float(expected.abs().max())):
+        if (called - expected).abs().max() > 10 * VECTORS_APART * max(1.0, float(expected.abs().max())):
             raise InputError(
                 f"self.encoder(tokens) differs {when} training from the states of its own layers; what is "
                 f"attached to them must not depend on earlier calls"
@@ -215,7 +215,7 @@ def _vectors(subject: Subject) -> None:
     alone = np.concatenate([encoder.encode([text]) for text in texts[::7]])
     if together.shape != (len(texts), encoder.dim):
         raise InputError(f"the exported encoder gives {list(together.shape)}, expected {len(texts)} vectors")
-    if np.abs(together[::7] - alone).max() > TOLERANCE * max(1.0, float(np.abs(alone).max())):
+    if np.abs(together[::7] - alone).max() > VECTORS_APART * max(1.0, float(np.abs(alone).max())):
         raise InputError("an exported vector depends on the other texts of its batch")
 
 

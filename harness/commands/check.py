@@ -38,9 +38,9 @@ from harness.plan.params_file import read_params
 from harness.plan.stale import outdated, outdated_line, warn_if_stale
 from harness.report.formats.markdown import annotation
 
-PARTS = ("losses", "scoring", "results")
+CHECKS = ("losses", "scoring", "results")
 ARGUMENTS = {
-    "--only": {"choices": PARTS, "help": "one part of the check (default: all)"},
+    "--only": {"choices": CHECKS, "help": "one part of the check (default: all)"},
     "--against": {
         "metavar": "A",
         "help": "a git revision, or a folder of scores, to compare results with (default: what is committed)",
@@ -70,7 +70,7 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.measure:
         warn_if_stale()
         return measure(read_params())
-    wanted = [part for part in PARTS if arguments.only in (None, part)]
+    wanted = [part for part in CHECKS if arguments.only in (None, part)]
     findings = Findings()
     former: tuple[list[ResultFile], str] = ([], "")
     if "results" in wanted:  # before the long work, so that a wrong --against is refused at once

@@ -67,7 +67,7 @@ def execute(arguments: argparse.Namespace) -> None:
     )
     check_runs(params, checked=written_runs() if arguments.dry_run else ())
     check_plain(SCORES, again="delete it and evaluate the run again")
-    print(describe(params))
+    print(describe_plan(params))
     if arguments.dry_run:
         warn_if_stale(recipes)
     else:
@@ -82,7 +82,7 @@ def written_runs() -> set[str]:
     return set()
 
 
-def describe(params: Params) -> str:
+def describe_plan(params: Params) -> str:
     """Returns lines for each system, teachers, data and total, and the basis of the hours."""
     estimate = Estimate(params, read_hours())
     planned = systems(params, estimate)

@@ -19,7 +19,7 @@ from typing import Any
 import yaml
 
 from harness.commands import name_list
-from harness.commands.plan import describe
+from harness.commands.plan import describe_plan
 from harness.commands.try_reuse import committed, differs_here
 from harness.errors import InputError, near_matches
 from harness.include import include_method
@@ -181,7 +181,7 @@ def write_full(
     )
     params = planned(recipes, [system, template.model_copy(update={"seeds": list(seeds)})], ["mirror", "hub"])
     check_runs(params)
-    text = describe(params)
+    text = describe_plan(params)
     recipe = out / RECIPES / f"{file.stem}.yaml"
     entry = system.model_dump(exclude_defaults=True, exclude={"preset"})
     (out / "methods").mkdir(parents=True, exist_ok=True)

@@ -11,8 +11,8 @@ from nltk.corpus.reader.wordnet import WordNetCorpusReader, WordNetError
 
 from harness.errors import InputError
 
-PARTS = ("noun", "verb", "adj", "adv")
-FILES = tuple(name for part in PARTS for name in (f"index.{part}", f"data.{part}", f"{part}.exc"))
+PARTS_OF_SPEECH = ("noun", "verb", "adj", "adv")
+FILES = tuple(name for part in PARTS_OF_SPEECH for name in (f"index.{part}", f"data.{part}", f"{part}.exc"))
 
 
 class WordNet:

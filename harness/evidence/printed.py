@@ -12,14 +12,14 @@ from pydantic import Field, model_validator
 from harness.evidence.numbers import RowSource
 from harness.io.declarations import DeclaredModel, Link
 
-TOLERANCE = 2
+AVERAGE_APART = 2
 """Allowed difference of a reported average from its cells' mean, in units of the last digit."""
 
 
 NOT_STATED = re.compile(r"(seeds?|runs?)( and choice)? (is |are )?not stated")
 """Pattern of notes about numbers of runs that a paper does not state."""
 
-STATED = {
+STATED_IN_NOTES = {
     "seeds": re.compile(r"\bmean of (\d+) (?:seeds|runs)"),
     "picked": re.compile(r"\bbest of (\d+)"),
 }
@@ -130,7 +130,7 @@ class PublishedTable(DeclaredModel):
             if reported is None or len(known) != len(cells):
                 continue
             expected = math.fsum(known) / len(known)
-            if (abs(reported - expected) > TOLERANCE * unit + 1e-9) != (column in declared):
+            if (abs(reported - expected) > AVERAGE_APART * unit + 1e-9) != (column in declared):
                 raise ValueError(
                     f"{row.key}: {column} is reported as {reported}, its cells average {expected:.4f}"
                 )
@@ -150,7 +150,7 @@ def _check_note(row: PublishedRow) -> None:
     """Checks that a row's fields agree with its note about runs."""
     if row.seeds is not None and NOT_STATED.search(row.note):
         raise ValueError(f"{row.key}: seeds {row.seeds}, but its note says that they are not stated")
-    for field, pattern in STATED.items():
+    for field, pattern in STATED_IN_NOTES.items():
         match, stated = pattern.search(row.note), getattr(row, field)
         if match and int(match[1]) != stated:
             raise ValueError(f"{row.key}: {field} {stated}, but its note says {match[0]!r}")

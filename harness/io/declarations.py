@@ -57,7 +57,7 @@ def read_declaration(path: Path, kind: type[Declared]) -> Declared:
 
 def read_declarations(path: Path, kind: type[Declared]) -> dict[str, Declared]:
     """Returns a file of several values by name, in its order. Errors: as of `read_declaration`."""
-    with one_line(str(path)):
+    with refused_in_one_line(str(path)):
         return TypeAdapter(dict[Name, kind]).validate_python(read_mapping(path))  # type: ignore[valid-type]
 
 
@@ -67,7 +67,7 @@ def read_record(path: Path, kind: type[Declared]) -> Declared:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: byte {error.start} is not UTF-8; convert it to UTF-8") from None
-    with one_line(str(path)):
+    with refused_in_one_line(str(path)):
         value = kind.model_validate_json(text)
     check_texts(json.loads(text), where=str(path))
     return value
@@ -78,7 +78,7 @@ def validated(kind: type[Declared], raw: Any, *, where: str) -> Declared:
 
     `read_yaml` has checked the texts of a YAML file; for other content call `check_texts` first.
     """
-    with one_line(where):
+    with refused_in_one_line(where):
         return kind.model_validate(raw)
 
 
@@ -98,7 +98,7 @@ def check_texts(raw: Any, *, where: str) -> None:
 
 
 @contextmanager
-def one_line(where: str) -> Iterator[None]:
+def refused_in_one_line(where: str) -> Iterator[None]:
     """Converts a validation error into a one-line InputError about its first problem."""
     try:
         yield

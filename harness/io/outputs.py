@@ -147,8 +147,6 @@ def _really(path: Path) -> Path:
         return output
     except OSError as error:
         raise InputError(f"{path}: invalid path ({error.strerror})") from None
-    if output.is_symlink():
-        raise InputError(f"{path}: circular symbolic link")
     return output
 
 
@@ -165,8 +163,6 @@ def _check_replaceable(path: Path, output: Path, layout: Layout) -> None:
         if os.path.lexists(output):
             raise InputError(f"{path}: is a file; name a new folder for {layout.label}")
         return
-    if os.path.ismount(output):
-        raise InputError(f"{path}: is a mount point, which cannot be replaced; name a new folder in it")
     foreign = _foreign_file(output, layout)
     if foreign is not None and any(output.iterdir()):
         raise InputError(f"{path}: contains other files ({foreign}); name a new folder for {layout.label}")

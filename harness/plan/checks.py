@@ -11,7 +11,7 @@ from harness.plan.entries import Params, Run
 
 STATES_POOLING = "modules.json"
 """The file of a backbone's folder with its pooling."""
-KINDS = {"encoder": "an encoder, `run` or `backbone`", "teacher": "a teacher's vectors, `teacher`"}
+PARENTS = {"encoder": "an encoder, `run` or `backbone`", "teacher": "a teacher's vectors, `teacher`"}
 """Kind of a parent -> its description, with the keys of a recipe that name it."""
 
 
@@ -86,11 +86,11 @@ def _check_parent(params: Params, run: Run, kind: Any, where: str) -> None:
     if kind is None:
         return
     if run.parent_folder is None:
-        raise InputError(f"{where}: {run.method} needs {KINDS[kind]} as `parent`")
+        raise InputError(f"{where}: {run.method} needs {PARENTS[kind]} as `parent`")
     actual = "teacher" if run.parent_folder.parent == TEACHERS else "encoder"
     if actual != kind:
         raise InputError(
-            f"{where}: parent {run.parent} is {KINDS[actual]}, {run.method} expects {KINDS[kind]}"
+            f"{where}: parent {run.parent} is {PARENTS[actual]}, {run.method} expects {PARENTS[kind]}"
         )
     if kind == "encoder" and _is_word_vectors(params, run.parent):
         raise InputError(

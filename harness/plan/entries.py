@@ -18,7 +18,7 @@ from harness.io.declarations import (
     Name,
     RelativePath,
     folder_in,
-    one_line,
+    refused_in_one_line,
 )
 from harness.paths import ARTEFACTS, BACKBONES, CORPORA, PARAMS, TEACHERS
 from harness.process import Arithmetic
@@ -101,7 +101,7 @@ class Run(DeclaredModel):
 
         method = load_method(self.method)
         where = f"run {self.id} seed {self.seed}"
-        with one_line(where):  # texts were checked when the plan was read
+        with refused_in_one_line(where):  # texts were checked when the plan was read
             return method, method.Config.model_validate(self.config), TrainConfig.model_validate(self.train)
 
     def recipe_hash(self) -> str:

@@ -24,7 +24,7 @@ DIGEST = "# digest of the values as written: "
 """Line of params.yaml with a digest, which detects later edits."""
 LAYERS = "# A run is `defaults`, then the `settings` of its id, then its entry in `runs`: a later value wins."
 DEFAULTS, SETTINGS, RUNS = "defaults", "settings", "runs"
-STATED = ("id", "seed", "method", "backbone", "corpus", "parent", "text")
+STATED_BY_ENTRY = ("id", "seed", "method", "backbone", "corpus", "parent", "text")
 """Values that every run's entry states: its id and seed, and those that dvc.yaml inserts into a stage."""
 
 
@@ -91,12 +91,12 @@ def write_params(params: Params, path: Path = PARAMS) -> bool:
 
 
 def file_schema() -> dict[str, Any]:
-    """Returns the JSON schema of params.yaml as it is written: an entry of `runs` states at least STATED."""
+    """Returns the JSON schema of params.yaml as it is written; an entry states at least STATED_BY_ENTRY."""
     schema = Params.model_json_schema()
     kinds, run = schema["$defs"], schema["$defs"]["Run"]
     part = {name: value for name, value in run.items() if name != "required"}
     kinds["RunPart"] = {**part, "title": "RunPart", "description": "Values that runs share."}
-    kinds["Run"] = {**run, "required": list(STATED)}
+    kinds["Run"] = {**run, "required": list(STATED_BY_ENTRY)}
     link = {"$ref": "#/$defs/RunPart"}
     schema["properties"] |= {
         DEFAULTS: link,
@@ -132,7 +132,7 @@ def layered(plan: Mapping[str, Any]) -> dict[str, Any]:
     """
     runs = plan[RUNS]
     leaves = {
-        key: dict(_leaves({name: value for name, value in run.items() if name not in STATED}))
+        key: dict(_leaves({name: value for name, value in run.items() if name not in STATED_BY_ENTRY}))
         for key, run in runs.items()
     }
     keys_of: dict[str, list[str]] = {}
@@ -142,7 +142,7 @@ def layered(plan: Mapping[str, Any]) -> dict[str, Any]:
     defaults = _shared(list(settings.values()), by_most=True)
     entries = {
         key: InlineMapping(
-            {name: run[name] for name in STATED} | _nested(_beyond(leaves[key], settings[run["id"]]))
+            {name: run[name] for name in STATED_BY_ENTRY} | _nested(_beyond(leaves[key], settings[run["id"]]))
         )
         for key, run in runs.items()
     }

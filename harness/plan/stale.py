@@ -17,7 +17,7 @@ from harness.plan.params_file import read_params, written_digest
 from harness.plan.recipes import Recipe, load_recipes
 from harness.plan.resolve import resolve
 
-PARTS = ("sources", "backbones", "corpora", "teachers", "runs")
+DETERMINED_PARTS = ("sources", "backbones", "corpora", "teachers", "runs")
 """Parts of params.yaml that recipes and declarations determine."""
 SHOWN = 8
 """Systems with results of other settings that are named."""
@@ -124,7 +124,7 @@ def planned_again(params: Params, recipes: Mapping[str, Recipe]) -> tuple[str, P
 def differences(params: Params, given: Params) -> Iterator[str]:
     """Yields new and removed entries and first changed values, once for all seeds."""
     seen: set[str] = set()
-    for part in PARTS:
+    for part in DETERMINED_PARTS:
         ours, theirs = (getattr(plan, part) for plan in (params, given))
         for key in [*ours, *(key for key in theirs if key not in ours)]:
             name = key.partition("__s")[0]

@@ -10,7 +10,7 @@ from harness.report.tables.model import Cell, Table, row_label
 
 WIDE = 30.0
 """Axis values further apart than this factor are on a logarithmic axis."""
-KINDS = ["reported", "ours", "independent source"]
+MARK_KINDS = ["reported", "ours", "independent source"]
 """The marks of a picture by rows, in the order of its legend."""
 
 
@@ -101,7 +101,7 @@ def chart_of(table: Table, runs: Mapping[str, RunDetail]) -> Chart | None:
             caption="Diamonds: reported. Circles: our seeds; the bar is their mean ± one standard deviation.",
             says=says,
             x_title=table.unit,
-            kinds=KINDS,
+            kinds=MARK_KINDS,
         )
     where = {row.x for row in table.rows if row.x is not None}
     wide = min(where) > 0 and max(where) / min(where) > WIDE

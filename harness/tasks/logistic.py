@@ -30,7 +30,7 @@ Combine = Callable[..., Tensor]
 """Maps the vectors [n, d] of a text, or of the two texts of a pair, to features [n, D]."""
 
 
-def alone(u: Tensor) -> Tensor:
+def single_text(u: Tensor) -> Tensor:
     """Returns u, the features of a single text."""
     return u
 
@@ -48,7 +48,7 @@ def both_product_and_difference(u: Tensor, v: Tensor) -> Tensor:
 class Features:
     """N rows of features from vectors [U, d]; `sides` are the indices [N] of the vectors of each example."""
 
-    def __init__(self, vectors: Tensor, sides: Sequence[Tensor], combine: Combine = alone) -> None:
+    def __init__(self, vectors: Tensor, sides: Sequence[Tensor], combine: Combine = single_text) -> None:
         self.vectors, self.sides, self.combine = vectors, sides, combine
         self.dense: Tensor | None = None
         self.width = self.take(sides[0][:0]).shape[1]  # D + 1

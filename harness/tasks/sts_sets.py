@@ -13,7 +13,7 @@ from harness.tasks.text_forms import in_form
 
 STSB_FILES = {"train": "train.jsonl", "dev": "validation.jsonl", "test": "test.jsonl"}
 STSB_SPLITS = {"STSB": "test", "STSB-dev": "dev"}
-PARTS = {
+PARTS_OF_YEAR = {
     "STS12": ("2012test", ("MSRpar", "MSRvid")),
     "STS13": ("2013", ("headlines",)),
     "STS14": ("2014", ("deft-forum", "deft-news", "headlines", "images")),
@@ -138,7 +138,7 @@ def _read_part(folder: Path, year: str, *, form: str, source: str) -> Subsets:
     2016: answer-answer 254, headlines 249 (of 1,186; missing plagiarism, postediting, question-question).
     Rows marked 2012train or 2017 belong to no test set of 2012 to 2016 and are skipped.
     """
-    mark, names = PARTS[year]
+    mark, names = PARTS_OF_YEAR[year]
     rows = [row for split in STSB_FILES for row in _stsb_rows(folder, split, form=form, source=source)]
     return {name: [row.pair for row in rows if (row.year, row.file) == (mark, name)] for name in names}
 

@@ -33,7 +33,7 @@ SETTING = "senteval"
 
 @dataclass(frozen=True)
 class DataSet:
-    """Settings of one classification task. `combine`: features of a pair, or of a single text (`alone`).
+    """Settings of one classification task. `combine`: features of a pair, or of a text (`single_text`).
 
     snli: as in SentEval for SNLI, examples are sorted and the penalty is not searched. published_rows: of the
     training part; the setting of the scores states if a file has fewer.
@@ -41,7 +41,7 @@ class DataSet:
 
     name: str
     read: Callable[[Path], Parts]
-    combine: str = "alone"
+    combine: str = "single_text"
     with_f1: bool = False
     snli: bool = False
     published_rows: int = 0

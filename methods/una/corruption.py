@@ -73,7 +73,7 @@ def corrupt(
     """
     replaced = select(sentences, rng, by=by, magnitude=magnitude)
     ranks, chosen = sentences.ranks.copy(), replaced.nonzero()[0]
-    ranks[chosen] = draw(ranking, ranks.take(chosen), rng, radius=radius, other=False)
+    ranks[chosen] = draw_replacements(ranking, ranks.take(chosen), rng, radius=radius, other=False)
     repaired = np.zeros(len(sentences.ends) - 1, dtype=bool)
     if repair:
         lengths = np.diff(sentences.ends)
@@ -81,7 +81,7 @@ def corrupt(
         repaired[lengths > 0] = ~changed
     if repaired.any():
         top = top_positions(sentences)[~changed]
-        ranks[top] = draw(ranking, ranks[top], rng, radius=radius, other=True)
+        ranks[top] = draw_replacements(ranking, ranks[top], rng, radius=radius, other=True)
     return ranks, replaced, repaired
 
 
@@ -89,7 +89,7 @@ def _starts(lengths: np.ndarray) -> np.ndarray:
     return np.cumsum(lengths) - lengths
 
 
-def draw(
+def draw_replacements(
     ranking: Ranking, ranks: np.ndarray, rng: np.random.Generator, *, radius: int | None, other: bool
 ) -> np.ndarray:
     """Returns a replacement for each rank, drawn by relevance among the ranks within the radius.

@@ -59,7 +59,7 @@ def test_the_command_writes_rates_and_the_tables_that_show_them(
     row = ErrorRate("one honest run", "made up", 0.125, 19)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(verdicts, "ProcessPoolExecutor", lambda _: ThreadPoolExecutor(1))
-    monkeypatch.setattr(verdicts, "PARTS", (lambda studies: [row],))
+    monkeypatch.setattr(verdicts, "SIMULATIONS", (lambda studies: [row],))
     monkeypatch.setattr(verdicts, "useful", lambda studies: [(0.5, 1, [0.25, 0.5, 0.75, 1])])
     DOCS.parent.mkdir()
     DOCS.write_text("## Simulated error rates\n## Usefulness\n## After\n", encoding="utf-8")

@@ -112,14 +112,6 @@ def test_the_folders_that_hold_everything_are_refused(
         check_folder(path, BOX)
 
 
-def test_a_mount_point_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os.path, "ismount", lambda path: Path(path) == tmp_path / "disk")
-    write_box(tmp_path / "disk")
-    with pytest.raises(InputError, match="mount point"):
-        check_folder(tmp_path / "disk", BOX)
-    check_folder(tmp_path / "disk/box", BOX)
-
-
 def test_too_little_disk_space_is_an_error_before_the_work(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

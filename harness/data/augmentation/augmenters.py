@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.data.augmentation.edits import Synonyms, edit_text
-from harness.data.augmentation.records import Augmented, Augmenter, judged, one_line, row_generator
+from harness.data.augmentation.records import Augmented, Augmenter, joined_lines, judged, row_generator
 from harness.data.augmentation.views import Copy, Edit, Fill, Generate, View
 from harness.data.corpora import read_corpus
 from harness.errors import InputError
@@ -15,7 +15,7 @@ Columns = list[tuple[str, ...]]
 
 def read_columns(corpus: Path) -> Columns:
     """Returns sentence and views of every row of a corpus folder."""
-    return [tuple(one_line(text) for text in row.columns) for row in read_corpus(corpus)]
+    return [tuple(joined_lines(text) for text in row.columns) for row in read_corpus(corpus)]
 
 
 def column_of(rows: Columns, column: int, *, where: str) -> list[str]:

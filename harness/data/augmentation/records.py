@@ -40,14 +40,14 @@ def row_generator(seed: int, view: int, row: int) -> np.random.Generator:
     return np.random.Generator(np.random.Philox(key=seed, counter=[0, 0, view, row]))
 
 
-def one_line(text: str) -> str:
+def joined_lines(text: str) -> str:
     """Returns the text with every run of white space as one blank, for a file of lines and tabs."""
     return " ".join(text.split())
 
 
 def judged(text: str, made: str, *, runaway: bool = False) -> Augmented:
     """Returns `made`, or `text` itself if `made` is empty or ran away."""
-    made = one_line(made)
+    made = joined_lines(made)
     if runaway or not made:
         return Augmented(text, "runaway" if made else "empty")
     return Augmented(made, "unchanged" if made == text else "augmented")

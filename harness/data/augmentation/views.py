@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter
 
-from harness.io.declarations import DeclaredModel, one_line
+from harness.io.declarations import DeclaredModel, refused_in_one_line
 
 
 class _View(DeclaredModel):
@@ -81,7 +81,7 @@ def read_views(entries: Sequence[Mapping[str, Any]], *, where: str) -> list[View
     """Returns the views of a declaration. Errors: InputError that names `where` and the setting."""
     views = []
     for number, entry in enumerate(entries, 1):
-        with one_line(f"{where}, view {number}"):
+        with refused_in_one_line(f"{where}, view {number}"):
             views.append(_VIEW.validate_python(dict(entry)))
     return views
 

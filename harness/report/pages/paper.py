@@ -11,7 +11,7 @@ from harness.evidence.published import Published
 from harness.evidence.words import scale
 from harness.report.bibtex import paper_entry
 from harness.report.chart import Chart, Row, draw
-from harness.report.figures import KINDS, cell_rows, chart_of, compared, learning_curves
+from harness.report.figures import MARK_KINDS, cell_rows, chart_of, compared, learning_curves
 from harness.report.formats.number import Format
 from harness.report.pages.audit import audit_values
 from harness.report.pages.claims import claims_values
@@ -91,7 +91,7 @@ def strip_of(table: Table, published: Published) -> Chart | None:
         "Circles: our seeds.",
         says=compared(rows),
         x_title=title,
-        kinds=KINDS,
+        kinds=MARK_KINDS,
     )
 
 

@@ -46,12 +46,12 @@ from harness.report.pages.cells import (
 from harness.report.pages.content import MAIN, Page, Report
 from harness.report.pages.paper import command_of
 from harness.report.pages.search import SEARCH, search_file
-from harness.report.pages.sources import EVIDENCE, KINDS, anchor_of, score_words
+from harness.report.pages.sources import EVIDENCE, EVIDENCE_KINDS, anchor_of, score_words
 from harness.report.runs import slug
 from harness.report.sentences import ASSUMED, ASSUMED_OTHERS
 from harness.report.tables.leaderboard import has_values
 from harness.report.tables.model import Table, TableRow, row_label
-from harness.report.tables.rows import STATED
+from harness.report.tables.rows import FALSE_DISCOVERY
 
 STYLES = ("page.css", "tables.css", "parts.css", "narrow.css", "print.css")
 """The style sheets of every page; a later one overrides earlier ones."""
@@ -160,10 +160,10 @@ def _environment(templates: Path) -> Environment:
             "task_title": task_title,
             "verdict_counts": verdict_counts,
             "scale": scale,
-            "many": STATED,
+            "many": FALSE_DISCOVERY,
             "assumed": ASSUMED,
             "assumed_others": ASSUMED_OTHERS,
-            "evidence_kinds": KINDS,
+            "evidence_kinds": EVIDENCE_KINDS,
             "grouped": _grouped,
             "evidence_anchor": anchor_of,
             "evidence_at": EVIDENCE,

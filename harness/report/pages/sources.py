@@ -11,7 +11,7 @@ from harness.evidence.studies import Score, Study, Summary
 from harness.report.runs import slug
 from harness.report.tables.model import Table, TableRow, judged_numbers, row_label
 
-KINDS = {
+EVIDENCE_KINDS = {
     "independent": "others trained it by the published recipe; this kind alone decides what others find",
     "same authors": "those who reported the number measured it again",
     "checkpoint": "others scored released weights: this checks the evaluation, not the training",

@@ -16,7 +16,7 @@ GROUPS = (TRAINED, UNTRAINED, TEACHERS)
 MOST_BOLD = 1 / 3
 """Largest share of the competing rows of a column that are bold; one in each contest always may be."""
 TOO_MANY = "more than a third of the competing rows are not shown to be worse than another one."
-STATED = (
+FALSE_DISCOVERY = (
     f"Of the numbers that do not replicate on a page, {LEVEL:.0%} are expected to be wrong at most "
     "(Benjamini-Hochberg over its distinct numbers)."
 )

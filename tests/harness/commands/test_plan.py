@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.commands.plan import describe, systems
+from harness.commands.plan import describe_plan, systems
 from harness.evidence.schema import ResultFile
 from harness.evidence.spec import load_specs
 from harness.evidence.store import write_result
@@ -81,7 +81,7 @@ def test_a_dry_run_writes_no_file_and_a_plan_writes_the_params(
 
 def test_a_listing_has_the_cost_of_every_system_the_total_and_their_basis() -> None:
     params = resolve(load_recipes(), ["pcl/fig2"], seeds=2, tables=TABLES)
-    lines = describe(params).splitlines()
+    lines = describe_plan(params).splitlines()
     assert " ".join(lines[0].split()) == "system backbone runs done steps of batch GPU h core h disk"
     rows = {line.split()[0]: line.split() for line in lines[1:]}
     assert rows["pcl-k7"][1:4] == ["bert-base-uncased", "2", "0"]
@@ -97,13 +97,13 @@ def test_without_an_estimate_of_any_system_no_total_and_no_hours_are_shown(
     params = resolve(load_recipes(), ["pcl/fig2"], seeds=2, tables=TABLES)
     known = Estimate.run
     monkeypatch.setattr(Estimate, "run", lambda self, run: None)
-    lines = describe(params).splitlines()
+    lines = describe_plan(params).splitlines()
     rows = {line.split()[0]: line.split() for line in lines[1:]}
     assert rows["total"][1:] == ["10", "0", "?", "?", "?"]
     assert rows["still"][3:] == ["10", "?", "?", "?"]
     assert not any(line.startswith("still to run on this machine") for line in lines)
     monkeypatch.setattr(Estimate, "run", lambda self, run: known(self, run) if run.id == "pcl-k7" else None)
-    (line,) = [line for line in describe(params).splitlines() if line.startswith("still to run on this")]
+    (line,) = [line for line in describe_plan(params).splitlines() if line.startswith("still to run on this")]
     assert line.endswith(" hours, without the systems that have no estimate")
 
 
@@ -129,7 +129,7 @@ def test_a_run_is_done_if_its_score_and_those_it_needs_are_of_the_present_recipe
     changed = params.model_copy(update={"runs": {**params.runs, key: other}})
     assert done(changed) == {"simcse-small": 4, "dclr-small": 2, "pcl-small": 2}
     assert outdated(changed, recorded_recipes(changed)) == [key, "dclr-small__words-50d__s0"]
-    lines = [line for line in describe(changed).splitlines() if line.startswith("11 runs")]
+    lines = [line for line in describe_plan(changed).splitlines() if line.startswith("11 runs")]
     assert lines[0].startswith("11 runs (8 done), ")
 
 

@@ -13,7 +13,7 @@ from harness.evidence.spec import load_specs
 from harness.plan.entries import Params
 from harness.plan.entry_files import write_entries
 from harness.plan.params_file import (
-    STATED,
+    STATED_BY_ENTRY,
     file_schema,
     layered,
     merge,
@@ -173,9 +173,9 @@ def test_an_entry_states_what_the_pipeline_inserts() -> None:
     stages = (ROOT / "dvc.yaml").read_text().partition("\n  train:")[2]
     inserted = {part.partition("}")[0] for part in stages.split("${item.")[1:]}
     assert inserted == {"method", "text", "backbone", "corpus", "parent"}
-    assert {"id", "seed"} | inserted == set(STATED)
+    assert {"id", "seed"} | inserted == set(STATED_BY_ENTRY)
     entries = load_yaml((ROOT / "params.yaml").read_text())["runs"]
-    assert all(set(entry) >= set(STATED) for entry in entries.values())
+    assert all(set(entry) >= set(STATED_BY_ENTRY) for entry in entries.values())
 
 
 def test_the_small_plan_is_readable_by_hand(tmp_path: Path) -> None:

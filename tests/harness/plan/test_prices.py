@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from harness.commands.plan import describe
+from harness.commands.plan import describe_plan
 from harness.evidence.settling import Price, format_hours
 from harness.evidence.spec import load_specs
 from harness.plan.estimate import seed_prices
@@ -24,7 +24,7 @@ def dry_run(command: str, seeds: int) -> str:
     words = command.split()
     backbones = words[words.index("--backbone") + 1 :] if "--backbone" in words else None
     params = resolve(RECIPES, [words[2]], seeds=seeds, backbones=backbones, tables=load_specs())
-    match = re.search(r"^total\s+\d+\s+\d+\s+(\S+)", describe(params), re.MULTILINE)
+    match = re.search(r"^total\s+\d+\s+\d+\s+(\S+)", describe_plan(params), re.MULTILINE)
     assert match is not None
     return match[1]
 

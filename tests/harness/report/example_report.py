@@ -10,7 +10,7 @@ from harness.evidence.schema import Selection
 from harness.evidence.settling import Plan
 from harness.evidence.words import Draw, Level
 from harness.report.chart import draw
-from harness.report.figures import KINDS, cell_rows
+from harness.report.figures import MARK_KINDS, cell_rows
 from harness.report.formats.number import Format
 from harness.report.pages.content import Paper, Report
 from harness.report.runs import RunDetail
@@ -138,7 +138,7 @@ def make_paper() -> Paper:
         {"name": "simcse", "kind": "independent source", "value": 71.6},
     ]
     texts = {"title": "STS12, seeds", "says": "One.", "x_title": "Spearman × 100"}
-    chart = draw("rows", marks, key="dclr-strip", kinds=KINDS, **texts)
+    chart = draw("rows", marks, key="dclr-strip", kinds=MARK_KINDS, **texts)
     return Paper("dclr", "Debiased Contrastive Learning", "ACL 2022", (table,), (chart,), ("Two versions.",))
 
 

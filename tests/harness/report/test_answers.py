@@ -18,7 +18,7 @@ from harness.report.pages.answers import answers_of, load_numbers
 from harness.report.pages.cells import verdict_counts
 from harness.report.pages.content import Paper, Report
 from harness.report.pages.first_screen import answer_values, marks_of
-from harness.report.pages.sources import KINDS, anchor_of, sources_of
+from harness.report.pages.sources import EVIDENCE_KINDS, anchor_of, sources_of
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.model import judged_numbers
 from tests.harness.report.made_results import result
@@ -129,8 +129,8 @@ def test_the_heading_of_a_system_counts_the_sources_of_its_verdict(report: Repor
     assert system.counts.startswith(f"13 independent sources ({records} records), ")
     text = html.unescape(show(evidence.PAGE, report))
     assert f'single runs reach it</span> <span class="count">{system.counts}</span>' in text
-    assert all(f"<dt>{kind}</dt><dd>{meaning}</dd>" in text for kind, meaning in KINDS.items())
-    assert {kind.partition(",")[0] for _, kind in system.studies} <= set(KINDS)
+    assert all(f"<dt>{kind}</dt><dd>{meaning}</dd>" in text for kind, meaning in EVIDENCE_KINDS.items())
+    assert {kind.partition(",")[0] for _, kind in system.studies} <= set(EVIDENCE_KINDS)
 
 
 def test_a_mark_of_the_first_picture_is_a_score_minus_the_reported_one(report: Report) -> None:

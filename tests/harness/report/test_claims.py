@@ -233,8 +233,10 @@ def test_every_claim_names_its_place_in_the_paper_and_full_scale_runs(
         for better, worse, of_better, of_worse in pairs_of(claim):
             for name, column in ((better, of_better), (worse, of_worse)):
                 choice = spec.choice(rows[name], spec.column(column))
-                assert choice is not None, (claim.says, name, column)
-                assert choice.system in full
+                if choice is None:
+                    assert rows[name].note.startswith("not run: "), (claim.says, name, column)
+                else:
+                    assert choice.system in full
 
 
 def test_the_ledger_shows_each_claim_and_each_of_its_pairs_with_its_finding(tmp_path: Path) -> None:

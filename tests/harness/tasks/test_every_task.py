@@ -21,7 +21,7 @@ from harness.tasks.interface import Encode, Score
 from harness.tasks.registry import TASKS, build_tasks
 from harness.tasks.reranking import METRICS, RerankingTask, ranking_metrics
 from harness.tasks.sts import StsTask
-from harness.tasks.sts_sets import PARTS
+from harness.tasks.sts_sets import PARTS_OF_YEAR
 from harness.tasks.transfer import DATA_SETS, ClassificationTask
 from tests.harness.tasks.layouts import LAYOUTS, write_sick
 from tests.harness.tasks.test_transfer import QUICK, oracle
@@ -54,7 +54,7 @@ def write_stsb(folder: Path) -> None:
     for split in ("train", "dev", "test"):
         lines = [
             f"genre\t{name}\t{mark}\t0\t{gold}\t{first}\t{second}\n"
-            for mark, names in PARTS.values()
+            for mark, names in PARTS_OF_YEAR.values()
             for name in names
             for first, second, gold in scored_pairs(f"{split} {mark} {name}", 20)
         ]

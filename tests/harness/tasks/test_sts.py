@@ -14,7 +14,7 @@ from harness.tasks.evaluation import evaluate_tasks
 from harness.tasks.interface import Score
 from harness.tasks.registry import build_tasks
 from harness.tasks.sts import StsTask, cosines_of_pairs, pearson, spearman, unit_rows
-from harness.tasks.sts_sets import PARTS, read_stsb_split
+from harness.tasks.sts_sets import PARTS_OF_YEAR, read_stsb_split
 from harness.tasks.text_forms import in_form
 from tests.harness.tasks.layouts import declared_task
 
@@ -233,15 +233,15 @@ def test_test_sets_have_their_published_sizes(form: str) -> None:
 
 @pytest.mark.mirror
 @pytest.mark.usefixtures("data_of_the_mirror")
-@pytest.mark.parametrize("year", PARTS)
+@pytest.mark.parametrize("year", PARTS_OF_YEAR)
 def test_parts_rebuilt_from_stsb_are_whole_subsets_of_their_year(year: str) -> None:
-    assert len(PARTS) == 5
+    assert len(PARTS_OF_YEAR) == 5
     part, whole = build_tasks([f"{year}-part", year], text="senteval")
     assert isinstance(part, StsTask)
     assert isinstance(whole, StsTask)
     for name, pairs in part.subsets.items():
         assert sorted(pair[:3] for pair in pairs) == sorted(pair[:3] for pair in whole.subsets[name]), name
-    assert set(part.subsets) == set(PARTS[year][1])
+    assert set(part.subsets) == set(PARTS_OF_YEAR[year][1])
 
 
 PUBLISHED = {"STS12": 72.37, "STS13": 80.60, "STS14": 75.59, "STS15": 85.39, "STS16": 78.99}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from methods.una.corruption import corrupt, draw, draw_any, probabilities, select
+from methods.una.corruption import corrupt, draw_any, draw_replacements, probabilities, select
 from methods.una.terms import Ranking, take
 from tests.methods.una.reference import SlowTerms
 from tests.methods.una.test_terms import TOY, counted, every, random_documents
@@ -115,7 +115,7 @@ def ranking_of(relevance: list[float]) -> Ranking:
 def test_draws_follow_the_worked_distribution_of_a_window(rank: int, low: int, expected: list[float]) -> None:
     """r = 2. ran (7) draws from sat, dog, ran, the; a (0), at the upper end, from a, fast, on."""
     ranking, _ = counted(TOY)
-    drawn = draw(ranking, np.full(DRAWS, rank), np.random.default_rng(11), radius=2, other=False)
+    drawn = draw_replacements(ranking, np.full(DRAWS, rank), np.random.default_rng(11), radius=2, other=False)
     counts = np.bincount(drawn - low, minlength=len(expected))
     assert len(counts) == len(expected)
     exact = ranking.relevance[low : low + len(expected)] / ranking.relevance[low : low + len(expected)].sum()
@@ -126,7 +126,7 @@ def test_draws_follow_the_worked_distribution_of_a_window(rank: int, low: int, e
 @pytest.mark.parametrize("other", [False, True])
 def test_draws_from_a_wide_window_pass_a_chi_square_test(other: bool) -> None:
     ranking = ranking_of(sorted(np.random.default_rng(3).gamma(2, size=200), reverse=True))
-    drawn = draw(ranking, np.full(DRAWS, 50), np.random.default_rng(5), radius=30, other=other)
+    drawn = draw_replacements(ranking, np.full(DRAWS, 50), np.random.default_rng(5), radius=30, other=other)
     weights = ranking.relevance.copy()
     weights[: 50 - 30] = weights[50 + 31 :] = 0
     weights[50] *= not other
@@ -138,36 +138,38 @@ def test_draws_from_a_wide_window_pass_a_chi_square_test(other: bool) -> None:
 def test_windows_hold_2r_plus_1_terms_inside_and_r_plus_1_at_both_ends() -> None:
     ranking, rng = ranking_of([1.0] * 30), np.random.default_rng(0)
     for rank, low, high in [(15, 12, 18), (0, 0, 3), (29, 26, 29), (1, 0, 4), (28, 25, 29)]:
-        drawn = draw(ranking, np.full(2_000, rank), rng, radius=3, other=False)
+        drawn = draw_replacements(ranking, np.full(2_000, rank), rng, radius=3, other=False)
         assert sorted(set(drawn.tolist())) == list(range(low, high + 1))
-        others = draw(ranking, np.full(2_000, rank), rng, radius=3, other=True)
+        others = draw_replacements(ranking, np.full(2_000, rank), rng, radius=3, other=True)
         assert sorted(set(others.tolist())) == [j for j in range(low, high + 1) if j != rank]
 
 
 def test_without_a_radius_every_term_is_as_likely() -> None:
     ranking = ranking_of([9.0, 1.0, 0.5, 0.1])
-    drawn = draw(ranking, np.full(DRAWS, 1), np.random.default_rng(2), radius=None, other=False)
+    drawn = draw_replacements(ranking, np.full(DRAWS, 1), np.random.default_rng(2), radius=None, other=False)
     assert chisquare(np.bincount(drawn, minlength=4)).pvalue > 0.01
-    others = draw(ranking, np.full(DRAWS, 1), np.random.default_rng(2), radius=None, other=True)
+    others = draw_replacements(ranking, np.full(DRAWS, 1), np.random.default_rng(2), radius=None, other=True)
     assert chisquare(np.bincount(others, minlength=4)[[0, 2, 3]]).pvalue > 0.01
     assert 1 not in others
 
 
 def test_equal_relevance_gives_uniform_draws() -> None:
     ranking, ranks = ranking_of([2.0] * 9), np.full(DRAWS, 6)
-    drawn = draw(ranking, ranks, np.random.default_rng(1), radius=2, other=False)
+    drawn = draw_replacements(ranking, ranks, np.random.default_rng(1), radius=2, other=False)
     assert chisquare(np.bincount(drawn, minlength=9)[4:9]).pvalue > 0.01
 
 
 def test_a_window_without_relevance_is_drawn_from_uniformly() -> None:
     ranking, ranks = ranking_of([5.0] + [0.0] * 8), np.full(DRAWS, 6)
-    drawn = draw(ranking, ranks, np.random.default_rng(1), radius=2, other=False)
+    drawn = draw_replacements(ranking, ranks, np.random.default_rng(1), radius=2, other=False)
     assert chisquare(np.bincount(drawn, minlength=9)[4:9]).pvalue > 0.01
 
 
 def test_another_term_is_found_where_all_relevance_is_the_terms_own() -> None:
     ranking = ranking_of([5.0, 0.0, 0.0])
-    drawn = draw(ranking, np.zeros(3_000, dtype=np.int64), np.random.default_rng(0), radius=1, other=True)
+    drawn = draw_replacements(
+        ranking, np.zeros(3_000, dtype=np.int64), np.random.default_rng(0), radius=1, other=True
+    )
     assert set(drawn.tolist()) == {1}
 
 
