@@ -144,7 +144,7 @@ def notes_of(model: Any, folder: Path) -> list[str]:
 def _leaving_no_trace() -> Iterator[None]:
     """Restores what the first import of sentence-transformers changes in a process that imports sentbench.
 
-    scikit-learn sets variables of the environment and filters warnings, and Python's random numbers are drawn.
+    scikit-learn sets variables of the environment and filters warnings; random numbers are drawn.
     """
     environment, drawn = dict(os.environ), random.getstate()
     with warnings.catch_warnings():
