@@ -156,8 +156,8 @@ def include_folders(folders: str | Path | Sequence[str | Path]) -> None:
 
 def tasks_of(tasks: Tasks, text: str) -> list[Task]:
     """Returns the tasks of names, suites and objects, comma-separated or as a list. Errors: as above."""
-    from harness.stages.evaluate import tasks_named
     from harness.tasks.interface import check_names
+    from harness.tasks.registry import tasks_named
 
     listed: Any = text_of(tasks, "tasks").split(",") if isinstance(tasks, str) else tasks
     if _is_task(listed):

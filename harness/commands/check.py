@@ -8,12 +8,13 @@ Example: `sentbench check --format github`
 
 import argparse
 import json
-import os
 import platform
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from tqdm import tqdm
 
 from harness.check.first_losses import (
     is_exact,
@@ -31,16 +32,13 @@ from harness.evidence.reproduction import Reproduction, compare_with_committed, 
 from harness.evidence.schema import ResultFile
 from harness.evidence.store import read_results
 from harness.io.outputs import check_file
-from harness.launch.progress import counted_parts
 from harness.paths import FIRST_LOSSES, REPORTS, SCORES, need_checkout, stored_vectors
 from harness.plan.entries import Params
 from harness.plan.params_file import read_params
-from harness.plan.recipes import load_recipes
 from harness.plan.stale import outdated, outdated_line, warn_if_stale
-from harness.report.assembly.tables import contributed_results
 from harness.report.formats.markdown import annotation
 
-PARTS = ("contributed", "losses", "scoring", "results")
+PARTS = ("losses", "scoring", "results")
 ARGUMENTS = {
     "--only": {"choices": PARTS, "help": "one part of the check (default: all)"},
     "--against": {
@@ -77,8 +75,6 @@ def execute(arguments: argparse.Namespace) -> int:
     former: tuple[list[ResultFile], str] = ([], "")
     if "results" in wanted:  # before the long work, so that a wrong --against is refused at once
         former = committed_results() if arguments.against is None else (results_of(arguments.against), "")
-    if "contributed" in wanted:
-        check_contributed(findings)
     losses: dict[str, Answer] = {}
     if "losses" in wanted:
         losses = check_losses(findings, read_params())
@@ -103,14 +99,6 @@ def measure(params: Params) -> int:
     write_losses(FIRST_LOSSES, losses)
     print(f"{FIRST_LOSSES}: {len(losses)} systems")
     return 0
-
-
-def check_contributed(findings: Findings) -> None:
-    """Validates contributed results."""
-    contributed, refused = contributed_results(read_results(SCORES.glob("*.json")), load_recipes())
-    findings.problems += refused
-    findings.counts["contributed"] = len(contributed)
-    findings.lines.append(f"contributed results: {len(contributed)} valid, {len(refused)} refused")
 
 
 def check_losses(findings: Findings, params: Params) -> dict[str, Answer]:
@@ -138,8 +126,9 @@ def check_losses(findings: Findings, params: Params) -> dict[str, Answer]:
 
 
 def measured_losses(params: Params, keys: Sequence[str]) -> dict[str, list[float]]:
-    """Returns the losses of runs, with a progress line."""
-    return measure_runs(params, keys, ended=counted_parts(keys, "first losses", os.cpu_count() or 1))
+    """Returns the losses of runs, with a progress bar."""
+    with tqdm(total=len(keys), unit=" systems", delay=3, disable=None) as bar:
+        return measure_runs(params, keys, ended=lambda key: bar.update())
 
 
 def numbers(losses: Sequence[float]) -> str:

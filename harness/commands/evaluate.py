@@ -95,11 +95,12 @@ def scores_of(arguments: argparse.Namespace) -> tuple[list[ScoreLine], dict[str,
     if not arguments.from_store:
         folder = model_folder(folder)
         check_encoder_folder(folder)
-    from harness.launch.progress import counted_parts
+    from tqdm import tqdm
+
+    from harness.commands.vectors import fetch_data, offline_first, vectors_of
     from harness.report.assembly.pairs import average_intervals, score_lines, scored_pairs
-    from harness.stages.evaluate import fetch_data, offline_first, tasks_named, vectors_of
     from harness.tasks.own_pairs import own_pairs_task
-    from harness.tasks.registry import SUITES
+    from harness.tasks.registry import SUITES, tasks_named
 
     pair_tasks = [own_pairs_task(file) for file in arguments.pairs]
     listed = "sts" if arguments.tasks is None and not pair_tasks else arguments.tasks
@@ -111,8 +112,11 @@ def scores_of(arguments: argparse.Namespace) -> tuple[list[ScoreLine], dict[str,
         check_names(tasks)
         fetch_data(tasks)
         with vectors_of(folder, tasks, **options) as encode:
-            ended = counted_parts([task.name for task in scored_pairs(tasks)], "tasks with intervals")
-            lines = score_lines(tasks, encode, intervals=arguments.interval, kept=kept, ended=ended)
+            scored = len(scored_pairs(tasks)) if arguments.interval else 0
+            with tqdm(total=scored, unit=" tasks", delay=3, disable=None) as bar:
+                lines = score_lines(
+                    tasks, encode, intervals=arguments.interval, kept=kept, ended=lambda task: bar.update()
+                )
     suites = {**SUITES, "pairs": [task.name for task in pair_tasks]}
     bounds = average_intervals(kept, {name: members for name, members in suites.items() if len(members) > 1})
     return lines, bounds, text_note(tasks, arguments.text)

@@ -2,7 +2,7 @@
 
 A declaration of `leaderboards/templates/pictures` uses `$NAME` for a colour of the palette, for a value given
 to `draw`, and for a value in its `usermeta`, which has defaults and sizes for windows and phones. vl-convert
-draws without a network, in a separate process.
+draws without a network.
 """
 
 import csv
@@ -91,8 +91,7 @@ Row = Mapping[str, Any]
 class Chart:
     """A picture with its texts and data.
 
-    says: its conclusion, one sentence computed from `rows`. drawings: SVG for windows and for phones, both
-    empty if this machine cannot draw.
+    says: its conclusion, one sentence computed from `rows`. drawings: SVG for windows and for phones.
     """
 
     key: str
@@ -125,8 +124,7 @@ class Chart:
     @property
     def files(self) -> dict[str, str]:
         """Downloadable files, by path relative to the main page."""
-        drawn = {f"pages/{self.key}.svg": f"{self.svg}\n"} if self.svg else {}
-        return {**drawn, f"pages/{self.key}.csv": self.csv}
+        return {f"pages/{self.key}.svg": f"{self.svg}\n", f"pages/{self.key}.csv": self.csv}
 
 
 def draw(
@@ -179,11 +177,9 @@ def _filled(part: Any, values: Mapping[str, Any]) -> Any:
 
 
 def _as_inline(svg: str, key: str, title: str, says: str, *, tips: bool) -> str:
-    """Returns the drawing as a named <svg> with ids that start with `key`; empty for an empty drawing.
-    tips: whether marks have tooltips, which phones do not show.
+    """Returns the drawing as a named <svg> with ids that start with `key`. tips: whether marks have
+    tooltips, which phones do not show.
     """
-    if not svg:
-        return ""
     text = re.sub(r' xmlns(:xlink)?="[^"]+"', "", svg.replace("xlink:href", "href").replace(LINK_BASE, ""))
     root = ElementTree.fromstring(re.sub(r"(\bid=\"|url\(#|href=\"#)(?=clip|gradient)", rf"\1{key}-", text))
     for parent in root.iter():

@@ -28,7 +28,6 @@ TEACHER = "minilm-l2__words"
 DERIVE = ["stage", "corpus", "views", "--device", "cpu"]
 STSB = ["--tasks", "STSB", "--json"]
 SCORES = (f"reports/scores/{RUN}.json",)
-PROPOSE = ["plan", "small", "--dry-run", "--power", "0.8", "--delta", "0.5"]
 
 
 class Reader(NamedTuple):
@@ -108,7 +107,6 @@ READERS = {
         True,
     ),
     "scores, compared": Reader(["compare", "reports/scores", "before", "--json"], SCORES, True),
-    "scores, planned with": Reader(PROPOSE, SCORES, True),
     "scores, published": Reader(PUBLISH, SCORES, True),
     "scores, checked": Reader(["check", "--against", "reports/scores"], SCORES, True),
     "scores, reported": Reader(["report"], SCORES, True, slow=True),

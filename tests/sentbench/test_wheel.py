@@ -71,7 +71,7 @@ def test_the_wheel_has_every_declaration_of_the_checkout(installed: Path) -> Non
     ("words", "said"),
     [
         (["--version"], "sentbench 0."),
-        (["list", "tables", "--coverage"], "una/table1"),
+        (["list", "tables"], "una/table1"),
         (["list", "methods"], "pt-bert"),
         (["plan", "pcl/table2", "--dry-run"], "simcse"),
     ],

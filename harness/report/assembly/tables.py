@@ -3,7 +3,6 @@
 from collections.abc import Collection, Mapping
 
 from harness.errors import InputError
-from harness.evidence.contributed import Contributed, check_contributed
 from harness.evidence.ledger import load_ledger
 from harness.evidence.number_tests import LOOKS
 from harness.evidence.published import Published, load_published
@@ -11,12 +10,11 @@ from harness.evidence.schema import ResultFile
 from harness.evidence.spec import RunChoice, TableSpec, check_spec, load_spec, load_specs, system_label
 from harness.evidence.store import read_results
 from harness.evidence.verdicts import FAILED
-from harness.paths import CONTRIBUTED, LEADERBOARDS, SCORES, declared
+from harness.paths import LEADERBOARDS, SCORES, declared
 from harness.plan.entries import Params
+from harness.plan.estimate import seed_prices
 from harness.plan.names import recipes_of
-from harness.plan.prices import seed_prices
 from harness.plan.recipes import Recipe, declared_systems, load_recipes
-from harness.plan.resolve import KnownRuns
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.leaderboard import SMALL, has_values
 from harness.report.tables.model import Table, find_cells, matching, names_of
@@ -49,7 +47,7 @@ def evidence_of(
             RunChoice(run.id, run.backbone_name): system_label(run.method, run.variant, run.backbone_name)
             for run in planned
         },
-        prices=seed_prices(recipes, "cuda", priced),
+        prices=seed_prices(recipes, priced),
         recipes=recipes_of((run.id for run in (*planned, *(result.run for result in results))), recipes),
         settings={
             key: system.model_dump(include={"config", "train", "no_verdict"})
@@ -57,17 +55,6 @@ def evidence_of(
         },
         seeds={key: system.first_seeds(LOOKS[-1]) for key, system in systems.items()},
     )
-
-
-def contributed_results(
-    ours: Collection[ResultFile], recipes: Recipes
-) -> tuple[list[Contributed], list[str]]:
-    """Returns the contributed results, and one line for each refused one. ours: our results, of which a
-    contributed result may not be a copy.
-    """
-    if not CONTRIBUTED.is_dir():
-        return [], []
-    return check_contributed(CONTRIBUTED, ours=ours, declared=KnownRuns(recipes).record)
 
 
 def checked_specs(

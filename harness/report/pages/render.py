@@ -42,7 +42,6 @@ from harness.report.pages.cells import (
     verdict_counts,
 )
 from harness.report.pages.content import MAIN, Page, Report
-from harness.report.pages.documents import MARK, documents_of
 from harness.report.pages.paper import command_of
 from harness.report.pages.search import SEARCH, search_file
 from harness.report.pages.sources import EVIDENCE, KINDS, anchor_of, score_words
@@ -54,8 +53,6 @@ from harness.report.words import ASSUMED, ASSUMED_OTHERS
 
 STYLES = ("page.css", "tables.css", "parts.css", "narrow.css", "print.css")
 """The style sheets of every page; a later one overrides earlier ones."""
-DOCUMENT_SCRIPTS = ("page.js", "search.js")
-"""The script of a page without cells."""
 SCRIPTS = ("cells.js", "tables.js", "page.js", "find.js", "search.js")
 """The script of every page, in its parts, which run in this order."""
 
@@ -75,10 +72,9 @@ def render_pages(report: Report) -> dict[str, str]:
     shown = [(page, values) for page, values in built if values is not None]
     links: dict[str, dict[str, str]] = {}
     for page, _ in shown:
-        if page.file != MAIN and page.linked:
+        if page.file != MAIN:
             links.setdefault(page.group or page.title, {})[page.title] = page.file
-    documents = dict(documents_of(report.documents).values())
-    files = {SEARCH: search_file(report, documents)}
+    files = {SEARCH: search_file(report)}
     for page, values in shown:
         files[page.file] = fill_page(page, report, values, links=links)
         for value in values.values():
@@ -106,7 +102,6 @@ def fill_page(
         "main": MAIN,
         "records_at": "",
         "facts": FactBook(),
-        "document_at": f"{page.root}pages/{MARK}" if report.documents else "",
     }
     return _filled(page.template, {**around, **values})
 
@@ -136,9 +131,9 @@ def _filled(template: str, values: Mapping[str, Any]) -> str:
 @cache
 def _environment(templates: Path) -> Environment:
     environment = make_environment(templates, autoescape=True)
-    style, script, document_script = (
+    style, script = (
         "".join((templates / name).read_text(encoding="utf-8") for name in names)
-        for names in (STYLES, SCRIPTS, DOCUMENT_SCRIPTS)
+        for names in (STYLES, SCRIPTS)
     )
     environment.globals.update(
         {
@@ -174,7 +169,6 @@ def _environment(templates: Path) -> Environment:
             "version": version("sentbench"),
             "style": Markup(style.replace("/*palette*/", css_variables())),
             "script": Markup(script),
-            "document_script": Markup(document_script),
             "compare_script": Markup((templates / "compare.js").read_text(encoding="utf-8")),
         }
     )

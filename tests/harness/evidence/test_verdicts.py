@@ -12,7 +12,6 @@ from harness.evidence.comparisons import (
     Pair,
     claimed_among_many,
     critical_range,
-    look_that_shows,
     mean_differences,
     rank_intervals,
     surviving,
@@ -321,17 +320,6 @@ def test_ranks_of_equal_systems_are_wrong_in_at_most_one_table_of_twenty() -> No
         groups = rng.normal(size=(6, 5)).tolist()
         wrong += any(ranks != (1, 6) for ranks in rank_intervals(groups, [False] * 6))
     assert wrong / 300 <= LEVEL + 0.02
-
-
-def test_the_seeds_that_power_asks_for_are_those_with_which_a_claim_is_answered() -> None:
-    rng = np.random.default_rng(9)
-    for sd, look in ((0.25, 10), (0.5, 40)):
-        assert look_that_shows(0.5, sd, 0.8) == look
-        drawn = rng.normal(0, sd, (2, 400, look)) + np.array([0.5, 0.0])[:, None, None]
-        pairs = [Pair(*both) for both in zip(*drawn.tolist(), strict=True)]
-        shown = np.mean([claimed_among_many([pair])[0][1] == "supported" for pair in pairs])
-        assert shown >= 0.78
-    assert look_that_shows(0.5, 1.0, 0.8) is None
 
 
 def test_answers_of_many_claims_have_the_level_of_their_share() -> None:

@@ -1,14 +1,17 @@
 """An encoder's folder is read with the pooling that is asked for, and refused if its parts do not fit."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 
-from harness.compute.backbone import write_backbone
 from harness.errors import InputError
 from harness.models.read import read_encoder
+from harness.plan.entries import WordShape
+from harness.stages import backbone
+from harness.stages.inputs import StageInputs
 from methods.core.folders import load_encoder
 from methods.core.words import SPECIAL
 from tests.support import tiny
@@ -41,7 +44,10 @@ def made_of_words(folder: Path, *, centre: Path | None = None, **changes: int) -
         "dropout": 0.1,
     }
     shape |= {"start": "mean", "pooling": "cls", "seed": 0} | changes
-    write_backbone(write_words(folder / "words"), None, folder / "made", shape=shape, centre=centre)
+    entry = SimpleNamespace(layers=None, shape=WordShape.model_validate(shape))
+    folders = {"origin": write_words(folder / "words")} | ({"centre": centre} if centre else {})
+    (folder / "made").mkdir()
+    backbone.run(StageInputs(entry, folders, folder / "made"))
     return folder / "made"
 
 

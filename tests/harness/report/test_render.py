@@ -156,11 +156,10 @@ def test_the_list_that_is_searched_has_every_paper_table_row_and_number_of_the_r
     table = table_of(CELL, Cell(), Cell(61.34))
     paper = Paper("p", "A paper", "ACL", (replace(table, key="p/t", title="P table 1: x"),))
     report = Report("T", "abc", tables=(table,), papers=(paper,))
-    text = search_file(report, {"Words": "pages/doc-words.html"})
+    text = search_file(report)
     listed = json.loads(text.removeprefix("searchFound(").removesuffix(");\n"))
     assert listed["places"] == [
         ["paper", "A paper", "papers/p.html"],
-        ["document", "Words", "pages/doc-words.html"],
     ]
     columns = [["c0", "Column 0"], ["c1", "Column 1"], ["c2", "Column 2"]]
     first, second = listed["tables"]
@@ -173,7 +172,7 @@ def test_the_list_that_is_searched_has_every_paper_table_row_and_number_of_the_r
 
 
 def test_a_system_is_searched_by_the_id_that_commands_take() -> None:
-    places = json.loads(search_file(Report("T", "abc", runs=RUNS), {})[len("searchFound(") : -3])["places"]
+    places = json.loads(search_file(Report("T", "abc", runs=RUNS))[len("searchFound(") : -3])["places"]
     first = next(iter(RUNS.values()))
     assert ["system", f"{first.about.id}: {first.system}", f"index.html#{first.anchor}"] in places
 
