@@ -49,7 +49,7 @@ def computed_here(model: Any, folder: Path) -> SentenceEncoder:
 
     Errors: Unrecognised, with the reason, if this project does not compute such a model.
     """
-    transformer, pooling, *layers = _recognised(list(model))
+    transformer, pooling, *layers = _recognised(model)
     if not is_plain(transformer.model):
         raise Unrecognised(f"its network is a {type(transformer.model).__name__} in {_dtype(transformer)}")
     if not hasattr(transformer.tokenizer, "backend_tokenizer"):
@@ -105,16 +105,17 @@ def _encoder_of(transformer: Any, pooling: str) -> SentenceEncoder:
     return cut_as_stated(encoder).eval()
 
 
-def _recognised(modules: list[Any]) -> list[Any]:
+def _recognised(model: Any) -> list[Any]:
     """Returns the modules of a model: a transformer, a pooling, and perhaps a dense layer and Normalize."""
     from sentence_transformers.sentence_transformer.modules import Dense, Normalize, Pooling
 
+    modules = list(model)
     kinds = [type(module) for module in modules]
     before = [checked_transformer(), Pooling, *([Dense] if Dense in kinds else [])]
     if kinds not in (before, [*before, Normalize]):
         names = [kind.__name__.removeprefix("Checked") for kind in kinds]
         raise Unrecognised(f"its modules are {', '.join(names)}")
-    if not all(is_untouched(module, type(module)) for module in modules):
+    if not all(is_untouched(module, type(module)) for module in (model, *modules)):
         raise Unrecognised("a hook is attached to its modules")
     if modules[1].pooling_mode not in PORTABLE:
         raise Unrecognised(f"its pooling is {modules[1].pooling_mode}")

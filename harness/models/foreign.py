@@ -4,7 +4,11 @@ Foreign code is not run, and only tensors are read from pickles. The library ini
 random; here they are an error.
 """
 
+import os
+import random
+import warnings
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -96,7 +100,7 @@ def load_model(folder: Path, *, pooling: str | None = None) -> Any:
     if plain and pooling is None:
         raise InputError(f"{folder}: no {MODULES} that states the pooling; give --pooling")
     check_kernels(folder)
-    with in_one_line(folder, "a model of sentence-transformers"):
+    with _leaving_no_trace(), in_one_line(folder, "a model of sentence-transformers"):
         model = _plain(folder, str(pooling)) if plain else _modular(folder)
         for transformer in transformers_of(model):
             _set_tokenizer(transformer)
@@ -134,6 +138,23 @@ def notes_of(model: Any, folder: Path) -> list[str]:
             kind = type(transformer.model).__name__
             notes.append(f"{folder}: auto_map names Python code, which is not run; {kind} reads the folder")
     return [note for note in notes if note]
+
+
+@contextmanager
+def _leaving_no_trace() -> Iterator[None]:
+    """Restores what the first import of sentence-transformers changes in a process that imports sentbench.
+
+    scikit-learn sets variables of the environment and filters warnings; random numbers are drawn.
+    """
+    environment, drawn = dict(os.environ), random.getstate()
+    with warnings.catch_warnings():
+        try:
+            yield
+        finally:
+            random.setstate(drawn)
+            for name in os.environ.keys() - environment.keys():
+                del os.environ[name]
+            os.environ.update(environment)
 
 
 def _modular(folder: Path) -> Any:

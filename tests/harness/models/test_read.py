@@ -389,3 +389,53 @@ def test_the_stated_width_of_an_encoder_is_the_width_of_its_vectors(
     encoder, _ = read_any(folder)
     assert encoder.dim == left
     assert encoder.encode(TEXTS).shape == (len(TEXTS), left)
+
+
+def test_code_that_is_not_run_is_named_where_the_librarys_own_class_reads_the_folder(folder: Path) -> None:
+    edit(folder / "config.json", auto_map={"AutoModel": "evil.Model"})
+    (folder / "evil.py").write_text("raise SystemExit(3)")
+    _, notes = read_any(folder)
+    assert notes == [f"{folder}: auto_map names Python code, which is not run; BertModel reads the folder"]
+
+
+def test_an_end_token_that_is_stated_next_to_tokenizer_json_counts(folder: Path) -> None:
+    """tokenizer.json of a RoBERTa, without the template that adds its first and last token."""
+    from transformers import RobertaConfig, RobertaModel, RobertaTokenizer
+
+    from tests.support.checkpoints import write_byte_pairs
+
+    for name in ("tokenizer.json", "tokenizer_config.json", "vocab.txt"):
+        (folder / name).unlink(missing_ok=True)
+    write_byte_pairs(folder)
+    RobertaTokenizer.from_pretrained(folder, trust_remote_code=False).save_pretrained(folder)
+    stored = json.loads((folder / "tokenizer.json").read_text())
+    (folder / "tokenizer.json").write_text(json.dumps({**stored, "post_processor": None}))
+    sizes = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
+    torch.manual_seed(0)
+    RobertaModel(RobertaConfig(vocab_size=400, pad_token_id=1, **sizes)).save_pretrained(folder)
+    encoder, _ = read_any(folder)
+    np.testing.assert_allclose(encoder.encode(TEXTS), theirs(folder, TEXTS), atol=2e-5)
+
+
+def test_a_folder_of_this_project_is_read_without_sentence_transformers(tmp_path: Path) -> None:
+    import subprocess
+    import sys
+
+    tiny.sentence_encoder(tiny.write_backbone(tmp_path / "plain")).save(tmp_path / "saved")
+    code = "import sys, pathlib; from harness.models.read import read_any; "
+    code += "read_any(pathlib.Path(sys.argv[1])); sys.exit('sentence_transformers' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code, str(tmp_path / "saved")], check=True, capture_output=True)
+
+
+@pytest.mark.parametrize("place", ["network", "pooling", "model"])
+def test_what_is_attached_to_a_loaded_model_is_not_taken_over(folder: Path, place: str) -> None:
+    from harness.models.fast import Unrecognised, computed_here
+    from harness.models.foreign import load_model
+
+    model = load_model(folder)
+    computed_here(model, folder)
+    model = load_model(folder)
+    part = {"network": model[0].model.encoder.layer[0], "pooling": model[1], "model": model}[place]
+    part.register_forward_hook(lambda module, given, made: None)
+    with pytest.raises(Unrecognised):
+        computed_here(model, folder)

@@ -16,6 +16,7 @@ from methods.core.encoder import SentenceEncoder
 from methods.core.fast.linear import linear
 from methods.core.fast.packed import can_pack
 from methods.core.fast.plain import is_plain
+from methods.core.losses import info_nce
 from methods.core.pooling import pool
 from tests.methods.core.fast.test_packed import SIZES, batch
 
@@ -247,3 +248,42 @@ def test_an_adapter_takes_part_while_texts_are_encoded(tmp_path: Any) -> None:
     assert abs(encoder.encode(texts) - 2 * plain).max() < 1e-5
     handle.remove()
     assert (encoder.encode(texts) == plain).all()
+
+
+class Adapter(nn.Linear):
+    """A frozen layer with a trained product of rank 4, which is zero at first."""
+
+    def __init__(self, origin: nn.Linear) -> None:
+        super().__init__(origin.in_features, origin.out_features)
+        self.load_state_dict(origin.state_dict())
+        self.requires_grad_(False)
+        self.down = nn.Parameter(torch.randn(4, origin.in_features) / 4)
+        self.up = nn.Parameter(torch.zeros(origin.out_features, 4))
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        return super().forward(inputs) + inputs @ self.down.T @ self.up.T
+
+
+def test_adapters_of_query_and_value_in_twelve_layers_learn() -> None:
+    """As wide as layers that are computed by their weights elsewhere; zero at first, so the loss is equal."""
+    model = network(num_hidden_layers=12, hidden_size=128, intermediate_size=128).requires_grad_(False)
+    encoder = SentenceEncoder(model, None, pooling="cls")
+
+    def loss() -> Tensor:
+        return info_nce(encoder(batch()), encoder(batch("hidden")), temperature=0.05)
+
+    before = loss()
+    for layer in model.encoder.layer:
+        attention = layer.attention.self
+        attention.query, attention.value = Adapter(attention.query), Adapter(attention.value)
+    losses = []
+    weights = [weight for weight in model.parameters() if weight.requires_grad]
+    assert len(weights) == 12 * 2 * 2
+    optimizer = torch.optim.SGD(weights, lr=0.01)
+    for _ in range(4):
+        losses.append(loss())
+        optimizer.zero_grad()
+        losses[-1].backward()
+        optimizer.step()
+    torch.testing.assert_close(losses[0], before, rtol=1e-4, atol=1e-6)
+    assert losses[3] < losses[0] - 1e-3
