@@ -56,7 +56,7 @@ def load(
     that a layer of the folder was trained on.
     """
     from harness.compute.encoders import read_encoder
-    from harness.data.hub_models import model_folder
+    from harness.models.hub import model_folder
     from harness.process import quietly, resolve_device
 
     named = model_folder(at_home(folder)) if isinstance(folder, str) and folder else folder

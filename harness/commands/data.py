@@ -14,7 +14,7 @@ ACTIONS = (
     "project data/NAME, which the pipeline reads, is then a copy; check: verify fetched data; lock: pin "
     "the fetched commit of hub sources"
 )
-CONTINUES = "the same command continues the download of a file of the hub"
+CONTINUES = "the same command downloads what is missing"
 ARGUMENTS = {
     "action": {"choices": ["fetch", "check", "lock"], "help": ACTIONS},
     "names": {"nargs": "*", "metavar": "NAME", "help": "sources; default: all of params.yaml"},

@@ -19,13 +19,13 @@ from harness.data.download import (
     provider_order,
     read_record,
 )
-from harness.data.hub_requests import not_asked_again
 from harness.data.sources import source_named
 from harness.errors import InputError
+from harness.models.hub import not_asked_again
 from harness.paths import DATA, data_roots
 from harness.plan.params_file import read_plan
 
-CONTINUES = "the same command continues the download of a file of the hub"
+CONTINUES = "the same command downloads what is missing"
 ARGUMENTS = {"name": {"help": "an entry of `sources` in params.yaml"}}
 
 

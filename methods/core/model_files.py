@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from methods.core.errors import InputError
+from methods.core.errors import InputError, without_advice
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -224,7 +224,7 @@ def in_one_line(folder: Path, expected: str = "a model") -> Iterator[None]:
     except Exception as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
-        reason = " ".join(str(error).split())
+        reason = without_advice(" ".join(str(error).split()))
         if REMOTE_CODE in reason:
             raise InputError(
                 f"{folder}: contains Python code (auto_map or a custom module), which is not run"

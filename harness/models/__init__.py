@@ -1,0 +1,1 @@
+"""Models of other origins: files and models of the hub."""
