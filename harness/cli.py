@@ -1,11 +1,14 @@
 """The `sentbench` command: finds a command by its name, imports only that, reports errors in one line."""
 
 import argparse
+import errno
 import io
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
@@ -15,7 +18,8 @@ from types import ModuleType
 from typing import NamedTuple, NoReturn
 
 from harness.errors import CONTROL, InputError, near_matches, without_passwords
-from harness.process import prepare
+from harness.paths import cache as cache_folder
+from harness.process import check_docstrings, prepare
 
 ROOMS = ("commands", "stages")
 """Folders with commands: a file is a command if its first line has the form COMMAND_LINE."""
@@ -32,6 +36,8 @@ GROUPS = {
 """Groups of commands by their user, in the order of the help."""
 READER_GONE, INTERRUPTED = 141, 130
 """The exit codes of a command that SIGPIPE or SIGINT ended."""
+LEAST_FREE = 2**20
+"""Bytes: a disk with fewer is full."""
 SHELLS = ("bash", "zsh", "tcsh")
 """The shells in which words can be completed."""
 EXTRAS = {
@@ -98,7 +104,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except InputError as error:
         problem = one_line(str(error))
     except OSError as error:
-        path, reason = error.filename or "a file", error.strerror or " ".join(str(error).split())
+        path, reason = error.filename or place_of(error), error.strerror or " ".join(str(error).split())
         problem = one_line(f"{path}: {reason}; free space or correct the path")
     except ModuleNotFoundError as error:
         package = str(error.name).partition(".")[0]
@@ -115,6 +121,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     print(f"sentbench: {problem}", file=sys.stderr)
     return 2
+
+
+def place_of(error: OSError) -> str:
+    """Returns the folders on full disks for an error of the system that names no file."""
+    places = {
+        "the current folder": Path(),
+        "the cache": cache_folder(),
+        "temporary files": Path(tempfile.gettempdir()),
+    }
+    shown = {f"{name} ({path.resolve()})": path for name, path in places.items() if path.is_dir()}
+    if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+        return "a file"
+    full = [name for name, path in shown.items() if shutil.disk_usage(path).free < LEAST_FREE]
+    return " or ".join(full or shown)
 
 
 def open_closed_streams() -> None:
@@ -142,6 +162,7 @@ def run_command(words: Sequence[str]) -> int:
     All commands take `--include DIR`.
     Errors: InputError for an unknown command or wrong arguments.
     """
+    check_docstrings()
     parser = CommandParser(prog="sentbench", add_help=False, allow_abbrev=False)
     parser.add_argument("--include", action="append", default=[], metavar="DIR")
     included, words = parser.parse_known_args(words)

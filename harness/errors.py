@@ -7,7 +7,6 @@ from methods.core.errors import InputError, NoScoreError, near_matches
 
 __all__ = [
     "CONTROL",
-    "REASONS",
     "InputError",
     "NoScoreError",
     "near_matches",
@@ -20,8 +19,6 @@ CONTROL = re.compile(f"[{_CONTROLS}]")
 """Characters that move a terminal's cursor or reverse the direction of text, and lone surrogates."""
 CREDENTIALS = re.compile(r"(?<=://)[^/\s]+@")
 """User and password in an address, for example of HF_ENDPOINT or a proxy."""
-REASONS = (ImportError, NameError, AttributeError, TypeError, ValueError, SyntaxError)
-"""Errors of a custom module during its import that are reported in one line."""
 
 
 def without_passwords(text: str) -> str:

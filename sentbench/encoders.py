@@ -8,6 +8,7 @@ import reprlib
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import asdict
 from functools import partial
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -207,7 +208,7 @@ def _sized(model: Any, batch_size: int | None) -> Any:
     """Returns the model with a batch size. Errors: InputError if it is not a number or not supported."""
     if batch_size is None:
         return model
-    if not isinstance(batch_size, int) or batch_size < 1:
+    if not isinstance(batch_size, Integral) or batch_size < 1:
         raise InputError(f"batch_size is {shown(batch_size)}, expected an integer from 1")
     if isinstance(model, str | Path):
         model = load(model)
@@ -221,7 +222,7 @@ def _sized(model: Any, batch_size: int | None) -> Any:
         takes = False
     if not takes:
         raise InputError(f"{shown(model)} has no batch_size; leave it out")
-    return _Sized(call, batch_size)
+    return _Sized(call, int(batch_size))
 
 
 def _function_of(model: Model, progress: bool) -> Callable[[Sequence[str]], np.ndarray]:

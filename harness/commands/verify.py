@@ -24,7 +24,8 @@ ARGUMENTS = {
 
 def execute(arguments: argparse.Namespace) -> None:
     """Prints the verification of the number in every row of this name."""
-    known = verifications(arguments.table, arguments.row, arguments.column)
+    table, row, column = (text.strip() for text in (arguments.table, arguments.row, arguments.column))
+    known = verifications(table, row, column)
     if arguments.backbone:
         known = on_backbone(known, arguments.backbone)
     if arguments.json:

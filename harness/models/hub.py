@@ -5,6 +5,7 @@ model, and gives each failure one line.
 """
 
 import glob
+import json
 import os
 import re
 import time
@@ -221,6 +222,8 @@ def _in_words(error: Exception) -> tuple[str, bool]:
             return str(error).splitlines()[0], False
         case ValueError(__cause__=Exception() as cause):  # a damaged file could not be replaced
             return f"the file is damaged in the cache, and {_in_words(cause)[0]}", False
+        case ValueError() if not isinstance(error, json.JSONDecodeError):  # for example of a model card
+            return " ".join(str(error).split()), False
         case OSError() if error.errno is not None:
             raise InputError(
                 f"{error.filename or 'the cache of the hub'}: cannot be written ({error.strerror}); free "

@@ -69,7 +69,7 @@ def train(params: Params, key: str, folder: Path, *, device: str, resume: bool) 
     check_outputs(folder, cost_file, weights=Path(run.backbone))
     identity = run_identity(params, run, arithmetic_used(device))
     state = RESUME / identity
-    with alone(f"training {identity}"), disk_errors(state):
+    with alone(f"training {identity}", shown=f"training {key}"), disk_errors(state):
         from harness.data.corpora import read_corpus
         from methods.core.streams import subset
 
