@@ -1,4 +1,4 @@
-"""Inputs of a bad day: failing modules from outside, folders without a model, permissions, misread friends."""
+"""Bad days: failing modules from outside, folders without a model, permissions, misread friends."""
 
 import errno
 import os
@@ -113,9 +113,11 @@ def test_outputs_have_the_permissions_of_the_users_umask(tmp_path: Path, mask: s
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [(".1", 0.1), ("-.5", -0.5), ("+1", 1.0), ("1.", 1.0), ("1e-3", 1e-3), (".5e1", 5.0),
-     ("2", 2),     ("true", True), ("nan", "nan"), ("inf", "inf"), ("1_0", "1_0"), (".", "."), ("e1", "e1"), ("cls", "cls")],
-)  # fmt: skip
+    [
+        *[(".1", 0.1), ("-.5", -0.5), ("+1", 1.0), ("1.", 1.0), ("1e-3", 1e-3), (".5e1", 5.0), ("2", 2)],
+        *[("true", True), ("nan", "nan"), ("inf", "inf"), ("1_0", "1_0"), (".", "."), ("cls", "cls")],
+    ],
+)
 def test_a_setting_is_a_number_as_python_writes_it(text: str, value: object) -> None:
     assert pair_of(f"temperature={text}", "--set") == ("temperature", value)
 
