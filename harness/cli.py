@@ -68,10 +68,17 @@ class CommandParser(argparse.ArgumentParser):
         raise InputError(f"{shown}{near}; `{self.prog} --help` shows what is expected")
 
     def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]
-        """Parses like argparse, but refuses `--option=--`, which argparse would read as a list."""
-        for word in args or ():
-            if word.startswith("--") and word.endswith("=--"):
-                self.error(f"argument {word[:-3]}: expected one argument")
+        """Parses like argparse, but refuses an empty value of an option and `--option=--`, which
+        argparse would read as a list.
+        """
+        words = list(args or ())
+        for before, word in zip(["", *words], words, strict=False):
+            name, given, value = word.partition("=")
+            if name.startswith("--") and given and value in ("", "--"):
+                self.error(f"argument {name}: expected one argument")
+            action = self._option_string_actions.get(before)
+            if not word and action is not None and action.nargs != 0:
+                self.error(f"argument {before}: expected one argument")
         return super().parse_known_args(args, namespace)
 
 

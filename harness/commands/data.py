@@ -32,8 +32,9 @@ def execute(arguments: argparse.Namespace) -> None:
 
     if arguments.providers is not None and not name_list(arguments.providers):
         raise InputError("--providers is empty; give for example embedded,hub")
-    if arguments.revision is not None and arguments.action in ("check", "lock"):
-        raise InputError(f"data {arguments.action} does not take --revision")
+    for name in ("providers", "revision"):
+        if getattr(arguments, name) is not None and arguments.action in ("check", "lock"):
+            raise InputError(f"data {arguments.action} does not take --{name}")
     if arguments.revision is not None and "hub" not in name_list(arguments.providers or "hub"):
         raise InputError(f"--revision {arguments.revision}: needs the provider hub")
     planned = read_params() if PARAMS.is_file() or not arguments.names else None
