@@ -1,11 +1,14 @@
 """The `sentbench` command: imports the called command alone, and reports errors in one line."""
 
 import argparse
+import errno
 import io
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
@@ -15,7 +18,8 @@ from typing import NamedTuple, NoReturn
 
 from harness.errors import CONTROL, InputError, near_matches
 from harness.paths import INSTALLED
-from harness.process import prepare
+from harness.paths import cache as cache_folder
+from harness.process import check_docstrings, prepare
 
 
 class Command(NamedTuple):
@@ -91,6 +95,8 @@ READER_GONE, INTERRUPTED = 141, 130
 CHECKOUT = ("harness/cli.py", "methods/registry.py", "params.yaml")
 """Files of a folder that has this project's code and a plan."""
 PACKAGES = ("harness", "methods", "sentbench")
+LEAST_FREE = 2**20
+"""Bytes: a disk with fewer is full."""
 SHELLS = ("bash", "zsh", "tcsh")
 """The shells in which words can be completed."""
 EXTRAS = {
@@ -120,10 +126,17 @@ class CommandParser(argparse.ArgumentParser):
         raise InputError(f"{shown}{near}; `{self.prog} --help` shows what is expected")
 
     def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]
-        """Parses like argparse, but refuses `--NAME=--`, which argparse would read as a list."""
-        for word in args or ():
-            if word.startswith("--") and word.endswith("=--"):
-                self.error(f"argument {word[:-3]}: expected one argument")
+        """Parses like argparse, but refuses an empty value of an option and `--option=--`, which
+        argparse would read as a list.
+        """
+        words = list(args or ())
+        for before, word in zip(["", *words], words, strict=False):
+            name, given, value = word.partition("=")
+            if name.startswith("--") and given and value in ("", "--"):
+                self.error(f"argument {name}: expected one argument")
+            action = self._option_string_actions.get(before)
+            if not word and action is not None and action.nargs != 0:
+                self.error(f"argument {before}: expected one argument")
         return super().parse_known_args(args, namespace)
 
 
@@ -156,7 +169,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except InputError as error:
         problem = printable_line(str(error))
     except OSError as error:
-        path, reason = error.filename or "a file", error.strerror or " ".join(str(error).split())
+        path, reason = error.filename or place_of(error), error.strerror or " ".join(str(error).split())
         problem = printable_line(f"{path}: {reason}; free space or correct the path")
     except ModuleNotFoundError as error:
         package = str(error.name).partition(".")[0]
@@ -173,6 +186,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     print(f"sentbench: {problem}", file=sys.stderr)
     return 2
+
+
+def place_of(error: OSError) -> str:
+    """Returns the folders on full disks for an error of the system that names no file."""
+    places = {
+        "the current folder": Path(),
+        "the cache": cache_folder(),
+        "temporary files": Path(tempfile.gettempdir()),
+    }
+    shown = {f"{name} ({path.resolve()})": path for name, path in places.items() if path.is_dir()}
+    if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+        return "a file"
+    full = [name for name, path in shown.items() if shutil.disk_usage(path).free < LEAST_FREE]
+    return " or ".join(full or shown)
 
 
 def open_closed_streams() -> None:
@@ -199,6 +226,7 @@ def run_command(words: Sequence[str]) -> int:
     All commands take `--include DIR`.
     Errors: InputError for an unknown command or wrong arguments.
     """
+    check_docstrings()
     parser = CommandParser(prog="sentbench", add_help=False, allow_abbrev=False)
     parser.add_argument("--include", action="append", default=[], metavar="DIR")
     included, words = parser.parse_known_args(words)

@@ -7,7 +7,6 @@ from methods.core.errors import InputError, NoScoreError, near_matches
 
 __all__ = [
     "CONTROL",
-    "REASONS",
     "InputError",
     "NoScoreError",
     "near_matches",

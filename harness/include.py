@@ -15,7 +15,7 @@ from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import methods
-from harness.errors import REASONS, InputError, place_in
+from harness.errors import InputError, place_in
 from harness.io.names import check_name
 from harness.paths import FOLDERS, INCLUDE, MODULES, TASK_MODULES
 from harness.tasks import declared
@@ -77,7 +77,7 @@ def _add_pairs(folder: Path) -> None:
     for file in sorted((folder / "pairs").glob("[!._]*")):
         from harness.data.sources import SOURCE_ENDING, SOURCES, own_source
 
-        name = checked_name(f"{file.stem}{SOURCE_ENDING}", SOURCES, f"{file}: source")
+        name = checked_name(f"{file.stem.lower()}{SOURCE_ENDING}", SOURCES, f"{file}: source")
         SOURCES[name] = own_source(name, file)
 
 
@@ -101,7 +101,7 @@ def include_method(file: Path) -> str:
     sys.modules[METHODS[name]] = module_from_spec(spec)
     try:
         spec.loader.exec_module(sys.modules[METHODS[name]])
-    except REASONS as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[METHODS[name]]
         raise InputError(place_in(file, error)) from error
     try:

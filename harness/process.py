@@ -250,6 +250,7 @@ def quietly() -> Iterator[None]:
 
     Afterwards the user's settings and the CPU random state are restored.
     """
+    check_docstrings()
     import torch
     from transformers.utils import logging
 
@@ -262,6 +263,12 @@ def quietly() -> Iterator[None]:
             logging.set_verbosity(level)
             if bars:
                 logging.enable_progress_bar()
+
+
+def check_docstrings() -> None:
+    """Raises InputError if Python removes docstrings, which transformers reads when it is imported."""
+    if sys.flags.optimize > 1:
+        raise InputError("PYTHONOPTIMIZE=2 removes docstrings, which transformers reads; use 0 or 1")
 
 
 def quiet() -> None:

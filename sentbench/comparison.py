@@ -80,13 +80,16 @@ class Comparison:
     def plot(self, file: str | Path | None = None) -> Picture:
         """Returns the differences with their intervals as SVG; also writes them to `file`.
 
-        Errors: InputError if the extra `report` is not installed, or the file cannot be written.
+        Errors: InputError if the extra `report` is not installed, the file cannot be written, or
+        its name does not end in .svg.
         """
         from harness.io.files import write_text
         from harness.io.outputs import check_file
         from harness.report.pages.compare import differences_of
 
         path = None if file is None else check_file(Path(text_of(str(file), "file")))
+        if path is not None and path.suffix.lower() != ".svg":
+            raise InputError(f"{file}: the drawing is SVG; name a file that ends in .svg")
         if path is not None and path.is_file() and path.read_bytes()[:4] not in (b"", b"<svg"):
             raise InputError(f"{file}: exists and is not a drawing")
         picture = Picture(differences_of(self.differences).drawings[0])

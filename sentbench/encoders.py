@@ -8,6 +8,7 @@ import reprlib
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import asdict
 from functools import partial
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -55,7 +56,7 @@ def load(
     Errors: InputError if the folder is not an encoder or cannot be read, or `pooling` would replace a pooling
     that a layer of the folder was trained on.
     """
-    from harness.data.hub_models import model_folder
+    from harness.models.hub import model_folder
     from harness.models.read import read_encoder
     from harness.process import quietly, resolve_device
 
@@ -204,7 +205,7 @@ def _function_of(
     batch_size: for the model's `encode`; a function without such an option gets so many texts a call.
     Errors: InputError if it is not a positive integer, or as of `function_of`.
     """
-    if batch_size is not None and (not isinstance(batch_size, int) or batch_size < 1):
+    if batch_size is not None and (not isinstance(batch_size, Integral) or batch_size < 1):
         raise InputError(f"batch_size is {shown(batch_size)}, expected an integer from 1")
     if isinstance(model, str | os.PathLike):
         model = load(model)
@@ -212,8 +213,8 @@ def _function_of(
         return function_of(model, shown(model), progress=progress)
     call: Any = getattr(model, "encode", model)
     if _takes_batch_size(call):
-        return function_of(partial(call, batch_size=batch_size), shown(model), progress=progress)
-    return _in_calls(function_of(model, shown(model), progress=progress), batch_size, shown(model))
+        return function_of(partial(call, batch_size=int(batch_size)), shown(model), progress=progress)
+    return _in_calls(function_of(model, shown(model), progress=progress), int(batch_size), shown(model))
 
 
 def _takes_batch_size(call: Any) -> bool:

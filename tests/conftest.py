@@ -1,7 +1,9 @@
 """Shared fixtures and the environment of all tests: portable arithmetic, no hub."""
 
+import atexit
 import gc
 import os
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,11 +17,20 @@ from tests.support.yaml_files import remembering
 prepare()  # before NumPy and torch load
 declarations.read_yaml = remembering(declarations.read_yaml)
 
+HOME_OF_TESTS = "SENTBENCH_TESTS_HOME"
+"""Names the folder that tests have in place of the user's caches and settings."""
+
 
 def pytest_configure() -> None:
     assert in_effect() == "portable", "NumPy or torch has loaded before the tests set their environment"
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    if HOME_OF_TESTS not in os.environ:  # the workers of a run share the folder of their parent
+        home = tempfile.TemporaryDirectory(prefix="sentbench-tests-")
+        os.environ[HOME_OF_TESTS] = home.name
+        atexit.register(home.cleanup)
+    for name in ("XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME", "HF_HOME"):
+        os.environ[name] = os.environ[HOME_OF_TESTS]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

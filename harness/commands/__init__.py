@@ -39,9 +39,15 @@ def format_of(arguments: argparse.Namespace) -> str:
     return "json" if arguments.json else str(arguments.format)
 
 
+MODEL_MARKS = ("config.json", "modules.json", "sentbench.json", "adapter_config.json", "vectors.safetensors")
+"""Files that identify a folder with a model; every such folder has one."""
+
+
 def check_encoder_folder(folder: Path) -> None:
     """Raises InputError with the command that makes the folder, before heavy imports."""
     if folder.is_dir():
+        if not any((folder / mark).is_file() for mark in MODEL_MARKS):
+            raise InputError(f"{folder}: has none of {', '.join(MODEL_MARKS)}, so it is no encoder folder")
         return
     if folder.exists():
         raise InputError(f"{folder}: is a file, expected an encoder folder")

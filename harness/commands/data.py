@@ -20,9 +20,9 @@ from harness.data.download import (
     provider_order,
     read_record,
 )
-from harness.data.hub_requests import not_asked_again
 from harness.data.sources import LOCK, lock_sources, source_named
 from harness.errors import InputError
+from harness.models.hub import not_asked_again
 from harness.paths import DATA, PARAMS, data_roots, is_project
 
 ACTIONS = (
@@ -30,7 +30,7 @@ ACTIONS = (
     "project data/NAME, which the pipeline reads, is then a copy; check: verify fetched data; lock: pin "
     "the fetched commit of hub sources"
 )
-CONTINUES = "the same command continues the download of a file of the hub"
+CONTINUES = "the same command downloads what is missing"
 ARGUMENTS = {
     "action": {"choices": ["fetch", "check", "lock"], "help": ACTIONS},
     "names": {"nargs": "*", "metavar": "NAME", "help": "sources; default: all of params.yaml"},
@@ -48,8 +48,9 @@ def execute(arguments: argparse.Namespace) -> None:
 
     if arguments.providers is not None and not name_list(arguments.providers):
         raise InputError("--providers is empty; give for example embedded,hub")
-    if arguments.revision is not None and arguments.action in ("check", "lock"):
-        raise InputError(f"data {arguments.action} does not take --revision")
+    for name in ("providers", "revision"):
+        if getattr(arguments, name) is not None and arguments.action in ("check", "lock"):
+            raise InputError(f"data {arguments.action} does not take --{name}")
     if arguments.revision is not None and "hub" not in name_list(arguments.providers or "hub"):
         raise InputError(f"--revision {arguments.revision}: needs the provider hub")
     planned = read_params() if PARAMS.is_file() or not arguments.names else None

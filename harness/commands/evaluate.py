@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.commands import JSON, POOLING, TEXT, check_encoder_folder, name_list
-from harness.data.hub_models import model_folder
 from harness.errors import InputError
 from harness.io.files import write_json
 from harness.io.outputs import check_file
+from harness.models.hub import model_folder
 from harness.process import DEVICE, compute_with
 from harness.tasks.interface import Task, check_names
 

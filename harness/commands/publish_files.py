@@ -13,6 +13,7 @@ from harness.evidence.published import load_published
 from harness.evidence.schema import ResultFile
 from harness.io.files import disk_errors, write_manifest, write_text
 from harness.io.records import FILES, read_object
+from harness.models.hub import LOG_IN, Unreachable, asked
 from harness.paths import PUBLISHED, RUN_RECORD, declared
 from harness.report.formats.templates import fill
 
@@ -250,8 +251,11 @@ def check_upload(repository: str) -> None:
         raise InputError(f"--to {repository}: {' '.join(str(error).split())}") from None
     if "/" not in repository:
         raise InputError(f"--to {repository}: expected NAME/REPO")
-    if not get_token():
-        raise InputError("no token of the hub; log in with `hf auth login` or set HF_TOKEN")
+    token = get_token()
+    if not token:
+        raise InputError(f"no token of the hub; {LOG_IN}")
+    if not token.isascii():
+        raise InputError(f"the token of the hub has a character outside ASCII; {LOG_IN}")
 
 
 def upload(folder: Path, repository: str) -> str:
@@ -259,16 +263,16 @@ def upload(folder: Path, repository: str) -> str:
 
     Errors: InputError if the hub refuses or cannot be reached; the folder stays, and the upload is atomic.
     """
-    from httpx2 import HTTPError
     from huggingface_hub import HfApi
 
-    api = HfApi()
+    api, message = HfApi(), "Upload of sentbench publish"
+
+    def send() -> None:
+        api.upload_folder(repo_id=repository, folder_path=folder, commit_message=message)
+
     try:
-        address = api.create_repo(repository, exist_ok=True)
-        api.upload_folder(
-            repo_id=repository, folder_path=folder, commit_message="Upload of sentbench publish"
-        )
-    except (HTTPError, OSError, ValueError) as error:  # the hub refuses an invalid card with a ValueError
-        line = str(error).strip().splitlines()[-1:] or [type(error).__name__]
-        raise InputError(f"{repository}: {line[0]}; the folder {folder} is complete") from None
+        address = asked(repository, lambda: api.create_repo(repository, exist_ok=True))
+        asked(repository, send)
+    except Unreachable as error:
+        raise InputError(f"{error}; the folder {folder} is complete") from None
     return str(address)

@@ -48,7 +48,7 @@ def train(params: Params, key: str, folder: Path, *, device: str, resume: bool) 
     _check_outputs(folder, cost_file, weights=Path(run.backbone))
     identity = run_identity(params, run, arithmetic_used(device))
     state = RESUME / identity
-    with alone(f"training {identity}"), disk_errors(state):
+    with alone(f"training {identity}", shown=f"training {key}"), disk_errors(state):
         if not resume:
             shutil.rmtree(state, ignore_errors=True)
         _tell_outdated(key, identity)

@@ -9,6 +9,7 @@ otherwise the systems are trained here.
 
 import argparse
 import json
+import re
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
@@ -41,6 +42,8 @@ FULL = "simcse"
 """With `--scale full`: the system whose setting it has, the script's for BERT-base."""
 TABLE, PAGE = "table.txt", "index.html"
 CONTINUES = "the same command continues: runs that are done are not trained again"
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+"""A number as Python and YAML write it, of which JSON takes a part."""
 ARGUMENTS = {
     "file": {"type": Path, "metavar": "FILE.py", "help": "defines one Method with its Config and loss"},
     "--against": {"default": TEMPLATE, "help": f"systems, comma-separated (default: {TEMPLATE})"},
@@ -118,7 +121,7 @@ def execute(arguments: argparse.Namespace) -> int:
 
 
 def pair_of(text: str, option: str) -> tuple[str, Any]:
-    """Returns key and value of `KEY=VALUE`, the value parsed as JSON or else kept as text. Errors:
+    """Returns key and value of `KEY=VALUE`: a number (`.1` as well), other JSON, or else text. Errors:
     InputError for other texts.
     """
     key, _, value = text.partition("=")
@@ -126,7 +129,7 @@ def pair_of(text: str, option: str) -> tuple[str, Any]:
         raise InputError(f"{option} {text}: expected KEY=VALUE")
     with suppress(ValueError):
         return key, json.loads(value)
-    return key, value
+    return key, float(value) if NUMBER.fullmatch(value) else value
 
 
 def opponents(names: Sequence[str], small: Recipe, backbone: str, seeds: int) -> list[System]:

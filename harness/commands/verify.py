@@ -25,7 +25,8 @@ ARGUMENTS = {
 
 def execute(arguments: argparse.Namespace) -> None:
     """Prints the verification of the number in every row of this name."""
-    known = judged_in(arguments.table, arguments.row, arguments.column)
+    table, row, column = (text.strip() for text in (arguments.table, arguments.row, arguments.column))
+    known = judged_in(table, row, column)
     if arguments.backbone:
         known = on_backbone(known, arguments.backbone)
     if arguments.json:

@@ -15,7 +15,6 @@ from harness.data.sources import (
     INCLUDED,
     LOCKS,
     PROVIDERS,
-    REVISION,
     Provider,
     ProviderName,
     Source,
@@ -27,6 +26,7 @@ from harness.io.layouts import Layout
 from harness.io.locks import alone
 from harness.io.outputs import check_folder, new_folder, room_of
 from harness.io.records import read_manifest, read_object
+from harness.models.hub import REVISION
 from harness.paths import SOURCE_RECORD, data_roots
 
 REMEDY: dict[ProviderName, str] = {

@@ -22,12 +22,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from harness.data.hub import PICKLED_WEIGHTS, WEIGHTS, commit_of, hub_file
-from harness.data.hub_requests import Absent, Unreachable
 from harness.data.sources import Provider, ProviderName
 from harness.errors import InputError
 from harness.io.files import discard
+from harness.models.hub import Absent, Unreachable, hub_file
 from harness.paths import cache
+
+WEIGHTS, PICKLED_WEIGHTS = "model.safetensors", "pytorch_model.bin"
 
 
 class Unavailable(Exception):
@@ -120,11 +121,11 @@ def _bring_from_hub(
 ) -> str | None:
     wanted = [provider.archive] if provider.archive else [below(provider, path) for path in paths]
     local = os.environ.get("SENTBENCH_HUB")
-    commit = None if local else _commit(provider, wanted[0], revision)
-    if commit is None:
-        files = {path: _in_copy(Path(str(local), str(provider.repo)), provider, path) for path in wanted}
+    commit = None
+    if local:
+        files = {path: _in_copy(Path(local, str(provider.repo)), provider, path) for path in wanted}
     else:
-        files = {path: _on_hub(provider, commit, path) for path in wanted}
+        files, commit = _on_hub(provider, wanted, revision)
     if provider.archive is None:
         _take({path: files[below(provider, path)] for path in paths}, folder)
         return commit
@@ -134,30 +135,27 @@ def _bring_from_hub(
     return commit
 
 
-def _commit(provider: Provider, name: str, revision: str | None) -> str:
-    """Returns the commit to fetch. A name is resolved once, or each time if given as `revision`."""
-    repo, wanted, ask = str(provider.repo), revision or provider.revision, revision is not None
-    if wanted is None:
+def _on_hub(
+    provider: Provider, paths: Sequence[str], revision: str | None
+) -> tuple[dict[str, Path], str | None]:
+    """Returns files of the hub, all of the commit of the first, and that commit. Errors: Unavailable."""
+    commit = revision or provider.revision
+    if commit is None:
         raise Unavailable(
-            f"{repo} has no pinned revision; give one: `sentbench data fetch NAME --revision HASH`"
+            f"{provider.repo} has no pinned revision; give one: `sentbench data fetch NAME --revision HASH`"
         )
-    try:
-        try:
-            return commit_of(repo, provider.repo_type, wanted, name, ask=ask)
-        except Absent:  # the pickle has the same commit
-            return commit_of(repo, provider.repo_type, wanted, below(provider, PICKLED_WEIGHTS), ask=ask)
-    except Unreachable as error:
-        raise Unavailable(str(error)) from None
+    files = {}
+    for path in paths:
+        files[path], commit = _first_on_hub(provider, commit, _names(provider, path))
+    return files, commit
 
 
-def _on_hub(provider: Provider, commit: str, path: str) -> Path:
-    """Returns a file of the hub; for weights without safetensors, the pickle. Without a network a cached
-    pickle is enough. Errors: Unavailable.
-    """
+def _first_on_hub(provider: Provider, revision: str, names: Sequence[str]) -> tuple[Path, str]:
+    """Returns the first of these files that the hub, or without a network its cache, has, and its commit."""
     absent, unreachable = [], []
-    for name in _names(provider, path):
+    for name in names:
         try:
-            return hub_file(str(provider.repo), provider.repo_type, commit, name)
+            return hub_file(str(provider.repo), provider.repo_type, revision, name)
         except Absent as error:
             absent.append(str(error))
         except Unreachable as error:

@@ -21,6 +21,7 @@ from harness.io.declarations import (
     validated,
 )
 from harness.io.files import write_text
+from harness.models.hub import REVISION
 
 Kind = Literal[
     "backbone", "vectors", "corpus", "augmenter", "lexicon", "sts", "classification", "nli", "reranking"
@@ -35,9 +36,6 @@ INCLUDED: ProviderName = "folder"
 """The provider of files in an included folder, the only provider of their sources."""
 PROVIDERS: tuple[ProviderName, ...] = tuple(name for name in get_args(ProviderName) if name != INCLUDED)
 """Providers in their default order."""
-
-REVISION = r"^([0-9a-f]{40}|[A-Za-z0-9][A-Za-z0-9._-]*|refs/pr/[0-9]+)$"
-"""A commit of the hub, the name of a branch or tag, or a pull request."""
 
 DECLARATION, LOCK = (Path(__file__).with_name(name) for name in ("sources.yaml", "sources.lock.yaml"))
 

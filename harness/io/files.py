@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from methods.core.files import (
+    UMASK,
     atomic_path,
     discard,
     make_readable,
@@ -20,6 +21,7 @@ from methods.core.files import (
 )
 
 __all__ = [
+    "UMASK",
     "atomic_path",
     "discard",
     "make_readable",

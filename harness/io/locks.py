@@ -9,10 +9,10 @@ from harness.paths import cache
 
 
 @contextmanager
-def alone(work: str, *, wait: bool = False) -> Iterator[None]:
+def alone(work: str, *, wait: bool = False, shown: str = "") -> Iterator[None]:
     """Holds the lock named `work` while the block runs; the lock ends with the process.
 
-    Errors: InputError at once if another process holds the lock, unless `wait`.
+    Errors: InputError at once if another process holds the lock, unless `wait`; it names `shown`, or `work`.
     """
     from filelock import FileLock, Timeout
 
@@ -22,7 +22,7 @@ def alone(work: str, *, wait: bool = False) -> Iterator[None]:
     try:
         lock.acquire()
     except Timeout:
-        raise InputError(f"{work}: already running in another process") from None
+        raise InputError(f"{shown or work}: already running in another process") from None
     try:
         yield
     finally:

@@ -20,7 +20,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
 from harness.errors import InputError
-from harness.io.files import discard, make_readable
+from harness.io.files import UMASK, discard, make_readable
 from harness.io.layouts import Layout
 from harness.paths import INSTALLED
 
@@ -82,7 +82,7 @@ def new_outputs(outputs: Mapping[Path, Layout | None]) -> Iterator[dict[Path, Pa
         yield new
         for path, layout in outputs.items():
             make_readable(new[path])
-            new[path].chmod(0o644 if layout is None else 0o755)
+            new[path].chmod((0o666 if layout is None else 0o777) & ~UMASK)
             _checked(path, layout)
         exchange({output: new[path] for path, output in real.items()})
 

@@ -8,6 +8,7 @@ import hashlib
 import json
 import logging
 import os
+import sys
 import time
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
@@ -191,6 +192,7 @@ def open_pipeline(names: Sequence[str] | None = None) -> Iterator[Pipeline]:
             except SCMError:
                 repo = stack.enter_context(Repo(config={"core": {"no_scm": True}}))
             stack.enter_context(lock_repo(repo))
+            discard_damaged_locks(Path(repo.tmp_dir))
             pipeline = Pipeline(repo, names)
             if not pipeline.order:
                 raise InputError("dvc.yaml: no stages")
@@ -206,12 +208,37 @@ def open_pipeline(names: Sequence[str] | None = None) -> Iterator[Pipeline]:
             near = "".join(near_matches(name, known) for name in names or () if name not in known)
             raise InputError(f"{_in_words(error)}{near}; see `dvc stage list`") from error
         except (DvcException, UnicodeDecodeError) as error:
-            raise InputError(f"{_in_words(error)}; see `dvc status`") from error
+            line = _in_words(error)
+            remedy = "`git checkout dvc.lock` restores it" if "dvc.lock" in line else "see `dvc status`"
+            raise InputError(f"{line}; {remedy}") from error
+        except (AssertionError, AttributeError, TypeError) as error:
+            # DVC expects texts where params.yaml has other values
+            raise InputError(
+                f"params.yaml: a path that dvc.yaml reads is no text ({error or None})"
+            ) from error
         stack.enter_context(repo.scm_context(quiet=True))
         try:
             yield pipeline
         finally:
             pipeline.dump()
+
+
+def discard_damaged_locks(folder: Path) -> None:
+    """Removes DVC's list of used paths if a killed process left it unreadable; under DVC's lock."""
+    from dvc.rwlock import RWLOCK_FILE, SCHEMA
+    from voluptuous import Invalid
+
+    path = folder / RWLOCK_FILE
+    try:
+        SCHEMA(json.loads(path.read_text(encoding="utf-8")))
+    except FileNotFoundError:
+        return
+    except (ValueError, Invalid):
+        path.unlink()
+        print(
+            f"sentbench: removed {os.path.relpath(path)}, which a killed process left damaged",
+            file=sys.stderr,
+        )
 
 
 def is_tested() -> bool:

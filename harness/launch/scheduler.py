@@ -80,11 +80,13 @@ class Scheduler:
             lasting = self.executor if isinstance(self.executor, LastingExecutor) else None
             job = self.pipeline.job(name, with_inputs=lasting is not None)
             try:
+                job.log.parent.mkdir(parents=True, exist_ok=True)
+                job.log.open("a").close()
                 adopted = lasting is not None and lasting.adopt(name, job.inputs)
                 if adopted:
                     self.pipeline.adopt(name)
                 state = CHANGED if adopted else self.pipeline.begin(name)
-            except StageError as error:
+            except (StageError, OSError) as error:
                 self._fail(name, str(error))
                 continue
             if state != CHANGED:

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from harness.errors import InputError
+from methods.core.errors import without_advice
 
 
 def write_tensors(pickle: Path, target: Path) -> None:
@@ -26,4 +27,4 @@ if __name__ == "__main__":
     try:
         write_tensors(Path(sys.argv[1]), Path(sys.argv[2]))
     except Exception as error:  # noqa: BLE001  # any error of reading the file is reported by its first line
-        sys.exit(json.dumps(str(error).strip().splitlines()[0])[1:-1])
+        sys.exit(json.dumps(without_advice(str(error)).strip().splitlines()[0])[1:-1])

@@ -5,9 +5,11 @@ Importing it loads only declarations.
 
 from collections.abc import Sequence
 from importlib import import_module, reload
+from pathlib import Path
 from pkgutil import iter_modules
 
-from harness.errors import InputError, near_matches
+from harness.errors import InputError, near_matches, place_in
+from harness.paths import MODULES as FILES
 from harness.paths import TASK_MODULES
 from harness.tasks import declared
 from harness.tasks.interface import Declaration, Task
@@ -20,17 +22,36 @@ SELECTION = ("STSB-dev",)
 def read_declarations() -> tuple[dict[str, Declaration], dict[str, str]]:
     """Returns every declared task with its module by name, in the order of the files' names.
 
-    Errors: InputError if two declarations have the same name.
+    Errors: InputError if two declarations have the same name, or a module has none.
     """
     tasks: dict[str, Declaration] = {}
     modules: dict[str, str] = {}
     files = sorted(module.name for module in iter_modules(declared.__path__))
     for module in [*(f"{declared.__name__}.{file}" for file in files), *TASK_MODULES]:
-        for task in import_module(module).TASKS:
+        for task in _tasks_of(module):
             if task.name in tasks:
                 raise InputError(f"{module}: task {task.name!r} exists; rename it")
             tasks[task.name], modules[task.name] = task, module
     return tasks, modules
+
+
+def _tasks_of(module: str) -> Sequence[Declaration]:
+    """Returns the declarations of a module. Errors: InputError for an included one that fails or has none."""
+    own = module not in FILES and module not in TASK_MODULES
+    file = FILES[module].with_suffix(".py") if module in FILES else Path(module)
+    try:
+        tasks = import_module(module).TASKS
+    except InputError:
+        raise
+    except (Exception, SystemExit) as error:
+        if own:
+            raise
+        if isinstance(error, AttributeError) and error.name == "TASKS":
+            raise InputError(f"{file}: missing TASKS, the list of its declarations") from None
+        raise InputError(place_in(file, error)) from error
+    if not isinstance(tasks, list | tuple) or not all(isinstance(task, Declaration) for task in tasks):
+        raise InputError(f"{file}: TASKS is {str(tasks)[:40]}, expected a list of Declaration")
+    return tasks
 
 
 TASKS: dict[str, Declaration] = {}

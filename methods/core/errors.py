@@ -1,5 +1,7 @@
 """Errors for bad input, as opposed to bugs."""
 
+import re
+
 
 class InputError(ValueError):
     """Raised for bad input with one line, which the command line prints without a traceback; exit code 2."""
@@ -22,3 +24,11 @@ def near_matches(wrong: str, known: list[str]) -> str:
 
     close = difflib.get_close_matches(wrong, known, n=3, cutoff=0.5)
     return f" (did you mean {', '.join(close)}?)" if close else ""
+
+
+def without_advice(reason: str) -> str:
+    """Returns the text of a library's error; for a refused pickle what it contains, not torch's advice."""
+    if "weights only load failed" not in reason.lower():
+        return reason
+    found = re.search(r"GLOBAL (\S+)", reason)
+    return f"contains objects other than tensors{f' ({found[1]})' if found else ''}, which are not read"

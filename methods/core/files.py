@@ -20,6 +20,9 @@ PART = ".part"
 DIGEST, FILES = "digest", "files"
 SETTLED = 1_000_000_000
 """Age in nanoseconds above which a file's times show whether it was written again."""
+UMASK = os.umask(0o077)
+"""Permissions that the user's new files lack, read once: to read them is to change them."""
+os.umask(UMASK)
 _HASHES: dict[tuple[int, ...], str] = {}
 """Cache: state of a file -> sha256 of its bytes."""
 
@@ -33,17 +36,17 @@ def atomic_path(path: Path) -> Iterator[Path]:
     part = Path(name)
     try:
         yield part
-        part.chmod(0o644)
+        part.chmod(0o666 & ~UMASK)
         os.replace(part, path)
     finally:
         discard(part)
 
 
 def make_readable(folder: Path) -> None:
-    """Makes the files of a folder readable for all users; libraries write weights for their owner only."""
+    """Gives all files below a folder the permissions of new files; libraries write private weights."""
     for path in folder.rglob("*"):
         if path.is_file() and not path.is_symlink():
-            path.chmod(0o644)
+            path.chmod(0o666 & ~UMASK)
 
 
 def discard(path: Path) -> None:

@@ -6,17 +6,15 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
-from harness.data import hub
-from harness.data.hub_models import model_folder
 from harness.data.providers import Unavailable, wheel_file
 from harness.errors import InputError
 from harness.io.files import write_json
 from harness.io.layouts import Layout
 from harness.io.outputs import new_folder
+from harness.models.hub import model_folder
 from tests.support import tiny
 
 ROOT = Path(__file__).parents[2]
@@ -76,36 +74,6 @@ def test_a_closed_stream_changes_no_exit_code_and_no_other_stream(
     assert "Traceback" not in done.stdout + done.stderr
     assert "Exception ignored" not in done.stderr
     assert ("mirror-bert" in done.stdout) == bool(done.stdout) == printed
-
-
-def test_a_download_ends_at_the_size_that_the_hub_states(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The answer is endless; without a bound it would fill the disk."""
-    taken = []
-
-    class Endless:
-        status_code = 200
-
-        def __enter__(self) -> "Endless":
-            return self
-
-        def __exit__(self, *_: object) -> None: ...
-
-        def iter_bytes(self, size: int) -> object:
-            while len(taken) < 1000:
-                taken.append(size)
-                yield b"x" * 1000
-
-    session = SimpleNamespace(stream=lambda *_, **__: Endless())
-    monkeypatch.setattr("huggingface_hub.get_session", lambda: session)
-    monkeypatch.setattr("huggingface_hub.utils.hf_raise_for_status", lambda response: None)
-    part = tmp_path / "part"
-    metadata = SimpleNamespace(location="https://hub/file", size=2500, etag="a" * 64)
-    with pytest.raises(OSError, match="more than the 2500 bytes that the hub states"):
-        hub._receive(metadata, part)
-    assert len(taken) == 3
-    assert part.stat().st_size == 0
 
 
 def test_weights_can_be_read_by_everybody_as_all_other_files(tmp_path: Path) -> None:

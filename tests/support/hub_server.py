@@ -1,12 +1,13 @@
 """A small server that speaks the part of the hub's file interface that this project uses, with faults.
 
 Files are served as the hub serves them: `resolve` answers with the commit and an ETag; a large file lies
-behind a redirect to another host, its ETag is the sha256 of its bytes, it is offered by Xet too, and its
-parts can be requested by range.
+behind a redirect to another host, its ETag is the sha256 of its bytes, and its parts can be requested by
+range.
 """
 
 import hashlib
 import json
+import re
 import socket
 import struct
 import threading
@@ -27,8 +28,6 @@ LARGE = 4096
 """Files of this many bytes or more are stored as large files: behind a redirect, with a sha256."""
 
 COMMIT = "c" * 40
-XET = "xet-read-token"
-"""Part of the path at which a client asks for access to chunks by Xet, which this server does not give."""
 
 Broken = Literal["status", "hang-up", "reset", "short", "damage", "slow", "no-commit"]
 Refused = Literal["gated", "no-repository", "no-file", "no-revision"]
@@ -73,7 +72,7 @@ class Hub:
 
     repositories: dict[str, Repository] = field(default_factory=dict)
     faults: dict[str, list[Fault]] = field(default_factory=dict)
-    requests: Counter[str] = field(default_factory=Counter)  # "GET path" -> how often; XET in all
+    requests: Counter[str] = field(default_factory=Counter)  # "GET path" -> how often
     sent: Counter[str] = field(default_factory=Counter)  # path -> bytes of its content that went out
     tokens: set[str] = field(default_factory=set)  # requests that came with a token
     closing: threading.Event = field(default_factory=threading.Event)  # ends the pauses of slow answers
@@ -129,10 +128,10 @@ def no_pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     from huggingface_hub import file_download
     from huggingface_hub.utils import _http
 
-    from harness.data import hub_requests
+    from harness.models import hub
 
     pauses: list[float] = []
-    for module in (file_download, _http, hub_requests):
+    for module in (file_download, _http, hub):
         monkeypatch.setattr(module, "time", SimpleNamespace(sleep=pauses.append))
     return pauses
 
@@ -206,14 +205,14 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, *, body: bool) -> None:
         path = unquote(self.path.split("?")[0]).lstrip("/")
         name, actual, rest = path.partition("/resolve/")
-        self.hub.requests[XET] += XET in path
         if path.startswith("stored/"):
             name, _, file = path.removeprefix("stored/").partition("//")
             self._send_file(self.hub.repositories[name], file, body=body, redirected=True)
         elif path == "login":
             self._send(PAGE, "text/html")
         elif path.startswith("api/models/"):
-            self._list(*path.removeprefix("api/models/").partition("/revision/")[::2])
+            parts = re.fullmatch(r"api/models/([^/]+/[^/]+)/(revision|tree)/(.*)", path)
+            self._list(*parts.groups()) if parts else self._refuse(404, None, "no such page")
         elif actual:
             self._resolve(name, rest, body=body)
         else:
@@ -242,8 +241,8 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self._send_file(repository, file, body=body, redirected=False, fault=fault)
 
-    def _list(self, name: str, revision: str) -> None:
-        """Sends the commit of a model and the names of its files."""
+    def _list(self, name: str, asked: str, revision: str) -> None:
+        """Sends the commit of a model or the names of its files."""
         repository = self.hub.repositories.get(name)
         self._count("the list of files")
         fault = self.hub.next_fault("the list of files", self.command)
@@ -253,9 +252,13 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse(404, "RepoNotFound", "Repository not found")
         elif revision not in (repository.commit, *repository.names):
             self._refuse(404, "RevisionNotFound", f"Invalid rev id: {revision}")
+        elif asked == "revision":
+            self._send_json({"id": name, "sha": repository.commit})
         else:
-            files = [{"rfilename": file} for file in repository.files]
-            self._send_json({"id": name, "sha": repository.commit, "siblings": files})
+            files = repository.files.items()
+            self._send_json(
+                [{"type": "file", "path": name, "size": len(content), "oid": ""} for name, content in files]
+            )
 
     def _count(self, what: str) -> None:
         self.hub.requests[f"{self.command} {what}"] += 1
@@ -310,8 +313,6 @@ class _Handler(BaseHTTPRequestHandler):
         headers = {
             "X-Linked-Etag": f'"{digest}"',
             "X-Linked-Size": str(len(content)),
-            "X-Xet-Hash": digest,
-            "Link": f'<{self.hub.url}/api/models/{name}/{XET}/main>; rel="xet-auth"',
             "Location": f"{self.hub.store}/stored/{name}//{file}",
         }
         self._send(b"", None, 302, {**headers, **_commit_of(repository, fault)})

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from harness.data.hub import PICKLED_WEIGHTS, WEIGHTS
+from harness.data.providers import PICKLED_WEIGHTS, WEIGHTS
 from harness.data.sources import SOURCES, Source
 from harness.process import quiet
 from tests.harness.data.tiny_wordnet import write_wordnet

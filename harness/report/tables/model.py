@@ -162,8 +162,9 @@ def find_cells(table: Table, row: str, column: str) -> list[tuple[TableRow, Cell
     rows = rows_named(table, row)
     if not rows:
         known = list(dict.fromkeys(name for line in table.rows for name in row_names(line)))
-        shown = ", ".join(dict.fromkeys(row_label(line) for line in table.rows))
-        raise InputError(f"table {table.key} has no row {row!r}{near_matches(row, known)}; its rows: {shown}")
+        near = near_matches(row, known)
+        shown = "" if near else f"; `sentbench verify {table.key}` lists its {len(table.rows)} rows"
+        raise InputError(f"table {table.key} has no row {row!r}{near}{shown}")
     return [(line, line.cells[titles[column.lower()]]) for line in rows]
 
 

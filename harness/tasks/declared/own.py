@@ -15,6 +15,6 @@ def _task(name: str, file: str, text: str, source: str) -> Task:
 
 
 TASKS = tuple(
-    Declaration(file.stem, f"{file.stem}{SOURCE_ENDING}", partial(_task, file.stem, file.name))
+    Declaration(file.stem, f"{file.stem.lower()}{SOURCE_ENDING}", partial(_task, file.stem, file.name))
     for file in own_files("pairs", "[!._]*")
 )

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 from harness.cli import main
-from harness.commands.publish_files import complete_weights, reported_values
+from harness.commands.publish_files import complete_weights, reported_values, upload
 from harness.errors import InputError
 from harness.plan.identity import encoder_hash
 from tests.support import hub_server, tiny
@@ -238,6 +239,50 @@ def test_an_upload_contains_every_file(
         assert main(["publish", KEYS[0], "--to", "someone/simcse", "--out", "card"]) == 2
         assert "someone/simcse:" in capsys.readouterr().err
         assert hub.repositories["someone/simcse"].files == sent
+
+
+POST = "/api/repos/create"
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        (hub_server.Fault("status", 1, 429, method="POST", seconds=3), None),
+        (hub_server.Fault("status", 2, 503, method="POST"), None),
+        (hub_server.Fault("hang-up", 1, method="POST"), None),
+        (
+            hub_server.Fault("status", 99, 503, method="POST"),
+            "the hub answers 503; run the same command again",
+        ),
+        (hub_server.Fault("status", 99, 401, method="POST"), r".*\(401\): .*`hf auth login`"),
+        (hub_server.Fault("page", 1, method="POST"), "the answer is not the hub's and may be a login page"),
+    ],
+)
+def test_a_first_request_that_fails_is_repeated_or_one_line_with_its_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: hub_server.Fault, words: str | None
+) -> None:
+    (tmp_path / "card").mkdir()
+    (tmp_path / "card/README.md").write_text("words")
+    hub_server.no_pauses(monkeypatch)
+    with hub_server.serve() as hub:
+        monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", hub.url)
+        monkeypatch.setenv("HF_TOKEN", "hf_test")
+        monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+        hub.fail(POST, replace(fault))
+        if words is None:
+            assert upload(tmp_path / "card", "someone/simcse").endswith("someone/simcse")
+            assert hub.repositories["someone/simcse"].files == {"README.md": b"words"}
+        else:
+            with pytest.raises(InputError, match=f"^someone/simcse: {words}.*; the folder .* is complete$"):
+                upload(tmp_path / "card", "someone/simcse")
+
+
+def test_a_token_outside_ascii_is_refused_before_the_work(
+    project: Path, monkeypatch: pytest.MonkeyPatch, refused: Callable[..., str]
+) -> None:
+    monkeypatch.setattr("huggingface_hub.get_token", lambda: "hf_tök")
+    assert "outside ASCII" in refused("publish", "simcse-small", "--to", "someone/simcse")
+    assert not Path("published").exists()
 
 
 def test_an_upload_without_a_name_or_a_token_is_refused_before_the_work(

@@ -84,7 +84,7 @@ def test_missing_data_are_refused_before_a_model_is_loaded(
     workplace: Path, refused: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without --tasks the data of seven test sets are needed. A missing folder is refused before the data,
-    and a folder without a model once the data are here.
+    and a model that cannot be read once the data are here.
     """
     monkeypatch.setenv("SENTBENCH_PROVIDERS", "embedded")
     loaded: list[Path] = []
@@ -96,6 +96,7 @@ def test_missing_data_are_refused_before_a_model_is_loaded(
 
     monkeypatch.setattr(encoders, "read_encoder", read)
     (workplace / "other").mkdir()
+    (workplace / "other/config.json").write_text("{}")
     assert "source sickr: not in" in refused("evaluate", "other")
     assert not loaded
     assert "none: no such folder" in refused("evaluate", "none")

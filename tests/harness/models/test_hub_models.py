@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import sentbench
-from harness.data.hub_models import model_folder
 from harness.errors import InputError
+from harness.models.hub import model_folder
 from tests.support import tiny
 from tests.support.hub_server import Hub
 from tests.support.samples import folder_bytes
@@ -34,7 +34,7 @@ def test_a_name_of_the_hub_gives_the_vectors_of_its_folder(saved: Path, server: 
 def test_the_second_call_downloads_no_file_and_works_without_a_network(
     saved: Path, server: Hub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With the weights of every module."""
+    """With the weights of every module. A commit needs no request, a name one for its commit."""
     dense = {"2_Dense/config.json": b"{}", "2_Dense/model.safetensors": b"weights"}
     modules = [*json.loads((saved / "modules.json").read_text()), {"path": "2_Dense"}]
     server.add("lab/model", {**folder_bytes(saved), **dense, "modules.json": json.dumps(modules).encode()})
@@ -80,7 +80,8 @@ def test_a_pickle_is_fetched_where_no_other_weights_are(saved: Path, server: Hub
 
 def test_a_file_outside_its_folder_is_not_written(saved: Path, server: Hub) -> None:
     outside = saved.parent / "up.json"
-    server.add("lab/model", {**folder_bytes(saved), "../up.json": b"{}", str(outside): b"{}"})
+    outer = {"../up.json": b"{}", str(outside): b"{}", "..\\..\\up.json": b"{}", "..": b"{}"}
+    server.add("lab/model", {**folder_bytes(saved), **outer})
     assert not [name for name in folder_bytes(model_folder("lab/model")) if "up.json" in name]
     assert not outside.exists()
 
@@ -88,11 +89,10 @@ def test_a_file_outside_its_folder_is_not_written(saved: Path, server: Hub) -> N
 def test_a_repository_that_has_no_model_is_one_line(saved: Path, server: Hub) -> None:
     server.add("lab/odd", {"README.md": b"words", "2_Dense/config.json": b"{}"})
     with pytest.raises(
-        InputError,
-        match=r"^lab/odd: no such folder, and not on the hub: "
-        r"[^\n]*modules.json[^\n]*$",
+        InputError, match=r"^lab/odd: no such folder, and not on the hub: [^\n]*modules.json[^\n]*$"
     ):
         model_folder("lab/odd")
+    assert not server.requests["GET 2_Dense/config.json"]
     with pytest.raises(InputError, match=r"no such repository[^\n]*$"):
         model_folder("lab/none")
     with pytest.raises(InputError, match=r"no such revision[^\n]*$"):

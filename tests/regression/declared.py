@@ -1,0 +1,105 @@
+"""Digests of the declared values: published numbers, evidence, tables, recipes, sources; without their notes.
+
+A changed value fails tests/regression/test_declared.py. `python -m tests.regression.declared` prints which
+values changed since the digests were committed, so that somebody looks at the paper, and writes them again.
+"""
+
+import hashlib
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+ROOT = Path(__file__).parents[2]
+KNOWN = Path(__file__).with_name("declared.json")
+PLACES = (
+    *(f"leaderboards/{folder}/*.yaml" for folder in ("published", "evidence", "tables", "claims", "audit")),
+    "leaderboards/answers.yaml",
+    "leaderboards/step-times.yaml",
+    "recipes/*.yaml",
+    "harness/data/sources.yaml",
+)
+PROSE = {"note", "notes", "about", "comment", "protocol", "quote", "why", "reason", "searched"}
+"""Keys of texts for the reader."""
+
+
+def files() -> list[str]:
+    """Returns the files with declared values, relative to the repository."""
+    return sorted(
+        path.relative_to(ROOT).as_posix() for place in PLACES for path in ROOT.glob(place) if path.is_file()
+    )
+
+
+def values_of(text: str) -> dict[str, str]:
+    """Returns the values of a file by their path in it."""
+    return dict(_leaves(yaml.load(text, Loader=yaml.CSafeLoader), ""))
+
+
+def _leaves(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, dict) and value:
+        for key in sorted(value, key=str):
+            if key not in PROSE:
+                yield from _leaves(value[key], f"{path}.{key}".lstrip("."))
+    elif isinstance(value, list) and value:
+        for index, entry in enumerate(value):
+            yield from _leaves(entry, f"{path}[{index}]")
+    else:
+        yield path, json.dumps(value, default=str)
+
+
+def digest_of(text: str) -> str:
+    """Returns the digest of the values of a file."""
+    return hashlib.sha256(json.dumps(values_of(text), sort_keys=True).encode()).hexdigest()[:16]
+
+
+def present() -> dict[str, str]:
+    """Returns the digest of every file."""
+    return {file: digest_of((ROOT / file).read_text(encoding="utf-8")) for file in files()}
+
+
+def known() -> dict[str, str]:
+    """Returns the written digests."""
+    return dict(json.loads(KNOWN.read_text(encoding="utf-8"))) if KNOWN.is_file() else {}
+
+
+def changes(file: str, before: str, after: str) -> list[str]:
+    """Returns a line for every value that differs between two texts of a file."""
+    old, new = values_of(before) if before else {}, values_of(after) if after else {}
+    return [
+        f"{file}: {path}: {old.get(path, 'none')} -> {new.get(path, 'none')}"
+        for path in sorted(old.keys() | new.keys())
+        if old.get(path) != new.get(path)
+    ]
+
+
+def _when_written(file: str) -> str:
+    """Returns the text of a file in the commit that last wrote the digests; empty if there is none."""
+    name = KNOWN.relative_to(ROOT).as_posix()
+    commit = _git("log", "-1", "--format=%H", "--", name).strip()
+    return _git("show", f"{commit}:{file}") if commit else ""
+
+
+def _git(*words: str) -> str:
+    return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False).stdout
+
+
+def main() -> None:
+    """Prints the changed values and writes the digests."""
+    before, after = known(), present()
+    for file in sorted(before.keys() | after.keys()):
+        if before.get(file) != after.get(file):
+            text = (ROOT / file).read_text(encoding="utf-8") if file in after else ""
+            lines = changes(file, _when_written(file), text)
+            print(
+                "\n".join(
+                    lines if len(lines) <= 200 else [*lines[:200], f"{file}: {len(lines)} values in all"]
+                )
+            )
+    KNOWN.write_text(json.dumps(after, indent=0) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

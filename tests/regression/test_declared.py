@@ -1,0 +1,59 @@
+"""Declared values change only together with their digests; a column has the key of its task."""
+
+import pytest
+import yaml
+
+from tests.regression.declared import ROOT, changes, digest_of, files, known, present, values_of
+
+COMMAND = "look at the source, then run `python -m tests.regression.declared`"
+TEXT = """
+# a comment
+table1: {scale: 100, note: "words", columns: [STS12, STS13], rows: [{key: a, values: [1.5, 2.0]}]}
+"""
+
+
+def test_no_declared_value_differs_from_its_digest() -> None:
+    assert present() == known(), COMMAND
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("1.5", "1.6"),
+        ("[1.5, 2.0]", "[2.0, 1.5]"),
+        ("STS12, STS13", "STS13, STS12"),
+        ("key: a", "key: b"),
+        ("scale: 100, ", ""),
+        ("scale: 100", "scale: 100, decimals: 2"),
+        ("[1.5, 2.0]", "[1.5]"),
+        ("1.5", "'1.5'"),
+    ],
+)
+def test_a_changed_value_changes_the_digest_and_is_printed(old: str, new: str) -> None:
+    changed = TEXT.replace(old, new)
+    assert digest_of(changed) != digest_of(TEXT)
+    assert changes("a.yaml", TEXT, changed)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("words", "others"), ("a comment", "another"), ("{scale: 100", "{ scale: 100")]
+)
+def test_notes_comments_and_layout_do_not_count(old: str, new: str) -> None:
+    assert digest_of(TEXT.replace(old, new)) == digest_of(TEXT)
+
+
+def test_the_values_of_every_place_are_read() -> None:
+    for file in files():
+        assert values_of((ROOT / file).read_text(encoding="utf-8")), file
+    for folder in ("published", "evidence", "tables", "claims", "audit"):
+        assert any(file.startswith(f"leaderboards/{folder}/") for file in files())
+
+
+def test_the_key_of_a_column_is_its_task_unless_it_states_more() -> None:
+    """A title, a metric or a setting of its own; a marked column has a part of its task."""
+    for file in files():
+        if file.startswith("leaderboards/tables/"):
+            for column in yaml.safe_load((ROOT / file).read_text(encoding="utf-8")).get("columns", ()):
+                if "task" in column and not {"title", "metric", "setting"} & column.keys():
+                    part = column["task"].removesuffix("-part") if "mark" in column else column["task"]
+                    assert column["key"] in (column["task"], part), f"{file}: {column}"
