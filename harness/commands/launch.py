@@ -23,7 +23,7 @@ from harness.paths import COSTS, ENTRIES
 from harness.plan.entries import Params
 from harness.plan.estimate import Estimate, cores_here, hours_at_once, packing
 from harness.plan.params_file import read_params
-from harness.plan.stale import warn_if_stale
+from harness.plan.stale import refuse_old_plan, warn_if_stale
 from harness.plan.step_times import read_step_times
 from harness.process import compute_with, limitation
 from harness.stages.entries import write_entries
@@ -68,6 +68,7 @@ def execute(arguments: argparse.Namespace) -> int:
     interrupted."""
     compute_with("native")  # each stage's command sets its variables
     check_options(arguments)
+    refuse_old_plan()
     with open_pipeline(arguments.targets or None) as pipeline:
         if arguments.dry_run:
             expected = forecast(pipeline, arguments.jobs)
