@@ -86,7 +86,10 @@ class Comparison:
         from harness.io.outputs import check_file
         from harness.report.pages.compare import differences_of
 
-        path = None if file is None else check_file(Path(text_of(str(file), "file")))
+        path = None if file is None else Path(text_of(str(file), "file"))
+        if path is not None and path.suffix.lower() != ".svg":
+            raise InputError(f"{file}: the picture is SVG, expected a name that ends in .svg")
+        path = None if path is None else check_file(path)
         if path is not None and path.is_file() and path.read_bytes()[:4] not in (b"", b"<svg"):
             raise InputError(f"{file}: exists and is not a drawing")
         picture = Picture(differences_of(self.differences).drawings[0])

@@ -8,6 +8,7 @@ import reprlib
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import asdict
 from functools import partial
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -132,9 +133,11 @@ def pairs(source: str | Path | Iterable[Any], *, name: str | None = None) -> Tas
     """Returns a task of your scored pairs, for the `tasks` of `evaluate` and `compare`.
 
     source: a file that ends in .tsv, .csv, .jsonl or .json, with columns sentence1, sentence2 and score; or
-    rows of two sentences and a score. Scores may have any scale; texts stay unchanged. name: of the task, by
-    default the name of the file.
-    Errors: InputError with the line for other files or rows.
+    rows of two sentences and a score: tuples, dictionaries, objects with two `texts` and a `label`, or a
+    table of pandas, polars, pyarrow or datasets. Scores may have any scale; texts stay unchanged. Columns
+    that are not read are named on standard error. name: of the task, by default the name of the file.
+    Errors: InputError with the line for other files or rows, for two columns that may be the score or the
+    same sentence, and for pairs of several splits.
     """
     from harness.tasks.own_pairs import own_pairs_task
 
@@ -207,7 +210,7 @@ def _sized(model: Any, batch_size: int | None) -> Any:
     """Returns the model with a batch size. Errors: InputError if it is not a number or not supported."""
     if batch_size is None:
         return model
-    if not isinstance(batch_size, int) or batch_size < 1:
+    if not isinstance(batch_size, Integral) or batch_size < 1:
         raise InputError(f"batch_size is {shown(batch_size)}, expected an integer from 1")
     if isinstance(model, str | Path):
         model = load(model)
@@ -221,7 +224,7 @@ def _sized(model: Any, batch_size: int | None) -> Any:
         takes = False
     if not takes:
         raise InputError(f"{shown(model)} has no batch_size; leave it out")
-    return _Sized(call, batch_size)
+    return _Sized(call, int(batch_size))
 
 
 def _function_of(model: Model, progress: bool) -> Callable[[Sequence[str]], np.ndarray]:

@@ -41,9 +41,6 @@ REVISION = r"^([0-9a-f]{40}|[A-Za-z0-9][A-Za-z0-9._-]*|refs/pr/[0-9]+)$"
 
 DECLARATION, LOCK = (Path(__file__).with_name(name) for name in ("sources.yaml", "sources.lock.yaml"))
 
-SOURCE_ENDING = "-pairs"
-"""Suffix of the source of an included file of pairs."""
-
 
 class Provider(DeclaredModel):
     """One way to get a source; its files are named by paths below `folder`."""
@@ -119,6 +116,11 @@ def read_sources(path: Path) -> dict[str, Source]:
         name: validated(Source, {**entry, "name": name}, where=f"{path}: source {name}")
         for name, entry in read_mapping(path).items()
     }
+
+
+def own_source_name(task: str) -> str:
+    """Returns the name of the source of a task of own pairs; names of sources are in lower case."""
+    return f"{task.lower()}-pairs"
 
 
 def own_source(name: str, file: Path) -> Source:

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 
 import sentbench
@@ -50,6 +52,66 @@ def test_rows_and_a_file_of_them_are_one_task(file: Path) -> None:
         sentbench.evaluate(letters, sentbench.pairs(source, name="x")) for source in (file, ROWS)
     )
     assert by_file.equals(by_rows)
+
+
+class Example:
+    """As sentence-transformers has it."""
+
+    def __init__(self, texts: list[str], label: float) -> None:
+        self.texts, self.label = texts, label
+
+
+class Columns:
+    """A table of polars, by the method that gives its rows; iterated, it gives its columns."""
+
+    def iter_rows(self, *, named: bool) -> list[dict[str, Any]]:
+        assert named
+        return DICTS
+
+
+KEYS = ("sentence1", "sentence2", "score")
+DICTS = [dict(zip(KEYS, row, strict=True)) for row in ROWS]
+FRAME = pd.DataFrame(DICTS)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ROWS,
+        [list(row) for row in ROWS],
+        zip(*zip(*ROWS, strict=True), strict=True),
+        DICTS,
+        {key: [row[key] for row in DICTS] for key in reversed(KEYS)},
+        FRAME,
+        FRAME[["score", "sentence2", "sentence1"]],
+        FRAME.to_numpy(),
+        pd.DataFrame(ROWS),
+        FRAME.itertuples(),
+        FRAME[["score", "sentence1", "sentence2"]].itertuples(index=False),
+        pa.Table.from_pylist(DICTS),
+        Columns(),
+        [Example([first, second], score) for first, second, score in ROWS],
+    ],
+)
+def test_rows_in_memory_of_any_usual_kind_are_one_task(rows: Any) -> None:
+    (pairs,) = sentbench.pairs(rows).subsets.values()  # type: ignore[attr-defined]
+    assert [tuple(pair) for pair in pairs] == ROWS
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (3, "pairs: expected a file or rows"),
+        (["abc", "abd"], "pairs: expected a file or rows"),
+        ([1, 2], "pairs: expected a file or rows"),
+        ([("a", "b")], "row 1 has 2 values"),
+        (pd.DataFrame(ROWS, columns=["abc", "abd", "abe"]), "row 1 has abc, abd, abe; expected columns"),
+        ({"train": DICTS, "test": DICTS}, "row 1 has train, test; expected columns sentence1"),
+    ],
+)
+def test_rows_of_another_kind_are_refused(rows: Any, said: str) -> None:
+    with pytest.raises(sentbench.InputError, match=said):
+        sentbench.pairs(rows)
 
 
 def test_named_tasks_and_own_pairs_are_scored_together(folder: Path) -> None:  # noqa: F811
@@ -140,7 +202,7 @@ def test_a_file_of_an_included_folder_is_a_source_and_a_task(tmp_path: Path, fil
     top, empty = tmp_path / "own", tmp_path / "empty"
     (top / "pairs").mkdir(parents=True)
     empty.mkdir()
-    file.rename(top / "pairs/mine.tsv")
+    file.rename(top / "pairs/Mine.tsv")
     program = f"""
 import json, sentbench
 from harness.data.sources import SOURCES
@@ -149,11 +211,11 @@ def value(tasks, **options):
     frame = sentbench.evaluate(letters, tasks, **options)
     return float(frame[frame["metric"] == "spearman"]["value"].iloc[0])
 try:
-    value("mine")
+    value("Mine")
 except sentbench.InputError as error:
-    assert "'mine' is not known" in str(error), error
-found = [value("mine", include={str(top)!r}), value(["mine"]), value("mine", include=[{str(top)!r}])]
-print(json.dumps([*found, value(sentbench.pairs({str(top / "pairs/mine.tsv")!r})), "mine-pairs" in SOURCES]))
+    assert "'Mine' is not known" in str(error), error
+found = [value("Mine", include={str(top)!r}), value(["Mine"]), value("Mine", include=[{str(top)!r}])]
+print(json.dumps([*found, value(sentbench.pairs({str(top / "pairs/Mine.tsv")!r})), "mine-pairs" in SOURCES]))
 """
     environment = {"PYTHONPATH": str(ROOT), "SENTBENCH_DATA": str(tmp_path / "data"), "PATH": ""}
     done = subprocess.run(
@@ -178,7 +240,7 @@ def test_a_batch_size_reaches_the_models_encode_and_changes_no_score() -> None:
             return letters(texts)
 
     task = sentbench.pairs(ROWS)
-    first, second = (sentbench.evaluate(Model(), task, batch_size=size) for size in (None, 7))
+    first, second = (sentbench.evaluate(Model(), task, batch_size=size) for size in (None, np.int64(7)))
     assert sizes == [32, 7]
     assert first.equals(second)
 
