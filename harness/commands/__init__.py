@@ -39,10 +39,17 @@ def format_of(arguments: argparse.Namespace) -> str:
     return "json" if arguments.json else str(arguments.format)
 
 
+MODEL_FILES = ("config.json", "modules.json", "sentbench.json", "vectors.safetensors")
+"""Every folder of an encoder has at least one of these files."""
+
+
 def check_encoder_folder(folder: Path) -> None:
-    """Raises InputError with the command that makes the folder, before heavy imports."""
-    if folder.is_dir():
+    """Raises InputError for a folder without an encoder, before heavy imports; for a missing folder with the
+    command that makes it."""
+    if any((folder / name).is_file() for name in MODEL_FILES):
         return
+    if folder.is_dir():
+        raise InputError(f"{folder}: no encoder, expected one of the files {', '.join(MODEL_FILES)}")
     if folder.exists():
         raise InputError(f"{folder}: is a file, expected an encoder folder")
     raise InputError(f"{folder}: no such folder, expected an encoder folder; {maker_of(folder)}")

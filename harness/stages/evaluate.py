@@ -19,7 +19,6 @@ from harness.errors import InputError
 from harness.evidence.curves import EVALUATIONS, LOSSES, losses_of
 from harness.evidence.schema import SCHEMA, Provenance, ResultFile, RunRecord, ScoreRecord, Selection
 from harness.evidence.store import write_result
-from harness.io.embeddings import EmbeddingStore
 from harness.io.files import sha256_of, sha256_of_folder, write_record
 from harness.io.layouts import read_artefact
 from harness.io.locks import alone
@@ -106,18 +105,12 @@ def vectors_of(
     tasks: Sequence[Task],
     *,
     pooling: str | None = None,
-    from_store: bool = False,
     device: str = "auto",
     batch_size: int | None = None,
 ) -> Iterator[Encode]:
-    """Yields a function from texts to vectors of an encoder folder, with each text encoded once. With
-    `from_store` the vectors are read from a file or a run's store, and no model is loaded. Errors:
-    InputError if the folder has no encoder, or the store lacks a text.
+    """Yields a function from texts to vectors of an encoder folder, with each text encoded once. Errors:
+    InputError if the folder has no encoder.
     """
-    if from_store:
-        stored = folder if folder.is_file() else stored_vectors(folder.name)
-        yield EmbeddingStore.load(stored).encode
-        return
     from harness.compute.encoders import read_encoder
 
     quiet()

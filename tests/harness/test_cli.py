@@ -56,6 +56,7 @@ def test_bad_input_is_one_line_and_code_2(
     assert any(part in line for part in message.split("|")), line
 
 
+@pytest.mark.usefixtures("few_pairs")
 def test_evaluate_prints_points_with_heads_and_intervals(project: Path, printed: Callable[..., str]) -> None:
     command = ["evaluate", "encoder", "--tasks", "STSB", "--text", "raw", "--interval"]
     heads, spearman, *_ = printed(*command).splitlines()

@@ -36,6 +36,7 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.usefixtures("few_pairs")
 def test_the_score_is_the_rank_correlation_of_cosines_with_scores_of_any_scale(file: Path) -> None:
     frame = sentbench.evaluate(letters, sentbench.pairs(file), intervals=True)
     vectors = [[letters([text])[0] for text in row[:2]] for row in ROWS]
@@ -121,6 +122,7 @@ def test_named_tasks_and_own_pairs_are_scored_together(folder: Path) -> None:  #
     assert set(scores["task"]) == {"STSB", "pairs"}
 
 
+@pytest.mark.usefixtures("few_pairs")
 def test_an_average_is_over_rounded_scores_and_its_interval_over_means_of_draws() -> None:
     tasks = [sentbench.pairs(ROWS, name="a"), sentbench.pairs(OTHERS, name="b")]
     frame = sentbench.evaluate(letters, tasks, averages=True, intervals=True)
@@ -145,6 +147,7 @@ def test_one_task_or_an_incomplete_suite_has_no_average(folder: Path) -> None:  
     assert "average" not in set(frame["setting"])
 
 
+@pytest.mark.usefixtures("few_pairs")
 def test_averages_and_intervals_of_tasks_without_custom_pairs(folder: Path) -> None:  # noqa: F811
     """The suite of custom pairs is empty then, and has no mean."""
     given = {"text": "raw", "intervals": True}
@@ -153,6 +156,7 @@ def test_averages_and_intervals_of_tasks_without_custom_pairs(folder: Path) -> N
     assert frame["low"].notna().any()
 
 
+@pytest.mark.usefixtures("few_pairs")
 def test_the_command_scores_a_file_as_python_does(
     folder: Path,  # noqa: F811
     file: Path,
@@ -168,13 +172,30 @@ def test_the_command_scores_a_file_as_python_does(
     frame = sentbench.evaluate(str(folder), tasks, intervals=True, averages=True)
     *scores, average = frame.to_dict("records")
     close = partial(pytest.approx, abs=1e-3)  # batches differ, and cosines of untrained vectors lie near 1
-    assert [score["value"] for score in output["scores"]] == close([score["value"] for score in scores])
-    assert output["average_intervals"]["pairs"] == close([average["low"], average["high"]])
+    assert [score["value"] for score in output["scores"][:-1]] == close([score["value"] for score in scores])
+    assert output["scores"][-1]["task"] == "Avg. pairs"
+    assert output["scores"][-1]["interval"] == close([average["low"], average["high"]])
     (line,) = [line for line in said.splitlines() if line.startswith("Avg. pairs")]
     assert f"{100 * average['value']:.2f}" in line
     assert f"{100 * average['low']:.2f} to {100 * average['high']:.2f}" in line
     assert "STSB" not in said
     assert "as it is" in said
+
+
+def test_a_few_pairs_have_a_sentence_in_place_of_an_interval(
+    folder: Path,  # noqa: F811
+    file: Path,
+    printed: Callable[..., str],
+) -> None:
+    """Five pairs; thirty have an interval."""
+    words = ["evaluate", str(folder), "--pairs", str(file), "--device", "cpu", "--interval"]
+    said = printed(*words)
+    assert "no interval over fewer than 30 pairs: mine (5 pairs)" in said
+    assert " to " not in said
+    assert sentbench.evaluate(letters, sentbench.pairs(file), intervals=True)["low"].isna().all()
+    for count, without in ((29, True), (30, False)):
+        rows = sentbench.pairs([("a" * number, "b", number) for number in range(1, count + 1)])
+        assert sentbench.evaluate(letters, rows, intervals=True)["low"].isna().all() == without
 
 
 @pytest.mark.parametrize(
@@ -267,7 +288,6 @@ def test_the_command_has_a_batch_size_and_changes_no_score(
     assert printed(*words, "--batch-size", "2") == expected
     assert sizes[-1] == 2
     assert "--batch-size 0: expected an integer" in refused(*words, "--batch-size", "0")
-    assert "drop one" in refused(*words, "--batch-size", "2", "--from-store")
 
 
 def test_the_note_names_own_pairs_however_they_are_given() -> None:
