@@ -35,8 +35,8 @@ FIRST = Evaluation(
 )
 SECOND = Evaluation("bm25", (ScoreLine("TRECQA", "map", "all", 0.5, 68),))
 FOOT = (
-    "scores x 100, but alignment, uniformity, anisotropy as they are; 95 % bootstrap intervals over the pairs; "
-    "raw text"
+    "scores x 100, but alignment, uniformity, anisotropy as they are; 95 % bootstrap intervals over the "
+    "pairs; raw text"
 )
 
 
