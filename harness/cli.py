@@ -4,12 +4,14 @@ import argparse
 import io
 import os
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
+from importlib.metadata import requires
 from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple, NoReturn
@@ -105,7 +107,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if package not in EXTRAS:
             raise
         problem = (
-            f"{package} is not installed; `{sys.executable} -m pip install 'sentbench[{EXTRAS[package]}]'`"
+            f"{package} is not installed; `{sys.executable} -m pip install {packages_of(EXTRAS[package])}`"
         )
     except KeyboardInterrupt:
         left = "incomplete outputs are removed"
@@ -115,6 +117,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     print(f"sentbench: {problem}", file=sys.stderr)
     return 2
+
+
+def packages_of(extra: str) -> str:
+    """Returns the packages of an extra, quoted for a shell: sentbench itself is on no package index."""
+    named = (requirement.partition(";") for requirement in requires("sentbench") or ())
+    return " ".join(
+        shlex.quote(package.strip())
+        for package, _, marker in named
+        if marker.split() == ["extra", "==", f'"{extra}"']
+    )
 
 
 def open_closed_streams() -> None:

@@ -282,8 +282,8 @@ def test_with_another_torch_no_result_is_reused_and_a_line_says_so_before_import
     Path("mycse.py").write_text("import torhc\n" + SAME)
     assert main(["try", "mycse.py"]) == 2
     first, second = capsys.readouterr().err.splitlines()
-    assert first.startswith("sentbench: they were computed with torch 2.")
-    assert first.endswith("here is 2.9.0: committed results are not reused, the others are trained here too")
+    assert first.startswith("sentbench: the committed results were computed with torch 2.")
+    assert first.endswith("here is 2.9.0: they are not reused, the other systems are trained here too")
     assert "torhc" in second
     Path("mycse.py").write_text(SAME)
     table, notes = tried(capsys)
