@@ -27,7 +27,7 @@ CHROMIUM ?= chromium
 PICTURES := answers=index.html leaderboard=index.html\#table-small paper=papers/pcl.html\#table-pcl-table2 \
 	claims=papers/pcl.html\#claims compare=pages/compare.html\#pick audit=pages/methods.html\#audit-simcse protocols=pages/small.html\#protocols
 
-.PHONY: help reproduce test test-browser test-thorough test-slow test-mirror test-gpu check generated docs pictures sbom lock bench bench-short clean
+.PHONY: help reproduce test test-browser test-thorough test-slow test-mirror test-gpu check generated docs pictures lock bench bench-short clean
 
 help:
 	@echo "make reproduce     small plan from package-registry data to reports/index.html"
@@ -41,7 +41,6 @@ help:
 	@echo "make generated     write all generated text: tables, schemas, outputs shown in documents, the report's pages"
 	@echo "make docs          build the documentation as a site in docs/_build, with a check of every internal link"
 	@echo "make pictures      take the pictures of the documents from the report, in docs/pictures (needs Chromium)"
-	@echo "make sbom          list the packages of the environment with licences, as CycloneDX, in .cache/sbom.json"
 	@echo "make lock          update the hashes of requirements.lock after a change of a version"
 	@echo "make bench         speed measurements; never part of a test"
 	@echo "make bench-short   the same at small sizes, to check that all tools give equal scores"
@@ -108,7 +107,7 @@ generated: $(READY)
 	@python -m docs.generated
 	@python -m tests.regression.reference --missing
 	@python -m tests.regression.pairs --missing
-	@# the report contains the documents as pages; dvc.lock records the new report
+	@# dvc.lock records the new report
 	@sentbench report
 	@dvc commit --quiet --force report || echo "the next make reproduce updates dvc.lock"
 
@@ -132,11 +131,6 @@ lock: $(READY)
 	@grep -o '^[^ #]*==[^ ]*' requirements.lock | env $(INDEX) "$(BIN)/uv" pip compile --quiet --generate-hashes --no-deps \
 	--no-annotate --custom-compile-command "make lock" --python-version 3.11 - > .cache/lock
 	@mv .cache/lock requirements.lock
-
-sbom: $(READY)
-	@"$(BIN)/python" -m venv .cache/sbom && .cache/sbom/bin/pip install $(PIP_OPTIONS) 'cyclonedx-bom>=7,<8'
-	@.cache/sbom/bin/cyclonedx-py environment "$(BIN)/python" --output-file .cache/sbom.json
-	@echo "bill of materials: $(CURDIR)/.cache/sbom.json"
 
 bench: $(READY)
 	@python -m benchmarks

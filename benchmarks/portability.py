@@ -250,7 +250,7 @@ def operators() -> dict[str, str]:
 
 def code_that_computes() -> str:
     """Returns the fingerprint of the code of training and of this benchmark."""
-    from harness.stages.identity import METHODS, code_base, training_roots
+    from harness.plan.identity import METHODS, code_base, training_roots
 
     roots = [root for method in METHODS for root in training_roots(method)]
     return sha256(code_base().fingerprint(roots).encode() + Path(__file__).read_bytes())

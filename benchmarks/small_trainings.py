@@ -9,17 +9,16 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from benchmarks.small_controls import ENCODER, TEST, Scores, scores_from, scores_of
-from harness.compute.encoders import CheckedNetworks, read_encoder
-from harness.compute.train import build_trainer
-from harness.data.corpora import read_corpus
 from harness.evidence.store import read_results
 from harness.io.files import write_text
+from harness.models.read import read_encoder
 from harness.paths import PIECES, SCORES, cache
 from harness.plan.entries import Params, Run
-from harness.stages.identity import arithmetic_used, code_base, evaluation_roots, run_identity
+from harness.plan.identity import arithmetic_used, code_base, evaluation_roots, run_identity
+from harness.stages.inputs import StageInputs
+from harness.stages.train import build, rows_of
 from harness.tasks.evaluation import evaluate_tasks
 from harness.tasks.registry import build_tasks
-from methods.core.streams import subset
 
 SPEARMAN = ("spearman", "all")
 
@@ -91,17 +90,7 @@ class Trainings:
         return scores_from(100 * trainer.record.best, points)
 
     def _fit(self, run: Run, state: Path) -> Any:
-        networks = CheckedNetworks(
-            Path(run.backbone), pooling=run.pooling, parent=run.parent_folder, pieces=PIECES
-        )
-        trainer = build_trainer(
-            *run.read_settings(),
-            networks,
-            seed=run.seed,
-            text=run.text,
-            state=state / "state",
-            device="cpu",
-            report=lambda step, total, entry: None,
-        )
-        trainer.fit(subset(read_corpus(Path(run.corpus)), run.corpus_share, seed=run.seed))
+        folders = {**run.folders(), "pieces": PIECES, "state": state / "state"}
+        trainer = build(StageInputs(run, folders, state))
+        trainer.fit(rows_of(run, folders["corpus"]))
         return trainer

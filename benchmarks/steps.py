@@ -4,7 +4,7 @@
 
 Without --system: the first run of every method, full-scale if possible. SimCSE is always measured for
 comparison. On a CPU the processor time of one thread counts, so other work on the machine has no effect.
---write stores the rows in leaderboards/step-times.yaml for `sentbench plan`.
+--write stores the rows in leaderboards/hours.yaml for `sentbench plan`.
 """
 
 import argparse
@@ -27,16 +27,16 @@ from harness.errors import InputError
 from harness.io.files import write_text
 from harness.plan.entries import Params, Run
 from harness.plan.estimate import Estimate
-from harness.plan.recipes import load_recipes
-from harness.plan.resolve import resolve
-from harness.plan.step_times import (
+from harness.plan.hours import (
     BASELINE,
-    STEP_TIMES,
+    HOURS,
     TRAINING_LENGTH,
     Shape,
     StepTime,
-    read_step_times,
+    read_hours,
 )
+from harness.plan.recipes import load_recipes
+from harness.plan.resolve import resolve
 from harness.process import quiet
 from methods.core import streams
 from methods.core.method import Method
@@ -201,9 +201,9 @@ def chosen_runs(params: Params, systems: Sequence[str]) -> list[Run]:
     return [runs[system] for system in wanted]
 
 
-def write(measured: Sequence[StepTime], path: Path = STEP_TIMES) -> None:
+def write(measured: Sequence[StepTime], path: Path = HOURS) -> None:
     """Replaces the rows of the same system and setting; other rows and the text above them stay."""
-    rows = {(row.system, *row.setting): row for row in [*read_step_times(path).measured, *measured]}
+    rows = {(row.system, *row.setting): row for row in [*read_hours(path).measured, *measured]}
     head, _, _ = path.read_text(encoding="utf-8").partition("\nmeasured:")
     body = [row.model_dump() for _, row in sorted(rows.items(), key=lambda entry: str(entry[0]))]
     write_text(path, head + "\n" + yaml.safe_dump({"measured": body}, sort_keys=False, width=110))
@@ -218,7 +218,7 @@ def teacher_dim(run: Run, estimate: Estimate, width: int) -> int:
 
 def main() -> None:
     """Prints a measurement of each system on each backbone, and stores them with --write."""
-    times = read_step_times()
+    times = read_hours()
     parser = argparse.ArgumentParser(prog="python -m benchmarks.steps")
     parser.add_argument("--system", nargs="*", default=[], metavar="ID", help="default: one per method")
     usual = ["bert-base-uncased"]
@@ -227,7 +227,7 @@ def main() -> None:
     parser.add_argument("--precision", choices=["fp32", "bf16"], default="fp32")
     parser.add_argument("--batch", type=int, default=8)
     parser.add_argument("--steps", type=int, default=2, help="timed steps (default 2)")
-    parser.add_argument("--write", action="store_true", help=f"store the result in {STEP_TIMES}")
+    parser.add_argument("--write", action="store_true", help=f"store the result in {HOURS}")
     given = parser.parse_args()
     torch.set_num_threads(1)
     quiet()

@@ -10,7 +10,6 @@ from harness.evidence.comparisons import (
     RESAMPLES,
     Pair,
     claimed_among_many,
-    look_that_shows,
     multibootstrap,
     percentile_interval,
     rank_intervals,
@@ -34,7 +33,7 @@ TASKS = [TaskName(str(number), "spearman", "all", "senteval") for number in rang
 
 
 def rows_of_intervals(studies: int) -> list[ErrorRate]:
-    """Returns the rates at which intervals miss, and the power of planned seeds."""
+    """Returns the rates at which intervals miss."""
     rng, worst = np.random.default_rng(4), 0.0
     for seeds in LOOKS:
         study = Studies.normal(rng, 0.8, reported_numbers(rng, 0.8, studies, Origin()))
@@ -56,17 +55,6 @@ def rows_of_intervals(studies: int) -> list[ErrorRate]:
     rows.append(
         ErrorRate("95 % interval of Spearman over pairs misses it", "500 pairs", missed / trials, trials)
     )
-    for sd in (0.25, 0.5):
-        look, few = look_that_shows(0.5, sd, 0.8), max(200, studies // 20)
-        assert look is not None
-        pairs = [
-            Pair(rng.normal(0.5, sd, look).tolist(), rng.normal(0, sd, look).tolist()) for _ in range(few)
-        ]
-        shown = sum(claimed_among_many([pair])[0][1] == "supported" for pair in pairs)
-        how = f"sd {sd:g}, {look} seeds a side"
-        rows.append(
-            ErrorRate("`--power 0.8`: a claim of 0.5 is not supported", how, 1 - shown / few, few, 0.2)
-        )
     return rows
 
 

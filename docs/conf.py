@@ -7,7 +7,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 os.environ["COLUMNS"] = "100"  # the width of a help text
 
-from harness.cli import commands, parser_of
+from harness.cli import COMMANDS, parser_of
 from sentbench import __version__
 
 project = "sentbench"
@@ -25,12 +25,12 @@ html_title = f"sentbench {__version__}"
 def command_page() -> str:
     """Returns the reference page with the help of every command."""
     parts = ["# Commands\n\nThe output of `sentbench COMMAND --help`.\n"]
-    for name in commands():
+    for name in COMMANDS:
         parser = parser_of(name)
         parts.append(f"## {name}\n\n```text\n{parser.format_help()}```\n")
     return "\n".join(parts)
 
 
-reference = Path(__file__).with_name("reference")  # the documents next to it are pages of the report too
+reference = Path(__file__).with_name("reference")
 reference.mkdir(exist_ok=True)
 (reference / "commands.md").write_text(command_page(), encoding="utf-8")

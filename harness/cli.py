@@ -1,4 +1,4 @@
-"""The `sentbench` command: finds a command by its name, imports only that, reports errors in one line."""
+"""The `sentbench` command: imports the called command alone, and reports errors in one line."""
 
 import argparse
 import io
@@ -9,21 +9,77 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from functools import cache
 from importlib import import_module
 from importlib.metadata import requires
 from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple, NoReturn
 
-from harness.errors import CONTROL, InputError, near_matches, without_passwords
+from harness.errors import CONTROL, InputError, near_matches
+from harness.paths import INSTALLED
 from harness.process import prepare
 
-ROOMS = ("commands", "stages")
-"""Folders with commands: a file is a command if its first line has the form COMMAND_LINE."""
-HEADLINE = re.compile(r'"""`sentbench ((?:stage )?[\w-]+)`: (.+)\.$')
-STAGE = "stage"
-"""First word of the pipeline's stages, which dvc.yaml calls; help does not list them."""
+
+class Command(NamedTuple):
+    """A command: its module, its sentence in the help, and an example."""
+
+    module: str
+    summary: str
+    example: str
+
+
+COMMANDS = {
+    "verify": Command(
+        "harness.commands.verify",
+        "check whether a number replicates, and which number to cite",
+        'verify una/table1 "BERT-base UNA" Avg',
+    ),
+    "list": Command("harness.commands.list_names", "list the names that other commands take", "list tables"),
+    "report": Command(
+        "harness.commands.report", "render tables, figures and the HTML pages", "report --strict"
+    ),
+    "plan": Command(
+        "harness.commands.plan",
+        "write params.yaml, the runs of tables or recipes, and their cost",
+        "plan pcl/table2 --seeds 3 --dry-run",
+    ),
+    "data": Command("harness.commands.data", "fetch, check or lock data", "data fetch stsb minilm-l6"),
+    "launch": Command(
+        "harness.commands.launch", "run the stages in parallel, here, on Ray or on Slurm", "launch --jobs 2"
+    ),
+    "try": Command(
+        "harness.commands.try_method",
+        "train a method of one file in minutes, and compare it",
+        "try mycse.py --against simcse-small,pcl-small --set temperature=0.1",
+    ),
+    "compare": Command(
+        "harness.commands.compare",
+        "compare two systems, two models, or two states of scores",
+        "compare simcse-small pcl-small --no-pairs",
+    ),
+    "evaluate": Command(
+        "harness.commands.evaluate",
+        "score an encoder folder, a model of the hub, or BM25",
+        "evaluate backbones/minilm-l6 --tasks STSB,sts-part --interval",
+    ),
+    "mteb": Command(
+        "harness.commands.mteb",
+        "score an encoder folder on tasks of mteb",
+        "mteb backbones/minilm-l6 --tasks STSBenchmark",
+    ),
+    "publish": Command(
+        "harness.commands.publish",
+        "make a sentence-transformers folder with a model card, and upload it",
+        "publish simcse-small --out published/simcse-small",
+    ),
+    "check": Command(
+        "harness.commands.check",
+        "compare first losses and results with the committed ones",
+        "check --format github",
+    ),
+    "stage": Command("harness.commands.stage", "perform one stage of dvc.yaml", "stage entries"),
+}
+"""Every command by its name; dvc.yaml calls `stage`, which help does not list."""
 GROUPS = {
     "check a number": ("verify", "list", "report"),
     "run a table": ("plan", "data", "launch"),
@@ -34,6 +90,9 @@ GROUPS = {
 """Groups of commands by their user, in the order of the help."""
 READER_GONE, INTERRUPTED = 141, 130
 """The exit codes of a command that SIGPIPE or SIGINT ended."""
+CHECKOUT = ("harness/cli.py", "methods/registry.py", "params.yaml")
+"""Files of a folder that has this project's code and a plan."""
+PACKAGES = ("harness", "methods", "sentbench")
 SHELLS = ("bash", "zsh", "tcsh")
 """The shells in which words can be completed."""
 EXTRAS = {
@@ -43,7 +102,6 @@ EXTRAS = {
     "submitit": "launch-slurm",
 }
 """Packages that only certain commands need -> the extra that installs them."""
-EXAMPLE = re.compile(r"^Example: `(.+)`$", flags=re.M)
 
 
 class CommandParser(argparse.ArgumentParser):
@@ -64,7 +122,7 @@ class CommandParser(argparse.ArgumentParser):
         raise InputError(f"{shown}{near}; `{self.prog} --help` shows what is expected")
 
     def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]
-        """Parses like argparse, but refuses `--option=--`, which argparse would read as a list."""
+        """Parses like argparse, but refuses `--NAME=--`, which argparse would read as a list."""
         for word in args or ():
             if word.startswith("--") and word.endswith("=--"):
                 self.error(f"argument {word[:-3]}: expected one argument")
@@ -112,7 +170,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         left = "incomplete outputs are removed"
         with suppress(InputError, IndexError):
-            left = getattr(module_of(command_in(words)[0]), "CONTINUES", left)
+            left = getattr(module_of(words[0]), "CONTINUES", left)
         print(f"\nsentbench: interrupted; {left}", file=sys.stderr)
         return INTERRUPTED
     print(f"sentbench: {problem}", file=sys.stderr)
@@ -143,9 +201,8 @@ def open_closed_streams() -> None:
 
 
 def one_line(text: str) -> str:
-    """Returns a text without line breaks, control characters and passwords, very long words shortened."""
-    printable = CONTROL.sub(lambda match: ascii(match[0])[1:-1], " ".join(without_passwords(text).split()))
-    return re.sub(r"\S{300,}", lambda word: f"{word[0][:80]}...{word[0][-40:]}", printable)
+    """Returns a text without line breaks and control characters."""
+    return CONTROL.sub(lambda match: ascii(match[0])[1:-1], " ".join(text.split()))
 
 
 def run_command(words: Sequence[str]) -> int:
@@ -160,58 +217,60 @@ def run_command(words: Sequence[str]) -> int:
     if not words or words[0].startswith("-"):
         overview().parse_args(words or ["--help"])
         return 0
-    name, rest = command_in(words)
+    name, rest = words[0], words[1:]
+    command_of(name)
+    refuse_other_code()
     from harness.include import include_all
 
     include_all(included.include)
     return int(module_of(name).execute(parser_of(name).parse_args(rest)) or 0)
 
 
-def command_in(words: Sequence[str]) -> tuple[str, Sequence[str]]:
-    """Returns the name of the command at the start of words, `stage train` for a stage, and its arguments.
-    Errors: InputError for an unknown command.
+def refuse_other_code() -> None:
+    """Raises InputError in a checkout whose code differs from the code that runs: results would be recorded
+    as those of the checkout.
     """
-    length = 2 if words[0] == STAGE else 1
-    name = " ".join(words[:length])
-    known = [command for command in commands() if command.startswith(f"{STAGE} ") == (length == 2)]
-    if name not in known:
+    here = Path.cwd()
+    if here == INSTALLED or not all((here / part).is_file() for part in CHECKOUT):
+        return
+    packages = [name for name in PACKAGES if (here / name).is_dir()]
+    if code_of(here, packages) != code_of(INSTALLED, packages):
         raise InputError(
-            f"{name!r} is not a command, expected one of {', '.join(known)}{near_matches(name, known)}"
+            f"this folder is the checkout {here}, and the command runs the other code of {INSTALLED}; use "
+            f"{here}/.venv, or run `python -m pip install -e .` here"
         )
-    return name, words[length:]
+
+
+def code_of(folder: Path, packages: Sequence[str]) -> dict[str, bytes]:
+    """Returns the content of every module of packages below a folder, by path."""
+    paths = (path for package in packages for path in (folder / package).rglob("*.py"))
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+
+
+def command_of(name: str) -> Command:
+    """Returns the command of a name. Errors: InputError for an unknown one."""
+    if name not in COMMANDS:
+        known, stages = public(), {*module_of("stage").STAGES} - {*public()}
+        near = re.sub(
+            r"[\w-]+",
+            lambda word: f"stage {word[0]}" if word[0] in stages else word[0],
+            near_matches(name, [*known, *stages]),
+        )
+        raise InputError(f"{name!r} is not a command, expected one of {', '.join(known)}{near}")
+    return COMMANDS[name]
 
 
 def parser_of(name: str) -> CommandParser:
-    """Returns the parser of a command; its help ends with the example of the module's docstring."""
-    module = module_of(name)
-    example = EXAMPLE.search(module.__doc__ or "")
+    """Returns the parser of a command; its help ends with the command's example."""
+    command = command_of(name)
     parser = CommandParser(
         prog=f"sentbench {name}",
-        description=commands()[name].summary,
-        epilog=f"example: {example[1]}" if example else None,
+        description=command.summary,
+        epilog=f"example: sentbench {command.example}",
     )
-    for argument, settings in getattr(module, "ARGUMENTS", {}).items():
+    for argument, settings in getattr(module_of(name), "ARGUMENTS", {}).items():
         parser.add_argument(argument, **settings)
     return parser
-
-
-class Command(NamedTuple):
-    """A command: its description, from the first line of its file, and its module."""
-
-    summary: str
-    module: str
-
-
-@cache
-def commands() -> dict[str, Command]:
-    """Returns the commands by name, from the first lines of their files, without imports."""
-    by_name = {}
-    for path in (path for room in ROOMS for path in Path(__file__).with_name(room).glob("[!_]*.py")):
-        with path.open(encoding="utf-8") as file:
-            line = HEADLINE.match(file.readline().strip())
-        if line:
-            by_name[line[1]] = Command(line[2], f"harness.{path.parent.name}.{path.stem}")
-    return dict(sorted(by_name.items()))
 
 
 def public() -> list[str]:
@@ -221,7 +280,7 @@ def public() -> list[str]:
 
 def module_of(name: str) -> ModuleType:
     """Returns the module of a command."""
-    return import_module(commands()[name].module)
+    return import_module(command_of(name).module)
 
 
 def overview(parents: Mapping[str, list[CommandParser]] | None = None) -> CommandParser:
@@ -241,7 +300,7 @@ def overview(parents: Mapping[str, list[CommandParser]] | None = None) -> Comman
     )  # fmt: skip
     listed = parser.add_subparsers(metavar="COMMAND", help=hidden)
     for name in public():
-        description = commands()[name].summary
+        description = COMMANDS[name].summary
         listed.add_parser(name, help=description, add_help=False, parents=(parents or {}).get(name, ()))
     return parser
 
@@ -250,7 +309,7 @@ def listing() -> str:
     """Returns the help's list of commands by user, and the common options."""
     lines = []
     for group, names in GROUPS.items():
-        lines += [f"{group}:", *(f"  {name:<9} {commands()[name].summary}" for name in names), ""]
+        lines += [f"{group}:", *(f"  {name:<9} {COMMANDS[name].summary}" for name in names), ""]
     return "\n".join(
         [
             *lines,

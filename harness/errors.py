@@ -12,21 +12,13 @@ __all__ = [
     "NoScoreError",
     "near_matches",
     "place_in",
-    "without_passwords",
 ]
 
 _CONTROLS = r"\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff"
 CONTROL = re.compile(f"[{_CONTROLS}]")
 """Characters that move a terminal's cursor or reverse the direction of text, and lone surrogates."""
-CREDENTIALS = re.compile(r"(?<=://)[^/\s]+@")
-"""User and password in an address, for example of HF_ENDPOINT or a proxy."""
 REASONS = (ImportError, NameError, AttributeError, TypeError, ValueError, SyntaxError)
 """Errors of a custom module during its import that are reported in one line."""
-
-
-def without_passwords(text: str) -> str:
-    """Returns a text without users and passwords in its addresses."""
-    return CREDENTIALS.sub("", text)
 
 
 def place_in(file: Path, error: BaseException) -> str:

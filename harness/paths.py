@@ -22,7 +22,7 @@ TABLES = LEADERBOARDS / "tables"
 PUBLISHED = LEADERBOARDS / "published"
 AUDIT = LEADERBOARDS / "audit"
 FIRST_LOSSES = LEADERBOARDS / "first_losses.yaml"
-STEP_TIMES = LEADERBOARDS / "step-times.yaml"
+HOURS = LEADERBOARDS / "hours.yaml"
 SOURCE_PAGE = Path("harness/data/SOURCES.md")
 SPEED_PAGE = Path("docs/speed.md")
 
@@ -40,7 +40,6 @@ REPORTS = Path("reports")
 SCORES = REPORTS / "scores"
 CURVES = REPORTS / "curves"
 COSTS = REPORTS / "costs"
-CONTRIBUTED = REPORTS / "contributed"
 MEASUREMENTS = REPORTS / "benchmarks.json"
 
 SOURCE_RECORD = "source.json"

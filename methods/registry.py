@@ -23,7 +23,7 @@ METHODS: dict[str, str] = {
 
 
 def load_method(name: str) -> type[Method]:
-    """Returns the class of a method, recognised in its module by the names of its bases.
+    """Returns the class of a method: the subclass of Method that its module defines.
 
     Errors: InputError if the name is not in METHODS, TypeError unless the module defines exactly one.
     """
@@ -32,13 +32,13 @@ def load_method(name: str) -> type[Method]:
             f"method {name!r} is not known, expected one of {', '.join(METHODS)}"
             f"{near_matches(name, list(METHODS))}"
         )
+    from methods.core.method import Method
+
     module = import_module(METHODS[name])
     classes = [
         value
         for value in vars(module).values()
-        if isinstance(value, type)
-        and value.__module__ == module.__name__
-        and any(base.__name__ == "Method" for base in value.__mro__)
+        if isinstance(value, type) and issubclass(value, Method) and value.__module__ == module.__name__
     ]
     if len(classes) != 1:
         raise TypeError(f"{module.__name__} defines {len(classes)} methods, expected one")

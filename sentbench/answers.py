@@ -15,14 +15,8 @@ if TYPE_CHECKING:
 PROGRESS = ("progress", "show_progress_bar")
 """Options for a progress bar: of this project's encoders, and of sentence-transformers."""
 
-MOST_ROWS, FEWEST_BYTES = 512, 1000
-"""Rows inspected for packed bits, and pairs of bytes needed to recognise them."""
-
-LEAST_SPREAD, FEWEST_KINDS = 24, 128
-"""Least standard deviation and number of distinct bytes of a column with evenly distributed last bits."""
-
-FLIPPED = 0.4
-"""Largest share of differing last bits of packed bits; for numbers the share is a half."""
+WIDTH = ("get_embedding_dimension", "get_sentence_embedding_dimension")
+"""Methods that return the width of a model's vectors: of sentence-transformers, now and before."""
 
 
 def function_of(model: Any, name: str, *, progress: bool = False) -> Callable[[Sequence[str]], np.ndarray]:
@@ -44,7 +38,8 @@ def function_of(model: Any, name: str, *, progress: bool = False) -> Callable[[S
         raise InputError(f"{name} is not a model: its function is asynchronous")
     known = _options(call, name)
     options = dict.fromkeys(known[:1], True) if progress else {}
-    return lambda texts: array_of(call(list(texts), **options))
+    width = next((getattr(model, method)() for method in WIDTH if hasattr(model, method)), None)
+    return lambda texts: array_of(call(list(texts), **options), width=width)
 
 
 def _options(call: Callable[..., Any], name: str) -> list[str]:
@@ -69,9 +64,10 @@ def _options(call: Callable[..., Any], name: str) -> list[str]:
     return [option for option in PROGRESS if option in signature.parameters]
 
 
-def array_of(answer: Any) -> np.ndarray:
+def array_of(answer: Any, *, width: int | None = None) -> np.ndarray:
     """Returns vectors of any library as an array: tensors, lists of them, frames, quantised numbers.
 
+    width: of the model's vectors, None if it is not known.
     Errors: InputError, which names the kind of answer, for sparse vectors, several vectors per text, packed
     bits and anything else that is not an array of numbers.
     """
@@ -91,7 +87,7 @@ def array_of(answer: Any) -> np.ndarray:
     if array.dtype.kind not in "fiu":
         raise InputError(f"the model returned {_kind(answer)}, expected an array of numbers [N, d]")
     if array.dtype.itemsize == 1:
-        _check_bits(array)
+        _check_bytes(array, width)
     return array
 
 
@@ -136,42 +132,18 @@ def _kind(answer: Any) -> str:
     return f"{type(answer).__module__}.{type(answer).__name__}".removeprefix("builtins.")
 
 
-def _check_bits(vectors: np.ndarray) -> None:
-    """Warns that bytes are scored as numbers. Errors: InputError if they are packed bits."""
-    name, how = "precision `ubinary`", "vectors"
-    if vectors.dtype.kind == "i":
-        name, how = "precision `binary`", "(vectors.astype(int) + 128).astype(np.uint8)"
-    if vectors.ndim == 2 and are_packed_bits(vectors):
+def _check_bytes(vectors: np.ndarray, width: int | None) -> None:
+    """Warns that bytes are scored as numbers. width: of the model's vectors, None if it is not known.
+
+    Errors: InputError for bytes of an eighth of the model's width, which are packed bits.
+    """
+    if vectors.ndim == 2 and 8 * vectors.shape[1] == width:
+        how = "(vectors.astype(int) + 128).astype(np.uint8)" if vectors.dtype.kind == "i" else "vectors"
         raise InputError(
-            f"the model returned bytes that look like packed bits ({name}), which have no meaningful "
-            f"cosines; unpack them: np.unpackbits({how}, axis=1)"
+            f"the model returned {vectors.shape[1]} bytes for vectors of width {width}: packed bits, which "
+            f"have no meaningful cosines; unpack them: np.unpackbits({how}, axis=1)"
         )
     warnings.warn(
         "the model returned 8-bit integers, scored as numbers; bits packed in bytes need np.unpackbits first",
         stacklevel=2,
     )
-
-
-def are_packed_bits(vectors: np.ndarray) -> bool:
-    """Returns whether bytes [N, d] have eight dimensions each, rather than being quantised numbers.
-
-    Each row is compared with the row most similar in all but the last bits. If two numbers of a wide column
-    differ, their last bits differ half the time. The last packed bit is a dimension like the others, so it
-    mostly agrees in similar rows. Columns with few distinct values or a small standard deviation are numbers.
-    The result is False for too few rows, or without similar rows.
-    """
-    import numpy as np
-
-    inspected = np.ascontiguousarray(vectors[:MOST_ROWS])
-    wide = inspected.std(axis=0) > LEAST_SPREAD if len(inspected) else np.zeros(0, dtype=bool)
-    if wide.mean() < 0.5 or len(np.unique(inspected)) < FEWEST_KINDS:
-        return False
-    rows = inspected.view(np.uint8)[:, wide]
-    signs = np.unpackbits(rows & np.uint8(0xFE), axis=1).astype(np.float32) * 2 - 1
-    alike = signs @ signs.T
-    alike[alike == signs.shape[1]] = -np.inf  # the row itself, and its copies
-    others = rows[alike.argmax(axis=1)]
-    compared = rows >> 1 != others >> 1
-    flipped = ((rows ^ others) & 1)[compared]
-    has_last_bits = 0 < (rows & 1).mean() < 1
-    return bool(has_last_bits and len(flipped) >= FEWEST_BYTES and flipped.mean() < FLIPPED)

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
+    from harness.models.foreign import LibraryEncoder
     from harness.tasks.interface import Encode, Task
     from methods.core.encoder import SentenceEncoder
-    from methods.core.library import LibraryEncoder
     from methods.core.words import WordAverageEncoder
 
 
@@ -56,8 +56,8 @@ def load(
     Errors: InputError if the folder is not an encoder or cannot be read, or `pooling` would replace a pooling
     that a layer of the folder was trained on.
     """
-    from harness.compute.encoders import read_encoder
     from harness.data.hub_models import model_folder
+    from harness.models.read import read_encoder
     from harness.process import quietly, resolve_device
 
     named = model_folder(at_home(folder)) if isinstance(folder, str) and folder else folder
@@ -106,8 +106,8 @@ def evaluate(
     papers evaluate, or `raw` as in MTEB. Every text is encoded once.
     averages: also a row of setting `average` for each complete suite, and for two or more task objects: the
     mean of scores rounded to 0.01 points, as in papers; n is the number of tasks. include: folders with your
-    tasks, pairs and sources, as for `sentbench --include`. batch_size: for the model's `encode`. progress: as
-    for `encode`.
+    tasks, pairs and sources, as for `sentbench --include`. batch_size: for the model's `encode`;
+    a function gets at most so many texts a call. progress: as for `encode`.
     Errors: InputError for an unknown task or text form, a model that returns no vectors, or unavailable data.
     """
     import pandas as pd
@@ -159,8 +159,8 @@ def include_folders(folders: str | Path | Sequence[str | Path]) -> None:
 
 def tasks_of(tasks: Tasks, text: str) -> list[Task]:
     """Returns the tasks of names, suites and objects, comma-separated or as a list. Errors: as above."""
-    from harness.stages.evaluate import tasks_named
     from harness.tasks.interface import check_names
+    from harness.tasks.registry import tasks_named
 
     listed: Any = text_of(tasks, "tasks").split(",") if isinstance(tasks, str) else tasks
     if _is_task(listed):
@@ -194,43 +194,54 @@ def encoded_by(
     """Returns the vectors of the tasks' texts from any model; each text is encoded once."""
     from harness.tasks.evaluation import encode_unique, unique_texts
 
-    call = _function_of(_sized(model, batch_size), progress)
+    call = _function_of(model, progress, batch_size)
     encoded = encode_unique(call, unique_texts(tasks), "evaluation", dtype=None)
     return lambda batch: encoded.matrix[encoded.rows(batch)]
 
 
-class _Sized:
-    """A model whose `encode` is called with a batch size."""
+def _function_of(
+    model: Model, progress: bool, batch_size: int | None = None
+) -> Callable[[Sequence[str]], np.ndarray]:
+    """Returns a model's function from texts to vectors.
 
-    def __init__(self, encode: Callable[..., Any], batch_size: int) -> None:
-        self.encode = partial(encode, batch_size=batch_size)
-
-
-def _sized(model: Any, batch_size: int | None) -> Any:
-    """Returns the model with a batch size. Errors: InputError if it is not a number or not supported."""
-    if batch_size is None:
-        return model
-    if not isinstance(batch_size, Integral) or batch_size < 1:
+    batch_size: for the model's `encode`; a function without such an option gets so many texts a call.
+    Errors: InputError if it is not a positive integer, or as of `function_of`.
+    """
+    if batch_size is not None and (not isinstance(batch_size, Integral) or batch_size < 1):
         raise InputError(f"batch_size is {shown(batch_size)}, expected an integer from 1")
-    if isinstance(model, str | Path):
-        model = load(model)
-    call = getattr(model, "encode", model)
-    try:
-        known = inspect.signature(call).parameters
-        takes = "batch_size" in known or any(
-            parameter.kind is parameter.VAR_KEYWORD for parameter in known.values()
-        )
-    except (TypeError, ValueError):
-        takes = False
-    if not takes:
-        raise InputError(f"{shown(model)} has no batch_size; leave it out")
-    return _Sized(call, int(batch_size))
-
-
-def _function_of(model: Model, progress: bool) -> Callable[[Sequence[str]], np.ndarray]:
     if isinstance(model, str | os.PathLike):
         model = load(model)
-    return function_of(model, shown(model), progress=progress)
+    if batch_size is None:
+        return function_of(model, shown(model), progress=progress)
+    call: Any = getattr(model, "encode", model)
+    batch_size = int(batch_size)
+    if _takes_batch_size(call):
+        return function_of(partial(call, batch_size=batch_size), shown(model), progress=progress)
+    return _in_calls(function_of(model, shown(model), progress=progress), batch_size, shown(model))
+
+
+def _takes_batch_size(call: Any) -> bool:
+    try:
+        known = inspect.signature(call).parameters
+    except (TypeError, ValueError):
+        return False
+    return "batch_size" in known or any(option.kind is option.VAR_KEYWORD for option in known.values())
+
+
+def _in_calls(
+    function: Callable[[Sequence[str]], np.ndarray], size: int, name: str
+) -> Callable[[Sequence[str]], np.ndarray]:
+    """Returns a function that passes at most `size` texts a call; InputError for vectors of two widths."""
+    import numpy as np
+
+    def vectors_of(texts: Sequence[str]) -> np.ndarray:
+        starts = range(0, max(len(texts), 1), size)
+        parts = [function(texts[start : start + size]) for start in starts]
+        if len({part.shape[1:] for part in parts}) > 1:
+            raise InputError(f"{name} returns vectors of different widths: {[part.shape for part in parts]}")
+        return np.concatenate(parts)
+
+    return vectors_of
 
 
 def shown(value: Any) -> str:

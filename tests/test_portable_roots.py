@@ -15,7 +15,7 @@ def test_code_that_decides_numbers_takes_no_root_of_an_fp32_tensor() -> None:
     """MKL's compatible mode differs there between Intel and AMD (docs/arithmetic.md)."""
     files = [
         path
-        for folder in ("methods", "harness/compute", "harness/tasks", "docs/examples")
+        for folder in ("methods", "harness/stages", "harness/tasks", "docs/examples")
         for path in sorted((ROOT / folder).rglob("*.py"))
     ]
     actual = [

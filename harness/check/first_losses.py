@@ -81,26 +81,25 @@ def measure_run(params: Params, key: str, most_rows: int = ROWS) -> list[float]:
     another training. most_rows: largest number of corpus rows.
     Errors: InputError if a folder that the run needs is missing.
     """
-    import torch
-
-    from harness.data.corpora import read_corpus
-    from methods.core.networks import Networks
+    from harness.stages.inputs import StageInputs
+    from harness.stages.train import build, rows_of
     from methods.core.resume import LOG
-    from methods.core.streams import INITIALISE, subset, torch_seed
-    from methods.core.trainer import Trainer
 
     quiet()
     run, backbone = params.run(key), untrained_backbone(params, key)
     check_inputs(str(backbone), run.corpus)
-    trained = run.parent_folder is not None and run.parent_folder.parent == ARTEFACTS
-    networks = Networks(backbone, pooling=run.pooling, parent=backbone if trained else run.parent_folder)
-    method, config, settings = run.read_settings()
-    corpus = _corpora.get(run.corpus) or read_corpus(Path(run.corpus))
-    rows = subset(corpus, run.corpus_share, seed=run.seed)[:most_rows]
-    torch.manual_seed(torch_seed(run.seed, INITIALISE))
-    built = method(small_config(config, most_rows), networks)
+    folders = {**run.folders(), "backbone": backbone}
+    if "parent" in folders and folders["parent"].parent == ARTEFACTS:
+        folders["parent"] = backbone
+    _, config, settings = run.read_settings()
+    short = {
+        "config": small_config(config, most_rows).model_dump(),
+        "train": short_settings(settings).model_dump(),
+    }
+    entry = run.model_copy(update=short)
+    rows = rows_of(entry, _corpora.get(run.corpus) or folders["corpus"])[:most_rows]
     with tempfile.TemporaryDirectory(prefix="sentbench-") as state:
-        Trainer(built, short_settings(settings), run.seed, evaluate, Path(state)).fit(rows)
+        build(StageInputs(entry, {**folders, "state": Path(state)}, Path(state)), evaluate=evaluate).fit(rows)
         log = (Path(state) / LOG).read_text(encoding="utf-8")
     entries = [json.loads(line) for line in log.splitlines()]
     return [rounded(entry["loss"]) for entry in entries if "evaluation" not in entry]
@@ -137,7 +136,7 @@ def evaluate(encoder: Encoder) -> Mapping[str, float]:
 
 
 def measure_runs(
-    params: Params, keys: Sequence[str], *, ended: Callable[[str], None] = lambda key: None
+    params: Params, keys: Sequence[str], *, ended: Callable[[str], object] = lambda key: None
 ) -> dict[str, list[float]]:
     """Returns the losses of several runs, measured in parallel: one process per core, each with one thread.
 

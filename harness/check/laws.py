@@ -16,12 +16,14 @@ import torch
 
 from harness.errors import InputError, place_in
 from methods.core import streams
+from methods.core.encoder import SentenceEncoder, evaluating
 from methods.core.folders import load_encoder
 from methods.core.method import Method
+from methods.core.pooling import pool
 from methods.core.rows import Row
 from methods.core.train_config import TrainConfig
 from methods.core.trainer import Trainer
-from methods.core.types import Encoder, Loss
+from methods.core.types import MASK, Encoder, Loss
 
 SEED, STEPS, STOP = 3, 4, 2
 ROWS, BATCH = 64, 8
@@ -189,6 +191,25 @@ def _state(subject: Subject) -> None:
         raise InputError(f"training creates or reshapes {', '.join(changed)}; create it in __init__")
 
 
+def _attached(subject: Subject) -> None:
+    texts = [row.text for row in subject.rows[:BATCH]]
+    for method, when in ((subject.prepared(), "before"), (subject.whole[0], "after")):
+        encoder: Any = method.encoder
+        if not isinstance(encoder, SentenceEncoder):
+            return
+        tokens = encoder.tokenize(texts)
+        with evaluating(encoder):
+            torch.manual_seed(SEED)
+            called = encoder(tokens)
+            torch.manual_seed(SEED)
+            expected = pool(encoder.states(tokens), tokens[MASK], encoder.pooling)
+        if (called - expected).abs().max() > 10 * TOLERANCE * max(1.0, float(expected.abs().max())):
+            raise InputError(
+                f"self.encoder(tokens) differs {when} training from the states of its own layers; what is "
+                f"attached to them must not depend on earlier calls"
+            )
+
+
 def _vectors(subject: Subject) -> None:
     encoder = subject.whole[0].exported()
     texts = [row.text for row in subject.rows]
@@ -215,6 +236,7 @@ LAWS: Mapping[str, Callable[[Subject], None]] = {
     "the same seed gives the same bytes": _seed,
     "a killed run continues to the same bytes": _resume,
     "training creates no state": _state,
+    "what is attached to the encoder takes part": _attached,
     "a vector does not depend on its batch": _vectors,
     "the saved encoder gives the same vectors": _saved,
 }

@@ -13,7 +13,7 @@ from harness.errors import InputError, near_matches
 from harness.paths import ARTEFACTS, BACKBONES, DATA, is_checkout, is_project
 
 POOLINGS = ("cls", "mean", "first-last-avg", "static-last-avg", "last-two-avg", "pooler")
-"""The poolings of `methods.core.reading`, copied because that module loads torch; a test compares them."""
+"""The poolings of `harness.models.read`, copied because that module loads torch; a test compares them."""
 POOLING = {
     "choices": POOLINGS,
     "help": "pooling of token vectors; required for a plain Hugging Face folder",

@@ -8,13 +8,14 @@ Example: `sentbench check --format github`
 
 import argparse
 import json
-import os
 import platform
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from tqdm import tqdm
 
 from harness.check.first_losses import (
     is_exact,
@@ -38,17 +39,14 @@ from harness.evidence.schema import ResultFile
 from harness.evidence.settling import counted
 from harness.evidence.store import read_results
 from harness.io.outputs import check_file
-from harness.launch.progress import counted_parts
 from harness.paths import FIRST_LOSSES, REPORTS, SCORES, need_checkout, stored_vectors
 from harness.plan.entries import Params
+from harness.plan.identity import library_versions
 from harness.plan.params_file import read_params
-from harness.plan.recipes import load_recipes
 from harness.plan.stale import outdated, outdated_line, refuse_old_plan, stale
-from harness.report.assembly.tables import contributed_results
 from harness.report.formats.markdown import annotation
-from harness.stages.identity import library_versions
 
-PARTS = ("contributed", "losses", "scoring", "results")
+PARTS = ("losses", "scoring", "results")
 ARGUMENTS = {
     "--only": {"choices": PARTS, "help": "one part of the check (default: all)"},
     "--against": {
@@ -112,8 +110,6 @@ def checked(arguments: argparse.Namespace) -> Findings:
     if "results" in wanted:  # before the long work, so that a wrong --against is refused at once
         former = committed_results() if arguments.against is None else (results_of(arguments.against), "")
     check_plan(findings)
-    if "contributed" in wanted:
-        check_contributed(findings)
     losses: dict[str, Answer] = {}
     if "losses" in wanted:
         losses = check_losses(findings, params)
@@ -144,14 +140,6 @@ def measure(params: Params) -> int:
     return 0
 
 
-def check_contributed(findings: Findings) -> None:
-    """Validates contributed results."""
-    contributed, refused = contributed_results(read_results(SCORES.glob("*.json")), load_recipes())
-    findings.problems += refused
-    findings.counts["contributed"] = len(contributed)
-    findings.lines.append(f"contributed results: {len(contributed)} valid, {len(refused)} refused")
-
-
 def check_losses(findings: Findings, params: Params) -> dict[str, Answer]:
     """Returns for every run that trains the answer of its first losses, or of its system's first seed.
 
@@ -177,8 +165,9 @@ def check_losses(findings: Findings, params: Params) -> dict[str, Answer]:
 
 
 def measured_losses(params: Params, keys: Sequence[str]) -> dict[str, list[float]]:
-    """Returns the losses of runs, with a progress line."""
-    return measure_runs(params, keys, ended=counted_parts(keys, "first losses", os.cpu_count() or 1))
+    """Returns the losses of runs, with a progress bar."""
+    with tqdm(total=len(keys), unit=" systems", delay=3, disable=None) as bar:
+        return measure_runs(params, keys, ended=lambda key: bar.update())
 
 
 def numbers(losses: Sequence[float]) -> str:

@@ -89,13 +89,14 @@ def evaluated(arguments: argparse.Namespace) -> tuple[list[Evaluation], str]:
     """Returns the scores of each model and a note on text and intervals. All models, tasks and data are
     checked before the first text is encoded.
     """
+    from harness.commands.vectors import fetch_data, offline_first
     from harness.report.formats.evaluations import Evaluation
+    from harness.tasks.own_pairs import own_pairs_task
+    from harness.tasks.registry import tasks_named
 
     folders = folders_of(arguments.models)
     if all(folder is None for folder in folders.values()):
         return [Evaluation(BM25, bm25_lines(arguments))], TEXT_NOTES[arguments.text]
-    from harness.stages.evaluate import fetch_data, offline_first, tasks_named
-    from harness.tasks.own_pairs import own_pairs_task
 
     pair_tasks = [own_pairs_task(file) for file in arguments.pairs]
     listed = "sts" if arguments.tasks is None and not pair_tasks else arguments.tasks
@@ -139,7 +140,7 @@ def folders_of(models: Sequence[str]) -> dict[str, Path | None]:
 def check_models(folders: Sequence[Path], arguments: argparse.Namespace) -> None:
     """Raises InputError if a folder cannot be opened: with several models the last would be refused only
     after the others were scored."""
-    from harness.compute.encoders import read_encoder
+    from harness.models.read import read_encoder
     from harness.process import quiet
 
     quiet()
@@ -152,9 +153,10 @@ def scores_of(
 ) -> list[ScoreLine]:
     """Returns the scores of a folder's encoder and the averages of complete suites. own: the names of own
     pairs, which are a suite."""
-    from harness.launch.progress import counted_parts
+    from tqdm import tqdm
+
+    from harness.commands.vectors import vectors_of
     from harness.report.assembly.pairs import average_lines, score_lines, with_intervals
-    from harness.stages.evaluate import vectors_of
     from harness.tasks.registry import SUITES
 
     kept: dict[str, np.ndarray] = {}
@@ -163,8 +165,11 @@ def scores_of(
         told(f"{folder}: encoding the texts of {len(tasks)} tasks"),
         vectors_of(folder, tasks, **options) as encode,
     ):
-        ended = counted_parts([task.name for task in with_intervals(tasks)], "tasks with intervals")
-        lines = score_lines(tasks, encode, intervals=arguments.interval, kept=kept, ended=ended)
+        number = len(with_intervals(tasks)) if arguments.interval else 0
+        with tqdm(total=number, unit=" tasks", delay=3, disable=None) as bar:
+            lines = score_lines(
+                tasks, encode, intervals=arguments.interval, kept=kept, ended=lambda task: bar.update()
+            )
     return [*lines, *average_lines(lines, kept, {**SUITES, "pairs": own})]
 
 

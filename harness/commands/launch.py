@@ -4,41 +4,29 @@ Example: `sentbench launch --jobs 2`
 """
 
 import argparse
-import json
 import math
+import subprocess
 import sys
 from collections import Counter
-from contextlib import suppress
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from harness.errors import InputError
-from harness.launch.local import LocalExecutor, visible_gpus
+from harness.launch.local import LIBRARIES, LocalExecutor, visible_gpus
 from harness.launch.on_ray import RayExecutor
-from harness.launch.pipeline import Pipeline, log_of, open_pipeline
-from harness.launch.progress import Progress, duration
-from harness.launch.scheduler import Scheduler
-from harness.launch.worker import PRELOADED, Executor, is_ours
-from harness.paths import COSTS, ENTRIES
-from harness.plan.entries import Params
-from harness.plan.estimate import Estimate, cores_here, hours_at_once, packing
+from harness.launch.pipeline import TESTED, Pipeline, is_tested, open_pipeline
+from harness.launch.scheduler import Scheduler, stages_to_run
+from harness.launch.worker import Executor, is_ours, log_of
+from harness.paths import ENTRIES
+from harness.plan.entry_files import write_entries
+from harness.plan.estimate import Estimate, cores_here, duration, hours_at_once, packing
+from harness.plan.fingerprints import code_fingerprints
+from harness.plan.hours import read_hours
 from harness.plan.params_file import read_params
 from harness.plan.stale import refuse_old_plan, warn_if_stale
-from harness.plan.step_times import read_step_times
 from harness.process import compute_with, limitation
-from harness.stages.entries import write_entries
-from harness.stages.fingerprint import code_fingerprints
 
-TYPICAL = {
-    "data": 10.0,
-    "teacher": 40.0,
-    "train": 5.0,
-    "untrained train": 3.0,
-    "evaluate": 4.0,
-    "report": 10.0,
-}
-"""Seconds of stages of the small plan on one core, until they are measured; other stages take about one
-second."""
 GPUS = (1, 8, 64)
 """Numbers of GPUs in the estimate: one, one machine, a cluster."""
 ARGUMENTS = {
@@ -69,6 +57,8 @@ def execute(arguments: argparse.Namespace) -> int:
     compute_with("native")  # each stage's command sets its variables
     check_options(arguments)
     refuse_old_plan()
+    if not is_tested():
+        return run_serially(arguments.targets, dry=arguments.dry_run)
     with open_pipeline(arguments.targets or None) as pipeline:
         if arguments.dry_run:
             expected = forecast(pipeline, arguments.jobs)
@@ -77,16 +67,26 @@ def execute(arguments: argparse.Namespace) -> int:
             return 0
         executor = executor_of(arguments, pipeline)
         evaluates = any(name.startswith("evaluate@") for name in pipeline.order)
-        params = read_params() if evaluates else None
-        runs = params.runs.values() if params else ()
+        runs = read_params().runs.values() if evaluates else ()
         if any(run.arithmetic == "portable" for run in runs) and (limit := limitation()):
             print(f"sentbench: {limit}", file=sys.stderr)
-        progress = Progress(
-            pipeline.order, executor.slots, guesses=guesses(pipeline, params) if params else {}
-        )
-        scheduler = Scheduler(pipeline, executor, arguments.retries, progress)
+        scheduler = Scheduler(pipeline, executor, arguments.retries)
         scheduler.run()
     return report(scheduler)
+
+
+def run_serially(targets: Sequence[str], *, dry: bool) -> int:
+    """Runs the stages one at a time by `dvc repro`, with a line that says so; returns its exit code."""
+    from dvc import __version__
+
+    command = ["repro", *(["--dry"] if dry else []), *(targets or ["--all-pipelines"])]
+    print(
+        f"sentbench: DVC is {__version__}, launch knows {TESTED}: `dvc {' '.join(command)}` runs the stages, "
+        "one at a time",
+        file=sys.stderr,
+        flush=True,
+    )
+    return subprocess.run([sys.executable, "-m", "dvc", *command]).returncode
 
 
 def executor_of(arguments: argparse.Namespace, pipeline: Pipeline) -> Executor:
@@ -102,40 +102,20 @@ def executor_of(arguments: argparse.Namespace, pipeline: Pipeline) -> Executor:
     most = cores if arguments.cpus_per_run is None else max(1, int(cores // arguments.cpus_per_run))
     if gpus and arguments.gpus_per_run != 0:
         most = min(most, max(1, math.floor(len(gpus) / (arguments.gpus_per_run or 1.0))))
-    preloaded = PRELOADED if any(map(is_ours, pipeline.commands.values())) else ()
+    preloaded = [LIBRARIES] if any(map(is_ours, pipeline.commands.values())) else []
     return LocalExecutor(arguments.jobs or most, gpus, preloaded)
-
-
-def guesses(pipeline: Pipeline, params: Params) -> dict[str, float]:
-    """Returns the expected seconds of stages: from records, otherwise typical values of the small plan."""
-    durations = {}
-    for name in pipeline.order:
-        kind, _, key = name.partition("@")
-        with suppress(OSError, ValueError, KeyError):
-            cost = json.loads((COSTS / f"{key}.{kind}.json").read_text(encoding="utf-8"))
-            durations[name] = float(cost[f"{kind}_seconds"])
-        if name not in durations and params.plan == ["small"]:
-            untrained = kind == "train" and params.runs[key].train["steps"] == 0
-            durations[name] = TYPICAL.get("untrained train" if untrained else kind, 1.0)
-    return durations
 
 
 def forecast(pipeline: Pipeline, jobs: int | None) -> str:
     """Returns the stages that would run and, by executor, the time of the plan's runs among them."""
-    names = pipeline.to_run(foreseen(pipeline))
+    names = stages_to_run(pipeline, foreseen(pipeline))
     kinds = Counter(name.partition("@")[0] for name in names)
     counts = ", ".join(f"{number} {kind}" for kind, number in kinds.items()) or "none"
     lines = [f"{len(names)} of {len(pipeline.order)} stages would run: {counts}"]
-    if not any(is_ours(pipeline.commands[name]) for name in names):
+    if not (kinds["train"] and any(is_ours(pipeline.commands[name]) for name in names)):
         return lines[0]
     params, cores = read_params(), jobs or cores_here()
-    left = {name: pipeline.order[name] & {*names} for name in names}
-    seconds = Progress(left, cores, guesses=guesses(pipeline, params)).seconds_left()
-    if seconds is not None:
-        return f"{lines[0]}\n--on local, {cores} stages at once: about {duration(seconds)}"
-    if not kinds["train"]:
-        return lines[0]
-    estimate = Estimate(params, read_step_times())
+    estimate = Estimate(params, read_hours())
     keys = [key for key in params.runs if f"train@{key}" in names]
     costs = [cost for key in keys if (cost := estimate.run(params.runs[key]))]
     if not costs:
@@ -170,7 +150,8 @@ def foreseen(pipeline: Pipeline) -> dict[str, dict[Path, str]]:
 
 
 def report(scheduler: Scheduler) -> int:
-    """Prints failures and how to continue; returns the exit code."""
+    """Prints the outcomes, failures and how to continue; returns the exit code."""
+    print(scheduler.summary, file=sys.stderr)
     for name, reason in scheduler.failed.items():
         log = f" (log: {log_of(name)})" if log_of(name).is_file() else ""
         print(f"failed: {name}: {reason}{log}", file=sys.stderr)

@@ -1,6 +1,6 @@
 """`sentbench list`: list the names that other commands take.
 
-Example: `sentbench list tables --coverage`
+Example: `sentbench list tables`
 """
 
 from __future__ import annotations
@@ -9,8 +9,7 @@ import argparse
 import json
 from typing import TYPE_CHECKING, Any
 
-from harness.errors import InputError
-from harness.paths import LEADERBOARDS, PUBLISHED, TABLES, declared
+from harness.paths import TABLES, declared
 
 if TYPE_CHECKING:
     from harness.data.sources import Source
@@ -18,17 +17,16 @@ WHAT = ("methods", "tasks", "runs", "tables", "sources")
 ARGUMENTS = {
     "what": {"choices": WHAT, "metavar": f"{{{','.join(WHAT)}}}"},
     "--json": {"action": "store_true", "help": "one JSON list of objects with a name"},
-    "--coverage": {"action": "store_true", "help": "tables: rows in the paper, with runs, cited and why"},
 }
 
 
 def execute(arguments: argparse.Namespace) -> None:
     """Prints one line per entry, or one JSON list."""
-    entries = listing(arguments.what, coverage=arguments.coverage)
+    entries = listing(arguments.what)
     if arguments.json:
         print(json.dumps(entries))
         return
-    keys = ["name", "words"] if arguments.coverage else list(next(iter(entries), {}))
+    keys = list(next(iter(entries), {}))
     rows = [[_shown(entry[key]) for key in keys] for entry in entries]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
@@ -41,14 +39,8 @@ def _shown(value: Any) -> str:
     return "-" if value is None else str(value)
 
 
-def listing(what: str, *, coverage: bool = False) -> list[dict[str, Any]]:
-    """Returns objects with a `name` and further columns, without heavy imports. coverage: also the number of
-    rows of each paper's table that our runs fill.
-    """
-    if coverage and what != "tables":
-        raise InputError(f"--coverage with {what}: write `list tables --coverage`")
-    if coverage:
-        return _coverage()
+def listing(what: str) -> list[dict[str, Any]]:
+    """Returns objects with a `name` and further columns, without heavy imports."""
     if what == "methods":
         from methods.registry import METHODS
 
@@ -81,27 +73,6 @@ def _runs() -> list[dict[str, Any]]:
             "seed": run.seed,
         }
         for key, run in read_params().runs.items()
-    ]
-
-
-def _coverage() -> list[dict[str, Any]]:
-    from harness.evidence.published import load_published
-    from harness.evidence.spec import load_specs
-    from harness.io.declarations import read_declaration
-    from harness.report.tables.coverage import NOT_RUN, NotRun, coverage_of
-
-    specs, published = load_specs(declared(TABLES)), load_published(declared(PUBLISHED))
-    not_run = read_declaration(declared(LEADERBOARDS) / NOT_RUN, NotRun)
-    coverages = [coverage_of(specs[key], published, not_run) for key in sorted(specs) if "/" in key]
-    return [
-        {
-            "name": coverage.table,
-            "rows": coverage.reported,
-            "run": coverage.run,
-            "cited": dict(coverage.cited),
-            "words": coverage.words,
-        }
-        for coverage in coverages
     ]
 
 

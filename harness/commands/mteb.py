@@ -27,14 +27,25 @@ from harness.errors import InputError
 from harness.io.files import sha256_of
 from harness.io.outputs import check_addition
 from harness.io.records import read_object
-from harness.paths import RUN_RECORD, cache
+from harness.paths import LAST_WEIGHTS, RUN_LOG, RUN_RECORD, cache
 from harness.process import DEVICE, compute_with, quiet, resolve_device
 
 if TYPE_CHECKING:
     from harness.tasks.mteb_adapter import MtebScore
 
 HUB = "https://huggingface.co"
-WEIGHTS_AND_SETTINGS = (".json", ".safetensors", ".txt", ".model")
+LOGS = (
+    RUN_RECORD,
+    RUN_LOG,
+    LAST_WEIGHTS,
+    "README.md",
+    "trainer_state.json",
+    "runs",
+    "eval",
+    ".cache",
+    ".git",
+)
+"""Files and folders at the top of an encoder's folder that do not count: logs, cards, other weights."""
 ARGUMENTS = {
     "folder": {"type": Path, "metavar": "DIR"},
     "--tasks": {"help": "mteb's names, comma-separated; default: its seven English STS sets"},
@@ -89,8 +100,8 @@ def run_folder(
     A task with a copy in the mirror is scored on that copy and marked `local`; others use the hub's data.
     Errors: InputError for a bad folder, an unknown task, or unavailable data.
     """
-    from harness.compute.encoders import read_encoder
     from harness.data.providers import mirror_folder
+    from harness.models.read import read_encoder
     from harness.tasks.mteb_adapter import MtebModel, count_parameters, run_mteb
 
     if not tasks:
@@ -147,14 +158,11 @@ def mteb_identity(folder: Path, *, pooling: str | None = None) -> Identity:
 
 
 def encoder_sha256(folder: Path) -> str:
-    """Returns one sha256 of everything that determines the vectors: weights, tokenizer, pooling, layers.
-
-    Logs, cards and the weights of another selection (`last/`) do not count.
-    """
+    """Returns one sha256 of every file of a folder but LOGS: any other file may change its vectors."""
     digest = hashlib.sha256()
-    for file in sorted(path for path in folder.rglob("*") if path.suffix in WEIGHTS_AND_SETTINGS):
+    for file in sorted(path for path in folder.rglob("*") if path.is_file()):
         inside = file.relative_to(folder)
-        if inside.parts[0] != "last" and inside.name != RUN_RECORD:
+        if inside.parts[0] not in LOGS:
             digest.update(f"{inside.as_posix()}\0{sha256_of(file)}\n".encode())
     return digest.hexdigest()
 

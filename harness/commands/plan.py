@@ -15,14 +15,15 @@ from harness.paths import PARAMS, SCORES, need_checkout
 from harness.plan.checks import check_runs
 from harness.plan.entries import Params, Run
 from harness.plan.estimate import Estimate, cores_here, hours_at_once, packing
-from harness.plan.needs import PATIENCE_HOURS, hours_on_cores, needs_of
+from harness.plan.hours import BASELINE, Cost, Device, is_included, read_hours
 from harness.plan.params_file import read_params, write_params
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
 from harness.plan.stale import outdated, recorded_recipes, warn_if_stale
-from harness.plan.step_times import BASELINE, Cost, Device, StepTimes, is_included, read_step_times
 
 HOURS: dict[Device, str] = {"cuda": "GPU hours", "cpu": "core hours"}
+PATIENCE = 7 * 24.0
+"""A plan that takes longer than these hours on all cores of this machine needs a GPU."""
 NOT_COUNTED = "not counted: classifiers of transfer tasks, the making of derived corpora, DVC's own work"
 
 
@@ -38,32 +39,21 @@ class PlannedSystem(NamedTuple):
 
 
 ARGUMENTS = {
-    "names": {"nargs": "*", "metavar": "NAME", "help": "small, pcl, pcl/table2, sct/fig4, ablation/RUN, all"},
+    "names": {"nargs": "*", "metavar": "NAME", "help": "small, pcl, pcl/table2, sct/fig4, all"},
     "--seeds": {"type": int, "help": "this many seeds for every run that draws random numbers"},
     "--backbone": {"action": "append", "help": "only these backbones (may be repeated)"},
     "--arithmetic": {
         "choices": ["portable", "native"],
         "help": "overrides the recipes; portable: the same bits on every x86-64 processor",
     },
-    "--gpu": {"metavar": "NAME", "help": "estimate GPU hours for this GPU: a100, h100, rtx4090"},
     "--dry-run": {"action": "store_true", "help": "print the plan without writing it"},
-    "--power": {"type": float, "metavar": "P", "help": "with --delta: propose seeds that show it"},
-    "--delta": {"type": float, "metavar": "POINTS", "help": "the difference to be seen, in points"},
 }
 
 
 def execute(arguments: argparse.Namespace) -> None:
-    """Prints the plan's systems and their cost and, without --dry-run, writes params.yaml.
-
-    With --power and --delta also the seeds of a comparison.
-    """
+    """Prints the plan's systems and their cost and, without --dry-run, writes params.yaml."""
     if not arguments.names:
         raise InputError("plan: expected NAME, for example small or pcl/table2")
-    power, delta = arguments.power, arguments.delta
-    check_aim(power, delta)
-    times = read_step_times()
-    if arguments.gpu:
-        times = times.on(arguments.gpu)
     if not arguments.dry_run:
         need_checkout("plan without --dry-run")
     recipes = load_recipes()
@@ -77,12 +67,7 @@ def execute(arguments: argparse.Namespace) -> None:
     )
     check_runs(params, checked=written_runs() if arguments.dry_run else ())
     check_plain(SCORES, again="delete it and evaluate the run again")
-    texts = [describe(params, times)]
-    if power is not None:
-        from harness.plan.power import propose_seeds
-
-        texts.append(propose_seeds(params, SCORES, power=power, delta=delta))
-    print("\n".join(texts))
+    print(describe(params))
     if arguments.dry_run:
         warn_if_stale(recipes)
     else:
@@ -97,22 +82,9 @@ def written_runs() -> set[str]:
     return set()
 
 
-def check_aim(power: float | None, delta: float | None) -> None:
-    """Raises InputError unless power and difference are both given and possible, or neither is given."""
-    if (power is None) != (delta is None):
-        raise InputError(
-            "--power and --delta go together: the probability of detecting a difference, and its size"
-        )
-    if power is not None and delta is not None and not (0.05 < power <= 0.999 and 0.001 <= delta <= 100):
-        raise InputError(
-            f"--power {power} --delta {delta}: expected a power above 0.05 and up to 0.999, and a delta "
-            f"from 0.001 to 100 points, for example --power 0.8 --delta 0.5"
-        )
-
-
-def describe(params: Params, times: StepTimes | None = None) -> str:
-    """Returns lines for each system, teachers, data and total, the basis of estimates, and missing data."""
-    estimate = Estimate(params, times or read_step_times())
+def describe(params: Params) -> str:
+    """Returns lines for each system, teachers, data and total, and the basis of the hours."""
+    estimate = Estimate(params, read_hours())
     planned = systems(params, estimate)
     lines = [_line("system", "backbone", "runs", "done", "steps of batch", "GPU h", "core h", "disk")]
     for system in planned:
@@ -128,8 +100,7 @@ def describe(params: Params, times: StepTimes | None = None) -> str:
         disk = _shown(estimate.corpora())[-1]
         lines.append(_line("derived corpora", "", len(params.corpora), "", "", "?", "?", disk))
     lines.append(_line("data and backbones", "", "", "", "", *_shown(estimate.data())))
-    missing = [f"missing {need.line}" for need in needs_of(params, estimate) if not need.met]
-    return "\n".join([*lines, *_totals(params, estimate, planned), *missing])
+    return "\n".join([*lines, *_totals(params, estimate, planned)])
 
 
 def systems(params: Params, estimate: Estimate) -> list[PlannedSystem]:
@@ -167,7 +138,7 @@ def _totals(params: Params, estimate: Estimate, planned: Sequence[PlannedSystem]
     still = Cost.total(left) if known else None
     at_once = f"still to run on this machine, {cores} runs of one core at once"
     more = ", without the systems that have no estimate" if unknown else ""
-    if not unknown and hours_on_cores(params, estimate) < PATIENCE_HOURS:
+    if not unknown and total.cpu_hours / cores < PATIENCE:
         more = "; no GPU needed"
     lines = [
         _line("total", "", len(params.runs), done, "", *_shown(total if known else None)),
@@ -188,7 +159,7 @@ def _totals(params: Params, estimate: Estimate, planned: Sequence[PlannedSystem]
     if included := sorted({run.method for run in params.runs.values() if is_included(run.method)}):
         lines.append(f"a step of {', '.join(included)} was not measured and counts like one of {BASELINE}")
     if unknown:
-        lines.append(f"no estimate: {', '.join(unknown)} (sizes or step time not in step-times.yaml)")
+        lines.append(f"no estimate: {', '.join(unknown)} (sizes or step time not in hours.yaml)")
     return lines
 
 

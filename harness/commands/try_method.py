@@ -25,9 +25,8 @@ from harness.errors import InputError, near_matches
 from harness.include import include_method
 from harness.io.files import write_text
 from harness.io.locks import alone
-from harness.paths import RECIPES, SCORES
+from harness.paths import RECIPES
 from harness.plan.checks import check_runs
-from harness.plan.power import propose_seeds
 from harness.plan.recipes import Recipe, System, declared_systems, load_recipes
 from harness.plan.resolve import MOST_SEEDS, in_setting_of, planned
 from harness.process import compute_with
@@ -38,8 +37,8 @@ TEMPLATE, RECIPE = "simcse-small", "small"
 """The system whose setting a trial has, and its recipe."""
 SUFFIX = "-small"
 """Suffix of the systems of the small plan, optional in names."""
-FULL, POWER, DELTA = "simcse", 0.8, 0.5
-"""With `--scale full`: the system whose setting it has, the script's for BERT-base, and the aim of seeds."""
+FULL = "simcse"
+"""With `--scale full`: the system whose setting it has, the script's for BERT-base."""
 TABLE, PAGE = "table.txt", "index.html"
 CONTINUES = "the same command continues: runs that are done are not trained again"
 ARGUMENTS = {
@@ -170,7 +169,7 @@ def write_full(
     seeds: Sequence[int],
     out: Path,
 ) -> str:
-    """Writes OUT/recipes/NAME.yaml and OUT/methods/FILE; returns cost, power and the next commands.
+    """Writes OUT/recipes/NAME.yaml and OUT/methods/FILE; returns cost and the next commands.
 
     A step counts like a step of SimCSE, because the method has not been measured.
     Errors: as of a plan.
@@ -183,11 +182,10 @@ def write_full(
     params = planned(recipes, [system, template.model_copy(update={"seeds": list(seeds)})], ["mirror", "hub"])
     check_runs(params)
     text = describe(params)
-    power = propose_seeds(params, SCORES, power=POWER, delta=DELTA)
     recipe = out / RECIPES / f"{file.stem}.yaml"
     entry = system.model_dump(exclude_defaults=True, exclude={"preset"})
     (out / "methods").mkdir(parents=True, exist_ok=True)
     shutil.copyfile(file, out / "methods" / file.name)
     write_text(recipe, yaml.safe_dump({"name": system.id, "runs": [entry]}, sort_keys=False, width=110))
     run = f"in a checkout: sentbench --include {out} plan {system.id} && sentbench --include {out} launch"
-    return "\n".join([text, "", power, "", f"recipe: {recipe}", run])
+    return "\n".join([text, "", f"recipe: {recipe}", run])

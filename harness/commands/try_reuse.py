@@ -10,7 +10,7 @@ from harness.io.files import sha256_of_folder
 from harness.io.fingerprint import CodeBase
 from harness.paths import INSTALLED, SCORES
 from harness.plan.entries import Params
-from harness.stages.identity import arithmetic_used, library_versions, run_code, run_identity
+from harness.plan.identity import arithmetic_used, library_versions, run_code, run_identity
 from harness.tasks.registry import build_tasks
 
 Committed = dict[str, list[ResultFile]]

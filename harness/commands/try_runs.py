@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from harness.check.laws import RAISED, SEED, Law, check_laws
+from harness.commands.stage import make_backbone, make_corpus, make_teacher
+from harness.commands.stage_of_run import evaluate, train
 from harness.commands.try_controls import controls_of, worth_of
 from harness.commands.try_reuse import Committed, code_differs, data_differ, identity_differs, reuse_blocker
-from harness.compute.encoders import CheckedNetworks
 from harness.data.corpora import read_corpus
 from harness.data.download import folder_of
 from harness.errors import InputError, place_in
@@ -23,26 +24,19 @@ from harness.evidence.schema import ResultFile
 from harness.evidence.statistics import mean
 from harness.evidence.store import read_result
 from harness.io.layouts import read_artefact
-from harness.launch.progress import duration
 from harness.paths import ARTEFACTS, BACKBONES, CORPORA, DATA, RUN_LOG, SCORES, TEACHERS
 from harness.plan.checks import check_runs
 from harness.plan.entries import Params, Run
-from harness.plan.estimate import Estimate
+from harness.plan.estimate import Estimate, duration
+from harness.plan.hours import read_hours
+from harness.plan.identity import arithmetic_used, code_base, run_identity
 from harness.plan.params_file import write_params
 from harness.plan.recipes import Recipe, System
 from harness.plan.resolve import planned
-from harness.plan.step_times import read_step_times
 from harness.process import quiet
 from harness.report.formats.trial import Ranked, Trial, Worth, spread
 from harness.report.system_pairs import compare_systems, system_scores
-from harness.stages.backbone import make_backbone
-from harness.stages.corpus import derive
-from harness.stages.evaluate import evaluate_run
-from harness.stages.identity import arithmetic_used, code_base, run_identity
-from harness.stages.teacher import teach
-from harness.stages.train import train
-from methods.core.method import Method
-from methods.core.streams import INITIALISE, torch_seed
+from harness.stages.train import build_method
 from methods.core.trainer import NO_SCORE
 from methods.registry import load_method
 
@@ -120,7 +114,7 @@ class Session:
         if not runs:
             return f"no run to train: all {trained} were trained before"
         counts = ", ".join(f"{count} of {name}" for name, count in Counter(run.id for run in runs).items())
-        estimate = Estimate(self.params, read_step_times())
+        estimate = Estimate(self.params, read_hours())
         costs = [estimate.run(run) for run in runs]
         seconds = 3600 * sum(cost.cpu_hours for cost in costs if cost)
         before = f"; {trained} were trained before" if trained else ""
@@ -141,8 +135,8 @@ class Session:
                 (DATA / name).symlink_to(origin)
         making: dict[Path, tuple[Iterable[str], Any]] = {
             BACKBONES: (self.params.backbones, make_backbone),
-            CORPORA: (self.params.corpora, derive),
-            TEACHERS: (self.params.teachers, teach),
+            CORPORA: (self.params.corpora, make_corpus),
+            TEACHERS: (self.params.teachers, make_teacher),
         }
         for room, (names, make) in making.items():
             for name in names:
@@ -156,17 +150,10 @@ class Session:
         """Yields the laws of the method, checked on the plan's encoder and corpus."""
         quiet()
         run = next(run for run in self.params.runs.values() if run.id == self.own.id)
-        method, config, settings = run.read_settings()
-
-        def build() -> Method:
-            import torch
-
-            torch.manual_seed(torch_seed(SEED, INITIALISE))
-            networks = CheckedNetworks(Path(run.backbone), pooling=run.pooling, parent=run.parent_folder)
-            built: Method = method(config, networks)
-            return built
-
-        return check_laws(build, read_corpus(Path(run.corpus)), settings, self.file)
+        entry, folders = run.model_copy(update={"seed": SEED}), run.folders()
+        _, _, settings = run.read_settings()
+        rows = read_corpus(folders["corpus"])
+        return check_laws(lambda: build_method(entry, folders), rows, settings, self.file)
 
     def run(self) -> Trial:
         """Trains and evaluates the remaining runs, and returns the comparison."""
@@ -222,7 +209,7 @@ class Session:
     def _evaluate(self, key: str, run: Run) -> None:
         path = SCORES / f"{key}.json"
         if not path.is_file() or read_result(path).run.identity != self._identity(run):
-            evaluate_run(self.params, key, ARTEFACTS / key, device="cpu")
+            evaluate(self.params, key, ARTEFACTS / key, device="cpu")
 
     def _identity(self, run: Run) -> str:
         return run_identity(self.params, run, arithmetic_used("cpu"))

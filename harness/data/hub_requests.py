@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.errors import without_passwords
-
 ETAG = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 PAUSES = (1, 2, 4, 8)
 """Seconds before each retry of a failed request, unless the hub asks for more."""
@@ -27,9 +25,6 @@ _NO_ANSWER: ContextVar[list[str] | None] = ContextVar("_NO_ANSWER", default=None
 
 class Unreachable(Exception):
     """Raised if the hub does not deliver a file; the message names file, repository, reason and remedy."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(without_passwords(message))
 
 
 class Absent(Unreachable):

@@ -181,7 +181,7 @@ def write_tensors_of(pickle: Path, target: Path) -> None:
 
     Errors: InputError for a pickle of anything but named tensors.
     """
-    command = [sys.executable, "-P", "-m", "harness.compute.pickled", str(pickle), str(target)]
+    command = [sys.executable, "-P", "-m", "harness.models.pickled", str(pickle), str(target)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         reason = (done.stderr.strip() or "no reason given").splitlines()[-1]

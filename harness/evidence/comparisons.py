@@ -13,7 +13,7 @@ import numpy as np
 from scipy import special
 
 from harness.evidence import statistics
-from harness.evidence.number_tests import LEVEL, LOOKS, TWO_SIDED_AT_A_LOOK, look_of
+from harness.evidence.number_tests import LEVEL, TWO_SIDED_AT_A_LOOK, look_of
 from harness.evidence.statistics import Interval, WelchComparison, student
 
 Claimed = Literal["supported", "contradicted", "inconclusive"]
@@ -161,17 +161,6 @@ def claimed_among_many(pairs: Sequence[Pair]) -> list[tuple[WelchComparison | No
         if not answered or answered >= share * tested:
             return list(zip(comparisons, answers, strict=True))
         share = answered / tested
-
-
-def look_that_shows(difference: float, sd: float, target: float) -> int | None:
-    """Returns the first look at which a single claim of a true difference is answered with probability
-    `target`, by the test of `claimed_among_many`; None if no look is enough. sd: between the seeds of
-    either side.
-    """
-    return next(
-        (look for look in LOOKS if statistics.power(difference, sd, look, TWO_SIDED_AT_A_LOOK) >= target),
-        None,
-    )
 
 
 def resampled_correlations(

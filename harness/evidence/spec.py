@@ -17,8 +17,6 @@ from harness.paths import TABLES, declarations_of, declared
 
 Statistic = Literal["mean", "sd", "best-by-dev", "pairs"]
 """Statistic of a cell: mean or sd over seeds, the best seed on dev, or the size of the test set."""
-MARK = "-ablation-"
-"""Separator of system and ablation step in the step's id."""
 
 
 @dataclass(frozen=True)

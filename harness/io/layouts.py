@@ -45,7 +45,7 @@ class Layout(NamedTuple):
 RECORDS = {
     ARTEFACTS: (RUN_RECORD, "train the run again"),
     CORPORA: (CORPUS_RECORD, "make it again with `sentbench stage corpus {}`"),
-    TEACHERS: (TEACHER_RECORD, "make them again with `sentbench stage teach {}`"),
+    TEACHERS: (TEACHER_RECORD, "make them again with `sentbench stage teacher {}`"),
     BACKBONES: (BACKBONE_RECORD, "remove the folder and make it with `sentbench stage backbone {}`"),
     DATA: (SOURCE_RECORD, "remove the folder and run `sentbench data fetch {}`"),
 }

@@ -1,18 +1,23 @@
 """The loop of a launch: begins stages whose dependencies are recorded, and records finished stages."""
 
 import signal
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from graphlib import TopologicalSorter
+from pathlib import Path
 from types import FrameType
 
+from tqdm import tqdm
+
+from harness.errors import InputError
 from harness.launch.pipeline import CHANGED, Pipeline, StageError
-from harness.launch.progress import Progress
 from harness.launch.worker import Ended, Executor, Job, LastingExecutor, last_line
 
 TICK = 0.5
 """Seconds between two checks for an interruption."""
+OUTCOMES = ("done", "unchanged", "restored", "failed")
 
 
 @dataclass
@@ -23,7 +28,8 @@ class Scheduler:
     executor: Executor
     retries: int
     """Retries of a stage that the system ended; a stage that fails with an exit code is not repeated."""
-    progress: Progress
+    states: dict[str, str] = field(default_factory=dict)
+    """Finished stages and their outcomes."""
     failed: dict[str, str] = field(default_factory=dict)
     """Failed stages -> the reason in one line."""
     interrupted: int = 0
@@ -39,7 +45,7 @@ class Scheduler:
         graph.prepare()
         ranks = priorities(order)
         ready: list[str] = []
-        with self._interruptible():
+        with self._interruptible(), tqdm(total=len(order), unit=" stages", disable=None) as bar:
             try:
                 while not self.interrupted:
                     ready = sorted([*ready, *graph.get_ready()], key=ranks.__getitem__)
@@ -49,15 +55,22 @@ class Scheduler:
                     ended = self.executor.wait(TICK) if self._running else []
                     graph.done(*over, *(job.stage for job in ended if self._ended_well(job)))
                     self.pipeline.dump(at_once=False)
-                    self.progress.show()
+                    bar.set_postfix_str(f"{len(self._running)} running", refresh=False)
+                    bar.update(len(self.states) - bar.n)
             finally:
                 self.executor.close()
-        self.progress.show(last=True)
 
     @property
     def skipped(self) -> list[str]:
         """Stages that were not finished: blocked by a failed one, or interrupted."""
-        return [name for name in self.pipeline.order if name not in self.progress.states]
+        return [name for name in self.pipeline.order if name not in self.states]
+
+    @property
+    def summary(self) -> str:
+        """The finished stages by outcome, in one line."""
+        counts = Counter(self.states.values())
+        parts = [f"{counts[outcome]} {outcome}" for outcome in OUTCOMES if counts[outcome]]
+        return ", ".join([f"{len(self.states)} of {len(self.pipeline.order)} stages", *parts])
 
     def _begin(self, ready: list[str]) -> list[str]:
         """Begins stages from the front of `ready` while slots are free; returns stages that need no run."""
@@ -75,11 +88,10 @@ class Scheduler:
                 self._fail(name, str(error))
                 continue
             if state != CHANGED:
-                self.progress.end(name, state)
+                self.states[name] = state
                 over.append(name)
                 continue
             self._running[name] = job
-            self.progress.start(name)
             if not adopted:
                 self.executor.submit(job)
         return over
@@ -101,12 +113,12 @@ class Scheduler:
         except StageError as error:
             self._fail(job.stage, str(error))
             return False
-        self.progress.end(job.stage, "done")
+        self.states[job.stage] = "done"
         return True
 
     def _fail(self, name: str, reason: str) -> None:
         self.failed[name] = reason
-        self.progress.end(name, "failed")
+        self.states[name] = "failed"
 
     @contextmanager
     def _interruptible(self) -> Iterator[None]:
@@ -130,3 +142,37 @@ def priorities(order: dict[str, set[str]]) -> dict[str, tuple[int, int]]:
         for need in order[name]:
             chains[need] = max(chains[need], chains[name] + 1)
     return {name: (-chain, position) for position, (name, chain) in enumerate(chains.items())}
+
+
+def stages_to_run(pipeline: Pipeline, known: Mapping[str, Mapping[Path, str]]) -> list[str]:
+    """Returns the stages that have changed, and those that need one of them; without changes.
+
+    known: the known outputs of stages, by stage: a stage runs again if one of these files differs from the
+    file on disk. The list may be too long: a dependency may turn out unchanged, and the run cache may have a
+    stage.
+    Errors: InputError if a stage's state cannot be read.
+    """
+    changed: dict[str, None] = {}
+    news = {name: differing(files) for name, files in known.items()}
+    for name, needs in pipeline.order.items():
+        reads = pipeline.reads[name]
+        written = {path for need in changed.keys() & needs & news.keys() for path in news[need]}
+        try:
+            if (
+                changed.keys() & (needs - news.keys())
+                or any(reads & {path, *path.parents} for path in written)
+                or pipeline.is_changed(name)
+            ):
+                changed[name] = None
+        except StageError as error:
+            raise InputError(f"{name}: {error}; see `dvc status`") from error
+    return list(changed)
+
+
+def differing(files: Mapping[Path, str]) -> list[Path]:
+    """Returns the files whose content differs from these texts."""
+    return [
+        path
+        for path, text in files.items()
+        if not path.is_file() or path.read_text(encoding="utf-8", errors="replace") != text
+    ]

@@ -1,7 +1,7 @@
 """Interface of scheduler and executors, and the process in which the commands of one stage run.
 
 Their output goes to the stage's log. With executor `local` the process is forked from a server that has
-imported what stages need, and ends with the scheduler. A command of this project runs in this process,
+imported the libraries of stages, and ends with the scheduler. A command of this project runs in this process,
 which the kernel kills when its server ends, and the server ends with the scheduler; any other command is a
 child that this process watches.
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 import shlex
 import signal
 import socket
@@ -24,6 +25,8 @@ from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
+from harness.paths import cache
+
 SHELL_CHARACTERS = frozenset("|&;<>()$`\\\"'*?[]#~=%{}!\n")
 """Characters with a meaning to a shell."""
 PR_SET_PDEATHSIG = 1
@@ -33,19 +36,6 @@ NO_SUCH_COMMAND = 127
 OURS = "sentbench"
 GONE = 255
 """Exit code of a process that was terminated or lost its server; its job is repeated."""
-PRELOADED = [
-    "torch._dynamo",  # the optimiser loads it
-    "transformers.modeling_utils",
-    "transformers.models.auto.modeling_auto",
-    "transformers.models.auto.tokenization_auto",
-    "transformers.models.bert.modeling_bert",
-    "transformers.models.bert.tokenization_bert",
-    "harness.commands.preloaded",
-]
-"""Modules that the server imports; the last imports the libraries of this project's stages."""
-PACKAGES = ("harness", "methods", "sentbench")
-STARTED = time.time_ns()
-"""When this process, or the server that it was forked from, began to load the project's modules."""
 WITHOUT_NETWORK = frozenset({"entries", "data", "fingerprint", "fingerprint-data", "report"})
 """Stages of dvc.yaml that run no network and need no GPU."""
 
@@ -149,9 +139,8 @@ def run_work(job: Job, device: str) -> None:
 
 
 def run_in_process(command: str) -> int:
-    """Runs a command of this project and returns its exit code.
-
-    A new process replaces this one for native arithmetic, and if code that is loaded was edited.
+    """Runs a command of this project and returns its exit code. For native arithmetic a new process replaces
+    this one.
     """
     from harness.cli import main
     from harness.process import RestartNeeded, allow_restart
@@ -159,8 +148,6 @@ def run_in_process(command: str) -> int:
     allow_restart()
     sys.argv = shlex.split(command)
     try:
-        if edited_since(STARTED):
-            raise RestartNeeded(os.environ)
         return main(sys.argv[1:])
     except RestartNeeded as needed:
         sys.stdout.flush()
@@ -168,19 +155,6 @@ def run_in_process(command: str) -> int:
         os.execve(python, [python, "-P", "-m", "harness.cli", *sys.argv[1:]], needed.environment)
     except SystemExit as end:  # of the parser of arguments
         return end.code if isinstance(end.code, int) else 1
-
-
-def edited_since(moment: int) -> bool:
-    """Returns whether the file of a loaded module of this project has changed, or is gone, since a moment.
-
-    moment: in nanoseconds, as of `time.time_ns`.
-    """
-    ours = [module for name, module in sys.modules.items() if name.partition(".")[0] in PACKAGES]
-    files = [file for module in ours if (file := getattr(module, "__file__", None))]
-    try:
-        return any(os.stat(file).st_mtime_ns > moment for file in files)
-    except FileNotFoundError:
-        return True
 
 
 def words_of(command: str) -> list[str] | None:
@@ -253,6 +227,11 @@ def redirected(file: int) -> Iterator[None]:
         for stream, copy in kept:
             os.dup2(copy, stream)
             os.close(copy)
+
+
+def log_of(stage: str) -> Path:
+    """Returns the log file of all attempts of a stage."""
+    return cache() / "launch" / f"{re.sub(r'[^A-Za-z0-9@._-]', '-', stage)}.log"
 
 
 def last_line(log: Path) -> str:

@@ -89,6 +89,11 @@ class Run(DeclaredModel):
     def parent_folder(self) -> Path | None:
         return None if self.parent == self.corpus else Path(self.parent)
 
+    def folders(self) -> dict[str, Path]:
+        """Returns the folders that its training reads, by their part in it."""
+        parent = {"parent": self.parent_folder} if self.parent_folder else {}
+        return {"backbone": Path(self.backbone), "corpus": Path(self.corpus), **parent}
+
     def read_settings(self) -> tuple[Any, Any, Any]:
         """Returns the method's class, its Config and the TrainConfig; InputError names a wrong setting."""
         from methods.core.train_config import TrainConfig

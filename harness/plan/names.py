@@ -1,25 +1,19 @@
-"""Systems of a plan name: a recipe, its group or system, a table or figure, an ablation, or all."""
+"""Systems of a plan name: a recipe, its group or system, a table or figure, or all."""
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any, NamedTuple
 
 from harness.errors import InputError, near_matches
-from harness.evidence.spec import MARK, TableSpec
-from harness.plan.entries import Run
+from harness.evidence.spec import TableSpec
 from harness.plan.recipes import Recipe, System, declared_systems
 
 FULL_SCALE = "hub"
 """Recipes without this provider are not part of `all`, because they are no paper's setting."""
-PREFIX = "ablation"
-LENGTHS = {32: 64, 64: 32}
-INTERVALS = {125: 250, 250: 125}
 
 
 def recipes_of(systems: Iterable[str], recipes: Mapping[str, Recipe]) -> dict[str, str]:
-    """Returns the recipe that declares each system; an ablation step has the recipe of its system."""
+    """Returns the recipe that declares each system."""
     owners = {system: name for name, recipe in recipes.items() for system in recipe.systems}
-    declaring = {system: owners.get(system.partition(MARK)[0]) for system in systems}
-    return {system: name for system, name in declaring.items() if name is not None}
+    return {system: owners[system] for system in systems if system in owners}
 
 
 def is_full_scale(recipe: Recipe) -> bool:
@@ -40,9 +34,9 @@ def select(
 ) -> dict[str, System]:
     """Returns the union of the systems of plan names, each with the wanted backbones.
 
-    A name is a recipe, `recipe/group`, `recipe/id`, `paper/table2`, `paper/fig3`, `ablation/id`, or `all`. A
-    table includes only the backbones that it shows. Errors: InputError for an unknown name, with near
-    matches, and for a table without runs.
+    A name is a recipe, `recipe/group`, `recipe/id`, `paper/table2`, `paper/fig3`, or `all`. A table includes
+    only the backbones that it shows. Errors: InputError for an unknown name, with near matches, and for a
+    table without runs.
     """
     chosen: dict[str, System] = {}
     for name in names:
@@ -70,21 +64,19 @@ def _named(
             for selection in recipes[name].takes
         }
         return recipes[name].systems | taken, recipes[name].tasks
-    if recipe_name == PREFIX and part in systems:
-        return ablation_systems(systems[part]), ()
     if recipe and part in recipe.systems:
         return {part: recipe.systems[part]}, ()
     if recipe and part in recipe.groups:
         return {system: systems[system] for system in recipe.groups[part]}, ()
     if table in tables:
         return _shown(systems, tables[table]), tables[table].tasks() if part else ()
-    known = [f"{PREFIX}/{system}" for system in systems] if recipe_name == PREFIX else ["all", *tables]
+    known = ["all", *tables]
     known += [
         f"{key}/{member}" for key, entry in recipes.items() for member in (*entry.groups, *entry.systems)
     ]
     raise InputError(
-        f"plan {name!r} is not known; expected all, {', '.join(recipes)}, PAPER/TABLE, RECIPE/RUN or "
-        f"{PREFIX}/RUN; `sentbench list tables` prints the tables{near_matches(name, [*recipes, *known])}"
+        f"plan {name!r} is not known; expected all, {', '.join(recipes)}, PAPER/TABLE or RECIPE/RUN; "
+        f"`sentbench list tables` prints the tables{near_matches(name, [*recipes, *known])}"
     )
 
 
@@ -106,69 +98,3 @@ def _shown(systems: Mapping[str, System], table: TableSpec) -> dict[str, System]
         for key, system in systems.items()
         if key in wanted
     }
-
-
-class AblationChange(NamedTuple):
-    """One changed setting: `where` is its key in the recipe's entry, with the old and the new value."""
-
-    step: str
-    where: str
-    declared: Any
-    changed: Any
-
-    @property
-    def says(self) -> str:
-        """Description of the change."""
-        return f"{self.where}: {_word(self.declared)} → {_word(self.changed)}"
-
-
-def changes_of(entry: System | Run) -> list[AblationChange]:
-    """Returns the applicable ablation steps of a declared system or of a run. Pooling has a step for each
-    other average over layers, none for encoders without layers. Systems without training have no steps of
-    training settings.
-    """
-    train, config = entry.train, entry.config
-    changes = []
-    if entry.pooling is not None:
-        for step, pooling in (("static-layer", "static-last-avg"), ("first-layer", "first-last-avg")):
-            if entry.pooling != pooling:
-                changes.append(AblationChange(step, "pooling", entry.pooling, pooling))
-    if train.get("steps") != 0:
-        decay, norm, every = train["weight_decay"], train["max_grad_norm"], train["eval_every"]
-        precision = train["precision"]
-        changes += [
-            AblationChange("weight-decay", "train.weight_decay", decay, 0.0 if decay else 0.01),
-            AblationChange("clipping", "train.max_grad_norm", norm, 1.0 if norm is None else None),
-            AblationChange(
-                "precision", "train.precision", precision, "bf16" if precision == "fp32" else "fp32"
-            ),
-            AblationChange("eval-interval", "train.eval_every", every, INTERVALS.get(every, 2 * every)),
-            AblationChange("drop-last", "train.drop_last", train["drop_last"], not train["drop_last"]),
-        ]
-        if "max_length" in config:
-            length = config["max_length"]
-            changes.append(AblationChange("max-length", "config.max_length", length, LENGTHS.get(length, 32)))
-    changes.append(
-        AblationChange("text", "text", entry.text, "raw" if entry.text == "senteval" else "senteval")
-    )
-    return changes
-
-
-def ablation_systems(system: System) -> dict[str, System]:
-    """Returns the declared system and one system for each step, by id; a step's variant names its step."""
-    systems = {system.id: system}
-    for change in changes_of(system):
-        changed: dict[str, Any] = {"id": f"{system.id}{MARK}{change.step}"}
-        changed["variant"] = f"{system.variant}{MARK}{change.step}"
-        part, _, last = change.where.rpartition(".")
-        changed |= {part: {**getattr(system, part), last: change.changed}} if part else {last: change.changed}
-        if changed.get("train", system.train).get("precision", "fp32") != "fp32":
-            changed["arithmetic"] = "native"  # portable arithmetic is fp32
-        systems[changed["id"]] = system.model_copy(update=changed)
-    return systems
-
-
-def _word(value: Any) -> str:
-    if value is None or isinstance(value, bool):
-        return "on" if value else "off"
-    return str(value)

@@ -1,6 +1,5 @@
 """Resolve recipes to params.yaml: from declared systems, or a custom method, to the runs."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +13,7 @@ from harness.io.declarations import validated
 from harness.paths import ARTEFACTS, RECIPES, TEACHERS
 from harness.plan.entries import Params, Run, check_chains
 from harness.plan.inputs import corpus_folder, narrowed, with_needs
-from harness.plan.names import PREFIX, limited_tasks, recipes_of, select
+from harness.plan.names import limited_tasks, select
 from harness.plan.recipes import (
     DeclaredBackbone,
     DeclaredCorpus,
@@ -160,47 +159,9 @@ def _providers(recipes: Mapping[str, Recipe], names: Sequence[str]) -> list[str]
     """Returns the union of the providers of the named recipes; all providers for other names."""
     allowed: set[str] = set()
     for name in names:
-        owner, _, part = name.partition("/")
-        if owner == PREFIX:
-            owner = recipes_of([part], recipes).get(part, "")
+        owner = name.partition("/")[0]
         allowed.update(recipes[owner].providers if owner in recipes else PROVIDERS)
     return [provider for provider in PROVIDERS if provider in allowed]
-
-
-class KnownRuns:
-    """The runs of all recipes by key; a system is resolved when one of its runs is requested."""
-
-    def __init__(self, recipes: Mapping[str, Recipe]) -> None:
-        self._recipes = recipes
-        self._of = {system: name for name, recipe in recipes.items() for system in recipe.systems}
-        self._plans: dict[tuple[str, int], Params] = {}
-
-    def params(self, key: str) -> Params | None:
-        """Returns the plan of a run with all its inputs, None if no recipe declares the run."""
-        parts = re.fullmatch(r"([a-z0-9_-]+)__([a-z0-9_-]+)__s(0|[1-9]\d{0,3})", key)
-        if parts is None or parts[1] not in self._of:
-            return None
-        system, seed = self._recipes[self._of[parts[1]]].systems[parts[1]], int(parts[3])
-        seeds = system.first_seeds(MOST_SEEDS)
-        if parts[2] not in system.backbones or seed not in seeds:
-            return None
-        wanted = (parts[1], seeds.index(seed) + 1)
-        if wanted not in self._plans:
-            names = [f"{self._of[parts[1]]}/{parts[1]}"]
-            self._plans[wanted] = resolve(self._recipes, names, seeds=wanted[1])
-        return self._plans[wanted]
-
-    def record(self, key: str) -> dict[str, object] | None:
-        """Returns the description of a run in its result, without the identity; None if no recipe declares
-        it."""
-        params = self.params(key)
-        if params is None:
-            return None
-        description = params.runs[key].described(key)
-        return {
-            name: description[name]
-            for name in ("key", "id", "method", "variant", "seed", "backbone", "recipe")
-        }
 
 
 def in_setting_of(

@@ -2,7 +2,7 @@
 
 A declaration of `leaderboards/templates/pictures` uses `$NAME` for a colour of the palette, for a value given
 to `draw`, and for a value in its `usermeta`, which has defaults and sizes for windows and phones. vl-convert
-draws without a network, in a separate process.
+draws without a network.
 """
 
 import csv
@@ -56,6 +56,7 @@ PALETTE = {
     "accent": ("#0a5a8c", "#7fc1ef"),
     "holds": ("#006a50", "#5fd0a6"),
     "alone": ("#6b5800", "#d9be4c"),
+    "differs": ("#8f4700", "#f2a65e"),
     "departs": ("#b2251d", "#ff9b90"),
     "open": ("#594998", "#bbb0f6"),
     "series-1": ("#0b62a5", "#74b8f1"),
@@ -69,13 +70,6 @@ PALETTE = {
 The series colours follow the blue-vermilion-green order that red-green blind readers tell apart, darkened or
 lightened until each reaches 4.5:1 against its page, so that a label may carry its line's colour.
 """
-
-SCALE = {
-    "holds": ("replicate", "agree"),
-    "departs": ("not replicate", "score lower", "score higher"),
-    "open": ("inconclusive", "borderline", "mean is"),
-}
-"""The colour of a verdict by a word in it; the last match counts."""
 
 COLOURS = {name: f"var(--{name}, {light})" for name, (light, _) in PALETTE.items()}
 
@@ -91,8 +85,7 @@ Row = Mapping[str, Any]
 class Chart:
     """A picture with its texts and data.
 
-    says: its conclusion, one sentence computed from `rows`. drawings: SVG for windows and for phones, both
-    empty if this machine cannot draw.
+    says: its conclusion, one sentence computed from `rows`. drawings: SVG for windows and for phones.
     """
 
     key: str
@@ -125,8 +118,7 @@ class Chart:
     @property
     def files(self) -> dict[str, str]:
         """Downloadable files, by path relative to the main page."""
-        drawn = {f"pages/{self.key}.svg": f"{self.svg}\n"} if self.svg else {}
-        return {**drawn, f"pages/{self.key}.csv": self.csv}
+        return {f"pages/{self.key}.svg": f"{self.svg}\n", f"pages/{self.key}.csv": self.csv}
 
 
 def draw(
@@ -179,11 +171,9 @@ def _filled(part: Any, values: Mapping[str, Any]) -> Any:
 
 
 def _as_inline(svg: str, key: str, title: str, says: str, *, tips: bool) -> str:
-    """Returns the drawing as a named <svg> with ids that start with `key`; empty for an empty drawing.
-    tips: whether marks have tooltips, which phones do not show.
+    """Returns the drawing as a named <svg> with ids that start with `key`. tips: whether marks have
+    tooltips, which phones do not show.
     """
-    if not svg:
-        return ""
     text = re.sub(r' xmlns(:xlink)?="[^"]+"', "", svg.replace("xlink:href", "href").replace(LINK_BASE, ""))
     root = ElementTree.fromstring(re.sub(r"(\bid=\"|url\(#|href=\"#)(?=clip|gradient)", rf"\1{key}-", text))
     for parent in root.iter():
@@ -239,12 +229,6 @@ def _unwrap(parent: ElementTree.Element) -> None:
         bare = child.tag == "g" and not child.attrib
         content += list(child) if bare else [child]
     parent[:] = content
-
-
-def colour_of(verdict: str) -> str:
-    """Returns the CSS colour of a verdict."""
-    fits = [name for name, words in SCALE.items() if any(word in verdict for word in words)]
-    return COLOURS[fits[-1] if fits else "alone"]
 
 
 def css_variables() -> str:

@@ -1,47 +1,31 @@
-"""`sentbench stage backbone`: pipeline stage that makes a backbone.
+"""Backbone folders, from which training starts."""
 
-Example: `sentbench stage backbone minilm-l2`
-"""
+import shutil
 
-import argparse
-from pathlib import Path
-
-from harness.errors import InputError
-from harness.io.files import disk_errors, write_manifest
-from harness.io.layouts import BACKBONE, check_inputs
-from harness.io.outputs import check_folder, new_folder, room_of
-from harness.paths import BACKBONE_RECORD, BACKBONES
-from harness.plan.entries import Params
-from harness.plan.params_file import read_plan
-from harness.process import quiet
-
-ARGUMENTS = {"name": {"help": "an entry of `backbones` in params.yaml"}}
+from harness.data.corpora import read_corpus
+from harness.models.read import reading
+from harness.stages.inputs import StageInputs
+from methods.core.folders import cut_layers, load_encoder
+from methods.core.saving import save_backbone, save_encoder
+from methods.core.words import centred, load_word_average, word_transformer
 
 
-def execute(arguments: argparse.Namespace) -> None:
-    """Makes backbones/NAME."""
-    print(make_backbone(read_plan(), arguments.name))
+def run(inputs: StageInputs) -> None:
+    """Writes a copy of the model `origin`, its first `layers` layers, or a BERT over its word vectors.
 
-
-def make_backbone(params: Params, name: str) -> Path:
-    """Writes backbones/NAME: an unchanged fetched model, its first layers, or a model over word vectors.
-    Except for a fetched model, a record has the hash of each file.
+    folders: origin, and centre if the mean word vector of a corpus is subtracted. The entry's shape has the
+    settings of `methods.core.words.word_transformer`.
+    Errors: InputError if the origin lacks word vectors, cannot be cut or does not fit the shape.
     """
-    if name not in params.backbones:
-        raise InputError(
-            f"backbone {name!r} is not in params.yaml, expected one of {', '.join(params.backbones)}"
-        )
-    entry, folder = params.backbones[name], BACKBONES / name
-    origin = Path(entry.origin)
-    check_inputs(entry.origin, entry.corpus)
-    check_folder(folder, BACKBONE, room=room_of(origin))
-    from harness.compute.backbone import write_backbone
-    from harness.compute.encoders import reading
-
-    quiet()
-    with disk_errors(folder), reading(origin), new_folder(folder, BACKBONE) as part:
-        shape = None if entry.shape is None else entry.shape.model_dump()
-        write_backbone(origin, entry.layers, part, shape=shape, centre=entry.centre)
-        if entry.layers is not None or entry.shape is not None:  # copies have the record of their source
-            write_manifest(part / BACKBONE_RECORD, entry.model_dump())
-    return folder
+    entry, origin = inputs.entry, inputs.folders["origin"]
+    with reading(origin):
+        if entry.shape is not None:
+            words, shape = load_word_average(origin), entry.shape.model_dump()
+            if "centre" in inputs.folders:
+                texts = (row.text for row in read_corpus(inputs.folders["centre"]))
+                words = centred(words, texts, vocabulary=shape["vocabulary"])
+            save_encoder(word_transformer(words, **shape), inputs.out)
+        elif entry.layers is not None:
+            save_backbone(cut_layers(load_encoder(origin, pooling="mean"), entry.layers), inputs.out)
+        else:
+            shutil.copytree(origin, inputs.out, dirs_exist_ok=True)

@@ -1,89 +1,38 @@
-"""`sentbench stage corpus`: pipeline stage that makes a derived corpus.
+"""A derived corpus: the sentences of its origin with their augmentations."""
 
-Example: `sentbench stage corpus wiki-small-views`
-"""
-
-import argparse
-import shutil
-from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-from harness.data.augmentation.views import View, needs_tool, read_views
-from harness.errors import InputError, near_matches
-from harness.io.files import sha256_of_folder, write_manifest
-from harness.io.layouts import CORPUS, check_inputs
-from harness.io.outputs import check_folder, new_folder, room_of
-from harness.io.records import check_plain, read_object
-from harness.paths import CORPORA, CORPUS_RECORD, CORPUS_RESUME, CORPUS_ROWS
-from harness.plan.entries import Corpus, Params
-from harness.plan.params_file import read_params
-from harness.process import DEVICE, compute_with, device_for, quiet, resolve_device
-from harness.stages.identity import corpus_identity
+from harness.data.augmentation.augmenters import build_augmenter, column_of, read_columns
+from harness.data.augmentation.records import augment_all, count_outcomes
+from harness.data.augmentation.views import Copy, Generate, read_views
+from harness.data.corpora import evenly_spaced
+from harness.stages.inputs import StageInputs
 
-CONTINUES = "the same command continues where it stopped"
-ARGUMENTS = {"name": {"help": "an entry of `corpora` in params.yaml"}, "--device": DEVICE}
+ROWS = "corpus.tsv"
 
 
-def execute(arguments: argparse.Namespace) -> None:
-    """Makes corpora/NAME; a killed run continues where it stopped."""
-    print(derive(read_params(), arguments.name, device=arguments.device))
+def run(inputs: StageInputs) -> dict[str, Any]:
+    """Writes `corpus.tsv`: a line for each row of the origin with its views after tabs, in their order.
 
-
-def derive(params: Params, name: str, *, device: str = "auto") -> Path:
-    """Writes corpora/NAME: `corpus.tsv`, the origin's rows in their order with the views after tabs, and
-    `corpus.json`, with its inputs and the numbers of empty and runaway outputs. A killed run continues with
-    its last part; the result is byte-identical to an uninterrupted run.
+    folders: origin, tool and state, from which a killed call continues to the same bytes. Returns the counts
+    of rows and of each view's outcomes. Errors: InputError that names the corpus and the view, if a column
+    is missing or too many outputs are bad.
     """
-    if name not in params.corpora:
-        raise InputError(
-            f"corpus {name!r} is not in `corpora` of params.yaml{near_matches(name, list(params.corpora))}; "
-            "plan a run that uses it"
-        )
-    entry, folder = params.corpora[name], CORPORA / name
+    entry, name = inputs.entry, inputs.record["name"]
     views = read_views(entry.views, where=f"corpus {name}")
-    check_inputs(entry.origin, entry.tool)
-    check_folder(folder, CORPUS, room=room_of(Path(entry.origin)) * (1 + len(views)))
-    compute_with(entry.arithmetic)
-    from harness.compute.corpus import derive_rows
-
-    wanted = device_for(entry.arithmetic, device)
-    has_model = any(view.kind in ("generate", "fill") for view in views)
-    device = resolve_device(wanted) if has_model else "cpu"
-    if has_model:
-        quiet()
-    state = CORPUS_RESUME / corpus_identity(entry, device)
-    check_plain(state, again="delete it")
-    for kept in sorted(state.rglob("*.json")):
-        read_object(kept, again="delete it")
-    lines, outcomes = derive_rows(
-        name,
-        views,
-        origin=Path(entry.origin),
-        tool=Path(entry.tool),
-        seed=entry.seed,
-        count=entry.rows,
-        state=state,
-        device=device,
-    )
-    with new_folder(folder, CORPUS) as part:
-        (part / CORPUS_ROWS).write_text("".join(lines), encoding="utf-8", newline="\n")
-        write_manifest(part / CORPUS_RECORD, _description(entry, views, outcomes, rows=len(lines)))
-    shutil.rmtree(state)
-    return folder
-
-
-def _description(
-    entry: Corpus, views: Sequence[View], outcomes: Sequence[dict[str, int]], *, rows: int
-) -> dict[str, Any]:
-    return {
-        "origin": entry.origin,
-        "origin_sha256": sha256_of_folder(Path(entry.origin)),
-        "tool": entry.tool if any(needs_tool(view) for view in views) else None,
-        "tool_sha256": sha256_of_folder(Path(entry.tool)),
-        "seed": entry.seed,
-        "rows": rows,
-        "views": [
-            {**view.model_dump(), "outcomes": count} for view, count in zip(views, outcomes, strict=True)
-        ],
-    }
+    rows = evenly_spaced(read_columns(inputs.folders["origin"]), entry.rows)
+    columns, described = [[row[0] for row in rows]], []
+    for number, view in enumerate(views, 1):
+        where = f"corpus {name}, view {number}"
+        texts = column_of(rows, 0 if isinstance(view, Copy) else view.column, where=where)
+        augmenter = build_augmenter(
+            view, rows, seed=entry.seed, number=number, tool=inputs.folders["tool"], device=inputs.device
+        )
+        records = augment_all(texts, augmenter, inputs.folders["state"] / str(number))
+        limit = view.fallback_limit if isinstance(view, Generate) else None
+        outcomes = count_outcomes(records, limit=limit, where=where)
+        described.append({**view.model_dump(), "outcomes": outcomes})
+        columns.append([record.text for record in records])
+    lines = ["\t".join(row) + "\n" for row in zip(*columns, strict=True)]
+    (inputs.out / ROWS).write_text("".join(lines), encoding="utf-8", newline="\n")
+    return {"rows": len(lines), "views": described}

@@ -13,7 +13,7 @@ from harness.paths import ARTEFACTS, REPORTS, RUN_RECORD, SCORES
 from harness.plan.entries import Params
 from harness.plan.recipes import load_recipes
 from harness.report.assembly.content import report_content
-from harness.report.assembly.tables import build_tables, contributed_results, evidence_of
+from harness.report.assembly.tables import build_tables, evidence_of
 from harness.report.formats.summary import metrics_files, text_files
 from harness.report.pages.render import render_pages
 from harness.report.settled import settled_lines
@@ -47,11 +47,9 @@ def report(params: Params, *, strict: bool) -> int:
             check_folder(path, layout)
     problems = score_problems(results, list(params.runs), present_identities(params))
     recipes = load_recipes()
-    contributed, refused = contributed_results(planned, recipes)
-    problems += refused
     evidence = evidence_of(planned, params, recipes=recipes)
     tables = build_tables(evidence, recipes)
-    content = report_content(params, recipes, evidence, tables, problems, contributed)
+    content = report_content(params, recipes, evidence, tables, problems)
     texts = text_files(tables, problems, notes=content.notes)
     write_report({**texts, **metrics_files(planned), **render_pages(content)})
     missing = {table.key: missing_cells(table) for table in tables_of_plan(params.plan, tables)}

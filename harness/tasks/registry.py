@@ -41,9 +41,7 @@ SUITES: dict[str, tuple[str, ...]] = {}
 
 def reread() -> None:
     """Reads all declarations again, for folders that were included later."""
-    from harness.tasks.declared import own
-
-    reload(own)
+    reload(import_module(f"{declared.__name__}.own"))
     tasks, modules = read_declarations()
     for known, current in ((TASKS, tasks), (MODULES, modules)):
         known.clear()
@@ -72,6 +70,13 @@ def build_tasks(names: Sequence[str], *, text: str, providers: Sequence[str] | N
         options = {"arguments": arguments} if task.arguments else {}
         tasks.append(task.factory(text, task.source_for(text, providers), **options))
     return tasks
+
+
+def tasks_named(names: Sequence[str], *, text: str) -> list[Task]:
+    """Returns the tasks of names and suites. Errors: as of `build_tasks`; InputError for an empty list."""
+    if not names:
+        raise InputError("no tasks; see `sentbench list tasks`")
+    return build_tasks(names, text=text)
 
 
 def sources_of(names: Sequence[str], *, text: str, providers: Sequence[str] | None = None) -> list[str]:

@@ -12,9 +12,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
+from methods.core.checkpoints import read_tensors
 from methods.core.errors import InputError
 from methods.core.losses import wide
-from methods.core.model_files import in_one_line, read_json, read_tensors
+from methods.core.model_errors import in_one_line, read_json
 
 SCALE_FACTOR = 3.0
 """Divisor of stored scales."""

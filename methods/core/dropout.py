@@ -125,10 +125,10 @@ def add_drop_head(backbone: nn.Module, rate: float, *, when_none: WhenNoHeadIsLe
     for layer in model.encoder.layer:
         attention = layer.attention.self
         attention.add_module(DROP_HEAD, DropHead(rate, when_none=when_none))
-        attention.register_forward_hook(_on_joined_heads)
+        attention.register_forward_hook(on_joined_heads)
 
 
-def _on_joined_heads(attention: Any, inputs: Any, given: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+def on_joined_heads(attention: Any, inputs: Any, given: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
     """Applies the DropHead to the joined heads [B, L, d] that the library's attention returns."""
     joined, *others = given
     heads = joined.unflatten(-1, (attention.num_attention_heads, -1)).transpose(1, 2)

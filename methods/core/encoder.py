@@ -18,9 +18,10 @@ from methods.core.coupling_flow import CouplingFlow
 from methods.core.errors import InputError
 from methods.core.fast.linear import reordered
 from methods.core.fast.packed import can_pack, pooled_vectors
+from methods.core.fast.plain import is_plain
 from methods.core.pooling import check_pooling, needs_last_only, pool
 from methods.core.saving import IDENTITY, TANH, save_encoder
-from methods.core.types import ARCHITECTURES, MASK, Tokens, library_inputs, to_device
+from methods.core.types import MASK, Tokens, library_inputs, to_device
 
 EVALUATION_LENGTH = 512
 """Longest input at evaluation in tokens; only training truncates earlier."""
@@ -210,7 +211,7 @@ class SentenceEncoder(nn.Module):
     def forward(self, tokens: Tokens, **embeddings: Tensor) -> Tensor:
         """Returns pooled vectors [B, d] before the output layer, the input of training objectives.
 
-        Padding is skipped if the backbone's layers are known (methods/core/fast).
+        Padding is skipped if the backbone's layers are known and unchanged (methods/core/fast).
         """
         if can_pack(self.backbone, tokens) and set(embeddings) <= PACKED_INPUTS:
             return pooled_vectors(self.backbone, tokens, self.pooling, **embeddings)
@@ -232,7 +233,7 @@ class SentenceEncoder(nn.Module):
         distinct, inverse = unique(texts)
         vectors = np.empty((len(distinct), self.dim), dtype=np.float32)
         budget = batch_size * TOKENS_PER_TEXT
-        known = type(self.backbone).__name__ in ARCHITECTURES
+        known = is_plain(self.backbone)
         many_at_once = side_by_side if known and self.device.type == "cpu" else map
         with (
             evaluating(self),

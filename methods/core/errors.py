@@ -22,10 +22,3 @@ def near_matches(wrong: str, known: list[str]) -> str:
 
     close = difflib.get_close_matches(wrong, known, n=3, cutoff=0.5)
     return f" (did you mean {', '.join(close)}?)" if close else ""
-
-
-class OtherWay(InputError):
-    """Raised for a folder that may give other vectors here than in sentence-transformers.
-
-    The message says which setting, as a line about the folder.
-    """

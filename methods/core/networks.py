@@ -12,11 +12,11 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
+from methods.core.checkpoints import load_backbone, load_tokenizer, read_model
 from methods.core.encoder import SentenceEncoder
 from methods.core.errors import InputError
 from methods.core.fast.linear import product
-from methods.core.folders import load_backbone, load_encoder, load_tokenizer
-from methods.core.model_files import read_model
+from methods.core.folders import load_encoder
 from methods.core.teachers import TeacherVectors
 from methods.core.types import Tokens, library_inputs
 
@@ -108,9 +108,13 @@ class Networks:
     parent: Path | None = None
     pieces: Path | None = None
 
+    def read(self, folder: Path, *, pooling: str | None, hf_pooler: bool) -> Any:
+        """Returns the encoder of a folder; `harness.models.read` also reads folders of other programs."""
+        return load_encoder(folder, pooling=pooling, hf_pooler=hf_pooler)
+
     def new_encoder(self, *, hf_pooler: bool = False) -> SentenceEncoder:
         """Returns a new trainable copy of the backbone."""
-        encoder: Any = load_encoder(self.backbone, pooling=self.pooling, hf_pooler=hf_pooler)
+        encoder: Any = self.read(self.backbone, pooling=self.pooling, hf_pooler=hf_pooler)
         encoder.piece_folder = self.pieces
         return encoder.train()
 
@@ -127,7 +131,7 @@ class Networks:
         Errors: InputError if the run has no parent, the parent is not a transformer, or its tokenizer differs
         from the tokenizer of `like`, whose tokens it will read.
         """
-        encoder = load_encoder(self._parent_folder(needs), pooling=pooling, hf_pooler=hf_pooler)
+        encoder = self.read(self._parent_folder(needs), pooling=pooling, hf_pooler=hf_pooler)
         if not isinstance(encoder, SentenceEncoder):
             raise InputError(
                 f"{self.parent}: the parent is not a transformer, {needs} expects one; "

@@ -13,10 +13,12 @@ from torch import nn
 
 from methods.core.coupling_flow import CouplingFlow
 from methods.core.files import make_readable, write_json
-from methods.core.model_files import MODULES, OWN_MODULES
 from methods.core.pooling import PORTABLE
 
 MARKER, FORMAT = "sentbench.json", 1
+
+MODULES, OWN_MODULES = "modules.json", "sentbench-modules.json"
+"""File with the list of modules: as sentence-transformers reads it, and hidden from it."""
 
 TRANSFORMER = "transformer"
 FLOW, FLOW_TYPE = "2_Flow", "sentbench.CouplingFlow"

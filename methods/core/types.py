@@ -15,7 +15,7 @@ Tokens = dict[str, Tensor]
 """`input_ids`, `attention_mask` and, if the backbone uses them, `token_type_ids`; each [B, L]."""
 
 ARCHITECTURES = ("BertModel", "RobertaModel", "XLMRobertaModel")
-"""Classes of transformers that `methods.core.fast` supports; others run their own forward pass."""
+"""Networks of transformers that `methods.core.fast` computes if nothing is attached to them."""
 
 MASK, HOST_MASK = "attention_mask", "host_mask"
 """The mask of tokens, and its copy on the host if the tokens are on another device."""

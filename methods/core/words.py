@@ -5,7 +5,6 @@ The BERT reads whole words. Their vectors may be centred; `Start` is the initial
 
 import json
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -16,12 +15,12 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from methods.core.batching import unique
+from methods.core.checkpoints import VOCABULARY, read_tensors, read_words
 from methods.core.encoder import EVALUATION_LENGTH, SentenceEncoder
 from methods.core.errors import InputError
-from methods.core.model_files import read_tensors
 from methods.core.streams import INITIALISE, torch_seed
 
-VECTORS, VOCABULARY = "vectors.safetensors", "vocab.txt"
+VECTORS = "vectors.safetensors"
 OUTPUT = "output.safetensors"
 PAD, UNKNOWN, FIRST, LAST = "[PAD]", "[UNK]", "[CLS]", "[SEP]"
 SPECIAL = (PAD, UNKNOWN, FIRST, LAST, "[MASK]")
@@ -111,19 +110,6 @@ def load_word_average(folder: Path) -> WordAverageEncoder:
                 f"{folder}: the output layer reads {output.in_features} numbers, not {vectors.shape[1]}"
             )
     return WordAverageEncoder(vectors.float(), vocabulary, output=output)
-
-
-def read_words(path: Path) -> list[str]:
-    """Returns the words in a file, one per line. Errors: InputError for bytes that are not UTF-8 or a
-    repeated word."""
-    try:
-        words = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{path}: not UTF-8 ({error}); fetch it again") from None
-    if len(set(words)) < len(words):
-        repeated = next(word for word, count in Counter(words).items() if count > 1)
-        raise InputError(f"{path}: {repeated!r} is repeated")
-    return words
 
 
 def linear_of(tensors: Mapping[str, Tensor], folder: Path) -> nn.Linear:

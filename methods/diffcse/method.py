@@ -15,7 +15,7 @@ from methods.core.losses import info_nce
 from methods.core.method import Method
 from methods.core.networks import Frozen, Networks
 from methods.core.rows import Row
-from methods.core.types import Batch, Loss, Tokens, doubled
+from methods.core.types import ARCHITECTURES, Batch, Loss, Tokens, doubled, library_inputs
 from methods.diffcse import objective
 from methods.diffcse.config import DiffCSEConfig
 
@@ -156,14 +156,20 @@ class Discriminator(nn.Module):
         Source: DiffCSE's code; padded positions have id 0 for every tokenizer.
         Errors: InputError for backbones that are not BERT or RoBERTa.
         """
-        if not can_pack(self.body, tokens):
+        if type(self.body).__name__ not in ARCHITECTURES:
             raise InputError(
                 f"{type(self.body).__name__} cannot be the discriminator of diffcse; use a BERT or RoBERTa"
             )
-        mask = tokens["attention_mask"]
-        embedded = self.body.embeddings(input_ids=tokens["input_ids"] * mask)  # [R, L, d]
-        embedded = torch.cat([vectors.to(embedded.dtype).unsqueeze(1), embedded[:, 1:]], dim=1)
-        return self.classes(token_states(self.body, embedded, tokens))
+
+        def placed(layer: nn.Module, given: Any, embedded: Tensor) -> Tensor:
+            return torch.cat([vectors.to(embedded.dtype).unsqueeze(1), embedded[:, 1:]], dim=1)  # [R, L, d]
+
+        inputs = {**tokens, "input_ids": tokens["input_ids"] * tokens["attention_mask"]}
+        if can_pack(self.body, tokens):
+            embedded = placed(self.body, (), self.body.embeddings(input_ids=inputs["input_ids"]))
+            return self.classes(token_states(self.body, embedded, tokens))
+        with self.body.embeddings.register_forward_hook(placed):
+            return self.classes(self.body(**library_inputs(self.body, inputs)).last_hidden_state)
 
 
 def corrupt(

@@ -7,9 +7,9 @@ import pytest
 from benchmarks import steps
 from benchmarks.runner import TimedResult
 from benchmarks.steps import seconds_of_a_step, with_batch
+from harness.plan.hours import Shape
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
-from harness.plan.step_times import Shape
 
 TINY = Shape(layers=2, width=64, inner=128, vocabulary=400, positions=64)
 

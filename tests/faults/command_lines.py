@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from harness.cli import commands, parser_of
+from harness.cli import COMMANDS, parser_of
 from tests.faults.small_project import RUN
 
 LONG = "x" * 100_000
@@ -84,7 +84,7 @@ class Line(NamedTuple):
 
 def command_lines() -> Iterator[Line]:
     """Yields lines with one bad value each, for every argument of every command."""
-    for command in commands():
+    for command in COMMANDS:
         words = command.split()
         actions = [action for action in parser_of(command)._actions if action.dest != "help"]
         yield Line("unknown option", command, (*words, *usual(actions), "--no-such-option"))

@@ -27,7 +27,6 @@ SHALLOW = "simcse-small__first__s0"
 TEACHER = "minilm-l2__words"
 DERIVE = ["stage", "corpus", "views", "--device", "cpu"]
 SCORES = (f"reports/scores/{RUN}.json",)
-PROPOSE = ["plan", "small", "--dry-run", "--power", "0.8", "--delta", "0.5"]
 
 
 class Reader(NamedTuple):
@@ -102,7 +101,6 @@ READERS = {
         True,
     ),
     "scores, compared": Reader(["compare", "reports/scores", "before", "--json"], SCORES, True),
-    "scores, planned with": Reader(PROPOSE, SCORES, True),
     "scores, published": Reader(PUBLISH, SCORES, True),
     "scores, checked": Reader(["check", "--against", "reports/scores"], SCORES, True),
     "scores, reported": Reader(["report"], SCORES, True, slow=True),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli import commands
+from harness.cli import COMMANDS
 from tests.faults.command_lines import Line, command_lines, write_places
 from tests.faults.corruptions import ending_of
 from tests.faults.small_project import ROOT, copy_project, write_project
@@ -80,7 +80,7 @@ def desk(
 
 BY_COMMAND = {
     command: [line for line in LINES if " ".join(line.words).startswith(f"{command} ")]
-    for command in commands()
+    for command in COMMANDS
 }
 
 

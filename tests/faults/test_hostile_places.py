@@ -10,10 +10,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.cli import one_line
 from harness.data import hub
 from harness.data.hub_models import model_folder
-from harness.data.hub_requests import HubFile, Unreachable
 from harness.data.providers import Unavailable, wheel_file
 from harness.errors import InputError
 from harness.io.files import write_json
@@ -108,29 +106,6 @@ def test_a_download_ends_at_the_size_that_the_hub_states(
         hub._receive(metadata, part)
     assert len(taken) == 3
     assert part.stat().st_size == 0
-
-
-SECRET = "https://me:pass%40word@hub.example/lab"
-
-
-def test_a_password_of_an_address_reaches_no_message() -> None:
-    assert str(Unreachable(f"config.json: no answer of {SECRET}/x")) == (
-        "config.json: no answer of https://hub.example/lab/x"
-    )
-    assert one_line(f"{SECRET}: refused by http://a:b@c@proxy:3128") == (
-        "https://hub.example/lab: refused by http://proxy:3128"
-    )
-    assert one_line("mail me@example.org about lab/model@v1") == "mail me@example.org about lab/model@v1"
-
-
-def test_a_password_of_the_endpoint_is_not_in_the_line_of_a_failed_request(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("HF_ENDPOINT", "http://me:secret@127.0.0.1:9")
-    monkeypatch.setattr("harness.data.hub_requests.PAUSES", ())
-    with pytest.raises(Unreachable) as error:
-        HubFile("lab/model", "model", "main", "config.json").metadata()
-    assert "secret" not in str(error.value)
 
 
 def test_weights_can_be_read_by_everybody_as_all_other_files(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from harness.launch import worker
+from harness.launch.libraries import LIBRARIES
 from methods.registry import METHODS
 from tests.support import tiny
 from tests.support.samples import SampleFolders, SampleInputs, folder_bytes, make, samples_of
@@ -22,7 +22,7 @@ from tests.support.tiny import Sample
 pytestmark = pytest.mark.thorough
 Processes = multiprocessing.context.ForkServerContext
 SAMPLES = [samples_of(name)[0] for name in METHODS]
-PRELOADED = [*worker.PRELOADED, "tests.faults.test_kill"]
+PRELOADED = [*LIBRARIES, "tests.faults.test_kill"]
 """Late imports of a training; otherwise each process would take seconds to begin."""
 SETTINGS = {"steps": 8, "eval_every": 2, "save_every": 1}
 """An evaluation, often with a new best encoder, every other step: most of the time goes into writing."""

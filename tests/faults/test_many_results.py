@@ -15,7 +15,6 @@ SHARES = {
     "report": (1, 1 / 2),
     "compare simcse-small pcl-small --no-pairs": (1, 1 / 10),
     "verify pcl/table2 SimCSE Avg": (0, 0),
-    "plan small --dry-run --power 0.8 --delta 0.5": (1, 1 / 5),
 }
 """Command -> the share of all files that it reads, and the largest share of all scores that it keeps.
 

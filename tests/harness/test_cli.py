@@ -5,6 +5,7 @@ import os
 import re
 import resource
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,7 +15,7 @@ from typing import Any
 import pytest
 
 import sentbench
-from harness.cli import EXAMPLE, EXTRAS, GROUPS, command_in, commands, main, module_of, parser_of, public
+from harness.cli import COMMANDS, EXTRAS, GROUPS, main, module_of, parser_of, public
 from tests.faults.small_project import write_stsb
 from tests.support import tiny
 
@@ -69,21 +70,21 @@ def test_evaluate_prints_points_with_heads_and_intervals(project: Path, printed:
     assert points == [score, low, high]
 
 
-@pytest.mark.parametrize("name", sorted(commands()))
-def test_a_command_is_a_file_with_help_an_example_that_it_takes_and_a_function(
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_has_a_module_with_a_function_help_and_an_example_that_it_takes(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     module = module_of(name)
-    (example,) = EXAMPLE.findall(module.__doc__ or "")
-    assert example.startswith(f"sentbench {name}")
-    parser_of(name).parse_args(shlex.split(example)[1 + len(name.split()) :])
+    command, *words = shlex.split(COMMANDS[name].example)
+    assert command == name
+    parser_of(name).parse_args(words)
     with pytest.raises(SystemExit) as ended:
-        main([*name.split(), "--help"])
+        main([name, "--help"])
     assert ended.value.code == 0
     shown = capsys.readouterr().out
     assert shown.startswith(f"usage: sentbench {name} ")
-    assert commands()[name].summary.split()[-1] in shown
-    assert "".join(shown.split()).endswith("".join(f"example: {example}".split()))
+    assert COMMANDS[name].summary.split()[-1] in shown
+    assert "".join(shown.split()).endswith("".join(f"example: sentbench {COMMANDS[name].example}".split()))
     assert callable(module.execute)
 
 
@@ -125,7 +126,6 @@ def test_a_package_that_is_not_installed_is_one_line_that_names_its_extra(
         (["evaluate", "x", "--jsn"], "did you mean --json"),
         (["evaluate", "x", "--pooling", "men"], "did you mean mean"),
         (["plan", "small", "--seeds", "few"], "argument --seeds: invalid int value: 'few'"),
-        (["stage", "train", "x"], "the following arguments are required: --out"),
         (["--vrsion"], "did you mean --version"),
     ],
 )
@@ -150,7 +150,7 @@ def test_an_interrupt_names_the_continuation_if_there_is_one(
     def interrupted(arguments: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(module_of(command_in(words.split())[0]), "execute", interrupted)
+    monkeypatch.setattr(module_of(words.split()[0]), "execute", interrupted)
     assert main(words.split()) == 130
     (line,) = capsys.readouterr().err.strip().splitlines()
     assert continues in line
@@ -180,17 +180,53 @@ def test_the_help_is_a_screen_of_commands_by_who_uses_them_and_names_no_stage() 
     assert max(map(len, shown)) <= 80
     listed = [line.split()[0] for line in shown if line.startswith("  ") and not line.startswith("   ")]
     assert listed[1:] == public()  # after -h
-    assert sorted(public()) == [name for name in commands() if not name.startswith("stage ")]
+    assert sorted(public()) == sorted({*COMMANDS} - {"stage"})
     assert len(public()) <= 14
     assert not [line for line in shown if " stage " in line]
     assert [line for line in shown if line in {f"{group}:" for group in GROUPS}] == [f"{g}:" for g in GROUPS]
 
 
-@pytest.mark.parametrize("words", ["train x --out y", "stage", "stage trian x", "stage verify"])
-def test_a_stage_is_called_by_stage_and_its_name(words: str, refused: Callable[..., str]) -> None:
-    line = refused(*words.split())
-    assert "is not a command, expected one of " in line
-    assert ("did you mean stage train" in line) is (words == "stage trian x")
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("trian x --out y", "'trian' is not a command, expected one of verify, list,"),
+        ("trian x --out y", "did you mean stage train"),
+        ("stage trian x", "'trian' is not a stage, expected one of entries, data,"),
+        ("stage trian x", "did you mean train"),
+        ("stage", "the following arguments are required: STAGE"),
+        ("stage verify", "is not a stage"),
+        ("stage train x", "stage train: missing --out"),
+        ("stage evaluate", "stage evaluate: missing name"),
+        ("stage evaluate x --out y", "stage evaluate takes no --out"),
+        ("stage backbone x --device cpu", "stage backbone takes no --device"),
+        ("stage entries --data x", "stage entries takes no --data"),
+        ("stage teacher x --resume", "stage teacher takes no --resume"),
+        ("stage fingerprint x", "stage fingerprint takes no name"),
+    ],
+)
+def test_a_stage_takes_its_own_arguments_alone(words: str, message: str, refused: Callable[..., str]) -> None:
+    assert message in refused(*words.split())
+
+
+def test_a_checkout_with_other_code_than_runs_is_refused_and_a_copy_of_it_is_not(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    refused: Callable[..., str],
+    printed: Callable[..., str],
+) -> None:
+    """Data and results would be hashed with the code of the folder, which does not run."""
+    for package in ("harness", "methods", "leaderboards", "recipes"):
+        shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "params.yaml", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    assert "simcse" in printed("list", "methods")
+    with (tmp_path / "methods/simcse/method.py").open("a") as file:
+        file.write("CHANGED = 1\n")
+    line = refused("list", "methods")
+    assert f"checkout {tmp_path}, and the command runs the other code of {ROOT};" in line
+    assert f"use {tmp_path}/.venv, or run `python -m pip install -e .` here" in line
+    (tmp_path / "params.yaml").unlink()  # the layout of this repository without a plan: a folder of one's own
+    assert "simcse" in printed("list", "methods")
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])

@@ -149,7 +149,7 @@ def test_an_entry_point_names_a_method_and_its_package_is_part_of_the_identity(t
     (info / "entry_points.txt").write_text("[sentbench.methods]\nmycse = mypackage.mycse\n")
     program = (
         "from harness.include import include_all\ninclude_all([])\n"
-        "from harness.stages.identity import code_base, training_roots\n"
+        "from harness.plan.identity import code_base, training_roots\n"
         "print([path.name for path in code_base().closure(training_roots('mycse'))])\n"
     )
     environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path / 'site'}"}

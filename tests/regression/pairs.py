@@ -41,7 +41,7 @@ from tests.support.samples import samples_of
 
 KNOWN = Path(__file__).with_name("pairs.json")
 BATCH, RATE = 4, 0.05
-LEFT_OUT = ("control", "role_file", "recompute", "edits")
+LEFT_OUT = ("control", "recompute", "edits")
 """Settings with tests of their own against the same run without them, and PCL's lists of edits."""
 
 Value = tuple[str, str]
@@ -67,7 +67,7 @@ def domains(method: str) -> dict[str, dict[str, Any]]:
     known: dict[str, dict[str, Any]] = {}
     for config in configs_of(method):
         for name, value in flat(config).items():
-            if name not in LEFT_OUT and value != "roles":
+            if name not in LEFT_OUT:
                 known.setdefault(name, {}).setdefault(_key(value), value)
     return {name: values for name, values in known.items() if len(values) > 1}
 

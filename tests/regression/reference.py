@@ -19,15 +19,14 @@ from harness.process import prepare
 
 prepare()  # before NumPy and torch load
 
-from harness.data.corpora import read_corpus  # noqa: E402
 from harness.io.files import write_text  # noqa: E402
-from harness.paths import CORPUS_ROWS, RUN_LOG  # noqa: E402
+from harness.paths import CORPUS_ROWS, PIECES, RUN_LOG  # noqa: E402
 from harness.plan.entries import Run  # noqa: E402
 from harness.plan.params_file import merge  # noqa: E402
 from harness.plan.recipes import System, declared_systems, load_recipes  # noqa: E402
-from harness.stages.train import build_trainer  # noqa: E402
+from harness.stages.inputs import StageInputs  # noqa: E402
+from harness.stages.train import build, rows_of  # noqa: E402
 from methods.core.folders import load_encoder  # noqa: E402
-from methods.core.streams import subset  # noqa: E402
 from methods.registry import METHODS, load_method  # noqa: E402
 from tests.faults.small_project import write_stsb  # noqa: E402
 from tests.support import tiny  # noqa: E402
@@ -60,7 +59,6 @@ PARENTS = {
     "encoder": "backbones/parent",
     "generator": "backbones/generator",
 }
-ROLES = "roles.tsv"
 PRESETS = ("released", "paper")
 """Variants of a system that follow the code, or the text."""
 SMALL = ("small", "small-paper", "mirror")
@@ -214,8 +212,6 @@ def _run(entry: Mapping[str, Any], *, words: bool) -> Run:
         key: min(value, SIZES[key]) if isinstance(value, int) and key in SIZES else value
         for key, value in entry["config"].items()
     }
-    if config.get("key_view") == "roles":
-        config["role_file"] = ROLES
     kind: str | None = method.Config.model_validate(config).parent_kind
     if config.get("detection_weight"):  # of DiffCSE
         kind = "generator"
@@ -237,7 +233,6 @@ def write_project(folder: Path) -> None:
     (folder / "corpora/words").mkdir(parents=True)
     lines = "".join("\t".join(row.columns) + "\n" for row in rows)
     (folder / "corpora/words" / CORPUS_ROWS).write_text(lines)
-    (folder / ROLES).write_text("".join(f"{row.text}\t{row.augmentations[0]}\n" for row in rows))
     write_stsb(folder / "data/stsb")
     tiny.write_backbone(folder / "backbones/bert")
     write_words(folder / "backbones/words")
@@ -250,8 +245,9 @@ def write_project(folder: Path) -> None:
 
 def measure(run: Run, state: Path) -> dict[str, list[float]]:
     """Returns the log of a run by name, and numbers of its best and last encoder, in the project."""
-    trainer = build_trainer(run, run.read_settings(), state, device="cpu")
-    record = trainer.fit(subset(read_corpus(Path(run.corpus)), run.corpus_share, seed=run.seed))
+    folders = {**run.folders(), "pieces": PIECES, "state": state}
+    trainer = build(StageInputs(run, folders, state))
+    record = trainer.fit(rows_of(run, folders["corpus"]))
     actual: dict[str, list[float]] = {"best_step": [float(record.best_step)]}
     for line in (state / RUN_LOG).read_text(encoding="utf-8").splitlines():
         for name, value in json.loads(line).items():

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,6 @@ import pytest
 import torch
 
 import sentbench
-from sentbench.answers import are_packed_bits
 from tests.support import tiny
 
 TEXTS = ["a man runs", "the dog sleeps", "a cat", "three houses"]
@@ -67,73 +67,31 @@ def test_another_answer_is_named(name: str) -> None:
         sentbench.encode(lambda texts: answer(), TEXTS)
 
 
-def of_sentences(rows: int, width: int) -> np.ndarray:
-    """Vectors of which each second one is like the one before it, as of the pairs of a test set."""
-    random = np.random.default_rng(1)
-    first = random.normal(size=(rows // 2, 1, width))
-    return (first + 0.5 * random.normal(size=(rows // 2, 2, width))).reshape(rows, width).astype(np.float32)
-
-
-def scaled(values: np.ndarray, low: float, high: float) -> np.ndarray:
-    """Values of each column spread over a range, by its extremes."""
-    least, most = values.min(axis=0), values.max(axis=0)
-    return low + (values - least) / (most - least) * (high - low)
-
-
-def ranked(values: np.ndarray) -> np.ndarray:
-    """Values of each column by their place among all, so that every integer is as frequent."""
-    return values.argsort(axis=0).argsort(axis=0) * 256 // len(values) - 128
-
-
-MANY = of_sentences(600, 64)
-INTEGERS: dict[str, np.ndarray] = {
-    "by extremes": scaled(MANY, -128, 127).astype(np.int8),
-    "by extremes, unsigned": scaled(MANY, 0, 255).astype(np.uint8),
-    "of few texts": scaled(of_sentences(20, 384), -128, 127).astype(np.int8),
-    "by rank": ranked(MANY).astype(np.int8),
-    "cut off": np.clip(MANY * 100, -128, 127).astype(np.int8),
-    "cut off, unsigned": np.clip(MANY * 100, 0, 255).astype(np.uint8),
-    "unit vectors": (127 * MANY / np.linalg.norm(MANY, axis=1, keepdims=True)).astype(np.int8),
-    "even": (2 * np.clip(MANY * 40, -64, 63).astype(np.int8)).astype(np.int8),
-    "four bits": (16 * np.clip(MANY * 4, -8, 7).astype(np.int8)).astype(np.int8),
-    "with a mean": scaled(MANY + np.linspace(-3, 3, 64), -128, 127).astype(np.int8),
-    "repeated": np.repeat(scaled(MANY[:60], -128, 127).astype(np.int8), 10, axis=0),
-    "nearly repeated": np.repeat(scaled(MANY[:60], -126, 125).astype(np.int8), 10, axis=0)
-    + np.random.default_rng(2).integers(-2, 3, (600, 64)).astype(np.int8),
-    "one vector": np.repeat(scaled(MANY, -128, 127).astype(np.int8)[:1], 600, axis=0),
-    "none": np.zeros((0, 8), np.int8),
-}
-"""Embeddings in 8 bits as people make them."""
-
-
-@pytest.mark.parametrize("name", INTEGERS)
-def test_numbers_in_eight_bits_are_not_taken_for_packed_bits(name: str) -> None:
-    assert not are_packed_bits(INTEGERS[name])
-
-
-@pytest.mark.parametrize("width", [64, 128, 768])
-@pytest.mark.parametrize("signed", [False, True])
-def test_packed_bits_are_detected_at_any_width(width: int, signed: bool) -> None:
-    packed = np.packbits(of_sentences(1024, width) > 0, axis=1)
-    assert are_packed_bits((packed.astype(np.int16) - 128).astype(np.int8) if signed else packed)
-
-
 @pytest.mark.parametrize("precision", ["int8", "uint8", "binary", "ubinary"])
 def test_quantised_numbers_are_read_with_a_warning_and_packed_bits_are_refused(precision: Any) -> None:
     from sentence_transformers.util import quantize_embeddings
 
-    many = of_sentences(400, 128)
-    packed = quantize_embeddings(many, precision=precision)
+    many = np.random.default_rng(0).normal(size=(400, 128)).astype(np.float32)
+    quantised = quantize_embeddings(many, precision=precision)
     texts = [str(number) for number in range(400)]
+    model = SimpleNamespace(encode=lambda _: quantised, get_embedding_dimension=lambda: 128)
     if precision.endswith("int8"):
         with pytest.warns(UserWarning, match="8-bit integers"):
-            assert np.array_equal(sentbench.encode(lambda _: packed, texts), packed)
+            assert np.array_equal(sentbench.encode(model, texts), quantised)
         return
-    with pytest.raises(sentbench.InputError, match=f"precision `{precision}`") as refusal:
-        sentbench.encode(lambda _: packed, texts)
+    with pytest.raises(sentbench.InputError, match="16 bytes for vectors of width 128: packed") as refusal:
+        sentbench.encode(model, texts)
     advice = str(refusal.value).split("unpack them: ")[1]
-    unpacked = eval(advice, {"np": np, "vectors": np.asarray(packed)})
+    unpacked = eval(advice, {"np": np, "vectors": np.asarray(quantised)})
     assert np.array_equal(unpacked, many > 0)
+
+
+def test_bytes_of_a_function_without_a_known_width_are_numbers_with_a_warning() -> None:
+    with pytest.warns(UserWarning, match=r"np\.unpackbits first"):
+        assert sentbench.encode(lambda texts: np.ones((len(texts), 16), np.uint8), ["a", "b"]).shape == (
+            2,
+            16,
+        )
 
 
 class OfMteb:

@@ -266,6 +266,30 @@ def test_a_batch_size_reaches_the_models_encode_and_changes_no_score() -> None:
     assert first.equals(second)
 
 
+def test_a_function_gets_at_most_a_batch_of_texts_a_call_and_no_score_changes() -> None:
+    sizes = []
+
+    def service(texts: list[str]) -> np.ndarray:
+        sizes.append(len(texts))
+        return letters(texts)
+
+    task = sentbench.pairs(ROWS)
+    whole, cut = (sentbench.evaluate(service, task, batch_size=size) for size in (None, 2))
+    assert whole.equals(cut)
+    first, *others = sizes
+    assert sum(others) == first
+    assert others[:-1] == [2] * (len(others) - 1)
+    assert others[-1] in (1, 2)
+
+
+def test_vectors_of_two_widths_in_two_calls_are_refused() -> None:
+    widths = iter([3, 4, *[3] * 100])
+    with pytest.raises(sentbench.InputError, match="returns vectors of different widths"):
+        sentbench.evaluate(
+            lambda texts: np.ones((len(texts), next(widths))), sentbench.pairs(ROWS), batch_size=2
+        )
+
+
 def test_the_command_has_a_batch_size_and_changes_no_score(
     folder: Path,  # noqa: F811
     file: Path,
@@ -307,7 +331,6 @@ def test_the_note_names_own_pairs_however_they_are_given() -> None:
     ("options", "said"),
     [
         ({"batch_size": 0}, "batch_size is 0, expected an integer from 1"),
-        ({"batch_size": 8}, "has no batch_size"),
         ({"include": "nowhere"}, "nowhere: no such folder"),
     ],
 )

@@ -71,7 +71,7 @@ def test_the_wheel_has_every_declaration_of_the_checkout(installed: Path) -> Non
     ("words", "said"),
     [
         (["--version"], "sentbench 0."),
-        (["list", "tables", "--coverage"], "una/table1"),
+        (["list", "tables"], "una/table1"),
         (["list", "methods"], "pt-bert"),
         (["plan", "pcl/table2", "--dry-run"], "simcse"),
     ],
@@ -107,7 +107,7 @@ def test_evaluating_from_python_reads_the_users_cache_and_leaves_the_folder_empt
         assert not {"torch", "pandas", "numpy"} & set(sys.modules)
         letters = lambda texts: [[text.count(letter) + 0.1 for letter in "abcdefgh"] for text in texts]
         frame = sentbench.evaluate(letters, "STSB", text="raw", intervals=True)
-        answer = sentbench.verify("una/table1", "BERT-base UNA", "Avg")[0].verdict
+        answer = sentbench.verify("una/table1", "BERT-base UNA", "Avg")[0].text
         print(json.dumps([sentbench.__file__, len(frame), answer, len(sentbench.published("pcl/table2"))]))
     """
     done = run(installed, empty, "-c", textwrap.dedent(program))

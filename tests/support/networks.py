@@ -10,8 +10,8 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from methods.core import folders
-from methods.core.model_files import WEIGHTS
+from methods.core import checkpoints
+from methods.core.model_errors import WEIGHTS
 
 
 @contextmanager
@@ -22,8 +22,8 @@ def each_network_is_built_once(of: Callable[[Path], bool] = lambda folder: True)
     a training in which nothing is read. Settings and tokenizers are copies of the first ones that the
     library read from files with the same bytes.
     """
-    read, built = folders.read_model, dict[str, torch.nn.Module]()
-    read_settings, read_tokenizer = folders.read_settings, folders.read_tokenizer
+    read, built = checkpoints.read_model, dict[str, torch.nn.Module]()
+    read_settings, read_tokenizer = checkpoints.read_settings, checkpoints.read_tokenizer
     parsed: dict[tuple[object, ...], Any] = {}
 
     def copied(kind: Any, folder: Path, *, config: Any, **options: Any) -> torch.nn.Module:
@@ -58,9 +58,9 @@ def each_network_is_built_once(of: Callable[[Path], bool] = lambda folder: True)
         return copy
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(folders, "read_model", copied)
-        patched.setattr(folders, "read_settings", settings_of)
-        patched.setattr(folders, "read_tokenizer", tokenizer_of)
+        patched.setattr(checkpoints, "read_model", copied)
+        patched.setattr(checkpoints, "read_settings", settings_of)
+        patched.setattr(checkpoints, "read_tokenizer", tokenizer_of)
         yield
 
 

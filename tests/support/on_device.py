@@ -10,6 +10,7 @@ from unittest import mock
 import torch
 from torch import Tensor
 from torch.nn import functional
+from torch.overrides import TorchFunctionMode
 
 from harness.process import make_gpu_deterministic
 from methods.core.method import Method
@@ -62,9 +63,31 @@ class Steps(NamedTuple):
     gradients: dict[str, Tensor]
 
 
+class DrawnOnTheHost(TorchFunctionMode):
+    """Draws the random numbers of a loss on the CPU, as a GPU's generator gives others for the same seed."""
+
+    def __torch_function__(  # type: ignore[override]
+        self,
+        function: Callable[..., Any],
+        types: Any,
+        given: Any = (),
+        settings: dict[str, Any] | None = None,
+    ) -> Any:
+        """Draws on the CPU and copies the numbers to the device that the method named."""
+        settings = dict(settings or {})
+        if function in (Tensor.bernoulli_, Tensor.exponential_) and given[0].is_cuda:
+            return given[0].copy_(function(torch.empty(given[0].shape), *given[1:], **settings))
+        if function is torch.randn_like and given[0].is_cuda:
+            return torch.randn(given[0].shape).to(given[0])
+        if function in (torch.randn, torch.randint) and "cuda" in str(settings.get("device")):
+            device = settings.pop("device")
+            return function(*given, **settings).to(device)
+        return function(*given, **settings)
+
+
 @contextmanager
 def without_dropout() -> Iterator[None]:
-    """Turns off all dropout, whose draws differ between a CPU and a card."""
+    """Turns off all dropout, and draws other random numbers on the CPU: a GPU would draw others."""
     attention = functional.scaled_dot_product_attention
 
     def undropped(*given: Tensor, dropout_p: float = 0.0, **settings: Any) -> Tensor:
@@ -77,6 +100,7 @@ def without_dropout() -> Iterator[None]:
         mock.patch("methods.core.dropout.dropped", unchanged),
         mock.patch("torch.nn.functional.dropout", unchanged),
         mock.patch("torch.nn.functional.scaled_dot_product_attention", undropped),
+        DrawnOnTheHost(),
     ):
         yield
 
@@ -109,7 +133,7 @@ def steps_on(
         waited.append(waits() - before)
         losses.append(loss.detach())
         if step == 0:
-            kept = {name: on_host(value).clone() for name, value in gradients.items()}
+            kept = {name: on_host(value).cpu().clone() for name, value in gradients.items()}
     return Steps([float(on_host(loss)) for loss in losses], waited, kept)
 
 

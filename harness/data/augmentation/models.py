@@ -16,7 +16,7 @@ from torch import Tensor
 from harness.data.augmentation.records import Augmented, judged, row_generator
 from harness.data.augmentation.views import SENTENCE_PIECES, Fill, Generate
 from harness.errors import InputError
-from methods.core.model_files import read_model, read_tokenizer
+from methods.core.checkpoints import read_model, read_tokenizer
 
 SLACK = 10
 """Additional words that an output may have beyond the ratio: one word can become several."""

@@ -57,7 +57,7 @@ def augment_all(
     texts: Sequence[str], augmenter: Augmenter, folder: Path, *, part: int = PART
 ) -> list[Augmented]:
     """Returns one augmentation per row; existing parts in `folder` are reused. folder: named by the
-    identity of the corpus, see `harness.stages.identity.corpus_identity`. Errors: InputError for a damaged
+    identity of the corpus, see `harness.plan.identity.corpus_identity`. Errors: InputError for a damaged
     part.
     """
     records: list[Augmented] = []

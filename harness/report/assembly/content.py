@@ -2,25 +2,21 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
-from harness.evidence.contributed import Contributed
 from harness.evidence.schema import ResultFile
-from harness.evidence.spec import MARK
 from harness.io.declarations import read_declaration
 from harness.paths import CURVES, LEADERBOARDS, declared
 from harness.plan.entries import Params
-from harness.plan.names import changes_of, is_full_scale, recipes_of
+from harness.plan.identity import code_base, report_roots
+from harness.plan.names import is_full_scale, recipes_of
 from harness.plan.recipes import Recipe
-from harness.report.pages.content import Ablation, Report, Site
-from harness.report.pages.documents import DOCUMENTS
+from harness.report.pages.content import Report, Site
 from harness.report.pages.paper import papers_of
 from harness.report.runs import run_details
 from harness.report.tables.build import Evidence
 from harness.report.tables.leaderboard import IN_PAPERS_FORM, PUBLIC, SHOWN, SMALL, notes_of
 from harness.report.tables.model import Table
 from harness.report.weekend import weekend_of
-from harness.stages.identity import code_base, report_roots
 
 
 def report_content(
@@ -29,7 +25,6 @@ def report_content(
     evidence: Evidence,
     tables: Mapping[str, Table],
     problems: Sequence[str],
-    contributed: Sequence[Contributed] = (),
 ) -> Report:
     """Returns the content of the pages."""
     runs = run_details(evidence.results, curves=CURVES)
@@ -49,31 +44,14 @@ def report_content(
         ),
         papers=papers_of(tables, evidence.published, runs),
         results=tuple(evidence.results),
-        contributed=tuple(contributed),
         runs=runs,
-        ablations=ablations_of(params),
         notes=notes_of(tables.get(SMALL)) if small_scale else (),
         problems=tuple(problems),
         leaderboards=LEADERBOARDS,
-        documents=DOCUMENTS if DOCUMENTS.is_dir() else None,
         weekend=weekend_of(tables, list(evidence.published.papers), recipes),
         results_digest=digest_of(evidence.results),
         site=read_declaration(declared(LEADERBOARDS) / "site.yaml", Site),
     )
-
-
-def ablations_of(params: Params) -> tuple[Ablation, ...]:
-    """Returns an ablation for each trained system and backbone of the plan, except for ablation steps."""
-    ablations: dict[tuple[str, str], Ablation] = {}
-    for key, run in params.runs.items():
-        name = run.id, run.backbone_name
-        if name in ablations:
-            ablations[name] = replace(ablations[name], runs=(*ablations[name].runs, key))
-        elif MARK not in run.id and run.train["steps"] != 0:
-            ablations[name] = Ablation(
-                *name, {change.step: change.says for change in changes_of(run)}, (key,)
-            )
-    return tuple(ablations.values())
 
 
 def digest_of(results: Sequence[ResultFile]) -> str:

@@ -39,7 +39,7 @@ def score_lines(
     *,
     intervals: bool = False,
     kept: dict[str, np.ndarray] | None = None,
-    ended: Callable[[str], None] = lambda task: None,
+    ended: Callable[[str], object] = lambda task: None,
 ) -> list[ScoreLine]:
     """Returns the scores of all tasks in raw units; with `intervals` also of correlations over all pairs, of
     tasks with FEWEST_PAIRS.

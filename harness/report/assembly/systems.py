@@ -81,7 +81,7 @@ def results_named(name: str, results: Sequence[ResultFile]) -> list[ResultFile]:
 
 def only_tasks(results: Sequence[ResultFile], names: Sequence[str]) -> list[ResultFile]:
     """Returns the results with only the scores of these tasks and suites; InputError for an empty list."""
-    from harness.stages.evaluate import tasks_named
+    from harness.tasks.registry import tasks_named
 
     wanted = {task.name for task in tasks_named(names, text=results[0].provenance.text)}
     return [

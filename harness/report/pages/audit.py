@@ -3,15 +3,16 @@
 from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import Field
 
+from harness.evidence import statistics
+from harness.evidence.settling import counted
+from harness.evidence.statistics import WelchComparison
 from harness.io.declarations import DeclaredModel, list_declarations, read_declaration
-from harness.report.pages.ablations import Effect, effect_of
 from harness.report.pages.content import Page, Report
 from harness.report.runs import RunDetail
-from harness.report.verification import counted
 
 SILENT = "not stated"
 
@@ -54,6 +55,25 @@ class MethodAudit(DeclaredModel):
     preset: str
     opposite: str = ""
     differences: list[CodeDeviation] = Field(min_length=1)
+
+
+class Effect(NamedTuple):
+    """Effect of a change on a score, in points, and the seeds with it and without it.
+
+    change: difference of the means. interval: the difference with its 95 % interval, None below two seeds per
+    side.
+    """
+
+    change: float
+    interval: WelchComparison | None
+    seeds: tuple[int, int]
+
+
+def effect_of(changed: Sequence[float], usual: Sequence[float]) -> Effect:
+    """Returns the effect of a change on the scores of runs with it and without it, at least one on each
+    side."""
+    change = statistics.mean(changed) - statistics.mean(usual)
+    return Effect(change, statistics.compare_seeds(changed, usual), (len(changed), len(usual)))
 
 
 def load_audits(folder: Path) -> list[MethodAudit]:

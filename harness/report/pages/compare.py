@@ -6,6 +6,7 @@ from itertools import combinations
 from typing import Any
 
 from harness.evidence import statistics
+from harness.evidence.settling import counted
 from harness.report.chart import Chart, Row, draw
 from harness.report.formats.text import task_title
 from harness.report.pages.cells import signed
@@ -21,7 +22,6 @@ from harness.report.system_pairs import (
     system_scores,
     tally_in_words,
 )
-from harness.report.verification import counted
 
 
 def compare_values(report: Report) -> dict[str, Any] | None:

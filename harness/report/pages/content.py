@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from harness.evidence.contributed import Contributed
 from harness.evidence.schema import ResultFile
 from harness.io.declarations import LEADERBOARDS, DeclaredModel, Link
 from harness.report.chart import Chart
@@ -48,24 +47,18 @@ class Paper:
         return f"papers/{self.key}.html"
 
 
-@dataclass(frozen=True)
-class Ablation:
-    """The steps of one declared system on one backbone, each with a description of its change.
-
-    runs: the keys of its declared runs.
-    """
-
-    system: str
-    backbone: str
-    steps: Mapping[str, str]
-    runs: tuple[str, ...] = ()
-
-
 class Site(DeclaredModel):
     """The file site.yaml: public addresses of the project, empty if it has none."""
 
     repository: Link | Literal[""] = ""
     documentation: Link | Literal[""] = ""
+
+    def document(self, name: str, root: str) -> str:
+        """Returns the address of a page of the documentation; without a public address, of its text in the
+        checkout. root: path from the linking page to the main page."""
+        if self.documentation:
+            return f"{self.documentation.rstrip('/')}/{name}.html"
+        return f"{root}../docs/{name}.md"
 
 
 @dataclass(frozen=True)
@@ -75,10 +68,9 @@ class Report:
     code: the sha256 of the code that generated it. plan: the names of the plan. tables: of the main page;
     own_tables: of included folders, without a paper.
     results: the score files of the plan; runs: the details of these runs by key.
-    contributed: contributed results, which are in no table. ablations: of the plan's systems. notes:
-    information for the reader before the numbers. problems: of the scores. leaderboards: folder of the
-    declared claims and audits. documents: folder of the documents, next to the README; None if they are not
-    rendered. weekend: the main tables as plans for one GPU; None without papers.
+    notes: information for the reader before the numbers. problems: of the
+    scores. leaderboards: folder of the declared claims and audits. weekend: the main tables as plans for one
+    GPU; None without papers.
     results_digest: the beginning of the sha256 of `results`; only the overview states it, so that a changed
     result changes no page that does not show it. site: for the footer.
     """
@@ -91,13 +83,10 @@ class Report:
     own_tables: tuple[Table, ...] = ()
     papers: tuple[Paper, ...] = ()
     results: tuple[ResultFile, ...] = ()
-    contributed: tuple[Contributed, ...] = ()
     runs: Mapping[str, RunDetail] = field(default_factory=dict)
-    ablations: tuple[Ablation, ...] = ()
     notes: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     leaderboards: Path = LEADERBOARDS
-    documents: Path | None = None
     weekend: Weekend | None = None
     results_digest: str = ""
     site: Site = field(default_factory=Site)
@@ -121,8 +110,7 @@ class Report:
 class Page:
     """One page. title: its name in the navigation. file: path relative to the main page. build: returns
     the template's values in addition to the report, None to omit page and link. order: of the links.
-    group: the menu of its link, empty for a top-level link. linked: whether the navigation has a link to
-    it.
+    group: the menu of its link, empty for a top-level link.
     """
 
     title: str
@@ -131,7 +119,6 @@ class Page:
     build: Callable[[Report], Mapping[str, Any] | None]
     order: int
     group: str = ""
-    linked: bool = True
 
     @property
     def root(self) -> str:

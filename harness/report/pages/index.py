@@ -8,7 +8,6 @@ from harness.evidence.schema import ResultFile
 from harness.evidence.spec import system_label
 from harness.report.chart import Chart, Row, draw
 from harness.report.figures import learning_curves
-from harness.report.formats.summary import flat_metrics
 from harness.report.pages.content import MAIN, RUNS, Page, Report
 from harness.report.pages.first_screen import answer_values
 from harness.report.runs import selected_scores, slug
@@ -28,9 +27,6 @@ def index_values(report: Report) -> dict[str, Any]:
     return {
         **answer_values(report, reported),
         "figures": [] if apart else figures_of(report),
-        "contributed": [
-            (contributed, flat_metrics(contributed.result)) for contributed in report.contributed
-        ],
         "records_at": RUNS if apart else "",
     }
 

@@ -7,12 +7,8 @@ from typing import Any, NamedTuple
 
 from harness.evidence import statistics
 from harness.evidence.schema import RunRecord
-from harness.evidence.spec import MARK
 from harness.report.pages.content import Report
 from harness.report.runs import selected_scores
-
-OTHER_TEXT = f"{MARK}text"
-"""Ends the id of the run that differs from a declared one in its text form alone."""
 
 
 class Reading(NamedTuple):
@@ -37,8 +33,6 @@ PROTOCOLS = (
     *(ProtocolColumn(f"pearson/{way}", title, "Pearson, subsets joined by") for way, title in JOINED),
     ProtocolColumn("SICKR", "4,927", "SICK-R pairs"),
     ProtocolColumn("SICKR-mteb", "9,927", "SICK-R pairs"),
-    ProtocolColumn("senteval", "tokenised", "STS-B text"),
-    ProtocolColumn("raw", "raw", "STS-B text"),
 )
 
 Scores = dict[tuple[str, str, str], dict[int, float]]
@@ -61,9 +55,8 @@ class ProtocolRow:
 
 
 def protocol_values(report: Report) -> dict[str, Any]:
-    """Returns the content of the page: every encoder under every protocol with a score. The runs of the
-    text step are the raw column of their system. poolings: by backbone with two or more, without tasks
-    derived from another one (a name with arguments).
+    """Returns the content of the page: every encoder under every protocol with a score.
+    poolings: by backbone with two or more, without tasks derived from another one (a name with arguments).
     """
     runs: dict[str, RunRecord] = {}
     scores_by_encoder: dict[str, Scores] = {}
@@ -74,16 +67,7 @@ def protocol_values(report: Report) -> dict[str, Any]:
         for score in selected_scores(result):
             key = (score.task, score.metric, score.setting)
             scores.setdefault(key, {})[result.run.seed] = score.value
-    rows = [
-        ProtocolRow(
-            run,
-            _readings(
-                scores_by_encoder[system], scores_by_encoder.get(f"{run.id}{OTHER_TEXT}@{run.backbone}", {})
-            ),
-        )
-        for system, run in runs.items()
-        if not run.id.endswith(OTHER_TEXT)
-    ]
+    rows = [ProtocolRow(run, _readings(scores_by_encoder[system])) for system, run in runs.items()]
     poolings: dict[str, dict[str, dict[str, Reading | None]]] = {}
     for system, run in runs.items():
         if run.method == "pooled":
@@ -101,7 +85,7 @@ def protocol_values(report: Report) -> dict[str, Any]:
     }
 
 
-def _readings(scores: Scores, raw: Scores) -> dict[str, Reading]:
+def _readings(scores: Scores) -> dict[str, Reading]:
     """Returns the scores by protocol. The three ways to join subsets are means over the same tasks."""
     readings = {}
     for protocol in PROTOCOLS:
@@ -110,9 +94,7 @@ def _readings(scores: Scores, raw: Scores) -> dict[str, Reading]:
             joined = [task for task, m, way in scores if (m, way) == (metric, "wmean")]
             reading = _mean([scores.get((task, metric, setting), {}) for task in joined])
         else:
-            task = "STSB" if protocol.group == "STS-B text" else protocol.key
-            source = raw if protocol.key == "raw" else scores
-            reading = _mean([source.get((task, "spearman", "all"), {})])
+            reading = _mean([scores.get((protocol.key, "spearman", "all"), {})])
         if reading:
             readings[protocol.key] = reading
     return readings

@@ -14,13 +14,12 @@ from jinja2 import Environment
 from markupsafe import Markup, escape
 
 import harness.report.pages as room
-from harness.evidence.number_tests import MARGIN
-from harness.evidence.verdicts import FAILED
+from harness.evidence.words import scale
 from harness.report.bibtex import report_entry
 from harness.report.chart import Chart, css_variables
 from harness.report.formats.summary import ALL_RESULTS, path_of
 from harness.report.formats.templates import TEMPLATES, fill, make_environment
-from harness.report.formats.text import MARKS, describe_seeds, task_title
+from harness.report.formats.text import describe_seeds, task_title
 from harness.report.formats.trial import (
     FOOT,
     Trial,
@@ -34,29 +33,29 @@ from harness.report.pages.cells import (
     anchors_of,
     backbone_of,
     backbones_of,
+    cell_facts,
+    glyph_of,
     has_published,
     has_sd,
+    link_of,
     runs_of_row,
-    show_cell,
+    shown_number,
     signed,
     verdict_counts,
 )
 from harness.report.pages.compare import differences_of
 from harness.report.pages.content import MAIN, Page, Report
-from harness.report.pages.documents import MARK, documents_of
 from harness.report.pages.paper import command_of
 from harness.report.pages.search import SEARCH, search_file
 from harness.report.pages.sources import EVIDENCE, KINDS, anchor_of, score_words
 from harness.report.runs import slug
+from harness.report.sentences import ASSUMED, ASSUMED_OTHERS
 from harness.report.tables.leaderboard import has_values
 from harness.report.tables.model import Table, TableRow, row_label
 from harness.report.tables.rows import STATED
-from harness.report.words import ASSUMED, ASSUMED_OTHERS
 
 STYLES = ("page.css", "tables.css", "parts.css", "narrow.css", "print.css")
 """The style sheets of every page; a later one overrides earlier ones."""
-DOCUMENT_SCRIPTS = ("page.js", "search.js")
-"""The script of a page without cells."""
 SCRIPTS = ("cells.js", "tables.js", "page.js", "find.js", "search.js")
 """The script of every page, in its parts, which run in this order."""
 
@@ -76,10 +75,9 @@ def render_pages(report: Report) -> dict[str, str]:
     shown = [(page, values) for page, values in built if values is not None]
     links: dict[str, dict[str, str]] = {}
     for page, _ in shown:
-        if page.file != MAIN and page.linked:
+        if page.file != MAIN:
             links.setdefault(page.group or page.title, {})[page.title] = page.file
-    documents = dict(documents_of(report.documents).values())
-    files = {SEARCH: search_file(report, documents)}
+    files = {SEARCH: search_file(report)}
     for page, values in shown:
         files[page.file] = fill_page(page, report, values, links=links)
         for value in values.values():
@@ -107,7 +105,6 @@ def fill_page(
         "main": MAIN,
         "records_at": "",
         "facts": FactBook(),
-        "document_at": f"{page.root}pages/{MARK}" if report.documents else "",
     }
     return _filled(page.template, {**around, **values})
 
@@ -138,13 +135,17 @@ def _filled(template: str, values: Mapping[str, Any]) -> str:
 @cache
 def _environment(templates: Path) -> Environment:
     environment = make_environment(templates, autoescape=True)
-    style, script, document_script = (
+    style, script = (
         "".join((templates / name).read_text(encoding="utf-8") for name in names)
-        for names in (STYLES, SCRIPTS, DOCUMENT_SCRIPTS)
+        for names in (STYLES, SCRIPTS)
     )
     environment.globals.update(
         {
             "anchors_of": anchors_of,
+            "cell_facts": cell_facts,
+            "glyph_of": glyph_of,
+            "link_of": link_of,
+            "shown_number": shown_number,
             "backbone_of": backbone_of,
             "backbones_of": backbones_of,
             "command_of": command_of,
@@ -158,13 +159,10 @@ def _environment(templates: Path) -> Environment:
             "runs_of_row": runs_of_row,
             "score_words": score_words,
             "search_at": SEARCH,
-            "show_cell": show_cell,
             "task_title": task_title,
             "verdict_counts": verdict_counts,
-            "marks": MARKS,
-            "failed": FAILED,
+            "scale": scale,
             "many": STATED,
-            "margin": MARGIN,
             "assumed": ASSUMED,
             "assumed_others": ASSUMED_OTHERS,
             "evidence_kinds": KINDS,
@@ -176,7 +174,6 @@ def _environment(templates: Path) -> Environment:
             "version": version("sentbench"),
             "style": Markup(style.replace("/*palette*/", css_variables())),
             "script": Markup(script),
-            "document_script": Markup(document_script),
             "compare_script": Markup((templates / "compare.js").read_text(encoding="utf-8")),
         }
     )

@@ -1,11 +1,10 @@
 """Search index of all pages: papers, tables, systems and reported numbers, in one file."""
 
 import json
-from collections.abc import Mapping
 from typing import Any
 
 from harness.report.pages.answers import address_of, answers_of
-from harness.report.pages.cells import anchors_of, show_cell
+from harness.report.pages.cells import anchors_of, shown_number
 from harness.report.pages.content import MAIN, RUNS, Report
 from harness.report.pages.index import records_apart
 from harness.report.tables.leaderboard import has_values
@@ -15,14 +14,14 @@ SEARCH = "pages/search.js"
 """The file that a page loads when a reader first puts the cursor into its search field."""
 
 
-def search_file(report: Report, documents: Mapping[str, str]) -> str:
-    """Returns the script with the search index. documents: file of each by title."""
-    listed = {"places": search_places(report, documents), "tables": search_tables(report)}
+def search_file(report: Report) -> str:
+    """Returns the script with the search index."""
+    listed = {"places": search_places(report), "tables": search_tables(report)}
     text = json.dumps(listed, ensure_ascii=False, separators=(",", ":"))
     return f"searchFound({text});\n"
 
 
-def search_places(report: Report, documents: Mapping[str, str]) -> list[tuple[str, str, str]]:
+def search_places(report: Report) -> list[tuple[str, str, str]]:
     """Returns kind, name and address (relative to the main page) of all entries except table rows."""
     targets = [
         ("number", f"{answer.name} {answer.reported}", f"index.html#{answer.anchor}")
@@ -33,9 +32,7 @@ def search_places(report: Report, documents: Mapping[str, str]) -> list[tuple[st
         ("system", f"{runs[0].about.id}: {system}", f"{page}#{runs[0].anchor}")
         for system, runs in report.systems.items()
     ]
-    targets += [("paper", paper.title, paper.file) for paper in report.papers]
-    targets += [("document", title, file) for title, file in documents.items()]
-    return targets
+    return targets + [("paper", paper.title, paper.file) for paper in report.papers]
 
 
 def search_tables(report: Report) -> list[dict[str, Any]]:
@@ -69,5 +66,7 @@ def search_tables(report: Report) -> list[dict[str, Any]]:
 
 def _numbers(table: Table, row: TableRow) -> list[str]:
     pairs = zip(table.columns, row.cells, strict=True)
-    cells = [show_cell(table, column, cell, {}) for column, cell in pairs]
-    return [cell.published or cell.ours for cell in cells]
+    return [
+        shown_number(cell.value if cell.published is None else cell.published, table.format(column))
+        for column, cell in pairs
+    ]

@@ -3,7 +3,6 @@
 from functools import partial
 from typing import Any
 
-from harness.report.pages.ablations import ablation_values
 from harness.report.pages.content import RUNS, Page, Report
 from harness.report.pages.index import figures_of, records_apart
 from harness.report.pages.paper import command_of
@@ -18,7 +17,6 @@ def small_values(report: Report) -> dict[str, Any] | None:
         return None
     return {
         **table_values(report, kind="small"),
-        **ablation_values(report),
         **protocol_values(report),
         "figures": figures_of(report) if apart else [],
     }

@@ -4,15 +4,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from harness.evidence.comparisons import rank_intervals, surviving
+from harness.evidence.judged import Judged
 from harness.evidence.number_tests import LEVEL
 from harness.evidence.spec import ColumnSpec, RowSpec, TableSpec
-from harness.evidence.verdicts import FAILED, TAKEN_BACK
-from harness.report.tables.model import Cell, Table, TableRow, verifications
-from harness.report.verification import Verification
+from harness.report.formats.text import TASKS
+from harness.report.tables.model import Cell, Table, TableRow, judged_numbers
 
 TRAINED, UNTRAINED, TEACHERS = "Trained", "Without training", "Teachers: an upper bound, not ranked"
 GROUPS = (TRAINED, UNTRAINED, TEACHERS)
 """The groups of a table of runs, in their order."""
+MOST_BOLD = 1 / 3
+"""Largest share of the competing rows of a column that are bold; one in each contest always may be."""
+TOO_MANY = "more than a third of the competing rows are not shown to be worse than another one."
 STATED = (
     f"Of the numbers that do not replicate on a page, {LEVEL:.0%} are expected to be wrong at most "
     "(Benjamini-Hochberg over its distinct numbers)."
@@ -38,54 +41,85 @@ def order_of(spec: TableSpec, rows: Sequence[TableRow]) -> list[int]:
     return sorted(range(len(rows)), key=key)
 
 
+Ranks = dict[int, tuple[int, int]]
+"""Possible ranks of the rows that compete in a column, by the row's position."""
+
+
 def rank_rows(
     spec: TableSpec, declared: Sequence[RowSpec], rows: Sequence[TableRow], untrained: set[tuple[str, str]]
-) -> list[TableRow]:
-    """Returns the rows with rank intervals in their cells, and of the leading column in their source.
+) -> tuple[list[TableRow], list[str]]:
+    """Returns the rows with rank intervals in their cells, and of the leading column in their source; and the
+    note on columns without bold.
 
     Rows compete within their group or over the whole table, by the spec; a single competitor gets no ranks.
     Published values get none, because a number without seeds has no rank. untrained: the systems with their
     backbones with seed-independent scores, like a deterministic row. The leading column is the column that
     orders the table, otherwise the last ranked one.
     """
-
-    def exact(row: RowSpec, column: ColumnSpec) -> bool:
-        choice = spec.choice(row, column)
-        return row.deterministic or (choice is not None and (choice.system, choice.backbone) in untrained)
-
-    contests: dict[str, list[int]] = {}
-    for index, row in enumerate(declared):
-        if row.competes:
-            contests.setdefault(row.group if spec.compete == "group" else "", []).append(index)
-    cells = [list(row.cells) for row in rows]
-    sources = [row.source for row in rows]
+    cells, sources = [list(row.cells) for row in rows], [row.source for row in rows]
     ranked = [
         (index, column)
         for index, column in enumerate(spec.columns)
         if spec.compete != "none" and column.better != "none" and column.recipe is None
     ]
     leading = spec.order_by or (ranked[-1][1].key if ranked else "")
+    crowded = []
     for index, column in ranked:
-        for members in contests.values():
-            competing = [
-                i for i in members if cells[i][index].values and spec.statistic(declared[i], column) == "mean"
-            ]
-            if len(competing) < 2:
-                continue
-            intervals = rank_intervals(
-                [cells[i][index].values for i in competing],
-                [exact(declared[i], column) for i in competing],
-                lower_is_better=column.better == "lower",
-            )
-            for member, ranks in zip(competing, intervals, strict=True):
-                cells[member][index] = replace(cells[member][index], ranks=ranks)
+        contests = _contests(spec, declared, rows, index, untrained)
+        leaders = {row for ranks in contests for row, (first, _) in ranks.items() if first == 1}
+        competing = sum(map(len, contests))
+        if len(leaders) > max(competing * MOST_BOLD, len(contests)):
+            crowded.append(f"{title_of(column)} ({len(leaders)} of {competing})")
+            leaders = set()
+        for ranks in contests:
+            for row, span in ranks.items():
+                cells[row][index] = replace(cells[row][index], ranks=span, leads=row in leaders)
                 if column.key == leading:
-                    words = f"rank {span_words(ranks)} of {len(competing)} by {column.title or column.key}"
-                    sources[member] = ", ".join(filter(None, [sources[member], words]))
+                    words = f"rank {span_words(span)} of {len(ranks)} by {column.title or column.key}"
+                    sources[row] = ", ".join(filter(None, [sources[row], words]))
+    note = [f"No row is bold in {', '.join(crowded)}: {TOO_MANY}"] if crowded else []
+    made = zip(rows, cells, sources, strict=True)
+    return [replace(row, cells=tuple(each), source=source) for row, each, source in made], note
+
+
+def _contests(
+    spec: TableSpec,
+    declared: Sequence[RowSpec],
+    rows: Sequence[TableRow],
+    index: int,
+    untrained: set[tuple[str, str]],
+) -> list[Ranks]:
+    """Returns the ranks in a column by group, without groups of a single competing row with seeds."""
+    column = spec.columns[index]
+
+    def exact(row: RowSpec) -> bool:
+        choice = spec.choice(row, column)
+        return row.deterministic or (choice is not None and (choice.system, choice.backbone) in untrained)
+
+    groups: dict[str, list[int]] = {}
+    for position, row in enumerate(declared):
+        if row.competes and rows[position].cells[index].values and spec.statistic(row, column) == "mean":
+            groups.setdefault(row.group if spec.compete == "group" else "", []).append(position)
     return [
-        replace(row, cells=tuple(intervals), source=source)
-        for row, intervals, source in zip(rows, cells, sources, strict=True)
+        dict(
+            zip(
+                members,
+                rank_intervals(
+                    [rows[row].cells[index].values for row in members],
+                    [exact(declared[row]) for row in members],
+                    lower_is_better=column.better == "lower",
+                ),
+                strict=True,
+            )
+        )
+        for members in groups.values()
+        if len(members) > 1
     ]
+
+
+def title_of(column: ColumnSpec) -> str:
+    """Returns the heading of a column."""
+    return column.title or TASKS.get(column.key, column.key)
 
 
 def span_words(ranks: tuple[int, int]) -> str:
@@ -96,23 +130,21 @@ def span_words(ranks: tuple[int, int]) -> str:
 
 def control(tables: Mapping[str, Table]) -> dict[str, Table]:
     """Returns the tables with false-discovery control over each page, that is over all tables of a paper.
-    A "does not replicate", by our seeds or by independent runs, that is not a discovery keeps only its
-    level. Every distinct number judged by our seeds, or by three or more sources, is one hypothesis: a
-    number in several cells counts once.
+    A verdict whose answers are both off, by our seeds or by independent runs, and that is not a discovery
+    keeps only its level. Every distinct number judged by our seeds, or by three or more sources, is one
+    hypothesis: a number in several cells counts once.
     """
     pages: dict[str, dict[tuple[object, ...], float]] = {}
     for key, table in tables.items():
         page = pages.setdefault(page_of(key), {})
-        for _, _, known in verifications([table]):
-            if known.ours is not None:
-                page[hypothesis(known)] = known.ours.p
-            elif known.by_others.interval is not None:
-                page[hypothesis(known)] = known.by_others.p
-    taken_back = {
+        for _, _, judged in judged_numbers([table]):
+            if judged.ours is not None or judged.by_others.interval is not None:
+                page[hypothesis(judged)] = judged.answer.p
+    withdrawn = {
         page: {key for key, holds in zip(p, surviving(list(p.values())), strict=True) if not holds}
         for page, p in pages.items()
     }
-    return {key: _controlled(table, taken_back[page_of(key)]) for key, table in tables.items()}
+    return {key: _controlled(table, withdrawn[page_of(key)]) for key, table in tables.items()}
 
 
 def page_of(key: str) -> str:
@@ -121,18 +153,17 @@ def page_of(key: str) -> str:
     return f"{paper}/" if slash else key
 
 
-def hypothesis(known: Verification) -> tuple[object, ...]:
+def hypothesis(judged: Judged) -> tuple[object, ...]:
     """Returns the key of a verdict: the number, and our runs that judge it, if any."""
-    return (*known.reported.fact, known.values)
+    return (*judged.fact, judged.values)
 
 
-def _controlled(table: Table, taken_back: set[tuple[object, ...]]) -> Table:
+def _controlled(table: Table, withdrawn: set[tuple[object, ...]]) -> Table:
     def controlled(cell: Cell) -> Cell:
-        known = cell.evidence
-        if known is None or cell.verdict not in FAILED or hypothesis(known) not in taken_back:
+        judged = cell.judged
+        if judged is None or not judged.verdict.fails or hypothesis(judged) not in withdrawn:
             return cell
-        known = replace(known, verdict=TAKEN_BACK[known.verdict], among_many=True)
-        return replace(cell, verdict=known.verdict, evidence=known)
+        return replace(cell, judged=replace(judged, among_many=True))
 
     return replace(
         table, rows=tuple(replace(row, cells=tuple(map(controlled, row.cells))) for row in table.rows)

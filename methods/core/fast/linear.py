@@ -17,6 +17,8 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
+from methods.core.fast.plain import is_plain_linear
+
 HAS_PRODUCTS = (
     torch.backends.mkldnn.is_available()
     and hasattr(torch.ops.mkldnn, "_linear_pointwise")
@@ -45,8 +47,11 @@ def fits_onednn(inputs: Tensor, weight: Tensor) -> bool:
 
 
 def linear(layer: nn.Linear, inputs: Tensor) -> Tensor:
-    """Returns `layer(inputs)` up to rounding, with its gradients; [T, k] to [T, n]."""
-    if not fits_onednn(inputs, layer.weight):
+    """Returns `layer(inputs)` up to rounding, with its gradients; [T, k] to [T, n].
+
+    A layer of another class, or with anything attached, is called.
+    """
+    if not fits_onednn(inputs, layer.weight) or not is_plain_linear(layer):
         return layer(inputs)
     if torch.is_grad_enabled():
         return _Linear.apply(inputs, layer.weight, layer.bias)
@@ -55,7 +60,7 @@ def linear(layer: nn.Linear, inputs: Tensor) -> Tensor:
 
 def linear_gelu(layer: nn.Linear, inputs: Tensor) -> Tensor:
     """Returns the exact GELU of `layer(inputs)`, in one call without gradients; [T, k] to [T, n]."""
-    if torch.is_grad_enabled() or not fits_onednn(inputs, layer.weight):
+    if torch.is_grad_enabled() or not fits_onednn(inputs, layer.weight) or not is_plain_linear(layer):
         return functional.gelu(linear(layer, inputs))
     return _product(inputs, getattr(layer, REORDERED, layer.weight), layer.bias, gelu=True)
 

@@ -17,18 +17,22 @@ from torch import Tensor
 from methods.core.dropout import dropout
 from methods.core.fast.attention import Packing, attend
 from methods.core.fast.linear import linear, linear_gelu
+from methods.core.fast.plain import is_plain
 from methods.core.pooling import needs_last_only, pool
-from methods.core.types import ARCHITECTURES, MASK, mask_on_host
+from methods.core.types import MASK, mask_on_host
 
 EXACT_GELU = "GELUActivation"
 """Transformers' class for GELU by the error function; approximations have other classes."""
 
 
 def can_pack(backbone: Any, tokens: Mapping[str, Tensor]) -> bool:
-    """Returns whether `pooled_vectors` supports this backbone and inputs whose rows start with a token."""
+    """Returns whether `pooled_vectors` computes what this backbone's own forward pass would.
+
+    Rows of `tokens` start with a token, and nothing is attached to the backbone (see `is_plain`).
+    """
     mask = mask_on_host(tokens)
     return (
-        type(backbone).__name__ in ARCHITECTURES
+        is_plain(backbone)
         and backbone.config._attn_implementation in ("sdpa", "eager")
         and not backbone.config.is_decoder
         and backbone.config.num_hidden_layers > 0

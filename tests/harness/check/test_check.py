@@ -68,7 +68,6 @@ def test_the_project_as_it_is_committed_is_reproduced(
 ) -> None:
     assert main(["check"]) == 0
     assert capsys.readouterr().out.splitlines() == [
-        "contributed results: 0 valid, 0 refused",
         LOSSES_PASS,
         "scoring: 0 encoders differ from their known scores",
         REPRODUCED,
@@ -184,15 +183,6 @@ def test_every_number_of_a_result_is_checked(
     assert line.endswith(named)
 
 
-def test_the_measurement_of_first_losses_has_a_progress_line(
-    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As if three seconds had passed at its only run."""
-    monkeypatch.setattr("harness.launch.progress.QUICK", 0.0)
-    assert main(["check", "--only", "losses"]) == 0
-    assert "1 of 1 first losses, 1 done\n" in capsys.readouterr().err
-
-
 def test_other_weights_with_equal_scores_are_named(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     change_scores(lambda raw: raw["provenance"].update(encoder_sha256="other"))
     assert main(["check"]) == 1
@@ -259,21 +249,6 @@ def test_results_are_compared_with_another_state(project: Path, capsys: pytest.C
     for before in ("before", "HEAD~1"):
         assert main([*only, "--against", before]) == 1
         assert "systems that do not agree" in capsys.readouterr().out
-
-
-def test_contributed_results_are_checked_without_data_and_each_problem_is_a_line(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    for name in ("data", "backbones", "artefacts", "embeddings"):
-        shutil.rmtree(name)
-    lab = Path("reports/contributed/lab")
-    lab.mkdir(parents=True)
-    (lab / "contributor.yaml").write_text("by: A lab\nlink: https://example.org\n")
-    shutil.copy(SCORES / f"{RUN}.json", lab)
-    assert main(["check", "--only", "contributed"]) == 1
-    problem, summary = capsys.readouterr().out.splitlines()
-    assert problem.startswith(f"{lab}/{RUN}.json: ")
-    assert summary == "not reproduced: 1 problem above; contributed results: 0 valid, 1 refused"
 
 
 @pytest.mark.parametrize(

@@ -82,6 +82,19 @@ def test_only_files_that_decide_the_vectors_decide_the_revision(tmp_path: Path) 
     assert encoder_sha256(folder) != before
 
 
+@pytest.mark.parametrize(
+    "name", ["pytorch_model.bin", "2_Dense/pytorch_model.bin", "spiece.vocab", "0/modules"]
+)
+def test_a_file_of_any_ending_in_any_subfolder_decides_the_revision(tmp_path: Path, name: str) -> None:
+    folder = encoder_folder(tmp_path / "model")
+    (folder / name).parent.mkdir(exist_ok=True)
+    revisions = set()
+    for content in ("one", "two"):
+        (folder / name).write_text(content)
+        revisions.add(mteb_identity(folder).revision)
+    assert len(revisions) == 2
+
+
 def test_two_models_of_one_folder_name_give_two_results(copies: Path, tmp_path: Path) -> None:
     actual = {}
     for seed in (0, 1):

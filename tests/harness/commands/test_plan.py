@@ -14,11 +14,11 @@ from harness.evidence.spec import load_specs
 from harness.evidence.store import write_result
 from harness.plan.entries import Params
 from harness.plan.estimate import Estimate
+from harness.plan.hours import read_hours
 from harness.plan.params_file import read_params
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
 from harness.plan.stale import outdated, recorded_recipes
-from harness.plan.step_times import read_step_times
 from tests.support.results import raw_result
 
 ROOT = Path(__file__).parents[3]
@@ -109,7 +109,7 @@ def test_without_an_estimate_of_any_system_no_total_and_no_hours_are_shown(
 
 def done(params: Params) -> dict[str, int]:
     """Returns the number of finished runs of each system, in the order of the plan."""
-    return {system.id: system.done for system in systems(params, Estimate(params, read_step_times()))}
+    return {system.id: system.done for system in systems(params, Estimate(params, read_hours()))}
 
 
 def test_a_run_is_done_if_its_score_and_those_it_needs_are_of_the_present_recipe(checkout: Path) -> None:
@@ -137,27 +137,11 @@ def test_a_plan_that_the_cores_of_this_machine_finish_in_a_week_says_that_it_nee
     printed: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On two cores the laptop plan takes two days, a table of BERT-base months."""
-    monkeypatch.setattr("harness.plan.needs.cores_here", lambda: 2)
+    monkeypatch.setattr("harness.commands.plan.cores_here", lambda: 2)
     for name, words in {"laptop": "; no GPU needed", "pcl/table3": ""}.items():
         lines = printed("plan", name, "--dry-run").splitlines()
         (line,) = (line for line in lines if line.startswith("still to run on this machine"))
         assert line.partition(" hours")[2] == words
-
-
-def test_gpu_hours_are_for_the_gpu_that_is_named(
-    printed: Callable[..., str], refused: Callable[..., str]
-) -> None:
-    """In fp32 an RTX 4090 has 82.58 / 19.5 times the published rate of the A100 that is assumed else."""
-
-    def hours(*words: str) -> float:
-        shown = printed("plan", "pcl/table3", "--backbone", "bert-base-uncased", "--dry-run", *words)
-        (line,) = (line for line in shown.splitlines() if line.startswith("total "))
-        return float(line.split()[3].replace(",", ""))
-
-    assert (
-        hours() == hours("--gpu", "a100") == pytest.approx(82.58 / 19.5 * hours("--gpu", "rtx4090"), rel=0.02)
-    )
-    assert "expected one of a100, h100, rtx4090" in refused("plan", "pcl/table3", "--gpu", "k80", "--dry-run")
 
 
 def test_a_dry_run_checks_runs_that_params_yaml_does_not_have(

@@ -11,7 +11,7 @@ import pytest
 from harness.cli import main
 from harness.commands.publish_files import complete_weights, reported_values
 from harness.errors import InputError
-from harness.stages.evaluate import encoder_hash
+from harness.plan.identity import encoder_hash
 from tests.support import hub_server, tiny
 from tests.support.plan import small_plan
 from tests.support.results import raw_result

@@ -56,7 +56,7 @@ def server(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
         yield hub
 
 
-PICKLED = "harness.compute.pickled"
+PICKLED = "harness.models.pickled"
 
 
 @pytest.fixture

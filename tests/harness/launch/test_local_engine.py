@@ -8,16 +8,15 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from multiprocessing import forkserver
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
-from harness.commands.launch_server import IMPORTED
-from harness.launch import local, worker
+from harness.launch import local
+from harness.launch.libraries import LIBRARIES
 from harness.launch.local import LocalExecutor, server_for, visible_gpus
-from harness.launch.worker import PRELOADED, Ended, Job, edited_since, is_ours
+from harness.launch.worker import Ended, Job, is_ours
 from harness.process import PASSIVE, PORTABLE, REPLACED, set_native
-from tests.harness.launch.toy_pipeline import ROOT, wait_until_gone
+from tests.harness.launch.toy_pipeline import wait_until_gone
 
 
 @pytest.fixture
@@ -130,7 +129,7 @@ def test_a_worker_forked_portably_is_replaced_by_a_native_process(tmp_path: Path
     assert output(tmp_path)[-1].startswith("sentbench: nowhere: no such folder")
 
 
-@pytest.mark.parametrize("name", [*PRELOADED, *IMPORTED])
+@pytest.mark.parametrize("name", LIBRARIES)
 def test_every_module_that_the_server_imports_exists(name: str) -> None:
     """The server skips modules that it cannot import."""
     assert find_spec(name)
@@ -138,60 +137,23 @@ def test_every_module_that_the_server_imports_exists(name: str) -> None:
 
 FORKED = """
 import os, sys, threading
-from importlib import import_module
 from harness.process import set_portable
 set_portable(os.environ)
-from harness.launch.worker import PRELOADED, run_in_process
-for name in PRELOADED:
-    import_module(name)
-import torch
-tasks = len(os.listdir("/proc/self/task"))
-assert not torch.cuda.is_initialized()
 before = set(sys.modules)
-code = run_in_process("sentbench stage entries")
+import harness.launch.libraries
+import torch
 ours = [name for name in set(sys.modules) - before if name.startswith(("harness.", "methods."))]
-print(code, tasks, threading.active_count(), ours)
+print(sorted(ours), len(os.listdir("/proc/self/task")), threading.active_count(), torch.cuda.is_initialized())
 """
 
 
-@pytest.mark.thorough
-def test_the_server_has_one_thread_no_gpu_and_every_module_of_the_project_that_a_stage_needs(
-    tmp_path: Path,
-) -> None:
-    (tmp_path / "params.yaml").write_bytes((ROOT / "params.yaml").read_bytes())
+def test_the_server_has_one_thread_no_gpu_and_no_code_of_this_project() -> None:
+    """Every stage imports the code as it is in the files when the stage starts."""
     settings = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, "-c", FORKED]
-    done = subprocess.run(command, cwd=tmp_path, env=settings, capture_output=True, text=True, timeout=300)
-    assert done.stdout.splitlines()[-1:] == ["0 1 1 []"], done.stderr
-
-
-def test_a_stage_whose_loaded_code_was_edited_starts_as_a_new_process(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its fingerprint is of the files as they are, so it must not compute with modules loaded before."""
-    monkeypatch.setattr("harness.process._restarts", False)  # restored: a worker sets it for good
-    file = tmp_path / "toy.py"
-    file.write_text("SIZE = 1")
-    toy = ModuleType("harness.toy")
-    toy.__file__ = str(file)
-    now = file.stat().st_mtime_ns
-    assert not edited_since(now)
-    monkeypatch.setitem(sys.modules, toy.__name__, toy)
-    assert not edited_since(now)
-    os.utime(file, ns=(now, now + 1))
-    assert edited_since(now)
-    assert not edited_since(now + 1)
-
-    def replaced(program: str, words: list[str], environment: dict[str, str]) -> None:
-        raise SystemExit(" ".join(words[1:]))
-
-    monkeypatch.setattr(worker, "STARTED", now)
-    monkeypatch.setattr(worker.os, "execve", replaced)
-    monkeypatch.setattr(sys, "argv", sys.argv)
-    with pytest.raises(SystemExit, match=r"-P -m harness\.cli list methods"):
-        worker.run_in_process("sentbench list methods")
-    file.unlink()
-    assert edited_since(now + 1)
+    done = subprocess.run(command, env=settings, capture_output=True, text=True, timeout=300)
+    ours = ["harness.launch", "harness.launch.libraries"]
+    assert done.stdout == f"{ours} 1 1 False\n", done.stderr
 
 
 def test_each_slot_has_a_gpu_and_stages_without_a_network_have_none(tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ import pytest
 
 from harness.errors import InputError
 from harness.launch.pipeline import open_pipeline
-from harness.launch.progress import Progress
 from harness.launch.scheduler import Scheduler
 from harness.launch.worker import Ended
 from tests.harness.launch.toy_pipeline import repro, runs, stage, write_pipeline
@@ -103,7 +102,7 @@ class Cluster(SlurmExecutor):
 
 def launched(executor: SlurmExecutor) -> Scheduler:
     with open_pipeline() as pipeline:
-        scheduler = Scheduler(pipeline, executor, 1, Progress(pipeline.order, executor.slots))
+        scheduler = Scheduler(pipeline, executor, 1)
         scheduler.run()
     return scheduler
 

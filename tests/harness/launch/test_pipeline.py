@@ -9,17 +9,25 @@ import pytest
 import yaml
 from dvc.utils.serialize import dumps_yaml, parse_yaml_for_update
 
-from harness.errors import InputError
+from harness.cli import main
 from harness.launch import pipeline
-from harness.launch.pipeline import CHANGED, check_release, open_pipeline
-from harness.launch.scheduler import priorities
-from tests.harness.launch.toy_pipeline import stage, start_launch
+from harness.launch.pipeline import CHANGED, open_pipeline
+from harness.launch.scheduler import priorities, stages_to_run
+from tests.harness.launch.toy_pipeline import runs, stage, start_launch
 
 
-def test_another_release_of_dvc_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_with_another_release_of_dvc_its_own_repro_runs_the_same_targets(
+    toy: Callable[[dict[str, Any]], Path], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    toy({"a": stage("a"), "b": stage("b", ("a.txt",)), "c": stage("c")})
     monkeypatch.setattr(dvc, "__version__", "3.70.0")
-    with pytest.raises(InputError, match=r"DVC is 3\.70\.0, launch uses internals of DVC 3\.67"):
-        check_release()
+    assert main(["launch", "c", "--dry-run"]) == 0
+    assert not runs(Path())
+    assert "DVC is 3.70.0, launch knows 3.67: `dvc repro --dry c` runs" in capfd.readouterr().err
+    assert main(["launch", "b"]) == 0
+    assert runs(Path()) == ["a", "b"]
+    assert main(["launch"]) == 0
+    assert runs(Path()) == ["a", "b", "c"]
 
 
 def test_an_unknown_stage_is_one_line_and_no_stage_runs(
@@ -53,7 +61,7 @@ def test_code_without_a_git_repository_is_launched_with_its_own_settings_of_dvc(
     settings = toy({"a": stage("a")}) / ".dvc/config"
     settings.write_text("[core]\n    analytics = false\n[cache]\n    type = copy\n")
     with open_pipeline() as opened:
-        assert opened.to_run() == ["a"]
+        assert stages_to_run(opened, {}) == ["a"]
         assert opened._repo.config["cache"]["type"] == ["copy"]
     process = start_launch(Path())
     process.communicate(timeout=120)
@@ -64,18 +72,18 @@ def test_code_without_a_git_repository_is_launched_with_its_own_settings_of_dvc(
 def test_dvc_lock_is_written_now_and_then_and_at_the_end_as_dvc_writes_it(
     toy: Callable[[dict[str, Any]], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A command of more than 80 characters and a parameter: the two writers break lines at other places."""
+    """Commands of more than 80 characters, whose lines are broken, and a parameter; c ends before b."""
     now = [1000.0]
     monkeypatch.setattr(pipeline.time, "monotonic", lambda: now[0])
     long = "echo " + " ".join(f"word-{number}" for number in range(30))
     toy({name: {**stage(name, command=long), "params": ["plan"]} for name in "abc"})
     lock, states = Path("dvc.lock"), []
     with open_pipeline() as opened:
-        for name in "abc":
+        for name in "acb":
             assert opened.begin(name) == CHANGED
             Path(f"{name}.txt").write_text("made\n")
             opened.finish(name)
-            if name != "c":
+            if name != "b":
                 opened.dump(at_once=False)
             states.append(lock.read_text() if lock.exists() else "")
             now[0] += pipeline.PERIOD + 1
@@ -85,7 +93,7 @@ def test_dvc_lock_is_written_now_and_then_and_at_the_end_as_dvc_writes_it(
     assert written == dumps_yaml(parse_yaml_for_update(written, lock))
     assert list(yaml.safe_load(written)["stages"]) == ["a", "b", "c"]
     assert yaml.safe_load(second)["stages"] == {
-        name: entry for name, entry in yaml.safe_load(written)["stages"].items() if name != "c"
+        name: entry for name, entry in yaml.safe_load(written)["stages"].items() if name != "b"
     }
     assert yaml.safe_load(written)["stages"]["c"]["params"] == {"params.yaml": {"plan": ["toy"]}}
 

@@ -10,22 +10,22 @@ import pytest
 from harness.data.sources import SOURCES
 from harness.io.files import write_json
 from harness.plan.entries import Params
-from harness.plan.estimate import CONTEXT, Estimate, cores_here, hours_at_once, lines_of, packing
+from harness.plan.estimate import CONTEXT, Estimate, cores_here, duration, hours_at_once, lines_of, packing
+from harness.plan.hours import (
+    LINE_BYTES,
+    GuessedGpu,
+    KnownHours,
+    Shape,
+    StepTime,
+    read_hours,
+)
 from harness.plan.params_file import read_params
 from harness.plan.recipes import Parent, load_recipes
 from harness.plan.resolve import resolve
-from harness.plan.step_times import (
-    LINE_BYTES,
-    AssumedGpu,
-    Shape,
-    StepTime,
-    StepTimes,
-    read_step_times,
-)
 
 ROOT = Path(__file__).parents[3]
 TINY = Shape(layers=2, width=8, inner=16, vocabulary=10, positions=4)
-GPU = AssumedGpu(
+GPU = GuessedGpu(
     name="gpu", operations_per_second={"fp32": 1.0e12, "bf16": 8.0e12}, share={"fp32": 0.5, "bf16": 0.25}
 )
 
@@ -43,8 +43,8 @@ def row(**changes: Any) -> StepTime:
     return StepTime.model_validate({**base, **changes})
 
 
-def times(*rows: StepTime, **shapes: Shape) -> StepTimes:
-    return StepTimes(shapes={"tiny": TINY, **shapes}, gpu=GPU, measured=list(rows))
+def times(*rows: StepTime, **shapes: Shape) -> KnownHours:
+    return KnownHours(shapes={"tiny": TINY, **shapes}, gpu=GPU, measured=list(rows))
 
 
 def test_parameters_of_a_shape_by_hand() -> None:
@@ -54,10 +54,7 @@ def test_parameters_of_a_shape_by_hand() -> None:
 
 def test_bert_base_has_the_parameters_of_its_checkpoint_without_the_pooler() -> None:
     """The checkpoint has 109,482,240, of which the pooler is 768 * 768 + 768 = 590,592."""
-    assert (
-        read_step_times(ROOT / "leaderboards/step-times.yaml").shapes["bert-base-uncased"].parameters
-        == 108_891_648
-    )
+    assert read_hours(ROOT / "leaderboards/hours.yaml").shapes["bert-base-uncased"].parameters == 108_891_648
 
 
 def test_operations_of_a_forward_pass_by_hand() -> None:
@@ -94,7 +91,7 @@ def test_a_rows_own_machine_batch_and_length_are_its_baseline() -> None:
 def test_without_a_measured_gpu_the_rate_is_the_gpus_peak_times_the_share() -> None:
     rate = times(row()).rate("cuda", TINY, "bf16")
     assert rate.operations == 2.0e12
-    assert rate.source == "an estimate, no GPU measured: 25% of the 8 TFLOP/s bf16 of one gpu"
+    assert rate.source == "a guess, no GPU was measured: 25% of the 8 TFLOP/s bf16 of one gpu"
 
 
 def test_a_measured_gpu_is_used_instead_of_the_estimate_in_its_precision_only() -> None:
@@ -103,7 +100,7 @@ def test_a_measured_gpu_is_used_instead_of_the_estimate_in_its_precision_only() 
     rate = known.rate("cuda", TINY, "fp32")
     assert rate.operations == 3 * 8 * 32 * 4 * 1024 / 0.5
     assert rate.source == "as measured on gpu, threads: 1"
-    assert "no GPU measured" in known.rate("cuda", TINY, "bf16").source
+    assert "no GPU was measured" in known.rate("cuda", TINY, "bf16").source
 
 
 def test_the_rate_is_from_the_backbone_nearest_in_size() -> None:
@@ -194,9 +191,9 @@ def test_a_teacher_reads_every_text_of_a_row(monkeypatch: pytest.MonkeyPatch) ->
 def test_every_run_of_every_recipe_has_an_estimate() -> None:
     recipes = load_recipes(ROOT / "recipes")
     params = resolve(recipes, ["all", *(name for name in recipes)], seeds=1, folder=ROOT / "recipes")
-    estimated = Estimate(params, read_step_times(ROOT / "leaderboards/step-times.yaml"))
+    estimated = Estimate(params, read_hours(ROOT / "leaderboards/hours.yaml"))
     unknown = {run.id for run in params.runs.values() if estimated.run(run) is None}
-    assert not unknown, "add the sizes to step-times.yaml or run `python -m benchmarks.steps --write`"
+    assert not unknown, "add the sizes to hours.yaml or run `python -m benchmarks.steps --write`"
     assert len(params.runs) > 100
     assert estimated.teachers() is not None
 
@@ -206,13 +203,13 @@ def test_a_share_of_a_corpus_counts_its_own_rows() -> None:
     entry = params.corpora["wiki-small-views"]
     whole = {"wiki-small-views": entry.model_copy(update={"rows": None})}
     for corpora, rows in ((params.corpora, 4096), (whole, 15_779)):
-        estimated = Estimate(params.model_copy(update={"corpora": corpora}), read_step_times())
+        estimated = Estimate(params.model_copy(update={"corpora": corpora}), read_hours())
         assert estimated.rows("corpora/wiki-small-views") == rows
 
 
 def test_a_stated_time_more_than_twice_ours_or_less_than_half_of_it_is_explained() -> None:
     """Each estimate is for a seed of the recipes' setting; the file says why two times differ that much."""
-    recipes, times = load_recipes(), read_step_times(ROOT / "leaderboards/step-times.yaml")
+    recipes, times = load_recipes(), read_hours(ROOT / "leaderboards/hours.yaml")
     for stated in times.stated:
         known = [name for name, recipe in recipes.items() if stated.system in recipe.systems]
         params = resolve(recipes, [f"{known[0]}/{stated.system}"], seeds=1, backbones=[stated.backbone])
@@ -347,3 +344,16 @@ def test_a_backbone_over_word_vectors_is_as_wide_as_its_copies_of_them() -> None
         vocabulary=built.vocabulary,
         positions=built.positions,
     )
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0.4, "0 s"), (89.9, "90 s"), (90, "2 min"), (3600, "60 min"),
+        (5399, "90 min"), (5400, "1.5 h"), (36_000, "10.0 h"),
+    ],
+)  # fmt: skip
+def test_a_duration_is_in_seconds_below_ninety_and_in_minutes_below_an_hour_and_a_half(
+    seconds: float, words: str
+) -> None:
+    assert duration(seconds) == words

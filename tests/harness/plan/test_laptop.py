@@ -11,11 +11,11 @@ from harness.cli import main
 from harness.errors import InputError
 from harness.evidence.spec import load_specs
 from harness.plan.estimate import Estimate, hours_at_once
+from harness.plan.hours import KnownHours, read_hours
 from harness.plan.inputs import narrowed
 from harness.plan.names import limited_tasks, select
 from harness.plan.recipes import Recipe, load_recipes
 from harness.plan.resolve import resolve
-from harness.plan.step_times import StepTimes, read_step_times
 from harness.tasks.registry import SELECTION, members
 from tests.support.yaml_files import dump_yaml
 
@@ -38,12 +38,12 @@ def recipes() -> dict[str, Recipe]:
 
 
 @pytest.fixture(scope="module")
-def committed() -> StepTimes:
-    return read_step_times()
+def committed() -> KnownHours:
+    return read_hours()
 
 
-def test_it_takes_a_night_on_eight_cores_by_the_read_step_times(
-    recipes: dict[str, Recipe], committed: StepTimes
+def test_it_takes_a_night_on_eight_cores_by_the_known_hours(
+    recipes: dict[str, Recipe], committed: KnownHours
 ) -> None:
     params = resolve(recipes, ["laptop"], tables=load_specs())
     estimate = Estimate(params, committed)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from harness.errors import InputError
 from harness.evidence.spec import load_specs
 from harness.plan.entries import Params
+from harness.plan.entry_files import write_entries
 from harness.plan.params_file import (
     STATED,
     file_schema,
@@ -22,7 +23,6 @@ from harness.plan.params_file import (
 )
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
-from harness.stages.entries import write_entries
 from tests.support.plan import small_plan
 from tests.support.yaml_files import dump_yaml, load_yaml
 

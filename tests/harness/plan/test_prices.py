@@ -8,18 +8,15 @@ import pytest
 from harness.commands.plan import describe
 from harness.evidence.settling import Price, format_hours
 from harness.evidence.spec import load_specs
-from harness.plan import estimate
-from harness.plan.estimate import Estimate
-from harness.plan.prices import seed_prices
+from harness.plan.estimate import seed_prices
+from harness.plan.hours import read_hours
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
-from harness.plan.step_times import read_step_times
 from harness.report.assembly.tables import evidence_of
-from harness.report.verification import verify
-from tests.harness.report.test_verification import alone
+from tests.harness.report.made_judged import alone, judged
 
 RECIPES = load_recipes()
-PRICES = seed_prices(RECIPES, "cuda")
+PRICES = seed_prices(RECIPES)
 
 
 def dry_run(command: str, seeds: int) -> str:
@@ -53,21 +50,9 @@ def test_the_shown_cost_equals_the_dry_run_of_the_command(system: str, backbone:
 
 @pytest.mark.parametrize("systems", [{"una"}, {"dclr", "sct-distill-bert-tiny"}, {"no-such-system"}])
 def test_the_price_of_a_few_systems_is_the_one_among_all(systems: set[str]) -> None:
-    actual = seed_prices(RECIPES, "cuda", systems)
+    actual = seed_prices(RECIPES, systems)
     assert {key for key in PRICES if key[0] in systems} <= actual.keys()
     assert all(PRICES[key] == price for key, price in actual.items() if key[0] in systems)
-
-
-@pytest.mark.parametrize("cores", [1, 8])
-def test_a_seed_on_a_cpu_takes_all_its_cores(cores: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(estimate, "cores_here", lambda: cores)
-    key = "simcse", "bert-base-uncased"
-    params = resolve(RECIPES, ["baselines/simcse"], seeds=1, backbones=[key[1]])
-    (run,) = (run for run in params.runs.values() if run.backbone_name == key[1])
-    cost = Estimate(params, read_step_times()).run(run)
-    assert cost is not None
-    hours = sum(seed_prices(RECIPES, "cpu", {"simcse"})[key].each.values())
-    assert hours == pytest.approx(cost.cpu_hours / cores)
 
 
 def test_tables_tell_hours_on_a_gpu() -> None:
@@ -82,8 +67,8 @@ def test_costs_shared_by_all_seeds_count_once() -> None:
     assert sum(dclr.each.values()) > 1.2 * sum(simcse.each.values())
     assert sum(PRICES["sct-distill-bert-tiny", "bert-tiny"].shared.values()) > 0
     price = Price("x", {"run": 2.0}, {"teacher": 5.0})
-    first = verify(*alone(1), price=price).plan
-    more = verify(*alone(1), values=[75.0], price=price).plan
+    first = judged(*alone(1), price=price).plan
+    more = judged(*alone(1), values=[75.0], price=price).plan
     assert first is not None
     assert more is not None
     assert (first.gpu_hours, more.gpu_hours) == (5 * 2.0 + 5.0, 4 * 2.0)
@@ -95,7 +80,7 @@ def test_hours_that_are_not_known_have_no_sum(each: float, shared: float, more: 
     """Shared inputs exist after the first seed."""
     price = Price("x", {"run": each}, {"teacher": shared})
     assert not price.is_known
-    first, second = (verify(*alone(1), values=values, price=price).plan for values in ([], [75.0]))
+    first, second = (judged(*alone(1), values=values, price=price).plan for values in ([], [75.0]))
     assert first is not None
     assert second is not None
     assert (first.gpu_hours, second.gpu_hours) == (None, more)
@@ -104,24 +89,22 @@ def test_hours_that_are_not_known_have_no_sum(each: float, shared: float, more: 
 def test_corpora_that_have_to_be_made_are_named_for_no_hours_count_them() -> None:
     assert PRICES["una-paraphrase", "bert-base-uncased"].corpora == "wiki1m-paraphrased"
     assert PRICES["dclr", "bert-base-uncased"].corpora == ""
-    plan = verify(*alone(1), price=Price("x", {"run": 1.0}, {}, "texts")).plan
+    plan = judged(*alone(1), price=Price("x", {"run": 1.0}, {}, "texts")).plan
     assert plan is not None
     assert plan.cost == "5 seeds, 5 GPU hours and the creation of texts"
 
 
 def test_hours_name_the_gpu_that_they_are_estimated_for() -> None:
-    """Not on a CPU, and not once steps were measured on a GPU."""
+    """Not once steps were measured on a GPU."""
     key = "simcse", "bert-base-uncased"
-    plan = verify(*alone(1), price=PRICES[key]).plan
+    plan = judged(*alone(1), price=PRICES[key]).plan
     assert plan is not None
     assert plan.cost.endswith(" GPU hours on one A100")
-    assert seed_prices(RECIPES, "cpu", {"simcse"})[key].gpu == ""
-    times = read_step_times()
-    assert times.assumed_gpu == "A100"
-    assert times.on("rtx4090").assumed_gpu == "RTX 4090"
+    times = read_hours()
+    assert times.guessed_gpu == "A100"
     row = next(row for row in times.measured if row.system == "simcse")
     on_gpu = times.model_copy(update={"measured": [row.model_copy(update={"device": "cuda"})]})
-    assert on_gpu.assumed_gpu == ""
+    assert on_gpu.guessed_gpu == ""
 
 
 @pytest.mark.parametrize(

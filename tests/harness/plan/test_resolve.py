@@ -12,7 +12,7 @@ from harness.plan.entries import Params
 from harness.plan.names import select
 from harness.plan.params_file import read_params
 from harness.plan.recipes import Recipe, load_recipes
-from harness.plan.resolve import KnownRuns, in_setting_of, resolve
+from harness.plan.resolve import in_setting_of, resolve
 from tests.support.yaml_files import dump_yaml
 
 ROOT = Path(__file__).parents[3]
@@ -194,19 +194,6 @@ def test_every_recipe_of_the_project_resolves_with_valid_configs() -> None:
 def test_the_committed_params_are_the_small_plan() -> None:
     fresh = resolve(load_recipes(ROOT / "recipes"), ["small"], folder=ROOT / "recipes")
     assert read_params(ROOT / "params.yaml") == fresh, "run `sentbench plan small` and commit params.yaml"
-
-
-def test_a_run_of_any_recipe_is_known_by_its_key_for_declared_and_further_seeds() -> None:
-    """The declared seeds come first, then the smallest unused numbers below a thousand."""
-    recipes = load_recipes()
-    seeds = recipes["baselines"].systems["simcse"].first_seeds(12)
-    known = KnownRuns(recipes)
-    for seed in (seeds[0], seeds[1], seeds[11]):
-        record = known.record(f"simcse__bert-base-uncased__s{seed}")
-        assert record is not None
-        assert (record["id"], record["backbone"], record["seed"]) == ("simcse", "bert-base-uncased", seed)
-    for key in ("simcse__bert-base-uncased__s1000", "simcse__bert-tiny__s0", "other__bert-base-uncased__s0"):
-        assert known.record(key) is None
 
 
 def test_a_method_in_the_setting_of_a_system_has_its_training_but_for_the_given_settings() -> None:

@@ -22,7 +22,7 @@ def test_ways_to_join_subsets_are_means_over_the_tasks_that_have_subsets() -> No
     """STS12 0.50 / 0.60 / 0.70 and STS14 0.30 / 0.20 / 0.10; STS13 has no subsets and does not count."""
     scores = {**joined("STS12", 0.5, 0.6, 0.7), **joined("STS14", 0.3, 0.2, 0.1), ("STS13", "all"): 0.9}
     (row,) = rows_of(result("a", 0, scores))
-    assert {key: actual.mean for key, actual in row.readings.items() if key != "senteval"} == pytest.approx(
+    assert {key: actual.mean for key, actual in row.readings.items()} == pytest.approx(
         {"spearman/all": 40.0, "spearman/mean": 40.0, "spearman/wmean": 40.0}
     )
     assert row.range == pytest.approx(0.0)
@@ -41,15 +41,6 @@ def test_a_seed_that_lacks_one_of_the_tasks_does_not_count() -> None:
     assert row.readings["spearman/mean"] == pytest.approx(Reading(40.0, None))
 
 
-def test_the_raw_column_comes_from_the_run_that_differs_in_text_alone() -> None:
-    scores = {("STSB", "all"): 0.7}
-    raw = result("a-ablation-text", 0, {("STSB", "all"): 0.6})
-    rows = rows_of(result("a", 0, scores), raw, result("b", 0, scores))
-    assert [row.system.id for row in rows] == ["a", "b"]
-    assert [sorted(row.readings) for row in rows] == [["raw", "senteval"], ["senteval"]]
-    assert rows[0].readings["raw"].mean == pytest.approx(60.0)
-
-
 def test_poolings_of_one_backbone_are_grouped_and_a_single_pooling_is_left_out() -> None:
     def pooled(variant: str, backbone: str) -> ResultFile:
         scores = {("STSB", "all"): 0.5}
@@ -63,7 +54,6 @@ def test_poolings_of_one_backbone_are_grouped_and_a_single_pooling_is_left_out()
     values = {
         **small.table_values(report, "small"),
         **protocol_values(report),
-        "ablations": [],
         "figures": [],
     }
     assert "b, untrained, by pooling" in show(page, report, {**values, "figures": []})

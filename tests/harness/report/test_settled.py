@@ -6,8 +6,7 @@ from harness.evidence.settling import Price
 from harness.evidence.statistics import KnownSd
 from harness.report.settled import settled_lines
 from harness.report.tables.model import Cell, Column, Table, TableRow
-from harness.report.verification import verify
-from tests.harness.report.test_verification import alone
+from tests.harness.report.made_judged import alone, judged
 
 EXACT = KnownSd(0.0, 0)
 
@@ -21,8 +20,8 @@ def cell(*values: float, reported: float = 75.0, hours: float = 1.0, known: Know
     number, others = alone(None)
     number = replace(number, value=reported)
     price = Price(f"sentbench plan paper/{hours:g}", {"run": hours}, {})
-    verification = verify(number, others, values=values, known=known, price=price)
-    return Cell(published=reported, values=values, evidence=verification)
+    known_number = judged(number, others, values=values, known=known, price=price)
+    return Cell(number=number, values=values, judged=known_number)
 
 
 def test_settled_and_open_numbers_are_counted_and_the_cheapest_open_one_is_next() -> None:

@@ -10,33 +10,25 @@ from harness.report.tables.model import Table
 from harness.report.weekend import BACKBONE, Weekend, WeekendPlan, weekend_of
 
 ROOT = Path(__file__).parents[3]
-GPUS = {"slow": ("Slow", "https://example.org/slow"), "fast": ("Fast", "")}
 
 
-def plan(name: str, numbers: str, **hours: float | None) -> WeekendPlan:
+def plan(name: str, numbers: str, hours: float | None) -> WeekendPlan:
     facts = frozenset((letter, "Avg", 1.0) for letter in numbers)
     return WeekendPlan(Table(name, name, (), ()), f"sentbench plan {name}", 1, facts, hours)
 
 
 def test_the_plans_that_fit_are_run_one_after_the_other() -> None:
-    """On the slow GPU 10 + 30 = 40 hours fit and 40 + 20 do not; on the fast one 5 + 20 + 20 = 45 do. The
-    first two plans share the score b, so they judge three."""
-    first, second = plan("a", "ab", slow=10.0, fast=5.0), plan("b", "bc", slow=30.0, fast=20.0)
-    third = plan("c", "d", slow=20.0, fast=20.0)
-    weekend = Weekend((first, second, third), GPUS)
-    assert weekend.fitting("slow") == [first, second]
-    assert weekend.numbers("slow") == 3
-    assert weekend.fitting("fast") == [first, second, third]
-    assert weekend.numbers("fast") == 4
-    assert weekend.best == "fast"
+    """10 + 38 = 48 hours fit, and 20 more do not. The first two share the score b, so they judge three."""
+    plans = plan("a", "ab", 10.0), plan("b", "bc", 38.0), plan("c", "d", 20.0)
+    weekend = Weekend(plans, "Card", "")
+    assert weekend.fitting == [*plans[:2]]
+    assert weekend.numbers == 3
 
 
-def test_a_plan_of_unknown_cost_fits_nowhere() -> None:
-    known, unknown = plan("a", "a", slow=48.0, fast=49.0), plan("b", "b", slow=None, fast=None)
-    weekend = Weekend((known, unknown), GPUS)
-    assert weekend.fitting("slow") == [known]
-    assert weekend.fitting("fast") == []
-    assert weekend.best == "slow"
+def test_a_plan_of_unknown_cost_and_one_that_is_longer_than_a_weekend_do_not_fit() -> None:
+    known, unknown = plan("a", "a", 48.0), plan("b", "b", None)
+    assert Weekend((known, unknown), "Card", "").fitting == [known]
+    assert Weekend((plan("a", "a", 48.1), unknown), "Card", "").fitting == []
 
 
 def test_the_main_table_of_a_paper_tests_its_own_method(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,5 +41,7 @@ def test_the_main_table_of_a_paper_tests_its_own_method(monkeypatch: pytest.Monk
     assert len(weekend.plans[0].numbers) == 2 * 8  # the seven sets and their mean of two systems
     assert all(system.endswith(f"@{BACKBONE}") for system, *_ in weekend.plans[0].numbers)
     assert weekend.plans[0].command == "sentbench plan ptbert/table3 --backbone bert-base-uncased --seeds 5"
-    assert set(weekend.plans[0].hours) == set(weekend.gpus)
+    assert weekend.plans[0].hours is not None
+    assert weekend.plans[0].hours > 1
+    assert weekend.gpu == "NVIDIA A100"
     assert weekend_of(tables, ["pcl"], load_recipes()) is None

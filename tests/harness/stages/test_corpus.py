@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from harness.commands.stage import make_corpus
 from harness.data.augmentation import records
 from harness.data.corpora import evenly_spaced, read_corpus
 from harness.errors import InputError
@@ -14,7 +15,6 @@ from harness.paths import CORPUS_RESUME
 from harness.plan.entries import Params
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
-from harness.stages import corpus as stage
 from tests.harness.data.augmentation.test_generation import SETTINGS as GENERATE
 from tests.harness.data.augmentation.tiny_models import write_marian
 from tests.support import tiny
@@ -79,7 +79,7 @@ def project(tools: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
 
 def derive(params: Params) -> None:
     for name in params.corpora:
-        stage.derive(params, name, device="cpu")
+        make_corpus(params, name, device="cpu")
 
 
 def test_a_run_names_a_derived_corpus_and_the_plan_has_all_it_is_made_from(tmp_path: Path) -> None:

@@ -11,20 +11,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from harness.cli import main
-from harness.compute import encoders
-from harness.compute.evaluate import embedded, load_artefact
+from harness.commands.stage_of_run import evaluate
+from harness.commands.vectors import OFFLINE
 from harness.data.sources import SOURCES
 from harness.io import embeddings
 from harness.io.files import sha256_of
+from harness.models import read as encoders
+from harness.models.fast import TRIAL
 from harness.paths import VECTORS, stored_vectors
-from harness.stages.evaluate import OFFLINE, evaluate_run
-from harness.stages.identity import vectors_identity
+from harness.plan.identity import vectors_identity
+from harness.stages.vectors import embedded, load_artefact
 from harness.tasks.evaluation import evaluate_stored, evaluate_tasks, unique_texts
 from harness.tasks.registry import build_tasks
 from methods.core.encoder import SentenceEncoder
 from methods.core.folders import load_encoder
-from methods.core.reading import TRIAL
 from tests.faults.small_project import write_stsb
 from tests.harness.tasks.layouts import LAYOUTS
 from tests.support import tiny
@@ -111,19 +111,6 @@ def test_missing_data_are_refused_before_a_model_is_loaded(
     assert not loaded
     assert "other" in refused("evaluate", "other", "--tasks", "STSB")
     assert loaded == [Path("other")]
-
-
-@pytest.mark.usefixtures("few_pairs")
-def test_intervals_have_a_progress_line_with_the_number_of_their_tasks(
-    workplace: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("harness.launch.progress.QUICK", 0.0)
-    checkpoint(workplace / "model")
-    words = ["evaluate", "model", "--tasks", "STSB,STSB-dev,TRECQA", "--device", "cpu"]
-    assert main(words) == 0
-    assert "tasks with intervals" not in capsys.readouterr().err
-    assert main([*words, "--interval"]) == 0
-    assert "2 of 2 tasks with intervals, 2 done\n" in capsys.readouterr().err
 
 
 def test_bm25_is_a_row_without_a_model(
@@ -241,7 +228,7 @@ def test_a_run_whose_outputs_the_pipeline_deleted_is_evaluated_again_without_its
     def evaluated() -> tuple[str, str]:
         encoded.clear()
         shutil.rmtree("embeddings", ignore_errors=True)
-        scores = evaluate_run(plan, "made-up", folder, device="cpu").read_text()
+        scores = evaluate(plan, "made-up", folder, device="cpu").read_text()
         return scores, sha256_of(stored_vectors("made-up"))
 
     texts = unique_texts(build_tasks(["STSB"], text="senteval"))

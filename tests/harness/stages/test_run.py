@@ -11,19 +11,21 @@ import numpy as np
 import pytest
 import torch
 
+from harness.commands.stage_of_run import evaluate, gpu_memory, train
 from harness.data.corpora import read_corpus
 from harness.evidence.store import read_result
 from harness.io.embeddings import EmbeddingStore
-from harness.paths import stored_vectors
-from harness.plan.entries import Params
+from harness.paths import RESUME, stored_vectors
+from harness.plan.entries import Params, Run
 from harness.plan.params_file import read_params
-from harness.stages.evaluate import evaluate_run
-from harness.stages.train import build_trainer, gpu_memory, train
+from harness.stages.inputs import StageInputs
+from harness.stages.train import build
 from harness.tasks.registry import build_tasks
 from methods.core.folders import load_encoder
 from methods.core.rows import Row
 from methods.core.streams import INITIALISE, row_order, subset, torch_seed
 from methods.core.trainer import Trainer
+from methods.simcse.method import SimCSE
 from tests.support import tiny
 
 ROOT = Path(__file__).parents[3]
@@ -76,6 +78,10 @@ def planned(train: Mapping[str, Any] | None = None, **changes: Any) -> Params:
     return Params.model_validate(raw | {"sources": {}, "backbones": {}, "corpora": {}, "teachers": {}})
 
 
+def trainer_of(run: Run) -> Trainer:
+    return build(StageInputs(run, {**run.folders(), "state": Path("state")}, Path("out")))
+
+
 def scores_of(folder: Path) -> dict[tuple[str, str, str], float]:
     encoder = load_encoder(folder)
     return {
@@ -90,7 +96,7 @@ def test_scores_and_kept_vectors_belong_to_the_weights_in_their_name(weights: st
     """Seed 2 is best before its last step; scores are computed here from the folder of each name."""
     params, folder = planned(weights=weights, seed=2), Path("artefacts/run")
     train(params, "run", folder, device="cpu", resume=False)
-    result = read_result(evaluate_run(params, "run", folder, device="cpu"))
+    result = read_result(evaluate(params, "run", folder, device="cpu"))
     selection = result.selection
     assert 0 < selection.best_step < selection.last_step == 4
     assert selection.best_dev > selection.last_dev
@@ -126,11 +132,11 @@ def test_selection_and_evaluation_read_the_text_form_of_the_run(text: str, form:
             return np.random.default_rng(len(asked)).normal(size=(len(texts), 4))
 
     run = params.run("run")
-    build_trainer(run, run.read_settings(), Path("state"), device="cpu").evaluate(Spy())  # type: ignore[arg-type]
+    trainer_of(run).evaluate(Spy())  # type: ignore[arg-type]
     assert form in asked
     assert not {RAW, TOKENISED} - {form} & set(asked)
     train(params, "run", Path("artefacts/run"), device="cpu", resume=False)
-    evaluate_run(params, "run", Path("artefacts/run"), device="cpu")
+    evaluate(params, "run", Path("artefacts/run"), device="cpu")
     store = EmbeddingStore.load(stored_vectors("run"))
     assert [store.missing([needed]) == [] for needed in (RAW, TOKENISED)] == [
         needed == form for needed in (RAW, TOKENISED)
@@ -147,11 +153,11 @@ def test_selection_reads_dev_and_a_task_its_own_split_alone(project: Path) -> No
             return np.random.default_rng(0).normal(size=(len(texts), 4))
 
     run = params.run("run")
-    build_trainer(run, run.read_settings(), Path("state"), device="cpu").evaluate(Spy())  # type: ignore[arg-type]
+    trainer_of(run).evaluate(Spy())  # type: ignore[arg-type]
     assert sorted(asked) == sorted(set(TEXTS["dev"]))
     train(params, "run", Path("artefacts/run"), device="cpu", resume=False)
     for task, split in {"STSB": "test", "STSB-dev": "dev"}.items():
-        evaluate_run(planned(text="raw", tasks=[task]), "run", Path("artefacts/run"), device="cpu")
+        evaluate(planned(text="raw", tasks=[task]), "run", Path("artefacts/run"), device="cpu")
         store = EmbeddingStore.load(stored_vectors("run"))
         stored = {text for texts in TEXTS.values() for text in texts if not store.missing([text])}
         assert stored == set(TEXTS[split])
@@ -167,7 +173,7 @@ def test_a_seed_decides_the_first_weights_the_share_and_the_order_of_rows(
     given: list[Sequence[Row]] = []
     fit = Trainer.fit
     monkeypatch.setattr(Trainer, "fit", lambda self, rows: (given.append(rows), fit(self, rows))[1])
-    trainer = build_trainer(run, run.read_settings(), Path("state"), device="cpu")
+    trainer = trainer_of(run)
     torch.manual_seed(torch_seed(seed, INITIALISE))
     method, config, _ = run.read_settings()
     expected = method(config, _networks(run)).state_dict()
@@ -181,6 +187,35 @@ def test_a_seed_decides_the_first_weights_the_share_and_the_order_of_rows(
     assert json.loads(Path("artefacts/run/run.json").read_text())["rows"] == 12
     assert subset(range(24), 0.5, seed=0) != subset(range(24), 0.5, seed=1)
     assert list(row_order(0, 0, 12)) != list(row_order(1, 0, 12))
+
+
+def test_a_resume_state_of_another_identity_is_told_and_kept(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Killed after its second step, then its rate changes; a state of the present identity is continued."""
+    after_step = SimCSE.after_step
+
+    def dying(self: SimCSE, step: int) -> None:
+        after_step(self, step)
+        if step == 2:
+            raise KeyboardInterrupt
+
+    folder = Path("artefacts/run")
+    with monkeypatch.context() as patch:
+        patch.setattr(SimCSE, "after_step", dying)
+        with pytest.raises(KeyboardInterrupt):
+            train(planned(), "run", folder, device="cpu", resume=True)
+    (state,) = (path for path in RESUME.iterdir() if path.is_dir())
+    capsys.readouterr()
+    train(planned(train={"learning_rate": 0.01}), "run", folder, device="cpu", resume=True)
+    told = [line for line in capsys.readouterr().err.splitlines() if line.startswith("sentbench: ")]
+    assert told == [
+        f"sentbench: {state}: a killed training of run with other code, settings or data; it is not "
+        "continued, delete the folder"
+    ]
+    train(planned(), "run", folder, device="cpu", resume=True)
+    assert "sentbench: " not in capsys.readouterr().err
+    assert [path for path in RESUME.iterdir() if path.is_dir()] == []
 
 
 def _networks(run: Any) -> Any:

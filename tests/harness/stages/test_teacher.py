@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from harness.commands.stage import make_teacher
 from harness.errors import InputError
 from harness.plan.entries import Params
+from harness.plan.identity import run_identity
 from harness.plan.params_file import read_params
-from harness.stages.identity import run_identity
-from harness.stages.teacher import teach
 from tests.support import tiny
 
 ROOT = Path(__file__).parents[3]
@@ -44,7 +44,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "data/stsb").mkdir(parents=True)
     tiny.write_backbone(tmp_path / "backbones/model", seed=0)
     write_corpus(tmp_path / "data/words")
-    teach(planned(), NAME)
+    make_teacher(planned(), NAME)
     return tmp_path
 
 
@@ -59,7 +59,7 @@ def test_another_encoder_in_the_same_folder_is_refused_until_the_stage_runs_agai
     tiny.write_backbone(project / "backbones/model", seed=1)
     with pytest.raises(InputError, match=r"encoder .* has changed since; make them again"):
         identity(planned())
-    teach(planned(), NAME)
+    make_teacher(planned(), NAME)
     assert not np.array_equal(before, np.load(TEACHER / "vectors.npy"))
     assert identity(planned()) != named
 

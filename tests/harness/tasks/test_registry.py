@@ -9,7 +9,7 @@ import pytest
 
 from harness.data.sources import SOURCES
 from harness.errors import InputError
-from harness.stages.identity import code_base
+from harness.plan.identity import code_base
 from harness.tasks import declared
 from harness.tasks.evaluation import evaluate_tasks, unique_texts
 from harness.tasks.registry import SUITES, TASKS, build_tasks, read_declarations, sources_of

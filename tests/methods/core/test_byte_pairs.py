@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from methods.core.checkpoints import load_tokenizer
 from methods.core.errors import InputError
-from methods.core.folders import load_encoder, load_tokenizer
+from methods.core.folders import load_encoder
 from tests.support.checkpoints import roberta, safetensors, write_byte_pairs
 
 PIECES = {

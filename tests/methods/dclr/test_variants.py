@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import torch
 
+from methods.core.checkpoints import load_backbone
 from methods.core.errors import InputError
-from methods.core.folders import load_backbone
 from methods.dclr.method import cut_features, cut_tokens
 from tests.methods.dclr.conftest import Build, batch_of, loss_of
 from tests.methods.dclr.sample import PAPER, UNWEIGHTED

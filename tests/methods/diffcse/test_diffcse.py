@@ -95,6 +95,9 @@ def test_the_discriminator_is_the_backbone_with_the_vector_after_its_embedding_l
                 input_ids=tokens["input_ids"] * mask, attention_mask=mask
             ).last_hidden_state
         torch.testing.assert_close(actual, discriminator.classes(states), rtol=0, atol=1e-5)
+        with discriminator.body.encoder.layer[0].register_forward_hook(lambda layer, given, made: made * 1):
+            attached = discriminator(tokens, vectors)  # computed by the network itself
+        torch.testing.assert_close(attached, actual, rtol=0, atol=1e-5)
 
 
 def test_the_accuracy_of_detection_counts_tokens_and_no_padding() -> None:

@@ -14,7 +14,6 @@ RELEASED = {
     "key_view": "same",
     "edit_share": 0.0,
     "unedited_share": 1.0,
-    "role_file": None,
 }
 PAPER = {**RELEASED, "momentum_start": "backbone", "queue_holds_batch": True, "head": "none"}
 
@@ -32,5 +31,3 @@ SAMPLES = [
         {**RELEASED, "key_view": "deletion", "edit_share": 0.3, "unedited_share": 0.5, "key_dropout": False},
     ),
 ]
-
-REFUSED = [({"role_file": "roles.tsv"}, "needs `key_view: roles`")]

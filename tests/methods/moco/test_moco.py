@@ -1,16 +1,12 @@
-"""MoCo's key views: effect and frequency of augmentations, and sentences rewritten by roles."""
+"""MoCo's key views: effect and frequency of augmentations."""
 
-import sys
 from pathlib import Path
 from typing import Any
-from unittest.mock import MagicMock
 
 import pytest
 import torch
 
-from methods.core.errors import InputError
 from methods.core.types import Batch
-from methods.moco.method import read_rewritten, rewrite, rewrite_all
 from tests.methods.moco.sample import SAMPLES
 from tests.support import tiny
 
@@ -79,64 +75,3 @@ def test_the_loss_reads_the_key_view_on_the_key_side_only(backbone: Path) -> Non
     method.loss(batch)
     torch.testing.assert_close(method.queue.newest(method.queue.size), expected)
     assert not torch.allclose(expected, method.keys(batch["anchor"]))
-
-
-def test_roles_are_written_in_order_predicate_after_predicate() -> None:
-    """`eat` has an agent, a denial and an object, `baked` an agent and an object; times are left out."""
-    words = ["she", "did", "not", "eat", "the", "cake", "that", "he", "baked"]
-    eat = [
-        ("", "ARG1", 5, 6),
-        ("", "ARG1", 4, 5),
-        ("", "PRED", 3, 4),
-        ("", "ARGM-NEG", 2, 3),
-        ("", "ARG0", 0, 1),
-    ]
-    baked = [("", "PRED", 8, 9), ("", "ARG0", 7, 8), ("", "ARG1", 4, 6), ("", "ARGM-TMP", 1, 2)]
-    assert rewrite(words, [eat, baked]) == "she eat not the cake he baked the cake"
-    assert rewrite(words, []) == rewrite(words, [[("", "ARGM-TMP", 0, 1)]]) == ""
-
-
-def test_a_role_file_defines_the_key_view_and_missing_sentences_stay(backbone: Path, tmp_path: Path) -> None:
-    file = tmp_path / "roles.tsv"
-    file.write_text(f"{ROWS[0].text}\tthe dog runs\n{ROWS[2].text}\ta cat\n", encoding="utf-8")
-    batch = collate(build(backbone, key_view="roles", role_file=str(file), unedited_share=0.0))
-    expected = tiny.sentence_encoder(backbone).token_ids(["the dog runs", ROWS[1].text, "a cat"])
-    assert pieces(batch["key"])[:3] == expected
-    assert pieces(batch["anchor"])[0] != expected[0]
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("a\tb\nc\td\te\n", "line 2: 3 columns, expected"),
-        ("other\tsentence\n", "none of the 1 training sentences"),
-    ],
-)
-def test_bad_role_files_are_refused(tmp_path: Path, content: str, message: str) -> None:
-    file = tmp_path / "roles.tsv"
-    file.write_text(content, encoding="utf-8")
-    with pytest.raises(InputError, match=message):
-        read_rewritten(file, ["a sentence"])
-
-
-def test_the_tagger_is_read_by_word_positions(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A stand-in with HanLP's output: words per sentence, [text, role, start, end] per span."""
-
-    def tagger(sentences: list[str], tasks: list[str]) -> dict[str, Any]:
-        assert tasks == ["tok", "srl"]
-        frame = [["sat", "PRED", 1, 2], ["he", "ARG0", 0, 1]]
-        return {
-            "tok": [text.split() for text in sentences],
-            "srl": [[frame] if "sat" in text else [] for text in sentences],
-        }
-
-    monkeypatch.setitem(sys.modules, "hanlp", MagicMock(load=lambda name: tagger))
-    assert rewrite_all(["he sat down", "nothing here"] * 40) == ["he sat", "nothing here"] * 40
-
-
-def test_roles_without_file_and_without_tagger_name_the_two_ways_in(
-    backbone: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "hanlp", None)
-    with pytest.raises(InputError, match=r"needs HanLP .*role_file"):
-        build(backbone, key_view="roles")

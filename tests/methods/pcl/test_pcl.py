@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 
 from methods.core.batching import encode_in_groups, pad_in_groups
+from methods.core.checkpoints import load_backbone
 from methods.core.errors import InputError
-from methods.core.folders import load_backbone
 from methods.core.rows import Row
 from methods.core.types import Batch
 from methods.pcl.method import PCL, continuing_pieces, edit_words

@@ -16,7 +16,7 @@ import pytest
 from harness.evidence.schema import ResultFile
 from harness.io.declarations import LEADERBOARDS
 from harness.report.pages import audit, compare, small
-from harness.report.pages.content import Ablation, Report
+from harness.report.pages.content import Report
 from tests.harness.report.example_report import make_report
 from tests.harness.report.made_results import result
 from tests.harness.report.shown import show, show_index, show_paper
@@ -83,12 +83,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The example report as files, each kind of page once; `short` is the index without its wide table."""
     pytest.importorskip("vl_convert", reason="pictures need the extra `report`")
     results = [result("a", seed, {("STS12", "all"): 0.5 + seed / 100}) for seed in range(2)] + make_rivals()
-    steps = {"text": "text: senteval → raw", "clipping": "on → off"}
-    report = replace(
-        make_report(),
-        results=(*results, result("a-ablation-text", 0, {("STS12", "all"): 0.4})),
-        ablations=tuple(Ablation(name, "b", steps) for name in ("a", "not-run")),
-    )
+    report = replace(make_report(), results=tuple(results))
     folder = tmp_path_factory.mktemp("report")
     (folder / "claims").mkdir()
     declared = {"paper": "dclr", "claims": [CLAIM]}

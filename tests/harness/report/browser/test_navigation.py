@@ -1,15 +1,14 @@
-"""Search, menus and the picture as PNG, on the committed report and on the example's pages."""
+"""Search and menus, on the committed report and on the example's pages."""
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.harness.report.browser.conftest import Open, wait_until
+from tests.harness.report.browser.conftest import wait_until
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -51,7 +50,7 @@ def test_all_words_of_a_search_are_found_in_any_order_and_enter_follows_the_firs
     wait_until(overview, f"location.href.endsWith({target!r})")
 
 
-@pytest.mark.parametrize("name", ["papers/sct.html", "pages/compare.html", "pages/doc-glossary.html"])
+@pytest.mark.parametrize("name", ["papers/sct.html", "pages/compare.html", "pages/evidence.html"])
 def test_every_page_finds_a_reported_number_and_leads_to_its_cell(overview: Page, name: str) -> None:
     overview.goto((REPORTS / name).as_uri())
     assert search(overview, "no such words") == []
@@ -78,22 +77,3 @@ def test_one_menu_is_open_at_a_time(overview: Page) -> None:
         overview.keyboard.press("Enter")
         assert overview.locator("nav.site details[open]").count() == 1
         assert menus.nth(number).locator("a").first.is_visible()
-
-
-@pytest.mark.parametrize(("scheme", "ground"), [("light", (255, 255, 255)), ("dark", (20, 23, 26))])
-def test_a_picture_is_saved_as_png_as_it_is_shown(
-    open_page: Open, scheme: str, ground: tuple[int, int, int]
-) -> None:
-    """Twice the size on the page, on the page's ground, with the ink of at least the axis and the marks."""
-    image = pytest.importorskip("PIL.Image")
-    page = open_page("small.html", scheme=scheme).page
-    drawing = page.locator("figure.chart .drawing.wide svg").first.bounding_box()
-    assert drawing is not None
-    with page.expect_download() as saved:
-        page.locator("figure.chart .take button", has_text="PNG").first.click()
-    assert saved.value.suggested_filename.endswith(".png")
-    picture = image.open(io.BytesIO(Path(saved.value.path()).read_bytes())).convert("RGB")
-    assert picture.size == pytest.approx((2 * drawing["width"], 2 * drawing["height"]), abs=2)
-    colours = picture.getcolors(1 << 24)
-    assert max(colours)[1] == ground
-    assert len(colours) >= 10

@@ -1,0 +1,188 @@
+"""Training and evaluation of one run: what surrounds the two stages and decides no number."""
+
+import math
+import shutil
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from harness.errors import InputError
+from harness.evidence.curves import LOSSES
+from harness.io.files import disk_errors, sha256_of_folder, write_manifest, write_record
+from harness.io.layouts import ARTEFACT, read_artefact
+from harness.io.locks import alone
+from harness.io.outputs import check_file, check_folder, new_outputs, room_of
+from harness.paths import COSTS, CURVES, PIECES, RESUME, RUN_RECORD, SCORES, VECTORS, stored_vectors
+from harness.plan.entries import Params, Run
+from harness.plan.identity import (
+    arithmetic_used,
+    encoder_hash,
+    library_versions,
+    run_code,
+    run_identity,
+    vectors_identity,
+)
+from harness.process import give_back_freed_memory, gpu_versions, quiet
+from harness.stages.inputs import StageInputs
+from harness.tasks.registry import build_tasks
+from methods.core.errors import NotFiniteError
+
+KEPT_OF = "run.txt"
+"""File of a resume state with the key of its run."""
+
+
+def train(params: Params, key: str, folder: Path, *, device: str, resume: bool) -> Path:
+    """Writes the artefact of run `key`: the selected encoder, `last/`, `train.jsonl` and `run.json`.
+
+    device: `cpu` or `cuda`, of a process that computes with the run's arithmetic (see `compute_on`). With
+    `resume` a killed run continues from its last resume point, which belongs to the run's identity; the
+    result is byte-identical to an uninterrupted run.
+    """
+    run, cost_file = params.run(key), COSTS / f"{key}.train.json"
+    run.read_settings()
+    _check_outputs(folder, cost_file, weights=Path(run.backbone))
+    identity = run_identity(params, run, arithmetic_used(device))
+    state = RESUME / identity
+    with alone(f"training {identity}"), disk_errors(state):
+        if not resume:
+            shutil.rmtree(state, ignore_errors=True)
+        _tell_outdated(key, identity)
+        new, started = not state.exists(), time.monotonic()
+        RESUME.mkdir(parents=True, exist_ok=True)
+        quiet()
+        from harness.stages.train import run as perform
+
+        with _removed_after_nan(state, new), TemporaryDirectory(dir=RESUME) as made:
+            trained = perform(_of_training(run, Path(made), state, device, key))
+            stated = {
+                **run.described(key),
+                "identity": identity,
+                "device": device,
+                "arithmetic": arithmetic_used(device),
+                "versions": library_versions() | gpu_versions(device),
+            }
+            seconds = {"train_seconds": round(time.monotonic() - started, 1)}
+            cost = {"steps": trained["selection"]["last_step"], "device": device, **gpu_memory(device)}
+            with new_outputs({folder: ARTEFACT, cost_file: None}) as parts:
+                shutil.copytree(made, parts[folder], dirs_exist_ok=True, copy_function=shutil.move)
+                write_manifest(parts[folder] / RUN_RECORD, stated | trained)
+                write_record(parts[cost_file], seconds | cost)
+        shutil.rmtree(state, ignore_errors=True)
+    return folder
+
+
+def evaluate(params: Params, key: str, folder: Path, *, device: str) -> Path:
+    """Evaluates run `key` on its tasks: reports/{scores,curves,losses}/KEY.json and the stored vectors.
+
+    device: `cpu` or `cuda`, of a process that computes with the run's arithmetic (see `compute_on`).
+    """
+    run, artefact = params.run(key), read_artefact(folder)
+    if artefact["key"] != key:
+        raise InputError(f"{folder}: holds run {artefact['key']!r}, expected {key!r}; train it again")
+    started = time.monotonic()
+    quiet()
+    from harness.stages import evaluate as stage
+
+    record = f"{key}.json"
+    outputs = {
+        SCORES / record: stage.SCORES,
+        CURVES / record: stage.CURVES,
+        LOSSES / record: stage.LOSSES,
+        stored_vectors(key): stage.VECTORS,
+    }
+    costs = COSTS / f"{key}.evaluate.json"
+    for path in (*outputs, costs):
+        check_file(path)
+    folders = {"artefact": folder, "pieces": PIECES, "vectors": VECTORS}
+    with (
+        TemporaryDirectory(prefix="sentbench-") as made,
+        new_outputs(dict.fromkeys((*outputs, costs))) as new,
+    ):
+        stated = {"artefact": artefact, "provenance": _provenance(run, folder, artefact)}
+        identity = partial(vectors_identity, device=device)
+        stage.run(StageInputs(run, folders, Path(made), device, stated, vectors_key=identity))
+        for path, name in outputs.items():
+            shutil.move(Path(made, name), new[path])
+        write_record(new[costs], {"evaluate_seconds": round(time.monotonic() - started, 1)})
+    return SCORES / record
+
+
+def gpu_memory(device: str) -> dict[str, int]:
+    """Returns the peak GPU memory of this process and the GPU's memory, in bytes; {} on a CPU."""
+    import torch
+
+    if device == "cpu":
+        return {}
+    return {
+        "peak_memory": torch.cuda.max_memory_reserved(),
+        "card_memory": torch.cuda.get_device_properties(torch.cuda.current_device()).total_memory,
+    }
+
+
+def _check_outputs(folder: Path, cost_file: Path, *, weights: Path) -> None:
+    """Raises InputError unless all outputs of a training can be written. weights: the folder of the
+    backbone. An artefact has the weights twice, the resume state six times: the selected weights, the last
+    weights and a copy being written, and parameters with two moments.
+    """
+    check_folder(folder, ARTEFACT, room=2 * room_of(weights))
+    check_file(RESUME / "state", room=6 * room_of(weights))
+    check_file(cost_file)
+
+
+def _of_training(run: Run, out: Path, state: Path, device: str, key: str) -> StageInputs:
+    def evaluated(step: int, total: int, measures: Mapping[str, float]) -> None:
+        (state / KEPT_OF).write_text(key, encoding="utf-8")
+        give_back_freed_memory()
+        _show(step, total, measures["score"])
+
+    folders = {**run.folders(), "pieces": PIECES, "state": state}
+    return StageInputs(run, folders, out, device, evaluated=evaluated)
+
+
+def _show(step: int, total: int, score: float) -> None:
+    if math.isnan(score):
+        text, end = "not defined: training ends, earlier weights are kept", "\n"
+    else:
+        text, end = f"{100 * score:.2f}", "\r" if sys.stderr.isatty() and step < total else "\n"
+    print(f"step {step}/{total}  STS-B dev {text}", end=end, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def _removed_after_nan(state: Path, new: bool) -> Iterator[None]:
+    """Removes a new resume state if the block ends with a loss that is not finite: resuming would fail."""
+    try:
+        yield
+    except NotFiniteError:
+        if new:
+            shutil.rmtree(state, ignore_errors=True)
+        raise
+
+
+def _tell_outdated(key: str, identity: str) -> None:
+    """Prints a line for each resume state of the run under another identity; the training ignores it."""
+    for kept in sorted(RESUME.glob(f"*/{KEPT_OF}")):
+        if kept.parent.name != identity and kept.read_text(encoding="utf-8", errors="replace") == key:
+            print(
+                f"sentbench: {kept.parent}: a killed training of {key} with other code, settings or data; "
+                "it is not continued, delete the folder",
+                file=sys.stderr,
+            )
+
+
+def _provenance(run: Run, folder: Path, artefact: Mapping[str, Any]) -> dict[str, Any]:
+    from harness.data.download import folder_of
+
+    tasks = build_tasks(run.tasks, text=run.text)
+    sources = sorted({task.source for task in tasks})
+    stated = ("versions", "device", "arithmetic", "precision", "text")
+    return {
+        "code_sha256": run_code(artefact["method"], [task.name for task in tasks]),
+        "encoder_sha256": encoder_hash(folder),
+        "data_sha256": {source: sha256_of_folder(folder_of(source)) for source in sources},
+        **{name: artefact[name] for name in stated},
+    }

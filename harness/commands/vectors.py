@@ -1,0 +1,54 @@
+"""The vectors of any encoder folder for the tasks that a user names."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from harness.data.download import NotFetched, folder_of
+from harness.process import quiet, resolve_device
+from harness.tasks.interface import Encode, Task
+from harness.tasks.own_pairs import is_own
+
+OFFLINE = "STSB,sts-part"
+"""Tasks whose data come from the package registry: they run without access to the hub."""
+
+
+@contextmanager
+def vectors_of(
+    folder: Path,
+    tasks: Sequence[Task],
+    *,
+    pooling: str | None = None,
+    device: str = "auto",
+    batch_size: int | None = None,
+) -> Iterator[Encode]:
+    """Yields a function from texts to vectors of an encoder folder, with each text encoded once. Errors:
+    InputError if the folder has no encoder.
+    """
+    from harness.models.read import read_encoder
+    from harness.stages.vectors import embedded
+
+    quiet()
+    device_used = resolve_device(device)
+    with embedded(
+        lambda: read_encoder(folder, pooling=pooling).to(device_used), tasks, batch_size=batch_size
+    ) as store:
+        yield store.encode
+
+
+def fetch_data(tasks: Sequence[Task]) -> None:
+    """Fetches the data of tasks that are missing, so that data which no provider has are refused before a
+    model is loaded. Errors: as of `folder_of`."""
+    for source in sorted({task.source for task in tasks if not is_own(task)}):
+        folder_of(source)
+
+
+@contextmanager
+def offline_first(names: Sequence[str]) -> Iterator[None]:
+    """Adds the tasks that need neither hub nor mirror to the error about a missing source."""
+    try:
+        yield
+    except NotFetched as error:
+        if set(names) <= set(OFFLINE.split(",")):
+            raise
+        raise NotFetched(f"the tasks {OFFLINE} need neither hub nor mirror; {error}") from None

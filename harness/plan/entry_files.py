@@ -1,0 +1,40 @@
+"""The files of .entries, on which stages depend: each entry of params.yaml by itself.
+
+DVC reads the whole parameter file again for every stage that depends on one of its keys, so a plan of n runs
+would read n entries n times. A stage that depends on its entry's file reads only that file, and does not run
+if its bytes are unchanged.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from harness.io import layouts
+from harness.io.files import write_json
+from harness.io.outputs import new_folder
+from harness.paths import ENTRIES
+from harness.plan.entries import Params
+
+EVALUATION = ("tasks", "text", "weights")
+"""Keys of a run's entry on which its evaluation depends."""
+
+
+def write_entries(params: Params, folder: Path = ENTRIES) -> Path:
+    """Writes plan.json, PART/KEY.json for each entry, and `evaluation/KEY.json`, a share of a run's entry."""
+    with new_folder(folder, layouts.ENTRIES) as part:
+        write_json(part / "plan.json", params.plan)
+        for name, entries in entries_by_part(params).items():
+            for key, entry in entries.items():
+                write_json(part / name / f"{key}.json", entry)
+    return folder
+
+
+def entries_by_part(params: Params) -> dict[str, dict[str, Any]]:
+    """Returns part -> key -> entry. A source's entry includes the providers, which determine its origin."""
+    parts = params.model_dump(mode="json", exclude={"plan", "providers"})
+    parts["sources"] = {
+        key: {**entry, "providers": params.providers} for key, entry in parts["sources"].items()
+    }
+    parts["evaluation"] = {
+        key: {name: run[name] for name in EVALUATION} for key, run in parts["runs"].items()
+    }
+    return parts

@@ -1,0 +1,109 @@
+"""The sentences about a verdict, each computed from the objects of its cell."""
+
+from harness.evidence.draws import RunPercentile
+from harness.evidence.number_tests import COLLAPSED, INTERVAL, LEVEL, MARGIN
+from harness.evidence.numbers import PublishedNumber
+from harness.evidence.settling import Plan, counted
+from harness.evidence.verdicts import Judgement
+from harness.evidence.words import WORDS, Draw, Level
+
+OUR_MEAN, THEIR_MEAN = "our mean", "the mean of independent sources"
+MANY = "it would not replicate alone; among all numbers of its page that is not enough"
+"""Effect of false-discovery control on a verdict."""
+WITHIN = "half a point" if MARGIN == 0.5 else f"{MARGIN:g} points"
+ASSUMED = (
+    "runs of the paper and of one group that follow one normal distribution and do not collapse; not covered "
+    "are seeds of several people, a choice among more than ten runs, and a choice that is not stated"
+)
+"""Assumptions of the error rates of a verdict by our seeds."""
+ASSUMED_OTHERS = (
+    "sources that report good and bad runs alike, none of them collapsed; not covered are sources that "
+    "report only runs that fell short"
+)
+"""Assumptions of the error rates of a verdict by others' runs."""
+
+
+LEVEL_SAYS: dict[Level, str] = {
+    "within half a point": f"{{who}} is within {WITHIN}",
+    "lower": "{who} is {far:.2f} lower",
+    "higher": "{who} is {far:.2f} higher",
+    "not known": f"not known whether {{who}} is within {WITHIN}",
+}
+"""Each answer on the level in words; who: whose mean, far: its distance."""
+DRAW_SAYS: dict[Draw, str] = {
+    "inside": "inside the range of {kind}",
+    "inside as a best": "above every single run on record, inside the range of {kind}",
+    "at the edge": "at the edge of the range of {kind}",
+    "outside": "outside the range of {kind}",
+    "not known": "not known whether inside the range of {kind}",
+}
+"""Each answer on the draw in words; kind: numbers of its kind."""
+
+
+def level_words(answer: Judgement) -> str:
+    """Describes the position of the runs' mean, with its distance and interval; empty without runs."""
+    if answer.difference is None:
+        return ""
+    ours = answer.verdict.by == "ours"
+    who = OUR_MEAN if ours else THEIR_MEAN
+    says = LEVEL_SAYS[answer.verdict.level].format(who=who, far=abs(answer.difference))
+    reach = ""
+    if answer.interval is not None:
+        confidence = INTERVAL if ours else 1 - 2 * LEVEL
+        low, high = answer.interval
+        reach = f", {100 * confidence:.3g} % interval {low:+.2f} to {high:+.2f}"
+    return f"{says} ({answer.difference:+.2f}{reach})"
+
+
+def draw_words(draw: Draw, number: PublishedNumber) -> str:
+    """Describes the position of a published number among numbers of its kind."""
+    return DRAW_SAYS[draw].format(kind=kind_words(number))
+
+
+def kind_words(number: PublishedNumber) -> str:
+    """Describes the numbers among which a published number is judged."""
+    averaged, picked = number.drawn
+    if number.picked is None and picked > 1:
+        return f"single runs and bests of {picked} on dev (the paper does not state the choice)"
+    if picked > 1:
+        best = f"best of {picked} on dev"
+        return f"runs that are the {best}" if averaged == 1 else f"means of {averaged} runs, each the {best}"
+    return "single runs" if averaged == 1 else f"means of {averaged} runs"
+
+
+def place_words(percentile: RunPercentile) -> str:
+    """Describes the percentile of a reported value among the recorded single runs."""
+    verb = "is" if 1 in (percentile.above, percentile.runs) else "are"
+    words = f"{percentile.above:,} of {counted(percentile.runs, 'single run')} {verb} above it"
+    if percentile.sources > 1:
+        share = f"{100 * percentile.share.value:.0f} %"
+        words += (
+            f", and it is above {share} of the runs of {percentile.sources} sources, each independent source "
+            "weighted as one run"
+        )
+    return words
+
+
+def collapsed_words(answer: Judgement) -> str:
+    """Describes the collapsed runs and the verdict without them; empty if no run collapsed."""
+    if answer.without is None:
+        return ""
+    runs = ", ".join(f"{value:.2f}" for value in answer.collapsed)
+    return (
+        f"far below their siblings: {runs} (named by chance in {COLLAPSED:.0%} of studies); without: "
+        f"{WORDS[answer.without.verdict].text}, {level_words(answer.without)}"
+    )
+
+
+def next_look_words(plan: Plan) -> str:
+    """Describes the next look: its number of seeds, and the means that settle the level there."""
+    if plan.seeds is None:
+        return plan.why
+    return f"{counted(plan.seeds, 'seed')} in all, {plan.more} more" + (f" ({plan.why})" if plan.why else "")
+
+
+def seeds_words(number: PublishedNumber) -> str:
+    """Describes the number of runs behind a published number."""
+    if number.picked is not None and number.picked > 1:
+        return f"best of {number.picked} on dev"
+    return {None: "seeds not stated", 1: "one run"}.get(number.seeds, f"mean of {number.seeds} seeds")
