@@ -5,6 +5,7 @@ import errno
 import io
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
+from importlib.metadata import requires
 from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple, NoReturn
@@ -176,7 +178,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if package not in EXTRAS:
             raise
         problem = (
-            f"{package} is not installed; `{sys.executable} -m pip install 'sentbench[{EXTRAS[package]}]'`"
+            f"{package} is not installed; `{sys.executable} -m pip install {packages_of(EXTRAS[package])}`"
         )
     except KeyboardInterrupt:
         left = "incomplete outputs are removed"
@@ -200,6 +202,16 @@ def place_of(error: OSError) -> str:
         return "a file"
     full = [name for name, path in shown.items() if shutil.disk_usage(path).free < LEAST_FREE]
     return " or ".join(full or shown)
+
+
+def packages_of(extra: str) -> str:
+    """Returns the packages of an extra, quoted for a shell: sentbench itself is on no package index."""
+    named = (requirement.partition(";") for requirement in requires("sentbench") or ())
+    return " ".join(
+        shlex.quote(package.strip())
+        for package, _, marker in named
+        if marker.split() == ["extra", "==", f'"{extra}"']
+    )
 
 
 def open_closed_streams() -> None:

@@ -75,9 +75,9 @@ def include(folder: Path) -> None:
 def _add_pairs(folder: Path) -> None:
     """Makes a source of each file of pairs; `harness.tasks.declared.own` makes the tasks."""
     for file in sorted((folder / "pairs").glob("[!._]*")):
-        from harness.data.sources import SOURCE_ENDING, SOURCES, own_source
+        from harness.data.sources import SOURCES, own_source, own_source_name
 
-        name = checked_name(f"{file.stem.lower()}{SOURCE_ENDING}", SOURCES, f"{file}: source")
+        name = checked_name(own_source_name(file.stem), SOURCES, f"{file}: source")
         SOURCES[name] = own_source(name, file)
 
 

@@ -87,9 +87,10 @@ class Comparison:
         from harness.io.outputs import check_file
         from harness.report.pages.compare import differences_of
 
-        path = None if file is None else check_file(Path(text_of(str(file), "file")))
+        path = None if file is None else Path(text_of(str(file), "file"))
         if path is not None and path.suffix.lower() != ".svg":
-            raise InputError(f"{file}: the drawing is SVG; name a file that ends in .svg")
+            raise InputError(f"{file}: the picture is SVG, expected a name that ends in .svg")
+        path = None if path is None else check_file(path)
         if path is not None and path.is_file() and path.read_bytes()[:4] not in (b"", b"<svg"):
             raise InputError(f"{file}: exists and is not a drawing")
         picture = Picture(differences_of(self.differences).drawings[0])
@@ -117,9 +118,10 @@ def compare(
 ) -> Comparison:
     """Returns first minus second on every task, with 95 % intervals that hold for all tasks together.
 
-    first, second: two models, as for `evaluate`, or two results: a result file of one seed, a folder of
-    result files, or a list of files of one system. Models are compared over the pairs of each STS set,
-    results over their common seeds. The interval of the mean is not corrected.
+    first, second: two models, as for `evaluate`, or two results: a JSON file of `sentbench evaluate --out`, a
+    result file of one seed, a folder of result files, or a list of files of one system. Models are compared
+    over the pairs of each STS set, results over their common seeds. The interval of the mean is not
+    corrected.
     names: of two models; default: folder or function. tasks, text, include, batch_size, progress: as for
     `evaluate`; results are compared on their common tasks. pooling: as for `load`, for models that are
     folders. Both models are opened before the first text is encoded.
@@ -129,11 +131,10 @@ def compare(
     from harness.report.assembly.pairs import compare_models
     from harness.report.system_pairs import compare_systems
 
-    results = [results_at(side) for side in (first, second)]
-    if all(results):
-        ours, theirs = one_system(results[0], first), one_system(results[1], second)
+    ours, theirs = recorded(first), recorded(second)
+    if ours and theirs:
         comparison = compare_systems(ours, theirs)
-    elif any(results):
+    elif ours or theirs:
         raise InputError(f"{shown(first)} and {shown(second)}: expected two models, or two results")
     else:
         include_folders(include)
@@ -153,6 +154,31 @@ def compare(
 def opened(model: Model, pooling: str | None) -> Model:
     """Returns the encoder of a folder or a hub name; any other model unchanged. Errors: as of `load`."""
     return load(model, pooling=pooling) if isinstance(model, str | Path) else model
+
+
+def recorded(side: Any) -> SystemScores | None:
+    """Returns the scores of result files or of a file of `sentbench evaluate --out`; None for a model.
+
+    Errors: InputError for another file, and for several systems or models.
+    """
+    if isinstance(side, str | Path) and is_evaluation(Path(side)):
+        from harness.report.formats.evaluations import read_evaluation
+        from harness.report.system_pairs import SystemScores, headlines
+
+        model, text, lines = read_evaluation(Path(side))
+        return SystemScores(model, model, tasks={name: {0: value} for name, value in headlines(lines, text)})
+    results = results_at(side)
+    return one_system(results, side) if results else None
+
+
+def is_evaluation(path: Path) -> bool:
+    """Returns whether a file is JSON of `sentbench evaluate --out`, which has no run."""
+    from harness.io.records import read_object
+
+    if not path.is_file():
+        return False
+    raw = read_object(path, again="name the JSON file of `sentbench evaluate --out`, or a result file")
+    return "scores" in raw and "run" not in raw
 
 
 def results_at(side: Any) -> list[ResultFile]:

@@ -133,9 +133,11 @@ def pairs(source: str | Path | Iterable[Any], *, name: str | None = None) -> Tas
     """Returns a task of your scored pairs, for the `tasks` of `evaluate` and `compare`.
 
     source: a file that ends in .tsv, .csv, .jsonl or .json, with columns sentence1, sentence2 and score; or
-    rows of two sentences and a score. Scores may have any scale; texts stay unchanged. name: of the task, by
-    default the name of the file.
-    Errors: InputError with the line for other files or rows.
+    rows of two sentences and a score: tuples, dictionaries, objects with two `texts` and a `label`, or a
+    table of pandas, polars, pyarrow or datasets. Scores may have any scale; texts stay unchanged. Columns
+    that are not read are named on standard error. name: of the task, by default the name of the file.
+    Errors: InputError with the line for other files or rows, for two columns that may be the score or the
+    same sentence, and for pairs of several splits.
     """
     from harness.tasks.own_pairs import own_pairs_task
 
@@ -212,6 +214,7 @@ def _function_of(
     if batch_size is None:
         return function_of(model, shown(model), progress=progress)
     call: Any = getattr(model, "encode", model)
+    batch_size = int(batch_size)
     if _takes_batch_size(call):
         return function_of(partial(call, batch_size=int(batch_size)), shown(model), progress=progress)
     return _in_calls(function_of(model, shown(model), progress=progress), int(batch_size), shown(model))

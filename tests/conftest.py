@@ -78,8 +78,15 @@ def printed(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
 
 
 @pytest.fixture
-def refused(capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+def few_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Test sets of a few pairs have intervals."""
+    monkeypatch.setattr("harness.report.assembly.pairs.FEWEST_PAIRS", 2)
+
+
+@pytest.fixture
+def refused(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
     """Runs a command that must be refused, and returns its only line; the exit code must be 2."""
+    monkeypatch.setattr("harness.commands.evaluate.SOON", 60.0)  # no progress on a busy machine
 
     def line_of(*words: str) -> str:
         capsys.readouterr()

@@ -119,7 +119,9 @@ def _loss(subject: Subject) -> None:
         if total.shape != ():
             raise InputError(f"loss{where} has shape {list(total.shape)}; return its mean")
         if total.dtype != torch.float32:
-            raise InputError(f"loss{where} is {total.dtype}; compute it with .float()")
+            cause = ": there the product of fp32 vectors has it too" if wide else ""
+            remedy = "within torch.autocast(device, enabled=False)" if wide else "with .float()"
+            raise InputError(f"loss{where} is {total.dtype}{cause}; compute it {remedy}")
         if not torch.isfinite(total):
             raise InputError(f"loss{where} is {total.item()} before the first step")
         for name, part in loss.parts.items():

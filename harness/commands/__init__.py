@@ -39,16 +39,17 @@ def format_of(arguments: argparse.Namespace) -> str:
     return "json" if arguments.json else str(arguments.format)
 
 
-MODEL_MARKS = ("config.json", "modules.json", "sentbench.json", "adapter_config.json", "vectors.safetensors")
-"""Files that identify a folder with a model; every such folder has one."""
+MODEL_FILES = ("config.json", "modules.json", "sentbench.json", "adapter_config.json", "vectors.safetensors")
+"""Every folder of an encoder has at least one of these files."""
 
 
 def check_encoder_folder(folder: Path) -> None:
-    """Raises InputError with the command that makes the folder, before heavy imports."""
-    if folder.is_dir():
-        if not any((folder / mark).is_file() for mark in MODEL_MARKS):
-            raise InputError(f"{folder}: has none of {', '.join(MODEL_MARKS)}, so it is no encoder folder")
+    """Raises InputError for a folder without an encoder, before heavy imports; for a missing folder with the
+    command that makes it."""
+    if any((folder / name).is_file() for name in MODEL_FILES):
         return
+    if folder.is_dir():
+        raise InputError(f"{folder}: no encoder, expected one of the files {', '.join(MODEL_FILES)}")
     if folder.exists():
         raise InputError(f"{folder}: is a file, expected an encoder folder")
     raise InputError(f"{folder}: no such folder, expected an encoder folder; {maker_of(folder)}")

@@ -9,6 +9,7 @@ Example: `sentbench check --format github`
 import argparse
 import json
 import platform
+import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -28,14 +29,21 @@ from harness.commands import FORMAT, JSON, format_of
 from harness.errors import InputError
 from harness.evidence.history import changed_files, committed_results, results_of
 from harness.evidence.moved import Answer, answer_of_losses, title_of
-from harness.evidence.reproduction import Reproduction, compare_with_committed, explained
+from harness.evidence.reproduction import (
+    Reproduction,
+    compare_with_committed,
+    explained,
+    of_other_packages,
+)
 from harness.evidence.schema import ResultFile
+from harness.evidence.settling import counted
 from harness.evidence.store import read_results
 from harness.io.outputs import check_file
 from harness.paths import FIRST_LOSSES, REPORTS, SCORES, need_checkout, stored_vectors
 from harness.plan.entries import Params
+from harness.plan.identity import library_versions
 from harness.plan.params_file import read_params
-from harness.plan.stale import outdated, outdated_line, warn_if_stale
+from harness.plan.stale import outdated, outdated_line, refuse_old_plan, stale
 from harness.report.formats.markdown import annotation
 
 CHECKS = ("losses", "scoring", "results")
@@ -54,11 +62,22 @@ ARGUMENTS = {
 
 @dataclass
 class Findings:
-    """Outcome of a check. problems: one line each. lines: further output; counts: for `--json`."""
+    """Outcome of a check. problems: one line each. lines: further output, the answer last; counts: for
+    `--json`. agrees: whether the results agree, True if they are not compared.
+    """
 
     problems: list[str] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
     counts: dict[str, Any] = field(default_factory=dict)
+    agrees: bool = True
+
+    @property
+    def answer(self) -> str:
+        """The last line, which begins with `not reproduced` if anything is wrong."""
+        if not self.problems:
+            return self.lines[-1]
+        rest = self.lines[-1].removeprefix("not ").removeprefix("compared: ").removeprefix("reproduced: ")
+        return f"not reproduced: {counted(len(self.problems), 'problem')} above; {rest}"
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -68,28 +87,48 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.measure and form != "text":
         raise InputError("--measure prints one line and takes neither --json nor --format")
     if arguments.measure:
-        warn_if_stale()
+        refuse_old_plan()
         return measure(read_params())
+    findings = checked(arguments)
+    good = findings.agrees and not findings.problems
+    if form == "json":
+        print(json.dumps({**findings.counts, "problems": findings.problems, "answer": findings.answer}))
+        return 0 if good else 1
+    problems = findings.problems
+    if form == "github":
+        errors = problems if good or problems else [findings.answer]
+        problems = [annotation("error", "sentbench check", problem) for problem in errors]
+    print("\n".join([*problems, *findings.lines[:-1], findings.answer]))
+    return 0 if good else 1
+
+
+def checked(arguments: argparse.Namespace) -> Findings:
+    """Returns the outcome of all parts of the check, or of one."""
     wanted = [part for part in CHECKS if arguments.only in (None, part)]
-    findings = Findings()
+    findings, params = Findings(), read_params()
     former: tuple[list[ResultFile], str] = ([], "")
     if "results" in wanted:  # before the long work, so that a wrong --against is refused at once
         former = committed_results() if arguments.against is None else (results_of(arguments.against), "")
+    check_plan(findings)
     losses: dict[str, Answer] = {}
     if "losses" in wanted:
-        losses = check_losses(findings, read_params())
+        losses = check_losses(findings, params)
     if "scoring" in wanted:
-        findings.problems += scoring_problems()
-    agrees = True
+        check_scoring(findings)
     if "results" in wanted:
-        agrees = check_results(findings, read_params(), losses, former, arguments)
-    warn_if_stale(results="results" not in wanted)
-    if form == "json":
-        print(json.dumps({**findings.counts, "problems": findings.problems}))
-    else:
-        titled = [annotation("error", "sentbench check", problem) for problem in findings.problems]
-        print("\n".join([*(titled if form == "github" else findings.problems), *findings.lines]))
-    return 0 if agrees and not findings.problems else 1
+        check_results(findings, params, losses, former, arguments)
+    return findings
+
+
+def check_plan(findings: Findings) -> None:
+    """Compares the plan with the recipes: an older plan is a problem; an edited one is named on standard
+    error, because `dvc exp run -S` edits it.
+    """
+    found = stale()
+    if found and found.edited:
+        print(f"sentbench: {found.line}", file=sys.stderr)
+    elif found:
+        findings.problems.append(found.line)
 
 
 def measure(params: Params) -> int:
@@ -136,6 +175,13 @@ def numbers(losses: Sequence[float]) -> str:
     return ", ".join(f"{loss:.10g}" for loss in losses)
 
 
+def check_scoring(findings: Findings) -> None:
+    """Adds a problem for each encoder with a known score whose score differs from theory."""
+    problems = scoring_problems()
+    findings.problems += problems
+    findings.lines.append(f"scoring: {len(problems)} encoders differ from their known scores")
+
+
 def scoring_problems() -> list[str]:
     """Returns one line for each encoder with a known score whose score differs from theory."""
     from harness.check.sanity import problems_of
@@ -151,9 +197,9 @@ def check_results(
     losses: Mapping[str, Answer],
     committed: tuple[Sequence[ResultFile], str],
     arguments: argparse.Namespace,
-) -> bool:
-    """Compares the plan's results; returns whether all agree, True without committed results. A run counts as
-    evaluated if its vectors exist, because a fresh clone has all committed scores.
+) -> None:
+    """Compares the plan's results; they agree if there are no committed ones. A run counts as evaluated if
+    its vectors exist, because a fresh clone has all committed scores.
 
     committed: the results to compare with, and the reason if there are none.
     """
@@ -165,26 +211,36 @@ def check_results(
         why = why or f"no run of the plan {', '.join(params.plan)} has a committed result"
         findings.counts["results"] = {"agrees": None, "why": why}
         findings.lines.append(f"nothing to compare with: {why}")
-        return True
-    results = {key: here[key] for key in params.runs if key in here}
-    copied = [key for key in results if not stored_vectors(key).is_file()]
+        return
+    planned = {key: here[key] for key in params.runs if key in here}
+    computed = {key: result for key, result in planned.items() if stored_vectors(key).is_file()}
+    upgraded, packages = of_other_packages(computed, library_versions())
     options: dict[str, Any] = {
-        "outdated": outdated(params, {key: here[key].run.recipe for key in params.runs if key in here})
+        "outdated": outdated(params, {key: result.run.recipe for key, result in planned.items()}),
+        "upgraded": upgraded,
     }
-    if against is None:
-        results = {key: result for key, result in results.items() if key not in copied}
-    else:
-        options |= {"against": against, "not_evaluated": copied}
+    if against is not None:
+        options |= {"against": against, "not_evaluated": [key for key in planned if key not in computed]}
+    results = computed if against is None else planned
     compared = compare_with_committed(former, results, machine=platform.machine(), **options)
     if is_exact():
         findings.problems += not_identical(compared, former, results, losses)
     changed = [] if against is not None else changed_files("dvc.lock", str(REPORTS))
     findings.counts["results"] = to_json(compared, changed)
     findings.lines += explained(compared, changed, details=arguments.details)
-    if line := outdated_line(params, compared.outdated):
-        findings.lines.append(f"  {line}")
-    findings.lines.append(compared.headline)
-    return compared.agrees
+    lines = [outdated_line(params, compared.outdated), upgraded_line(compared, packages)]
+    findings.lines += [*(f"  {line}" for line in lines if line), compared.headline]
+    findings.agrees = compared.agrees
+
+
+def upgraded_line(compared: Reproduction, packages: Sequence[str]) -> str | None:
+    """Returns a line with the number of results of other packages and the packages; None without one."""
+    if not compared.upgraded:
+        return None
+    return (
+        f"{len(compared.upgraded)} of {len(compared.systems)} results were computed with "
+        f"{', '.join(packages)}, and not measured again; `dvc repro --force` runs all of them"
+    )
 
 
 def not_identical(
@@ -224,6 +280,7 @@ def to_json(compared: Reproduction, changed: Sequence[str]) -> dict[str, Any]:
         "missing": list(compared.missing),
         "not_evaluated": list(compared.not_evaluated),
         "outdated": list(compared.outdated),
+        "upgraded": list(compared.upgraded),
         "reasons": list(compared.reasons),
         "changed_files": list(changed),
         "changes": [

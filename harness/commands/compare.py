@@ -25,14 +25,14 @@ FAILS = ("nothing", "down", "moved", "gone")
 WORDS = {
     "system": "a system",
     "model": "a model",
-    "results": "result files",
+    "results": "result files or files of `evaluate --out`",
     "state": "a state of scores",
 }
 ARGUMENTS = {
     "before": {
         "metavar": "A",
         "help": "a system, SYSTEM@BACKBONE or run; a model's folder or its name on the hub; result files of "
-        "one system; a git revision, or a folder of scores",
+        "one system; a file of `evaluate --out`; a git revision, or a folder of scores",
     },
     "after": {"metavar": "B", "help": "what it is compared with, of the same kind"},
     "--tasks": {"help": "only these tasks and suites, comma-separated (not of states)"},
@@ -87,9 +87,13 @@ def execute(arguments: argparse.Namespace) -> int:
     else:
         compute_with("native")
         from sentbench import compare as compare_folders
+        from sentbench.comparison import is_evaluation
 
         both = compare_folders(*names, arguments.tasks or "sts", pooling=arguments.pooling)
         comparison, text = both.differences, str(both)
+        if all(is_evaluation(Path(name)) for name in names):
+            models = f"{comparison.first} {comparison.second}"
+            text += f"intervals over pairs need the models: `sentbench compare {models}`\n"
     print(json.dumps(differences_to_json(comparison)) + "\n" if form == "json" else text, end="")
     return 0
 

@@ -1,4 +1,4 @@
-"""`sentbench evaluate`: score an encoder folder, a model of the hub, or BM25.
+"""`sentbench evaluate`: score encoder folders, models of the hub, or BM25, in one table.
 
 Example: `sentbench evaluate backbones/minilm-l6 --tasks STSB,sts-part --interval`
 """
@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from threading import Event, Thread
+from typing import TYPE_CHECKING
 
 from harness.commands import JSON, POOLING, TEXT, check_encoder_folder, name_list
 from harness.errors import InputError
-from harness.io.files import write_json
-from harness.io.outputs import check_file
 from harness.models.hub import model_folder
 from harness.process import DEVICE, compute_with
 from harness.tasks.interface import Task, check_names
@@ -22,17 +24,19 @@ from harness.tasks.interface import Task, check_names
 if TYPE_CHECKING:
     import numpy as np
 
-    from harness.evidence.statistics import Interval
+    from harness.report.formats.evaluations import Evaluation
     from harness.report.formats.scores import ScoreLine
 
 TEXT_NOTES = {"senteval": "SentEval's tokenised text", "raw": "raw text, as MTEB has it"}
 BM25 = "bm25"
 """The name that selects BM25 instead of an encoder's folder."""
+SOON, PERIOD = 0.5, 30.0
+"""Seconds before the first line about some work, and between two lines about it."""
 ARGUMENTS = {
-    "folder": {
-        "type": Path,
+    "models": {
+        "nargs": "+",
         "metavar": "MODEL",
-        "help": "an encoder's folder, the hub's NAME/REPOSITORY, or bm25; with --from-store vectors",
+        "help": "encoders' folders, the hub's NAME/REPOSITORY, or bm25",
     },
     "--tasks": {
         "help": "tasks and suites, comma-separated (default: sts, the seven STS sets; none with --pairs)",
@@ -49,10 +53,12 @@ ARGUMENTS = {
     "--device": DEVICE,
     "--batch-size": {"type": int, "metavar": "N", "help": "texts of a batch (default: the encoder's own)"},
     "--interval": {"action": "store_true", "help": "bootstrap intervals of correlations over the pairs"},
-    "--subsets": {"action": "store_true", "help": "also show the scores of subsets"},
-    "--out": {"type": Path, "metavar": "FILE", "help": "also write the scores as JSON"},
+    "--out": {
+        "type": Path,
+        "metavar": "FILE",
+        "help": "also write the table; the ending chooses: .csv, .json, .md or .tex",
+    },
     "--json": JSON,
-    "--from-store": {"action": "store_true", "help": "score stored vectors without a model"},
     "--arithmetic": {
         "choices": ["portable", "native"],
         "help": "portable: one thread, the same bits on every x86-64 processor (default: native, faster)",
@@ -61,65 +67,143 @@ ARGUMENTS = {
 
 
 def execute(arguments: argparse.Namespace) -> None:
-    """Prints the scores of a folder, and writes them if requested."""
+    """Prints the scores of the models, and writes them if requested."""
     compute_with(arguments.arithmetic or "native")
-    output = check_file(arguments.out, keys=("model", "scores")) if arguments.out else None
     if arguments.batch_size is not None and arguments.batch_size < 1:
         raise InputError(f"--batch-size {arguments.batch_size}: expected an integer from 1")
-    if arguments.batch_size is not None and arguments.from_store:
-        raise InputError("--batch-size with --from-store: no text is encoded; drop one of the two")
-    lines, bounds, note = scores_of(arguments)
-    printed: dict[str, Any] = {"model": str(arguments.folder), "scores": [line.plain() for line in lines]}
-    if arguments.interval:
-        printed["average_intervals"] = bounds
+    from harness.io.files import write_text
+    from harness.report.formats.evaluations import check_table, table_in, to_json, to_text
+
+    output = check_table(arguments.out) if arguments.out else None
+    evaluations, note = evaluated(arguments)
     if output:
-        write_json(output, printed)
+        table = table_in(output.suffix.lower(), evaluations, text=arguments.text, note=note)
+        write_text(output, table)
     if arguments.json:
-        print(json.dumps(printed))
-        return
-    from harness.report.formats.scores import to_table
-    from harness.tasks.registry import SUITES
-
-    suites = {**SUITES, "pairs": [file.stem for file in arguments.pairs]}
-    print(to_table(lines, suites=suites, note=note, subsets=arguments.subsets, bounds_of=bounds), end="")
+        print(json.dumps(to_json(evaluations, text=arguments.text)))
+    else:
+        print(to_text(evaluations, note), end="")
 
 
-def scores_of(arguments: argparse.Namespace) -> tuple[list[ScoreLine], dict[str, Interval], str]:
-    """Returns the scores of a folder's encoder, or of stored vectors, the intervals of averages, and a note.
-
-    The note states the text form of the tasks.
+def evaluated(arguments: argparse.Namespace) -> tuple[list[Evaluation], str]:
+    """Returns the scores of each model and a note on text and intervals. All models, tasks and data are
+    checked before the first text is encoded.
     """
-    folder = arguments.folder
-    if str(folder) == BM25 and not folder.exists():
-        return bm25_lines(arguments), {}, TEXT_NOTES[arguments.text]
-    if not arguments.from_store:
-        folder = model_folder(folder)
-        check_encoder_folder(folder)
-    from tqdm import tqdm
-
-    from harness.commands.vectors import fetch_data, offline_first, vectors_of
-    from harness.report.assembly.pairs import average_intervals, score_lines, scored_pairs
+    from harness.commands.vectors import fetch_data, offline_first
+    from harness.report.formats.evaluations import Evaluation
     from harness.tasks.own_pairs import own_pairs_task
-    from harness.tasks.registry import SUITES, tasks_named
+    from harness.tasks.registry import tasks_named
+
+    folders = folders_of(arguments.models)
+    if all(folder is None for folder in folders.values()):
+        return [Evaluation(BM25, bm25_lines(arguments))], TEXT_NOTES[arguments.text]
 
     pair_tasks = [own_pairs_task(file) for file in arguments.pairs]
     listed = "sts" if arguments.tasks is None and not pair_tasks else arguments.tasks
     names = None if listed is None else name_list(listed)
-    kept: dict[str, np.ndarray] = {}
-    options = {name: getattr(arguments, name) for name in ("pooling", "from_store", "device", "batch_size")}
-    with offline_first(names or ()):
-        tasks: list[Task] = [*([] if names is None else tasks_named(names, text=arguments.text)), *pair_tasks]
+    with offline_first(names or ()), told("reading the data of the tasks"):
+        tasks = [*([] if names is None else tasks_named(names, text=arguments.text)), *pair_tasks]
         check_names(tasks)
         fetch_data(tasks)
-        with vectors_of(folder, tasks, **options) as encode:
-            scored = len(scored_pairs(tasks)) if arguments.interval else 0
-            with tqdm(total=scored, unit=" tasks", delay=3, disable=None) as bar:
-                lines = score_lines(
-                    tasks, encode, intervals=arguments.interval, kept=kept, ended=lambda task: bar.update()
-                )
-    suites = {**SUITES, "pairs": [task.name for task in pair_tasks]}
-    bounds = average_intervals(kept, {name: members for name, members in suites.items() if len(members) > 1})
-    return lines, bounds, text_note(tasks, arguments.text)
+    if len(folders) > 1:
+        with told(f"opening {len(folders)} models"):
+            check_models([folder for folder in folders.values() if folder], arguments)
+    own = [task.name for task in pair_tasks]
+    evaluations = [
+        Evaluation(
+            name, bm25_lines(arguments) if folder is None else scores_of(folder, tasks, own, arguments)
+        )
+        for name, folder in folders.items()
+    ]
+    return evaluations, note_of(tasks, arguments)
+
+
+def folders_of(models: Sequence[str]) -> dict[str, Path | None]:
+    """Returns the folder of each model by its name, None for BM25. Errors: InputError for a model that is
+    named twice, and for a name that is neither a folder of an encoder nor a model of the hub.
+    """
+    folders: dict[str, Path | None] = {}
+    for name in models:
+        if name in folders:
+            raise InputError(f"{name}: named twice")
+        if not name.strip():
+            raise InputError(f"{name!r} is not a model, expected an encoder's folder or a name on the hub")
+        if name == BM25 and not Path(name).exists():
+            folders[name] = None
+            continue
+        folder = model_folder(name)
+        check_encoder_folder(folder)
+        folders[name] = folder
+    return folders
+
+
+def check_models(folders: Sequence[Path], arguments: argparse.Namespace) -> None:
+    """Raises InputError if a folder cannot be opened: with several models the last would be refused only
+    after the others were scored."""
+    from harness.models.read import read_encoder
+    from harness.process import quiet
+
+    quiet()
+    for folder in folders:
+        read_encoder(folder, pooling=arguments.pooling)
+
+
+def scores_of(
+    folder: Path, tasks: Sequence[Task], own: Sequence[str], arguments: argparse.Namespace
+) -> list[ScoreLine]:
+    """Returns the scores of a folder's encoder and the averages of complete suites. own: the names of own
+    pairs, which are a suite."""
+    from tqdm import tqdm
+
+    from harness.commands.vectors import vectors_of
+    from harness.report.assembly.pairs import average_lines, score_lines, with_intervals
+    from harness.tasks.registry import SUITES
+
+    kept: dict[str, np.ndarray] = {}
+    options = {name: getattr(arguments, name) for name in ("pooling", "device", "batch_size")}
+    with (
+        told(f"{folder}: encoding the texts of {len(tasks)} tasks"),
+        vectors_of(folder, tasks, **options) as encode,
+    ):
+        number = len(with_intervals(tasks)) if arguments.interval else 0
+        with tqdm(total=number, unit=" tasks", delay=3, disable=None) as bar:
+            lines = score_lines(
+                tasks, encode, intervals=arguments.interval, kept=kept, ended=lambda task: bar.update()
+            )
+    return [*lines, *average_lines(lines, kept, {**SUITES, "pairs": own})]
+
+
+@contextmanager
+def told(work: str) -> Iterator[None]:
+    """Prints the work of the block on standard error if it takes longer than SOON and, unless that is a
+    terminal, where bars are drawn, every PERIOD seconds with the time it took so far."""
+    begun, over = time.monotonic(), Event()
+
+    def tell() -> None:
+        if over.wait(SOON):
+            return
+        print(f"sentbench: {work}", file=sys.stderr, flush=True)
+        while not sys.stderr.isatty() and not over.wait(PERIOD):
+            print(f"sentbench: {work}: {time.monotonic() - begun:.0f} s", file=sys.stderr, flush=True)
+
+    thread = Thread(target=tell, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+
+
+def note_of(tasks: Sequence[Task], arguments: argparse.Namespace) -> str:
+    """Returns the text form of tasks and, if intervals were asked for, the tasks that are too small for
+    one."""
+    from harness.report.assembly.pairs import FEWEST_PAIRS, scored_pairs, with_intervals
+
+    small = [task for task in scored_pairs(tasks) if task not in with_intervals(tasks)]
+    few = ", ".join(f"{task.name} ({len(task.pairs)} pairs)" for task in small)
+    without = f"no interval over fewer than {FEWEST_PAIRS} pairs: {few}" if arguments.interval and few else ""
+    return "; ".join(filter(None, [text_note(tasks, arguments.text), without]))
 
 
 def text_note(tasks: Sequence[Task], text: str) -> str:
@@ -138,7 +222,7 @@ def bm25_lines(arguments: argparse.Namespace) -> list[ScoreLine]:
 
     Errors: InputError for a task of another kind, and for an option of encoders.
     """
-    for name in ("interval", "from_store", "pooling", "arithmetic", "pairs", "batch_size"):
+    for name in ("interval", "pooling", "arithmetic", "pairs", "batch_size"):
         if getattr(arguments, name):
             raise InputError(f"bm25 with --{name.replace('_', '-')}: only encoders take this option")
     from harness.report.formats.scores import ScoreLine

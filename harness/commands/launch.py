@@ -24,7 +24,7 @@ from harness.plan.estimate import Estimate, cores_here, duration, hours_at_once,
 from harness.plan.fingerprints import code_fingerprints
 from harness.plan.hours import read_hours
 from harness.plan.params_file import read_params
-from harness.plan.stale import warn_if_stale
+from harness.plan.stale import refuse_old_plan, warn_if_stale
 from harness.process import compute_with, limitation
 
 GPUS = (1, 8, 64)
@@ -56,6 +56,7 @@ def execute(arguments: argparse.Namespace) -> int:
     interrupted."""
     compute_with("native")  # each stage's command sets its variables
     check_options(arguments)
+    refuse_old_plan()
     if not is_tested():
         return run_serially(arguments.targets, dry=arguments.dry_run)
     with open_pipeline(arguments.targets or None) as pipeline:

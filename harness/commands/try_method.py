@@ -79,7 +79,7 @@ def execute(arguments: argparse.Namespace) -> int:
     backbone = arguments.backbone or small.systems[TEMPLATE].backbones[0]
     known = {} if arguments.fresh else committed(backbone)
     if arguments.scale == "small" and (reason := differs_here(known)):
-        note = f"sentbench: {reason}: committed results are not reused, the others are trained here too"
+        note = f"sentbench: {reason}: they are not reused, the other systems are trained here too"
         print(note, file=sys.stderr, flush=True)
         known = {}
     name = include_method(arguments.file)

@@ -38,10 +38,11 @@ def environment_differs(result: ResultFile) -> str:
     """Returns the differences of libraries and arithmetic from a result's; empty if there are none."""
     made = result.provenance
     if made.arithmetic != arithmetic_used("cpu"):
-        return f"their arithmetic is {made.arithmetic}, here it is {arithmetic_used('cpu')}"
+        return f"the committed results have arithmetic {made.arithmetic}, here it is {arithmetic_used('cpu')}"
     for name, version in library_versions().items():
         if made.versions.get(name) != version:
-            return f"they were computed with {name} {made.versions.get(name)}, here is {version}"
+            made_with = f"{name} {made.versions.get(name)}"
+            return f"the committed results were computed with {made_with}, here is {version}"
     return ""
 
 

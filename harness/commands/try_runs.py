@@ -11,14 +11,14 @@ from contextlib import chdir, suppress
 from pathlib import Path
 from typing import Any
 
-from harness.check.laws import SEED, Law, check_laws
+from harness.check.laws import RAISED, SEED, Law, check_laws
 from harness.commands.stage import make_backbone, make_corpus, make_teacher
 from harness.commands.stage_of_run import evaluate, train
 from harness.commands.try_controls import controls_of, worth_of
 from harness.commands.try_reuse import Committed, code_differs, data_differ, identity_differs, reuse_blocker
 from harness.data.corpora import read_corpus
 from harness.data.download import folder_of
-from harness.errors import InputError
+from harness.errors import InputError, place_in
 from harness.evidence.comparisons import rank_intervals
 from harness.evidence.schema import ResultFile
 from harness.evidence.statistics import mean
@@ -189,8 +189,15 @@ class Session:
         return folder.is_dir() and bool(read_artefact(folder)["identity"] == self._identity(run))
 
     def _train(self, key: str, run: Run) -> None:
-        if not self._is_trained(key, run):
+        """Trains a run. Errors: InputError with the line of the method's file for an error of its code."""
+        if self._is_trained(key, run):
+            return
+        try:
             train(self.params, key, ARTEFACTS / key, device="cpu", resume=True)
+        except InputError:
+            raise
+        except (*RAISED, ValueError) as error:
+            raise InputError(" ".join(place_in(self.file, error).split())) from error
 
     def _train_control(self, key: str, run: Run) -> None:
         """Trains a control; a failure is reported as a line of the result."""

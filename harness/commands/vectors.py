@@ -5,8 +5,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from harness.data.download import NotFetched, folder_of
-from harness.io.embeddings import EmbeddingStore
-from harness.paths import stored_vectors
 from harness.process import quiet, resolve_device
 from harness.tasks.interface import Encode, Task
 from harness.tasks.own_pairs import is_own
@@ -21,18 +19,12 @@ def vectors_of(
     tasks: Sequence[Task],
     *,
     pooling: str | None = None,
-    from_store: bool = False,
     device: str = "auto",
     batch_size: int | None = None,
 ) -> Iterator[Encode]:
-    """Yields a function from texts to vectors of an encoder folder, with each text encoded once. With
-    `from_store` the vectors are read from a file or a run's store, and no model is loaded. Errors:
-    InputError if the folder has no encoder, or the store lacks a text.
+    """Yields a function from texts to vectors of an encoder folder, with each text encoded once. Errors:
+    InputError if the folder has no encoder.
     """
-    if from_store:
-        stored = folder if folder.is_file() else stored_vectors(folder.name)
-        yield EmbeddingStore.load(stored).encode
-        return
     from harness.models.read import read_encoder
     from harness.stages.vectors import embedded
 

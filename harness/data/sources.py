@@ -39,9 +39,6 @@ PROVIDERS: tuple[ProviderName, ...] = tuple(name for name in get_args(ProviderNa
 
 DECLARATION, LOCK = (Path(__file__).with_name(name) for name in ("sources.yaml", "sources.lock.yaml"))
 
-SOURCE_ENDING = "-pairs"
-"""Suffix of the source of an included file of pairs."""
-
 
 class Provider(DeclaredModel):
     """One way to get a source; its files are named by paths below `folder`."""
@@ -117,6 +114,11 @@ def read_sources(path: Path) -> dict[str, Source]:
         name: validated(Source, {**entry, "name": name}, where=f"{path}: source {name}")
         for name, entry in read_mapping(path).items()
     }
+
+
+def own_source_name(task: str) -> str:
+    """Returns the name of the source of a task of own pairs; names of sources are in lower case."""
+    return f"{task.lower()}-pairs"
 
 
 def own_source(name: str, file: Path) -> Source:

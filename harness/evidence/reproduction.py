@@ -43,8 +43,9 @@ class Reproduction:
     answers: of each run with a result here. missing: the other runs. systems: system of each run, by its key.
     reasons: why runs are not identical. averages: None if all are identical. against: name of the former
     results. not_evaluated: the runs in `answers` whose result is a file that was not computed here. outdated:
-    the runs in `answers` whose result here was made with other settings than the plan has; nothing is
-    reproduced by comparing them.
+    the runs in `answers` whose result here was made with other settings than the plan has. upgraded: those
+    whose result was computed here with other packages than are installed now; nothing is reproduced by
+    comparing outdated and upgraded ones.
     """
 
     systems: Mapping[str, str]
@@ -56,11 +57,12 @@ class Reproduction:
     against: str = "the committed results"
     not_evaluated: Sequence[str] = ()
     outdated: Sequence[str] = ()
+    upgraded: Sequence[str] = ()
 
     @property
     def identical(self) -> int:
-        """Number of bit-identical runs of the plan's settings."""
-        compared = self.answers.keys() - {*self.outdated}
+        """Number of bit-identical runs of the plan's settings and the installed packages."""
+        compared = self.answers.keys() - {*self.outdated, *self.upgraded}
         return sum(self.answers[key] == "identical" for key in compared)
 
     @property
@@ -70,8 +72,9 @@ class Reproduction:
 
     @property
     def agrees(self) -> bool:
-        """Whether every former run has a result of the plan's settings here, without a moved score."""
-        return not self.moved and not self.missing and not self.outdated
+        """Whether every former run has a result of the plan's settings and the installed packages here,
+        without a moved score."""
+        return not (self.moved or self.missing or self.outdated or self.upgraded)
 
     @property
     def headline(self) -> str:
@@ -96,6 +99,10 @@ class Reproduction:
             parts.append(f"{len(self.missing)} of {runs} runs not evaluated here")
         if self.outdated:
             parts.append(f"{len(self.outdated)} of {runs} results are of other settings than the plan's")
+        if self.upgraded:
+            parts.append(
+                f"{len(self.upgraded)} of {runs} results are of other packages than the installed ones"
+            )
         return f"not reproduced: {'; '.join([*parts, *bits])}"
 
 
@@ -107,11 +114,12 @@ def compare_with_committed(
     against: str = "the committed results",
     not_evaluated: Sequence[str] = (),
     outdated: Sequence[str] = (),
+    upgraded: Sequence[str] = (),
 ) -> Reproduction:
     """Compares results with former ones, both by the key of their run.
 
     machine: the architecture of this machine, as `platform.machine` names it. against, not_evaluated,
-    outdated: see Reproduction.
+    outdated, upgraded: see Reproduction.
     """
     pairs = [(old, here[key]) for key, old in committed.items() if key in here]
     changes = changes_of(pairs)
@@ -127,7 +135,26 @@ def compare_with_committed(
         against=against,
         not_evaluated=[key for key in not_evaluated if key in answers],
         outdated=[key for key in outdated if key in answers],
+        upgraded=[key for key in upgraded if key in answers],
     )
+
+
+def of_other_packages(
+    results: Mapping[str, ResultFile], installed: Mapping[str, str]
+) -> tuple[list[str], list[str]]:
+    """Returns the keys of the results that other packages computed, and each difference in words.
+
+    installed: the version of each package that affects a number; packages without a recorded version do not
+    count.
+    """
+    keys, differences = [], dict[str, None]()
+    for key, result in results.items():
+        recorded = result.provenance.versions
+        other = [name for name, version in installed.items() if recorded.get(name, version) != version]
+        if other:
+            keys.append(key)
+        differences |= {f"{name} {recorded[name]}, here is {installed[name]}": None for name in other}
+    return keys, list(differences)
 
 
 def averages_of(pairs: Sequence[Pair]) -> Averages | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from graphlib import TopologicalSorter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from harness.errors import InputError
 from harness.evidence.spec import load_specs
@@ -23,17 +23,34 @@ SHOWN = 8
 """Systems with results of other settings that are named."""
 
 
-def warn_if_stale(recipes: Mapping[str, Recipe] | None = None, *, results: bool = True) -> None:
-    """Prints the line of `stale`, if the plan is stale, and the line on results of other settings, if there
-    are some. recipes: pass them if they are already loaded. results: False if the command says it itself.
+class StalePlan(NamedTuple):
+    """A difference of params.yaml from the recipes, in one line with a command. edited: whether the file was
+    changed after `sentbench plan` wrote it; otherwise the recipes were.
     """
-    lines = [stale(recipes=recipes)]
-    if results and PARAMS.is_file():
+
+    line: str
+    edited: bool
+
+
+def warn_if_stale(recipes: Mapping[str, Recipe] | None = None) -> None:
+    """Prints the line of `stale`, if the plan is stale, and the line on results of other settings, if there
+    are some. recipes: pass them if they are already loaded.
+    """
+    found = stale(recipes=recipes)
+    lines = [found.line if found else None]
+    if PARAMS.is_file():
         with suppress(InputError):
             params = read_params()
             lines.append(outdated_line(params, outdated(params, recorded_recipes(params))))
     for line in filter(None, lines):
         print(f"sentbench: {line}", file=sys.stderr)
+
+
+def refuse_old_plan() -> None:
+    """Raises InputError with the command that plans again, if the recipes were changed after the plan."""
+    found = stale()
+    if found and not found.edited:
+        raise InputError(found.line)
 
 
 def recorded_recipes(params: Params) -> dict[str, str]:
@@ -72,9 +89,9 @@ def outdated_line(params: Params, keys: Sequence[str]) -> str | None:
     )
 
 
-def stale(path: Path = PARAMS, recipes: Mapping[str, Recipe] | None = None) -> str | None:
-    """Returns a line with the difference of params.yaml from the recipes and a command; None if they
-    agree, or without params.yaml or a recipe of its plan, as in a trial.
+def stale(path: Path = PARAMS, recipes: Mapping[str, Recipe] | None = None) -> StalePlan | None:
+    """Returns the difference of params.yaml from the recipes; None if they agree, or without params.yaml or a
+    recipe of its plan, as in a trial.
     """
     if not path.is_file():
         return None
@@ -84,12 +101,15 @@ def stale(path: Path = PARAMS, recipes: Mapping[str, Recipe] | None = None) -> s
         changes = list(differences(params, given))
         if changes:
             more = f", and {len(changes) - 1} more" if len(changes) > 1 else ""
-            if written_digest(path) not in (None, params.digest()):
-                return (
+            if written_digest(path) != params.digest():
+                return StalePlan(
                     f"{path} was changed after it was written (`dvc exp run -S`, or by hand): "
-                    f"{changes[0]}{more}; `{command}` undoes it"
+                    f"{changes[0]}{more}; `{command}` undoes it",
+                    edited=True,
                 )
-            return f"{path} is older than the recipes: {changes[0]}{more}; run `{command}`"
+            return StalePlan(
+                f"{path} is older than the recipes: {changes[0]}{more}; run `{command}`", edited=False
+            )
     return None
 
 

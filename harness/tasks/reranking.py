@@ -185,7 +185,7 @@ def _bm25_similarities(queries: Sequence[RankingQuery]) -> Iterator[np.ndarray]:
     try:
         import bm25s
     except ImportError as error:
-        raise InputError("BM25 needs the package bm25s; install sentbench[bm25]") from error
+        raise InputError("BM25 needs the package bm25s; `pip install bm25s`") from error
 
     documents = list(dict.fromkeys(text for query in queries for text in query.candidates))
     number = {text: i for i, text in enumerate(documents)}

@@ -236,3 +236,17 @@ def test_the_citation_and_the_changelog_are_of_this_version() -> None:
     assert {"cff-version", "message", "title", "authors"} <= set(citation)
     assert citation["version"] == sentbench.__version__
     assert f"\n## {sentbench.__version__}\n" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_the_reference_lists_every_public_name_with_its_kind() -> None:
+    page = (ROOT / "docs/api.md").read_text(encoding="utf-8")
+    listed = dict(reversed(found) for found in re.findall(r"^\.\. auto(\w+):: (\w+)$", page, flags=re.M))
+    assert sorted([*listed, "__version__"]) == sorted(sentbench.__all__)
+    for name, kind in listed.items():
+        value = getattr(sentbench, name)
+        expected = "data"
+        if isinstance(value, type):
+            expected = "exception" if issubclass(value, Exception) else "class"
+        elif callable(value):
+            expected = "function"
+        assert kind == expected, name

@@ -26,7 +26,6 @@ VIEWS = "sct-small__minilm-l2__s0"
 SHALLOW = "simcse-small__first__s0"
 TEACHER = "minilm-l2__words"
 DERIVE = ["stage", "corpus", "views", "--device", "cpu"]
-STSB = ["--tasks", "STSB", "--json"]
 SCORES = (f"reports/scores/{RUN}.json",)
 
 
@@ -77,11 +76,6 @@ READERS = {
     "derived corpus": Reader(train(VIEWS), below("corpora/views", "corpus.tsv", "corpus.json"), True),
     "parts of a derived corpus": Reader(
         DERIVE, (".cache/resume/corpora/*/1/*.json",), True, interrupted=True
-    ),
-    "stored vectors": Reader(
-        ["evaluate", f"embeddings/{RUN}.safetensors", "--from-store", *STSB],
-        (f"embeddings/{RUN}.safetensors",),
-        True,
     ),
     "stored vectors, completed": Reader(EVALUATE, (f"embeddings/{RUN}.safetensors",), True),
     "resume state": Reader(

@@ -11,20 +11,6 @@ from tests.guides.conftest import ROOT, Checkout
 
 pytestmark = pytest.mark.thorough
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-RECIPE = """
-name: toy
-runs:
-  - id: toyone-tiny
-    method: toyone
-    variant: only
-    use: [small-training]
-    seeds: [0]
-    backbones: [bert-base-uncased]
-    corpus: wiki1m
-    pooling: mean
-    tasks: [STSB]
-    config: {max_length: 32, temperature: 0.05}
-"""
 EVERY_METHOD = [
     *(f"tests/conformance/test_{name}.py" for name in ("laws", "readmes", "settings")),
     "tests/methods/toyone",
@@ -50,6 +36,7 @@ FILES = {
     "methods/toyone/README.md",
     "tests/methods/toyone/sample.py",
     "tests/methods/toyone/test_toyone.py",
+    "recipes/toyone.yaml",
 }
 
 
@@ -60,11 +47,10 @@ def with_toyone(checkout: Checkout) -> Checkout:
     return checkout
 
 
-def with_recipe_and_tests(checkout: Checkout) -> None:
-    """Writes the recipe, and something in place of the template's tests that fail."""
+def with_tests(checkout: Checkout) -> None:
+    """Writes something in place of the template's tests that fail."""
     written = checkout.folder / "tests/methods/toyone/test_toyone.py"
     checkout.write({str(written): re.sub(r"pytest.fail.*", "pass", written.read_text())})
-    checkout.write({"recipes/toy.yaml": RECIPE})
 
 
 def test_a_method_is_four_files_and_a_recipe(with_toyone: Checkout) -> None:
@@ -75,9 +61,9 @@ def test_a_method_is_four_files_and_a_recipe(with_toyone: Checkout) -> None:
         assert subprocess.run(lint, cwd=checkout.folder, capture_output=True).returncode == 0
     with pytest.raises(AssertionError, match=r"^FFF "):
         checkout.pytest("tests/methods/toyone")
-    with_recipe_and_tests(checkout)
+    with_tests(checkout)
     assert "toyone" in checkout.sentbench("list", "methods").split()
-    assert "toyone-tiny" in checkout.sentbench("plan", "toy", "--dry-run")
+    assert "toyone-bert" in checkout.sentbench("plan", "toyone", "--dry-run")
 
 
 @pytest.mark.slow
@@ -85,10 +71,10 @@ def test_the_template_passes_the_tests_of_every_method_and_the_rest_is_generated
     with_toyone: Checkout,
 ) -> None:
     checkout = with_toyone
-    with_recipe_and_tests(checkout)
+    with_tests(checkout)
     checkout.run("-m", "tests.regression.reference", "--missing", PYTHONHASHSEED="0")
     generated = {"tests/regression/reference.json"}
-    assert checkout.touched() == {*FILES, *generated, "recipes/toy.yaml"}
+    assert checkout.touched() == {*FILES, *generated}
     checkout.pytest(*EVERY_METHOD, "-k", "toyone or every_method_of or every_import", "-m", "not slow")
     assert checkout.run("-c", "from docs.generated import stale; print(stale())").strip() == "{}"
 

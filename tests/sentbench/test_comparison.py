@@ -43,6 +43,30 @@ def test_two_models_are_compared_over_the_same_pairs(empty: Path) -> None:
     assert sentbench.compare(letters, letters, "STSB").differences.tally["equal"] == 1
 
 
+def test_files_of_evaluations_are_compared_on_their_common_tasks(
+    empty: Path, printed: Callable[..., str], refused: Callable[..., str]
+) -> None:
+    """Two models are written by the command that scores them; a third file has both."""
+    for seed, name in enumerate(("one", "two")):
+        tiny.sentence_encoder(tiny.write_backbone(empty / f"bert-{name}", seed=seed)).save(empty / name)
+    Path("mine.tsv").write_text("".join(f"{'a' * n}\t{'b' * (n % 3)}c\t{n}\n" for n in range(1, 9)))
+    common = ["--tasks", "STSB", "--pairs", "mine.tsv", "--device", "cpu"]
+    for name in ("one", "two"):
+        printed("evaluate", name, *common, "--out", f"{name}.json")
+    both = printed("evaluate", "one", "two", *common, "--out", "both.json").splitlines()
+    assert both[0].split() == ["model", "STSB", "mine"]
+    compared = printed("compare", "one.json", "two.json")
+    rows = [line.split() for line in compared.splitlines()[1:3]]
+    for number, row in enumerate(rows, 1):
+        assert row[2:4] == [both[1].split()[number], both[2].split()[number]]
+    assert compared.endswith("intervals over pairs need the models: `sentbench compare one two`\n")
+    values = json.loads(printed("compare", "one.json", "two.json", "--json"))
+    assert (values["first"], values["second"], len(values["tasks"])) == ("one", "two", 2)
+    assert "has scores of one, two, expected one model" in refused("compare", "both.json", "one.json")
+    printed("evaluate", "two", *common, "--text", "raw", "--out", "raw.json")
+    assert "no test set in common" in refused("compare", "one.json", "raw.json")
+
+
 def test_results_are_compared_over_seeds_with_wider_intervals_for_more_tasks(empty: Path) -> None:
     for system in ("simcse-small", "pcl-small"):
         for path in SCORES.glob(f"{system}__*.json"):
@@ -108,7 +132,10 @@ def test_a_plot_has_every_difference_at_its_place_with_its_interval(empty: Path)
     picture = comparison.plot("a.svg")
     assert Path("a.svg").read_text() == picture == picture._repr_svg_()
     assert picture.startswith("<svg")
-    Path("notes.txt").write_text("mine")
-    with pytest.raises(sentbench.InputError, match=r"notes.txt: exists and is not a drawing"):
-        comparison.plot("notes.txt")
-    assert Path("notes.txt").read_text() == "mine"
+    for name in ("x.pdf", "x.png", "x"):
+        with pytest.raises(sentbench.InputError, match=rf"{name}: the picture is SVG"):
+            comparison.plot(name)
+    Path("notes.svg").write_text("mine")
+    with pytest.raises(sentbench.InputError, match=r"notes.svg: exists and is not a drawing"):
+        comparison.plot("notes.svg")
+    assert Path("notes.svg").read_text() == "mine"

@@ -82,6 +82,7 @@ def test_a_folder_its_encoder_and_sentence_transformers_score_as_the_command(
             assert row.value == pytest.approx(stored[row.task, row.metric], abs=2e-3)  # fp16 in the store
 
 
+@pytest.mark.usefixtures("few_pairs")
 def test_intervals_are_columns_and_hold_the_score(folder: Path) -> None:
     frame = sentbench.evaluate(letters, "STSB, STSB-dev", text="raw", intervals=True)
     assert list(frame.columns) == ["task", "metric", "setting", "value", "n", "low", "high"]

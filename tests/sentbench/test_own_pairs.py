@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 
 import sentbench
@@ -34,6 +36,7 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.usefixtures("few_pairs")
 def test_the_score_is_the_rank_correlation_of_cosines_with_scores_of_any_scale(file: Path) -> None:
     frame = sentbench.evaluate(letters, sentbench.pairs(file), intervals=True)
     vectors = [[letters([text])[0] for text in row[:2]] for row in ROWS]
@@ -52,6 +55,66 @@ def test_rows_and_a_file_of_them_are_one_task(file: Path) -> None:
     assert by_file.equals(by_rows)
 
 
+class Example:
+    """As sentence-transformers has it."""
+
+    def __init__(self, texts: list[str], label: float) -> None:
+        self.texts, self.label = texts, label
+
+
+class Columns:
+    """A table of polars, by the method that gives its rows; iterated, it gives its columns."""
+
+    def iter_rows(self, *, named: bool) -> list[dict[str, Any]]:
+        assert named
+        return DICTS
+
+
+KEYS = ("sentence1", "sentence2", "score")
+DICTS = [dict(zip(KEYS, row, strict=True)) for row in ROWS]
+FRAME = pd.DataFrame(DICTS)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ROWS,
+        [list(row) for row in ROWS],
+        zip(*zip(*ROWS, strict=True), strict=True),
+        DICTS,
+        {key: [row[key] for row in DICTS] for key in reversed(KEYS)},
+        FRAME,
+        FRAME[["score", "sentence2", "sentence1"]],
+        FRAME.to_numpy(),
+        pd.DataFrame(ROWS),
+        FRAME.itertuples(),
+        FRAME[["score", "sentence1", "sentence2"]].itertuples(index=False),
+        pa.Table.from_pylist(DICTS),
+        Columns(),
+        [Example([first, second], score) for first, second, score in ROWS],
+    ],
+)
+def test_rows_in_memory_of_any_usual_kind_are_one_task(rows: Any) -> None:
+    (pairs,) = sentbench.pairs(rows).subsets.values()  # type: ignore[attr-defined]
+    assert [tuple(pair) for pair in pairs] == ROWS
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (3, "pairs: expected a file or rows"),
+        (["abc", "abd"], "pairs: expected a file or rows"),
+        ([1, 2], "pairs: expected a file or rows"),
+        ([("a", "b")], "row 1 has 2 values"),
+        (pd.DataFrame(ROWS, columns=["abc", "abd", "abe"]), "row 1 has abc, abd, abe; expected columns"),
+        ({"train": DICTS, "test": DICTS}, "row 1 has train, test; expected columns sentence1"),
+    ],
+)
+def test_rows_of_another_kind_are_refused(rows: Any, said: str) -> None:
+    with pytest.raises(sentbench.InputError, match=said):
+        sentbench.pairs(rows)
+
+
 def test_named_tasks_and_own_pairs_are_scored_together(folder: Path) -> None:  # noqa: F811
     scores = sentbench.evaluate(letters, ["STSB", sentbench.pairs(ROWS)], text="raw")
     alone = sentbench.evaluate(letters, "STSB", text="raw")
@@ -59,6 +122,7 @@ def test_named_tasks_and_own_pairs_are_scored_together(folder: Path) -> None:  #
     assert set(scores["task"]) == {"STSB", "pairs"}
 
 
+@pytest.mark.usefixtures("few_pairs")
 def test_an_average_is_over_rounded_scores_and_its_interval_over_means_of_draws() -> None:
     tasks = [sentbench.pairs(ROWS, name="a"), sentbench.pairs(OTHERS, name="b")]
     frame = sentbench.evaluate(letters, tasks, averages=True, intervals=True)
@@ -83,6 +147,7 @@ def test_one_task_or_an_incomplete_suite_has_no_average(folder: Path) -> None:  
     assert "average" not in set(frame["setting"])
 
 
+@pytest.mark.usefixtures("few_pairs")
 def test_averages_and_intervals_of_tasks_without_custom_pairs(folder: Path) -> None:  # noqa: F811
     """The suite of custom pairs is empty then, and has no mean."""
     given = {"text": "raw", "intervals": True}
@@ -91,6 +156,7 @@ def test_averages_and_intervals_of_tasks_without_custom_pairs(folder: Path) -> N
     assert frame["low"].notna().any()
 
 
+@pytest.mark.usefixtures("few_pairs")
 def test_the_command_scores_a_file_as_python_does(
     folder: Path,  # noqa: F811
     file: Path,
@@ -106,13 +172,30 @@ def test_the_command_scores_a_file_as_python_does(
     frame = sentbench.evaluate(str(folder), tasks, intervals=True, averages=True)
     *scores, average = frame.to_dict("records")
     close = partial(pytest.approx, abs=1e-3)  # batches differ, and cosines of untrained vectors lie near 1
-    assert [score["value"] for score in output["scores"]] == close([score["value"] for score in scores])
-    assert output["average_intervals"]["pairs"] == close([average["low"], average["high"]])
+    assert [score["value"] for score in output["scores"][:-1]] == close([score["value"] for score in scores])
+    assert output["scores"][-1]["task"] == "Avg. pairs"
+    assert output["scores"][-1]["interval"] == close([average["low"], average["high"]])
     (line,) = [line for line in said.splitlines() if line.startswith("Avg. pairs")]
     assert f"{100 * average['value']:.2f}" in line
     assert f"{100 * average['low']:.2f} to {100 * average['high']:.2f}" in line
     assert "STSB" not in said
     assert "as it is" in said
+
+
+def test_a_few_pairs_have_a_sentence_in_place_of_an_interval(
+    folder: Path,  # noqa: F811
+    file: Path,
+    printed: Callable[..., str],
+) -> None:
+    """Five pairs; thirty have an interval."""
+    words = ["evaluate", str(folder), "--pairs", str(file), "--device", "cpu", "--interval"]
+    said = printed(*words)
+    assert "no interval over fewer than 30 pairs: mine (5 pairs)" in said
+    assert " to " not in said
+    assert sentbench.evaluate(letters, sentbench.pairs(file), intervals=True)["low"].isna().all()
+    for count, without in ((29, True), (30, False)):
+        rows = sentbench.pairs([("a" * number, "b", number) for number in range(1, count + 1)])
+        assert sentbench.evaluate(letters, rows, intervals=True)["low"].isna().all() == without
 
 
 @pytest.mark.parametrize(
@@ -140,7 +223,7 @@ def test_a_file_of_an_included_folder_is_a_source_and_a_task(tmp_path: Path, fil
     top, empty = tmp_path / "own", tmp_path / "empty"
     (top / "pairs").mkdir(parents=True)
     empty.mkdir()
-    file.rename(top / "pairs/mine.tsv")
+    file.rename(top / "pairs/Mine.tsv")
     program = f"""
 import json, sentbench
 from harness.data.sources import SOURCES
@@ -149,11 +232,11 @@ def value(tasks, **options):
     frame = sentbench.evaluate(letters, tasks, **options)
     return float(frame[frame["metric"] == "spearman"]["value"].iloc[0])
 try:
-    value("mine")
+    value("Mine")
 except sentbench.InputError as error:
-    assert "'mine' is not known" in str(error), error
-found = [value("mine", include={str(top)!r}), value(["mine"]), value("mine", include=[{str(top)!r}])]
-print(json.dumps([*found, value(sentbench.pairs({str(top / "pairs/mine.tsv")!r})), "mine-pairs" in SOURCES]))
+    assert "'Mine' is not known" in str(error), error
+found = [value("Mine", include={str(top)!r}), value(["Mine"]), value("Mine", include=[{str(top)!r}])]
+print(json.dumps([*found, value(sentbench.pairs({str(top / "pairs/Mine.tsv")!r})), "mine-pairs" in SOURCES]))
 """
     environment = {"PYTHONPATH": str(ROOT), "SENTBENCH_DATA": str(tmp_path / "data"), "PATH": ""}
     done = subprocess.run(
@@ -178,7 +261,7 @@ def test_a_batch_size_reaches_the_models_encode_and_changes_no_score() -> None:
             return letters(texts)
 
     task = sentbench.pairs(ROWS)
-    first, second = (sentbench.evaluate(Model(), task, batch_size=size) for size in (None, 7))
+    first, second = (sentbench.evaluate(Model(), task, batch_size=size) for size in (None, np.int64(7)))
     assert sizes == [32, 7]
     assert first.equals(second)
 
@@ -229,7 +312,6 @@ def test_the_command_has_a_batch_size_and_changes_no_score(
     assert printed(*words, "--batch-size", "2") == expected
     assert sizes[-1] == 2
     assert "--batch-size 0: expected an integer" in refused(*words, "--batch-size", "0")
-    assert "drop one" in refused(*words, "--batch-size", "2", "--from-store")
 
 
 def test_the_note_names_own_pairs_however_they_are_given() -> None:

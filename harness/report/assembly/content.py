@@ -1,19 +1,16 @@
 """Assemble the content of a report's pages."""
 
 import hashlib
-import re
-import subprocess
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from harness.evidence.schema import ResultFile
 from harness.io.declarations import read_declaration
-from harness.paths import CURVES, LEADERBOARDS, REPORTS, declared
+from harness.paths import CURVES, LEADERBOARDS, declared
 from harness.plan.entries import Params
 from harness.plan.identity import code_base, report_roots
 from harness.plan.names import is_full_scale, recipes_of
 from harness.plan.recipes import Recipe
-from harness.report.pages.content import Report, Site, Stamp
+from harness.report.pages.content import Report, Site
 from harness.report.pages.paper import papers_of
 from harness.report.runs import run_details
 from harness.report.tables.build import Evidence
@@ -52,27 +49,12 @@ def report_content(
         problems=tuple(problems),
         leaderboards=LEADERBOARDS,
         weekend=weekend_of(tables, list(evidence.published.papers), recipes),
-        stamp=stamp_of(evidence.results, REPORTS / "index.html"),
+        results_digest=digest_of(evidence.results),
         site=read_declaration(declared(LEADERBOARDS) / "site.yaml", Site),
     )
 
 
-def stamp_of(results: Sequence[ResultFile], page: Path) -> Stamp:
-    """Returns the stamp of the results, or the previous report's in `page` if its results are equal.
-
-    A clone that reproduces the results thus writes identical bytes. A new stamp has commit and day of the
-    checkout's last commit, both empty outside a checkout.
-    """
+def digest_of(results: Sequence[ResultFile]) -> str:
+    """Returns 16 digits of the sha256 of results in any order."""
     content = "".join(result.model_dump_json() for result in sorted(results, key=lambda entry: entry.run.key))
-    digest = hashlib.sha256(content.encode()).hexdigest()[:16]
-    text = page.read_text(encoding="utf-8") if page.is_file() else ""
-    former = re.search(rf'<meta name="results" content="{digest} (\w+) ([\d-]+)">', text)
-    if former:
-        return Stamp(digest, former[1], former[2])
-    command = ["git", "log", "-1", "--format=%h %cs"]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=page.parent)
-    except (OSError, subprocess.CalledProcessError):
-        return Stamp(digest)
-    commit, _, date = done.stdout.strip().partition(" ")
-    return Stamp(digest, commit, date)
+    return hashlib.sha256(content.encode()).hexdigest()[:16]

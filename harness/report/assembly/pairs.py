@@ -13,7 +13,7 @@ from harness.evidence.comparisons import (
 from harness.evidence.schema import ResultFile
 from harness.evidence.statistics import Interval
 from harness.paths import SOURCE_RECORD, data_roots
-from harness.report.formats.scores import ScoreLine, average_of
+from harness.report.formats.scores import AVERAGE, ScoreLine, average_of
 from harness.report.system_pairs import (
     OverItems,
     SystemComparison,
@@ -29,6 +29,8 @@ from harness.tasks.registry import build_tasks
 from harness.tasks.sts import StsTask, cosines_of_pairs
 
 SEED = 0
+FEWEST_PAIRS = 30
+"""With fewer pairs a correlation has no interval: it would cover nearly all values."""
 
 
 def score_lines(
@@ -39,14 +41,15 @@ def score_lines(
     kept: dict[str, np.ndarray] | None = None,
     ended: Callable[[str], object] = lambda task: None,
 ) -> list[ScoreLine]:
-    """Returns the scores of all tasks in raw units; with `intervals` also of correlations over all pairs.
+    """Returns the scores of all tasks in raw units; with `intervals` also of correlations over all pairs, of
+    tasks with FEWEST_PAIRS.
 
     The interval of a task does not depend on the other tasks. kept: filled with Spearman's correlation in
     each draw of the pairs by task, for `average_intervals`. ended: called with each task that has its
     intervals.
     """
     known: dict[tuple[str, str, str], Interval | None] = {}
-    for task in scored_pairs(tasks) if intervals else ():
+    for task in with_intervals(tasks) if intervals else ():
         for metric in ("spearman", "pearson"):
             draws = _draws(task, [encode], ranked=metric == "spearman")
             known[task.name, metric, "all"] = percentile_interval(draws[0])
@@ -87,7 +90,7 @@ def average_lines(
         if average is not None:
             metric, setting, points = average
             interval = bounds.get(suite) if (metric, setting) == ("spearman", "all") else None
-            averages.append(ScoreLine(f"Avg. {suite}", metric, "average", points / 100, len(names), interval))
+            averages.append(ScoreLine(f"Avg. {suite}", metric, AVERAGE, points / 100, len(names), interval))
     return averages
 
 
@@ -165,6 +168,11 @@ def comparable_pairs(
 def scored_pairs(tasks: Iterable[Task]) -> list[StsTask]:
     """Returns the tasks that are correlations over pairs of sentences."""
     return [task for task in tasks if isinstance(task, StsTask)]
+
+
+def with_intervals(tasks: Iterable[Task]) -> list[StsTask]:
+    """Returns the tasks of scored pairs with enough pairs for an interval."""
+    return [task for task in scored_pairs(tasks) if len(task.pairs) >= FEWEST_PAIRS]
 
 
 def stream_of(task: StsTask) -> list[int]:

@@ -1,6 +1,6 @@
 """Scores of one encoder, and the differences between two systems, as aligned plain text in points."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 
 from harness.evidence import statistics
@@ -12,8 +12,8 @@ from harness.report.system_pairs import HEADLINE, TOGETHER, PairedDifference, Sy
 PLAIN = ("alignment", "uniformity", "anisotropy")
 """Metrics that papers report in raw units; all others are reported x 100."""
 
-SUBSET = "subset:"
-"""Begins the setting of a score over one subset of a task."""
+SUBSET, AVERAGE = "subset:", "average"
+"""Begin of the setting of a score over one subset of a task; setting of the average of a suite."""
 
 
 @dataclass(frozen=True)
@@ -32,51 +32,40 @@ class ScoreLine:
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 
-def to_table(
-    lines: Sequence[ScoreLine],
-    *,
-    suites: Mapping[str, Sequence[str]],
-    note: str = "",
-    subsets: bool = True,
-    bounds_of: Mapping[str, Interval] | None = None,
-) -> str:
-    """Returns a line per score with heads, then the average of every complete suite.
-
-    An average is over the scores with two decimals, as in papers. note: end of the line below the table.
-    subsets: also the scores of parts of a task. bounds_of: intervals of averages of Spearman's correlation by
-    suite.
+def to_table(lines: Sequence[ScoreLine], *, note: str = "") -> str:
+    """Returns a line per score of a model with heads, without subsets, then its averages. note: of the line
+    below the table.
     """
-    hidden = [line for line in lines if line.setting.startswith(SUBSET)] if not subsets else []
-    lines = [line for line in lines if line not in hidden]
-    bounds = any(line.interval for line in lines)
+    shown = [line for line in lines if not line.setting.startswith(SUBSET)]
+    bounds = any(line.interval for line in shown)
     heads = ["task", "metric", "over", "score", *(["95 % interval"] if bounds else []), "n"]
-    rows = [heads] + [_row(line, bounds) for line in lines]
-    averages = [(name, tasks, average_of(tasks, lines)) for name, tasks in suites.items()]
-    known = bounds_of or {}
-    shown = [
-        [
-            f"Avg. {name}",
-            *average[:2],
-            f"{average[2]:.2f}",
-            *([_interval(known.get(name) if average[:2] == ("spearman", "all") else None)] if bounds else []),
-            f"{len(tasks)} tasks",
-        ]
-        for name, tasks, average in averages
-        if average is not None
-    ]
-    if shown:
-        rows += [[""], *shown]
+    averages = [line for line in shown if line.setting == AVERAGE]
+    rows = [heads, *(_row(line, bounds) for line in shown if line not in averages)]
+    rows += [[""], *(_row(line, bounds) for line in averages)] if averages else []
+    more = f"{len(lines) - len(shown)} scores of subsets in --out FILE.csv" if len(shown) < len(lines) else ""
+    foot = foot_of(shown, "; ".join(filter(None, [note, more])))
+    return "\n".join([*align(rows, 3), "", foot]) + "\n"
+
+
+def foot_of(lines: Iterable[ScoreLine], note: str) -> str:
+    """Returns the line below a table of these scores."""
     foot = "scores x 100"
     if any(line.metric in PLAIN for line in lines):
         foot += f", but {', '.join(PLAIN)} as they are"
-    more = f"{len(hidden)} scores of subsets with --subsets" if hidden else ""
-    return "\n".join([*align(rows, 3), "", "; ".join(filter(None, [foot, note, more]))]) + "\n"
+    return "; ".join(filter(None, [foot, note]))
+
+
+def points(line: ScoreLine, *, interval: bool = False) -> str:
+    """Returns the score as it is shown, x 100 unless its metric is one of PLAIN; interval: followed by its
+    interval, if there is one."""
+    shown = f"{line.value:.4f}" if line.metric in PLAIN else f"{100 * line.value:.2f}"
+    return f"{shown} ({_interval(line.interval)})" if interval and line.interval else shown
 
 
 def _row(line: ScoreLine, bounds: bool) -> list[str]:
-    shown = f"{line.value:.4f}" if line.metric in PLAIN else f"{100 * line.value:.2f}"
     interval = [_interval(line.interval)] if bounds else []
-    return [line.task, line.metric, line.setting, shown, *interval, f"{line.n:,}"]
+    items = f"{line.n} tasks" if line.setting == AVERAGE else f"{line.n:,}"
+    return [line.task, line.metric, line.setting, points(line), *interval, items]
 
 
 def _interval(interval: Interval | None) -> str:

@@ -62,15 +62,6 @@ class Site(DeclaredModel):
 
 
 @dataclass(frozen=True)
-class Stamp:
-    """Identity of the results in a report: the sha256 of the scores, their commit and day."""
-
-    results: str = ""
-    commit: str = ""
-    date: str = ""
-
-
-@dataclass(frozen=True)
 class Report:
     """The whole report.
 
@@ -80,7 +71,8 @@ class Report:
     notes: information for the reader before the numbers. problems: of the
     scores. leaderboards: folder of the declared claims and audits. weekend: the main tables as plans for one
     GPU; None without papers.
-    stamp, site: for the footer.
+    results_digest: the beginning of the sha256 of `results`; only the overview states it, so that a changed
+    result changes no page that does not show it. site: for the footer.
     """
 
     title: str
@@ -96,7 +88,7 @@ class Report:
     problems: tuple[str, ...] = ()
     leaderboards: Path = LEADERBOARDS
     weekend: Weekend | None = None
-    stamp: Stamp = Stamp()
+    results_digest: str = ""
     site: Site = field(default_factory=Site)
 
     @property

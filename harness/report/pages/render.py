@@ -43,6 +43,7 @@ from harness.report.pages.cells import (
     signed,
     verdict_counts,
 )
+from harness.report.pages.compare import differences_of
 from harness.report.pages.content import MAIN, Page, Report
 from harness.report.pages.paper import command_of
 from harness.report.pages.search import SEARCH, search_file
@@ -112,6 +113,7 @@ def render_trial(trial: Trial, *, setting: str, laws: Sequence[str]) -> str:
     """Returns the page of a trial. setting: the system with its setting. Errors: as `fill_page`."""
     values = {
         "trial": trial,
+        "pictures": [differences_of(comparison) for comparison in trial.comparisons],
         "setting": setting,
         "laws": laws,
         "comparisons": [

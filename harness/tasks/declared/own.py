@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from harness.data.sources import SOURCE_ENDING
+from harness.data.sources import own_source_name
 from harness.paths import own_files
 from harness.tasks.interface import Declaration, Task
 
@@ -15,6 +15,6 @@ def _task(name: str, file: str, text: str, source: str) -> Task:
 
 
 TASKS = tuple(
-    Declaration(file.stem, f"{file.stem.lower()}{SOURCE_ENDING}", partial(_task, file.stem, file.name))
+    Declaration(file.stem, own_source_name(file.stem), partial(_task, file.stem, file.name))
     for file in own_files("pairs", "[!._]*")
 )

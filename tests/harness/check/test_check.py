@@ -69,6 +69,7 @@ def test_the_project_as_it_is_committed_is_reproduced(
     assert main(["check"]) == 0
     assert capsys.readouterr().out.splitlines() == [
         LOSSES_PASS,
+        "scoring: 0 encoders differ from their known scores",
         REPRODUCED,
     ]
 
@@ -86,7 +87,7 @@ def test_a_loss_that_differs_in_its_last_digit_is_named(
     problem, summary = capsys.readouterr().out.splitlines()
     assert problem.startswith(f"{RUN}: first losses {', '.join(known)}, expected ")
     assert problem.endswith(": equal to rounding")
-    assert summary == "first losses: 0 of 1 systems identical"
+    assert summary == "not reproduced: 1 problem above; first losses: 0 of 1 systems identical"
 
 
 def test_native_arithmetic_may_round_but_not_more(
@@ -232,7 +233,8 @@ def test_a_check_is_one_object_or_annotations_with_its_exit_code(
     assert main(["check", "--format", "github"]) == 1
     lines = capsys.readouterr().out.splitlines()
     assert annotation("error", "sentbench check", bad["problems"][0]) in lines
-    assert lines[-1] == bad["results"]["headline"]
+    assert lines[-1] == bad["answer"]
+    assert lines[-1] == bad["results"]["headline"].replace(": ", ": 1 problem above; ", 1)
 
 
 def test_results_are_compared_with_another_state(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,6 +19,8 @@ from harness.evidence.store import write_result
 from harness.paths import stored_vectors
 from harness.plan.entries import Params
 from harness.plan.params_file import read_params
+from harness.plan.stale import StalePlan
+from harness.report.formats.markdown import annotation
 from tests.support.git import commit, git
 from tests.support.plan import small_plan
 from tests.support.results import SCORE, raw_result
@@ -70,8 +72,9 @@ OTHER_WEIGHTS = provenance(encoder_sha256="other")
 
 @pytest.fixture
 def project(committed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the checkout, on a processor of its kind."""
+    """A copy of the checkout, on a processor of its kind, with the packages of its results."""
     monkeypatch.setattr(platform, "machine", lambda: "x86_64")
+    monkeypatch.setattr("harness.commands.check.library_versions", lambda: {"torch": "1"})
     monkeypatch.chdir(shutil.copytree(committed, tmp_path, dirs_exist_ok=True))
     return tmp_path
 
@@ -228,6 +231,49 @@ def test_a_result_of_other_settings_than_the_plan_is_not_reproduced(
     assert last_line(shown(capsys, "--against", "HEAD", code=1)).startswith("not reproduced: 1 of 4 results")
 
 
+def test_results_of_other_packages_than_the_installed_ones_are_not_reproduced(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three results were computed before an upgrade, the fourth after it; files of others are compared."""
+    installed = {"torch": "2", "scipy": "9"}
+    monkeypatch.setattr("harness.commands.check.library_versions", lambda: installed)
+    evaluate(TRAINED[1], provenance(versions=installed))
+    assert shown(capsys, code=1) == (
+        "  changed files: 1 in reports/scores; `git restore reports` restores them\n"
+        "  3 of 4 results were computed with torch 1, here is 2, and not measured again; `dvc repro --force` "
+        "runs all of them\n"
+        "not reproduced: 3 of 4 results are of other packages than the installed ones; 1 of 4 runs "
+        "bit-identical\n"
+    )
+    compared = json.loads(shown(capsys, "--json", code=1))
+    assert compared["results"]["upgraded"] == [TRAINED[0], TRAINED[2], UNTRAINED]
+    assert compared["answer"].startswith("not reproduced: 3 of 4 results")
+    shutil.rmtree("embeddings")
+    assert last_line(shown(capsys, "--against", "HEAD")).startswith("compared: all 2 systems agree")
+
+
+def test_a_plan_older_than_its_recipes_is_a_problem_and_an_edited_one_is_named(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = StalePlan("params.yaml is older than the recipes: run `sentbench plan small`", edited=False)
+    monkeypatch.setattr("harness.commands.check.stale", lambda: old)
+    assert shown(capsys, "--format", "github", code=1) == (
+        f"{annotation('error', 'sentbench check', old.line)}\n"
+        "not reproduced: 1 problem above; all 2 systems agree with the committed results; 4 of 4 runs "
+        "bit-identical\n"
+    )
+    monkeypatch.setattr("harness.commands.check.stale", lambda: old._replace(edited=True))
+    assert main(["check", "--only", "results"]) == 0
+    assert capsys.readouterr() == (EQUAL, f"sentbench: {old.line}\n")
+
+
+def test_results_that_do_not_agree_are_an_annotation(capsys: pytest.CaptureFixture[str]) -> None:
+    evaluate(TRAINED[1], score(60), OTHER_WEIGHTS)
+    lines = shown(capsys, "--format", "github", code=1).splitlines()
+    assert lines[0] == annotation("error", "sentbench check", lines[-1])
+    assert lines[-1].startswith("not reproduced: 1 of 2 systems does not agree")
+
+
 def test_compare_and_report_name_results_of_other_settings(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -294,8 +340,9 @@ def test_without_git_the_kept_copy_of_the_committed_results_is_compared_with(
     ],
 )
 def test_the_reason_is_the_difference_in_provenance(
-    capsys: pytest.CaptureFixture[str], change: Change, reason: str
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, change: Change, reason: str
 ) -> None:
+    monkeypatch.setattr("harness.commands.check.library_versions", dict)
     evaluate(TRAINED[0], score(50.001), OTHER_WEIGHTS, change)
     assert f"  reason: {reason}" in shown(capsys)
 

@@ -152,7 +152,10 @@ def test_simcse_under_another_name_equals_it_bit_for_bit(empty: Path, printed: C
     assert "mycse@words-50d: 0 won, 0 lost, 0 inconclusive, 1 equal of 1 test sets" in table
     page = Path("try/mycse/index.html").read_text()
     assert "+0.00 to +0.00" in page
-    assert "http:" not in page
+    begin = page[page.index("<main") : page.index("<h2>Comparisons")]
+    assert "mycse@words-50d does not beat" in begin or "mycse@words-50d beats its controls" in begin
+    assert begin.count("<svg") == 2
+    assert "http:" not in re.sub(r"http://www\.w3\.org/[\w/]+", "", page)  # names of SVG
     assert "https:" not in page
 
 
@@ -219,7 +222,8 @@ LOSS, GRADIENT, PURE, SEED, RESUME, STATE, ATTACHED, VECTORS, SAVED = LAWS
         (changed("info_nce(first, second", "0 / 0 * info_nce(first, second"), LOSS, "toy.py:25: Zero"),
         (changed("info_nce(first, second", "float('nan') * info_nce(first, second"), LOSS, "is nan before"),
         (changed("Loss(info_nce", "Loss(torch.ones(2) * info_nce"), LOSS, "shape [2]; return its mean"),
-        (changed(RETURN, "        return Loss((first @ second.T).mean(), {})"), LOSS, "torch.bfloat16"),
+        (changed(RETURN, "        return Loss((first @ second.T).mean(), {})"), LOSS,
+         "autocast is torch.bfloat16: there the product of fp32 vectors has it too; compute it within"),
         (changed("info_nce(first, second", "info_nce(first.detach(), second.detach()"), GRADIENT, "no graph"),
         (changed("self.head(self.encoder(tokens))", "self.head(self.encoder(tokens).detach())"), GRADIENT,
          "no parameter of self.encoder"),
@@ -291,8 +295,8 @@ def test_with_another_torch_no_result_is_reused_and_a_line_says_so_before_import
     Path("mycse.py").write_text("import torhc\n" + SAME)
     assert main(["try", "mycse.py"]) == 2
     first, second = capsys.readouterr().err.splitlines()
-    assert first.startswith("sentbench: they were computed with torch 2.")
-    assert first.endswith("here is 2.9.0: committed results are not reused, the others are trained here too")
+    assert first.startswith("sentbench: the committed results were computed with torch 2.")
+    assert first.endswith("here is 2.9.0: they are not reused, the other systems are trained here too")
     assert "torhc" in second
     Path("mycse.py").write_text(SAME)
     table, notes = tried(capsys)
@@ -361,6 +365,20 @@ def test_an_error_in_the_loss_is_reported_once_with_its_line_and_the_laws_that_n
         + ", ".join([GRADIENT, SEED, RESUME, STATE, ATTACHED, VECTORS]),
         "nothing was trained: 1 of 9 laws do not hold",
     ]
+
+
+def test_an_error_of_the_method_in_training_is_one_line_with_its_place(
+    empty: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As of a BatchNorm whose last batch has one sentence: the laws train four steps, the trial six."""
+    fails = "torch.nn.functional.batch_norm(first[:1], None, None, training=True)"
+    Path("mycse.py").write_text(changed(RETURN, f"        if self.total_steps > 4: {fails}\n{RETURN}"))
+    words = ["try", "mycse.py", "--fresh", "--seeds", "1", "--set", "steps=6", "--set", "save_every=6"]
+    assert main(words) == 2
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last.startswith(
+        f"sentbench: {empty}/mycse.py:25: ValueError: Expected more than 1 value per channel"
+    )
 
 
 @pytest.mark.thorough

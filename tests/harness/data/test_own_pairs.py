@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.data.own_pairs import read_own_pairs, scored_pairs_of
+from harness.data.own_pairs import Entry, read_own_pairs, scored_pairs_of
 from harness.data.sts import ScoredPair
 from harness.errors import InputError
 
@@ -138,7 +138,60 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 def test_rows_are_checked_as_lines_are() -> None:
     with pytest.raises(InputError, match="here: row 2: the score is 'x'"):
-        scored_pairs_of([("row 1", ("a", "b", 1)), ("row 2", ("a", "b", "x"))], "here")
+        scored_pairs_of([Entry("row 1", None, ("a", "b", 1)), Entry("row 2", None, ("a", "b", "x"))], "here")
+
+
+@pytest.mark.parametrize(
+    ("head", "said"),
+    [
+        ("sentence_A\tsentence_B\tlabel\trelatedness_score", "the score may be label or relatedness_score"),
+        ("text1\tsentence1\tsentence2\tscore", "the first sentence may be text1 or sentence1"),
+        ("s1\ts2\tsecond\tscore", "the second sentence may be s2 or second"),
+    ],
+)
+def test_two_columns_for_one_role_are_refused_with_both_names(tmp_path: Path, head: str, said: str) -> None:
+    names = head.split("\t")
+    objects = [dict(zip(names, ("a", "b", "1", str(number)), strict=True)) for number in range(3)]
+    for name, content in {
+        "a.tsv": "\n".join([head, "a\tb\t1\t2"]),
+        "a.csv": "\n".join([head.replace("\t", ","), "a,b,1,2"]),
+        "a.jsonl": "\n".join(map(json.dumps, objects)),
+    }.items():
+        with pytest.raises(InputError, match=f"line 1: {said}; remove or rename all but one"):
+            read(tmp_path, name, content)
+
+
+def test_columns_that_are_not_read_are_named_and_splits_are_not_mixed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [["Genre", "split", "s1", "s2", "score"], ["x", "dev", "a", "b", "1"], ["y", "dev", "c", "d", "2"]]
+    assert len(read(tmp_path, "a.tsv", tsv(rows))) == 2
+    assert capsys.readouterr().err == f"sentbench: {tmp_path / 'a.tsv'}: not read: column Genre, split\n"
+    assert len(read(tmp_path, "a.tsv", tsv([row[2:] for row in rows]))) == 2
+    assert capsys.readouterr().err == ""
+    with pytest.raises(InputError, match="column split has dev, test; keep the rows of one, or remove"):
+        read(tmp_path, "a.tsv", tsv([*rows, ["z", "test", "e", "f", "3"]]))
+
+
+def test_blanks_before_quotes_of_a_csv_do_not_belong_to_its_fields(tmp_path: Path) -> None:
+    content = 'sentence1, sentence2, score\n"a, b", "c, ""d""", 1\n"e", " f", 2\n'
+    assert read(tmp_path, "a.csv", content) == [
+        ScoredPair("a, b", 'c, "d"', 1.0),
+        ScoredPair("e", " f", 2.0),
+    ]
+    assert read(tmp_path, "b.csv", "a, b,1\nc, d,2\n") == [
+        ScoredPair("a", " b", 1.0),
+        ScoredPair("c", " d", 2.0),
+    ]
+
+
+def test_a_number_without_end_and_half_a_character_are_refused(tmp_path: Path) -> None:
+    for content, said in {
+        '{"s1": "a", "s2": "b", "score": 1' + 400 * "0" + "}": "line 1: the score is '1000",
+        '{"s1": "a", "s2": "\\ud800", "score": 1}': "line 1: a sentence has half of a surrogate pair",
+    }.items():
+        with pytest.raises(InputError, match=said):
+            read(tmp_path, "a.jsonl", content)
 
 
 @pytest.mark.parametrize(

@@ -1,30 +1,24 @@
-"""Content shared by pages: the stamp in the footer."""
+"""Content shared by pages: the fingerprint of the results, which only the overview states."""
 
-from pathlib import Path
+from dataclasses import replace
 
-from harness.report.assembly.content import stamp_of
-from harness.report.pages.content import Report, Stamp
+from harness.report.assembly.content import digest_of
+from harness.report.pages.content import Report
+from harness.report.pages.render import render_pages
+from tests.harness.report.example_report import make_leaderboard, make_runs
 from tests.harness.report.made_results import result
-from tests.harness.report.shown import show_index
-from tests.support.git import git
 
 
-def test_equal_results_keep_the_stamp_of_a_report_and_other_results_get_the_checkouts(
-    tmp_path: Path,
-) -> None:
-    """A page is built at one commit and again at the next, as happens when it is committed."""
-    page, results = tmp_path / "index.html", [result("a", 0, {("STSB", "all"): 0.5})]
-    assert stamp_of(results, page).commit == stamp_of(results, page).date == ""
-    git(tmp_path, "init", "-q")
-    commits = []
-    for _ in range(2):
-        git(tmp_path, "commit", "-q", "--allow-empty", "-m", "c")
-        commits.append(stamp_of(results, tmp_path / "none.html").commit)
-        if not page.exists():
-            first = stamp_of(results, page)
-            page.write_text(show_index(Report("T", "abc", stamp=first)), encoding="utf-8")
-    assert len(set(commits)) == 2
-    assert stamp_of(results, page) == first == Stamp(first.results, commits[0], first.date)
-    assert first.date.count("-") == 2
-    changed = [result("a", 0, {("STSB", "all"): 0.6})]
-    assert stamp_of(changed, page).commit == commits[1]
+def test_the_fingerprint_is_that_of_the_results_in_any_order() -> None:
+    first, second = result("a", 0, {("STSB", "all"): 0.5}), result("a", 1, {("STSB", "all"): 0.5})
+    digest = digest_of([first, second])
+    assert digest_of([second, first]) == digest
+    assert len({digest, digest_of([first]), digest_of([first, result("a", 1, {("STSB", "all"): 0.6})])}) == 3
+
+
+def test_another_code_or_fingerprint_of_results_changes_the_overview_alone() -> None:
+    given = Report("T", "abc", runs=make_runs(), tables=(make_leaderboard(),))
+    before = render_pages(replace(given, results_digest="d1"))
+    after = render_pages(replace(given, results_digest="d2", code="other"))
+    assert [name for name in before if before[name] != after[name]] == ["index.html"]
+    assert len(before) > 5

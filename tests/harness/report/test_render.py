@@ -12,7 +12,7 @@ from harness.report.chart import Chart
 from harness.report.formats.number import Format
 from harness.report.formats.text import describe_seeds, row_seeds
 from harness.report.pages.cells import cell_facts, verdict_counts
-from harness.report.pages.content import MAIN, Paper, Report, Site, Stamp
+from harness.report.pages.content import MAIN, Paper, Report, Site
 from harness.report.pages.paper import LogEntry, log_of
 from harness.report.pages.render import render_pages
 from harness.report.pages.search import search_file
@@ -156,11 +156,11 @@ def test_a_page_closes_its_tags_and_has_each_id_once_and_every_link_a_target(ind
     assert inner <= set(ids)
 
 
-def test_the_footer_states_day_and_commit_of_the_results_and_the_public_addresses_that_are_set() -> None:
-    stamp, site = Stamp("d1", "1b974ee", "2026-11-23"), Site(repository="https://example.org/code")
-    text = show_index(Report("T", "abc", stamp=stamp, site=site))
+def test_the_footer_states_the_fingerprints_and_the_public_addresses_that_are_set() -> None:
+    site = Site(repository="https://example.org/code")
+    text = show_index(Report("T", "abc", results_digest="d1", site=site))
     footer = text[text.index("<footer") :]
-    assert "results of <time>2026-11-23</time>, commit <code>1b974ee</code>" in footer
+    assert f"Report of version {sentbench.__version__}, results d1, code abc" in footer
     assert '<a href="https://example.org/code">repository</a>' in footer
     assert sentbench.__version__ in footer
 

@@ -18,19 +18,23 @@ def test_the_average_is_over_the_reported_cells() -> None:
     assert average_of(["A", "B"], [line("A", 0.7)]) is None
 
 
-def test_a_table_has_heads_points_and_averages_and_hides_subsets_on_demand() -> None:
+def test_a_table_has_heads_points_and_averages_and_counts_subsets() -> None:
     lines = [
         line("A", 0.5, interval=Interval(0.4, 0.61)),
         line("A", 0.3, setting="subset:x"),
         line("B", 0.7),
         line("geometry", -2.3456, metric="uniformity"),
+        ScoreLine("Avg. s", "spearman", "average", 0.6, 2),
     ]
-    whole = to_table(lines, suites={"s": ["A", "B"], "t": ["A", "C"]}, note="text as in a paper").splitlines()
+    whole = to_table(lines, note="text as in a paper").splitlines()
     assert whole[0].split() == ["task", "metric", "over", "score", "95", "%", "interval", "n"]
     assert whole[1].split() == ["A", "spearman", "all", "50.00", "40.00", "to", "61.00", "100"]
-    assert whole[4].split() == ["geometry", "uniformity", "all", "-2.3456", "100"]
-    assert whole[6].split() == ["Avg.", "s", "spearman", "all", "60.00", "2", "tasks"]
-    assert "subset:x" not in to_table(lines, suites={}, subsets=False)
+    assert whole[3].split() == ["geometry", "uniformity", "all", "-2.3456", "100"]
+    assert whole[5].split() == ["Avg.", "s", "spearman", "average", "60.00", "2", "tasks"]
+    assert whole[7] == (
+        "scores x 100, but alignment, uniformity, anisotropy as they are; text as in a paper; 1 scores of "
+        "subsets in --out FILE.csv"
+    )
 
 
 def test_differences_show_both_intervals_and_who_wins() -> None:
