@@ -40,12 +40,14 @@ SUFFIX = "-small"
 """Suffix of the systems of the small plan, optional in names."""
 FULL, POWER, DELTA = "simcse", 0.8, 0.5
 """With `--scale full`: the system whose setting it has, the script's for BERT-base, and the aim of seeds."""
+SEEDS = 3
+"""Seeds of a trial by default."""
 TABLE, PAGE = "table.txt", "index.html"
 CONTINUES = "the same command continues: runs that are done are not trained again"
 ARGUMENTS = {
     "file": {"type": Path, "metavar": "FILE.py", "help": "defines one Method with its Config and loss"},
     "--against": {"default": TEMPLATE, "help": f"systems, comma-separated (default: {TEMPLATE})"},
-    "--seeds": {"type": int, "default": 3, "help": "seeds 0 to N-1 (default: 3)", "metavar": "N"},
+    "--seeds": {"type": int, "default": SEEDS, "help": f"seeds 0 to N-1 (default: {SEEDS})", "metavar": "N"},
     "--backbone": {"help": "another encoder of the small plan (default: words-50d)"},
     "--set": {
         "action": "append",

@@ -22,6 +22,7 @@ from harness.evidence.comparisons import rank_intervals
 from harness.evidence.schema import ResultFile
 from harness.evidence.statistics import mean
 from harness.evidence.store import read_result
+from harness.evidence.system_pairs import compare_systems, system_scores
 from harness.io.layouts import read_artefact
 from harness.launch.progress import duration
 from harness.paths import ARTEFACTS, BACKBONES, CORPORA, DATA, RUN_LOG, SCORES, TEACHERS
@@ -34,7 +35,6 @@ from harness.plan.resolve import planned
 from harness.plan.step_times import read_step_times
 from harness.process import quiet
 from harness.report.formats.trial import Ranked, Trial, Worth, spread
-from harness.report.system_pairs import compare_systems, system_scores
 from harness.stages.backbone import make_backbone
 from harness.stages.corpus import derive
 from harness.stages.evaluate import evaluate_run

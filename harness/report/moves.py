@@ -8,8 +8,8 @@ from typing import Any, Literal, NamedTuple
 
 from harness.evidence.moved import Answer, Band, answer_of, band_of, worst
 from harness.evidence.schema import ResultFile, ScoreName
+from harness.evidence.system_pairs import HEADLINE
 from harness.report.formats.markdown import escape
-from harness.report.system_pairs import HEADLINE
 
 Outcome = Answer | Literal["added", "removed"]
 

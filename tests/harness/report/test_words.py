@@ -10,9 +10,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from harness.evidence.differences import Difference
 from harness.evidence.draws import placed
 from harness.evidence.number_tests import Origin
-from harness.evidence.statistics import Interval
+from harness.evidence.statistics import StandardError
+from harness.evidence.system_pairs import SystemComparison, TaskName, tally_in_words
 from harness.evidence.verdicts import (
     DRAWS,
     FAILED,
@@ -31,7 +33,6 @@ from harness.report.formats.text import MARKS, MEANINGS, SETTING_MARKS
 from harness.report.pages.compare import compare_values
 from harness.report.pages.content import Report
 from harness.report.pages.first_screen import conclusion, telling_sentences
-from harness.report.system_pairs import PairedDifference, SystemComparison, TaskName, tally_in_words
 from harness.report.tables.model import Table
 from harness.report.words import draw_words, level_words, place_words
 from tests.harness.report.made_results import result
@@ -225,14 +226,13 @@ def test_words_on_others_state_their_side_of_the_number(reported: float, far: st
     assert level_words(answer) == f"the mean of independent sources is {far}"
 
 
-AWAY, BACK, OVER, NONE = (Interval(*ends) for ends in ((0.01, 0.03), (-0.03, -0.01), (-0.01, 0.03), (0, 0)))
 OUTCOMES = {
-    "won": PairedDifference(0.52, 0.50, 0.02, 3, AWAY),
-    "lost": PairedDifference(0.50, 0.52, -0.02, 3, BACK),
-    "inconclusive": PairedDifference(0.51, 0.50, 0.01, 3, OVER),
-    "equal": PairedDifference(0.50, 0.50, 0.0, 3, NONE),
+    "won": Difference(0.52, 0.50, (3, 3), StandardError(0.003, 4)),
+    "lost": Difference(0.50, 0.52, (3, 3), StandardError(0.003, 4)),
+    "inconclusive": Difference(0.51, 0.50, (3, 3), StandardError(0.03, 4)),
+    "equal": Difference(0.50, 0.50, (3, 3), StandardError(0.0, 4)),
 }
-"""The first of two systems on four test sets, of three seeds in common."""
+"""The first of two systems on four test sets, of three seeds each."""
 
 
 def test_a_comparison_prints_won_and_lost_with_the_sign_of_the_difference() -> None:
