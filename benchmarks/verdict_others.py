@@ -26,7 +26,8 @@ from harness.evidence.number_tests import (
     over_looks,
     p_values_of_sources,
 )
-from harness.evidence.verdicts import LEVELS, answers_by_sources
+from harness.evidence.verdicts import answers_by_sources
+from harness.evidence.words import LEVELS
 
 PAGE = 1_755
 """Number of published single-run numbers of the five papers when the procedures were first tested."""

@@ -26,7 +26,8 @@ from harness.evidence.number_tests import (
 )
 from harness.evidence.published import load_published
 from harness.evidence.studies import runs_of
-from harness.evidence.verdicts import DRAWS, LEVELS, answers_at_a_look, judge
+from harness.evidence.verdicts import answers_at_a_look, judge
+from harness.evidence.words import DRAWS, LEVELS
 from harness.paths import LEADERBOARDS
 from harness.report.tables.evidence import SeedScore, in_declared_order
 
@@ -213,9 +214,7 @@ def _without_collapsed(rng: np.random.Generator, sd: float, studies: int) -> flo
     for _ in range(studies):
         seeds = rng.normal(0, sd, LOOKS[-1]) - 20 * (rng.random(LOOKS[-1]) < 0.05)
         judgements = [judge(seeds[:look].tolist(), MARGIN, origin=Origin()) for look in LOOKS]
-        replicated += any(
-            (judgement.without or judgement).verdict == "replicates" for judgement in judgements
-        )
+        replicated += any((judgement.without or judgement).verdict.agrees for judgement in judgements)
     return replicated / studies
 
 
@@ -233,7 +232,7 @@ def _out_of_order(rng: np.random.Generator, studies: int) -> float:
                 met.add(look_of(ready))
                 values = [score.value for score in ordered]
                 judgement = judge(values, MARGIN, origin=Origin(), in_order=ready)
-                if judgement.verdict == "replicates":
+                if judgement.verdict.agrees:
                     replicated += 1
                     break
     return replicated / studies

@@ -11,11 +11,11 @@ from sentbench.encoders import folder_of, shown, text_of
 if TYPE_CHECKING:
     import pandas as pd
 
+    from harness.evidence.judged import Judged
     from harness.evidence.studies import Study
-    from harness.report.verification import Verification
 
 ABOUT_ROW = ("table", "row", "system", "variant", "backbone", "source", "work", "seeds")
-PUBLISHED_COLUMNS = (*ABOUT_ROW, "column", "value", "metric", "scale")
+PUBLISHED_COLUMNS = (*ABOUT_ROW, "column", "value", "metric")
 EVIDENCE_COLUMNS = (
     *("system", "kind", "column", "run", "value", "mean", "sd", "n", "low", "high", "by", "source", "link"),
     *("file", "differs", "not_counted", "code", "seed", "batch", "learning_rate", "epochs", "precision"),
@@ -42,8 +42,8 @@ def published(table: str | None = None) -> pd.DataFrame:
     """Returns the published numbers of a table or figure, or of all, one row each.
 
     Columns: table (`paper/table2`), row (its key, which `verify` takes), system, variant, backbone, source
-    (`this-paper`, `re-run` by its authors, or `cited` from work), seeds (NA if not stated), column, value as
-    printed, metric, scale (reported value = raw value x scale).
+    (`this-paper`, `re-run` by its authors, or `cited` from work), seeds (NA if not stated), column, value in
+    points (a setting or a count as it is), as printed also if it is a misprint, and metric.
     Errors: InputError with near matches for an unknown table.
     """
     import pandas as pd
@@ -52,14 +52,17 @@ def published(table: str | None = None) -> pd.DataFrame:
     from harness.paths import PUBLISHED, declared
 
     wanted = None if table is None else text_of(table, "table")
-    tables = load_published(declared(PUBLISHED)).tables
-    chosen = tables if wanted is None else {wanted: tables[known_name(wanted, tables, "table")]}
-    rows = [
-        (key, row.key, row.system, row.variant, row.backbone, row.source, row.work, row.seeds, column, value,
-         reported.metric, reported.scale)
-        for key, reported in chosen.items()
-        for row, column, value in reported.cells()
-    ]  # fmt: skip
+    known = load_published(declared(PUBLISHED))
+    if wanted is not None:
+        known_name(wanted, known.tables, "table")
+    rows = []
+    for number in known.numbers.values():
+        if wanted in (None, number.table):
+            row = known.row(number.table, number.row)
+            rows.append(
+                (number.table, number.row, row.system, row.variant, row.backbone, number.origin, number.work,
+                 number.seeds, number.column, number.printed, number.metric)
+            )  # fmt: skip
     return pd.DataFrame(rows, columns=PUBLISHED_COLUMNS).astype({"seeds": "Int64"})
 
 
@@ -115,26 +118,28 @@ def rows_of_study(study: Study, *, by: str) -> list[dict[str, object]]:
     return rows
 
 
-def verify(table: str, row: str, column: str) -> list[Verification]:
+def verify(table: str, row: str, column: str) -> list[Judged]:
     """Returns the verdicts on a reported number, for every row of this name (one for each backbone).
 
-    Each has `reported`, `verdict` (in words), `values` (our seeds in points), `others` (independent
-    measurements) and `plan` (seeds, GPU hours and command for a conclusive verdict); `describe` returns its
-    text. Our seeds come from the current checkout.
+    Each has `number` (`value` in points), `verdict` (`by`, `level` and `draw`), `text` (the verdict in
+    words), `values` (our seeds in points), `others` (independent measurements) and `plan` (seeds, GPU hours
+    and command for a conclusive verdict); `describe` returns its text. Our seeds come from the current
+    checkout.
     Errors: InputError with near matches for an unknown table, row or column, or a cell without a number.
     """
-    from harness.report.assembly.tables import verifications
+    from harness.report.assembly.tables import judged_in
 
-    return verifications(text_of(table, "table"), text_of(row, "row"), text_of(column, "column"))
+    return judged_in(text_of(table, "table"), text_of(row, "row"), text_of(column, "column"))
 
 
-def describe(verification: Verification) -> str:
+def describe(judged: Judged) -> str:
     """Returns a verdict as the text that `sentbench verify` prints.
 
     Errors: InputError if it is not an element of the list that `verify` returns.
     """
-    from harness.report.verification import Verification, to_text
+    from harness.evidence.judged import Judged
+    from harness.report.formats.judged import to_text
 
-    if not isinstance(verification, Verification):
-        raise InputError(f"{shown(verification)} is not an element of the list that verify returns")
-    return to_text(verification)
+    if not isinstance(judged, Judged):
+        raise InputError(f"{shown(judged)} is not an element of the list that verify returns")
+    return to_text(judged)

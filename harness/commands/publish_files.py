@@ -68,11 +68,9 @@ def reported_values(system: str, backbone: str) -> dict[str, float]:
     original paper is not declared.
     """
     rows = [
-        (row.source, column, round(value * table.points, 2))
-        for table in load_published(declared(PUBLISHED)).tables.values()
-        if table.metric == "spearman"
-        for row, column, value in table.cells()
-        if row.key == f"{system}@{backbone}"
+        (number.origin, number.column, round(number.printed, 2))
+        for number in load_published(declared(PUBLISHED)).numbers.values()
+        if number.metric == "spearman" and number.row == f"{system}@{backbone}"
     ]
     source = "this-paper" if any(row[0] == "this-paper" for row in rows) else "cited"
     by_task: dict[str, set[float]] = {}

@@ -7,9 +7,10 @@ import argparse
 import json
 
 from harness.errors import InputError
+from harness.evidence.judged import Judged
 from harness.evidence.settling import counted
-from harness.report.assembly.tables import verifications
-from harness.report.verification import Verification, in_one_line, to_json, to_text
+from harness.report.assembly.tables import judged_in
+from harness.report.formats.judged import in_one_line, to_json, to_text
 
 MANY = 3
 """More rows than this get one line each, which begins with the name that chooses the row."""
@@ -24,28 +25,24 @@ ARGUMENTS = {
 
 def execute(arguments: argparse.Namespace) -> None:
     """Prints the verification of the number in every row of this name."""
-    known = verifications(arguments.table, arguments.row, arguments.column)
+    known = judged_in(arguments.table, arguments.row, arguments.column)
     if arguments.backbone:
         known = on_backbone(known, arguments.backbone)
     if arguments.json:
-        print(json.dumps([to_json(verification) for verification in known]))
+        print(json.dumps([to_json(judged) for judged in known]))
         return
     if len(known) > MANY:
         print("\n".join(in_one_line(known)))
         print(f"\n{len(known)} rows begin with {arguments.row!r}; name one, or an encoder by --backbone")
         return
-    print("\n\n".join(f"{sentence_of(verification)}\n{to_text(verification)}" for verification in known))
+    print("\n\n".join(f"{sentence_of(judged)}\n{to_text(judged)}" for judged in known))
 
 
-def on_backbone(known: list[Verification], name: str) -> list[Verification]:
+def on_backbone(known: list[Judged], name: str) -> list[Judged]:
     """Returns the numbers of one backbone, or of all with this prefix. Errors: InputError if none matches."""
-    backbones = [verification.reported.row.partition("@")[2] for verification in known]
-    wanted = [
-        verification for verification, backbone in zip(known, backbones, strict=True) if backbone == name
-    ] or [
-        verification
-        for verification, backbone in zip(known, backbones, strict=True)
-        if backbone.startswith(name) and name.strip()
+    backbones = [judged.number.backbone for judged in known]
+    wanted = [judged for judged in known if judged.number.backbone == name] or [
+        judged for judged in known if judged.number.backbone.startswith(name) and name.strip()
     ]
     if not wanted:
         available = ", ".join(dict.fromkeys(backbones))
@@ -53,18 +50,18 @@ def on_backbone(known: list[Verification], name: str) -> list[Verification]:
     return wanted
 
 
-def sentence_of(verification: Verification) -> str:
+def sentence_of(judged: Judged) -> str:
     """Returns the independent measurements of the number, in one sentence."""
-    independent, pools = verification.others.independent, verification.others.pools
-    if verification.ours is not None:
-        return f"Our {counted(len(verification.values), 'seed')}: {verification.verdict}."
+    independent, pools = judged.others.independent, judged.others.pools
+    if judged.ours is not None:
+        return f"Our {counted(len(judged.values), 'seed')}: {judged.text}."
     if independent.values:
         runs, sources = (
             counted(len(independent.values), "run"),
             counted(len(independent.sources), "independent source"),
         )
-        return f"{runs} of {sources}: {verification.verdict}."
-    if not verification.others.searched:
+        return f"{runs} of {sources}: {judged.text}."
+    if not judged.others.searched:
         return "No search for runs by others is on record."
     others = [kind for kind, pool in pools.items() if pool.studies]
     if set(others) <= {"same authors", "checkpoint"}:

@@ -113,10 +113,11 @@ def _with_reported(study: Study, published: Published) -> Study:
     seeds = reported.seeds or row.seeds or 1
 
     def points(column: str) -> float:
-        value = table.compared(row, known_name(column, table.columns, f"column of {reported.table}"))
-        if value is None:
+        name = known_name(column, table.columns, f"column of {reported.table}")
+        number = published.number(reported.table, row.key, name)
+        if number is None:
             raise InputError(f"{reported.table} has no number for {row.key} in {column}")
-        return round(value * table.points, 4)
+        return number.value
 
     scores: dict[str, Score] = {}
     for column in reported.columns:

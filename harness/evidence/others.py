@@ -1,15 +1,14 @@
 """Independent evidence on one published number, separate by kind."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Literal
 
 from harness.evidence import statistics
 from harness.evidence.ledger import Ledger
-from harness.evidence.number_tests import Origin, origin_of
-from harness.evidence.published import Published, PublishedTable
-from harness.evidence.studies import COLUMNS, Study, Summary, runs_of
+from harness.evidence.numbers import PublishedNumber
+from harness.evidence.studies import Study, Summary, runs_of
 from harness.evidence.verdicts import Sources
 
 Relation = Literal["independent", "same authors", "checkpoint", "other recipe"]
@@ -19,49 +18,6 @@ its authors, released weights, or training by another recipe. Relations are not 
 RELATIONS: tuple[Relation, ...] = ("independent", "same authors", "checkpoint", "other recipe")
 EXACT = statistics.KnownSd(0.0, 0)
 """The standard deviation of a deterministic system."""
-SEVEN = 7
-"""Test sets in the `Avg` of a study; an average of others is another quantity."""
-
-
-@dataclass(frozen=True)
-class ReportedNumber:
-    """One published number in points.
-
-    by: its authors; source: the paper, or the quoted work, in words. seeds: number of averaged runs, picked:
-    number of runs it was chosen from, None if not stated; rounding: half a reported digit. quantity: the
-    metric, and of a mean the number of its parts, in words.
-    system: its row's system and backbone under their first name, shared by tables that quote it. measurable:
-    whether a study can have measured the same quantity. False for another metric, or if `Avg` is not the mean
-    of the seven sets.
-    """
-
-    table: str
-    row: str
-    column: str
-    value: float
-    by: str
-    seeds: int | None
-    rounding: float
-    system: str = ""
-    picked: int | None = None
-    source: str = ""
-    quantity: str = ""
-    measurable: bool = True
-
-    @property
-    def origin(self) -> Origin:
-        """Origin of the number, for the prediction interval."""
-        return origin_of(self.seeds, self.picked)
-
-    @property
-    def stated(self) -> Origin:
-        """The stated number of runs, otherwise 1; for texts."""
-        return Origin(self.seeds or 1, self.picked or 1)
-
-    @property
-    def fact(self) -> tuple[str, str, float]:
-        """Key of the reported number, equal in all tables that quote it."""
-        return self.system or self.row, self.column, round(self.value, 4)
 
 
 @dataclass(frozen=True)
@@ -97,11 +53,20 @@ class StudyPool:
 
 @dataclass(frozen=True)
 class Others:
-    """Evidence on a reported number besides our runs; `searched` as in `Ledger.searched`."""
+    """Evidence on a published number besides our runs; `searched` as in `Ledger.searched`.
+
+    by: the authors of the number. system: its row's system and backbone under their first name, shared by
+    tables that quote it. sd: the standard deviation of its system that needs no seeds of ours, n = 0 for a
+    deterministic one; planned: the one for planning seeds without other data. None if it was not measured.
+    """
 
     pools: Mapping[Relation, StudyPool]
-    uncounted: tuple[Study, ...]
-    searched: bool
+    uncounted: tuple[Study, ...] = ()
+    searched: bool = False
+    by: str = ""
+    system: str = ""
+    sd: statistics.KnownSd | None = None
+    planned: statistics.KnownSd | None = None
 
     @property
     def studies(self) -> tuple[Study, ...]:
@@ -114,108 +79,51 @@ class Others:
         return self.pools["independent"]
 
 
-@dataclass(frozen=True)
-class KnownNumber:
-    """A published number with all that is known of it without our runs.
-
-    sd: the standard deviation of its system that needs no seeds of ours, n = 0 for a deterministic one;
-    planned: the one for planning seeds without other data. None if it was not measured.
-    """
-
-    reported: ReportedNumber
-    others: Others
-    sd: statistics.KnownSd | None
-    planned: statistics.KnownSd | None
-
-
-def known_number(
-    published: Published, ledger: Ledger, *, table: str, row: str, column: str, deterministic: bool
-) -> KnownNumber | None:
-    """Returns a published cell with the evidence of others, None for an empty cell.
-
-    Errors: as of `reported_number`.
-    """
-    reported = reported_number(published, ledger, table=table, row=row, column=column)
-    if reported is None:
-        return None
-    sd = planned = None
-    if reported.measurable:
-        sd = known_sd(ledger, row, column)
-        planned = backbone_sd(ledger, row.partition("@")[2], column)
-    return KnownNumber(reported, others_of(ledger, reported), EXACT if deterministic else sd, planned)
-
-
 def nothing_known() -> Others:
     """Returns the evidence for a number that no study could have measured."""
-    return Others(dict.fromkeys(RELATIONS, StudyPool((), {}, {})), (), searched=False)
+    return Others(dict.fromkeys(RELATIONS, StudyPool((), {}, {})))
 
 
-def reported_number(
-    published: Published, ledger: Ledger, *, table: str, row: str, column: str
-) -> ReportedNumber | None:
-    """Returns a published cell of any metric in points, None for an empty cell. Errors: InputError for an
-    unknown table or row.
+def others_of(ledger: Ledger, number: PublishedNumber, *, deterministic: bool = False) -> Others:
+    """Returns the ledger's evidence on a published number; the value itself, quotations, doubtful numbers and
+    unconverged runs are excluded. deterministic: no seed changes the score of its system.
     """
-    declared, line = published.table(table), published.row(table, row)
-    value = declared.compared(line, column) if column in declared.columns else None
-    if value is None:
-        return None
-    return ReportedNumber(
-        table=table,
-        row=row,
-        column=column,
-        value=round(value * declared.points, 4),
-        by=ledger.reported_by(table.split("/")[0], line.work),
-        seeds=line.seeds,
-        rounding=0.5 * 10.0 ** -declared.decimals_of(line) * declared.points,
-        system=ledger.plain(row),
-        picked=line.picked,
-        source=published.source(table, line),
-        quantity=quantity_of(declared, column),
-        measurable=(
-            declared.metric in (COLUMNS.get(column), "mixed")
-            and column in COLUMNS
-            and (column != "Avg" or len(declared.averages.get("Avg", range(SEVEN))) == SEVEN)
-        ),
+    by = ledger.reported_by(number.paper, number.work)
+    found = _studies_of(ledger, number, by) if number.measurable else nothing_known()
+    sd = known_sd(ledger, number.row, number.column) if number.measurable else None
+    return replace(
+        found,
+        by=by,
+        system=ledger.plain(number.row),
+        sd=EXACT if deterministic else sd,
+        planned=backbone_sd(ledger, number.backbone, number.column) if number.measurable else None,
     )
 
 
-def quantity_of(table: PublishedTable, column: str) -> str:
-    """Returns the quantity of a column, such as `spearman, mean of 7`; other averages are different."""
-    parts = table.averages.get(column, ())
-    words = ["" if table.metric == "mixed" else table.metric, f"mean of {len(parts)}" if parts else ""]
-    return ", ".join(filter(None, words))
-
-
-def others_of(ledger: Ledger, reported: ReportedNumber) -> Others:
-    """Returns the ledger's evidence on a reported number; the reported value itself, quotations, doubtful
-    numbers and unconverged runs are excluded.
-    """
-    if not reported.measurable:
-        return nothing_known()
+def _studies_of(ledger: Ledger, number: PublishedNumber, by: str) -> Others:
     counted: dict[Relation, list[Study]] = {relation: [] for relation in RELATIONS}
     uncounted = []
-    for study in ledger.of(reported.row):
-        if reported.column not in study.scores or _is_the_report(ledger, study, reported):
+    for study in ledger.of(number.row):
+        if number.column not in study.scores or _is_the_report(ledger, study, number, by):
             continue
-        if study.not_counted_in(reported.column) or reported.column in study.repeats:
+        if study.not_counted_in(number.column) or number.column in study.repeats:
             uncounted.append(study)
         else:
-            counted[relation_of(ledger, study, reported)].append(study)
+            counted[relation_of(ledger, study, by)].append(study)
     return Others(
-        {relation: pool(ledger, studies, reported.column) for relation, studies in counted.items()},
+        {relation: pool(ledger, studies, number.column) for relation, studies in counted.items()},
         tuple(uncounted),
-        ledger.searched(reported.row),
+        ledger.searched(number.row),
     )
 
 
-def relation_of(ledger: Ledger, study: Study, reported: ReportedNumber) -> Relation:
-    """Returns the relation of a study to a reported number."""
+def relation_of(ledger: Ledger, study: Study, by: str) -> Relation:
+    """Returns the relation of a study to a number that `by` published."""
     if study.kind == "checkpoint":
         return "checkpoint"
     if study.kind == "other-recipe":
         return "other recipe"
-    return "same authors" if ledger.measured_by(study) == reported.by else "independent"
+    return "same authors" if ledger.measured_by(study) == by else "independent"
 
 
 def pool(ledger: Ledger, studies: Iterable[Study], column: str) -> StudyPool:
@@ -275,20 +183,16 @@ def _largest_sd(studies: Iterable[Study], column: str) -> statistics.KnownSd | N
     return statistics.KnownSd(sd, len(largest))
 
 
-def _is_the_report(ledger: Ledger, study: Study, reported: ReportedNumber) -> bool:
-    """Returns whether a study is the reported number itself: its cell, or its authors' same single run."""
-    reported_cell = study.reported
-    if (
-        reported_cell is not None
-        and reported_cell.table == reported.table
-        and (reported_cell.row or study.system) == reported.row
-    ):
-        return isinstance(reported_cell.columns, list)
-    score = study.scores[reported.column]
+def _is_the_report(ledger: Ledger, study: Study, number: PublishedNumber, by: str) -> bool:
+    """Returns whether a study is the published number itself: its cell, or its authors' same single run."""
+    cell = study.reported
+    if cell is not None and cell.table == number.table and (cell.row or study.system) == number.row:
+        return isinstance(cell.columns, list)
+    score = study.scores[number.column]
     value = score.mean if isinstance(score, Summary) else score
     return (
         study.kind == "re-run"
-        and ledger.measured_by(study) == reported.by
+        and ledger.measured_by(study) == by
         and isinstance(value, float)
-        and abs(value - reported.value) <= reported.rounding
+        and abs(value - number.value) <= number.rounding
     )

@@ -1,10 +1,10 @@
-"""Published numbers with their sources."""
+"""The declarations of published numbers, one file for each paper, as `numbers.PublishedNumber`."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from harness.errors import InputError, near_matches
+from harness.evidence.numbers import PublishedNumber, RowSource, numbers_of
 from harness.io.declarations import DeclaredModel, Link, read_declaration
 from harness.paths import PUBLISHED, declarations_of, declared
 
@@ -59,7 +60,7 @@ class PublishedRow(DeclaredModel):
     system: str
     variant: str | None = None
     backbone: str | None = None
-    source: Literal["this-paper", "re-run", "cited"]
+    source: RowSource
     work: str | None = None
     seeds: int | None = Field(default=None, ge=1)
     picked: int | None = Field(default=None, ge=1)
@@ -109,19 +110,10 @@ class PublishedTable(DeclaredModel):
             self._check_errata(row)
         return self
 
-    @property
-    def points(self) -> float:
-        """The points of a reported value of 1: 1 for scores that are printed x 100, 100 for fractions."""
-        return 100 / self.scale
-
-    def decimals_of(self, row: PublishedRow) -> int:
-        """Returns the decimals with which the values of a row are printed."""
-        return self.decimals if row.decimals is None else row.decimals
-
     def _check_decimals(self, row: PublishedRow) -> None:
         values = [value for value in row.values if value is not None]
         most = max(map(decimals_in, values), default=0)
-        printed = self.decimals_of(row)
+        printed = self.decimals if row.decimals is None else row.decimals
         if row.decimals is not None and row.decimals >= self.decimals:
             raise ValueError(f"{row.key}: decimals {row.decimals}, expected fewer than the table's")
         if most > printed:
@@ -157,25 +149,6 @@ class PublishedTable(DeclaredModel):
             if erratum.column == column and erratum.kind == "cell":
                 return erratum.recomputed
         return self._cell(row, column)
-
-    def cells(self) -> Iterator[tuple[PublishedRow, str, float]]:
-        """Yields every reported number with its row and its column."""
-        for row in self.rows:
-            for column, value in zip(self.columns, row.values, strict=True):
-                if value is not None:
-                    yield row, column, value
-
-    def remark(self, row: PublishedRow, column: str) -> str:
-        """Returns the notes on one reported value, or an empty text."""
-        texts = {
-            "cell": "reported {0:.{2}f}, read as {1:.{2}f}: {3}",
-            "average": "reported {0:.{2}f}, the reported cells average {1:.{2}f}: {3}",
-        }
-        return "; ".join(
-            texts[erratum.kind].format(erratum.reported, erratum.recomputed, self.decimals, erratum.reason)
-            for erratum in row.errata
-            if erratum.column == column
-        )
 
 
 def _check_note(row: PublishedRow) -> None:
@@ -234,12 +207,20 @@ class PublishedPaper(DeclaredModel):
         return self
 
 
+Place = tuple[str, str, str]
+"""Table, row and column of a published number."""
+
+
 @dataclass(frozen=True)
 class Published:
-    """The published tables of all papers by `paper/table`."""
+    """The published numbers of all papers, by place, and the declarations they are from.
+
+    tables: by `paper/table`.
+    """
 
     papers: dict[str, PublishedPaper]
     tables: dict[str, PublishedTable]
+    numbers: dict[Place, PublishedNumber]
 
     def table(self, key: str) -> PublishedTable:
         """Returns one table; an unknown key is an error with near matches."""
@@ -253,12 +234,18 @@ class Published:
                 return row
         raise unknown_name(key, [row.key for row in rows], f"published row of {table}")
 
-    def source(self, table: str, row: PublishedRow) -> str:
-        """Returns the description of the paper that reports a row of a table, or of the quoted work."""
-        paper = self.papers[table.split("/")[0]]
-        if row.work is not None:
-            return f"{paper.works[row.work]}, quoted in {table}"
-        return ", ".join(filter(None, [table, paper.title, paper.venue, paper.link]))
+    def number(self, table: str, row: str, column: str) -> PublishedNumber | None:
+        """Returns the number of a place, None for an empty cell. Errors: InputError for an unknown table or
+        row."""
+        self.row(table, row)
+        return self.numbers.get((table, row, column))
+
+
+def source_of(paper: PublishedPaper, table: str, row: PublishedRow) -> str:
+    """Returns the description of the paper that reports a row of a table, or of the quoted work."""
+    if row.work is not None:
+        return f"{paper.works[row.work]}, quoted in {table}"
+    return ", ".join(filter(None, [table, paper.title, paper.venue, paper.link]))
 
 
 def known_name(name: str, known: Iterable[str], kind: str) -> str:
@@ -284,4 +271,11 @@ def load_published(folder: Path = PUBLISHED) -> Published:
         paper = read_declaration(path, PublishedPaper)
         papers[paper.paper] = paper
     tables = {f"{name}/{key}": table for name, paper in papers.items() for key, table in paper.tables.items()}
-    return Published(papers, tables)
+    numbers = {
+        (number.table, number.row, number.column): number
+        for key, table in tables.items()
+        for number in numbers_of(
+            table, key, {row.key: source_of(papers[key.partition("/")[0]], key, row) for row in table.rows}
+        )
+    }
+    return Published(papers, tables, numbers)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from harness.evidence import statistics
 from harness.evidence.number_tests import INTERVAL, LOOKS, MARGIN, next_look
-from harness.evidence.others import ReportedNumber
+from harness.evidence.numbers import PublishedNumber
 from harness.evidence.statistics import SMALL_SAMPLE, KnownSd
 
 
@@ -70,7 +70,7 @@ def counted(number: int, what: str) -> str:
 
 
 def plan_for(
-    reported: ReportedNumber,
+    number: PublishedNumber,
     values: Sequence[float],
     *,
     others: float | None,
@@ -95,7 +95,7 @@ def plan_for(
     sd, basis = _assumed_sd(values, known, planned)
     if sd is None:
         return replace(_costed(look, ready, price), why="no standard deviation is known before two seeds")
-    guess = statistics.mean(values) - reported.value if values else others
+    guess = statistics.mean(values) - number.value if values else others
     if not any(settles(guess, sd, later) for later in LOOKS if later >= look):
         mean = "" if guess is None else f" and a mean {abs(guess):.2f} off"
         return Plan(why=f"cannot be settled by {LOOKS[-1]} seeds: sd {sd:.2f} {basis}{mean}")

@@ -1,8 +1,8 @@
 """Verdicts on a reported number, from two answers, for tables, pages and commands.
 
 The *level* is the position of the runs' mean, the *draw* whether the reported number is plausible among
-single runs. Both are computed for our seeds and for independent runs (`number_tests` has the tests), and the
-verdict follows from both (`OURS`, `OTHERS`). A known level always gives a verdict, for any draw.
+numbers of its kind. Both are computed for our seeds and for independent runs (`number_tests` has the tests);
+`words` has the word of each verdict.
 
 Numbers are in points (raw scores times 100) throughout.
 """
@@ -10,7 +10,6 @@ Numbers are in points (raw scores times 100) throughout.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
 
 import numpy as np
 
@@ -31,114 +30,31 @@ from harness.evidence.number_tests import (
     p_values_of_sources,
 )
 from harness.evidence.statistics import Interval, KnownSd, half_width
+from harness.evidence.words import DRAWS, LEVELS, By, Draw, Level, Verdict
 
 FEW_SOURCES = 3
 """Independent sources required for a verdict: one implementation can be wrong in all seeds."""
 
-Level = Literal["within half a point", "lower", "higher", "not known"]
-"""Position of the runs' mean: within MARGIN of the reported number, off by more, or unknown."""
-
-Draw = Literal["inside", "at the edge", "outside", "not known"]
-"""Position of the reported number among single runs: inside their 95 % range by mean and standard
-deviation, outside the prediction interval that includes the errors of both, or between the two.
-"""
-
-LEVELS: tuple[Level, ...] = get_args(Level)
-DRAWS: tuple[Draw, ...] = get_args(Draw)
-
-ByOurs = Literal[
-    "replicates",
-    "replicates within run-to-run variation",
-    "borderline (lower)",
-    "borderline (higher)",
-    "does not replicate (lower)",
-    "does not replicate (higher)",
-    "inconclusive",
-]
-"""Verdicts from our seeds. Lower: our scores are lower than the reported number."""
-
-ByOthers = Literal[
-    "independent runs agree",
-    "independent runs agree within run-to-run variation",
-    "independent mean is lower",
-    "independent mean is higher",
-    "independent runs score lower",
-    "independent runs score higher",
-    "independent evidence is inconclusive",
-    "authors only",
-    "no independent result",
-]
-"""Verdicts without our runs. Authors only: independent runs were searched without success, or the authors
-measured it a second time."""
-
-Verdict = ByOurs | ByOthers
-"""Verdict of a cell: `ByOurs` with our seeds, `ByOthers` without."""
-
-VERDICTS: tuple[Verdict, ...] = (*get_args(ByOurs), *get_args(ByOthers))
-BY_OURS: tuple[ByOurs, ...] = get_args(ByOurs)
-BY_OTHERS: tuple[ByOthers, ...] = get_args(ByOthers)
-FAILED: tuple[Verdict, ...] = (*BY_OURS[4:6], *BY_OTHERS[4:6])
-"""Both answers are off."""
-
-NOT_SETTLED: tuple[Verdict, ...] = ("inconclusive", "independent evidence is inconclusive")
-TAKEN_BACK: dict[Verdict, Verdict] = dict(
-    zip(FAILED, (*BY_OURS[2:4], *BY_OTHERS[2:4]), strict=True),
-)
-"""Verdict that replaces one of FAILED after correction for many numbers; it states only the level."""
-
-
-def word_of(level: Level, draw: Draw) -> ByOurs:
-    """Returns the verdict of our seeds from both answers."""
-    if level == "not known":
-        return "inconclusive"
-    if level == "within half a point":
-        return "replicates"
-    if draw == "inside":
-        return "replicates within run-to-run variation"
-    if draw == "outside":
-        return "does not replicate (lower)" if level == "lower" else "does not replicate (higher)"
-    return "borderline (lower)" if level == "lower" else "borderline (higher)"
-
-
-def others_word(level: Level, draw: Draw) -> ByOthers:
-    """Returns the verdict of independent runs from both answers."""
-    return BY_OTHERS[BY_OURS.index(word_of(level, draw))]
-
 
 @dataclass(frozen=True)
 class Judgement:
-    """Judgement of our seeds. difference: our mean minus the reported number; interval: of that difference
-    with confidence INTERVAL, None if the standard deviation is not known. seeds: number used, up to the
-    last look. p: of "does not replicate", adjusted for looks; 1 if no verdict is due. collapsed: runs far
-    below their siblings; without: the judgement of the other runs, None if no run collapsed. fault: an
-    error in the data that prevents a verdict.
+    """Judgement of runs on a reported number: by our seeds, or by independent sources.
+
+    difference: mean of the runs minus the number, None without runs; interval: of that difference, with
+    confidence INTERVAL by ours and 1 - 2 LEVEL by others, None if the standard deviation is not known. count:
+    seeds up to the last look, or sources. p: that both answers are off, adjusted for looks; 1 if no verdict
+    is due. collapsed: runs far below their siblings; without: the judgement of the other runs, None if no run
+    collapsed. fault: an error in the data that prevents a verdict.
     """
 
-    verdict: ByOurs
-    level: Level
-    draw: Draw
-    difference: float
-    interval: Interval | None
-    seeds: int
+    verdict: Verdict
+    difference: float | None = None
+    interval: Interval | None = None
+    count: int = 0
     p: float = 1.0
     collapsed: tuple[float, ...] = ()
     without: "Judgement | None" = None
     fault: str = ""
-
-
-@dataclass(frozen=True)
-class OthersAnswer:
-    """Judgement of independent runs. difference: mean of the sources minus the reported number, with its
-    interval of confidence 1 - 2 LEVEL. p: that both answers are off; 1 if one is not known.
-    """
-
-    answer: ByOthers
-    level: Level
-    draw: Draw
-    difference: float | None
-    interval: Interval | None
-    sources: int
-    p: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -227,16 +143,16 @@ def _judge_at(
         fault = f"{count} seeds have the same score, {used[0]:.4f}: an error in the data"
         interval = None
     if fault or not due or interval is None:
-        return Judgement("inconclusive", "not known", "not known", difference, interval, count, fault=fault)
+        return Judgement(Verdict("ours"), difference, interval, count, fault=fault)
     sd = statistics.sample_sd(used)
     tests = p_values(difference, sd, count, origin=origin, known=known, rounding=rounding)
-    level, draw = _named(answers_at_a_look(tests, difference))
+    verdict = _named("ours", answers_at_a_look(tests, difference))
     p = over_looks(float(max(tests.level_differs, tests.replicates)))
-    return Judgement(word_of(level, draw), level, draw, difference, interval, count, p)
+    return Judgement(verdict, difference, interval, count, p)
 
 
-def _named(answers: tuple[np.ndarray, np.ndarray]) -> tuple[Level, Draw]:
-    return LEVELS[int(answers[0])], DRAWS[int(answers[1])]
+def _named(by: By, answers: tuple[np.ndarray, np.ndarray]) -> Verdict:
+    return Verdict(by, LEVELS[int(answers[0])], DRAWS[int(answers[1])])
 
 
 def _judge_exact(difference: float, seeds: int, rounding: float) -> Judgement:
@@ -250,7 +166,7 @@ def _judge_exact(difference: float, seeds: int, rounding: float) -> Judgement:
     draw: Draw = "not known" if level == "not known" else "inside"
     draw = "outside" if level in ("lower", "higher") else draw
     p = 0.0 if draw == "outside" else 1.0
-    return Judgement(word_of(level, draw), level, draw, difference, Interval(low, high), seeds, p)
+    return Judgement(Verdict("ours", level, draw), difference, Interval(low, high), seeds, p)
 
 
 def by_others(
@@ -261,33 +177,50 @@ def by_others(
     same_authors: bool,
     searched: bool,
     rounding: float = 0.0,
-) -> OthersAnswer:
+) -> Judgement:
     """Returns the judgement of independent re-runs; each source counts once.
 
     Level: Student's 90 % interval of the mean of FEW_SOURCES or more against the margin. Draw: whether the
-    number is plausible as a result of another source (`p_values_of_sources`). One or two sources are
-    inconclusive.
+    number is plausible as a result of another source (`p_values_of_sources`). One or two sources settle
+    nothing.
     Without any: authors only if they measured it a second time (`same_authors`) or re-runs were searched
     (`searched`).
     """
     values = list(sources.means.values())
     if not values:
-        alone: ByOthers = "authors only" if same_authors or searched else "no independent result"
-        return OthersAnswer(alone, "not known", "not known", None, None, 0)
+        return Judgement(Verdict("authors" if same_authors or searched else "nobody"))
     difference, count = statistics.mean(values) - reported, len(values)
     half, sd = half_width(values, known=None, confidence=1 - 2 * LEVEL), statistics.sample_sd(values)
     if count < FEW_SOURCES or half is None:
-        open_answer: ByOthers = "independent evidence is inconclusive"
-        return OthersAnswer(open_answer, "not known", "not known", difference, None, count)
+        return Judgement(Verdict("others"), difference, None, count)
     interval = Interval(difference - half - rounding, difference + half + rounding)
     counts = [sources.counts[name] for name in sources.means]
     tests = p_values_of_sources(
         difference, sd, counts, origin=origin, within=sources.within(), rounding=rounding
     )
-    level, draw = _named(answers_by_sources(tests, difference))
+    verdict = _named("others", answers_by_sources(tests, difference))
     p = (
         1.0
-        if draw == "not known"
+        if verdict.draw == "not known"
         else float(max(tests.level_differs, tests.replicates * LEVEL / AMONG_SOURCES))
     )
-    return OthersAnswer(others_word(level, draw), level, draw, difference, interval, count, min(1.0, p))
+    return Judgement(verdict, difference, interval, count, min(1.0, p))
+
+
+def on_record(
+    judgement: Judgement, runs: Sequence[float], reported: float, *, origin: Origin, rounding: float = 0.0
+) -> Judgement:
+    """Returns the judgement, in which a number off the mean is inside only if one of `runs` reaches it.
+
+    Otherwise the draw is inside as a best if the number may be a best on dev, and at the edge if not.
+    """
+    verdict, reach = judgement.verdict, rounding + 1e-9
+    if verdict.is_off and verdict.draw == "inside":
+        if verdict.level == "lower" and not any(run >= reported - reach for run in runs):
+            verdict = verdict._replace(draw="inside as a best" if origin.picked > 1 else "at the edge")
+        if verdict.level == "higher" and not any(run <= reported + reach for run in runs):
+            verdict = verdict._replace(draw="at the edge")
+    without = judgement.without
+    if without is not None:
+        without = on_record(without, runs, reported, origin=origin, rounding=rounding)
+    return replace(judgement, verdict=verdict, without=without)

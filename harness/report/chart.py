@@ -56,6 +56,7 @@ PALETTE = {
     "accent": ("#0a5a8c", "#7fc1ef"),
     "holds": ("#006a50", "#5fd0a6"),
     "alone": ("#6b5800", "#d9be4c"),
+    "differs": ("#8f4700", "#f2a65e"),
     "departs": ("#b2251d", "#ff9b90"),
     "open": ("#594998", "#bbb0f6"),
     "series-1": ("#0b62a5", "#74b8f1"),
@@ -69,13 +70,6 @@ PALETTE = {
 The series colours follow the blue-vermilion-green order that red-green blind readers tell apart, darkened or
 lightened until each reaches 4.5:1 against its page, so that a label may carry its line's colour.
 """
-
-SCALE = {
-    "holds": ("replicate", "agree"),
-    "departs": ("not replicate", "score lower", "score higher"),
-    "open": ("inconclusive", "borderline", "mean is"),
-}
-"""The colour of a verdict by a word in it; the last match counts."""
 
 COLOURS = {name: f"var(--{name}, {light})" for name, (light, _) in PALETTE.items()}
 
@@ -239,12 +233,6 @@ def _unwrap(parent: ElementTree.Element) -> None:
         bare = child.tag == "g" and not child.attrib
         content += list(child) if bare else [child]
     parent[:] = content
-
-
-def colour_of(verdict: str) -> str:
-    """Returns the CSS colour of a verdict."""
-    fits = [name for name, words in SCALE.items() if any(word in verdict for word in words)]
-    return COLOURS[fits[-1] if fits else "alone"]
 
 
 def css_variables() -> str:

@@ -5,13 +5,11 @@ from dataclasses import dataclass
 
 from harness.evidence import statistics
 from harness.evidence.number_tests import LOOKS
-from harness.evidence.others import ReportedNumber
+from harness.evidence.numbers import PublishedNumber
 from harness.evidence.settling import counted
 from harness.evidence.statistics import Interval, mean_interval
-from harness.evidence.verdicts import FEW_SOURCES, Judgement, Verdict
-
-AGREE: tuple[Verdict, ...] = ("replicates", "independent runs agree")
-"""Verdicts for which the reported number itself is cited."""
+from harness.evidence.verdicts import FEW_SOURCES
+from harness.evidence.words import Verdict
 
 
 @dataclass(frozen=True)
@@ -35,26 +33,25 @@ class Citation:
 
 
 def citation_of(
-    reported: ReportedNumber,
+    reported: PublishedNumber,
     verdict: Verdict,
     *,
     values: Sequence[float] = (),
-    ours: Judgement | None = None,
     sources: Mapping[str, float],
 ) -> Citation:
     """Returns the value to cite for a reported number.
 
-    values, ours: our seeds in points and their judgement; sources: the mean of each independent source. Our
+    values: our seeds in points; sources: the mean of each independent source. Our
     mean is cited after the first look, otherwise the mean of at least FEW_SOURCES sources, otherwise the
     reported number. A reported number stays if it replicates or independent runs agree. For a deterministic
     system one run of ours is enough.
     """
-    settled = ours is not None and ours.verdict != "inconclusive"
-    if verdict not in AGREE and values and (settled or len(values) >= LOOKS[0]):
+    settled = verdict.by == "ours" and verdict.is_settled
+    if not verdict.agrees and values and (settled or len(values) >= LOOKS[0]):
         how = f"mean of {len(values)} runs of this project"
         origin = "this project; the report names its runs"
         return Citation("ours", statistics.mean(values), mean_interval(values, 0.95), how, origin)
-    if verdict not in AGREE and len(sources) >= FEW_SOURCES:
+    if not verdict.agrees and len(sources) >= FEW_SOURCES:
         measured = tuple(sources.values())
         how = f"mean of {len(sources)} independent sources; runs that fell short are reported more often"
         interval = mean_interval(measured, 0.95)
@@ -63,7 +60,7 @@ def citation_of(
         reported.seeds, f"mean of {reported.seeds} runs"
     )
     how = f"as reported ({runs})"
-    if verdict not in AGREE and sources:
+    if not verdict.agrees and sources:
         few = statistics.mean(tuple(sources.values()))
         count = counted(len(sources), "independent source")
         how += f"; the mean of {count}, too few to replace it, is {few:.2f}"

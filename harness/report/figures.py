@@ -4,6 +4,7 @@ import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from harness.report.chart import Chart, Row, draw
+from harness.report.formats.number import Format
 from harness.report.runs import RunDetail, slug
 from harness.report.tables.model import Cell, Table, row_label
 
@@ -138,16 +139,18 @@ def compared(rows: list[Row]) -> str:
     )
 
 
-def cell_rows(name: str, cell: Cell) -> Iterator[Row]:
-    """Yields the marks of a cell in a picture: its reported value, our seeds, our mean and band."""
+def cell_rows(name: str, cell: Cell, form: Format) -> Iterator[Row]:
+    """Yields the marks of a cell in a picture, in the scale of its table: its reported value, our seeds, our
+    mean and band.
+    """
     if cell.value is not None:
-        labels = {"name": name, "kind": "ours", "mean": cell.value}
-        sd = cell.sd or 0.0
-        yield {**labels, "low": cell.value - sd, "high": cell.value + sd}
-        for value in cell.values or (cell.value,):
+        value, sd = form.number(cell.value), form.number(cell.sd or 0.0)
+        labels = {"name": name, "kind": "ours", "mean": value}
+        yield {**labels, "low": value - sd, "high": value + sd}
+        for value in map(form.number, cell.values or (cell.value,)):
             yield {**labels, "value": value, "says": f"{name}, ours: {value:.2f}"}
     if cell.published is not None:
-        value = cell.published
+        value = form.number(cell.published)
         yield {"name": name, "kind": "reported", "value": value, "says": f"{name}, reported: {value:.2f}"}
 
 
@@ -156,17 +159,18 @@ def _plain_rows(table: Table) -> Iterator[Row]:
     for row in table.rows:
         for index in shown:
             name = row_label(row) if len(shown) == 1 else f"{row_label(row)}, {table.columns[index].title}"
-            yield from cell_rows(name, row.cells[index])
+            yield from cell_rows(name, row.cells[index], table.scores)
 
 
 def _axis_rows(table: Table) -> Iterator[Row]:
     columns = [(index, column.title) for index, column in enumerate(table.columns) if not column.plain]
+    number = table.scores.number
     for index, panel in columns:
         for row in (row for row in table.rows if row.x is not None):
             cell, where = row.cells[index], {"panel": panel, "series": row.group or "all", "x": row.x}
-            for kind, value in (("reported", cell.published), ("ours", cell.value)):
-                if value is not None:
-                    sd = cell.sd if kind == "ours" else None
+            for kind, points in (("reported", cell.published), ("ours", cell.value)):
+                if points is not None:
+                    value, sd = number(points), number(cell.sd or 0.0) if kind == "ours" else 0.0
                     band = {"low": value - sd, "high": value + sd} if sd else {}
                     says = f"{panel}, {row_label(row)}, {kind}: {value:.2f}"
                     yield {**where, "kind": kind, "y": value, **band, "says": says}

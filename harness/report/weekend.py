@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
+from harness.evidence.judged import Fact
 from harness.evidence.number_tests import LOOKS
 from harness.evidence.spec import load_spec
 from harness.plan.estimate import Estimate
@@ -12,8 +13,6 @@ from harness.plan.resolve import resolve
 from harness.plan.step_times import StepTimes, read_step_times
 from harness.report.tables.model import Table, reading_order
 
-Fact = tuple[str, str, float]
-"""System, column and value of a reported score, equal in all tables that quote it."""
 HOURS = 48.0
 """Hours of a weekend."""
 BACKBONE, SEEDS = "bert-base-uncased", LOOKS[0]
@@ -84,12 +83,12 @@ def weekend_of(
 def numbers_of(table: Table) -> frozenset[Fact]:
     """Returns the different reported scores of a table that runs on BACKBONE judge."""
     return frozenset(
-        cell.evidence.reported.fact
+        cell.judged.fact
         for _, _, cell in table.cells()
         if cell.wanted
         and not cell.no_verdict
-        and cell.evidence is not None
-        and cell.evidence.reported.row.partition("@")[2] == BACKBONE
+        and cell.judged is not None
+        and cell.judged.number.backbone == BACKBONE
     )
 
 

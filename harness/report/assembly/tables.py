@@ -4,13 +4,13 @@ from collections.abc import Collection, Mapping
 
 from harness.errors import InputError
 from harness.evidence.contributed import Contributed, check_contributed
+from harness.evidence.judged import Judged
 from harness.evidence.ledger import load_ledger
 from harness.evidence.number_tests import LOOKS
 from harness.evidence.published import Published, load_published
 from harness.evidence.schema import ResultFile
 from harness.evidence.spec import RunChoice, TableSpec, check_spec, load_spec, load_specs, system_label
 from harness.evidence.store import read_results
-from harness.evidence.verdicts import FAILED
 from harness.paths import CONTRIBUTED, LEADERBOARDS, SCORES, declared
 from harness.plan.entries import Params
 from harness.plan.names import recipes_of
@@ -19,9 +19,8 @@ from harness.plan.recipes import Recipe, declared_systems, load_recipes
 from harness.plan.resolve import KnownRuns
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.leaderboard import SMALL, has_values
-from harness.report.tables.model import Table, find_cells, matching, names_of
+from harness.report.tables.model import Table, find_cells, judged_numbers, matching, names_of
 from harness.report.tables.rows import control, page_of
-from harness.report.verification import Verification
 
 Recipes = Mapping[str, Recipe]
 
@@ -108,7 +107,7 @@ def build_one_table(key: str, row: str = "", column: str = "") -> Table:
     checked_specs(published, recipes, {key: spec})
     part = narrowed_to(spec, row, column)
     table = build_table(part, _evidence_for([part], published, recipes))
-    if not any(cell.verdict in FAILED for _, _, cell in table.cells()):
+    if not any(judged.verdict.fails for _, _, judged in judged_numbers([table])):
         return table  # the page's false-discovery control cannot change a verdict
     page = {
         name: spec
@@ -148,13 +147,13 @@ def narrowed_to(spec: TableSpec, row: str, column: str) -> TableSpec:
     return spec.model_copy(update={"rows": chosen, "columns": columns, "parts": parts, "order_by": order})
 
 
-def verifications(table: str, row: str, column: str) -> list[Verification]:
-    """Returns the verification of a reported number in every row of this name.
+def judged_in(table: str, row: str, column: str) -> list[Judged]:
+    """Returns a published number with its verdict in every row of this name.
 
     Errors: InputError for an unknown table, row or column, or a cell without a reported score.
     """
     cells = find_cells(build_one_table(table, row, column), row, column)
-    known = [cell.evidence for _, cell in cells if cell.evidence is not None]
+    known = [cell.judged for _, cell in cells if cell.judged is not None]
     if not known:
         raise InputError(f"{table} has no reported score in column {column} of {row!r}")
     return known

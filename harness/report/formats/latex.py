@@ -4,10 +4,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from harness.report.formats.number import Format
 from harness.report.formats.templates import fill
 from harness.report.formats.text import (
     describe_seeds,
-    format_number,
     is_cited,
     legend_of,
     list_remarks,
@@ -16,11 +16,12 @@ from harness.report.formats.text import (
     rows_of,
     shown_cells,
 )
-from harness.report.tables.model import Cell, Column, Table, TableRow
+from harness.report.tables.model import Cell, Table, TableRow
 
 SIGNS = str.maketrans(
     {
-        "≈": r"\approx",
+        "≤": r"\leq ",
+        "≥": r"\geq ",
         "≠": r"\neq",
         "↓": r"\downarrow",
         "↑": r"\uparrow",
@@ -85,7 +86,7 @@ def to_latex(table: Table) -> str:
         }
         for group, row in rows_of(table)
     ]
-    legend = [f"${mark.translate(SIGNS)}${escape(meaning)}" for mark, meaning in legend_of(table)]
+    legend = [f"${mark.translate(SIGNS)}$ {escape(meaning)}" for mark, meaning in legend_of(table)]
     caption = (f"{table.title}.", describe_seeds(table), table.protocol)
     size = _font_size(table, rows)
     values = {
@@ -101,7 +102,7 @@ def to_latex(table: Table) -> str:
         ],
         "rows": rows,
         "caption": [escape(text) for text in caption if text],
-        "legend": "; ".join(legend),
+        "legend": ". ".join(legend),
         "remarks": [escape(remark.rstrip(".")) for remark in list_remarks(table)],
     }
     return fill("table.tex.j2", values, angles=True)
@@ -135,27 +136,27 @@ def _has_published(row: TableRow) -> bool:
     return any(cell.published is not None for cell in row.cells)
 
 
-def _ours(cell: Cell, column: Column, decimals: int) -> str:
+def _ours(cell: Cell, form: Format) -> str:
     if cell.value is None:
         return DASH if cell.published is None else ""
-    number = format_number(cell.value, column, decimals)
+    number = form.show(cell.value)
     shown = rf"\mathbf{{{number}}}" if cell.leads else number
-    return f"${shown}{_scripts(cell, column, decimals)}$"
+    return f"${shown}{_scripts(cell, form)}$"
 
 
-def _published(cell: Cell, column: Column, decimals: int) -> str:
+def _published(cell: Cell, form: Format) -> str:
     """Returns the published value with its mark or, to align digits, the width of our scripts."""
     if cell.published is None:
         return DASH if cell.value is None else ""
-    number = format_number(cell.published, column, decimals)
+    number = form.show(cell.published)
     if cell.value is None:
         return f"${number}{_mark(cell)}$"
-    scripts = _scripts(cell, column, decimals)
+    scripts = _scripts(cell, form)
     return f"${number}\\phantom{{{{}}{scripts}}}$" if scripts else f"${number}$"
 
 
-def _scripts(cell: Cell, column: Column, decimals: int) -> str:
-    below = "" if cell.sd is None else rf"_{{\pm {format_number(cell.sd, column, decimals)}}}"
+def _scripts(cell: Cell, form: Format) -> str:
+    below = "" if cell.sd is None else rf"_{{\pm {form.show(cell.sd)}}}"
     return below + _mark(cell)
 
 

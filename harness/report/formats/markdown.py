@@ -3,12 +3,12 @@
 import re
 from typing import Literal
 
+from harness.report.formats.number import Format
 from harness.report.formats.templates import fill
 from harness.report.formats.text import (
     CITED,
     DASH,
     describe_seeds,
-    format_number,
     is_cited,
     legend_of,
     list_remarks,
@@ -17,7 +17,7 @@ from harness.report.formats.text import (
     rows_of,
     shown_cells,
 )
-from harness.report.tables.model import Cell, Column, Table
+from harness.report.tables.model import Cell, Table
 
 Level = Literal["notice", "warning", "error"]
 
@@ -58,23 +58,23 @@ def to_markdown(table: Table) -> str:
         "rows": rows,
         "seeds": escape(describe_seeds(table)),
         "protocol": escape(table.protocol),
-        "legend": [mark + meaning for mark, meaning in legend_of(table)],
+        "legend": [f"{mark} {meaning}" for mark, meaning in legend_of(table)],
         "remarks": [escape(remark) for remark in list_remarks(table)],
     }
     return fill("table.md.j2", values)
 
 
-def format_cell(cell: Cell, column: Column, decimals: int) -> str:
+def format_cell(cell: Cell, form: Format) -> str:
     """Returns one cell: ours, the sign, the published value; a dash if neither is known."""
     parts = []
     if cell.value is not None:
-        number = format_number(cell.value, column, decimals)
+        number = form.show(cell.value)
         ours = f"**{number}**" if cell.leads else number
         if cell.sd is not None:
-            ours += f" ± {format_number(cell.sd, column, decimals)}"
+            ours += f" ± {form.show(cell.sd)}"
         parts += [ours, mark_of(cell)]
     if cell.published is not None:
-        parts.append(f"({format_number(cell.published, column, decimals)})")
+        parts.append(f"({form.show(cell.published)})")
     if cell.value is None:
         parts += [mark_of(cell), CITED if is_cited(cell) else ""]
     return " ".join(filter(None, parts)) or DASH

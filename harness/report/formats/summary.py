@@ -79,10 +79,16 @@ def records(table: Table) -> Iterator[dict[str, Any]]:
 
 
 def _fields(table: Table, row: TableRow, column: Column, cell: Cell) -> tuple[Any, ...]:
+    form = table.format(column)
+
+    def shown(points: float | None) -> float | None:
+        return None if points is None else form.number(points)
+
     return (
         table.key, row.key, row.title, row.group, column.key, column.mark,
-        "plain" if column.plain else table.unit, cell.value, cell.sd, cell.n, cell.published, cell.delta,
-        cell.verdict, list(cell.runs), list(cell.values), cell.note,
+        "plain" if column.plain else table.unit, shown(cell.value), shown(cell.sd), cell.n,
+        shown(cell.published), shown(cell.delta), None if cell.judged is None else cell.judged.text,
+        list(cell.runs), [form.number(value) for value in cell.values], cell.note,
     )  # fmt: skip
 
 

@@ -5,29 +5,9 @@ import re
 from collections.abc import Callable
 from itertools import zip_longest
 
-from harness.evidence.number_tests import MARGIN
-from harness.evidence.verdicts import Verdict
-from harness.report.tables.model import Cell, Column, Table, TableRow
-
-MARKS: dict[Verdict, str] = {
-    "replicates": "=",
-    "replicates within run-to-run variation": "≈",
-    "borderline (lower)": "≲",
-    "borderline (higher)": "≳",
-    "does not replicate (lower)": "↓",
-    "does not replicate (higher)": "↑",
-    "inconclusive": "?",
-    "independent runs agree": "○=",
-    "independent runs agree within run-to-run variation": "○≈",
-    "independent mean is lower": "○≲",
-    "independent mean is higher": "○≳",
-    "independent runs score lower": "○↓",
-    "independent runs score higher": "○↑",
-    "independent evidence is inconclusive": "○?",
-    "authors only": "‡",
-    "no independent result": "",
-}
-"""The sign of each verdict: plain by our seeds, after a circle by independent runs."""
+from harness.evidence.words import scale
+from harness.report.formats.number import Format
+from harness.report.tables.model import Cell, Table, TableRow
 
 SETTING_MARKS = {None: "", True: "=", False: "≠"}
 """The sign of a setting or a count by whether it is the reported one."""
@@ -35,30 +15,6 @@ SETTING_MARKS = {None: "", True: "=", False: "≠"}
 CITED = "†"
 DASH = "–"
 """Neither our value nor a published one is known."""
-
-MEANINGS: dict[Verdict, str] = {  # each after its mark
-    "replicates": f" replicates (our mean is within {MARGIN:g} points)",
-    "replicates within run-to-run variation": " replicates within run-to-run variation (our mean differs)",
-    "borderline (lower)": " borderline (our mean is lower, the number at the edge of the range of runs)",
-    "borderline (higher)": " borderline (our mean is higher, the number at the edge of the range of runs)",
-    "does not replicate (lower)": (
-        " does not replicate (our mean is lower, the number outside the range of runs)"
-    ),
-    "does not replicate (higher)": (
-        " does not replicate (our mean is higher, the number outside the range of runs)"
-    ),
-    "inconclusive": "+n inconclusive (n more seeds up to the next look)",
-    "independent runs agree": " independent runs agree",
-    "independent runs agree within run-to-run variation": (
-        " independent runs agree within run-to-run variation (their mean differs)"
-    ),
-    "independent mean is lower": f" independent mean is lower by more than {MARGIN:g} points",
-    "independent mean is higher": f" independent mean is higher by more than {MARGIN:g} points",
-    "independent runs score lower": " independent runs score lower (outside the range of single runs)",
-    "independent runs score higher": " independent runs score higher (outside the range of single runs)",
-    "independent evidence is inconclusive": " independent evidence is inconclusive",
-    "authors only": " authors only",
-}
 
 
 def rows_of(table: Table) -> list[tuple[str, TableRow]]:
@@ -68,12 +24,15 @@ def rows_of(table: Table) -> list[tuple[str, TableRow]]:
     return list(zip(starts, table.rows, strict=True))
 
 
+CITED_WORDS = "cited, not ours"
+
+
 def legend_of(table: Table) -> list[tuple[str, str]]:
-    """Returns the mark and the meaning of every verdict in the table, and of cited values."""
+    """Returns the sign and the meaning of every verdict in the table, and of cited values."""
     cells = [cell for row in table.rows for cell in row.cells]
-    verdicts = {cell.verdict for cell in cells}
-    legend = [(MARKS[verdict], meaning) for verdict, meaning in MEANINGS.items() if verdict in verdicts]
-    return [*legend, (CITED, " cited, not ours")] if any(map(is_cited, cells)) else legend
+    words = {cell.judged.word for cell in cells if cell.judged is not None}
+    legend = [(word.sign, f"{word.text} ({word.meaning})") for word in scale() if word in words and word.sign]
+    return [*legend, (CITED, CITED_WORDS)] if any(map(is_cited, cells)) else legend
 
 
 TASKS = {"STSB": "STS-B", "SICKR": "SICK-R"}
@@ -88,22 +47,17 @@ def task_title(name: str) -> str:
     return f"{shown} ({arguments.replace(':', ', ')})" if arguments else shown
 
 
-def format_number(value: float, column: Column, decimals: int) -> str:
-    """Returns a number in the format of a column."""
-    return f"{value:.10g}" if column.plain else f"{value:.{decimals}f}"
-
-
-def shown_cells(table: Table, row: TableRow, form: Callable[[Cell, Column, int], str]) -> list[str]:
-    """Returns the cells of a row, formatted by `form` with column and decimals."""
+def shown_cells(table: Table, row: TableRow, form: Callable[[Cell, Format], str]) -> list[str]:
+    """Returns the cells of a row, each by `form` with the format of its column."""
     pairs = zip(table.columns, row.cells, strict=True)
-    return [form(cell, column, table.decimals) for column, cell in pairs]
+    return [form(cell, table.format(column)) for column, cell in pairs]
 
 
 def mark_of(cell: Cell) -> str:
     """Returns the sign of the cell's verdict, with the number of further seeds if known; otherwise empty."""
-    if not cell.verdict:
+    if cell.judged is None:
         return SETTING_MARKS[cell.as_reported]
-    return MARKS[cell.verdict] + ("" if cell.more is None else f"+{cell.more}")
+    return cell.judged.word.sign + ("" if cell.more is None else f"+{cell.more}")
 
 
 def is_cited(cell: Cell) -> bool:
@@ -155,7 +109,7 @@ def to_terminal(table: Table) -> str:
         if group:
             lines.append([f"{group}:"])
         lines.append([row.title, row_seeds(row), *shown_cells(table, row, plain_cell)])
-    legend = "; ".join(mark + meaning for mark, meaning in legend_of(table))
+    legend = ". ".join(f"{mark} {meaning}" for mark, meaning in legend_of(table))
     foot = [describe_seeds(table), table.protocol, legend, *list_remarks(table)]
     title = f"{table.title} [{table.key}]"
     plain = [" ".join(text.split()) for text in foot]
@@ -175,15 +129,15 @@ def align(lines: list[list[str]], lefts: int = 1) -> list[str]:
     ]
 
 
-def plain_cell(cell: Cell, column: Column, decimals: int) -> str:
+def plain_cell(cell: Cell, form: Format) -> str:
     """Returns one cell: ours, the sign, the published value; a dash if neither is known."""
     parts = []
     if cell.value is not None:
         sign = "*" if cell.leads else ""
-        sd = "" if cell.sd is None else f"±{format_number(cell.sd, column, decimals)}"
-        parts += [f"{sign}{format_number(cell.value, column, decimals)}{sd}", mark_of(cell)]
+        sd = "" if cell.sd is None else f"±{form.show(cell.sd)}"
+        parts += [f"{sign}{form.show(cell.value)}{sd}", mark_of(cell)]
     if cell.published is not None:
-        parts.append(f"({format_number(cell.published, column, decimals)})")
+        parts.append(f"({form.show(cell.published)})")
     if cell.value is None:
         parts += [mark_of(cell), CITED if is_cited(cell) else ""]
     return " ".join(filter(None, parts)) or DASH

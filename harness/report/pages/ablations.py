@@ -84,7 +84,7 @@ def gap_of(runs: Sequence[str], tables: Iterable[Table]) -> float | None:
     for table in tables:
         for _, column, cell in table.cells():
             if column.key == "Avg" and cell.delta is not None and set(cell.runs) == set(runs):
-                return -cell.delta * table.points
+                return -cell.delta
     return None
 
 

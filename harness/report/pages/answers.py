@@ -6,14 +6,14 @@ from pathlib import Path
 from pydantic import Field
 
 from harness.evidence import statistics
-from harness.evidence.verdicts import Verdict
+from harness.evidence.judged import Judged
+from harness.evidence.settling import counted
 from harness.io.declarations import DeclaredModel, read_declaration
 from harness.report.pages.content import RUNS, Report
 from harness.report.pages.sources import EVIDENCE, anchor_of
 from harness.report.runs import slug
+from harness.report.sentences import place_words
 from harness.report.tables.model import Cell, Table, find_cells
-from harness.report.verification import Verification, counted
-from harness.report.words import place_words
 
 
 class Number(DeclaredModel):
@@ -40,7 +40,7 @@ class Answer:
     cost: the evidence and the cost of a test, in words.
     """
 
-    verification: Verification
+    judged: Judged
     name: str
     link: str
     evidence: str
@@ -49,14 +49,9 @@ class Answer:
     control: bool = False
 
     @property
-    def verdict(self) -> Verdict:
-        """The verdict."""
-        return self.verification.verdict
-
-    @property
     def reported(self) -> str:
         """The reported value in points."""
-        return f"{self.verification.reported.value:.2f}"
+        return f"{self.judged.number.value:.2f}"
 
     @property
     def anchor(self) -> str:
@@ -82,11 +77,11 @@ def answers_of(report: Report, page: str = "") -> list[Answer]:
             continue
         table = tables[number.table]
         ((row, cell),) = find_cells(table, number.row, number.column)
-        known = cell.evidence
+        known = cell.judged
         if known is not None:
             link = address_of(report, table)
             studied = any(pool.studies for pool in known.others.pools.values())
-            evidence = f"{EVIDENCE}#{anchor_of(known.reported.row)}" if studied else ""
+            evidence = f"{EVIDENCE}#{anchor_of(known.number.row)}" if studied else ""
             words = known_words(known), _cost(known, cell)
             selected = of_paper if page and row.is_own else of_others
             selected.append(Answer(known, number.name, link, evidence, *words, control=number.control))
@@ -101,8 +96,8 @@ def address_of(report: Report, table: Table) -> str:
     return f"{file}#table-{slug(table.key)}"
 
 
-def _cost(verification: Verification, cell: Cell) -> str:
-    plan = verification.plan
+def _cost(judged: Judged, cell: Cell) -> str:
+    plan = judged.plan
     if cell.no_verdict:
         return f"our runs cannot test it: {cell.no_verdict}"
     if plan is None:
@@ -112,22 +107,20 @@ def _cost(verification: Verification, cell: Cell) -> str:
     return "; ".join(filter(None, [f"to test it: {plan.cost}", plan.why]))
 
 
-def known_words(verification: Verification) -> str:
+def known_words(judged: Judged) -> str:
     """Returns the evidence on a number in one line: our seeds, independent runs, or a note."""
-    others, parts = verification.others.independent, []
-    if verification.values:
-        parts.append(
-            f"ours {statistics.mean(verification.values):.2f} ({counted(len(verification.values), 'run')})"
-        )
+    others, parts = judged.others.independent, []
+    if judged.values:
+        parts.append(f"ours {statistics.mean(judged.values):.2f} ({counted(len(judged.values), 'run')})")
     if others.median is not None:
         rivals = f", {len(others.competitors)} by authors of a competing method" if others.competitors else ""
         sources = counted(len(others.sources), "independent source")
         parts.append(f"median {others.median:.2f} of {sources}{rivals}")
-    if verification.percentile is not None and verification.percentile.runs > 1:
-        parts.append(place_words(verification.percentile).replace(" %", "\N{NO-BREAK SPACE}%"))
-    median = verification.others.pools["same authors"].median
+    if judged.percentile is not None and judged.percentile.runs > 1:
+        parts.append(place_words(judged.percentile).replace(" %", "\N{NO-BREAK SPACE}%"))
+    median = judged.others.pools["same authors"].median
     if median is not None and not parts:
         parts.append(f"its authors again: {median:.2f}")
     if not parts:
-        parts.append("no run by others found" if verification.others.searched else "only the reported number")
+        parts.append("no run by others found" if judged.others.searched else "only the reported number")
     return "; ".join(parts)

@@ -7,11 +7,11 @@ from typing import Any
 
 from pydantic import Field
 
+from harness.evidence.settling import counted
 from harness.io.declarations import DeclaredModel, list_declarations, read_declaration
 from harness.report.pages.ablations import Effect, effect_of
 from harness.report.pages.content import Page, Report
 from harness.report.runs import RunDetail
-from harness.report.verification import counted
 
 SILENT = "not stated"
 

@@ -4,21 +4,22 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 
-from harness.evidence.verdicts import VERDICTS, Verdict
-from harness.report.formats.text import (
-    MARKS,
-    SETTING_MARKS,
-    format_number,
-)
+from harness.evidence.judged import Judged
+from harness.evidence.settling import counted
+from harness.evidence.words import Word, scale
+from harness.report.formats.number import Format
+from harness.report.formats.text import SETTING_MARKS
 from harness.report.runs import RunDetail, slug
-from harness.report.tables.model import Cell, Column, Table, TableRow
-from harness.report.tables.rows import span_words
-from harness.report.verification import (
+from harness.report.sentences import (
     MANY,
-    Verification,
-    counted,
+    collapsed_words,
+    draw_words,
+    level_words,
+    next_look_words,
+    place_words,
 )
-from harness.report.words import collapsed_words, draw_words, level_words, next_look_words, place_words
+from harness.report.tables.model import Cell, Column, Table, TableRow, judged_numbers
+from harness.report.tables.rows import span_words
 
 Facts = list[tuple[str, str]]
 """Pairs of a label and its text."""
@@ -35,126 +36,97 @@ class FactBook:
         return " ".join(str(self.entries.setdefault(fact, len(self.entries))) for fact in facts)
 
 
-@dataclass(frozen=True)
-class ShownCell:
-    """Values of a cell for the template. `order` is the sort key of the column; None sorts last."""
-
-    ours: str
-    sd: str
-    n: str
-    published: str
-    glyph: str
-    word: str
-    delta: str
-    order: float | None
-    link: str
-    facts: Facts
+def glyph_of(cell: Cell) -> str:
+    """Returns the sign of a cell's verdict, or of a setting."""
+    return SETTING_MARKS[cell.as_reported] if cell.judged is None else cell.judged.word.sign
 
 
-def show_cell(table: Table, column: Column, cell: Cell, runs: Mapping[str, RunDetail]) -> ShownCell:
-    """Returns the displayed form of a cell; the link is empty without a recorded run."""
-    recorded = [runs[key] for key in cell.runs if key in runs]
-    return ShownCell(
-        ours=_number(cell.value, column, table),
-        sd="" if cell.sd is None else f"±{cell.sd:.{table.decimals}f}",
-        n=f"n={cell.n}" if cell.value is not None and cell.n and cell.published is not None else "",
-        published=_number(cell.published, column, table),
-        glyph=MARKS[cell.verdict] if cell.verdict else SETTING_MARKS[cell.as_reported],
-        word=cell.verdict or "",
-        delta="" if cell.delta is None else signed(cell.delta, 0 if column.plain else table.decimals),
-        order=cell.published if cell.value is None else cell.value,
-        link=f"#{recorded[0].anchor}" if recorded else "",
-        facts=cell_facts(table, column, cell, runs),
-    )
+def link_of(cell: Cell, runs: Mapping[str, RunDetail]) -> str:
+    """Returns the address of a cell's first run on the page of runs; empty without a recorded run."""
+    return next((f"#{runs[key].anchor}" for key in cell.runs if key in runs), "")
 
 
 def cell_facts(table: Table, column: Column, cell: Cell, runs: Mapping[str, RunDetail]) -> Facts:
     """Returns the facts of a cell, the most important first; an empty cell has one fact."""
+    form = table.format(column)
     facts = [
-        ("Ours", _ours_text(table, column, cell)),
-        ("Published", _number(cell.published, column, table)),
-        ("Difference", "" if cell.delta is None else signed(cell.delta, table.decimals)),
+        ("Ours", _ours_text(form, cell)),
+        ("Published", shown_number(cell.published, form)),
+        ("Difference", "" if cell.delta is None else form.signed(cell.delta)),
         ("Verdict", _verdict_text(cell)),
         ("Rank", "" if cell.ranks is None else span_words(cell.ranks)),
         ("No verdict from our runs", cell.no_verdict),
-        *evidence_facts(cell.evidence),
-        ("Each seed", ", ".join(_seed_texts(table, column, cell, runs))),
-        ("Best on dev", _number(cell.best_by_dev, column, table)),
+        *(evidence_facts(cell.judged) if cell.judged is not None else ()),
+        ("Each seed", ", ".join(_seed_texts(form, cell, runs))),
+        ("Best on dev", shown_number(cell.best_by_dev, form)),
         ("Column", column.mark),
         ("Note", cell.note),
     ]
     return [(label, text) for label, text in facts if text]
 
 
-def _ours_text(table: Table, column: Column, cell: Cell) -> str:
+def _ours_text(form: Format, cell: Cell) -> str:
     if cell.value is None:
         return "not run"
-    sd = "" if cell.sd is None else f" ± {cell.sd:.{table.decimals}f}"
-    return f"{_number(cell.value, column, table)}{sd}, n = {counted(cell.n, 'seed')}"
+    sd = "" if cell.sd is None else f" ± {form.show(cell.sd)}"
+    return f"{shown_number(cell.value, form)}{sd}, n = {counted(cell.n, 'seed')}"
 
 
 def _verdict_text(cell: Cell) -> str:
-    if cell.evidence is not None and cell.evidence.among_many:
-        return f"{cell.verdict}: {MANY}"
+    if cell.judged is None:
+        return ""
+    if cell.judged.among_many:
+        return f"{cell.judged.text}: {MANY}"
     if cell.more:
-        return f"{cell.verdict}: {counted(cell.more, 'more seed')} up to the next look"
-    return cell.verdict or ""
+        return f"{cell.judged.text}: {counted(cell.more, 'more seed')} up to the next look"
+    return cell.judged.text
 
 
-def _seed_texts(table: Table, column: Column, cell: Cell, runs: Mapping[str, RunDetail]) -> list[str]:
+def _seed_texts(form: Format, cell: Cell, runs: Mapping[str, RunDetail]) -> list[str]:
     """Returns the seeds of a cell's runs, with the score of each if the cell is made of scores."""
     seeds = [str(runs[key].about.seed) if key in runs else key for key in cell.runs]
     if not cell.values:
         return seeds
-    scores = [_number(value, column, table) for value in cell.values]
-    return [f"{seed}: {score}" for seed, score in zip(seeds, scores, strict=True)]
+    return [f"{seed}: {shown_number(score, form)}" for seed, score in zip(seeds, cell.values, strict=True)]
 
 
-def evidence_facts(verification: Verification | None) -> Facts:
+def evidence_facts(judged: Judged) -> Facts:
     """Returns the two answers of a number, independent results, its percentile, and the next look."""
-    if verification is None:
-        return []
-    answer = verification.ours or verification.by_others
+    answer = judged.answer
     facts = [("Level", level_words(answer))]
     if answer.difference is not None:
-        facts.append(("Draw", draw_words(answer.draw, verification.reported.stated)))
-    if verification.ours is not None:
-        facts += [("Error", verification.ours.fault), ("Collapsed", collapsed_words(verification.ours))]
-    for kind, pool in verification.others.pools.items():
+        facts.append(("Draw", draw_words(answer.verdict.draw, judged.number)))
+    if judged.ours is not None:
+        facts += [("Error", judged.ours.fault), ("Collapsed", collapsed_words(judged.ours))]
+    for kind, pool in judged.others.pools.items():
         if pool.median is not None:
             rivals = len(pool.competitors) if kind == "independent" else 0
             marked = f", {rivals} of them authors of a competing method" if rivals else ""
             number = counted(len(pool.sources), "source")
             label = {"independent": "Others", "same authors": "Its authors"}.get(kind, kind.capitalize())
             facts.append((label, f"{pool.median:.2f}, median of {number}{marked}"))
-    if verification.percentile is not None:
-        low, high = (100 * end for end in verification.percentile.share.interval)
-        facts.append(
-            (
-                "As one run",
-                f"{place_words(verification.percentile)} (95 % interval {low:.0f} to {high:.0f} %)",
-            )
-        )
-    if verification.plan is not None:
-        says = "; ".join(filter(None, [next_look_words(verification.plan), verification.plan.cost]))
+    if judged.percentile is not None:
+        low, high = (100 * end for end in judged.percentile.share.interval)
+        says = f"{place_words(judged.percentile)} (95 % interval {low:.0f} to {high:.0f} %)"
+        facts.append(("As one run", says))
+    if judged.plan is not None:
+        says = "; ".join(filter(None, [next_look_words(judged.plan), judged.plan.cost]))
         facts.append(("Next look", says))
     return facts
 
 
-def verdict_counts(*tables: Table) -> list[tuple[Verdict, str, int]]:
-    """Returns (verdict, sign, number) over the published scores, in the order of the scale, without zeros.
+def verdict_counts(*tables: Table) -> list[tuple[Word, int]]:
+    """Returns each verdict with its number of published scores, in the order of the scale, without zeros.
     A score in several cells counts once, by our seeds if a cell has some. Settings and counts are not
     scores and are skipped.
     """
-    facts: dict[Hashable, Verdict] = {}
-    for table in tables:
-        for row, column, cell in table.cells():
-            if cell.verdict is not None and not column.plain:
-                alone = (table.key, row.key, column.key)
-                fact = alone if cell.evidence is None else cell.evidence.reported.fact
-                facts[fact] = min(facts.get(fact, cell.verdict), cell.verdict, key=VERDICTS.index)
+    places = {word: place for place, word in enumerate(scale())}
+    facts: dict[Hashable, Word] = {}
+    for _, _, judged in judged_numbers(tables):
+        known = facts.get(judged.fact, judged.word)
+        facts[judged.fact] = min(known, judged.word, key=places.__getitem__)
     counts = Counter(facts.values())
-    return [(verdict, MARKS[verdict], counts[verdict]) for verdict in VERDICTS if counts[verdict]]
+    return [(word, counts[word]) for word in places if counts[word]]
 
 
 def runs_of_row(row: TableRow, runs: Mapping[str, RunDetail]) -> tuple[str, ...]:
@@ -189,8 +161,9 @@ def signed(value: float, decimals: int) -> str:
     return f"{value:+.{decimals}f}".replace("-", "−")
 
 
-def _number(value: float | None, column: Column, table: Table) -> str:
-    return "" if value is None else format_number(value, column, table.decimals).replace("-", "−")
+def shown_number(points: float | None, form: Format) -> str:
+    """Returns a number in the format of its column, with a true minus; empty without one."""
+    return "" if points is None else form.show(points).replace("-", "−")
 
 
 @dataclass(frozen=True)

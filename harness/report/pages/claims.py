@@ -69,7 +69,7 @@ class JudgedPair:
     """Two cells of a claim, the claimed better one first.
 
     links: their ids. scores: ours, of the claimed higher cell first. reported: the published difference in
-    the direction of the claim, in the table's display scale, None if a value was not reported.
+    the direction of the claim, None if a value was not reported; all in points.
     reason: for no verdict, if runs of a side do not judge its number; empty otherwise. compares: key of the
     comparison, equal for claims with the same content. ours: our difference in the direction of the claim,
     with its interval at the last look, None before the first; claimed: its answer to the claim.
@@ -182,7 +182,7 @@ def _pairs(claim: Claim, tables: Mapping[str, Table]) -> Iterator[JudgedPair]:
             columns=(first_column, second_column),
             links=links,
             seeds=(len(upper.values), len(lower.values)),
-            scores=Pair(high.values, low.values, (claim.within or 0.0) / table.points),
+            scores=Pair(high.values, low.values, claim.within or 0.0),
             reported=reported,
             reason=upper.no_verdict or lower.no_verdict,
             compares=(claim.table, *links, claim.lower, claim.within),
@@ -212,20 +212,21 @@ def claims_of(key: str, claims: Sequence[JudgedClaim]) -> Chart | None:
     rows: list[Row] = []
     reported: list[float] = []
     for judged in claims:
-        claim, points = judged.claim, judged.table.points
+        claim = judged.claim
         if claim.lower or claim.within:
             continue
         pairs = [
             (pair, f"{pair.better.title} and {pair.worse.title}, {pair.columns[0]}") for pair in judged.pairs
         ]
-        values = {of: round(pair.reported * points, 4) for pair, of in pairs if pair.reported is not None}
+        values = {of: round(pair.reported, 4) for pair, of in pairs if pair.reported is not None}
         reported += values.values()
         rows += _reported_marks(claim.says, values)
         for pair, of in pairs:
             if pair.ours is not None:
-                value = points * pair.ours.difference
-                ends = {"low": points * pair.ours.low, "high": points * pair.ours.high}
-                rows.append({"name": claim.says, "kind": "ours", "value": value, **ends, "says": of})
+                ends = {"low": pair.ours.low, "high": pair.ours.high}
+                rows.append(
+                    {"name": claim.says, "kind": "ours", "value": pair.ours.difference, **ends, "says": of}
+                )
     if not rows:
         return None
     small = sum(abs(value) < 1 for value in reported)

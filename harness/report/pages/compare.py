@@ -7,6 +7,7 @@ from typing import Any
 
 from harness.evidence import statistics
 from harness.evidence.differences import OUTCOMES, Difference
+from harness.evidence.settling import counted
 from harness.evidence.system_pairs import (
     SystemComparison,
     SystemScores,
@@ -20,7 +21,6 @@ from harness.report.chart import Chart, Row, draw
 from harness.report.formats.text import task_title
 from harness.report.pages.cells import signed
 from harness.report.pages.content import Page, Report
-from harness.report.verification import counted
 
 
 def compare_values(report: Report) -> dict[str, Any] | None:

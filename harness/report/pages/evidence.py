@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
+from harness.evidence.settling import counted
 from harness.report.pages.content import Page, Report
 from harness.report.pages.first_screen import counted_verdicts
 from harness.report.pages.sources import EVIDENCE, SystemSources, sources_of
-from harness.report.verification import counted
 
 
 def evidence_values(report: Report) -> dict[str, Any] | None:
@@ -20,8 +20,8 @@ def evidence_conclusion(systems: Sequence[SystemSources]) -> str:
     headings.
     """
     known = [system.known for system in systems]
-    again = sum(bool(verification.others.independent.sources) for verification in known)
-    verdicts = ", ".join(counted_verdicts([verification.verdict for verification in known]))
+    again = sum(bool(judged.others.independent.sources) for judged in known)
+    verdicts = "; ".join(counted_verdicts(known))
     sources = {study.source for system in systems for study, _ in system.studies}
     return (
         f"Others trained {again} of {counted(len(systems), 'system')} again by the published recipe. "

@@ -6,17 +6,19 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
+from harness.evidence.judged import Fact
 from harness.evidence.published import Published
-from harness.evidence.verdicts import VERDICTS
+from harness.evidence.words import scale
 from harness.report.bibtex import paper_entry
 from harness.report.chart import Chart, Row, draw
 from harness.report.figures import KINDS, cell_rows, chart_of, compared, learning_curves
+from harness.report.formats.number import Format
 from harness.report.pages.audit import audit_values
 from harness.report.pages.claims import claims_values
 from harness.report.pages.content import Page, Paper, Report
 from harness.report.pages.first_screen import answer_values
 from harness.report.runs import RunDetail, slug
-from harness.report.tables.model import Cell, Table, reading_order, row_label, verifications
+from harness.report.tables.model import Cell, Table, judged_numbers, reading_order, row_label
 
 
 def papers_of(
@@ -69,9 +71,10 @@ def strip_of(table: Table, published: Published) -> Chart | None:
     rows: list[Row] = []
     for row in table.rows:
         cell, name = row.cells[index], row_label(row)
-        others = others_values(cell, table)
+        form = table.format(table.columns[index])
+        others = others_values(cell, form)
         if cell.published is not None and cell.wanted and (cell.values or others):
-            rows += cell_rows(name, cell)
+            rows += cell_rows(name, cell, form)
             rows += [
                 {"name": name, "kind": "independent source", "value": value, "says": f"{name}: {value:.2f}"}
                 for value in others
@@ -92,11 +95,11 @@ def strip_of(table: Table, published: Published) -> Chart | None:
     )
 
 
-def others_values(cell: Cell, table: Table) -> list[float]:
+def others_values(cell: Cell, form: Format) -> list[float]:
     """Returns the value of each independent source of a cell's number, in the table's display scale."""
-    if cell.evidence is None:
+    if cell.judged is None:
         return []
-    return [value / table.points for value in cell.evidence.others.independent.sources.values()]
+    return [form.number(value) for value in cell.judged.others.independent.sources.values()]
 
 
 def paper_values(report: Report, paper: Paper) -> dict[str, Any]:
@@ -118,10 +121,10 @@ def paper_values(report: Report, paper: Paper) -> dict[str, Any]:
 
 def own_numbers(tables: Sequence[Table]) -> tuple[int, int]:
     """Returns the number of different scores of the paper's own method, and the number with our runs."""
-    numbers: dict[tuple[str, str, float], bool] = {}
-    for _, row, known in verifications(tables):
+    numbers: dict[Fact, bool] = {}
+    for _, row, judged in judged_numbers(tables):
         if row.is_own:
-            numbers[known.reported.fact] = numbers.get(known.reported.fact, False) or bool(known.values)
+            numbers[judged.fact] = numbers.get(judged.fact, False) or bool(judged.values)
     return len(numbers), sum(numbers.values())
 
 
@@ -150,8 +153,8 @@ def log_of(tables: Sequence[Table], runs: Mapping[str, RunDetail]) -> list[LogEn
     log = []
     for group, seeds in groups.items():
         filled = [cell for cell in cells if not seeds.keys().isdisjoint(cell.runs)]
-        counts = Counter(cell.verdict for cell in filled)
-        words = [f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict]]
+        counts = Counter(cell.judged.word for cell in filled if cell.judged is not None)
+        words = [f"{counts[word]} {word.text}" for word in scale() if counts[word]]
         result = ", ".join(words) or f"{len(filled)} cells, nothing reported"
         log.append(LogEntry(*group, tuple(sorted(seeds.values())), result))
     return log

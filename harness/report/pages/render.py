@@ -14,13 +14,12 @@ from jinja2 import Environment
 from markupsafe import Markup, escape
 
 import harness.report.pages as room
-from harness.evidence.number_tests import MARGIN
-from harness.evidence.verdicts import FAILED
+from harness.evidence.words import scale
 from harness.report.bibtex import report_entry
 from harness.report.chart import Chart, css_variables
 from harness.report.formats.summary import ALL_RESULTS, path_of
 from harness.report.formats.templates import TEMPLATES, fill, make_environment
-from harness.report.formats.text import MARKS, describe_seeds, task_title
+from harness.report.formats.text import describe_seeds, task_title
 from harness.report.formats.trial import (
     FOOT,
     Trial,
@@ -34,10 +33,13 @@ from harness.report.pages.cells import (
     anchors_of,
     backbone_of,
     backbones_of,
+    cell_facts,
+    glyph_of,
     has_published,
     has_sd,
+    link_of,
     runs_of_row,
-    show_cell,
+    shown_number,
     signed,
     verdict_counts,
 )
@@ -47,10 +49,10 @@ from harness.report.pages.paper import command_of
 from harness.report.pages.search import SEARCH, search_file
 from harness.report.pages.sources import EVIDENCE, KINDS, anchor_of, score_words
 from harness.report.runs import slug
+from harness.report.sentences import ASSUMED, ASSUMED_OTHERS
 from harness.report.tables.leaderboard import has_values
 from harness.report.tables.model import Table, TableRow, row_label
 from harness.report.tables.rows import STATED
-from harness.report.words import ASSUMED, ASSUMED_OTHERS
 
 STYLES = ("page.css", "tables.css", "parts.css", "narrow.css", "print.css")
 """The style sheets of every page; a later one overrides earlier ones."""
@@ -143,6 +145,10 @@ def _environment(templates: Path) -> Environment:
     environment.globals.update(
         {
             "anchors_of": anchors_of,
+            "cell_facts": cell_facts,
+            "glyph_of": glyph_of,
+            "link_of": link_of,
+            "shown_number": shown_number,
             "backbone_of": backbone_of,
             "backbones_of": backbones_of,
             "command_of": command_of,
@@ -156,13 +162,10 @@ def _environment(templates: Path) -> Environment:
             "runs_of_row": runs_of_row,
             "score_words": score_words,
             "search_at": SEARCH,
-            "show_cell": show_cell,
             "task_title": task_title,
             "verdict_counts": verdict_counts,
-            "marks": MARKS,
-            "failed": FAILED,
+            "scale": scale,
             "many": STATED,
-            "margin": MARGIN,
             "assumed": ASSUMED,
             "assumed_others": ASSUMED_OTHERS,
             "evidence_kinds": KINDS,

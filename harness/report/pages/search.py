@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from harness.report.pages.answers import address_of, answers_of
-from harness.report.pages.cells import anchors_of, show_cell
+from harness.report.pages.cells import anchors_of, shown_number
 from harness.report.pages.content import MAIN, RUNS, Report
 from harness.report.pages.index import records_apart
 from harness.report.tables.leaderboard import has_values
@@ -69,5 +69,7 @@ def search_tables(report: Report) -> list[dict[str, Any]]:
 
 def _numbers(table: Table, row: TableRow) -> list[str]:
     pairs = zip(table.columns, row.cells, strict=True)
-    cells = [show_cell(table, column, cell, {}) for column, cell in pairs]
-    return [cell.published or cell.ours for cell in cells]
+    return [
+        shown_number(cell.value if cell.published is None else cell.published, table.format(column))
+        for column, cell in pairs
+    ]

@@ -4,11 +4,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from harness.evidence import statistics
+from harness.evidence.judged import Judged
 from harness.evidence.others import Others
+from harness.evidence.settling import counted
 from harness.evidence.studies import Score, Study, Summary
 from harness.report.runs import slug
-from harness.report.tables.model import Table, TableRow, row_label, verifications
-from harness.report.verification import Verification, counted
+from harness.report.tables.model import Table, TableRow, judged_numbers, row_label
 
 KINDS = {
     "independent": "others trained it by the published recipe; this kind alone decides what others find",
@@ -31,7 +32,7 @@ class SystemSources:
     name: str
     columns: list[str]
     studies: list[tuple[Study, str]]
-    known: Verification
+    known: Judged
 
     @property
     def counts(self) -> str:
@@ -56,23 +57,23 @@ def sources_of(tables: Iterable[Table]) -> list[SystemSources]:
 
     The heading of a system shows an average with many sources, if there is one.
     """
-    numbers: dict[str, list[tuple[TableRow, Verification]]] = {}
-    for _, row, known in verifications(tables):
-        numbers.setdefault(known.reported.row, []).append((row, known))
+    numbers: dict[str, list[tuple[TableRow, Judged]]] = {}
+    for _, row, known in judged_numbers(tables):
+        numbers.setdefault(known.number.row, []).append((row, known))
     sections = []
     for rows in numbers.values():
         columns: dict[str, None] = {}
         studies: dict[int, tuple[Study, str]] = {}
         for _, known in rows:
             for study, kind in _kinds(known.others):
-                columns[known.reported.column] = None
+                columns[known.number.column] = None
                 studies.setdefault(id(study), (study, kind))
         if studies:
             shown = sorted(columns, key=lambda column: column != "Avg")
             headline = max(
                 (known for _, known in rows),
                 key=lambda candidate: (
-                    candidate.reported.column == "Avg",
+                    candidate.number.column == "Avg",
                     len(candidate.others.independent.sources),
                 ),
             )

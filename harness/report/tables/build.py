@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from harness.evidence.published import Published, PublishedRow
 from harness.evidence.spec import ColumnSpec, RowSpec, RunChoice, TableSpec, system_label
+from harness.report.formats.number import Format
 from harness.report.formats.text import TASKS
 from harness.report.tables.cells import CellContext, build_cell, published_row
 from harness.report.tables.evidence import Evidence
@@ -121,11 +122,11 @@ def _with_rounded_mean(spec: TableSpec, column: ColumnSpec, cells: Sequence[Cell
     """Returns the cell with a note if the mean of the rounded cells differs from the rounded mean."""
     cell = cells[index]
     shown = {other.key: other_cell.value for other, other_cell in zip(spec.columns, cells, strict=True)}
-    parts = [shown.get(key) for key in column.mean_of]
-    known = [float(f"{part:.{spec.decimals}f}") for part in parts if part is not None]
+    parts, form = [shown.get(key) for key in column.mean_of], Format(spec.scale, spec.decimals)
+    known = [float(form.show(part)) for part in parts if part is not None]
     if cell.value is None or len(known) != len(parts):
         return cell
     rounded = f"{sum(known) / len(known):.{spec.decimals}f}"
-    if rounded == f"{cell.value:.{spec.decimals}f}":
+    if rounded == form.show(cell.value):
         return cell
     return replace(cell, note="; ".join(filter(None, [cell.note, f"mean of the rounded cells {rounded}"])))

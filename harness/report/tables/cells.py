@@ -8,13 +8,15 @@ from typing import Any
 
 from harness.errors import InputError
 from harness.evidence import statistics
-from harness.evidence.others import KnownNumber, known_number
+from harness.evidence.judged import Judged, judge_number
+from harness.evidence.numbers import PublishedNumber
+from harness.evidence.others import others_of
 from harness.evidence.published import PublishedRow
 from harness.evidence.settling import Plan
 from harness.evidence.spec import ColumnSpec, RowSpec, RunChoice, TableSpec
+from harness.report.formats.number import Format
 from harness.report.tables.evidence import Evidence, SeedScore, in_declared_order, seeds_of
 from harness.report.tables.model import Cell
-from harness.report.verification import Verification, verify
 
 
 @dataclass(frozen=True)
@@ -31,33 +33,20 @@ class CellContext:
         """The runs of the cell, None if it has none."""
         return self.spec.choice(self.row, self.column)
 
-    @property
-    def published_row(self) -> PublishedRow | None:
-        """The published row of the cell's number."""
-        exception = self.row.cells.get(self.column.key)
-        return published_row(
-            self.spec, (exception.published if exception else None) or self.row.published, self.evidence
-        )
-
-    @property
-    def published_column(self) -> str:
-        """The name of the column in the published table."""
-        return self.column.published or self.column.key
-
     @cached_property
-    def number(self) -> KnownNumber | None:
-        """The published number with independent results, None if no score is reported."""
-        line, evidence = self.published_row, self.evidence
-        if line is None or self.spec.published is None or self.column.unit == "plain":
+    def number(self) -> PublishedNumber | None:
+        """The published number of the cell, None if nothing is reported."""
+        exception = self.row.cells.get(self.column.key)
+        key = (exception.published if exception else None) or self.row.published
+        if key is None or self.spec.published is None:
             return None
-        return known_number(
-            evidence.published,
-            evidence.ledger,
-            table=self.spec.published,
-            row=line.key,
-            column=self.published_column,
-            deterministic=self.row.deterministic,
-        )
+        column = self.column.published or self.column.key
+        return self.evidence.published.number(self.spec.published, key, column)
+
+    @property
+    def format(self) -> Format:
+        """The format of the cell's numbers."""
+        return Format(self.spec.scale, self.spec.decimals, self.column.unit == "plain")
 
     @property
     def declared_seeds(self) -> Sequence[int]:
@@ -77,7 +66,7 @@ class CellContext:
 
 
 def published_row(spec: TableSpec, key: str | None, evidence: Evidence) -> PublishedRow | None:
-    """Returns the published row of this key in the published table of a spec."""
+    """Returns the declared row of this key in the published table of a spec."""
     if key is None or spec.published is None:
         return None
     return evidence.published.row(spec.published, key)
@@ -97,40 +86,42 @@ def build_cell(context: CellContext) -> Cell:
     if statistic == "pairs":
         return _as_reported(_with_runs(cell, seeds), float(seeds[0].pairs)) if seeds else cell
     if statistic == "sd":
-        full = _with_seeds(context, cell, seeds) if len(seeds) > 1 else cell
+        full = _with_seeds(cell, seeds) if len(seeds) > 1 else cell
         return replace(full, value=full.sd, sd=None)
-    known = _verification(context, judging, ready)
-    if known is not None:
-        more = known.plan.more if known.plan and known.verdict == "inconclusive" else None
-        cell = replace(cell, verdict=known.verdict, evidence=known, more=more)
+    cell = replace(cell, judged=_judged(context, judging, ready))
     if not seeds:
         return cell
     best = max(seeds, key=lambda seed: seed.dev)
     if statistic == "best-by-dev":
-        return _with_seeds(context, cell, [best])
-    return replace(_with_seeds(context, cell, seeds), best_by_dev=best.value * context.spec.scale)
+        return _with_seeds(cell, [best])
+    return replace(_with_seeds(cell, seeds), best_by_dev=100 * best.value)
 
 
 def _published_cell(context: CellContext) -> Cell:
     is_wanted = context.choice is not None and context.choice.system not in context.spec.unranked
-    cell = Cell(wanted=is_wanted, no_verdict=context.no_verdict)
-    line = context.published_row
-    if line is None or context.spec.published is None:
-        return cell
-    table = context.evidence.published.table(context.spec.published)
-    if context.published_column not in table.columns:
-        return cell
-    value = table.compared(line, context.published_column)
-    remark = table.remark(line, context.published_column)
-    return replace(cell, published=value, note=remark)
+    number = context.number
+    note = "" if number is None else misprint_words(number, context.format)
+    return Cell(wanted=is_wanted, no_verdict=context.no_verdict, number=number, note=note)
+
+
+def misprint_words(number: PublishedNumber, form: Format) -> str:
+    """Returns the notes on misprints of a number, or an empty text."""
+    texts = {
+        "cell": "reported {0}, read as {1}: {2}",
+        "average": "reported {0}, the reported cells average {1}: {2}",
+    }
+    return "; ".join(
+        texts[each.kind].format(form.show(each.reported), form.show(each.recomputed), each.reason)
+        for each in number.misprints
+    )
 
 
 def _with_runs(cell: Cell, seeds: Sequence[SeedScore]) -> Cell:
     return replace(cell, n=len(seeds), runs=tuple(seed.run.key for seed in seeds))
 
 
-def _with_seeds(context: CellContext, cell: Cell, seeds: Sequence[SeedScore]) -> Cell:
-    values = tuple(seed.value * context.spec.scale for seed in seeds)
+def _with_seeds(cell: Cell, seeds: Sequence[SeedScore]) -> Cell:
+    values = tuple(100 * seed.value for seed in seeds)
     mean, sd = statistics.mean(values), statistics.sample_sd(values)
     return replace(_with_runs(cell, seeds), value=mean, sd=sd, values=values)
 
@@ -153,28 +144,26 @@ def _as_reported(cell: Cell, value: float) -> Cell:
     return replace(cell, value=value, as_reported=same)
 
 
-def _verification(context: CellContext, judging: Sequence[SeedScore], ready: int) -> Verification | None:
-    """Returns the verification of the reported number with our seeds, None if none is reported.
+def _judged(context: CellContext, judging: Sequence[SeedScore], ready: int) -> Judged | None:
+    """Returns the published score with the verdict, None if none is reported.
 
     judging, ready: the seeds that judge it, as of `in_declared_order`; where it is not for our seeds to
     judge, there are none, and what is known is what others measured.
     """
     number, choice, evidence = context.number, context.choice, context.evidence
-    if number is None:
+    if number is None or context.column.unit == "plain":
         return None
-    verification = verify(
-        number.reported,
-        number.others,
+    judged = judge_number(
+        number,
+        others_of(evidence.ledger, number, deterministic=context.row.deterministic),
         values=[100 * seed.value for seed in judging],
         dev=[100 * seed.dev for seed in judging],
-        known=number.sd,
         in_order=ready,
-        planned=number.planned,
         price=evidence.prices.get((choice.system, choice.backbone)) if choice else None,
     )
     if context.no_verdict or choice is None:
-        return replace(verification, plan=None)
-    if choice.seeds and verification.plan is not None:
+        return replace(judged, plan=None)
+    if choice.seeds and judged.plan is not None:
         seed = ", ".join(map(str, choice.seeds))
-        return replace(verification, plan=Plan(why=f"no other seed enters: it is about seed {seed}"))
-    return verification
+        return replace(judged, plan=Plan(why=f"no other seed enters: it is about seed {seed}"))
+    return judged

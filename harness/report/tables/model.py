@@ -5,34 +5,31 @@ from dataclasses import dataclass
 from typing import Literal
 
 from harness.errors import InputError, near_matches
-from harness.evidence.verdicts import Verdict
-from harness.report.verification import Verification
+from harness.evidence.judged import Judged
+from harness.evidence.numbers import PublishedNumber
+from harness.report.formats.number import Format
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell of a table. `value`, `sd` and `published` are in the table's display scale.
+    """One cell of a table, its numbers in points; settings and counts as they are.
 
-    value: mean over our seeds, None without a run; sd: sample standard deviation, None below two seeds.
-    verdict: on the published value (from harness/evidence/verdicts.py), None without a published value;
-    evidence: its basis in points, for scores. wanted: a run of ours is planned for the cell; otherwise the
-    published value is only cited. An unranked system may fill only some columns. more: advised further seeds,
-    None unless the verdict is inconclusive. no_verdict: reason why our runs do not judge the published value,
-    empty if they do. as_reported: whether a setting or a count equals the reported one; None for a score,
-    which gets a verdict. note: on this cell (partial test set, wrong reported average). ranks: possible ranks
-    of our value among competing rows, 1 the best; None if it does not compete.
-    best_by_dev: value of our seed with the best development score.
-    values: scores of `runs`, in order; empty if the cell has no scores.
+    value: mean over our seeds, None without a run; sd: sample standard deviation, None below two seeds;
+    values: scores of `runs`, in order, empty if the cell has no scores. number: the published number; judged:
+    with the verdict, for scores. wanted: a run of ours is planned for the cell; otherwise the
+    published value is only cited. An unranked system may fill only some columns. no_verdict: reason why our
+    runs do not judge the published value, empty if they do. as_reported: whether a setting or a count equals
+    the reported one; None for a score, which gets a verdict. note: on this cell (partial test set, wrong
+    reported average). ranks: possible ranks of our value among competing rows, 1 the best; None if it does
+    not compete. best_by_dev: value of our seed with the best development score.
     """
 
     value: float | None = None
     sd: float | None = None
     n: int = 0
-    published: float | None = None
-    verdict: Verdict | None = None
-    evidence: Verification | None = None
+    number: PublishedNumber | None = None
+    judged: Judged | None = None
     wanted: bool = True
-    more: int | None = None
     no_verdict: str = ""
     as_reported: bool | None = None
     runs: tuple[str, ...] = ()
@@ -42,9 +39,21 @@ class Cell:
     values: tuple[float, ...] = ()
 
     @property
+    def published(self) -> float | None:
+        """The published value, None without one."""
+        return None if self.number is None else self.number.value
+
+    @property
     def delta(self) -> float | None:
-        """Our value minus the published one, in the table's display scale; None without both."""
-        return None if self.value is None or self.published is None else self.value - self.published
+        """Our value minus the published one; None without both."""
+        return None if self.value is None or self.number is None else self.value - self.number.value
+
+    @property
+    def more(self) -> int | None:
+        """Advised further seeds, None unless our seeds do not settle the number."""
+        judged = self.judged
+        open_by_ours = judged is not None and judged.ours is not None and not judged.verdict.is_settled
+        return judged.plan.more if judged is not None and open_by_ours and judged.plan else None
 
     @property
     def leads(self) -> bool:
@@ -110,10 +119,14 @@ class Table:
     logs: tuple[str, ...] = ()
     unit: str = ""
 
+    def format(self, column: Column) -> Format:
+        """Returns the format of the numbers of a column."""
+        return Format(self.scale, self.decimals, column.plain)
+
     @property
-    def points(self) -> float:
-        """The points of a displayed value of 1."""
-        return 100 / self.scale
+    def scores(self) -> Format:
+        """The format of the table's scores."""
+        return Format(self.scale, self.decimals)
 
     def cells(self) -> Iterator[tuple[TableRow, Column, Cell]]:
         """Yields every cell with its row and column, row by row."""
@@ -122,12 +135,12 @@ class Table:
                 yield row, column, cell
 
 
-def verifications(tables: Iterable[Table]) -> Iterator[tuple[Table, TableRow, Verification]]:
-    """Yields the verification of every reported number of some tables, with its table and row."""
+def judged_numbers(tables: Iterable[Table]) -> Iterator[tuple[Table, TableRow, Judged]]:
+    """Yields every judged number of some tables, with its table and row."""
     for table in tables:
         for row, _, cell in table.cells():
-            if cell.evidence is not None:
-                yield table, row, cell.evidence
+            if cell.judged is not None:
+                yield table, row, cell.judged
 
 
 def reading_order(table: Table) -> tuple[bool, int, str]:

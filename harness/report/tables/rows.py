@@ -4,11 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from harness.evidence.comparisons import rank_intervals, surviving
+from harness.evidence.judged import Judged
 from harness.evidence.number_tests import LEVEL
 from harness.evidence.spec import ColumnSpec, RowSpec, TableSpec
-from harness.evidence.verdicts import FAILED, TAKEN_BACK
-from harness.report.tables.model import Cell, Table, TableRow, verifications
-from harness.report.verification import Verification
+from harness.report.tables.model import Cell, Table, TableRow, judged_numbers
 
 TRAINED, UNTRAINED, TEACHERS = "Trained", "Without training", "Teachers: an upper bound, not ranked"
 GROUPS = (TRAINED, UNTRAINED, TEACHERS)
@@ -96,23 +95,21 @@ def span_words(ranks: tuple[int, int]) -> str:
 
 def control(tables: Mapping[str, Table]) -> dict[str, Table]:
     """Returns the tables with false-discovery control over each page, that is over all tables of a paper.
-    A "does not replicate", by our seeds or by independent runs, that is not a discovery keeps only its
-    level. Every distinct number judged by our seeds, or by three or more sources, is one hypothesis: a
-    number in several cells counts once.
+    A verdict whose answers are both off, by our seeds or by independent runs, and that is not a discovery
+    keeps only its level. Every distinct number judged by our seeds, or by three or more sources, is one
+    hypothesis: a number in several cells counts once.
     """
     pages: dict[str, dict[tuple[object, ...], float]] = {}
     for key, table in tables.items():
         page = pages.setdefault(page_of(key), {})
-        for _, _, known in verifications([table]):
-            if known.ours is not None:
-                page[hypothesis(known)] = known.ours.p
-            elif known.by_others.interval is not None:
-                page[hypothesis(known)] = known.by_others.p
-    taken_back = {
+        for _, _, judged in judged_numbers([table]):
+            if judged.ours is not None or judged.by_others.interval is not None:
+                page[hypothesis(judged)] = judged.answer.p
+    withdrawn = {
         page: {key for key, holds in zip(p, surviving(list(p.values())), strict=True) if not holds}
         for page, p in pages.items()
     }
-    return {key: _controlled(table, taken_back[page_of(key)]) for key, table in tables.items()}
+    return {key: _controlled(table, withdrawn[page_of(key)]) for key, table in tables.items()}
 
 
 def page_of(key: str) -> str:
@@ -121,18 +118,17 @@ def page_of(key: str) -> str:
     return f"{paper}/" if slash else key
 
 
-def hypothesis(known: Verification) -> tuple[object, ...]:
+def hypothesis(judged: Judged) -> tuple[object, ...]:
     """Returns the key of a verdict: the number, and our runs that judge it, if any."""
-    return (*known.reported.fact, known.values)
+    return (*judged.fact, judged.values)
 
 
-def _controlled(table: Table, taken_back: set[tuple[object, ...]]) -> Table:
+def _controlled(table: Table, withdrawn: set[tuple[object, ...]]) -> Table:
     def controlled(cell: Cell) -> Cell:
-        known = cell.evidence
-        if known is None or cell.verdict not in FAILED or hypothesis(known) not in taken_back:
+        judged = cell.judged
+        if judged is None or not judged.verdict.fails or hypothesis(judged) not in withdrawn:
             return cell
-        known = replace(known, verdict=TAKEN_BACK[known.verdict], among_many=True)
-        return replace(cell, verdict=known.verdict, evidence=known)
+        return replace(cell, judged=replace(judged, among_many=True))
 
     return replace(
         table, rows=tuple(replace(row, cells=tuple(map(controlled, row.cells))) for row in table.rows)

@@ -4,6 +4,7 @@ import math
 import re
 
 import pytest
+from tests.harness.report.made_judged import judged
 
 from harness.commands.plan import describe
 from harness.evidence.settling import Price, format_hours
@@ -15,7 +16,6 @@ from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
 from harness.plan.step_times import read_step_times
 from harness.report.assembly.tables import evidence_of
-from harness.report.verification import verify
 from tests.harness.report.test_verification import alone
 
 RECIPES = load_recipes()
@@ -82,8 +82,8 @@ def test_costs_shared_by_all_seeds_count_once() -> None:
     assert sum(dclr.each.values()) > 1.2 * sum(simcse.each.values())
     assert sum(PRICES["sct-distill-bert-tiny", "bert-tiny"].shared.values()) > 0
     price = Price("x", {"run": 2.0}, {"teacher": 5.0})
-    first = verify(*alone(1), price=price).plan
-    more = verify(*alone(1), values=[75.0], price=price).plan
+    first = judged(*alone(1), price=price).plan
+    more = judged(*alone(1), values=[75.0], price=price).plan
     assert first is not None
     assert more is not None
     assert (first.gpu_hours, more.gpu_hours) == (5 * 2.0 + 5.0, 4 * 2.0)
@@ -95,7 +95,7 @@ def test_hours_that_are_not_known_have_no_sum(each: float, shared: float, more: 
     """Shared inputs exist after the first seed."""
     price = Price("x", {"run": each}, {"teacher": shared})
     assert not price.is_known
-    first, second = (verify(*alone(1), values=values, price=price).plan for values in ([], [75.0]))
+    first, second = (judged(*alone(1), values=values, price=price).plan for values in ([], [75.0]))
     assert first is not None
     assert second is not None
     assert (first.gpu_hours, second.gpu_hours) == (None, more)
@@ -104,7 +104,7 @@ def test_hours_that_are_not_known_have_no_sum(each: float, shared: float, more: 
 def test_corpora_that_have_to_be_made_are_named_for_no_hours_count_them() -> None:
     assert PRICES["una-paraphrase", "bert-base-uncased"].corpora == "wiki1m-paraphrased"
     assert PRICES["dclr", "bert-base-uncased"].corpora == ""
-    plan = verify(*alone(1), price=Price("x", {"run": 1.0}, {}, "texts")).plan
+    plan = judged(*alone(1), price=Price("x", {"run": 1.0}, {}, "texts")).plan
     assert plan is not None
     assert plan.cost == "5 seeds, 5 GPU hours and the creation of texts"
 
@@ -112,7 +112,7 @@ def test_corpora_that_have_to_be_made_are_named_for_no_hours_count_them() -> Non
 def test_hours_name_the_gpu_that_they_are_estimated_for() -> None:
     """Not on a CPU, and not once steps were measured on a GPU."""
     key = "simcse", "bert-base-uncased"
-    plan = verify(*alone(1), price=PRICES[key]).plan
+    plan = judged(*alone(1), price=PRICES[key]).plan
     assert plan is not None
     assert plan.cost.endswith(" GPU hours on one A100")
     assert seed_prices(RECIPES, "cpu", {"simcse"})[key].gpu == ""

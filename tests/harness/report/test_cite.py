@@ -10,7 +10,6 @@ from harness.evidence.others import ReportedNumber, nothing_known
 from harness.evidence.published import Published
 from harness.evidence.statistics import KnownSd
 from harness.report.cite import Citation
-from harness.report.verification import Verification, to_text, verify
 
 
 def verified(
@@ -24,7 +23,7 @@ def verified(
     measured = replace(others.independent, sources={str(n): value for n, value in enumerate(sources)})
     others = replace(others, pools={**others.pools, "independent": measured}, searched=True)
     number = ReportedNumber("toy/table1", "a@b", "Avg", reported, "toy", 1, 0.005, source="Toy 2020")
-    return verify(number, others, values=ours, known=known)
+    return judged(number, others, values=ours, known=known)
 
 
 def cited(reported: float, **rest: Any) -> Citation:
@@ -112,5 +111,5 @@ def test_the_mean_of_three_or_more_sources_is_cited_and_fewer_are_named_next_to_
 )
 def test_a_reported_number_is_cited_with_its_number_of_runs(seeds: int | None, runs: str) -> None:
     number = ReportedNumber("toy/table1", "a@b", "Avg", 75.2, "toy", seeds, 0.005, source="Toy 2020")
-    actual = verify(number, nothing_known(), values=FIVE).citation
+    actual = judged(number, nothing_known(), values=FIVE).citation
     assert (actual.value, actual.how) == (75.2, f"as reported ({runs})")

@@ -5,6 +5,7 @@ import re
 from collections import Counter
 
 import pytest
+from harness.evidence.settling import counted
 
 from harness.evidence.differences import Difference
 from harness.evidence.ledger import Ledger
@@ -19,7 +20,6 @@ from harness.report.pages.content import Report
 from harness.report.pages.first_screen import GROUPS, SEVERAL
 from harness.report.runs import RunDetail
 from harness.report.tables.build import Evidence, build_table
-from harness.report.verification import counted
 from tests.harness.report.made_results import result
 from tests.harness.report.shown import show
 

@@ -4,10 +4,10 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
+
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.report.tables.rows import control, hypothesis, page_of
-from harness.report.verification import verify
-from tests.harness.report.test_verification import alone
+from tests.harness.report.made_judged import alone, judged
 
 
 def test_a_number_that_two_cells_quote_is_one_hypothesis_and_other_runs_or_numbers_are_another() -> None:
@@ -29,7 +29,7 @@ def test_the_tables_of_a_paper_are_one_page_and_any_other_table_is_its_own() -> 
 def test_a_failure_that_is_not_a_discovery_on_its_page_keeps_its_level() -> None:
     """p = 0.04 holds alone, and not among four numbers, three of which have 0.5."""
     number, others = alone(1)
-    verification = verify(number, others, values=[60.0, 60.1, 60.2, 60.3, 60.4])
+    verification = judged(number, others, values=[60.0, 60.1, 60.2, 60.3, 60.4])
     assert verification.ours is not None
     rows = []
     for index, p in enumerate((0.04, 0.5, 0.5, 0.5)):
@@ -44,7 +44,7 @@ def test_a_red_verdict_by_others_is_a_hypothesis_of_its_page() -> None:
     """p = 0.04 by three sources holds alone, and not next to three numbers with 0.5."""
     number, nothing = alone(1)
     pool = replace(nothing.independent, sources={"a": 60.0, "b": 60.1, "c": 60.2})
-    verification = verify(number, replace(nothing, pools={**nothing.pools, "independent": pool}))
+    verification = judged(number, replace(nothing, pools={**nothing.pools, "independent": pool}))
     assert verification.verdict == "independent runs score lower"
     rows = []
     for index, p in enumerate((0.04, 0.5, 0.5, 0.5)):
@@ -68,7 +68,7 @@ def test_a_number_without_three_sources_is_no_hypothesis_of_its_page() -> None:
     ]
     cells = []
     for index, pool in enumerate(pools):
-        known = verify(replace(number, row=str(index)), replace(nothing, pools=pool))
+        known = judged(replace(number, row=str(index)), replace(nothing, pools=pool))
         if not index:
             known = replace(known, by_others=replace(known.by_others, p=0.04))
         cells.append(Cell(verdict=known.verdict, evidence=known))

@@ -22,7 +22,6 @@ from harness.report.pages.index import geometry_figure, ranks_of
 from harness.report.pages.paper import others_values
 from harness.report.runs import RunDetail
 from harness.report.tables.model import Cell, Column, Table, TableRow
-from harness.report.verification import verify
 from tests.harness.report.made_results import result
 
 pytest.importorskip("vl_convert", reason="pictures need the extra `report`")
@@ -53,7 +52,7 @@ def answer(name: str, runs: dict[str, tuple[float, ...]], ours: tuple[float, ...
     means = {source: sum(values) / len(values) for source, values in runs.items()}
     pool = replace(nothing.independent, runs=runs, sources=means)
     known = replace(nothing, pools={**nothing.pools, "independent": pool}, searched=True)
-    verification = verify(REPORTED, known, values=ours)
+    verification = judged(REPORTED, known, values=ours)
     return Answer(verification, name, "#t", "", "", "")
 
 

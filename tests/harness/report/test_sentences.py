@@ -8,14 +8,13 @@ from typing import Any
 import pytest
 
 from harness.evidence.others import nothing_known
-from harness.report import words
+from harness.report import sentences
 from harness.report.pages import first_screen
 from harness.report.pages.answers import Answer
 from harness.report.pages.cells import ShownCell, show_cell
 from harness.report.pages.first_screen import both_answers, conclusion
 from harness.report.tables.model import Cell, Column, Table, TableRow
-from harness.report.verification import Verification, to_text, verify
-from tests.harness.report.test_verification import alone
+from tests.harness.report.made_judged import alone, judged
 
 FIVE = (-0.4, -0.2, 0.0, 0.2, 0.4)
 TEN = (-1.0, -0.8, -0.5, -0.2, 0.0, 0.0, 0.2, 0.5, 0.8, 1.0)
@@ -36,7 +35,7 @@ def judged() -> Iterator[Verification]:
     others: Cases = ((FIVE[1:4], (0.0, 0.3, 1.0, 2.0)), (MANY, (1.1,)))
     for runs, shifts in ours:
         for shift in {*shifts, *(-shift_up for shift_up in shifts)}:
-            yield verify(number, nothing_known(), values=[75.0 + shift + run for run in runs])
+            yield judged(number, nothing_known(), values=[75.0 + shift + run for run in runs])
     for runs, shifts in others:
         for shift in {*shifts, *(-shift_up for shift_up in shifts)}:
             sources = {str(index): 75.0 + shift + run for index, run in enumerate(runs)}
@@ -45,7 +44,7 @@ def judged() -> Iterator[Verification]:
                 sources=sources,
                 runs={name: (value,) for name, value in sources.items()},
             )
-            yield verify(number, replace(nothing, pools={**nothing.pools, "independent": pool}))
+            yield judged(number, replace(nothing, pools={**nothing.pools, "independent": pool}))
 
 
 def cell_of(actual: Verification) -> tuple[ShownCell, Table]:
@@ -56,7 +55,7 @@ def cell_of(actual: Verification) -> tuple[ShownCell, Table]:
         n=len(actual.values),
         values=actual.values,
         runs=tuple(map(str, range(len(actual.values)))),
-        published=actual.reported.value,
+        published=actual.number.value,
         verdict=actual.verdict,
         evidence=actual,
     )
@@ -70,7 +69,7 @@ def side_of(cell: ShownCell, actual: Verification) -> str:
         if set(cell.glyph) & set(marks):
             return side
     runs = list(actual.values or actual.others.independent.sources.values())
-    return "lower" if sum(runs) / len(runs) < actual.reported.value else "higher"
+    return "lower" if sum(runs) / len(runs) < actual.number.value else "higher"
 
 
 POSITIONS = {"≈": "inside", "≲": "at the edge", "≳": "at the edge", "↓": "outside", "↑": "outside"}

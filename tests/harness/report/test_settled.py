@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
+
 from harness.evidence.settling import Price
 from harness.evidence.statistics import KnownSd
 from harness.report.settled import settled_lines
 from harness.report.tables.model import Cell, Column, Table, TableRow
-from harness.report.verification import verify
-from tests.harness.report.test_verification import alone
+from tests.harness.report.made_judged import alone, judged
 
 EXACT = KnownSd(0.0, 0)
 
@@ -21,7 +21,7 @@ def cell(*values: float, reported: float = 75.0, hours: float = 1.0, known: Know
     number, others = alone(None)
     number = replace(number, value=reported)
     price = Price(f"sentbench plan paper/{hours:g}", {"run": hours}, {})
-    verification = verify(number, others, values=values, known=known, price=price)
+    verification = judged(number, others, values=values, known=known, price=price)
     return Cell(published=reported, values=values, evidence=verification)
 
 

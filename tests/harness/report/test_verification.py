@@ -4,6 +4,7 @@ import math
 from dataclasses import replace
 
 import pytest
+from harness.report.sentences import next_look_words
 from scipy import stats
 
 from harness.evidence.ledger import Ledger
@@ -24,8 +25,6 @@ from harness.evidence.studies import Study
 from harness.evidence.verdicts import judge
 from harness.report.pages.cells import evidence_facts
 from harness.report.pages.first_screen import basis_of
-from harness.report.verification import to_json, to_text, verify
-from harness.report.words import next_look_words
 
 STUDY = KnownSd(0.84, 50)
 
@@ -45,7 +44,7 @@ def test_without_our_seeds_others_speak_and_the_plan_rests_on_their_difference(
     """The level is off and the number inside: 5 of the runs are above it."""
     spread = known_sd(ledger, "simcse@bert-base-uncased", "Avg")
     assert spread is not None
-    verification = verify(*simcse, known=spread, price=Price("sentbench plan pcl/simcse", {"run": 0.5}, {}))
+    verification = judged(*simcse, known=spread, price=Price("sentbench plan pcl/simcse", {"run": 0.5}, {}))
     assert verification.verdict == "independent runs agree within run-to-run variation"
     assert (verification.by_others.level, verification.by_others.draw) == ("lower", "inside")
     assert verification.percentile is not None
@@ -59,7 +58,7 @@ def test_without_our_seeds_others_speak_and_the_plan_rests_on_their_difference(
 def test_our_seeds_join_the_draw_and_decide_the_verdict(simcse: tuple[ReportedNumber, Others]) -> None:
     """Ten seeds near 75.2 with an sd of 0.2; the best of ten on dev reaches some 0.6 more."""
     ours = [75.0, 75.4] * 5
-    before, after = verify(*simcse, known=STUDY), verify(*simcse, values=ours, known=STUDY)
+    before, after = judged(*simcse, known=STUDY), judged(*simcse, values=ours, known=STUDY)
     assert before.percentile is not None
     assert after.percentile is not None
     assert (after.percentile.runs, after.percentile.sources) == (
@@ -73,14 +72,14 @@ def test_our_seeds_join_the_draw_and_decide_the_verdict(simcse: tuple[ReportedNu
 def test_inconclusive_seeds_lead_to_the_next_of_the_declared_looks(
     simcse: tuple[ReportedNumber, Others],
 ) -> None:
-    verification = verify(*simcse, values=[75.1, 75.3, 75.5], known=STUDY, price=Price("", {"run": 2.0}, {}))
+    verification = judged(*simcse, values=[75.1, 75.3, 75.5], known=STUDY, price=Price("", {"run": 2.0}, {}))
     assert verification.verdict == "inconclusive"
     assert verification.plan is not None
     assert (verification.plan.seeds, verification.plan.more, verification.plan.gpu_hours) == (5, 2, 4.0)
-    early = verify(*alone(1), price=Price("", {"run": 3.0}, {})).plan
+    early = judged(*alone(1), price=Price("", {"run": 3.0}, {})).plan
     assert early is not None
     assert (early.seeds, early.more, early.gpu_hours) == (5, 5, 15.0)
-    missing = verify(
+    missing = judged(
         *alone(1), values=[75.0, 75.4, 76.0, 74.2, 75.1], in_order=3, price=Price("", {"run": 3.0}, {})
     )
     assert missing.verdict == "inconclusive"
@@ -91,7 +90,7 @@ def test_inconclusive_seeds_lead_to_the_next_of_the_declared_looks(
 def test_no_look_is_advised_if_none_is_likely_to_settle_the_level() -> None:
     """t(0.984, 39) 1.74 / sqrt(40) = 0.612: no mean is shown to be within half a point, one 2 off is."""
     wide = KnownSd(1.74, 50)
-    plan = verify(*alone(1), known=wide).plan
+    plan = judged(*alone(1), known=wide).plan
     assert plan is not None
     assert (plan.seeds, plan.why) == (None, "cannot be settled by 40 seeds: sd 1.74 by a study of 50 seeds")
     assert settles(-2.0, 1.74, 40)
@@ -115,7 +114,7 @@ def test_the_means_that_settle_a_look_are_those_that_the_rules_settle() -> None:
 
 def test_after_the_last_look_no_run_is_planned(simcse: tuple[ReportedNumber, Others]) -> None:
     """Forty seeds 0.45 below, sd 1: neither within half a point nor off by more."""
-    verification = verify(*simcse, values=[74.8, 76.8] * 20, known=STUDY, price=Price("", {"run": 2.0}, {}))
+    verification = judged(*simcse, values=[74.8, 76.8] * 20, known=STUDY, price=Price("", {"run": 2.0}, {}))
     assert verification.verdict == "inconclusive"
     assert verification.plan is not None
     assert (verification.plan.seeds, verification.plan.more, verification.plan.gpu_hours) == (
@@ -133,21 +132,21 @@ def alone(seeds: int | None) -> tuple[ReportedNumber, Others]:
 
 def test_a_deterministic_system_needs_one_run() -> None:
     exact = KnownSd(0.0, 0)
-    unrun = verify(*alone(None), known=exact)
+    unrun = judged(*alone(None), known=exact)
     assert unrun.plan is not None
     assert unrun.plan.seeds == 1
     assert next_look_words(unrun.plan) == "1 seed in all, 1 more (no seed changes its score)"
-    assert verify(*alone(None), values=[75.0], known=exact).verdict == "replicates"
+    assert judged(*alone(None), values=[75.0], known=exact).verdict == "replicates"
 
 
 @pytest.mark.parametrize("reported", [None, 1])
 def test_the_best_by_dev_is_picked_of_all_our_seeds(reported: int | None) -> None:
     """The runs behind a print are not the seeds that it was chosen from: of our three the pick is 76."""
     values, dev = [74.0, 76.0, 77.0], [80.0, 81.0, 79.0]
-    verification = verify(*alone(reported), values=values, dev=dev)
+    verification = judged(*alone(reported), values=values, dev=dev)
     assert verification.best_by_dev == 76.0
     assert "selection  of our 3 seeds the best on dev has 76.00 on test" in to_text(verification)
-    assert verify(*alone(3), values=values, dev=dev).best_by_dev is None, "a mean was chosen from nothing"
+    assert judged(*alone(3), values=values, dev=dev).best_by_dev is None, "a mean was chosen from nothing"
 
 
 @pytest.mark.parametrize(
@@ -166,16 +165,16 @@ def test_a_reported_number_is_shown_with_its_authors_statement_on_runs(
     seeds: int | None, picked: int | None, words: str
 ) -> None:
     reported = replace(alone(seeds)[0], picked=picked)
-    line = to_text(verify(reported, nothing_known())).splitlines()[1]
+    line = to_text(judged(reported, nothing_known())).splitlines()[1]
     assert line == f"reported   75.00 ({words}, by toy)"
 
 
 @pytest.mark.parametrize(("best", "below"), [(74.9, True), (75.0, False), (75.1, False)])
 def test_json_says_whether_the_best_of_our_seeds_on_dev_is_below_the_number(best: float, below: bool) -> None:
     """The number is 75; the best on dev is neither the best on test nor the last seed."""
-    shown = to_json(verify(*alone(1), values=[80.0, best, 70.0], dev=[60.0, 62.0, 61.0]))
+    shown = to_json(judged(*alone(1), values=[80.0, best, 70.0], dev=[60.0, 62.0, 61.0]))
     assert shown["best_by_dev"] == {"expected": best, "below_reported": below}
-    assert to_json(verify(*alone(1), values=[80.0]))["best_by_dev"] is None
+    assert to_json(judged(*alone(1), values=[80.0]))["best_by_dev"] is None
 
 
 @pytest.mark.parametrize(
@@ -200,7 +199,7 @@ def test_a_verdict_rests_on_our_runs_or_else_on_the_sources_and_their_single_run
         runs={name: runs for name, runs in sources.items() if runs},
     )
     known = replace(others, pools={**others.pools, "independent": pool})
-    assert basis_of(verify(reported, known, values=ours)) == words
+    assert basis_of(judged(reported, known, values=ours)) == words
 
 
 @pytest.mark.parametrize(("look", "sd"), [(5, 0.2), (10, 0.84), (40, 1.74)])
@@ -219,7 +218,7 @@ def test_of_seeds_with_equal_dev_scores_the_first_declared_one_is_the_best() -> 
     """The second has the higher test score, which selects nothing."""
     number, others = alone(1)
     for dev, best in (([80.0, 80.0, 79.0], 75.0), ([80.0, 80.1, 79.0], 76.0)):
-        assert verify(number, others, values=[75.0, 76.0, 77.0], dev=dev).best_by_dev == best
+        assert judged(number, others, values=[75.0, 76.0, 77.0], dev=dev).best_by_dev == best
 
 
 @pytest.mark.parametrize("relation", ["same authors", "checkpoint", "other recipe"])
@@ -231,12 +230,12 @@ def test_a_second_measurement_counts_as_one_unless_another_recipe_made_it(relati
     )
     pools = {**others.pools, relation: replace(others.pools[relation], studies=(study,))}
     expected = "no independent result" if relation == "other recipe" else "authors only"
-    assert verify(number, replace(others, pools=pools)).verdict == expected
+    assert judged(number, replace(others, pools=pools)).verdict == expected
 
 
 def test_a_cell_states_the_median_of_others_to_a_hundredth() -> None:
     number, others = alone(1)
     sources = {"a": 75.21, "b": 75.43, "c": 75.48}
     pool = replace(others.independent, sources=sources)
-    known = verify(number, replace(others, pools={**others.pools, "independent": pool}))
+    known = judged(number, replace(others, pools={**others.pools, "independent": pool}))
     assert dict(evidence_facts(known))["Others"] == "75.43, median of 3 sources"

@@ -1,11 +1,15 @@
 """The sentences about a verdict, each computed from the objects of its cell."""
 
 from harness.evidence.draws import RunPercentile
-from harness.evidence.number_tests import COLLAPSED, INTERVAL, LEVEL, MARGIN, Origin
+from harness.evidence.number_tests import COLLAPSED, INTERVAL, LEVEL, MARGIN
+from harness.evidence.numbers import PublishedNumber
 from harness.evidence.settling import Plan, counted
-from harness.evidence.verdicts import Draw, Judgement, Level, OthersAnswer
+from harness.evidence.verdicts import Judgement
+from harness.evidence.words import WORDS, Draw, Level
 
 OUR_MEAN, THEIR_MEAN = "our mean", "the mean of independent sources"
+MANY = "it would not replicate alone; among all numbers of its page that is not enough"
+"""Effect of false-discovery control on a verdict."""
 WITHIN = "half a point" if MARGIN == 0.5 else f"{MARGIN:g} points"
 ASSUMED = (
     "runs of the paper and of one group that follow one normal distribution and do not collapse; not covered "
@@ -27,20 +31,22 @@ LEVEL_SAYS: dict[Level, str] = {
 }
 """Each answer on the level in words; who: whose mean, far: its distance."""
 DRAW_SAYS: dict[Draw, str] = {
-    "inside": "inside the range of {origin}",
-    "at the edge": "at the edge of the range of {origin}",
-    "outside": "outside the range of {origin}",
-    "not known": "not known whether inside the range of {origin}",
+    "inside": "inside the range of {kind}",
+    "inside as a best": "above every single run on record, inside the range of {kind}",
+    "at the edge": "at the edge of the range of {kind}",
+    "outside": "outside the range of {kind}",
+    "not known": "not known whether inside the range of {kind}",
 }
-"""Each answer on the draw in words; origin: numbers of its kind."""
+"""Each answer on the draw in words; kind: numbers of its kind."""
 
 
-def level_words(answer: Judgement | OthersAnswer) -> str:
+def level_words(answer: Judgement) -> str:
     """Describes the position of the runs' mean, with its distance and interval; empty without runs."""
     if answer.difference is None:
         return ""
-    ours = isinstance(answer, Judgement)
-    says = LEVEL_SAYS[answer.level].format(who=OUR_MEAN if ours else THEIR_MEAN, far=abs(answer.difference))
+    ours = answer.verdict.by == "ours"
+    who = OUR_MEAN if ours else THEIR_MEAN
+    says = LEVEL_SAYS[answer.verdict.level].format(who=who, far=abs(answer.difference))
     reach = ""
     if answer.interval is not None:
         confidence = INTERVAL if ours else 1 - 2 * LEVEL
@@ -49,17 +55,20 @@ def level_words(answer: Judgement | OthersAnswer) -> str:
     return f"{says} ({answer.difference:+.2f}{reach})"
 
 
-def draw_words(draw: Draw, origin: Origin | None = None) -> str:
-    """Describes the position of the reported number among numbers of its origin, by default single runs."""
-    averaged, picked = origin or Origin()
+def draw_words(draw: Draw, number: PublishedNumber) -> str:
+    """Describes the position of a published number among numbers of its kind."""
+    return DRAW_SAYS[draw].format(kind=kind_words(number))
+
+
+def kind_words(number: PublishedNumber) -> str:
+    """Describes the numbers among which a published number is judged."""
+    averaged, picked = number.drawn
+    if number.picked is None and picked > 1:
+        return f"single runs and bests of {picked} on dev (the paper does not state the choice)"
     if picked > 1:
         best = f"best of {picked} on dev"
-        numbers = (
-            f"runs that are the {best}" if averaged == 1 else f"means of {averaged} runs, each the {best}"
-        )
-    else:
-        numbers = "single runs" if averaged == 1 else f"means of {averaged} runs"
-    return DRAW_SAYS[draw].format(origin=numbers)
+        return f"runs that are the {best}" if averaged == 1 else f"means of {averaged} runs, each the {best}"
+    return "single runs" if averaged == 1 else f"means of {averaged} runs"
 
 
 def place_words(percentile: RunPercentile) -> str:
@@ -82,7 +91,7 @@ def collapsed_words(answer: Judgement) -> str:
     runs = ", ".join(f"{value:.2f}" for value in answer.collapsed)
     return (
         f"far below their siblings: {runs} (named by chance in {COLLAPSED:.0%} of studies); without: "
-        f"{answer.without.verdict}, {level_words(answer.without)}"
+        f"{WORDS[answer.without.verdict].text}, {level_words(answer.without)}"
     )
 
 
@@ -91,3 +100,10 @@ def next_look_words(plan: Plan) -> str:
     if plan.seeds is None:
         return plan.why
     return f"{counted(plan.seeds, 'seed')} in all, {plan.more} more" + (f" ({plan.why})" if plan.why else "")
+
+
+def seeds_words(number: PublishedNumber) -> str:
+    """Describes the number of runs behind a published number."""
+    if number.picked is not None and number.picked > 1:
+        return f"best of {number.picked} on dev"
+    return {None: "seeds not stated", 1: "one run"}.get(number.seeds, f"mean of {number.seeds} seeds")
