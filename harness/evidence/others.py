@@ -12,7 +12,7 @@ from harness.evidence.studies import Study, Summary, runs_of
 from harness.evidence.verdicts import Sources
 
 Relation = Literal["independent", "same authors", "checkpoint", "other recipe"]
-"""Relation of a study to a reported number: independent training by its recipe, a second measurement by
+"""Relation of a study to a reported number: independent runs by its recipe, a second measurement by
 its authors, released weights, or training by another recipe. Relations are not pooled."""
 
 RELATIONS: tuple[Relation, ...] = ("independent", "same authors", "checkpoint", "other recipe")
@@ -85,8 +85,8 @@ def nothing_known() -> Others:
 
 
 def others_of(ledger: Ledger, number: PublishedNumber, *, deterministic: bool = False) -> Others:
-    """Returns the ledger's evidence on a published number; the value itself, quotations, doubtful numbers and
-    unconverged runs are excluded. deterministic: no seed changes the score of its system.
+    """Returns the ledger's evidence on a published number; the value itself, quotations and doubtful
+    numbers are excluded. deterministic: no seed changes the score of its system.
     """
     by = ledger.reported_by(number.paper, number.work)
     found = _studies_of(ledger, number, by) if number.measurable else nothing_known()
@@ -157,7 +157,7 @@ def pool(ledger: Ledger, studies: Iterable[Study], column: str) -> StudyPool:
 def known_sd(ledger: Ledger, system: str, column: str) -> statistics.KnownSd | None:
     """Returns the standard deviation between the seeds of a system in its largest independent study.
 
-    Only a study of `SMALL_SAMPLE` seeds or more counts, and only one that is not marked as unconverged.
+    Only a study of `SMALL_SAMPLE` seeds or more counts.
     """
     return _largest_sd(ledger.of(system), column)
 

@@ -66,19 +66,6 @@ def test_the_summary_of_the_collection_comes_out(ledger: Ledger, published: Publ
         assert 100 * below.value == pytest.approx(share, abs=0.51)
 
 
-def test_runs_that_had_not_converged_count_nowhere(ledger: Ledger, published: Published) -> None:
-    seen = 0
-    for system in {study.system for study in ledger.studies if study.unconverged}:
-        for table, row in (("pcl/table2", system), ("dclr/table1", system)):
-            _, others = known(ledger, published, table, row)
-            counted = [study for actual in others.pools.values() for study in actual.studies]
-            assert not any(study.unconverged for study in counted)
-            assert any(study.unconverged for study in others.uncounted)
-            assert "hppRC/simple-simcse" not in others.independent.sources
-            seen += 1
-    assert seen == 4
-
-
 def test_authors_of_a_competing_method_count_and_are_marked(ledger: Ledger, published: Published) -> None:
     _, others = known(ledger, published, "pcl/table2", "simcse@bert-base-uncased")
     assert set(others.independent.competitors) == {"pcl", "dclr"} < set(others.independent.sources)
