@@ -1,7 +1,7 @@
 """All generated text of the project: `make generated` writes it, `python -m docs.generated --check` compares.
 
 It is the table of data sources, the deviations in the READMEs of methods, the table of docs/speed.md, the
-controls of docs/small-setting.md, the error rates of docs/verdicts.md, reports/portability.md, the JSON
+controls of docs/small-setting.md, the words and error rates of docs/verdicts.md, reports/portability.md, the JSON
 schemas of declared files, and the outputs of commands that documents show.
 """
 
@@ -21,7 +21,7 @@ from harness.evidence.store import read_results
 from harness.io.files import write_text
 from harness.paths import AUDIT, LEADERBOARDS, MEASUREMENTS, SCORES, SOURCE_PAGE, SPEED_PAGE
 from harness.plan.params_file import file_schema
-from harness.report.formats.readmes import INTRO, to_deviations, to_source_table, with_section
+from harness.report.formats.readmes import INTRO, to_deviations, to_scale, to_source_table, with_section
 from harness.report.measurements import load_measurements, to_speed_section
 from harness.report.pages.audit import load_audits
 from methods.registry import METHODS
@@ -31,7 +31,7 @@ SCHEMAS = LEADERBOARDS / "schemas"
 KINDS = {
     "recipe": "harness.plan.recipes:RecipeFile",
     "table": "harness.evidence.spec:TableSpec",
-    "published": "harness.evidence.published:PublishedPaper",
+    "published": "harness.evidence.printed:PublishedPaper",
     "evidence": "harness.evidence.studies:StudyFile",
     "claims": "harness.report.pages.claims:PaperClaims",
     "audit": "harness.report.pages.audit:MethodAudit",
@@ -49,7 +49,8 @@ def generated() -> dict[Path, str]:
     results = read_results(SCORES.glob("*.json"))
     if results:
         pages[SMALL_PAGE] = with_section(page_text(SMALL_PAGE), to_controls(results), where=str(SMALL_PAGE))
-    pages[verdicts.DOCS] = verdicts.with_tables(page_text(verdicts.DOCS))
+    words = with_section(page_text(verdicts.DOCS), to_scale(), where=str(verdicts.DOCS))
+    pages[verdicts.DOCS] = verdicts.with_tables(words)
     pages[portability.REPORT] = portability.as_markdown(portability.recorded())
     return pages | {SCHEMAS / f"{kind}.json": schema_text(kind) for kind in ("params", *KINDS)}
 

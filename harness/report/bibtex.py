@@ -2,7 +2,7 @@
 
 import re
 
-from harness.evidence.published import PublishedPaper
+from harness.evidence.printed import PublishedPaper
 
 SPECIAL = re.compile(r"[&%$#_{}\\~^]")
 ESCAPED = {"\\": r"{\textbackslash}", "~": r"{\textasciitilde}", "^": r"{\textasciicircum}"}

@@ -44,6 +44,9 @@ def test_published_numbers_are_those_reported() -> None:
     assert tuple(frame.columns) == PUBLISHED_COLUMNS
     row = frame[(frame["system"] == "simcse") & (frame["backbone"] == "bert-base-uncased")]
     assert row.set_index("column")["value"]["Avg"] == 76.25
+    una = sentbench.published("una/table2")
+    points = una[(una["row"] == "una@bert-base-uncased") & (una["column"] == "Avg")]["value"]
+    assert points.tolist() == [76.14], "printed as 0.7614"
     whole = sentbench.published()
     assert whole["value"].notna().all()
     assert set(whole["table"]) > {"pcl/table2", "una/table1", "sct/table1"}
@@ -51,13 +54,11 @@ def test_published_numbers_are_those_reported() -> None:
 
 
 def test_verify_returns_the_rows_of_the_command() -> None:
-    (verification,) = sentbench.verify("una/table1", "BERT-base UNA", "Avg")
-    assert (verification.reported.value, verification.verdict, verification.values) == (
-        76.14,
-        "authors only",
-        (),
+    (judged,) = sentbench.verify("una/table1", "BERT-base UNA", "Avg")
+    assert (judged.number.value, judged.text, judged.verdict.by, judged.values) == (
+        *(76.14, "authors only", "authors", ()),
     )
-    assert sentbench.describe(verification).splitlines()[1].startswith("reported   76.14")
+    assert sentbench.describe(judged).splitlines()[1].startswith("reported   76.14")
     assert len(sentbench.verify("pcl/table2", "SimCSE", "Avg")) == 3
 
 

@@ -107,7 +107,7 @@ def test_evaluating_from_python_reads_the_users_cache_and_leaves_the_folder_empt
         assert not {"torch", "pandas", "numpy"} & set(sys.modules)
         letters = lambda texts: [[text.count(letter) + 0.1 for letter in "abcdefgh"] for text in texts]
         frame = sentbench.evaluate(letters, "STSB", text="raw", intervals=True)
-        answer = sentbench.verify("una/table1", "BERT-base UNA", "Avg")[0].verdict
+        answer = sentbench.verify("una/table1", "BERT-base UNA", "Avg")[0].text
         print(json.dumps([sentbench.__file__, len(frame), answer, len(sentbench.published("pcl/table2"))]))
     """
     done = run(installed, empty, "-c", textwrap.dedent(program))

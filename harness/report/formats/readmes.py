@@ -1,4 +1,4 @@
-"""Generated sections: deviations in a method's README, and the table of data sources."""
+"""Generated text: deviations in a method's README, the table of data sources, the words of verdicts."""
 
 import re
 import textwrap
@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.errors import InputError
+from harness.evidence.words import DRAWS, WORDS, Verdict, Word
 from harness.report.formats.markdown import escape
 from harness.report.pages.audit import CodeDeviation, MethodAudit
 
@@ -21,6 +22,16 @@ the hash that the hub states.
 
 | source | kind | providers | repository | pin | hashes | licence | how it was confirmed |
 | --- | --- | --- | --- | --- | --- | --- | --- |
+"""
+
+
+SCALE = """## The words
+
+`make generated` writes this table from `harness/evidence/words.py`. A circle marks verdicts by independent runs; *k*
+is the number of runs that a number was chosen from.
+
+| verdict | sign | level | draw | meaning |
+| --- | :-: | --- | --- | --- |
 """
 
 
@@ -94,3 +105,20 @@ def _cells(entry: Mapping[str, Any]) -> list[str]:
         escape(entry["licence"]),
         escape(entry["confirmed"]),
     ]
+
+
+def to_scale() -> str:
+    """Returns the section of the words of verdicts, each with the answers that it stands for."""
+    verdicts: dict[Word, list[Verdict]] = {}
+    for verdict, word in WORDS.items():
+        verdicts.setdefault(word, []).append(verdict)
+    return SCALE + "".join(map(_scale_line, verdicts, verdicts.values()))
+
+
+def _scale_line(word: Word, verdicts: Sequence[Verdict]) -> str:
+    draws = [verdict.draw for verdict in verdicts]
+    if verdicts[0].by not in ("ours", "others"):
+        level, drawn = "", ""
+    else:
+        level, drawn = verdicts[0].level, "any" if len(draws) == len(DRAWS) else ", ".join(draws)
+    return f"| {escape(word.text)} | {escape(word.sign)} | {level} | {drawn} | {escape(word.meaning)} |\n"

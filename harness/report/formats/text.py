@@ -31,7 +31,7 @@ def legend_of(table: Table) -> list[tuple[str, str]]:
     """Returns the sign and the meaning of every verdict in the table, and of cited values."""
     cells = [cell for row in table.rows for cell in row.cells]
     words = {cell.judged.word for cell in cells if cell.judged is not None}
-    legend = [(word.sign, f"{word.text} ({word.meaning})") for word in scale() if word in words and word.sign]
+    legend = [(word.sign, f"{word.text}: {word.meaning}") for word in scale() if word in words and word.sign]
     return [*legend, (CITED, CITED_WORDS)] if any(map(is_cited, cells)) else legend
 
 

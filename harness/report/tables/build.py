@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from harness.evidence.published import Published, PublishedRow
+from harness.evidence.printed import PublishedRow
+from harness.evidence.published import Published
 from harness.evidence.spec import ColumnSpec, RowSpec, RunChoice, TableSpec, system_label
 from harness.report.formats.number import Format
 from harness.report.formats.text import TASKS

@@ -11,7 +11,7 @@ from harness.evidence import statistics
 from harness.evidence.judged import Judged, judge_number
 from harness.evidence.numbers import PublishedNumber
 from harness.evidence.others import others_of
-from harness.evidence.published import PublishedRow
+from harness.evidence.printed import PublishedRow
 from harness.evidence.settling import Plan
 from harness.evidence.spec import ColumnSpec, RowSpec, RunChoice, TableSpec
 from harness.report.formats.number import Format

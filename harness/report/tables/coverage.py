@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from harness.errors import InputError
-from harness.evidence.published import Published, PublishedRow
+from harness.evidence.printed import PublishedRow
+from harness.evidence.published import Published
 from harness.evidence.spec import RowSpec, TableSpec
 from harness.io.declarations import DeclaredModel, TableKey
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from harness.evidence.published import Published, PublishedRow
+from harness.evidence.printed import PublishedRow
+from harness.evidence.published import Published
 from harness.evidence.spec import CellSpec, ColumnSpec, RunChoice, TableSpec
 from harness.plan.names import FULL_SCALE
 from harness.plan.recipes import System, declared_systems, load_recipes

@@ -16,7 +16,6 @@ from harness.evidence.others import (
     nothing_known,
     others_of,
     pool,
-    reported_number,
 )
 from harness.evidence.published import Published
 from harness.evidence.statistics import KnownSd
@@ -30,9 +29,9 @@ def known(
     ledger: Ledger, published: Published, table: str, row: str, column: str = "Avg"
 ) -> tuple[float, Others]:
     """Returns a reported value and its independent evidence."""
-    reported = reported_number(published, ledger, table=table, row=row, column=column)
-    assert reported is not None
-    return reported.value, others_of(ledger, reported)
+    number = published.number(table, row, column)
+    assert number is not None
+    return number.value, others_of(ledger, number)
 
 
 @pytest.mark.parametrize(
@@ -43,12 +42,12 @@ def known(
     ],
 )
 def test_a_number_is_off_by_half_a_digit_at_most_in_points_on_either_scale(
-    table: str, row: str, value: float, ledger: Ledger, published: Published
+    table: str, row: str, value: float, published: Published
 ) -> None:
     """Printed as 76.25 and as 0.7614: half a hundredth of a point both times."""
-    reported = reported_number(published, ledger, table=table, row=row, column="Avg")
-    assert reported is not None
-    assert (reported.value, reported.rounding) == (value, pytest.approx(0.005))
+    number = published.number(table, row, "Avg")
+    assert number is not None
+    assert (number.value, number.rounding) == (value, pytest.approx(0.005))
 
 
 def test_the_summary_of_the_collection_comes_out(ledger: Ledger, published: Published) -> None:
@@ -133,10 +132,10 @@ def test_an_average_of_other_sets_is_another_quantity(ledger: Ledger, published:
     """PCL's fourth table is of accuracies, and PT-BERT's average is of five sets."""
     for table, measurable in (("pcl/table2", True), ("pcl/table4", False), ("ptbert/table5c", False)):
         row = published.table(table).rows[-1].key
-        reported = reported_number(published, ledger, table=table, row=row, column="Avg")
-        assert reported is not None
-        assert reported.measurable == measurable
-        assert measurable or others_of(ledger, reported) == nothing_known()
+        number = published.number(table, row, "Avg")
+        assert number is not None
+        assert number.measurable == measurable
+        assert measurable or others_of(ledger, number).pools == nothing_known().pools
 
 
 def test_a_source_counts_once_by_the_mean_over_its_runs() -> None:

@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from harness.errors import InputError
-from harness.evidence.ledger import Ledger
-from harness.evidence.others import reported_number
-from harness.evidence.published import Published, decimals_in, load_published
+from harness.evidence.printed import decimals_in
+from harness.evidence.published import Published, load_published
+from harness.report.formats.number import Format
+from harness.report.tables.cells import misprint_words
 
 TABLE = "pcl/table2"
 
@@ -48,14 +49,23 @@ def test_the_known_misprints_are_flagged_with_both_values(published: Published) 
 def test_a_misprinted_cell_is_compared_by_its_right_value_and_an_average_as_reported(
     published: Published,
 ) -> None:
-    table = published.table("sct/table2")
-    ours = published.row("sct/table2", "sct@bert-base-uncased")
-    assert table.compared(ours, "STS12") == 73.82
-    assert "reported 78.83, read as 73.82" in table.remark(ours, "STS12")
-    simcse = published.row("sct/table2", "simcse@bert-mini")
-    assert table.compared(simcse, "Avg") == 65.94
-    assert "average 63.91" in table.remark(simcse, "Avg")
-    assert table.remark(simcse, "STS12") == ""
+    cell, average, other = (
+        published.number("sct/table2", row, column)
+        for row, column in (
+            ("sct@bert-base-uncased", "STS12"),
+            ("simcse@bert-mini", "Avg"),
+            ("simcse@bert-mini", "STS12"),
+        )
+    )
+    assert cell is not None
+    assert average is not None
+    assert other is not None
+    assert (cell.value, cell.printed) == (73.82, 78.83)
+    assert misprint_words(cell, Format()).startswith("reported 78.83, read as 73.82: ")
+    assert misprint_words(cell, Format(1.0, 4)).startswith("reported 0.7883, read as 0.7382: ")
+    assert (average.value, average.printed) == (65.94, 65.94)
+    assert "average 63.91" in misprint_words(average, Format())
+    assert misprint_words(other, Format()) == ""
 
 
 def test_seed_averages_of_una_give_the_reported_mean_and_sd(published: Published) -> None:
@@ -118,7 +128,7 @@ def test_averages_may_be_off_by_two_reported_units(tmp_path: Path) -> None:
 
 
 def test_a_row_without_a_second_decimal_states_how_many_were_printed(
-    tmp_path: Path, published: Published, ledger: Ledger
+    tmp_path: Path, published: Published
 ) -> None:
     """Five values that all end in 0 are no chance; the rounding of each is then half of that digit."""
     five = PAPER.replace("[A, B, Avg]", "[A, B, C, D, Avg]").replace("[A, B]", "[A, B, C, D]")
@@ -131,9 +141,7 @@ def test_a_row_without_a_second_decimal_states_how_many_were_printed(
     rounding = {
         system: actual.rounding
         for system in ("mirror-bert", "simcse")
-        for actual in [
-            reported_number(published, ledger, table=TABLE, row=f"{system}@roberta-base", column="Avg")
-        ]
+        for actual in [published.number(TABLE, f"{system}@roberta-base", "Avg")]
         if actual is not None
     }
     assert rounding == {"mirror-bert": pytest.approx(0.05), "simcse": pytest.approx(0.005)}
@@ -144,3 +152,19 @@ def test_a_row_without_a_second_decimal_states_how_many_were_printed(
 )
 def test_trailing_zeros_are_not_counted_as_decimals(value: float, decimals: int) -> None:
     assert decimals_in(value) == decimals
+
+
+def test_a_number_is_in_points_whatever_the_scale_of_its_table_and_a_setting_as_printed(
+    published: Published,
+) -> None:
+    """0.7614 and 76.25 are on two scales; a queue, a learning rate and a size of a test set are on none."""
+    for table, row, column, value in (
+        ("pcl/table2", "simcse@bert-base-uncased", "Avg", 76.25),
+        ("una/table2", "una@bert-base-uncased", "Avg", 76.14),
+        ("sct/table1", "sct@bert-tiny", "queue-size", 131072.0),
+        ("sct/code-hparams-congen", "congen@bert-base-uncased", "learning-rate", 0.00005),
+        ("una/table-a1", "dataset-size", "SICKR", 4927.0),
+    ):
+        number = published.number(table, row, column)
+        assert number is not None
+        assert number.value == value

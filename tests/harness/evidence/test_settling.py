@@ -5,8 +5,8 @@ import math
 import pytest
 
 from harness.evidence import settling
-from harness.evidence.others import ReportedNumber
 from harness.evidence.statistics import KnownSd
+from tests.harness.report.made_judged import printed
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,8 @@ def test_our_mean_decides_whether_more_seeds_help_and_without_seeds_that_of_othe
 
     The standard deviation is 0.1 to 0.15, with an error of 0.2 at five seeds; a mean of 75 is 0.5 away.
     """
-    number = ReportedNumber("t", "row", "Avg", 75.0, "authors", 1, 0.005)
-    plan = settling.plan_for(number, values, others=others, known=None, planned=KnownSd(0.1, 50), price=None)
+    plan = settling.plan_for(
+        printed(75.0), values, others=others, known=None, planned=KnownSd(0.1, 50), price=None
+    )
     assert plan.seeds == seeds
     assert ("cannot be settled by 40 seeds" in plan.why) is (seeds is None)

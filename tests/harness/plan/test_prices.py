@@ -4,7 +4,6 @@ import math
 import re
 
 import pytest
-from tests.harness.report.made_judged import judged
 
 from harness.commands.plan import describe
 from harness.evidence.settling import Price, format_hours
@@ -16,7 +15,7 @@ from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
 from harness.plan.step_times import read_step_times
 from harness.report.assembly.tables import evidence_of
-from tests.harness.report.test_verification import alone
+from tests.harness.report.made_judged import alone, judged
 
 RECIPES = load_recipes()
 PRICES = seed_prices(RECIPES, "cuda")

@@ -7,11 +7,15 @@ from dataclasses import replace
 
 from harness.evidence.curves import Evaluation
 from harness.evidence.schema import Selection
+from harness.evidence.settling import Plan
+from harness.evidence.words import Draw, Level
 from harness.report.chart import draw
 from harness.report.figures import KINDS, cell_rows
+from harness.report.formats.number import Format
 from harness.report.pages.content import Paper, Report
 from harness.report.runs import RunDetail
 from harness.report.tables.model import Cell, Column, Table, TableRow
+from tests.harness.report.made_judged import printed, with_verdict
 from tests.harness.report.made_results import result
 
 TASKS = ("STS12", "STS13", "STS14", "STS15", "STS16", "STSB", "SICKR", "Avg")
@@ -76,14 +80,16 @@ def make_cell(
     """A cell as `build_table` makes it, judged by a rule of thumb, which is enough for an example."""
     values = tuple(centre + rng.gauss(0, noise) for _ in SEEDS)
     mean, sd = statistics.fmean(values), statistics.stdev(values)
-    cell = Cell(mean, sd, len(values), published, runs=runs, values=values)
+    cell = Cell(mean, sd, len(values), runs=runs, values=values)
     if published is None:
         return cell
-    if abs(mean - published) < 0.3:
-        return replace(cell, verdict="replicates", best_by_dev=max(values))
-    if sd > 0.6:
-        return replace(cell, verdict="inconclusive", more=11, best_by_dev=max(values))
-    return replace(cell, verdict="does not replicate (lower)", best_by_dev=max(values))
+    level: Level = "within half a point" if abs(mean - published) < 0.3 else "lower"
+    plan: Plan | None = None
+    draw: Draw = "outside"
+    if level == "lower" and sd > 0.6:
+        level, plan, draw = "not known", Plan(seeds=14, more=11), "not known"
+    judged = with_verdict(published, "ours", level, draw, values=values, plan=plan)
+    return replace(cell, number=judged.number, judged=judged, best_by_dev=max(values))
 
 
 def make_leaderboard() -> Table:
@@ -110,8 +116,10 @@ def make_paper() -> Paper:
     """A paper's table: cited rows, rows nobody ran, and one row with several verdicts."""
     rng = random.Random(5)
     columns = tuple(Column(task.lower(), task) for task in TASKS)
-    known = tuple(Cell(published=55.0 + i, verdict="no independent result", wanted=False) for i in range(8))
-    alone = tuple(Cell(published=70.0 + i, verdict="authors only") for i in range(8))
+    known = tuple(
+        Cell(number=printed(55.0 + i), judged=with_verdict(55.0 + i), wanted=False) for i in range(8)
+    )
+    alone = tuple(Cell(number=printed(70.0 + i), judged=with_verdict(70.0 + i, "authors")) for i in range(8))
     keys = tuple(f"simcse-released-s{seed}" for seed in SEEDS)
     offsets = (0.1, -0.1, 0.7, -0.8, 2.4, -1.9, 0.2, 1.5)
     cells = [
@@ -125,7 +133,10 @@ def make_paper() -> Paper:
         TableRow("dclr", "DCLR", alone, "bert-base-uncased"),
     )
     table = Table("dclr-table1", "Table 1: STS test sets", columns, rows, "CLS pooling, setting all.")
-    marks = [*cell_rows("simcse", cells[0]), {"name": "simcse", "kind": "independent source", "value": 71.6}]
+    marks = [
+        *cell_rows("simcse", cells[0], Format()),
+        {"name": "simcse", "kind": "independent source", "value": 71.6},
+    ]
     texts = {"title": "STS12, seeds", "says": "One.", "x_title": "Spearman × 100"}
     chart = draw("rows", marks, key="dclr-strip", kinds=KINDS, **texts)
     return Paper("dclr", "Debiased Contrastive Learning", "ACL 2022", (table,), (chart,), ("Two versions.",))

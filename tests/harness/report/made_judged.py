@@ -15,7 +15,7 @@ ABOVE = {"lower": -1.0, "higher": 1.0}
 """Difference of a mean from the reported number, by a level that is off."""
 
 
-def number(value: float = 75.0, seeds: int | None = 1, **more: Any) -> PublishedNumber:
+def printed(value: float = 75.0, seeds: int | None = 1, **more: Any) -> PublishedNumber:
     """Returns a published number with two decimals."""
     about: dict[str, Any] = {"table": "toy/table1", "row": "a@b", "column": "Avg"}
     return PublishedNumber(**{**about, "value": value, "rounding": 0.005, "seeds": seeds, **more})
@@ -23,7 +23,7 @@ def number(value: float = 75.0, seeds: int | None = 1, **more: Any) -> Published
 
 def alone(seeds: int | None) -> tuple[PublishedNumber, Others]:
     """Returns a number without independent measurements."""
-    return number(75.0, seeds), replace(nothing_known(), by="toy")
+    return printed(75.0, seeds), replace(nothing_known(), by="toy")
 
 
 def measured(sources: Mapping[str, float], runs: Mapping[str, Sequence[float]] | None = None) -> Others:
@@ -62,7 +62,7 @@ def with_verdict(
     answer = Judgement(Verdict(by, level, draw), ABOVE.get(level, 0.0) if known else None, None, len(values))
     ours = answer if by == "ours" else None
     return Judged(
-        number=number(value),
+        number=printed(value),
         values=tuple(values),
         others=replace(nothing_known(), by="toy"),
         ours=ours,

@@ -10,6 +10,7 @@ from harness.report.pages import ablations, small
 from harness.report.pages.ablations import MeasuredAblation, effect_of, effects_of, gap_of, measure_ablation
 from harness.report.pages.content import Ablation, Report
 from harness.report.tables.model import Cell, Column, Table, TableRow
+from tests.harness.report.made_judged import printed
 from tests.harness.report.made_results import result
 from tests.harness.report.shown import show
 
@@ -68,8 +69,8 @@ def test_the_page_lists_missing_runs_and_their_command() -> None:
 
 def test_a_gap_is_taken_from_the_average_that_the_runs_alone_fill() -> None:
     """Ours 74 against 76 reported: the gap is +2 points, on a scale of 1 as on one of 100."""
-    cell = Cell(0.74, published=0.76, runs=("a", "b"))
-    row = TableRow("r", "r", (Cell(0.84, published=0.75, runs=("a", "b")), cell))
+    cell = Cell(74.0, number=printed(76.0), runs=("a", "b"))
+    row = TableRow("r", "r", (Cell(84.0, number=printed(75.0), runs=("a", "b")), cell))
     table = Table("t", "t", (Column("STSB", "STSB"), Column("Avg", "Avg")), (row,), scale=1.0)
     assert gap_of(["b", "a"], [table]) == pytest.approx(2.0)
     assert gap_of(["a"], [table]) is None

@@ -10,6 +10,7 @@ from harness.evidence.ledger import Ledger
 from harness.evidence.published import Published
 from harness.evidence.settling import Price
 from harness.evidence.spec import TableSpec
+from harness.evidence.words import WORDS, Verdict
 from harness.io.declarations import LEADERBOARDS
 from harness.plan.recipes import declared_systems, load_recipes
 from harness.report.pages import evidence
@@ -19,7 +20,7 @@ from harness.report.pages.content import Paper, Report
 from harness.report.pages.first_screen import answer_values, marks_of
 from harness.report.pages.sources import KINDS, anchor_of, sources_of
 from harness.report.tables.build import Evidence, build_table
-from harness.report.tables.model import verifications
+from harness.report.tables.model import judged_numbers
 from tests.harness.report.made_results import result
 from tests.harness.report.shown import show, show_index
 
@@ -45,10 +46,10 @@ def report(published: Published, ledger: Ledger, specs: dict[str, TableSpec]) ->
 def test_the_first_screen_answers_for_every_declared_number(report: Report) -> None:
     actual = {answer.name: answer for answer in answers_of(report)}
     assert len(actual) == len(load_numbers(LEADERBOARDS)) == 9
-    assert {name: answer.verdict for name, answer in actual.items()} == {
-        "SimCSE, BERT-base": "independent runs agree within run-to-run variation",
-        "SimCSE, RoBERTa-base": "independent evidence is inconclusive",
-        "DiffCSE, BERT-base": "independent runs agree within run-to-run variation",
+    assert {name: answer.judged.text for name, answer in actual.items()} == {
+        "SimCSE, BERT-base": "independent mean is lower; single runs reach it",
+        "SimCSE, RoBERTa-base": "not settled",
+        "DiffCSE, BERT-base": "independent mean is lower; as the best of ten on dev it would be reached",
         "PCL, BERT-base": "authors only",
         "DCLR, BERT-base": "authors only",
         "PT-BERT, BERT-base": "authors only",
@@ -71,8 +72,8 @@ def test_the_first_screen_answers_for_every_declared_number(report: Report) -> N
     )
     assert re.fullmatch(cost, una.cost)
     assert una.cost.endswith("sd 0.38 by a study of 10 seeds"), "what the advice assumes is told"
-    assert una.verification.plan is not None
-    assert una.verification.plan.command.startswith("sentbench plan una/una-paraphrase --seeds ")
+    assert una.judged.plan is not None
+    assert una.judged.plan.command.startswith("sentbench plan una/una-paraphrase --seeds ")
     assert actual["DiffCSE, BERT-base"].cost.startswith("to test it: 5 seeds; a verdict if")
     assert actual["SCT, BERT-small"].cost.startswith("our runs cannot test it: trained on")
 
@@ -80,18 +81,18 @@ def test_the_first_screen_answers_for_every_declared_number(report: Report) -> N
 def test_the_index_counts_every_verdict_and_a_number_that_several_tables_quote_once(report: Report) -> None:
     """SimCSE's 76.25 is in six cells, under three names; five numbers are above independent runs."""
     tables = [table for paper in report.papers for table in paper.tables]
-    verdicts = [(known.reported.fact, known.verdict) for _, _, known in verifications(tables)]
-    lower = "independent runs agree within run-to-run variation"
-    assert verdicts.count((("simcse@bert-base-uncased", "Avg", 76.25), lower)) == 6
+    verdicts = [(known.fact, known.word) for _, _, known in judged_numbers(tables)]
+    reached = WORDS[Verdict("others", "lower", "inside")]
+    assert verdicts.count((("simcse@bert-base-uncased", "Avg", 76.25), reached)) == 6
     counts = Counter(dict(verdicts).values())
-    assert counts[lower] == 2
-    assert not {"independent runs score lower", "independent runs score higher"} & set(counts), "none is red"
-    assert set(counts) > {lower, "authors only", "no independent result"}
-    assert counts == {verdict: count for verdict, _, count in verdict_counts(*tables)}
+    assert counts[reached] == 1
+    assert not any(word.colour == "departs" for word in counts), "none is red"
+    assert {"authors only", "no independent result"} < {word.text for word in counts}
+    assert counts == dict(verdict_counts(*tables))
     text = html.unescape(re.sub(r"<[^>]+>", "", show_index(report)))
     assert f"{counts.total():,} reported scores next to the results of 21 independent sources" in text
     tally = text[text.index("All reported scores by verdict") :]
-    assert all(f"{verdict}: {count:,}" in tally for verdict, count in counts.items())
+    assert all(f"{word.text}: {count:,}" in tally for word, count in counts.items())
 
 
 def test_three_findings_are_listed_and_name_a_number_once(report: Report) -> None:
@@ -111,7 +112,7 @@ def test_a_paper_answers_for_its_own_numbers_and_the_evidence_links_every_source
     assert [answer.name for answer in answers_of(report, "una")] == ["UNA with paraphrases, BERT-base"]
     text = show(evidence.PAGE, report)
     systems = sources_of(una.tables)
-    assert all(f'id="{anchor_of(system.known.reported.row)}"' in text for system in systems)
+    assert all(f'id="{anchor_of(system.known.number.row)}"' in text for system in systems)
     assert ">dropout (Text)</span>" in text
     links = {study.link for system in systems for study, _ in system.studies}
     assert len(links) > 5
@@ -120,14 +121,14 @@ def test_a_paper_answers_for_its_own_numbers_and_the_evidence_links_every_source
 
 def test_the_heading_of_a_system_counts_the_sources_of_its_verdict(report: Report) -> None:
     """Single sets come behind the average, and each record has a kind that the page explains."""
-    actual = {system.known.reported.row: system for system in sources_of(report.papers[0].tables)}
+    actual = {system.known.number.row: system for system in sources_of(report.papers[0].tables)}
     system = actual["simcse@bert-base-uncased"]
-    assert system.known.reported.column == system.columns[0] == "Avg"
+    assert system.known.number.column == system.columns[0] == "Avg"
     records = len(system.known.others.independent.studies)
     assert records >= 13
     assert system.counts.startswith(f"13 independent sources ({records} records), ")
     text = html.unescape(show(evidence.PAGE, report))
-    assert f'agree within run-to-run variation</span> <span class="count">{system.counts}</span>' in text
+    assert f'single runs reach it</span> <span class="count">{system.counts}</span>' in text
     assert all(f"<dt>{kind}</dt><dd>{meaning}</dd>" in text for kind, meaning in KINDS.items())
     assert {kind.partition(",")[0] for _, kind in system.studies} <= set(KINDS)
 
@@ -149,14 +150,14 @@ def test_a_mark_of_the_first_picture_is_a_score_minus_the_reported_one(report: R
     assert sum(row["difference"] > 0 for row in runs) == 5, "as the line on this number says"
     assert {row["lane"] for row in runs} == {-1, 0, 1}
     assert all(row["difference"] == pytest.approx(row["value"] - 76.25) for row in rows if "value" in row)
-    independent = {round(value, 4) for value in simcse.verification.others.independent.values}
+    independent = {round(value, 4) for value in simcse.judged.others.independent.values}
     assert {row["value"] for row in runs} == independent
 
 
 def test_scores_that_the_authors_measured_again_are_marked_apart(report: Report) -> None:
     marked = 0
     for answer in answers_of(report):
-        again = answer.verification.others.pools["same authors"].sources.values()
+        again = answer.judged.others.pools["same authors"].sources.values()
         rows = [row["value"] for row in marks_of(answer) if row["kind"] == "its authors again"]
         assert rows == [round(value, 4) for value in again]
         marked += len(rows)

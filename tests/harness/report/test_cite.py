@@ -1,15 +1,17 @@
 """The number to cite, by the verdict, with intervals worked by hand."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from harness.evidence.others import ReportedNumber, nothing_known
+from harness.evidence.judged import Judged
+from harness.evidence.others import nothing_known
 from harness.evidence.published import Published
 from harness.evidence.statistics import KnownSd
 from harness.report.cite import Citation
+from harness.report.formats.judged import cite, to_text
+from tests.harness.report.made_judged import judged, measured, printed
 
 
 def verified(
@@ -18,16 +20,13 @@ def verified(
     ours: Sequence[float] = (),
     sources: Sequence[float] = (),
     known: KnownSd | None = None,
-) -> Verification:
-    others = nothing_known()
-    measured = replace(others.independent, sources={str(n): value for n, value in enumerate(sources)})
-    others = replace(others, pools={**others.pools, "independent": measured}, searched=True)
-    number = ReportedNumber("toy/table1", "a@b", "Avg", reported, "toy", 1, 0.005, source="Toy 2020")
-    return judged(number, others, values=ours, known=known)
+) -> Judged:
+    others = measured({str(n): value for n, value in enumerate(sources)}, runs={})
+    return judged(printed(reported, source="Toy 2020"), others, values=ours, known=known)
 
 
 def cited(reported: float, **rest: Any) -> Citation:
-    return verified(reported, **rest).citation
+    return cite(verified(reported, **rest))
 
 
 FIVE = [74.8, 75.0, 75.2, 75.4, 75.6]
@@ -57,11 +56,13 @@ def test_the_last_two_lines_of_a_verification_are_the_citation_and_its_origin() 
 
 def test_a_quoted_number_is_from_the_work_that_reported_it(published: Published) -> None:
     """PCL's table quotes 76.25 from SimCSE and reports 78.14 itself."""
-    rows = {row.key: row for row in published.table("pcl/table2").rows}
-    quoted = published.source("pcl/table2", rows["simcse@bert-base-uncased"])
-    assert quoted == "Gao et al. 2021 (SimCSE), quoted in pcl/table2"
-    source = published.source("pcl/table2", next(row for row in rows.values() if row.source == "this-paper"))
-    assert source.startswith("pcl/table2, PCL: Peer-Contrastive Learning")
+    quoted, own = (
+        published.number("pcl/table2", f"{system}@bert-base-uncased", "Avg") for system in ("simcse", "pcl")
+    )
+    assert quoted is not None
+    assert own is not None
+    assert quoted.source == "Gao et al. 2021 (SimCSE), quoted in pcl/table2"
+    assert own.source.startswith("pcl/table2, PCL: Peer-Contrastive Learning")
 
 
 def test_three_independent_sources_are_cited_where_they_do_not_agree() -> None:
@@ -110,6 +111,5 @@ def test_the_mean_of_three_or_more_sources_is_cited_and_fewer_are_named_next_to_
     ("seeds", "runs"), [(None, "number of runs not stated"), (1, "one run"), (5, "mean of 5 runs")]
 )
 def test_a_reported_number_is_cited_with_its_number_of_runs(seeds: int | None, runs: str) -> None:
-    number = ReportedNumber("toy/table1", "a@b", "Avg", 75.2, "toy", seeds, 0.005, source="Toy 2020")
-    actual = judged(number, nothing_known(), values=FIVE).citation
+    actual = cite(judged(printed(75.2, seeds), nothing_known(), values=FIVE))
     assert (actual.value, actual.how) == (75.2, f"as reported ({runs})")

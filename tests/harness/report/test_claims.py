@@ -27,6 +27,7 @@ from harness.report.pages.claims import (
 )
 from harness.report.pages.content import Paper, Report
 from harness.report.tables.model import Cell, Column, Table, TableRow
+from tests.harness.report.made_judged import printed
 from tests.harness.report.shown import show_paper
 
 CLAIM = Claim(
@@ -46,8 +47,8 @@ def table_of(cells: Mapping[str, Cell], scale: float = 100.0) -> dict[str, Table
 
 def rows_of(*, scale: float = 100.0, **values: tuple[float, ...]) -> dict[str, Table]:
     """Returns a table with our seeds' values by row; reported are 72 for A and 71 for B."""
-    reported = {"a": 72.0, "b": 71.0}
-    return table_of({key: Cell(published=reported.get(key), values=v) for key, v in values.items()}, scale)
+    numbers = {"a": printed(72.0), "b": printed(71.0)}
+    return table_of({key: Cell(number=numbers.get(key), values=v) for key, v in values.items()}, scale)
 
 
 def judge_claim(claim: Claim, tables: dict[str, Table]) -> JudgedClaim:
@@ -130,7 +131,7 @@ def test_a_claim_has_the_outcome_of_its_most_telling_pair(pairs: list[str], said
 @pytest.mark.parametrize(("reported", "small"), [(69.0, 0), (71.1, 1), (72.9, 1), (75.0, 0)])
 def test_a_claimed_difference_is_small_in_either_direction(reported: float, small: int) -> None:
     """Against 72: three points lower is no small difference."""
-    cells = {"a": Cell(published=reported), "b": Cell(published=72.0)}
+    cells = {"a": Cell(number=printed(reported)), "b": Cell(number=printed(72.0))}
     chart = claims_of("p", [judge_claim(CLAIM, table_of(cells))])
     assert chart is not None
     assert chart.says.startswith(f"{small} of 1 reported differences are below one point")
@@ -144,15 +145,14 @@ def test_a_loss_is_better_where_it_is_lower() -> None:
 
 
 def test_a_claim_of_equality_needs_an_interval_within_its_points() -> None:
-    """The interval is 1.95 to either side: 0 and 2.1 are the same within 5 points, 0 and 8 are not; so are
-    fractions of one at 0.0195 and 0.023. On a scale of 0.1, 5 points are 0.005.
+    """The interval is 1.95 to either side: 0 and 2.1 are the same within 5 points, 0 and 8 are not, whatever
+    the scale of the table.
     """
     for ours, said in ((4.1, "supported"), (7, "inconclusive"), (10, "contradicted")):
         assert outcome(rows_of(a=five(ours), b=five(2)), within=5.0) == said
         assert outcome(rows_of(a=five(2), b=five(ours)), within=5.0) == said
-    fractions = {"a": five(0.043, 0.01), "b": five(0.02, 0.01)}
-    assert outcome(rows_of(scale=1.0, **fractions), within=5.0) == "supported"
-    assert outcome(rows_of(scale=0.1, **fractions), within=5.0) == "inconclusive"
+    for scale in (100.0, 1.0):
+        assert outcome(rows_of(scale=scale, a=five(4.1), b=five(2)), within=5.0) == "supported"
 
 
 @pytest.mark.parametrize(

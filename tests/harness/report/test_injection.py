@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import InputError
-from harness.evidence.published import PublishedPaper
+from harness.evidence.printed import PublishedPaper
 from harness.evidence.schema import ResultFile
 from harness.io.declarations import read_declaration, read_record
 from harness.report.bibtex import paper_entry
@@ -20,6 +20,7 @@ from harness.report.pages.audit import CodeDeviation, MethodAudit
 from harness.report.pages.content import Paper, Report, Site
 from harness.report.pages.render import render_pages
 from harness.report.tables.model import Cell, Column, Table, TableRow
+from tests.harness.report.made_judged import printed
 from tests.harness.report.shown import ParsedPage
 
 MARKUP = (
@@ -50,7 +51,7 @@ RUNS_OR_LOADS = {
 
 def table_with(text: str) -> Table:
     """Returns a table with this text wherever a declaration can put one."""
-    cell = Cell(50.0, 1.0, 3, published=49.0, wanted=True, note=text, runs=("a__b__s0",))
+    cell = Cell(50.0, 1.0, 3, number=printed(49.0), wanted=True, note=text, runs=("a__b__s0",))
     row = TableRow(text, text, (cell,), group=text, source=text, note=text)
     return Table("small", text, (Column("c", text, text),), (row,), protocol=text, notes=(text,), unit=text)
 

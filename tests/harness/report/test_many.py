@@ -4,16 +4,16 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
-
-from harness.report.tables.model import Cell, Column, Table, TableRow
+from harness.evidence.judged import Judged
+from harness.report.tables.model import Cell, Column, Table, TableRow, judged_numbers
 from harness.report.tables.rows import control, hypothesis, page_of
-from tests.harness.report.made_judged import alone, judged
+from tests.harness.report.made_judged import alone, judged, measured
 
 
 def test_a_number_that_two_cells_quote_is_one_hypothesis_and_other_runs_or_numbers_are_another() -> None:
     def known(reported: float, *values: float) -> Any:
         fact = ("simcse@bert-base-uncased", "Avg", reported)
-        return SimpleNamespace(reported=SimpleNamespace(fact=fact), values=values)
+        return SimpleNamespace(fact=fact, values=values)
 
     quoted = [known(76.25, 75.0, 75.2), known(76.25, 75.0, 75.2)]
     others = [known(76.25, 75.0, 75.3), known(76.57, 75.0, 75.2)]
@@ -26,52 +26,49 @@ def test_the_tables_of_a_paper_are_one_page_and_any_other_table_is_its_own() -> 
     assert page_of("small") != page_of("small-pairs")
 
 
+def table(several: list[Judged]) -> Table:
+    """Returns the only table of a page, in which the page's false-discovery control is done."""
+    rows = tuple(TableRow("r", "R", (Cell(judged=each),)) for each in several)
+    return control({"p/t": Table("p/t", "T", (Column("A", "A"),), rows)})["p/t"]
+
+
+def texts(several: list[Judged]) -> set[str]:
+    """Returns the verdicts of the numbers of a page, in words."""
+    return {judged.text for _, _, judged in judged_numbers([table(several)])}
+
+
 def test_a_failure_that_is_not_a_discovery_on_its_page_keeps_its_level() -> None:
     """p = 0.04 holds alone, and not among four numbers, three of which have 0.5."""
     number, others = alone(1)
-    verification = judged(number, others, values=[60.0, 60.1, 60.2, 60.3, 60.4])
-    assert verification.ours is not None
-    rows = []
-    for index, p in enumerate((0.04, 0.5, 0.5, 0.5)):
-        judged = replace(verification, values=(float(index),), ours=replace(verification.ours, p=p))
-        rows.append(TableRow("r", "R", (Cell(verdict=verification.verdict, evidence=judged),)))
-    for judged_rows, said in ((rows[:1], "does not replicate (lower)"), (rows, "borderline (lower)")):
-        table = control({"p/t": Table("p/t", "T", (Column("A", "A"),), tuple(judged_rows))})["p/t"]
-        assert {row.cells[0].verdict for row in table.rows} == {said}
+    failed = judged(number, others, values=[60.0, 60.1, 60.2, 60.3, 60.4])
+    assert failed.ours is not None
+    rows = [
+        replace(failed, values=(float(index),), ours=replace(failed.ours, p=p))
+        for index, p in enumerate((0.04, 0.5, 0.5, 0.5))
+    ]
+    assert texts(rows[:1]) == {"does not replicate (lower)"}
+    assert texts(rows) == {"our mean is lower"}
 
 
 def test_a_red_verdict_by_others_is_a_hypothesis_of_its_page() -> None:
     """p = 0.04 by three sources holds alone, and not next to three numbers with 0.5."""
-    number, nothing = alone(1)
-    pool = replace(nothing.independent, sources={"a": 60.0, "b": 60.1, "c": 60.2})
-    verification = judged(number, replace(nothing, pools={**nothing.pools, "independent": pool}))
-    assert verification.verdict == "independent runs score lower"
-    rows = []
-    for index, p in enumerate((0.04, 0.5, 0.5, 0.5)):
-        reported = replace(number, row=str(index))
-        judged = replace(verification, reported=reported, by_others=replace(verification.by_others, p=p))
-        rows.append(TableRow("r", "R", (Cell(verdict=verification.verdict, evidence=judged),)))
-    for judged_rows, said in (
-        (rows[:1], "independent runs score lower"),
-        (rows, "independent mean is lower"),
-    ):
-        table = control({"p/t": Table("p/t", "T", (Column("A", "A"),), tuple(judged_rows))})["p/t"]
-        assert {row.cells[0].verdict for row in table.rows} == {said}
+    number, _ = alone(1)
+    failed = judged(number, measured({"a": 60.0, "b": 60.1, "c": 60.2}))
+    assert failed.text == "independent runs score lower"
+    rows = [
+        replace(failed, number=replace(number, row=str(index)), by_others=replace(failed.by_others, p=p))
+        for index, p in enumerate((0.04, 0.5, 0.5, 0.5))
+    ]
+    assert texts(rows[:1]) == {"independent runs score lower"}
+    assert texts(rows) == {"independent mean is lower"}
 
 
 def test_a_number_without_three_sources_is_no_hypothesis_of_its_page() -> None:
     """p = 0.04 stays a discovery next to three numbers that nobody else measured, or one source did."""
-    number, nothing = alone(1)
-    pools = [
-        {**nothing.pools, "independent": replace(nothing.independent, sources=sources)}
-        for sources in ({"a": 60.0, "b": 60.1, "c": 60.2}, {}, {}, {"a": 60.0})
-    ]
-    cells = []
-    for index, pool in enumerate(pools):
-        known = judged(replace(number, row=str(index)), replace(nothing, pools=pool))
-        if not index:
-            known = replace(known, by_others=replace(known.by_others, p=0.04))
-        cells.append(Cell(verdict=known.verdict, evidence=known))
-    rows = tuple(TableRow("r", "R", (cell,)) for cell in cells)
-    table = control({"p/t": Table("p/t", "T", (Column("A", "A"),), rows)})["p/t"]
-    assert table.rows[0].cells[0].verdict == "independent runs score lower"
+    number, _ = alone(1)
+    sources: list[dict[str, float]] = [{"a": 60.0, "b": 60.1, "c": 60.2}, {}, {}, {"a": 60.0}]
+    first, *others = (
+        judged(replace(number, row=str(index)), measured(means)) for index, means in enumerate(sources)
+    )
+    first = replace(first, by_others=replace(first.by_others, p=0.04))
+    assert "independent runs score lower" in texts([first, *others])

@@ -24,9 +24,5 @@ def test_a_number_computed_alone_equals_its_cell_in_the_table(
     cells = [[cell for _, cell in find_cells(narrowed, row, column)] for narrowed in (alone, whole)]
     assert cells[0]
     for narrowed, other in zip(*cells, strict=True):
-        assert narrowed.evidence == other.evidence
-        assert (narrowed.value, narrowed.published, narrowed.verdict) == (
-            other.value,
-            other.published,
-            other.verdict,
-        )
+        assert narrowed.judged == other.judged
+        assert (narrowed.value, narrowed.number) == (other.value, other.number)

@@ -12,9 +12,9 @@ import pytest
 
 from harness.errors import InputError
 from harness.evidence.curves import Evaluation
-from harness.evidence.others import ReportedNumber, nothing_known
 from harness.report.chart import PALETTE, Chart
 from harness.report.figures import chart_of, curve_rows, learning_curves
+from harness.report.formats.number import Format
 from harness.report.pages.answers import Answer
 from harness.report.pages.claims import Claim, ClaimedRows, claims_of, judge_claims
 from harness.report.pages.first_screen import conclusion, forest_of
@@ -22,22 +22,23 @@ from harness.report.pages.index import geometry_figure, ranks_of
 from harness.report.pages.paper import others_values
 from harness.report.runs import RunDetail
 from harness.report.tables.model import Cell, Column, Table, TableRow
+from tests.harness.report.made_judged import judged, measured, printed
 from tests.harness.report.made_results import result
 
 pytest.importorskip("vl_convert", reason="pictures need the extra `report`")
 
 SVG = "{http://www.w3.org/2000/svg}"
-BOTH = Cell(71.0, 0.5, 2, 72.0, "inconclusive", values=(70.5, 71.5), runs=("a-s0", "a-s1"))
+BOTH = Cell(71.0, 0.5, 2, printed(72.0), values=(70.5, 71.5), runs=("a-s0", "a-s1"))
 COLUMNS = (Column("size", "Size", plain=True), Column("avg", "Avg"))
 FIGURE = Table(
     "p/fig1", "Figure 1", COLUMNS,
     (
         TableRow("a", "K = 1", (Cell(1.0), BOTH), x=1.0),
-        TableRow("b", "K = 100", (Cell(), Cell(published=80.0)), x=100.0),
+        TableRow("b", "K = 100", (Cell(), Cell(number=printed(80.0))), x=100.0),
     ),
     kind="figure", x_title="K",
 )  # fmt: skip
-REPORTED = ReportedNumber("p/t", "simcse@bert", "Avg", 76.25, "simcse", 1, 0.005)
+REPORTED = printed(76.25, row="simcse@bert")
 SOURCES = {"a/a": (75.0, 75.2), "b/b": (74.0,), "c/c": (76.0,)}
 
 
@@ -48,12 +49,8 @@ def forest() -> Chart:
 
 
 def answer(name: str, runs: dict[str, tuple[float, ...]], ours: tuple[float, ...] = ()) -> Answer:
-    nothing = nothing_known()
     means = {source: sum(values) / len(values) for source, values in runs.items()}
-    pool = replace(nothing.independent, runs=runs, sources=means)
-    known = replace(nothing, pools={**nothing.pools, "independent": pool}, searched=True)
-    verification = judged(REPORTED, known, values=ours)
-    return Answer(verification, name, "#t", "", "", "")
+    return Answer(judged(REPORTED, measured(means, runs), values=ours), name, "#t", "", "", "")
 
 
 def drawn(chart: Chart | None) -> Chart:
@@ -91,7 +88,7 @@ def test_the_first_picture_names_every_number_with_its_verdict_and_links_to_its_
     for svg in forest.drawings:
         texts = [part.text for part in ElementTree.fromstring(svg).iter(f"{SVG}text")]
         assert {"One", "Two", "Three", "independent run", "ours", "reported"} <= set(texts)
-        assert {"○? independent evidence is inconclusive", "‡ authors only"} <= set(texts)
+        assert {"○? not settled", "‡ authors only"} <= set(texts)
         assert re.findall(r'<a [^>]*href="([^"]+)"', svg) == ["#answer-one", "#answer-two", "#answer-three"]
         assert 'role="group"' in svg
 
@@ -100,7 +97,8 @@ def test_the_conclusion_counts_the_verdicts() -> None:
     low = {name: (70.0 + index / 10,) for index, name in enumerate("abc")}
     actual = [answer("One", low), answer("Two", {}), answer("Three", low)]
     assert conclusion(actual) == (
-        "Of 3 well-known numbers, 2 are above the range of single runs, 1 was measured by its authors only."
+        "Of 3 well-known numbers, 2 are above the mean of other runs and outside the range of their kind; "
+        "1 was measured by its authors only."
     )
 
 
@@ -225,7 +223,9 @@ def test_the_ranks_of_a_table_are_bars_from_the_first_to_the_last_rank() -> None
 
 def test_claims_are_drawn_in_points_without_claims_of_equality() -> None:
     """The table is on a scale of 1: a difference of 0.02 is 2 points."""
-    rows = tuple(TableRow(key, key, (Cell(published=value),)) for key, value in (("a", 0.52), ("b", 0.5)))
+    rows = tuple(
+        TableRow(key, key, (Cell(number=printed(value)),)) for key, value in (("a", 52.0), ("b", 50.0))
+    )
     table = Table("t", "T", (Column("avg", "Avg"),), rows, scale=1.0)
     pair = ClaimedRows(better="a", worse=["b"])
     claim = Claim(says="a is above b", source="s", table="t", columns=["avg"], rows=[pair])
@@ -236,9 +236,11 @@ def test_claims_are_drawn_in_points_without_claims_of_equality() -> None:
 
 
 def test_independent_sources_of_a_strip_are_in_the_scale_of_the_table() -> None:
-    cell = Cell(published=0.7625, evidence=answer("One", {"x/y": (75.4,), "x/z": (75.1,)}).verification)
-    assert others_values(cell, replace(FIGURE, scale=1.0)) == pytest.approx([0.754, 0.751])
-    assert others_values(Cell(published=0.7625), FIGURE) == []
+    known = answer("One", {"x/y": (75.4,), "x/z": (75.1,)}).judged
+    assert others_values(Cell(number=known.number, judged=known), Format(1.0)) == pytest.approx(
+        [0.754, 0.751]
+    )
+    assert others_values(Cell(number=known.number), Format()) == []
 
 
 def test_a_missing_library_is_an_input_error(monkeypatch: pytest.MonkeyPatch) -> None:

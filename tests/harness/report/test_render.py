@@ -3,15 +3,15 @@
 import json
 import re
 from dataclasses import replace
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
 import sentbench
+from harness.evidence.settling import Plan
 from harness.report.chart import Chart
+from harness.report.formats.number import Format
 from harness.report.formats.text import describe_seeds, row_seeds
-from harness.report.pages.cells import show_cell, verdict_counts
+from harness.report.pages.cells import cell_facts, verdict_counts
 from harness.report.pages.content import MAIN, Paper, Report, Site, Stamp
 from harness.report.pages.paper import LogEntry, log_of
 from harness.report.pages.render import render_pages
@@ -19,12 +19,14 @@ from harness.report.pages.search import search_file
 from harness.report.runs import RunDetail
 from harness.report.tables.model import Cell, Column, Table, TableRow, reading_order
 from tests.harness.report.example_report import make_report
+from tests.harness.report.made_judged import printed, with_verdict
 from tests.harness.report.made_results import result
 from tests.harness.report.shown import ParsedPage, facts_of, show_index, show_paper
 
 COLUMN = Column("stsb", "STSB")
 CELL = Cell(
-    75.107, 0.84, 3, 76.25, "inconclusive", more=11,
+    75.107, 0.84, 3, printed(76.25),
+    with_verdict(76.25, "ours", values=(74.3, 75.1, 75.92), plan=Plan(seeds=14, more=11)),
     runs=("a-s0", "a-s1", "a-s2"), ranks=(1, 2), note="reported twice", best_by_dev=75.9,
     values=(74.3, 75.1, 75.92),
 )  # fmt: skip
@@ -53,34 +55,54 @@ def index(report: Report) -> str:
     return show_index(report)
 
 
+def shown_cells(*cells: Cell) -> list[str]:
+    """Returns the cells of a page with one row."""
+    return re.findall(r"<td id=.*?</td>", show_index(Report("T", "abc", tables=(table_of(*cells),))))
+
+
 def test_a_cell_without_a_run_shows_the_published_value_or_a_dash() -> None:
-    table = table_of(Cell(published=61.3))
-    missing = show_cell(table, COLUMN, Cell(published=61.3), {})
-    cited = show_cell(table, COLUMN, Cell(published=61.3, wanted=False), {})
-    assert (missing.ours, missing.published, missing.link, missing.order) == ("", "61.30", "", 61.3)
-    assert show_cell(table, COLUMN, Cell(value=60.1, published=61.3), {}).order == 60.1, (
-        "ours sorts the column"
+    number = printed(61.3)
+    missing, cited, both, empty = shown_cells(
+        Cell(number=number), Cell(number=number, wanted=False), Cell(value=60.1, number=number), Cell()
     )
-    assert (cited.ours, cited.published) == ("", "61.30")
-    assert dict(missing.facts)["Ours"] == "not run"
-    page = show_index(Report("T", "abc", tables=(table_of(Cell(published=61.3), Cell()),)))
-    first, second = re.findall(r"<td id=.*?</td>", page)
-    assert (first.count("–"), second.count("–")) == (0, 1)
+    for text in (missing, cited):
+        assert '<span class="published">61.30</span>' in text
+        assert 'class="ours' not in text
+        assert "href" not in text
+    assert 'data-order="61.3"' in missing
+    assert 'data-order="60.1"' in both, "ours sorts the column"
+    assert dict(cell_facts(table_of(), COLUMN, Cell(number=number), {}))["Ours"] == "not run"
+    assert (missing.count("–"), empty.count("–")) == (0, 1)
 
 
-def test_a_tally_counts_reported_scores_and_no_settings_which_have_no_seeds() -> None:
-    same = Cell(65536.0, published=65536.0, verdict="replicates")
-    unrun = Cell(published=72.56, verdict="no independent result")
-    row = TableRow("r", "SCT", (same, unrun, CELL, Cell(1.0)))
+def test_a_tally_counts_reported_scores_once_and_no_settings() -> None:
+    unrun = Cell(number=printed(72.56), judged=with_verdict(72.56))
+    setting = Cell(65536.0, number=printed(65536.0), as_reported=True)
+    row = TableRow("r", "SCT", (setting, unrun, CELL, Cell(1.0)))
     columns = (Column("queue", "queue", plain=True), *(Column(key, key) for key in "abc"))
     table = Table("t", "A table", columns, (row,))
-    assert verdict_counts(table) == [("inconclusive", "?", 1), ("no independent result", "", 1)]
-    known: Any = SimpleNamespace(reported=SimpleNamespace(fact=("sct@b", "Avg", 72.56)))
-    quoted = [replace(cell, evidence=known) for cell in (unrun, CELL, unrun)]
-    assert verdict_counts(table_of(*quoted)) == [("inconclusive", "?", 1)]
-    settings = replace(table, columns=columns[:1], rows=(replace(row, cells=(same,)),))
+
+    def counts(table: Table) -> list[tuple[str, str, int]]:
+        return [(word.text, word.sign, count) for word, count in verdict_counts(table)]
+
+    assert counts(table) == [("not settled", "?", 1), ("no independent result", "", 1)]
+    ours = replace(CELL, judged=with_verdict(72.56, "ours", values=(72.0,)))
+    assert counts(table_of(unrun, ours, unrun)) == [("not settled", "?", 1)], "by our seeds if there are any"
+    settings = replace(table, columns=columns[:1], rows=(replace(row, cells=(setting,)),))
     assert describe_seeds(settings) == "Ours: what the recipes declare."
     assert row_seeds(settings.rows[0]) == ""
+
+
+def test_a_number_takes_the_scale_of_its_table_where_it_is_shown() -> None:
+    """Printed as 76.25 or as 0.7625; a count and a learning rate have no scale."""
+    for form, number, shown, difference in (
+        (Format(100.0, 2), 76.25, "76.25", "−76.25"),
+        (Format(1.0, 4), 0.7625, "0.7625", "−0.7625"),
+        (Format(1.0, 4, plain=True), 76.25, "76.25", "−76.25"),
+    ):
+        assert (form.number(76.25), form.show(76.25), form.signed(-76.25)) == (number, shown, difference)
+    assert Format(1.0, 0, plain=True).show(131072.0) == "131072"
+    assert Format(1.0, 6, plain=True).show(0.00005) == "5e-05"
 
 
 def test_a_papers_tables_precede_its_figures_and_main_tables_the_appendix() -> None:
@@ -198,12 +220,12 @@ def test_the_log_of_a_paper_has_an_entry_for_the_runs_of_a_system_from_one_commi
         "z-s0": RunDetail(result("z", 0, {}, method="a")),
     }
     table = table_of(
-        Cell(70.0, published=70.0, verdict="replicates", runs=("a-s0", "a-s1")),
-        Cell(70.0, published=72.0, verdict="inconclusive", runs=("a-s0",)),
+        Cell(70.0, judged=with_verdict(70.0, "ours", "within half a point"), runs=("a-s0", "a-s1")),
+        Cell(70.0, judged=with_verdict(72.0, "ours"), runs=("a-s0",)),
         Cell(70.0, runs=("a-s0",)),
     )
     assert log_of([table], runs) == [
-        LogEntry("commit " + "1" * 10, "cpu", "a · v · b", (0,), "1 replicates, 1 inconclusive"),
+        LogEntry("commit " + "1" * 10, "cpu", "a · v · b", (0,), "1 replicates, 1 not settled"),
         LogEntry("commit " + "2" * 10, "cuda", "a · v · b", (1,), "1 replicates"),
     ]
     shown = show_paper(Report("T", "c", runs=runs), Paper("p", "P", "", (table,)))

@@ -41,6 +41,7 @@ from harness.report.runs import RunDetail
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from tests.harness.report.conftest import NO_STUDIES
+from tests.harness.report.made_judged import printed
 from tests.harness.report.shown import facts_of, show_paper
 
 RECORDED = Path(__file__).parent / "recorded"
@@ -56,7 +57,7 @@ def test_latex_marks_a_row_as_cited_only_if_no_run_is_meant_to_fill_a_cell() -> 
     """Two reported values: neither is to be run, or one of them is."""
     columns = (Column("A", "A"), Column("B", "B"))
     for wanted, says, dagger in ((False, "% cited only", True), (True, "% no runs yet", False)):
-        cells = (Cell(published=71.0, wanted=False), Cell(published=72.0, wanted=wanted))
+        cells = (Cell(number=printed(71.0), wanted=False), Cell(number=printed(72.0), wanted=wanted))
         shown = to_latex(Table("toy", "Toy", columns, (TableRow("ct", "CT", cells),)))
         assert says in shown
         assert (r"CT$^{\dagger}$" in shown) is dagger
@@ -91,9 +92,9 @@ def test_the_page_has_the_values_worked_out_by_hand(table: Table, recorded_score
     sick = facts["toy-table1--simcse--sickr"]
     assert sick["Ours"] == "62.00 ± 3.46, n = 3 seeds"
     assert (sick["Published"], sick["Difference"]) == ("55.00", "+7.00")
-    assert sick["Verdict"] == "inconclusive: 2 more seeds up to the next look"
+    assert sick["Verdict"] == "not settled: 2 more seeds up to the next look"
     assert sick["Each seed"] == "1: 60.00, 2: 60.00, 3: 66.00"
-    assert facts["toy-table1--simcse--avg"]["Verdict"] == "inconclusive: 2 more seeds up to the next look"
+    assert facts["toy-table1--simcse--avg"]["Verdict"] == "not settled: 2 more seeds up to the next look"
     assert facts["toy-table1--simcse--avg"]["Next look"].startswith(
         "5 seeds in all, 2 more (a verdict if our mean is then more than "
     )
@@ -159,7 +160,7 @@ def test_the_scores_of_a_papers_own_method_are_counted_once_with_those_that_have
     """UNA's tables repeat numbers of each other; no run of ours is behind one of them."""
     tables = [build_table(spec, evidence([])) for key, spec in specs.items() if key.startswith("una/")]
     number, tested = own_numbers(tables)
-    cells = [cell for table in tables for row, _, cell in table.cells() if row.is_own and cell.evidence]
+    cells = [cell for table in tables for row, _, cell in table.cells() if row.is_own and cell.judged]
     assert 0 < number < len(cells)
     assert tested == 0
     assert own_numbers([*tables, *tables]) == (number, 0)

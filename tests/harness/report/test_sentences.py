@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from harness.evidence.others import nothing_known
-from harness.report import sentences
 from harness.report.pages import first_screen
 from harness.report.pages.answers import Answer
 from harness.report.pages.cells import ShownCell, show_cell

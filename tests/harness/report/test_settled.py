@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-
 from harness.evidence.settling import Price
 from harness.evidence.statistics import KnownSd
 from harness.report.settled import settled_lines
@@ -21,8 +20,8 @@ def cell(*values: float, reported: float = 75.0, hours: float = 1.0, known: Know
     number, others = alone(None)
     number = replace(number, value=reported)
     price = Price(f"sentbench plan paper/{hours:g}", {"run": hours}, {})
-    verification = judged(number, others, values=values, known=known, price=price)
-    return Cell(published=reported, values=values, evidence=verification)
+    known_number = judged(number, others, values=values, known=known, price=price)
+    return Cell(number=number, values=values, judged=known_number)
 
 
 def test_settled_and_open_numbers_are_counted_and_the_cheapest_open_one_is_next() -> None:

@@ -8,12 +8,17 @@ from harness.report.formats.summary import to_csv
 from harness.report.pages.cells import anchors_of
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.report.tables.rows import TRAINED, UNTRAINED, order_of
+from tests.harness.report.made_judged import printed
 
 COLUMNS = (Column("STSB", "STS-B"), Column("Avg", "Avg"))
 
 
 def row(title: str, value: float | None, group: str = "") -> TableRow:
-    cell = Cell(value, 0.5, 2, 70.0, runs=("r0", "r1"), values=(1.0, 2.0)) if value is not None else Cell()
+    cell = (
+        Cell(value, 0.5, 2, printed(70.0), runs=("r0", "r1"), values=(1.0, 2.0))
+        if value is not None
+        else Cell()
+    )
     return TableRow(title, title, (cell, Cell(value)), group)
 
 

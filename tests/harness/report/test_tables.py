@@ -48,6 +48,11 @@ def cell(table: Table, row: int = 0, column: int = 0) -> Cell:
     return table.rows[row].cells[column]
 
 
+def said(cell: Cell) -> str | None:
+    """Returns the verdict of a cell in words."""
+    return None if cell.judged is None else cell.judged.text
+
+
 def test_a_cell_is_mean_sd_n_and_runs_of_its_seeds(evidence: MakeEvidence) -> None:
     """70, 72 and 74 of one system; another system, variant, backbone and task must not leak in."""
     records = [(PCL, seed, "STSB", value) for seed, value in ((2, 0.72), (1, 0.70), (3, 0.74))]
@@ -56,7 +61,7 @@ def test_a_cell_is_mean_sd_n_and_runs_of_its_seeds(evidence: MakeEvidence) -> No
     table = cell(build_table(spec_of(OURS), evidence(records)))
     assert (table.value, table.sd, table.n) == (pytest.approx(72.0), pytest.approx(2.0), 3)
     assert table.runs == tuple(f"pcl-released-bert-base-uncased-{seed}" for seed in (1, 2, 3))
-    assert table.verdict is None
+    assert table.judged is None
 
 
 @pytest.mark.parametrize("seeds", [(1,), (2, 3), (1, 3)])
@@ -106,7 +111,9 @@ def test_without_runs_a_cell_is_wanted_and_without_a_choice_of_runs_cited(
     ours, cited = cell(table, 0), cell(table, 1)
     assert (ours.value, ours.published, ours.wanted) == (None, 79.72, True)
     assert (cited.value, cited.published, cited.wanted) == (None, 74.31, False)
-    assert ours.verdict == cited.verdict == "no independent result"
+    assert ours.judged is not None
+    assert cited.judged is not None
+    assert ours.judged.text == cited.judged.text == "no independent result"
     assert table.rows[0].source == "this paper"
     assert table.rows[1].source == "cited: Gao et al. 2021 (SimCSE)"
 
@@ -118,14 +125,14 @@ def test_runs_that_may_not_judge_are_shown_with_the_reason_and_no_more_are_asked
     """Twelve seeds far below 79.72 do not replicate it, unless row or recipe says why they cannot tell."""
     made = evidence([(PCL, seed, "STSB", 0.5 + seed / 1000) for seed in range(12)])
     before = cell(build_table(spec_of(REPORTED, published="pcl/table2"), made))
-    assert before.verdict == "does not replicate (lower)"
+    assert said(before) == "does not replicate (lower)"
     reason = {"no_verdict": "another corpus"}
     spec = spec_of({**REPORTED, **(reason if by == "row" else {})}, published="pcl/table2")
     settings = {"pcl-released": reason if by == "recipe" else {}}
     table = build_table(spec, replace(made, settings=settings))
     awaited = cell(build_table(spec, replace(made, results=[], settings=settings)))
     for actual in (cell(table), awaited):
-        assert (actual.verdict, actual.more) == ("no independent result", None)
+        assert (said(actual), actual.more) == ("no independent result", None)
     assert (cell(table).n, cell(table).delta) == (12, before.delta)
     assert table.rows[0].note.startswith("no verdict from our runs: another corpus")
 
@@ -136,9 +143,9 @@ def test_a_study_of_a_system_widens_its_own_interval_and_plans_for_others(eviden
     studied_cell = cell(build_table(spec, evidence(records, studied("pcl@bert-base-uncased"))))
     other = cell(build_table(spec, evidence(records, studied("simcse@bert-base-uncased"))))
     nobody = cell(build_table(spec, evidence(records)))
-    plans = [actual.evidence.plan for actual in (studied_cell, other, nobody) if actual.evidence is not None]
-    assert [(actual.verdict, actual.more) for actual in (studied_cell, other, nobody)] == [
-        ("inconclusive", 4)
+    plans = [actual.judged.plan for actual in (studied_cell, other, nobody) if actual.judged is not None]
+    assert [(said(actual), actual.more) for actual in (studied_cell, other, nobody)] == [
+        ("not settled", 4)
     ] * 3
     reasons = [plan.why.rpartition("; sd ")[2] for plan in plans if plan is not None]
     assert reasons[0].endswith("by a study of 12 seeds")
@@ -156,7 +163,7 @@ def test_a_column_of_settings_shows_the_recipe_next_to_the_reported_value(eviden
     spec = spec_of(row, columns=columns, published="sct/table1", scale=1.0)
     settings = {"sct": {"train": {"learning_rate": 5.0e-4}, "config": {"queue_size": 131073}}}
     table = build_table(spec, replace(evidence([]), settings=settings))
-    shown = [(actual.value, actual.as_reported, actual.verdict) for actual in table.rows[0].cells]
+    shown = [(actual.value, actual.as_reported, said(actual)) for actual in table.rows[0].cells]
     assert shown == [(5.0e-4, True, None), (131073.0, False, None)]
     assert "≠" in to_markdown(table)
     assert r"\neq" in to_latex(table)
@@ -231,7 +238,7 @@ def test_the_single_run_is_the_seed_best_on_dev(evidence: MakeEvidence) -> None:
     table = cell(build_table(spec, evidence(records, dev=dev)))
     assert (table.value, table.sd, table.n) == (pytest.approx(72.0), None, 1)
     assert table.runs == ("pcl-released-bert-base-uncased-2",)
-    assert (table.delta, table.verdict) == (pytest.approx(-8.01), "does not replicate (lower)")
+    assert (table.delta, said(table)) == (pytest.approx(-8.01), "does not replicate (lower)")
     mean = cell(build_table(spec_of(row, published="pcl/table2"), evidence(records, dev=dev)))
     assert mean.best_by_dev == pytest.approx(72.0)
 
@@ -242,8 +249,8 @@ def test_the_sd_over_seeds_is_shown_and_gets_no_verdict(evidence: MakeEvidence) 
     spec = spec_of(row, columns=columns, published="una/table-d7", scale=1.0, decimals=4)
     records = [(PCL, seed, "STSB", 0.68 + 0.02 * seed) for seed in (1, 2, 3)]
     table = cell(build_table(spec, evidence(records)))
-    assert (table.value, table.sd, table.published) == (pytest.approx(0.02), None, 0.0079)
-    assert (table.verdict, table.ranks) == (None, None)
+    assert (table.value, table.sd, table.published) == (pytest.approx(2.0), None, 0.79), "in points"
+    assert (said(table), table.ranks) == (None, None)
     assert cell(build_table(spec, evidence(records[:1]))).value is None
 
 
@@ -256,7 +263,7 @@ def test_the_size_of_a_test_set_agrees_or_differs_exactly(
     counted = rescored(evidence([(PCL, 1, "STSB", 0.7)]), n=pairs)
     spec = spec_of(row, columns=(column,), published="una/table-a1", scale=1.0, decimals=0)
     table = cell(build_table(spec, counted))
-    assert (table.value, table.as_reported, table.verdict) == (pairs, same, None)
+    assert (table.value, table.as_reported, said(table)) == (pairs, same, None)
 
 
 def test_the_size_of_an_average_is_the_sum_of_its_test_sets(evidence: MakeEvidence) -> None:
@@ -281,7 +288,7 @@ def test_a_cell_about_one_seed_asks_for_no_other(evidence: MakeEvidence) -> None
     records = [(PCL, seed, "STSB", 0.745 + 0.01 * (seed % 2)) for seed in (41, 42, 43)]
     table = build_table(spec, evidence(records))
     single, every = cell(table), cell(table, 0, 1)
-    assert (single.n, single.verdict, single.more) == (1, "inconclusive", None)
+    assert (single.n, said(single), single.more) == (1, "not settled", None)
     assert every.n == 3
     assert every.more is not None
 

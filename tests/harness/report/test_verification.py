@@ -4,49 +4,43 @@ import math
 from dataclasses import replace
 
 import pytest
-from harness.report.sentences import next_look_words
 from scipy import stats
 
 from harness.evidence.ledger import Ledger
 from harness.evidence.number_tests import AT_A_LOOK, MARGIN, Origin
-from harness.evidence.others import (
-    Others,
-    Relation,
-    ReportedNumber,
-    known_sd,
-    nothing_known,
-    others_of,
-    reported_number,
-)
+from harness.evidence.numbers import PublishedNumber
+from harness.evidence.others import Others, Relation, known_sd, others_of
 from harness.evidence.published import Published
 from harness.evidence.settling import Price, error_at, plan_for, settles
 from harness.evidence.statistics import KnownSd
 from harness.evidence.studies import Study
 from harness.evidence.verdicts import judge
+from harness.evidence.words import Verdict
+from harness.report.formats.judged import to_json, to_text
 from harness.report.pages.cells import evidence_facts
 from harness.report.pages.first_screen import basis_of
+from harness.report.sentences import next_look_words
+from tests.harness.report.made_judged import alone, judged
 
 STUDY = KnownSd(0.84, 50)
 
 
 @pytest.fixture(scope="module")
-def simcse(ledger: Ledger, published: Published) -> tuple[ReportedNumber, Others]:
-    reported = reported_number(
-        published, ledger, table="pcl/table2", row="simcse@bert-base-uncased", column="Avg"
-    )
-    assert reported is not None
-    return reported, others_of(ledger, reported)
+def simcse(ledger: Ledger, published: Published) -> tuple[PublishedNumber, Others]:
+    number = published.number("pcl/table2", "simcse@bert-base-uncased", "Avg")
+    assert number is not None
+    return number, others_of(ledger, number)
 
 
 def test_without_our_seeds_others_speak_and_the_plan_rests_on_their_difference(
-    ledger: Ledger, simcse: tuple[ReportedNumber, Others]
+    ledger: Ledger, simcse: tuple[PublishedNumber, Others]
 ) -> None:
     """The level is off and the number inside: 5 of the runs are above it."""
     spread = known_sd(ledger, "simcse@bert-base-uncased", "Avg")
     assert spread is not None
     verification = judged(*simcse, known=spread, price=Price("sentbench plan pcl/simcse", {"run": 0.5}, {}))
-    assert verification.verdict == "independent runs agree within run-to-run variation"
-    assert (verification.by_others.level, verification.by_others.draw) == ("lower", "inside")
+    assert verification.text == "independent mean is lower; single runs reach it"
+    assert verification.verdict == Verdict("others", "lower", "inside")
     assert verification.percentile is not None
     assert (verification.percentile.above, verification.percentile.runs) == (5, 61)
     assert verification.ours is None
@@ -55,7 +49,7 @@ def test_without_our_seeds_others_speak_and_the_plan_rests_on_their_difference(
     assert verification.plan.why.endswith("sd 0.84 by a study of 50 seeds")
 
 
-def test_our_seeds_join_the_draw_and_decide_the_verdict(simcse: tuple[ReportedNumber, Others]) -> None:
+def test_our_seeds_join_the_draw_and_decide_the_verdict(simcse: tuple[PublishedNumber, Others]) -> None:
     """Ten seeds near 75.2 with an sd of 0.2; the best of ten on dev reaches some 0.6 more."""
     ours = [75.0, 75.4] * 5
     before, after = judged(*simcse, known=STUDY), judged(*simcse, values=ours, known=STUDY)
@@ -65,15 +59,15 @@ def test_our_seeds_join_the_draw_and_decide_the_verdict(simcse: tuple[ReportedNu
         before.percentile.runs + 10,
         before.percentile.sources + 1,
     )
-    assert after.verdict == "does not replicate (lower)"
+    assert after.text == "does not replicate (lower)"
     assert after.plan is None
 
 
 def test_inconclusive_seeds_lead_to_the_next_of_the_declared_looks(
-    simcse: tuple[ReportedNumber, Others],
+    simcse: tuple[PublishedNumber, Others],
 ) -> None:
     verification = judged(*simcse, values=[75.1, 75.3, 75.5], known=STUDY, price=Price("", {"run": 2.0}, {}))
-    assert verification.verdict == "inconclusive"
+    assert verification.text == "not settled"
     assert verification.plan is not None
     assert (verification.plan.seeds, verification.plan.more, verification.plan.gpu_hours) == (5, 2, 4.0)
     early = judged(*alone(1), price=Price("", {"run": 3.0}, {})).plan
@@ -82,7 +76,7 @@ def test_inconclusive_seeds_lead_to_the_next_of_the_declared_looks(
     missing = judged(
         *alone(1), values=[75.0, 75.4, 76.0, 74.2, 75.1], in_order=3, price=Price("", {"run": 3.0}, {})
     )
-    assert missing.verdict == "inconclusive"
+    assert missing.text == "not settled"
     assert missing.plan is not None
     assert (missing.plan.seeds, missing.plan.more) == (5, 2), "two of the first five declared are missing"
 
@@ -109,13 +103,13 @@ def test_the_means_that_settle_a_look_are_those_that_the_rules_settle() -> None:
         (MARGIN + error - 0.001, "not known"),
         (MARGIN + error + 0.001, "higher"),
     ):
-        assert judge([75 + off + step for step in shape], 75.0, origin=Origin()).level == level
+        assert judge([75 + off + step for step in shape], 75.0, origin=Origin()).verdict.level == level
 
 
-def test_after_the_last_look_no_run_is_planned(simcse: tuple[ReportedNumber, Others]) -> None:
+def test_after_the_last_look_no_run_is_planned(simcse: tuple[PublishedNumber, Others]) -> None:
     """Forty seeds 0.45 below, sd 1: neither within half a point nor off by more."""
     verification = judged(*simcse, values=[74.8, 76.8] * 20, known=STUDY, price=Price("", {"run": 2.0}, {}))
-    assert verification.verdict == "inconclusive"
+    assert verification.text == "not settled"
     assert verification.plan is not None
     assert (verification.plan.seeds, verification.plan.more, verification.plan.gpu_hours) == (
         None,
@@ -125,18 +119,13 @@ def test_after_the_last_look_no_run_is_planned(simcse: tuple[ReportedNumber, Oth
     assert "no verdict after 40 seeds" in to_text(verification)
 
 
-def alone(seeds: int | None) -> tuple[ReportedNumber, Others]:
-    """A number without independent measurements."""
-    return ReportedNumber("toy/table1", "a@b", "Avg", 75.0, "toy", seeds, 0.005), nothing_known()
-
-
 def test_a_deterministic_system_needs_one_run() -> None:
     exact = KnownSd(0.0, 0)
     unrun = judged(*alone(None), known=exact)
     assert unrun.plan is not None
     assert unrun.plan.seeds == 1
     assert next_look_words(unrun.plan) == "1 seed in all, 1 more (no seed changes its score)"
-    assert judged(*alone(None), values=[75.0], known=exact).verdict == "replicates"
+    assert judged(*alone(None), values=[75.0], known=exact).text == "replicates"
 
 
 @pytest.mark.parametrize("reported", [None, 1])
@@ -164,8 +153,8 @@ def test_the_best_by_dev_is_picked_of_all_our_seeds(reported: int | None) -> Non
 def test_a_reported_number_is_shown_with_its_authors_statement_on_runs(
     seeds: int | None, picked: int | None, words: str
 ) -> None:
-    reported = replace(alone(seeds)[0], picked=picked)
-    line = to_text(judged(reported, nothing_known())).splitlines()[1]
+    number, others = alone(seeds)
+    line = to_text(judged(replace(number, picked=picked), others)).splitlines()[1]
     assert line == f"reported   75.00 ({words}, by toy)"
 
 
@@ -230,7 +219,7 @@ def test_a_second_measurement_counts_as_one_unless_another_recipe_made_it(relati
     )
     pools = {**others.pools, relation: replace(others.pools[relation], studies=(study,))}
     expected = "no independent result" if relation == "other recipe" else "authors only"
-    assert judged(number, replace(others, pools=pools)).verdict == expected
+    assert judged(number, replace(others, pools=pools)).text == expected
 
 
 def test_a_cell_states_the_median_of_others_to_a_hundredth() -> None:

@@ -9,7 +9,6 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
-from harness.report.sentences import draw_words, level_words, place_words
 
 from harness.evidence.differences import Difference
 from harness.evidence.draws import placed
@@ -34,6 +33,7 @@ from harness.report.formats.text import MARKS, MEANINGS, SETTING_MARKS
 from harness.report.pages.compare import compare_values
 from harness.report.pages.content import Report
 from harness.report.pages.first_screen import conclusion, telling_sentences
+from harness.report.sentences import draw_words, level_words, place_words
 from harness.report.tables.model import Table
 from tests.harness.report.made_results import result
 from tests.harness.report.shown import show_index
