@@ -107,7 +107,8 @@ class Study(DeclaredModel):
     (`owner/repository#8`), or `arxiv:NUMBER`; file: where in it. by: who measured, if not the owner of the
     source. differs: differences of the recipe, for another recipe. derived: the number is computed from the
     source, which does not state it. doubt: reason why the study is listed but not counted. repeats: columns
-    with numbers of another study. A run counts for its recipe wherever its training stopped.
+    with numbers of another study. supersedes: its authors published it later in place of the row's number. A
+    run counts for its recipe wherever its training stopped.
     """
 
     system: str = Field(pattern=r"^[a-z0-9-]+(/[a-z0-9-]+)?(@[a-z0-9-]+)?$")
@@ -122,6 +123,7 @@ class Study(DeclaredModel):
     repeats: list[str] = Field(default_factory=list)
     derived: bool = False
     doubt: str = ""
+    supersedes: bool = False
     note: str = ""
 
     @model_validator(mode="after")
