@@ -1,8 +1,8 @@
 """All generated text of the project: `make generated` writes it, `python -m docs.generated --check` compares.
 
 It is the table of data sources, the deviations in the READMEs of methods, the table of docs/speed.md, the
-controls of docs/small-setting.md, the words and error rates of docs/verdicts.md, reports/portability.md, the JSON
-schemas of declared files, and the outputs of commands that documents show.
+controls of docs/small-setting.md, the words and error rates of docs/verdicts.md, reports/portability.md, the
+JSON schemas of declared files, and the outputs of commands that documents show.
 """
 
 import argparse

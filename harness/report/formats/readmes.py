@@ -27,8 +27,8 @@ the hash that the hub states.
 
 SCALE = """## The words
 
-`make generated` writes this table from `harness/evidence/words.py`. A circle marks verdicts by independent runs; *k*
-is the number of runs that a number was chosen from.
+`make generated` writes this table from `harness/evidence/words.py`. A circle marks verdicts by independent
+runs; *k* is the number of runs that a number was chosen from.
 
 | verdict | sign | level | draw | meaning |
 | --- | :-: | --- | --- | --- |

@@ -21,7 +21,10 @@ MOST = 3
 
 CROWD = 12
 """Most runs in one line of the first picture; more take three lines."""
-PLURALS = {"replicates": "replicate", "is": "are", "was": "were", "its": "their", "has": "have", "it": "they"}
+PLURALS = {
+    **{"replicates": "replicate", "is": "are", "was": "were", "has": "have", "its": "their"},
+    **{"reach it": "reach them", "it would": "they would"},
+}
 """Singular -> plural, for sentences on several numbers."""
 
 
@@ -136,7 +139,7 @@ def counted_verdicts(numbers: Sequence[Judged]) -> list[str]:
 
 def plural(sentence: str) -> str:
     """Returns the predicate of a sentence on several numbers."""
-    return re.sub(r"\w+", lambda word: PLURALS.get(word[0], word[0]), sentence)
+    return re.sub(rf"\b({'|'.join(PLURALS)})\b", lambda words: PLURALS[words[0]], sentence)
 
 
 def telling_sentences(tables: Iterable[Table], answers: Sequence[Answer]) -> list[str]:

@@ -11,7 +11,7 @@ from harness.evidence.statistics import KnownSd
 from harness.evidence.verdicts import Judgement
 from harness.evidence.words import By, Draw, Level, Verdict
 
-ABOVE = {"lower": -1.0, "higher": 1.0}
+FAR = {"lower": -1.0, "higher": 1.0}
 """Difference of a mean from the reported number, by a level that is off."""
 
 
@@ -55,14 +55,16 @@ def with_verdict(
     draw: Draw = "not known",
     *,
     values: Sequence[float] = (),
+    picked: int | None = None,
     **more: Any,
 ) -> Judged:
     """Returns a number with a given verdict, by our `values` or by independent runs."""
-    known = by in ("ours", "others")
-    answer = Judgement(Verdict(by, level, draw), ABOVE.get(level, 0.0) if known else None, None, len(values))
+    measured = by in ("ours", "others")
+    difference = sum(values) / len(values) - value if values else FAR.get(level, 0.0)
+    answer = Judgement(Verdict(by, level, draw), difference if measured else None, None, len(values))
     ours = answer if by == "ours" else None
     return Judged(
-        number=printed(value),
+        number=printed(value, picked=picked),
         values=tuple(values),
         others=replace(nothing_known(), by="toy"),
         ours=ours,

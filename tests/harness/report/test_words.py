@@ -5,135 +5,164 @@ A word of a scale is right only with its direction: our scores are lower where t
 
 import html
 import re
+from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
 from harness.evidence.differences import Difference
 from harness.evidence.draws import placed
+from harness.evidence.judged import Judged
 from harness.evidence.number_tests import Origin
 from harness.evidence.statistics import StandardError
 from harness.evidence.system_pairs import SystemComparison, TaskName, tally_in_words
-from harness.evidence.verdicts import (
-    DRAWS,
-    FAILED,
-    LEVELS,
-    TAKEN_BACK,
-    VERDICTS,
-    Sources,
-    by_others,
-    judge,
-    others_word,
-    word_of,
-)
-from harness.report.chart import COLOURS, colour_of
+from harness.evidence.verdicts import Sources, by_others, judge
+from harness.evidence.words import DRAWS, LEVELS, WORDS, By, Verdict, Word, scale
+from harness.report.chart import COLOURS
+from harness.report.formats.judged import to_text
+from harness.report.formats.latex import SIGNS, to_latex
+from harness.report.formats.markdown import to_markdown
+from harness.report.formats.readmes import to_scale
 from harness.report.formats.scores import differences_to_latex, differences_to_text
-from harness.report.formats.text import MARKS, MEANINGS, SETTING_MARKS
+from harness.report.formats.summary import to_csv
+from harness.report.formats.text import SETTING_MARKS, legend_of, to_terminal
 from harness.report.pages.compare import compare_values
 from harness.report.pages.content import Report
-from harness.report.pages.first_screen import conclusion, telling_sentences
+from harness.report.pages.first_screen import conclusion, marks_of, telling_sentences
 from harness.report.sentences import draw_words, level_words, place_words
-from harness.report.tables.model import Table
+from harness.report.tables.model import Cell, Column, Table, TableRow
+from tests.harness.report.made_judged import printed, with_verdict
 from tests.harness.report.made_results import result
 from tests.harness.report.shown import show_index
 
+BY: tuple[tuple[By, int], ...] = (("ours", 0), ("others", 2))
+"""Who measured, and the place of its words in a row."""
 
-class Word(NamedTuple):
-    """A verdict by our seeds and one by others' runs with their marks; what the first screen says of the
-    number; the colour of both.
-    """
-
-    ours: str
-    mark: str
-    others: str
-    others_mark: str
-    says: str
-    colour: str
+ABOVE, BELOW = "is above the mean of other runs", "is below the mean of other runs"
+BEST = "as the best of several on dev it would be reached"
+Row = tuple[str, str, str, str, str]
+"""A verdict by our seeds with its sign, one by independent runs with its sign, and its colour."""
+AGREES: Row = ("replicates", "=", "independent runs agree", "○=", "holds")
+OPEN: Row = ("not settled", "?", "not settled", "○?", "open")
 
 
-AGREES = Word("replicates", "=", "independent runs agree", "○=", "replicates", "holds")
-VARIES = Word(
-    *("replicates within run-to-run variation", "≈"),
-    *("independent runs agree within run-to-run variation", "○≈"),
-    "is off the mean of other runs and inside the range of single runs",
-    "holds",
-)
-ABOVE = Word(
-    *("borderline (lower)", "≲", "independent mean is lower", "○≲"),
-    "is above the mean of other runs, and at the edge of single runs or with too few of them",
-    "open",
-)
-BELOW = Word(
-    *("borderline (higher)", "≳", "independent mean is higher", "○≳"),
-    "is below the mean of other runs, and at the edge of single runs or with too few of them",
-    "open",
-)
-TOO_HIGH = Word(
-    *("does not replicate (lower)", "↓", "independent runs score lower", "○↓"),
-    "is above the range of single runs",
-    "departs",
-)
-TOO_LOW = Word(
-    *("does not replicate (higher)", "↑", "independent runs score higher", "○↑"),
-    "is below the range of single runs",
-    "departs",
-)
-OPEN = Word("inconclusive", "?", "independent evidence is inconclusive", "○?", "is not settled", "open")
-WORDS = {
+def off(side: str, signs: str) -> dict[str, Row]:
+    """Returns the words of a mean that is lower or higher, by the draw."""
+    reached, plain, far = signs
+    mean: Row = (f"our mean is {side}", plain, f"independent mean is {side}", f"○{plain}", "differs")
+    return {
+        "inside": (
+            *(f"our mean is {side}; single runs reach it", reached),
+            *(f"independent mean is {side}; single runs reach it", f"○{reached}", "differs"),
+        ),
+        "inside as a best": (
+            *(f"our mean is lower; {BEST}", "≤k", f"independent mean is lower; {BEST}", "○≤k", "differs"),
+        )
+        if side == "lower"
+        else mean,
+        "at the edge": mean,
+        "not known": mean,
+        "outside": (
+            *(f"does not replicate ({side})", far, f"independent runs score {side}", f"○{far}", "departs"),
+        ),
+    }
+
+
+EXPECTED: dict[str, dict[str, Row]] = {
     "within half a point": dict.fromkeys(DRAWS, AGREES),
+    "lower": off("lower", "≤<↓"),
+    "higher": off("higher", "≥>↑"),
     "not known": dict.fromkeys(DRAWS, OPEN),
-    "lower": {"inside": VARIES, "at the edge": ABOVE, "not known": ABOVE, "outside": TOO_HIGH},
-    "higher": {"inside": VARIES, "at the edge": BELOW, "not known": BELOW, "outside": TOO_LOW},
 }
-"""Level of our scores, draw of the reported number -> how a reader is told."""
-SCALE = dict.fromkeys(word for draws in WORDS.values() for word in draws.values())
+"""Level of the runs, draw of the reported number -> how a reader is told, written here by hand."""
+SAYS = {
+    "replicates": "replicates",
+    "our mean is lower; single runs reach it": f"{ABOVE}, and single runs reach it",
+    f"our mean is lower; {BEST}": f"{ABOVE}, and {BEST}",
+    "our mean is lower": ABOVE,
+    "does not replicate (lower)": f"{ABOVE} and outside the range of its kind",
+    "our mean is higher; single runs reach it": f"{BELOW}, and single runs reach it",
+    "our mean is higher": BELOW,
+    "does not replicate (higher)": f"{BELOW} and outside the range of its kind",
+    "not settled": "is not settled",
+}
+"""Verdict by our seeds -> what the first screen says of the number, on the other side of the mean."""
 
 
-def test_two_answers_have_their_word_and_its_mark() -> None:
-    for level in LEVELS:
-        for draw in DRAWS:
-            word = WORDS[level][draw]
-            assert (word_of(level, draw), others_word(level, draw)) == (word.ours, word.others)
-    marks = {word.ours: word.mark for word in SCALE} | {word.others: word.others_mark for word in SCALE}
-    assert marks | {"authors only": "‡", "no independent result": ""} == MARKS
-    assert tuple(MARKS) == VERDICTS
+def test_two_answers_have_their_word_its_sign_and_its_colour() -> None:
+    expected = {
+        Verdict(by, level, draw): (*row[place : place + 2], row[4])
+        for level in LEVELS
+        for draw, row in EXPECTED[level].items()
+        for by, place in BY
+    }
+    expected[Verdict("authors")] = ("authors only", "‡", "alone")
+    expected[Verdict("nobody")] = ("no independent result", "", "alone")
+    assert {verdict: (word.text, word.sign, word.colour) for verdict, word in WORDS.items()} == expected
     assert SETTING_MARKS == {None: "", True: "=", False: "≠"}
 
 
-def conclusion_of(*verdicts: str, control: bool = False) -> str:
-    """Returns the text of the first picture for numbers with these verdicts."""
-    answers: Any = [SimpleNamespace(verdict=verdict, control=control) for verdict in verdicts]
+def test_green_is_for_a_level_within_half_a_point_alone_and_red_for_two_answers_that_are_off() -> None:
+    for verdict, word in WORDS.items():
+        assert (word.colour == "holds") == verdict.agrees == (verdict.level == "within half a point")
+        assert (word.colour == "departs") == verdict.fails
+        assert (word.colour == "open") == (not verdict.is_settled and verdict.by in ("ours", "others"))
+
+
+def test_signs_of_different_words_differ_and_have_a_form_in_latex() -> None:
+    signs = [word.sign for word in scale()]
+    assert len(set(signs)) == len(signs)
+    assert "".join(signs).translate(SIGNS).isascii()
+
+
+PLURALS = {
+    "replicates": "replicate",
+    "is not settled": "are not settled",
+    "is above": "are above",
+    "is below": "are below",
+    "of its kind": "of their kind",
+    "reach it": "reach them",
+    "it would": "they would",
+}
+
+
+def plural_of(says: str) -> str:
+    """Returns the predicate on several numbers."""
+    for one, several in PLURALS.items():
+        says = says.replace(one, several)
+    return says
+
+
+def conclusion_of(*several: Judged, control: bool = False) -> str:
+    """Returns the text of the first picture for these numbers."""
+    answers: Any = [SimpleNamespace(judged=judged, control=control) for judged in several]
     return conclusion(answers)
 
 
-@pytest.mark.parametrize("word", SCALE, ids=lambda word: word.ours)
-def test_the_first_screen_states_the_side_of_a_number(word: Word) -> None:
-    for verdict in (word.ours, word.others):
-        assert conclusion_of(verdict) == f"The one well-known number {word.says}."
-        assert colour_of(verdict) == COLOURS[word.colour]
-    plain = word.says.replace("replicates", "replicate").replace("is ", "are ")
-    assert conclusion_of(word.ours, word.others) == f"Of 2 well-known numbers, 2 {plain}."
-    assert conclusion_of(word.ours, control=True).endswith(f" The control {word.says}.")
+@pytest.mark.parametrize("verdict", [verdict for verdict in WORDS if verdict.by == "ours"], ids=str)
+def test_the_first_screen_states_the_side_of_a_number(verdict: Verdict) -> None:
+    says = SAYS[WORDS[verdict].text].replace("several", "ten")
+    ours, others = (with_verdict(75.0, by, *verdict[1:], picked=10) for by, _ in BY)
+    for judged in (ours, others):
+        assert conclusion_of(judged) == f"The one well-known number {says}."
+    assert conclusion_of(ours, others) == f"Of 2 well-known numbers, 2 {plural_of(says)}."
+    assert conclusion_of(ours, control=True).endswith(f" The control {says}.")
 
 
 def test_the_first_screen_names_numbers_without_other_measurements() -> None:
-    assert conclusion_of("authors only") == "The one well-known number was measured by its authors only."
-    assert conclusion_of(*["authors only"] * 2).endswith(" 2 were measured by their authors only.")
-    assert conclusion_of("no independent result") == "The one well-known number has no second measurement."
-    assert conclusion_of(*["no independent result"] * 3).endswith(" 3 have no second measurement.")
-    assert colour_of("authors only") == colour_of("no independent result") == COLOURS["alone"]
+    authors, nobody = with_verdict(75.0, "authors"), with_verdict(75.0)
+    assert conclusion_of(authors) == "The one well-known number was measured by its authors only."
+    assert conclusion_of(authors, authors).endswith(" 2 were measured by their authors only.")
+    assert conclusion_of(nobody) == "The one well-known number has no second measurement."
+    assert conclusion_of(*[nobody] * 3).endswith(" 3 have no second measurement.")
 
 
 def test_the_control_is_none_of_the_numbers_that_authors_alone_have_measured() -> None:
-    alone, control = (SimpleNamespace(verdict="authors only", control=is_one) for is_one in (False, True))
+    judged = with_verdict(75.0, "authors")
+    alone, control = (SimpleNamespace(judged=judged, control=is_one) for is_one in (False, True))
     answers: Any = [alone, alone, control]
     assert telling_sentences([], answers) == ["2 of the 2 numbers below are known from the authors alone."]
-
-
-LOWER = {"borderline (lower)", "does not replicate (lower)"}
-LOWER |= {"independent mean is lower", "independent runs score lower"}
-HIGHER = {verdict.replace("lower", "higher") for verdict in LOWER}
 
 
 def sides(sentence: str) -> set[str]:
@@ -141,26 +170,59 @@ def sides(sentence: str) -> set[str]:
     return set(re.findall("lower|higher", sentence))
 
 
-def test_the_legends_of_page_and_text_name_the_side_of_every_verdict() -> None:
-    page = html.unescape(show_index(Report("T", "abc", tables=(Table("one", "One", (), ()),))))
-    legend = dict(re.findall(r'<span class="glyph">\S*</span> ([^<]+)</dt><dd>([^<]+)</dd>', page))
-    assert set(legend) == set(VERDICTS)
-    assert set(MEANINGS) == set(VERDICTS) - {"no independent result"}
-    for texts in (legend, MEANINGS):
-        actual = {verdict: sides(sentence) for verdict, sentence in texts.items()}
-        assert {verdict for verdict, said in actual.items() if said == {"lower"}} == LOWER
-        assert {verdict for verdict, said in actual.items() if said == {"higher"}} == HIGHER
-        assert not any(len(said) == 2 for said in actual.values())
+def test_the_legends_of_page_and_text_have_every_word_and_name_its_side() -> None:
+    number = with_verdict(75.0)
+    cells = tuple(Cell(judged=with_verdict(75.0, *verdict)) for verdict in WORDS)
+    columns = tuple(Column(str(place), str(place)) for place in range(len(cells)))
+    table = Table("one", "One", columns, (TableRow("r", "R", cells),))
+    page = html.unescape(show_index(Report("T", "abc", tables=(table,))))
+    entry = r'<dt class="v (\w+)"><span class="glyph">(\S*)</span> ([^<]+)</dt><dd>([^<]+)</dd>'
+    words = [(word.colour, word.sign, word.text, word.meaning) for word in scale()]
+    assert re.findall(entry, page) == words
+    named = [(word.sign, f"{word.text}: {word.meaning}") for word in scale() if word.sign]
+    assert legend_of(table) == named
+    for verdict, word in WORDS.items():
+        side = {verdict.level} & {"lower", "higher"}
+        assert sides(word.text) == sides(f"{word.text}: {word.meaning}") == side
+    assert number.verdict.level == "not known"
 
 
-def test_a_verdict_that_many_numbers_take_back_keeps_its_side() -> None:
-    assert set(FAILED) == {TOO_HIGH.ours, TOO_LOW.ours, TOO_HIGH.others, TOO_LOW.others}
-    assert TAKEN_BACK == {
-        "does not replicate (lower)": "borderline (lower)",
-        "does not replicate (higher)": "borderline (higher)",
-        "independent runs score lower": "independent mean is lower",
-        "independent runs score higher": "independent mean is higher",
-    }
+def test_a_verdict_that_many_numbers_take_back_keeps_its_side_and_only_that() -> None:
+    for by, _ in BY:
+        for side in ("lower", "higher"):
+            judged = with_verdict(75.0, by, side, "outside")  # type: ignore[arg-type]
+            withdrawn = replace(judged, among_many=True)
+            assert judged.verdict.fails
+            assert withdrawn.text == {"ours": "our", "others": "independent"}[by] + f" mean is {side}"
+
+
+def test_a_word_is_added_to_the_scale_in_one_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables in all forms, the page with its legend, count and colour, the first screen, the terminal and the
+    documentation have a new word of one verdict, and no other file is touched."""
+    verdict = Verdict("ours", "within half a point", "outside")
+    word = Word("toy verdict", "=≤", "a toy", "alone", "is a toy")
+    monkeypatch.setitem(WORDS, verdict, word)
+    judged = with_verdict(75.0, *verdict, values=(75.0,))
+    cell = Cell(75.0, n=1, number=judged.number, judged=judged)
+    table = Table("p/t", "T", (Column("Avg", "Avg"),), (TableRow("a@b", "A", (cell,)),))
+    page = html.unescape(show_index(Report("T", "abc", tables=(table,))))
+    for text in (
+        '<span class="glyph alone toy-verdict" aria-hidden="true">=≤</span>',
+        '<dt class="v alone"><span class="glyph">=≤</span> toy verdict</dt><dd>a toy</dd>',
+        '<span class="v alone"><span class="glyph" aria-hidden="true">=≤</span> toy verdict: 1</span>',
+        '<option value="toy-verdict">toy verdict</option>',
+    ):
+        assert text in page
+    for form, sign in ((to_terminal, "=≤"), (to_markdown, "=≤"), (to_latex, r"=\leq ")):
+        assert f"{sign}" in form(table)
+        assert "toy verdict: a toy" in form(table)
+    assert ",toy verdict," in to_csv([table])
+    assert conclusion_of(judged) == "The one well-known number is a toy."
+    assert "verdict    toy verdict" in to_text(judged)
+    assert "| toy verdict | =≤ | within half a point | outside | a toy |" in to_scale()
+    answer: Any = SimpleNamespace(judged=judged, name="A", reported="75.00", anchor="a")
+    assert {row["verdict"] for row in marks_of(answer) if "verdict" in row} == {"=≤ toy verdict"}
+    assert {row["colour"] for row in marks_of(answer) if "colour" in row} == {COLOURS["alone"]}
 
 
 SEEDS = [74.8, 75.0, 75.2, 75.4, 75.6]
@@ -189,20 +251,41 @@ def test_words_on_our_seeds_state_their_side_of_the_number(
 ) -> None:
     judgement = judge(SEEDS[:seeds], reported, origin=Origin())
     assert level_words(judgement).startswith(sentence)
-    assert draw_words(judgement.draw) == drawn
+    assert draw_words(judgement.verdict.draw, printed()) == drawn
 
 
 @pytest.mark.parametrize(
-    ("origin", "numbers"),
+    ("seeds", "picked", "kind"),
     [
-        (Origin(1, 1), "single runs"),
-        (Origin(5, 1), "means of 5 runs"),
-        (Origin(1, 10), "runs that are the best of 10 on dev"),
-        (Origin(5, 10), "means of 5 runs, each the best of 10 on dev"),
+        (1, None, "single runs"),
+        (5, None, "means of 5 runs"),
+        (1, 10, "runs that are the best of 10 on dev"),
+        (None, 5, "runs that are the best of 5 on dev"),
+        (5, 10, "means of 5 runs, each the best of 10 on dev"),
+        (None, None, "single runs and bests of 10 on dev (the paper does not state the choice)"),
     ],
 )
-def test_words_on_the_draw_state_what_kind_of_number_it_is(origin: Origin, numbers: str) -> None:
-    assert draw_words("outside", origin) == f"outside the range of {numbers}"
+def test_words_on_the_draw_name_the_numbers_that_the_test_used(
+    seeds: int | None, picked: int | None, kind: str
+) -> None:
+    number = printed(75.0, seeds, picked=picked)
+    assert draw_words("outside", number) == f"outside the range of {kind}"
+    assert draw_words("inside", number) == f"inside the range of {kind}"
+    best = draw_words("inside as a best", number)
+    assert best == f"above every single run on record, inside the range of {kind}"
+
+
+@pytest.mark.parametrize(
+    ("picked", "text"),
+    [(None, "best of ten"), (5, "best of five"), (10, "best of ten"), (20, "best of 20"), (2, "best of two")],
+)
+def test_a_best_is_named_with_the_number_of_runs_that_it_is_chosen_from(
+    picked: int | None, text: str
+) -> None:
+    """Ten where the paper does not say."""
+    judged = with_verdict(75.0, "others", "lower", "inside as a best")
+    judged = replace(judged, number=printed(75.0, None, picked=picked))
+    assert judged.text == f"independent mean is lower; as the {text} on dev it would be reached"
 
 
 def test_words_on_our_seeds_state_the_confidence_of_a_look() -> None:
