@@ -69,6 +69,17 @@ class Others:
     planned: statistics.KnownSd | None = None
 
     @property
+    def borrowed(self) -> statistics.KnownSd | None:
+        """The larger of `sd` and `planned`, to which few sources are held; None for a system without random
+        draws, or without a larger study."""
+        if any(study.kind == "evaluation" for study in self.independent.studies):
+            return None
+        if self.sd is not None and self.sd.n == 0:
+            return None
+        known = [sd for sd in (self.sd, self.planned) if sd is not None]
+        return max(known, key=lambda sd: sd.sd, default=None)
+
+    @property
     def studies(self) -> tuple[Study, ...]:
         """The counted studies of every relation."""
         return tuple(study for pool in self.pools.values() for study in pool.studies)
@@ -165,7 +176,7 @@ def known_sd(ledger: Ledger, system: str, column: str) -> statistics.KnownSd | N
 def backbone_sd(ledger: Ledger, backbone: str, column: str) -> statistics.KnownSd | None:
     """Returns the standard deviation of the largest study of any system on a backbone, as in `known_sd`.
 
-    It is used only to plan seeds of a system with few runs, never to judge another system's scores.
+    It plans seeds of a system with few runs, and few sources are held to it if it is wider than their own.
     """
     return _largest_sd(ledger.on(backbone), column)
 

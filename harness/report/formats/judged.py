@@ -11,12 +11,14 @@ from harness.evidence.settling import Plan, counted
 from harness.evidence.words import WORDS
 from harness.report.sentences import (
     ASSUMED,
+    ASSUMED_ONE,
     ASSUMED_OTHERS,
     MANY,
     collapsed_words,
     draw_words,
     level_words,
     next_look_words,
+    one_run_words,
     place_words,
     seeds_words,
 )
@@ -33,6 +35,7 @@ def to_json(judged: Judged) -> dict[str, Any]:
         "verdict": judged.text,
         **judged.verdict._asdict(),
         "among_many": judged.among_many,
+        "as_one_run": judged.as_one_run,
         "ours": {"values": list(judged.values), "judgement": _plain(judged.ours)},
         "percentile": _plain(judged.percentile),
         "best_by_dev": None if best is None else {"expected": best, "below_reported": best < number.value},
@@ -106,6 +109,8 @@ def _answer_text(judged: Judged) -> list[str]:
     percentile = "" if judged.percentile is None else f"; {place_words(judged.percentile)}"
     drawn = draw_words(answer.verdict.draw, judged.number)
     lines = [f"level      {level_words(answer)}", f"draw       {drawn}{percentile}"]
+    if judged.as_one_run is not None:
+        lines.append(f"one run    as a single run it is {one_run_words(judged.as_one_run)}")
     if ours is not None:
         if ours.count < len(judged.values):
             lines.append(f"seeds      the first {ours.count} count, up to the last look")
@@ -116,7 +121,7 @@ def _answer_text(judged: Judged) -> list[str]:
         if judged.by_others.difference is not None:
             text = WORDS[judged.by_others.verdict].text
             lines.append(f"others     {text}: {level_words(judged.by_others)}")
-    assumed = ASSUMED if ours is not None else ASSUMED_OTHERS
+    assumed = ASSUMED if ours is not None else ASSUMED_ONE if answer.source else ASSUMED_OTHERS
     return [*lines, f"assumes    {assumed}"] if judged.verdict.is_settled else lines
 
 

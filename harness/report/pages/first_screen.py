@@ -22,8 +22,13 @@ MOST = 3
 CROWD = 12
 """Most runs in one line of the first picture; more take three lines."""
 PLURALS = {
-    **{"replicates": "replicate", "is": "are", "was": "were", "has": "have", "its": "their"},
-    **{"reach it": "reach them", "it would": "they would"},
+    "replicates": "replicate",
+    "is": "are",
+    "was": "were",
+    "has": "have",
+    "its": "their",
+    "reach it": "reach them",
+    "it would": "they would",
 }
 """Singular -> plural, for sentences on several numbers."""
 
