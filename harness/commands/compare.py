@@ -15,9 +15,10 @@ from typing import Any, Literal
 from harness.commands import FORMAT, JSON, POOLING, format_of, name_list
 from harness.errors import InputError
 from harness.evidence.history import is_revision, results_of
+from harness.evidence.moves import Move, compare, machine_changes
 from harness.process import compute_with
 from harness.report.formats.markdown import Level, annotation
-from harness.report.moves import Move, compare, machine_changes, summary, to_json, to_pull_request
+from harness.report.formats.moves import summary, to_json, to_pull_request
 
 Kind = Literal["system", "model", "results", "state"]
 FAILS = ("nothing", "down", "moved", "gone")

@@ -7,11 +7,10 @@ from harness.evidence.printed import PublishedRow
 from harness.evidence.published import Published
 from harness.evidence.spec import ColumnSpec, RowSpec, RunChoice, TableSpec, system_label
 from harness.report.formats.number import Format
-from harness.report.formats.text import TASKS
 from harness.report.tables.cells import CellContext, build_cell, published_row
 from harness.report.tables.evidence import Evidence
 from harness.report.tables.model import Cell, Column, Table, TableRow
-from harness.report.tables.rows import TEACHERS, TRAINED, UNTRAINED, order_of, rank_rows
+from harness.report.tables.rows import TEACHERS, TRAINED, UNTRAINED, order_of, rank_rows, title_of
 
 METRICS = {
     "spearman": "Spearman",
@@ -40,23 +39,24 @@ def build_table(spec: TableSpec, evidence: Evidence) -> Table:
     if spec.rows_from == "runs":
         order = order_of(spec, rows)
         declared, rows = [declared[index] for index in order], [rows[index] for index in order]
+    ranked, notes = rank_rows(spec, declared, rows, evidence.untrained)
     return Table(
         key=spec.key,
         title=spec.title,
         columns=tuple(
             Column(
                 key=column.key,
-                title=column.title or TASKS.get(column.key, column.key),
+                title=title_of(column),
                 mark=column.mark,
                 plain=column.unit == "plain",
             )
             for column in spec.columns
         ),
-        rows=tuple(rank_rows(spec, declared, rows, evidence.untrained)),
+        rows=tuple(ranked),
         protocol=spec.protocol,
         scale=spec.scale,
         decimals=spec.decimals,
-        notes=tuple(spec.notes),
+        notes=(*spec.notes, *notes),
         kind=spec.kind,
         x_title=spec.x_title,
         logs=tuple(spec.logs),

@@ -16,12 +16,13 @@ class Cell:
 
     value: mean over our seeds, None without a run; sd: sample standard deviation, None below two seeds;
     values: scores of `runs`, in order, empty if the cell has no scores. number: the published number; judged:
-    with the verdict, for scores. wanted: a run of ours is planned for the cell; otherwise the
-    published value is only cited. An unranked system may fill only some columns. no_verdict: reason why our
-    runs do not judge the published value, empty if they do. as_reported: whether a setting or a count equals
-    the reported one; None for a score, which gets a verdict. note: on this cell (partial test set, wrong
-    reported average). ranks: possible ranks of our value among competing rows, 1 the best; None if it does
-    not compete. best_by_dev: value of our seed with the best development score.
+    with the verdict, for scores. wanted: a run of ours is planned for the cell; otherwise the published value
+    is only cited. An unranked system may fill only some columns. no_verdict: reason why our runs do not judge
+    the published value, empty if they do. as_reported: whether a setting or a count equals the reported one;
+    None for a score, which gets a verdict. note: on this cell (partial test set, wrong reported average).
+    ranks: possible ranks of our value among competing rows, 1 the best; None if it does not compete. leads:
+    whether it is bold, because no competing row is shown to be better. best_by_dev: value of our seed with
+    the best development score.
     """
 
     value: float | None = None
@@ -34,6 +35,7 @@ class Cell:
     as_reported: bool | None = None
     runs: tuple[str, ...] = ()
     ranks: tuple[int, int] | None = None
+    leads: bool = False
     note: str = ""
     best_by_dev: float | None = None
     values: tuple[float, ...] = ()
@@ -54,11 +56,6 @@ class Cell:
         judged = self.judged
         open_by_ours = judged is not None and judged.ours is not None and not judged.verdict.is_settled
         return judged.plan.more if judged is not None and open_by_ours and judged.plan else None
-
-    @property
-    def leads(self) -> bool:
-        """Whether no competing row is shown to be better."""
-        return self.ranks is not None and self.ranks[0] == 1
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,15 @@ from harness.evidence.comparisons import rank_intervals, surviving
 from harness.evidence.judged import Judged
 from harness.evidence.number_tests import LEVEL
 from harness.evidence.spec import ColumnSpec, RowSpec, TableSpec
+from harness.report.formats.text import TASKS
 from harness.report.tables.model import Cell, Table, TableRow
 
 TRAINED, UNTRAINED, TEACHERS = "Trained", "Without training", "Teachers: an upper bound, not ranked"
 GROUPS = (TRAINED, UNTRAINED, TEACHERS)
 """The groups of a table of runs, in their order."""
+MOST_BOLD = 1 / 3
+"""Largest share of the competing rows of a column that are bold; one in each contest always may be."""
+TOO_MANY = "more than a third of the competing rows are not shown to be worse than another one."
 STATED = (
     "The average of a row is tested first, its other cells only if the average is off; of the averages that "
     f"do not replicate on a page, {LEVEL:.0%} are expected to be wrong at most (Benjamini-Hochberg over the "
@@ -40,54 +44,85 @@ def order_of(spec: TableSpec, rows: Sequence[TableRow]) -> list[int]:
     return sorted(range(len(rows)), key=key)
 
 
+Ranks = dict[int, tuple[int, int]]
+"""Possible ranks of the rows that compete in a column, by the row's position."""
+
+
 def rank_rows(
     spec: TableSpec, declared: Sequence[RowSpec], rows: Sequence[TableRow], untrained: set[tuple[str, str]]
-) -> list[TableRow]:
-    """Returns the rows with rank intervals in their cells, and of the leading column in their source.
+) -> tuple[list[TableRow], list[str]]:
+    """Returns the rows with rank intervals in their cells, and of the leading column in their source; and the
+    note on columns without bold.
 
     Rows compete within their group or over the whole table, by the spec; a single competitor gets no ranks.
     Published values get none, because a number without seeds has no rank. untrained: the systems with their
     backbones with seed-independent scores, like a deterministic row. The leading column is the column that
     orders the table, otherwise the last ranked one.
     """
-
-    def exact(row: RowSpec, column: ColumnSpec) -> bool:
-        choice = spec.choice(row, column)
-        return row.deterministic or (choice is not None and (choice.system, choice.backbone) in untrained)
-
-    contests: dict[str, list[int]] = {}
-    for index, row in enumerate(declared):
-        if row.competes:
-            contests.setdefault(row.group if spec.compete == "group" else "", []).append(index)
-    cells = [list(row.cells) for row in rows]
-    sources = [row.source for row in rows]
+    cells, sources = [list(row.cells) for row in rows], [row.source for row in rows]
     ranked = [
         (index, column)
         for index, column in enumerate(spec.columns)
         if spec.compete != "none" and column.better != "none" and column.recipe is None
     ]
     leading = spec.order_by or (ranked[-1][1].key if ranked else "")
+    crowded = []
     for index, column in ranked:
-        for members in contests.values():
-            competing = [
-                i for i in members if cells[i][index].values and spec.statistic(declared[i], column) == "mean"
-            ]
-            if len(competing) < 2:
-                continue
-            intervals = rank_intervals(
-                [cells[i][index].values for i in competing],
-                [exact(declared[i], column) for i in competing],
-                lower_is_better=column.better == "lower",
-            )
-            for member, ranks in zip(competing, intervals, strict=True):
-                cells[member][index] = replace(cells[member][index], ranks=ranks)
+        contests = _contests(spec, declared, rows, index, untrained)
+        leaders = {row for ranks in contests for row, (first, _) in ranks.items() if first == 1}
+        competing = sum(map(len, contests))
+        if len(leaders) > max(competing * MOST_BOLD, len(contests)):
+            crowded.append(f"{title_of(column)} ({len(leaders)} of {competing})")
+            leaders = set()
+        for ranks in contests:
+            for row, span in ranks.items():
+                cells[row][index] = replace(cells[row][index], ranks=span, leads=row in leaders)
                 if column.key == leading:
-                    words = f"rank {span_words(ranks)} of {len(competing)} by {column.title or column.key}"
-                    sources[member] = ", ".join(filter(None, [sources[member], words]))
+                    words = f"rank {span_words(span)} of {len(ranks)} by {column.title or column.key}"
+                    sources[row] = ", ".join(filter(None, [sources[row], words]))
+    note = [f"No row is bold in {', '.join(crowded)}: {TOO_MANY}"] if crowded else []
+    made = zip(rows, cells, sources, strict=True)
+    return [replace(row, cells=tuple(each), source=source) for row, each, source in made], note
+
+
+def _contests(
+    spec: TableSpec,
+    declared: Sequence[RowSpec],
+    rows: Sequence[TableRow],
+    index: int,
+    untrained: set[tuple[str, str]],
+) -> list[Ranks]:
+    """Returns the ranks in a column by group, without groups of a single competing row with seeds."""
+    column = spec.columns[index]
+
+    def exact(row: RowSpec) -> bool:
+        choice = spec.choice(row, column)
+        return row.deterministic or (choice is not None and (choice.system, choice.backbone) in untrained)
+
+    groups: dict[str, list[int]] = {}
+    for position, row in enumerate(declared):
+        if row.competes and rows[position].cells[index].values and spec.statistic(row, column) == "mean":
+            groups.setdefault(row.group if spec.compete == "group" else "", []).append(position)
     return [
-        replace(row, cells=tuple(intervals), source=source)
-        for row, intervals, source in zip(rows, cells, sources, strict=True)
+        dict(
+            zip(
+                members,
+                rank_intervals(
+                    [rows[row].cells[index].values for row in members],
+                    [exact(declared[row]) for row in members],
+                    lower_is_better=column.better == "lower",
+                ),
+                strict=True,
+            )
+        )
+        for members in groups.values()
+        if len(members) > 1
     ]
+
+
+def title_of(column: ColumnSpec) -> str:
+    """Returns the heading of a column."""
+    return column.title or TASKS.get(column.key, column.key)
 
 
 def span_words(ranks: tuple[int, int]) -> str:

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 
 import pytest
 
+from harness.evidence.moves import compare
 from harness.evidence.schema import ResultFile
-from harness.report.moves import compare, summary, to_pull_request
+from harness.report.formats.moves import summary, to_pull_request
 from tests.harness.report.made_results import result
 
 

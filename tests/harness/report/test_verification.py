@@ -43,7 +43,11 @@ def test_without_our_seeds_others_speak_and_the_plan_rests_on_their_difference(
     assert (verification.percentile.above, verification.percentile.runs) == (5, 61)
     assert verification.ours is None
     assert verification.plan is not None
-    assert (verification.plan.seeds, verification.plan.more, verification.plan.gpu_hours) == (5, 5, 0.5 * 5)
+    assert (verification.plan.seeds, verification.plan.more, verification.plan.gpu_hours) == (
+        20,
+        20,
+        0.5 * 20,
+    )
     assert verification.plan.why.endswith("sd 0.84 by a study of 50 seeds")
 
 
@@ -76,7 +80,7 @@ def test_inconclusive_seeds_lead_to_the_next_of_the_declared_looks(
     )
     assert missing.text == "not settled"
     assert missing.plan is not None
-    assert (missing.plan.seeds, missing.plan.more) == (5, 2), "two of the first five declared are missing"
+    assert (missing.plan.seeds, missing.plan.more) == (40, 37), "two of the first five declared are missing"
 
 
 def test_no_look_is_advised_if_none_is_likely_to_settle_the_level() -> None:

@@ -1,15 +1,13 @@
-"""Comparison of two states of all scores: moved scores, differences, and their presentation."""
+"""Comparison of two states of all scores: differences, and which scores moved."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from statistics import fmean
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
-from harness.evidence.moved import Answer, Band, answer_of, band_of, worst
+from harness.evidence.moved import WATCHED, Answer, Band, answer_of, band_of, worst
 from harness.evidence.schema import ResultFile, ScoreName
-from harness.evidence.system_pairs import HEADLINE
-from harness.report.formats.markdown import escape
 
 Outcome = Answer | Literal["added", "removed"]
 
@@ -63,7 +61,7 @@ class Move:
 
 
 def compare(before: Iterable[ResultFile], after: Iterable[ResultFile]) -> list[Move]:
-    """Returns one move for every headline score (setting `all`) of either side, the largest change first."""
+    """Returns one move for every watched score (setting `all`) of either side, the largest change first."""
     old, new = _sides(before), _sides(after)
     moves = [_move(key, old.get(key, {}), new.get(key, {})) for key in dict.fromkeys([*old, *new])]
     return sorted(moves, key=lambda move: (-abs(move.change or 0.0), move.key))
@@ -86,12 +84,12 @@ def machine_changes(before: Iterable[ResultFile], after: Iterable[ResultFile]) -
 
 
 def _sides(results: Iterable[ResultFile]) -> dict[ScoreKey, dict[int, Scored]]:
-    """Returns the headline scores by key and seed."""
+    """Returns the watched scores by key and seed."""
     sides: dict[ScoreKey, dict[int, Scored]] = {}
     for result in results:
         run, text = result.run, result.provenance.text
         for score in result.scores:
-            if score.metric in HEADLINE and score.setting == "all":
+            if score.metric in WATCHED and score.setting == "all":
                 key = ScoreKey(run.id, run.backbone, score.task, score.metric, score.selection, text)
                 weights, trained = result.provenance.encoder_sha256, result.selection.last_step > 0
                 scored = Scored(100 * score.value, weights, trained, run.recipe, score.name)
@@ -118,60 +116,3 @@ def _answer(old: Scored | None, new: Scored, band: Band) -> Answer:
         return "within seed noise" if band.holds(new.points) else "moved"
     other = old.trained and old.weights != new.weights
     return answer_of(new.name, old.points, new.points, band=band, other_weights=other)
-
-
-def summary(moves: Sequence[Move]) -> str:
-    """Returns one line with the number of compared scores by outcome."""
-    counts = Counter(move.outcome for move in moves)
-    both = len(moves) - counts["added"] - counts["removed"]
-    down = sum(move.went_down for move in moves)
-    parts = [f"{counts['moved'] - down} up and {down} down" if counts["moved"] else "none moved"]
-    names: tuple[Outcome, ...] = ("within seed noise", "equal to rounding", "identical", "added", "removed")
-    parts += [f"{counts[name]} {name}" for name in names if counts[name]]
-    return f"{both} {'score' if both == 1 else 'scores'} compared: {', '.join(parts)}"
-
-
-def to_json(moves: Sequence[Move], names: tuple[str, str]) -> dict[str, Any]:
-    """Returns the comparison as plain values, raw units."""
-    entries = [
-        {**move.key._asdict(), **{k: v for k, v in asdict(move).items() if k != "key"}, "change": move.change}
-        for move in moves
-    ]
-    return {"before": names[0], "after": names[1], "summary": summary(moves), "moves": entries}
-
-
-def to_pull_request(moves: Sequence[Move], names: tuple[str, str]) -> str:
-    """Returns the comparison as Markdown: moved scores in a table, the others folded."""
-    moved = [move for move in moves if move.outcome == "moved"]
-    quiet = [move for move in moves if move.outcome in ("within seed noise", "equal to rounding")]
-    lines = [f"**{summary(moves)}** ({escape(names[0])} → {escape(names[1])})", ""]
-    if moved:
-        lines += [*_table(moved), ""]
-    if quiet:
-        folded = "<details><summary>Changed within seed noise or rounding</summary>"
-        lines += [folded, "", *_table(quiet), "", "</details>", ""]
-    for outcome in ("added", "removed"):
-        selected = [move for move in moves if move.outcome == outcome]
-        systems = dict.fromkeys(f"{move.key.system}@{move.key.backbone}" for move in selected)
-        if systems:
-            lines.append(f"{outcome.capitalize()}: {len(selected)} scores of {escape(', '.join(systems))}.")
-    return "\n".join(lines).rstrip() + "\n"
-
-
-def _table(moves: Sequence[Move]) -> list[str]:
-    lines = [
-        "| System | Task | Before | After | Change | Seeds before | Answer | Seeds |",
-        "| :-- | :-- | --: | --: | --: | :-: | :-- | :-: |",
-    ]
-    for move in moves:
-        key = move.key
-        changed = " (recipe changed)" if move.recipe_changed else ""
-        task = key.task if key.selection == "best-dev" else f"{key.task}, {key.selection}"
-        before, after, change = (100 * (value or 0.0) for value in (move.before, move.after, move.change))
-        band = "" if move.band is None else f"{move.band.low:.2f} to {move.band.high:.2f}"
-        name = escape(f"{key.system}@{key.backbone}") + changed
-        lines.append(
-            f"| {name} | {escape(task)} | {before:.2f} | {after:.2f} | {change:+.2f} | {band} | "
-            f"{move.outcome} | {move.seeds[0]}, {move.seeds[1]} |"
-        )
-    return lines
