@@ -13,7 +13,8 @@ from harness.report.pages.ablations import Effect, effect_of
 from harness.report.pages.content import Page, Report
 from harness.report.runs import RunDetail
 
-SILENT = "not stated"
+SILENT = "not recorded"
+"""For a field that this audit does not fill; what a source leaves open is written there."""
 
 
 class CodeDeviation(DeclaredModel):
