@@ -4,7 +4,7 @@ from typing import cast
 
 import numpy as np
 
-from benchmarks.verdict_studies import RED, ErrorRate, Studies, failed, reported_numbers
+from benchmarks.verdict_studies import OUTSIDE_OF_IT, RED, ErrorRate, Studies, failed, reported_numbers
 from harness.evidence.comparisons import surviving
 from harness.evidence.ledger import load_ledger
 from harness.evidence.number_tests import (
@@ -88,7 +88,13 @@ def _rows_of_gates(rng: np.random.Generator, pages: int) -> list[ErrorRate]:
         how += "; one row is 3 too high"
         rows += [
             ErrorRate("red by others on a page that is wrong", how, float(np.mean(shares)), many),
-            ErrorRate("red by others: the wrong average is not found", how, 1 - found / many, many, None),
+            ErrorRate(
+                "red by others: the wrong average is not found",
+                f"{how}; {OUTSIDE_OF_IT}",
+                1 - found / many,
+                many,
+                None,
+            ),
         ]
     return rows
 
