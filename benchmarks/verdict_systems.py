@@ -96,7 +96,7 @@ def rows_of_systems(studies: int) -> list[ErrorRate]:
     rows.append(
         ErrorRate("seed 0 against seed 1 of one system: won or lost", first, decided / compared, compared)
     )
-    return [*rows, *_rows_of_two(rng, roots, max(400, studies // 4))]
+    return [*rows, *_rows_of_two(rng, roots, max(400, studies // 2))]
 
 
 def _rows_of_two(rng: np.random.Generator, roots: list[np.ndarray], trials: int) -> list[ErrorRate]:

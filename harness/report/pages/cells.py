@@ -79,7 +79,7 @@ def _verdict_text(cell: Cell) -> str:
     if cell.judged.among_many:
         return f"{cell.judged.text}: {MANY}"
     if cell.more:
-        return f"{cell.judged.text}: {counted(cell.more, 'more seed')} up to the next look"
+        return f"{cell.judged.text}: {counted(cell.more, 'more seed')} up to the advised look"
     return cell.judged.text
 
 
