@@ -7,29 +7,27 @@ import numpy as np
 
 from benchmarks.verdict_studies import OUTSIDE_OF_IT, ErrorRate, Studies, reported_numbers
 from harness.evidence.comparisons import (
-    RESAMPLES,
     Pair,
     claimed_among_many,
-    multibootstrap,
-    percentile_interval,
     rank_intervals,
-    resampled_correlations,
 )
+from harness.evidence.differences import Difference
 from harness.evidence.number_tests import LEVEL, LOOKS, Origin
+from harness.evidence.resampling import percentile_interval, resampled_correlations
+from harness.evidence.statistics import StandardError
 from harness.evidence.store import read_results
-from harness.paths import SCORES
-from harness.report.system_pairs import (
-    NO_ITEMS,
-    OverItems,
+from harness.evidence.system_pairs import (
     SystemScores,
     TaskName,
     against_all,
     compare_systems,
-    difference_of,
     system_scores,
 )
+from harness.paths import SCORES
 
 TASKS = [TaskName(str(number), "spearman", "all", "senteval") for number in range(6)]
+SIDES = (2, 3, 5, 10, 20)
+"""Numbers of seeds a side at which comparisons are studied."""
 
 
 def rows_of_intervals(studies: int) -> list[ErrorRate]:
@@ -59,73 +57,141 @@ def rows_of_intervals(studies: int) -> list[ErrorRate]:
 
 
 def rows_of_systems(studies: int) -> list[ErrorRate]:
-    """Returns the rates at which equal systems are distinguished: by ranks, by `compare`, and as the best."""
-    rng = np.random.default_rng(6)
-    trials = max(200, studies // 20)
-    apart = "equal systems get different ranks in a table"
+    """Returns the rates at which equal systems are distinguished: by ranks, by `compare`, and as the best.
+
+    Seeds vary as the committed ones: each system has the covariance of its test sets over its seeds.
+    """
+    rng, trials = np.random.default_rng(6), max(400, studies // 10)
+    roots = committed_roots()
+    how = f"{len(roots)} systems with the committed covariances, "
     rows = []
-    for sds, seeds, limit in (([1.0] * 6, 3, LEVEL), ([1.0] * 19, 3, LEVEL), ([1.0] * 18 + [5.0], 3, None)):
-        wrong = sum(
-            any(
-                ranks != (1, len(sds))
-                for ranks in rank_intervals(
-                    [rng.normal(0, sd, seeds).tolist() for sd in sds], [False] * len(sds)
-                )
-            )
-            for _ in range(trials)
-        )
-        odd = "" if limit else f", one varies five times as much; {OUTSIDE_OF_IT}"
-        rows.append(
-            ErrorRate(apart, f"{len(sds)} systems, {seeds} seeds{odd}", wrong / trials, trials, limit)
-        )
+    for seeds in (3, 10):
+        apart = any_won = any_task = 0
+        for _ in range(trials):
+            systems = [_drawn(rng, root, seeds, str(number)) for number, root in enumerate(roots)]
+            groups = [[*system.means(TASKS).values()] for system in systems]
+            apart += any(ranks != (1, len(roots)) for ranks in rank_intervals(groups, [False] * len(roots)))
+            means, tasks = _best_wins(systems)
+            any_won, any_task = any_won + means, any_task + tasks
+        at = f"{how}{seeds} seeds"
+        rows += [
+            ErrorRate("equal systems get different ranks in a table", at, apart / trials, trials),
+            ErrorRate("page Compare, best against all: some mean won or lost", at, any_won / trials, trials),
+            ErrorRate("the same: some line won or lost", at, any_task / trials, trials),
+        ]
     decided, compared = decided_test_sets(0, 1)
-    sets = studies // 8
-    alone = max(won_or_lost(rng, seeds, 0.0, sets) for seeds in (2, 3, 5))
-    joint = max(won_or_lost(rng, seeds, pairs, sets) for seeds in (2, 3, 5) for pairs in (0.3, 1.0, 3.0))
     first = f"{decided} of {compared} test sets"
-    rows += [
-        ErrorRate("seed 0 against seed 1 of one system: won or lost", first, decided / compared, compared),
-        ErrorRate("equal systems: one test set won or lost", "2 to 5 seeds a side", alone, sets),
-        ErrorRate(
-            "the same over seeds and pairs jointly",
-            "pairs vary by 0.3 to 3 seed sds",
-            joint,
-            sets,
-        ),
-    ]
-    any_won = sum(_any_won(_equal(rng, 2, seeds)) for seeds in (3, 5) for _ in range(trials)) / (2 * trials)
     rows.append(
-        ErrorRate(
-            "`try`, equal methods: some test set of six won or lost", "3 and 5 seeds", any_won, 2 * trials
-        )
+        ErrorRate("seed 0 against seed 1 of one system: won or lost", first, decided / compared, compared)
     )
-    best = sum(_best_wins(_equal(rng, 19, 3)) for _ in range(trials)) / trials
-    how = "19 equal systems, 3 seeds, six test sets"
-    return [*rows, ErrorRate("page Compare, best against all: some mean won or lost", how, best, trials)]
+    return [*rows, *_rows_of_two(rng, roots, max(400, studies // 2))]
 
 
-def _equal(rng: np.random.Generator, count: int, seeds: int) -> list[SystemScores]:
-    """Returns equal systems with scores of six test sets that share half of their variance."""
-    systems = []
-    for number in range(count):
-        common = rng.normal(size=seeds)
-        tasks = {task: dict(enumerate((common + rng.normal(size=seeds)).tolist())) for task in TASKS}
-        systems.append(SystemScores(str(number), str(number), False, tasks))
-    return systems
+def _rows_of_two(rng: np.random.Generator, roots: list[np.ndarray], trials: int) -> list[ErrorRate]:
+    """Returns the rates for two systems: equal ones in any line, and the power of ten seeds."""
+    promise = "`try`, `compare`, equal systems: some line won or lost"
+    rows = []
+    for seeds in SIDES:
+        wrong = 0
+        for _ in range(trials):
+            first, second = rng.choice(len(roots), 2)
+            wrong += _any_won(_drawn(rng, roots[first], seeds, "a"), _drawn(rng, roots[second], seeds, "b"))
+        at = f"six test sets and their mean, committed covariances, {seeds} seeds a side"
+        rows.append(ErrorRate(promise, at, wrong / trials, trials))
+    for correlation in (0.3, 0.9):
+        at = f"the same, 5 seeds a side that correlate by {correlation:g}"
+        wrong = sum(_any_won(*_together(rng, roots, 5, correlation)) for _ in range(trials))
+        rows.append(ErrorRate(promise, at, wrong / trials, trials))
+    for pairs in (0.3, 1.0, 3.0):
+        wrong = sum(won_or_lost(rng, seeds, pairs) for seeds in (2, 3, 5) for _ in range(trials // 3))
+        at = f"one test set that varies over pairs by {pairs:g} seed sds, 2 to 5 seeds a side"
+        rows.append(ErrorRate("the same over seeds and pairs jointly", at, wrong / trials, trials))
+    both = [_committed()[f"{name}-small@words-50d"] for name in ("simcse", "distill")]
+    sds = [float(np.std([*system.means([*system.tasks]).values()], ddof=1)) for system in both]
+    missed = sum(not _found(rng, sds, 10, 0.034) for _ in range(trials))
+    at = "10 seeds a side, 3.4 points of the mean, the committed sds of SimCSE and distillation"
+    rows.append(
+        ErrorRate("`try`, `compare`: a true difference is not found", at, missed / trials, trials, 0.2)
+    )
+    return rows
 
 
-def _any_won(systems: list[SystemScores]) -> bool:
-    tally = compare_systems(*systems).tally
-    return tally["won"] + tally["lost"] > 0
+def committed_roots() -> list[np.ndarray]:
+    """Returns for each trained system of the small plan a root of the covariance of its six test sets over
+    its seeds, scaled to divisor n - 1; [tasks, seeds] each."""
+    systems = [system for system in _committed().values() if not system.exact]
+    roots = []
+    for system in systems:
+        scores = np.array([[*seeds.values()] for seeds in system.tasks.values()])
+        roots.append((scores - scores.mean(axis=1, keepdims=True)) / math.sqrt(scores.shape[1] - 1))
+    return [root for root in roots if len(root) == len(TASKS)]
 
 
-def _best_wins(systems: list[SystemScores]) -> bool:
+def _committed() -> dict[str, SystemScores]:
+    return system_scores(read_results(SCORES.glob("*.json")))
+
+
+def _drawn(rng: np.random.Generator, root: np.ndarray, seeds: int, name: str) -> SystemScores:
+    """Returns a system of mean zero with normal scores of this covariance."""
+    scores = root @ rng.normal(size=(root.shape[1], seeds))
+    tasks = {task: dict(enumerate(row.tolist())) for task, row in zip(TASKS, scores, strict=True)}
+    return SystemScores(name, name, False, tasks)
+
+
+def _together(
+    rng: np.random.Generator, roots: list[np.ndarray], seeds: int, correlation: float
+) -> tuple[SystemScores, SystemScores]:
+    """Returns two equal systems with the same covariance, whose seeds correlate."""
+    root = roots[int(rng.choice(len(roots)))]
+    common, *own = rng.normal(size=(3, root.shape[1], seeds))
+    sides = []
+    for name, noise in zip("ab", own, strict=True):
+        scores = root @ (math.sqrt(correlation) * common + math.sqrt(1 - correlation) * noise)
+        tasks = {task: dict(enumerate(row.tolist())) for task, row in zip(TASKS, scores, strict=True)}
+        sides.append(SystemScores(name, name, False, tasks))
+    return sides[0], sides[1]
+
+
+def _decided(difference: Difference | None) -> bool:
+    return difference is not None and difference.outcome in ("won", "lost")
+
+
+def _any_won(first: SystemScores, second: SystemScores) -> bool:
+    both = compare_systems(first, second)
+    return any(map(_decided, (both.mean, *both.tasks.values())))
+
+
+def _best_wins(systems: list[SystemScores]) -> tuple[bool, bool]:
+    """Returns whether some mean, and whether some line, is won or lost by the best system."""
     best = max(systems, key=lambda system: math.fsum(system.means(TASKS).values()))
     comparisons = against_all(best, systems)
-    return any(
-        comparison.mean is not None and comparison.mean.outcome in ("won", "lost")
-        for comparison in comparisons
+    lines = [line for both in comparisons for line in both.tasks.values()]
+    means = any(_decided(both.mean) for both in comparisons)
+    return means, means or any(map(_decided, lines))
+
+
+def _found(rng: np.random.Generator, sds: list[float], seeds: int, true: float) -> bool:
+    sides = [
+        SystemScores(name, name, False, {TASKS[0]: dict(enumerate(rng.normal(mean, sd, seeds).tolist()))})
+        for name, mean, sd in (("a", true, sds[0]), ("b", 0.0, sds[1]))
+    ]
+    mean = compare_systems(sides[0], sides[1]).mean
+    return mean is not None and mean.outcome == "won"
+
+
+def won_or_lost(rng: np.random.Generator, seeds: int, pairs: float) -> bool:
+    """Returns whether `compare` distinguishes two equal systems with known errors over pairs.
+
+    The scores of seeds have a standard deviation of 1. pairs: the standard deviation over one test set's
+    pairs, shared by all seeds.
+    """
+    shifted = pairs * rng.normal()
+    ours, theirs = (
+        SystemScores(name, name, False, {TASKS[0]: dict(enumerate((rng.normal(size=seeds) + by).tolist()))})
+        for name, by in (("a", shifted), ("b", 0.0))
     )
+    both = compare_systems(ours, theirs, pairs={TASKS[0]: StandardError(pairs, math.inf)})
+    return any(map(_decided, (both.mean, *both.tasks.values())))
 
 
 def rows_of_claims(studies: int) -> list[ErrorRate]:
@@ -147,24 +213,6 @@ def rows_of_claims(studies: int) -> list[ErrorRate]:
         settings = f"40 pairs, 5 seeds a side, {kind}"
         rows.append(ErrorRate("an answered claim is wrong", settings, float(np.mean(shares)), pages))
     return rows
-
-
-def won_or_lost(rng: np.random.Generator, seeds: int, pairs: float, sets: int) -> float:
-    """Returns the rate at which `compare` distinguishes two equal systems.
-
-    The paired differences of seeds have a standard deviation of 1. pairs: the standard deviation over one
-    test set's pairs, shared by all seeds and estimated by the draws; 0 without stored vectors.
-    """
-    decided = 0
-    for number in range(sets):
-        scores = rng.normal(size=seeds) + pairs * rng.normal()
-        over = NO_ITEMS
-        if pairs:
-            draws = scores[:, None] + pairs * rng.normal(size=RESAMPLES)
-            over = OverItems(joint=percentile_interval(multibootstrap(draws, stream=[number])))
-        ours, none = dict(enumerate(scores.tolist())), dict.fromkeys(range(seeds), 0.0)
-        decided += difference_of(ours, none, over=over).outcome in ("won", "lost")
-    return decided / sets
 
 
 def decided_test_sets(first: int, second: int) -> tuple[int, int]:

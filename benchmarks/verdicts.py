@@ -12,7 +12,9 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from benchmarks.verdict_others import rows_of_others, rows_of_pages
+from benchmarks.verdict_borrowed import rows_of_borrowing
+from benchmarks.verdict_others import rows_of_others
+from benchmarks.verdict_pages import rows_of_pages
 from benchmarks.verdict_studies import rows_of_laws, rows_of_looks, useful
 from benchmarks.verdict_systems import rows_of_claims, rows_of_intervals, rows_of_systems
 from harness.evidence.number_tests import LOOKS
@@ -26,6 +28,7 @@ SIMULATIONS = (
     rows_of_looks,
     rows_of_laws,
     rows_of_others,
+    rows_of_borrowing,
     rows_of_intervals,
     rows_of_pages,
     rows_of_systems,

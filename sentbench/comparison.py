@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from harness.evidence.schema import ResultFile
-    from harness.report.system_pairs import SystemComparison, SystemScores
+    from harness.evidence.system_pairs import SystemComparison, SystemScores
 
     Side = Model | Sequence[str | Path]
 
@@ -56,7 +56,7 @@ class Comparison:
             rows.append(("Mean", "", self.differences.mean))
         values = []
         for task, metric, difference in rows:
-            low, high = next((bound for bound in difference.deciding if bound), (float("nan"),) * 2)
+            low, high = difference.interval or (float("nan"),) * 2
             values.append(
                 (
                     task,
@@ -116,20 +116,20 @@ def compare(
     pooling: str | None = None,
     progress: bool = False,
 ) -> Comparison:
-    """Returns first minus second on every task, with 95 % intervals that hold for all tasks together.
+    """Returns first minus second on every task and their mean, which is tested first, at 5 %.
 
     first, second: two models, as for `evaluate`, or two results: a JSON file of `sentbench evaluate --out`, a
     result file of one seed, a folder of result files, or a list of files of one system. Models are compared
-    over the pairs of each STS set, results over their common seeds. The interval of the mean is not
-    corrected.
+    over the pairs of each STS set, results over their seeds. Tasks are tested only if the mean is won or
+    lost, with Holm's steps.
     names: of two models; default: folder or function. tasks, text, include, batch_size, progress: as for
     `evaluate`; results are compared on their common tasks. pooling: as for `load`, for models that are
     folders. Both models are opened before the first text is encoded.
     Errors: as of `evaluate`; InputError for a model and results, for results of several systems, and for two
     sides without a common task.
     """
+    from harness.evidence.system_pairs import compare_systems
     from harness.report.assembly.pairs import compare_models
-    from harness.report.system_pairs import compare_systems
 
     ours, theirs = recorded(first), recorded(second)
     if ours and theirs:
@@ -162,8 +162,8 @@ def recorded(side: Any) -> SystemScores | None:
     Errors: InputError for another file, and for several systems or models.
     """
     if isinstance(side, str | Path) and is_evaluation(Path(side)):
+        from harness.evidence.system_pairs import SystemScores, headlines
         from harness.report.formats.evaluations import read_evaluation
-        from harness.report.system_pairs import SystemScores, headlines
 
         model, text, lines = read_evaluation(Path(side))
         return SystemScores(model, model, tasks={name: {0: value} for name, value in headlines(lines, text)})
@@ -198,7 +198,7 @@ def results_at(side: Any) -> list[ResultFile]:
 
 def one_system(results: Sequence[ResultFile], side: Any) -> SystemScores:
     """Returns the scores of the only system in results; InputError for several systems."""
-    from harness.report.system_pairs import system_scores
+    from harness.evidence.system_pairs import system_scores
 
     systems = system_scores(results)
     if len(systems) != 1:

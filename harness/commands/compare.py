@@ -73,8 +73,8 @@ def execute(arguments: argparse.Namespace) -> int:
         code = compare_states(names, arguments, form)
         warn_if_stale()
         return code
+    from harness.evidence.system_pairs import to_json as differences_to_json
     from harness.report.formats.scores import differences_to_text
-    from harness.report.system_pairs import to_json as differences_to_json
 
     if kind == "system":
         from harness.plan.stale import warn_if_stale

@@ -40,6 +40,8 @@ SUFFIX = "-small"
 """Suffix of the systems of the small plan, optional in names."""
 FULL = "simcse"
 """With `--scale full`: the system whose setting it has, the script's for BERT-base."""
+SEEDS = 3
+"""Seeds of a trial by default."""
 TABLE, PAGE = "table.txt", "index.html"
 CONTINUES = "the same command continues: runs that are done are not trained again"
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
@@ -47,7 +49,7 @@ NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 ARGUMENTS = {
     "file": {"type": Path, "metavar": "FILE.py", "help": "defines one Method with its Config and loss"},
     "--against": {"default": TEMPLATE, "help": f"systems, comma-separated (default: {TEMPLATE})"},
-    "--seeds": {"type": int, "default": 3, "help": "seeds 0 to N-1 (default: 3)", "metavar": "N"},
+    "--seeds": {"type": int, "default": SEEDS, "help": f"seeds 0 to N-1 (default: {SEEDS})", "metavar": "N"},
     "--backbone": {"help": "another encoder of the small plan (default: words-50d)"},
     "--set": {
         "action": "append",

@@ -23,6 +23,7 @@ from harness.evidence.comparisons import rank_intervals
 from harness.evidence.schema import ResultFile
 from harness.evidence.statistics import mean
 from harness.evidence.store import read_result
+from harness.evidence.system_pairs import compare_systems, system_scores
 from harness.io.layouts import read_artefact
 from harness.paths import ARTEFACTS, BACKBONES, CORPORA, DATA, RUN_LOG, SCORES, TEACHERS
 from harness.plan.checks import check_runs
@@ -35,7 +36,6 @@ from harness.plan.recipes import Recipe, System
 from harness.plan.resolve import planned
 from harness.process import quiet
 from harness.report.formats.trial import Ranked, Trial, Worth, spread
-from harness.report.system_pairs import compare_systems, system_scores
 from harness.stages.train import build_method
 from methods.core.trainer import NO_SCORE
 from methods.registry import load_method

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from harness.evidence.draws import OURS, RunPercentile, placed
+from harness.evidence.number_tests import Origin
 from harness.evidence.numbers import PublishedNumber
 from harness.evidence.others import Others
 from harness.evidence.settling import Plan, Price, plan_for
 from harness.evidence.verdicts import Judgement, by_others, judge, on_record
-from harness.evidence.words import WORDS, Verdict, Word, with_count
+from harness.evidence.words import WORDS, Draw, Verdict, Word, with_count
 
 Fact = tuple[str, str, float]
 """System, column and value of a published number, equal in all tables that quote it."""
@@ -21,6 +22,7 @@ class Judged:
     ours: the judgement of our seeds, None without any; by_others: of independent runs. best_by_dev: score in
     points of the best of all our seeds by development score; None for a reported mean of seeds, which has no
     choice. among_many: whether the false-discovery control of its page withdrew that both answers are off.
+    as_one_run: the draw as a single run, where the paper states no number of runs; None otherwise.
     """
 
     number: PublishedNumber
@@ -32,6 +34,7 @@ class Judged:
     best_by_dev: float | None = None
     plan: Plan | None = None
     among_many: bool = False
+    as_one_run: Draw | None = None
 
     @property
     def answer(self) -> Judgement:
@@ -75,24 +78,13 @@ def judge_number(
     recorded; in_order: number of them before the first missing seed, by default all. A number reported as a
     mean of seeds gets no percentile; a number with a verdict by our runs gets no plan.
     """
-    origin, rounding, independent = number.drawn, number.rounding, others.independent
+    rounding, independent = number.rounding, others.independent
     runs = {**independent.runs, **({OURS: tuple(values)} if values else {})}
-    recorded = [run for source in runs.values() for run in source]
-    ours = None
-    if values:
-        ours = judge(
-            values, number.value, origin=origin, known=others.sd, rounding=rounding, in_order=in_order
-        )
-        ours = on_record(ours, recorded, number.value, origin=origin, rounding=rounding)
-    answer = by_others(
-        independent.as_sources,
-        number.value,
-        origin=origin,
-        same_authors=any(others.pools[kind].studies for kind in ("same authors", "checkpoint")),
-        searched=others.searched,
-        rounding=rounding,
-    )
-    answer = on_record(answer, recorded, number.value, origin=origin, rounding=rounding)
+    ours, answer = _answers(number, others, values, in_order, number.drawn)
+    as_one_run = None
+    if number.seeds is None and number.picked is None:
+        by_ours, by_sources = _answers(number, others, values, in_order, Origin())
+        as_one_run = (by_ours or by_sources).verdict.draw
     single = number.seeds is None or number.seeds == 1
     selected = None
     if single and values and len(dev) == len(values):
@@ -117,4 +109,28 @@ def judge_number(
         percentile=placed(runs, number.value, rounding=rounding) if single and runs else None,
         best_by_dev=selected,
         plan=plan,
+        as_one_run=None if as_one_run == "not known" else as_one_run,
     )
+
+
+def _answers(
+    number: PublishedNumber, others: Others, values: Sequence[float], in_order: int | None, origin: Origin
+) -> tuple[Judgement | None, Judgement]:
+    """Returns the judgements of our seeds, if any, and of independent runs, for a number of this origin."""
+    rounding, independent, ours = number.rounding, others.independent, None
+    recorded = [*values, *independent.values]
+    if values:
+        ours = judge(
+            values, number.value, origin=origin, known=others.sd, rounding=rounding, in_order=in_order
+        )
+        ours = on_record(ours, recorded, number.value, origin=origin, rounding=rounding)
+    answer = by_others(
+        independent.as_sources,
+        number.value,
+        origin=origin,
+        same_authors=any(others.pools[kind].studies for kind in ("same authors", "checkpoint")),
+        searched=others.searched,
+        rounding=rounding,
+        borrowed=others.borrowed,
+    )
+    return ours, on_record(answer, recorded, number.value, origin=origin, rounding=rounding)

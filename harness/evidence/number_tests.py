@@ -54,6 +54,9 @@ AMONG_SOURCES = 0.03
 """Level of the draw among independent sources. It is below LEVEL, so honest numbers keep LEVEL for
 left-skewed runs too, such as the ledger's fifty seeds on BERT-large (docs/verdicts.md)."""
 
+AMONG_BORROWED = 0.04
+"""The same with a borrowed standard deviation: the larger of two spreads errs less often."""
+
 LEAST_DROP = 4 * MARGIN
 """Least distance in points of a collapsed run from its siblings."""
 
@@ -162,31 +165,48 @@ def p_values_of_sources(
     *,
     origin: Origin,
     within: Any = None,
+    borrowed: KnownSd | None = None,
     rounding: float = 0.0,
 ) -> PValues:
     """Returns the p-values of the tests by the means of sources, for one study or an array of them.
 
     difference: mean of the sources minus the reported number; sd: between the sources' means; both of any
     shape. counts: runs behind each source. within: variance between the runs of a source, of the same shape,
-    None if it is not known.
+    None if it is not known. borrowed: the standard deviation between the runs of a larger study.
 
     The level is tested on the sources' mean. For the draw, the reported number is a result of another source:
     its variance is the variance between the means plus the part of the variance within a source that means of
     several runs hide; nan if that part is not known. Degrees of freedom: sources - 1, independent of the
     number of runs. A mean of bests counts as one best, because averaging does not undo the choice.
+
+    Below `SMALL_SAMPLE` sources a borrowed standard deviation has the degrees of freedom of its study, and
+    the larger of both spreads counts.
     """
-    tests = p_values(difference, sd, len(counts), origin=Origin(), rounding=rounding)
     averaged = 1 if origin.picked > 1 else origin.averaged
     hidden = 1 / averaged - statistics.mean([1 / count for count in counts])
-    variance = np.asarray(sd, dtype=float) ** 2
+    spread, freedom = np.asarray(sd, dtype=float), len(counts) - 1
+    variance = spread**2
     if hidden > 1e-9:
         variance = variance + hidden * (np.nan if within is None else np.asarray(within))
-    near = np.maximum(np.abs(difference) - rounding, 0) * -np.sign(difference)
+    if borrows(len(counts), borrowed):
+        assert borrowed is not None
+        freedom = max(freedom, borrowed.n - 1)
+        spread = np.maximum(spread, borrowed.sd)
+        variance = np.fmax(variance, np.asarray(borrowed.sd) ** 2 / averaged)
+    size, error = np.abs(difference), np.maximum(spread, 1e-12) / np.sqrt(len(counts))
+    near = np.maximum(size - rounding, 0) * -np.sign(difference)
     distance, kind = near / np.maximum(np.sqrt(variance), 1e-12), Origin(1, origin.picked)
-    return tests._replace(
-        replicates=chance_beyond(distance, len(counts), len(counts) - 1, kind),
+    return PValues(
+        same=special.stdtr(freedom, -(MARGIN - rounding - size) / error),
+        level_differs=special.stdtr(freedom, -(size - MARGIN - rounding) / error),
+        replicates=chance_beyond(distance, len(counts), freedom, kind),
         plug_in=chance_beyond(distance, ENDLESS, ENDLESS, kind),
     )
+
+
+def borrows(sources: int, borrowed: KnownSd | None) -> bool:
+    """Returns whether so few sources are held to a borrowed standard deviation too."""
+    return borrowed is not None and borrowed.n > 1 and sources < statistics.SMALL_SAMPLE
 
 
 @cache

@@ -26,9 +26,9 @@ class PublishedNumber:
     table: `paper/table`; row: `system/variant@backbone`. value: as printed, or corrected for a misprinted
     cell. rounding: half a printed digit. seeds: number of averaged runs, picked: number of runs it was chosen
     from, None if not stated. origin: as of its row; work: key of the quoted work. source: the paper, or the
-    quoted work, in words. quantity: the metric, and of a mean the number of its parts, in words. measurable:
-    whether a study can have measured the same quantity. False for another metric, or if `Avg` is not the mean
-    of the seven sets.
+    quoted work, in words. parts: of a mean, their number; quantity: the metric and the parts, in words.
+    measurable: whether a study can have measured the same quantity. False for another metric, or if `Avg` is
+    not the mean of the seven sets.
     """
 
     table: str
@@ -43,6 +43,7 @@ class PublishedNumber:
     source: str = ""
     metric: str = ""
     quantity: str = ""
+    parts: int = 0
     measurable: bool = True
     misprints: tuple[Misprint, ...] = ()
 

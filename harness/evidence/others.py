@@ -12,7 +12,7 @@ from harness.evidence.studies import Study, Summary, runs_of
 from harness.evidence.verdicts import Sources
 
 Relation = Literal["independent", "same authors", "checkpoint", "other recipe"]
-"""Relation of a study to a reported number: independent training by its recipe, a second measurement by
+"""Relation of a study to a reported number: independent runs by its recipe, a second measurement by
 its authors, released weights, or training by another recipe. Relations are not pooled."""
 
 RELATIONS: tuple[Relation, ...] = ("independent", "same authors", "checkpoint", "other recipe")
@@ -69,6 +69,17 @@ class Others:
     planned: statistics.KnownSd | None = None
 
     @property
+    def borrowed(self) -> statistics.KnownSd | None:
+        """The larger of `sd` and `planned`, to which few sources are held; None for a system without random
+        draws, or without a larger study."""
+        if any(study.kind == "evaluation" for study in self.independent.studies):
+            return None
+        if self.sd is not None and self.sd.n == 0:
+            return None
+        known = [sd for sd in (self.sd, self.planned) if sd is not None]
+        return max(known, key=lambda sd: sd.sd, default=None)
+
+    @property
     def studies(self) -> tuple[Study, ...]:
         """The counted studies of every relation."""
         return tuple(study for pool in self.pools.values() for study in pool.studies)
@@ -85,8 +96,8 @@ def nothing_known() -> Others:
 
 
 def others_of(ledger: Ledger, number: PublishedNumber, *, deterministic: bool = False) -> Others:
-    """Returns the ledger's evidence on a published number; the value itself, quotations, doubtful numbers and
-    unconverged runs are excluded. deterministic: no seed changes the score of its system.
+    """Returns the ledger's evidence on a published number; the value itself, quotations and doubtful
+    numbers are excluded. deterministic: no seed changes the score of its system.
     """
     by = ledger.reported_by(number.paper, number.work)
     found = _studies_of(ledger, number, by) if number.measurable else nothing_known()
@@ -157,7 +168,7 @@ def pool(ledger: Ledger, studies: Iterable[Study], column: str) -> StudyPool:
 def known_sd(ledger: Ledger, system: str, column: str) -> statistics.KnownSd | None:
     """Returns the standard deviation between the seeds of a system in its largest independent study.
 
-    Only a study of `SMALL_SAMPLE` seeds or more counts, and only one that is not marked as unconverged.
+    Only a study of `SMALL_SAMPLE` seeds or more counts.
     """
     return _largest_sd(ledger.of(system), column)
 
@@ -165,7 +176,7 @@ def known_sd(ledger: Ledger, system: str, column: str) -> statistics.KnownSd | N
 def backbone_sd(ledger: Ledger, backbone: str, column: str) -> statistics.KnownSd | None:
     """Returns the standard deviation of the largest study of any system on a backbone, as in `known_sd`.
 
-    It is used only to plan seeds of a system with few runs, never to judge another system's scores.
+    It plans seeds of a system with few runs, and few sources are held to it if it is wider than their own.
     """
     return _largest_sd(ledger.on(backbone), column)
 

@@ -6,9 +6,13 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from harness.evidence import statistics
+from harness.evidence.chances import chances
 from harness.evidence.number_tests import INTERVAL, LOOKS, MARGIN, next_look
 from harness.evidence.numbers import PublishedNumber
 from harness.evidence.statistics import SMALL_SAMPLE, KnownSd
+
+ADVISED, EVEN = 0.8, 0.5
+"""Chance with which an advised look settles the level, and the least chance of the last look."""
 
 
 class Price(NamedTuple):
@@ -82,8 +86,9 @@ def plan_for(
     """Returns the next declared look at a reported number with our `values`, in points.
 
     others: mean of independent runs minus the number, None if not known. known, planned, in_order: as of
-    `verify`. price: None for a system that no recipe declares. No look is advised if none is likely to settle
-    the level (`settles`).
+    `verify`. price: None for a system that no recipe declares. The first look with a chance of ADVISED is
+    advised, if the mean is where our runs or others have it, otherwise the next one; none if the last look
+    has no even chance.
     """
     if known is not None and known.n == 0:
         reason = "no seed changes its score"
@@ -96,13 +101,26 @@ def plan_for(
     if sd is None:
         return replace(_costed(look, ready, price), why="no standard deviation is known before two seeds")
     guess = statistics.mean(values) - number.value if values else others
-    if not any(settles(guess, sd, later) for later in LOOKS if later >= look):
+    by = chances(round(guess or 0.0, 2), round(sd, 2))
+    if by[LOOKS[-1]] < EVEN:
         mean = "" if guess is None else f" and a mean {abs(guess):.2f} off"
         return Plan(why=f"cannot be settled by {LOOKS[-1]} seeds: sd {sd:.2f} {basis}{mean}")
-    error = error_at(look, sd)
+    likely = look if guess is None else next((later for later in LOOKS if by[later] >= ADVISED), LOOKS[-1])
+    advised = max(look, likely)
+    error = error_at(advised, sd)
     near = f"within {MARGIN - error:.2f} or " if error < MARGIN else ""
-    why = f"a verdict if our mean is then {near}more than {MARGIN + error:.2f} off; sd {sd:.2f} {basis}"
-    return replace(_costed(look, ready, price), why=why)
+    why = (
+        f"a verdict if our mean is then {near}more than {MARGIN + error:.2f} off, {_odds(by, advised, guess)}"
+    )
+    return replace(_costed(advised, ready, price), why=f"{why}; sd {sd:.2f} {basis}")
+
+
+def _odds(by: Mapping[int, float], advised: int, guess: float | None) -> str:
+    """Returns the chance of a verdict by the advised look, with that of another look, in words."""
+    truth = "if it equals the number" if guess is None else f"if it is {abs(guess):.2f} off"
+    other = LOOKS[-1] if guess is None else LOOKS[0]
+    also = f", {by[other]:.0%} by {other} seeds" if other != advised else ""
+    return f"a chance of {by[advised]:.0%} {truth}{also}".replace("%", " %")
 
 
 def _assumed_sd(
@@ -128,13 +146,6 @@ def _assumed_sd(
 def error_at(look: int, sd: float) -> float:
     """Returns half the width of the interval of a mean at a look, for this sample standard deviation."""
     return statistics.student(look - 1, INTERVAL) * sd / math.sqrt(look)
-
-
-def settles(difference: float | None, sd: float, look: int) -> bool:
-    """Returns whether a look settles the level of a mean that is `difference` off with probability one half
-    or more. None: unknown difference, taken as 0.
-    """
-    return abs(abs(difference or 0.0) - MARGIN) >= error_at(look, sd)
 
 
 def _costed(seeds: int, run: int, price: Price | None) -> Plan:

@@ -5,10 +5,15 @@ from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
+import numpy as np
 from scipy import special
 
 SMALL_SAMPLE = 10
 """Number of seeds below which the standard deviation of a larger study is a lower bound of ours."""
+
+
+ROUNDING = 1e-9
+"""Differences up to this are rounding of the last bits."""
 
 
 class Interval(NamedTuple):
@@ -27,6 +32,84 @@ class KnownSd(NamedTuple):
 
     sd: float
     n: int
+
+
+class StandardError(NamedTuple):
+    """The standard error of a difference of two means, with its degrees of freedom, inf if it is known.
+
+    systems: number of systems of which all pairs are compared. Two: Student's t; more: the studentized range
+    with the pair's own variances, which keeps the level for unequal variances (Games and Howell 1976).
+    """
+
+    size: float
+    freedom: float
+    systems: int = 2
+
+    def reach(self, level: float) -> float:
+        """Returns half the width of the interval with confidence 1 - level."""
+        if not self.size:
+            return 0.0
+        if self.systems == 2:
+            return student(self.freedom, 1 - level) * self.size
+        from statsmodels.stats.libqsturng import qsturng  # takes a second to import
+
+        return float(qsturng(1 - level, self.systems, self.freedom)) / math.sqrt(2) * self.size
+
+    def p(self, difference: float) -> float:
+        """Returns the two-sided p-value; of several systems at least 0.001, the end of its table."""
+        if not self.size:
+            return float(abs(difference) <= ROUNDING)
+        distance = abs(difference) / self.size
+        if self.systems == 2:
+            return 2 * float(special.stdtr(self.freedom, -distance))
+        from statsmodels.stats.libqsturng import psturng  # takes a second to import
+
+        return float(np.squeeze(psturng(math.sqrt(2) * distance, self.systems, self.freedom)))
+
+    def interval(self, difference: float, level: float) -> Interval:
+        """Returns the interval of the difference with confidence 1 - level."""
+        reach = self.reach(level)
+        return Interval(difference - reach, difference + reach)
+
+    def with_known(self, size: float) -> "StandardError":
+        """Returns the standard error of a sum with an independent part whose standard error is known.
+
+        Degrees of freedom: Satterthwaite 1946.
+        """
+        total = math.hypot(self.size, size)
+        freedom = self.freedom * (total / self.size) ** 4 if self.size else math.inf
+        return StandardError(total, freedom, self.systems)
+
+    def detectable(self, level: float, chance: float) -> float:
+        """Returns the true difference that a two-sided t test at `level` finds with probability `chance`, if
+        the standard error is as measured."""
+        from scipy.optimize import brentq
+        from scipy.stats import nct, norm  # takes a second to import
+
+        if not self.size:
+            return 0.0
+        bound = self.reach(level) / self.size
+
+        def missing(distance: float) -> float:
+            if math.isinf(self.freedom):
+                return float(norm.sf(bound - distance)) - chance
+            return float(nct.sf(bound, self.freedom, distance)) - chance
+
+        return self.size * float(brentq(missing, 0, 4 * bound + 10))
+
+
+def welch(ours: Sequence[float], theirs: Sequence[float], *, systems: int = 2) -> StandardError | None:
+    """Returns the standard error of the difference of two independent means with unequal variances. A
+    side with one value is known without error; None if both are, or if neither side varies.
+
+    Degrees of freedom: Welch 1947.
+    """
+    parts = [((sample_sd(side) or 0.0) ** 2 / len(side), len(side) - 1) for side in (ours, theirs)]
+    variance = math.fsum(part for part, _ in parts)
+    if not variance:
+        return None
+    freedom = variance**2 / math.fsum(part**2 / count for part, count in parts if part)
+    return StandardError(math.sqrt(variance), freedom, systems)
 
 
 class WelchComparison(NamedTuple):
@@ -53,8 +136,10 @@ def sample_sd(values: Sequence[float]) -> float | None:
 
 
 @cache
-def student(freedom: int, confidence: float) -> float:
-    """Returns the two-sided critical value of Student's t."""
+def student(freedom: float, confidence: float) -> float:
+    """Returns the two-sided critical value of Student's t; freedom inf: of the normal distribution."""
+    if math.isinf(freedom):
+        return float(special.ndtri((1 + confidence) / 2))
     return float(special.stdtrit(freedom, (1 + confidence) / 2))
 
 
@@ -91,13 +176,9 @@ def compare_seeds(
     """
     if min(len(set(ours)), len(set(theirs))) < 2:
         return None
-    from scipy.stats import ttest_ind  # takes a second to import
-
-    test = ttest_ind(ours, theirs, equal_var=False)
-    interval = test.confidence_interval(confidence)
-    return WelchComparison(
-        mean(ours) - mean(theirs), float(interval.low), float(interval.high), float(test.pvalue)
-    )
+    error, difference = welch(ours, theirs), mean(ours) - mean(theirs)
+    assert error is not None
+    return WelchComparison(difference, *error.interval(difference, 1 - confidence), error.p(difference))
 
 
 def power(difference: float, sd: float, n: int, level: float) -> float:

@@ -18,9 +18,9 @@ COLUMNS: dict[str, str] = {
 """Columns that a study may report, by the published tables' column names, with their metric. `Avg` is the
 mean of the seven STS test sets, `gain-over-simcse` a difference of two such means."""
 
-Kind = Literal["re-run", "other-recipe", "checkpoint", "quoted"]
-"""Origin of a number: trained by the published recipe as far as stated, trained with a stated difference,
-measured on released weights, or quoted (which is not evidence)."""
+Kind = Literal["re-run", "evaluation", "other-recipe", "checkpoint", "quoted"]
+"""Origin of a number: trained by the published recipe as far as stated, an untrained encoder evaluated again,
+trained or evaluated with a stated difference, measured on released weights, or quoted (no evidence)."""
 
 
 class Summary(DeclaredModel):
@@ -107,8 +107,8 @@ class Study(DeclaredModel):
     (`owner/repository#8`), or `arxiv:NUMBER`; file: where in it. by: who measured, if not the owner of the
     source. differs: differences of the recipe, for another recipe. derived: the number is computed from the
     source, which does not state it. doubt: reason why the study is listed but not counted. repeats: columns
-    with numbers of another study. unconverged: its training had not converged, so its runs are listed but not
-    counted.
+    with numbers of another study. supersedes: its authors published it later in place of the row's number. A
+    run counts for its recipe wherever its training stopped.
     """
 
     system: str = Field(pattern=r"^[a-z0-9-]+(/[a-z0-9-]+)?(@[a-z0-9-]+)?$")
@@ -123,7 +123,7 @@ class Study(DeclaredModel):
     repeats: list[str] = Field(default_factory=list)
     derived: bool = False
     doubt: str = ""
-    unconverged: bool = False
+    supersedes: bool = False
     note: str = ""
 
     @model_validator(mode="after")
@@ -146,8 +146,6 @@ class Study(DeclaredModel):
         """Reason why the study does not count, empty if it counts."""
         if self.doubt:
             return self.doubt
-        if self.unconverged:
-            return "not converged"
         return "quoted" if self.kind == "quoted" else ""
 
     def not_counted_in(self, column: str) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 
 from harness.evidence import statistics
 from harness.evidence.number_tests import (
+    AMONG_BORROWED,
     AMONG_SOURCES,
     AT_A_LOOK,
     INTERVAL,
@@ -23,13 +24,14 @@ from harness.evidence.number_tests import (
     MARGIN,
     Origin,
     PValues,
+    borrows,
     collapsed_runs,
     look_of,
     over_looks,
     p_values,
     p_values_of_sources,
 )
-from harness.evidence.statistics import Interval, KnownSd, half_width
+from harness.evidence.statistics import SMALL_SAMPLE, Interval, KnownSd, half_width
 from harness.evidence.words import DRAWS, LEVELS, By, Draw, Level, Verdict
 
 FEW_SOURCES = 3
@@ -42,9 +44,10 @@ class Judgement:
 
     difference: mean of the runs minus the number, None without runs; interval: of that difference, with
     confidence INTERVAL by ours and 1 - 2 LEVEL by others, None if the standard deviation is not known. count:
-    seeds up to the last look, or sources. p: that both answers are off, adjusted for looks; 1 if no verdict
-    is due. collapsed: runs far below their siblings; without: the judgement of the other runs, None if no run
-    collapsed. fault: an error in the data that prevents a verdict.
+    seeds up to the last look, or sources; runs if `source` alone judges. p: that both answers are off,
+    adjusted for looks; 1 if no verdict is due. collapsed: runs far below their siblings; without: the
+    judgement of the other runs, None if no run collapsed. fault: an error in the data that prevents a
+    verdict.
     """
 
     verdict: Verdict
@@ -55,6 +58,7 @@ class Judgement:
     collapsed: tuple[float, ...] = ()
     without: "Judgement | None" = None
     fault: str = ""
+    source: str = ""
 
 
 @dataclass(frozen=True)
@@ -89,9 +93,11 @@ def answers_at_a_look(
     return where, np.where(np.isnan(tests.replicates), DRAWS.index("not known"), drawn)
 
 
-def answers_by_sources(tests: PValues, difference: object) -> tuple[np.ndarray, np.ndarray]:
+def answers_by_sources(
+    tests: PValues, difference: object, draw_level: float = AMONG_SOURCES
+) -> tuple[np.ndarray, np.ndarray]:
     """Returns the answers from the p-values of sources, like `answers_at_a_look`."""
-    return answers_at_a_look(tests, difference, LEVEL, AMONG_SOURCES)
+    return answers_at_a_look(tests, difference, LEVEL, draw_level)
 
 
 def judge(
@@ -177,12 +183,14 @@ def by_others(
     same_authors: bool,
     searched: bool,
     rounding: float = 0.0,
+    borrowed: KnownSd | None = None,
 ) -> Judgement:
     """Returns the judgement of independent re-runs; each source counts once.
 
     Level: Student's 90 % interval of the mean of FEW_SOURCES or more against the margin. Draw: whether the
-    number is plausible as a result of another source (`p_values_of_sources`). One or two sources settle
-    nothing.
+    number is plausible as a result of another source (`p_values_of_sources`). borrowed: the standard
+    deviation of a larger study, for few sources. One or two sources settle nothing, unless one has
+    SMALL_SAMPLE runs or more, which are then judged like runs of ours.
     Without any: authors only if they measured it a second time (`same_authors`) or re-runs were searched
     (`searched`).
     """
@@ -190,21 +198,60 @@ def by_others(
     if not values:
         return Judgement(Verdict("authors" if same_authors or searched else "nobody"))
     difference, count = statistics.mean(values) - reported, len(values)
-    half, sd = half_width(values, known=None, confidence=1 - 2 * LEVEL), statistics.sample_sd(values)
-    if count < FEW_SOURCES or half is None:
-        return Judgement(Verdict("others"), difference, None, count)
-    interval = Interval(difference - half - rounding, difference + half + rounding)
-    counts = [sources.counts[name] for name in sources.means]
+    if count < FEW_SOURCES:
+        return _by_one_source(sources, reported, difference, origin=origin, rounding=rounding)
+    return _by_several(sources, reported, origin=origin, rounding=rounding, borrowed=borrowed)
+
+
+def _by_several(
+    sources: Sources, reported: float, *, origin: Origin, rounding: float, borrowed: KnownSd | None
+) -> Judgement:
+    """Returns the judgement by the means of FEW_SOURCES or more."""
+    values, counts = list(sources.means.values()), [sources.counts[name] for name in sources.means]
+    difference, spread = statistics.mean(values) - reported, statistics.sample_sd(values) or 0.0
     tests = p_values_of_sources(
-        difference, sd, counts, origin=origin, within=sources.within(), rounding=rounding
+        difference,
+        spread,
+        counts,
+        origin=origin,
+        within=sources.within(),
+        borrowed=borrowed,
+        rounding=rounding,
     )
+    draw_level, freedom = AMONG_SOURCES, len(values) - 1
+    if borrowed is not None and borrows(len(values), borrowed):
+        draw_level, freedom = AMONG_BORROWED, max(freedom, borrowed.n - 1)
+        spread = max(spread, borrowed.sd)
+    reach = statistics.student(freedom, 1 - 2 * LEVEL) * spread / math.sqrt(len(values)) + rounding
+    interval = Interval(difference - reach, difference + reach)
+    verdict = _named("others", answers_by_sources(tests, difference, draw_level))
+    return Judgement(verdict, difference, interval, len(values), _p_of_both(tests, draw_level))
+
+
+def _by_one_source(
+    sources: Sources, reported: float, difference: float, *, origin: Origin, rounding: float
+) -> Judgement:
+    """Returns the judgement by the source with most runs if they are SMALL_SAMPLE or more; not settled
+    otherwise. The runs are fixed, so all have one look at LEVEL.
+    """
+    name = max(sources.runs, key=lambda source: len(sources.runs[source]), default="")
+    runs = sources.runs.get(name, ())
+    if len(runs) < SMALL_SAMPLE:
+        return Judgement(Verdict("others"), difference, None, len(sources.means))
+    difference, sd = statistics.mean(runs) - reported, statistics.sample_sd(runs)
+    half = half_width(runs, known=None, confidence=1 - 2 * LEVEL) or 0.0
+    tests = p_values(difference, sd, len(runs), origin=origin, rounding=rounding)
     verdict = _named("others", answers_by_sources(tests, difference))
-    p = (
-        1.0
-        if verdict.draw == "not known"
-        else float(max(tests.level_differs, tests.replicates * LEVEL / AMONG_SOURCES))
-    )
-    return Judgement(verdict, difference, interval, count, min(1.0, p))
+    interval = Interval(difference - half - rounding, difference + half + rounding)
+    p = _p_of_both(tests, AMONG_SOURCES)
+    return Judgement(verdict, difference, interval, len(runs), p, source=name)
+
+
+def _p_of_both(tests: PValues, draw_level: float) -> float:
+    """Returns the p-value that both answers are off, 1 if the draw is not known."""
+    if np.isnan(tests.replicates):
+        return 1.0
+    return min(1.0, float(max(tests.level_differs, tests.replicates * LEVEL / draw_level)))
 
 
 def on_record(

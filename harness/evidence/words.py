@@ -109,7 +109,7 @@ _TABLE: tuple[tuple[By, Level, tuple[Draw, ...], Word], ...] = (
           f"{_DOWN} and outside the range of its kind")),
     ("ours", "not known", DRAWS,
      Word("not settled", "?", f"no look has been reached ({_LOOKS} seeds), or the interval of our mean "
-          "extends beyond the margin; +n: n more seeds up to the next look", "open", "is not settled")),
+          "extends beyond the margin; +n: n more seeds up to the advised look", "open", "is not settled")),
     ("others", "within half a point", DRAWS,
      Word("independent runs agree", "○=", f"the mean of three or more independent sources is {_NEAR}",
           "holds", "replicates")),

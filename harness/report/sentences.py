@@ -13,14 +13,21 @@ MANY = "it would not replicate alone; among all numbers of its page that is not 
 WITHIN = "half a point" if MARGIN == 0.5 else f"{MARGIN:g} points"
 ASSUMED = (
     "runs of the paper and of one group that follow one normal distribution and do not collapse; not covered "
-    "are seeds of several people, a choice among more than ten runs, and a choice that is not stated"
+    "are an offset between the labs, seeds of several people, a choice among more than ten runs or on the "
+    "test set, and a choice that is not stated"
 )
 """Assumptions of the error rates of a verdict by our seeds."""
 ASSUMED_OTHERS = (
     "sources that report good and bad runs alike, none of them collapsed; not covered are sources that "
-    "report only runs that fell short"
+    "report only runs that fell short or that depend on one another, and the best of many runs on the test "
+    "set, which is hardly ever found"
 )
 """Assumptions of the error rates of a verdict by others' runs."""
+ASSUMED_ONE = (
+    "runs of one source that differ from those of the paper by their seeds alone; not covered is an offset "
+    "between the two labs"
+)
+"""Assumptions of the error rates of a verdict by one source with many runs."""
 
 
 LEVEL_SAYS: dict[Level, str] = {
@@ -46,6 +53,8 @@ def level_words(answer: Judgement) -> str:
         return ""
     ours = answer.verdict.by == "ours"
     who = OUR_MEAN if ours else THEIR_MEAN
+    if answer.source:
+        who = f"the mean of {answer.count} runs of {answer.source}"
     says = LEVEL_SAYS[answer.verdict.level].format(who=who, far=abs(answer.difference))
     reach = ""
     if answer.interval is not None:
@@ -58,6 +67,11 @@ def level_words(answer: Judgement) -> str:
 def draw_words(draw: Draw, number: PublishedNumber) -> str:
     """Describes the position of a published number among numbers of its kind."""
     return DRAW_SAYS[draw].format(kind=kind_words(number))
+
+
+def one_run_words(draw: Draw) -> str:
+    """Describes the position of a published number as a single run."""
+    return DRAW_SAYS[draw].format(kind="single runs")
 
 
 def kind_words(number: PublishedNumber) -> str:

@@ -44,5 +44,5 @@ def _answers(judged: list[Judged]) -> list[str]:
     ]
     if left and looks:
         nearest = min(looks, key=lambda plan: plan.gpu_hours or 0.0)
-        lines.append(f"open: {left}; next: {nearest.cost}: {nearest.command}")
+        lines.append(f"open: {left}; next: {nearest.cost} ({nearest.why}): {nearest.command}")
     return lines

@@ -7,24 +7,24 @@
   const form = document.getElementById("pick-form");
   const [WON, LOST] = ["won", "lost"].map((word) => outcomes.indexOf(word));
   /* the other way round: sides change places, signs and ends are reversed */
-  const turned = (row) => row && ((one, two, middle, low, high, seeds, outcome) => [
-    two, one, -middle, high === null ? null : -high, low === null ? null : -low, seeds,
+  const turned = (row) => row && ((one, two, middle, low, high, seeds, others, outcome) => [
+    two, one, -middle, high === null ? null : -high, low === null ? null : -low, others, seeds,
     outcome === WON ? LOST : outcome === LOST ? WON : outcome,
   ])(...row);
   const between = (first, second) => {
-    const [rows, mean] = comparisons[first < second ? `${first} ${second}` : `${second} ${first}`];
+    const [rows, mean, power] = comparisons[first < second ? `${first} ${second}` : `${second} ${first}`];
     const way = first < second ? (row) => row : turned;
-    return [Object.entries(rows).map(([task, row]) => [tasks[task], way(row)]), way(mean)];
+    return [Object.entries(rows).map(([task, row]) => [tasks[task], way(row)]), way(mean), power];
   };
   const points = (value) => (value / 100).toFixed(2);
   const signed = (value) => `${value < 0 ? "−" : "+"}${points(Math.abs(value))}`;
-  const rowOf = (name, [one, two, middle, low, high, seeds, outcome]) => {
+  const rowOf = (name, [one, two, middle, low, high, seeds, others, outcome]) => {
     const row = document.createElement("tr");
     const head = document.createElement("th");
     head.scope = "row";
     head.textContent = name;
     const interval = low === null ? "–" : `${signed(low)} to ${signed(high)}`;
-    const cells = [points(one), points(two), signed(middle), interval, seeds, outcomes[outcome]];
+    const cells = [points(one), points(two), signed(middle), interval, `${seeds}, ${others}`, outcomes[outcome]];
     row.append(head, ...cells.map((text) => {
       const cell = document.createElement("td");
       cell.textContent = text;
@@ -35,13 +35,13 @@
   };
   const show = () => {
     const [first, second] = [form.elements.first.value, form.elements.second.value].map((key) => keys.indexOf(key));
-    const [rows, mean] = first === second ? [[], null] : between(first, second);
+    const [rows, mean, power] = first === second ? [[], null, ""] : between(first, second);
     document.querySelector("#pick-table tbody").replaceChildren(
       ...rows.map((row) => rowOf(...row)), ...(mean ? [rowOf("Mean", mean)] : []));
     const counts = outcomes.map((word, place) => `${rows.filter(([, row]) => row.at(-1) === place).length} ${word}`);
     const none = first === second ? "Pick two different systems." : "The two were scored on no test set in common.";
     document.getElementById("pick-words").textContent = rows.length
-      ? `${labels[first]}: ${counts.join(", ")} of ${rows.length} test sets` : none;
+      ? `${labels[first]}: ${counts.join(", ")} of ${rows.length} test sets${power && `; ${power}`}` : none;
   };
   const address = () => `#${new URLSearchParams({ first: form.elements.first.value, second: form.elements.second.value })}`;
   const asked = new URLSearchParams(location.hash.slice(1));

@@ -130,7 +130,7 @@ def test_an_average_is_over_rounded_scores_and_its_interval_over_means_of_draws(
     (average,) = frame[frame["setting"] == "average"].to_dict("records")
     assert (average["task"], average["metric"], average["n"]) == ("Avg. pairs", "spearman", 2)
     assert 100 * average["value"] == pytest.approx((100 * single["value"]).round(2).mean())
-    from harness.evidence.comparisons import percentile_interval
+    from harness.evidence.resampling import percentile_interval
     from harness.report.assembly.pairs import _draws
 
     draws = [_draws(task, [letters])[0] for task in tasks]

@@ -4,25 +4,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from harness.evidence.comparisons import (
-    CONFIDENCE,
-    multibootstrap,
-    percentile_interval,
-    resampled_correlations,
-)
+from harness.evidence.resampling import percentile_interval, resampled_correlations, standard_error
 from harness.evidence.schema import ResultFile
-from harness.evidence.statistics import Interval
-from harness.paths import SOURCE_RECORD, data_roots
-from harness.report.formats.scores import AVERAGE, ScoreLine, average_of
-from harness.report.system_pairs import (
-    OverItems,
+from harness.evidence.statistics import Interval, StandardError
+from harness.evidence.system_pairs import (
     SystemComparison,
     SystemScores,
     TaskName,
     compare_systems,
     headlines,
-    simultaneous,
 )
+from harness.paths import SOURCE_RECORD, data_roots
+from harness.report.formats.scores import AVERAGE, ScoreLine, average_of
 from harness.tasks.evaluation import evaluate_stored
 from harness.tasks.interface import Encode, Task
 from harness.tasks.registry import build_tasks
@@ -94,52 +87,32 @@ def average_lines(
     return averages
 
 
-def difference_interval(
-    task: StsTask,
-    first: Sequence[Encode],
-    second: Sequence[Encode],
-    *,
-    paired: Sequence[tuple[int, int]] = (),
-    confidence: float = CONFIDENCE,
-) -> OverItems:
-    """Returns the bootstrap intervals of the difference in Spearman's correlation of two systems on one task.
+def error_over_pairs(
+    task: StsTask, first: Sequence[Encode], second: Sequence[Encode]
+) -> StandardError | None:
+    """Returns the bootstrap error of the difference in Spearman's correlation of two systems on one task.
 
     first, second: the encoders of each system's seeds; the mean over seeds is compared, on the same draws.
-    paired: indices of the encoders that share a seed; with two pairs the joint interval is known.
     """
     draws = _draws(task, [*first, *second])
-    ours, theirs = draws[: len(first)], draws[len(first) :]
-    joint = None
-    if len(paired) > 1:
-        differences = np.stack([ours[ours_key] - theirs[theirs_key] for ours_key, theirs_key in paired])
-        drawn = multibootstrap(differences, stream=stream_of(task), confidence=confidence)
-        joint = percentile_interval(drawn, confidence)
-    return OverItems(percentile_interval(ours.mean(axis=0) - theirs.mean(axis=0), confidence), joint)
+    return standard_error(draws[: len(first)].mean(axis=0) - draws[len(first) :].mean(axis=0))
 
 
 def compare_models(
     names: tuple[str, str], encoders: tuple[Encode, Encode], tasks: Sequence[Task], *, text: str
 ) -> SystemComparison:
-    """Returns the differences of two encoders, with bootstrap intervals over the pairs of each STS set.
-
-    The intervals of the tasks are simultaneous; the interval of the mean, which needs pairs of every task, is
-    separate.
-    """
+    """Returns the differences of two encoders, judged over the pairs of each STS set."""
     ours, theirs = (
         SystemScores(name, name, tasks={key: {0: value} for key, value in headlines(scores, text)})
         for name, scores in zip(names, (evaluate_stored(tasks, encoder) for encoder in encoders), strict=True)
     )
-    draws = {task.name: np.subtract(*_draws(task, encoders)) for task in scored_pairs(tasks)}
-    shared = [name for name in ours.tasks if name in theirs.tasks]
-    confidence = simultaneous(len(shared))
+    errors = {task.name: error_over_pairs(task, encoders[:1], encoders[1:]) for task in scored_pairs(tasks)}
     pairs = {
-        name: OverItems(percentile_interval(draws[name.task], confidence))
-        for name in shared
-        if name.task in draws and name.metric == "spearman"
+        name: error
+        for name in ours.tasks
+        if name.metric == "spearman" and (error := errors.get(name.task)) is not None
     }
-    mean = percentile_interval(np.mean([draws[name.task] for name in pairs], axis=0)) if pairs else None
-    over = OverItems(mean if len(pairs) == len(shared) else None)
-    return compare_systems(ours, theirs, pairs=pairs, over=over)
+    return compare_systems(ours, theirs, pairs=pairs)
 
 
 def _draws(task: StsTask, encoders: Sequence[Encode], *, ranked: bool = True) -> np.ndarray:

@@ -11,7 +11,8 @@ from harness.paths import SCORES, need_checkout, stored_vectors
 
 if TYPE_CHECKING:
     from harness.evidence.schema import ResultFile, RunRecord, ScoreRecord
-    from harness.report.system_pairs import OverItems, SystemComparison, TaskName
+    from harness.evidence.statistics import StandardError
+    from harness.evidence.system_pairs import SystemComparison, TaskName
 
 
 def compare_named(
@@ -22,7 +23,7 @@ def compare_named(
     tasks: names of tasks and suites; None: all common ones. pairs: whether to compute intervals over pairs.
     Errors: InputError for an unknown or repeated name, or without a common test set.
     """
-    from harness.report.system_pairs import compare_systems, system_scores
+    from harness.evidence.system_pairs import compare_systems, system_scores
 
     need_checkout("comparing systems by name")
     results = recorded(names)
@@ -32,9 +33,9 @@ def compare_named(
         raise InputError(f"{run.id}@{run.backbone} on both sides")
     if tasks is not None:
         first, second = (only_tasks(side, tasks) for side in (first, second))
-    intervals = pair_intervals(first, second) if pairs else {}
+    errors = errors_over_pairs(first, second) if pairs else {}
     ((ours,), (theirs,)) = (system_scores(side).values() for side in (first, second))
-    comparison = compare_systems(ours, theirs, pairs=intervals)
+    comparison = compare_systems(ours, theirs, pairs=errors)
     if not comparison.tasks:
         raise InputError(
             f"{ours.key} and {theirs.key} have no test set in common; evaluate both on the same tasks"
@@ -90,34 +91,19 @@ def only_tasks(results: Sequence[ResultFile], names: Sequence[str]) -> list[Resu
     ]
 
 
-def pair_intervals(first: Sequence[ResultFile], second: Sequence[ResultFile]) -> Mapping[TaskName, OverItems]:
-    """Returns the intervals over pairs of each task for which all these runs have stored vectors. Tasks
-    without local data are skipped. Vectors are of the selected weights.
+def errors_over_pairs(
+    first: Sequence[ResultFile], second: Sequence[ResultFile]
+) -> Mapping[TaskName, StandardError]:
+    """Returns the errors over pairs of each task for which all these runs have stored vectors. Tasks without
+    local data are skipped. Vectors are of the selected weights.
     """
     stores = [stored_vectors(result.run.key) for result in (*first, *second)]
     if not all(store.is_file() for store in stores):
         return {}
     from harness.io.embeddings import EmbeddingStore
-    from harness.report.assembly.pairs import comparable_pairs, difference_interval
-    from harness.report.system_pairs import simultaneous
+    from harness.report.assembly.pairs import comparable_pairs, error_over_pairs
 
     encoders = [EmbeddingStore.load(store).encode for store in stores]
-    ours, theirs, paired = encoders[: len(first)], encoders[len(first) :], paired_runs(first, second)
-    tasks = list(comparable_pairs(first, second))
-    together = simultaneous(len(tasks))
-    return {
-        name: difference_interval(task, ours, theirs, paired=paired, confidence=together)
-        for name, task in tasks
-    }
-
-
-def paired_runs(first: Sequence[ResultFile], second: Sequence[ResultFile]) -> list[tuple[int, int]]:
-    """Returns the positions of the runs that share a seed; a system without training is paired with every
-    seed."""
-    exact = [all(result.selection.last_step == 0 for result in side) for side in (first, second)]
-    return [
-        (i, j)
-        for i, score in enumerate(first[:1] if exact[0] else first)
-        for j, other in enumerate(second[:1] if exact[1] else second)
-        if score.run.seed == other.run.seed or any(exact)
-    ]
+    ours, theirs = encoders[: len(first)], encoders[len(first) :]
+    errors = {name: error_over_pairs(task, ours, theirs) for name, task in comparable_pairs(first, second)}
+    return {name: error for name, error in errors.items() if error is not None}

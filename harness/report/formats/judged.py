@@ -4,31 +4,27 @@ from collections.abc import Sequence
 from typing import Any
 
 from harness.evidence import statistics
+from harness.evidence.cite import citation_of
 from harness.evidence.judged import Judged
 from harness.evidence.others import RELATIONS, Relation, StudyPool
 from harness.evidence.settling import Plan, counted
 from harness.evidence.words import WORDS
-from harness.report.cite import Citation, citation_of
 from harness.report.sentences import (
     ASSUMED,
+    ASSUMED_ONE,
     ASSUMED_OTHERS,
     MANY,
     collapsed_words,
     draw_words,
     level_words,
     next_look_words,
+    one_run_words,
     place_words,
     seeds_words,
 )
 
 REPORTED = ("table", "row", "column", "value", "seeds", "picked")
 """Output of `--json` on a published number."""
-
-
-def cite(judged: Judged) -> Citation:
-    """Returns the number to cite."""
-    sources = judged.others.independent.sources
-    return citation_of(judged.number, judged.verdict, values=judged.values, sources=sources)
 
 
 def to_json(judged: Judged) -> dict[str, Any]:
@@ -39,6 +35,7 @@ def to_json(judged: Judged) -> dict[str, Any]:
         "verdict": judged.text,
         **judged.verdict._asdict(),
         "among_many": judged.among_many,
+        "as_one_run": judged.as_one_run,
         "ours": {"values": list(judged.values), "judgement": _plain(judged.ours)},
         "percentile": _plain(judged.percentile),
         "best_by_dev": None if best is None else {"expected": best, "below_reported": best < number.value},
@@ -47,7 +44,7 @@ def to_json(judged: Judged) -> dict[str, Any]:
             **{kind: _pool_json(pool) for kind, pool in judged.others.pools.items()},
         },
         "plan": _plain(judged.plan),
-        "cite": _plain(cite(judged)),
+        "cite": _plain(citation_of(judged)),
     }
 
 
@@ -83,13 +80,14 @@ def to_text(judged: Judged) -> str:
     ]
     for kind in RELATIONS:
         lines += _pool_text(kind, judged.others.pools[kind])
+    lines += _uncounted_text(judged)
     if judged.best_by_dev is not None:
         seeds = counted(len(judged.values), "seed")
         lines.append(
             f"selection  of our {seeds} the best on dev has {judged.best_by_dev:.2f} on test; how "
             "many the reported number was chosen from is not known"
         )
-    return "\n".join([*lines, *_plan_text(judged.plan), *cite(judged).lines()])
+    return "\n".join([*lines, *_plan_text(judged.plan), *citation_of(judged).lines()])
 
 
 def in_one_line(several: Sequence[Judged]) -> list[str]:
@@ -111,6 +109,8 @@ def _answer_text(judged: Judged) -> list[str]:
     percentile = "" if judged.percentile is None else f"; {place_words(judged.percentile)}"
     drawn = draw_words(answer.verdict.draw, judged.number)
     lines = [f"level      {level_words(answer)}", f"draw       {drawn}{percentile}"]
+    if judged.as_one_run is not None:
+        lines.append(f"one run    as a single run it is {one_run_words(judged.as_one_run)}")
     if ours is not None:
         if ours.count < len(judged.values):
             lines.append(f"seeds      the first {ours.count} count, up to the last look")
@@ -121,7 +121,7 @@ def _answer_text(judged: Judged) -> list[str]:
         if judged.by_others.difference is not None:
             text = WORDS[judged.by_others.verdict].text
             lines.append(f"others     {text}: {level_words(judged.by_others)}")
-    assumed = ASSUMED if ours is not None else ASSUMED_OTHERS
+    assumed = ASSUMED if ours is not None else ASSUMED_ONE if answer.source else ASSUMED_OTHERS
     return [*lines, f"assumes    {assumed}"] if judged.verdict.is_settled else lines
 
 
@@ -142,6 +142,17 @@ def _pool_text(kind: Relation, pool: StudyPool) -> list[str]:
     counts = f"{runs}, {sources}" if pool.values else f"{sources} without single runs"
     links = [f"    {link}" for link in sorted({study.link for study in pool.studies})]
     return [f"{kind}: {counts}{shown}{rivals}", *links]
+
+
+def _uncounted_text(judged: Judged) -> list[str]:
+    """Returns the studies that do not count, each with its reason."""
+    column, studies = judged.number.column, judged.others.uncounted
+    lines = {
+        f"    {study.link} ({reason})"
+        for study in studies
+        for reason in [study.not_counted_in(column) or "counted in another study"]
+    }
+    return [f"not counted: {counted(len(studies), 'record')}", *sorted(lines)] if studies else []
 
 
 def _plan_text(plan: Plan | None) -> list[str]:

@@ -4,10 +4,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 
 from harness.evidence import statistics
+from harness.evidence.differences import Difference
 from harness.evidence.statistics import Interval
+from harness.evidence.system_pairs import HEADLINE, MEAN_FIRST, SystemComparison
 from harness.report.formats.latex import escape
 from harness.report.formats.text import DASH, align
-from harness.report.system_pairs import HEADLINE, TOGETHER, PairedDifference, SystemComparison
 
 PLAIN = ("alignment", "uniformity", "anisotropy")
 """Metrics that papers report in raw units; all others are reported x 100."""
@@ -108,15 +109,16 @@ def differences_to_text(comparison: SystemComparison) -> str:
     ]
     if comparison.mean is not None:
         rows.append(["Mean", "", *_difference(comparison.mean)])
-    reasons = ", ".join(dict.fromkeys(difference.reason for difference in comparison.tasks.values()))
-    foot = f"scores x 100; intervals of the difference, {TOGETHER}; judged {reasons}"
-    return "\n".join([*align(rows, 2), "", comparison.in_words, foot]) + "\n"
+    judged = comparison.mean or next(iter(comparison.tasks.values()))
+    foot = f"scores x 100; tested {judged.reason}, {MEAN_FIRST}; intervals have the level of their test"
+    said = [comparison.in_words, comparison.power_in_words]
+    return "\n".join([*align(rows, 2), "", *filter(None, said), foot]) + "\n"
 
 
 def differences_to_latex(comparison: SystemComparison) -> str:
     """Returns a booktabs table: a column per task and the mean, a row per system, a row of differences.
 
-    A star marks a difference whose interval excludes zero.
+    A star marks a difference that is won or lost.
     """
     stars = {"won": "^{*}", "lost": "^{*}", "inconclusive": "", "equal": ""}
     ends = [("Avg.", comparison.mean)] if comparison.mean is not None else []
@@ -138,9 +140,9 @@ def differences_to_latex(comparison: SystemComparison) -> str:
     return "\n".join([rf"\begin{{tabular}}{{l{'c' * len(columns)}}}", *rules, r"\end{tabular}"]) + "\n"
 
 
-def _difference(difference: PairedDifference) -> list[str]:
+def _difference(difference: Difference) -> list[str]:
     values = [f"{100 * value:.2f}" for value in (difference.first, difference.second)]
-    intervals = [signed_interval(interval) for interval in (difference.seeds, *difference.over)]
+    intervals = [signed_interval(interval) for interval in difference.intervals]
     return [*values, f"{100 * difference.difference:+.2f}", *intervals, difference.in_words]
 
 

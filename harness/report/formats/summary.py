@@ -12,11 +12,11 @@ from typing import Any
 
 from harness.evidence.schema import ResultFile
 from harness.evidence.statistics import mean
+from harness.evidence.system_pairs import HEADLINE
 from harness.io.layouts import KEPT_TABLES
 from harness.report.formats.latex import to_latex
 from harness.report.formats.markdown import escape, to_markdown
 from harness.report.runs import selected_scores
-from harness.report.system_pairs import HEADLINE
 from harness.report.tables.leaderboard import STS
 from harness.report.tables.model import Cell, Column, Table, TableRow
 

@@ -4,15 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from harness.evidence.differences import Difference
 from harness.evidence.statistics import mean, sample_sd
+from harness.evidence.system_pairs import MEAN_FIRST, SystemComparison, SystemScores
 from harness.report.formats.scores import signed_interval
 from harness.report.formats.text import align
-from harness.report.system_pairs import (
-    TOGETHER,
-    PairedDifference,
-    SystemComparison,
-    SystemScores,
-)
 from harness.report.tables.rows import span_words
 
 
@@ -60,8 +56,8 @@ class Trial:
 
 
 FOOT = (
-    f"scores x 100, mean ± standard deviation over seeds; paired differences, {TOGETHER}; they hold for "
-    "settings fixed before: after a choice on dev by these seeds a difference is too favourable"
+    f"scores x 100, mean ± standard deviation over seeds; tested over seeds, {MEAN_FIRST}; for settings "
+    "fixed before: after a choice on dev by these seeds a difference is too favourable"
 )
 """Meaning of the numbers and of their intervals."""
 
@@ -71,7 +67,7 @@ def to_text(trial: Trial) -> str:
     blocks = []
     for comparison in trial.comparisons:
         rows = align(comparison_rows(comparison, trial.systems))
-        blocks.append([*rows, "", comparison.in_words])
+        blocks.append([*rows, "", *filter(None, (comparison.in_words, comparison.power_in_words))])
     blocks.append(align(rank_rows(trial)))
     blocks.append([FOOT, *trial.notes])
     if trial.worth is not None:
@@ -129,5 +125,5 @@ def spread(values: Sequence[float]) -> str:
     return f"{100 * mean(values):.2f}" + (f" ± {100 * sd:.2f}" if sd is not None else "")
 
 
-def _difference(difference: PairedDifference) -> list[str]:
-    return [f"{100 * difference.difference:+.2f}", signed_interval(difference.seeds), difference.in_words]
+def _difference(difference: Difference) -> list[str]:
+    return [f"{100 * difference.difference:+.2f}", signed_interval(difference.interval), difference.in_words]

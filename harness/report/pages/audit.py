@@ -14,7 +14,8 @@ from harness.io.declarations import DeclaredModel, list_declarations, read_decla
 from harness.report.pages.content import Page, Report
 from harness.report.runs import RunDetail
 
-SILENT = "not stated"
+SILENT = "not recorded"
+"""For a field that this audit does not fill; what a source leaves open is written there."""
 
 
 class CodeDeviation(DeclaredModel):

@@ -16,6 +16,7 @@ from harness.report.sentences import (
     draw_words,
     level_words,
     next_look_words,
+    one_run_words,
     place_words,
 )
 from harness.report.tables.model import Cell, Column, Table, TableRow, judged_numbers
@@ -78,7 +79,7 @@ def _verdict_text(cell: Cell) -> str:
     if cell.judged.among_many:
         return f"{cell.judged.text}: {MANY}"
     if cell.more:
-        return f"{cell.judged.text}: {counted(cell.more, 'more seed')} up to the next look"
+        return f"{cell.judged.text}: {counted(cell.more, 'more seed')} up to the advised look"
     return cell.judged.text
 
 
@@ -96,6 +97,8 @@ def evidence_facts(judged: Judged) -> Facts:
     facts = [("Level", level_words(answer))]
     if answer.difference is not None:
         facts.append(("Draw", draw_words(answer.verdict.draw, judged.number)))
+    if judged.as_one_run is not None:
+        facts.append(("As one run", one_run_words(judged.as_one_run)))
     if judged.ours is not None:
         facts += [("Error", judged.ours.fault), ("Collapsed", collapsed_words(judged.ours))]
     for kind, pool in judged.others.pools.items():

@@ -6,14 +6,9 @@ from itertools import combinations
 from typing import Any
 
 from harness.evidence import statistics
+from harness.evidence.differences import OUTCOMES, Difference
 from harness.evidence.settling import counted
-from harness.report.chart import Chart, Row, draw
-from harness.report.formats.text import task_title
-from harness.report.pages.cells import signed
-from harness.report.pages.content import Page, Report
-from harness.report.system_pairs import (
-    OUTCOMES,
-    PairedDifference,
+from harness.evidence.system_pairs import (
     SystemComparison,
     SystemScores,
     TaskName,
@@ -22,6 +17,10 @@ from harness.report.system_pairs import (
     system_scores,
     tally_in_words,
 )
+from harness.report.chart import Chart, Row, draw
+from harness.report.formats.text import task_title
+from harness.report.pages.cells import signed
+from harness.report.pages.content import Page, Report
 
 
 def compare_values(report: Report) -> dict[str, Any] | None:
@@ -71,9 +70,8 @@ def comparison_conclusion(best: SystemScores, rows: Sequence[tuple[SystemScores,
         f"systems. Of {counted(others, 'other system')}, {won} score lower on average, {lost} score higher, "
         f"and {others - won - lost} cannot be told apart from it."
     )
-    supported = [
-        (system, mean, mean.seeds) for system, mean in means if mean.outcome in ("won", "lost") and mean.seeds
-    ]
+    decided = [(system, mean) for system, mean in means if mean.outcome in ("won", "lost")]
+    supported = [(system, mean, mean.interval) for system, mean in decided if mean.interval]
     if not supported:
         return f"{lead} No difference of means is supported by the runs."
     system, mean, ends = max(supported, key=lambda entry: abs(entry[1].difference))
@@ -87,9 +85,9 @@ def comparison_conclusion(best: SystemScores, rows: Sequence[tuple[SystemScores,
 def comparisons_of(systems: Mapping[str, SystemScores], titles: Mapping[TaskName, str]) -> dict[str, Any]:
     """Returns the lookup table of the page's script: every pair of systems, the earlier system first.
 
-    A comparison has a row for each task, by its position among the titles, and one for their mean. A row has
-    both means, the difference and the ends of its interval (None without one) in hundredths of a point, the
-    number of common seeds, and the position of the outcome.
+    A comparison has a row for each task, by its position among the titles, one for their mean, and the
+    sentence on what it would have shown. A row has both means, the difference and the ends of its interval
+    (None without one) in hundredths of a point, the numbers of seeds, and the position of the outcome.
     """
     positions = {name: position for position, name in enumerate(titles)}
     comparisons = {}
@@ -97,7 +95,7 @@ def comparisons_of(systems: Mapping[str, SystemScores], titles: Mapping[TaskName
         both = compare_systems(first, second)
         rows = {positions[name]: written(difference) for name, difference in both.tasks.items()}
         mean = None if both.mean is None else written(both.mean)
-        comparisons[f"{index} {other}"] = [rows, mean]
+        comparisons[f"{index} {other}"] = [rows, mean, both.power_in_words]
     return {
         "outcomes": OUTCOMES,
         "tasks": list(titles.values()),
@@ -107,11 +105,11 @@ def comparisons_of(systems: Mapping[str, SystemScores], titles: Mapping[TaskName
     }
 
 
-def written(difference: PairedDifference) -> list[int | None]:
+def written(difference: Difference) -> list[int | None]:
     """Returns a difference as a row of a comparison."""
-    ends = [None, None] if difference.seeds is None else [hundredths(end) for end in difference.seeds]
+    ends = [None, None] if difference.interval is None else [hundredths(end) for end in difference.interval]
     values = [hundredths(value) for value in (difference.first, difference.second, difference.difference)]
-    return [*values, *ends, difference.paired, OUTCOMES.index(difference.outcome)]
+    return [*values, *ends, *difference.seeds, OUTCOMES.index(difference.outcome)]
 
 
 def hundredths(value: float) -> int:
@@ -121,7 +119,7 @@ def hundredths(value: float) -> int:
 
 def differences_of(comparison: SystemComparison) -> Chart:
     """Returns the differences between two systems, a line per task and one for the mean, with their
-    intervals. The first known deciding interval is drawn. Errors: InputError as of `draw`.
+    intervals. Errors: InputError as of `draw`.
     """
     rows: list[Row] = []
     mean = [("Mean", comparison.mean)] if comparison.mean else []
@@ -131,9 +129,9 @@ def differences_of(comparison: SystemComparison) -> Chart:
     ]:
         values = f"{100 * difference.first:.2f} and {100 * difference.second:.2f}, {difference.outcome}"
         row = {"name": task, "kind": "ours", "value": 100 * difference.difference, "says": values}
-        interval = next((bound for bound in difference.deciding if bound), None)
-        if interval is not None:
-            row |= {"low": 100 * interval.low, "high": 100 * interval.high}
+        if difference.interval is not None:
+            low, high = difference.interval
+            row |= {"low": 100 * low, "high": 100 * high}
         rows.append(row)
     return draw(
         "rows",

@@ -8,7 +8,7 @@ from harness.evidence.judged import Judged
 from harness.evidence.number_tests import LEVEL
 from harness.evidence.spec import ColumnSpec, RowSpec, TableSpec
 from harness.report.formats.text import TASKS
-from harness.report.tables.model import Cell, Table, TableRow, judged_numbers
+from harness.report.tables.model import Cell, Table, TableRow
 
 TRAINED, UNTRAINED, TEACHERS = "Trained", "Without training", "Teachers: an upper bound, not ranked"
 GROUPS = (TRAINED, UNTRAINED, TEACHERS)
@@ -17,9 +17,12 @@ MOST_BOLD = 1 / 3
 """Largest share of the competing rows of a column that are bold; one in each contest always may be."""
 TOO_MANY = "more than a third of the competing rows are not shown to be worse than another one."
 FALSE_DISCOVERY = (
-    f"Of the numbers that do not replicate on a page, {LEVEL:.0%} are expected to be wrong at most "
-    "(Benjamini-Hochberg over its distinct numbers)."
+    "The average of a row is tested first, its other cells only if the average is off; of the averages that "
+    f"do not replicate on a page, {LEVEL:.0%} are expected to be wrong at most (Benjamini-Hochberg over the "
+    "rows)."
 )
+Hypothesis = tuple[object, ...]
+"""Key of a test of a page: a number, and our runs that judge it."""
 
 
 def order_of(spec: TableSpec, rows: Sequence[TableRow]) -> list[int]:
@@ -129,22 +132,42 @@ def span_words(ranks: tuple[int, int]) -> str:
 
 
 def control(tables: Mapping[str, Table]) -> dict[str, Table]:
-    """Returns the tables with false-discovery control over each page, that is over all tables of a paper.
-    A verdict whose answers are both off, by our seeds or by independent runs, and that is not a discovery
-    keeps only its level. Every distinct number judged by our seeds, or by three or more sources, is one
-    hypothesis: a number in several cells counts once.
+    """Returns the tables with the control of each page, that is of all tables of a paper, for its many
+    numbers: a verdict whose answers are both off, by our seeds or by independent runs, may keep only its
+    level.
+
+    A row's average is tested first, with false-discovery control over the rows of the page; the other cells
+    of the row only if the average is off and a discovery. So a page has as many tests as rows. A number of a
+    row without a judged average is a test of its own. A number in several cells counts once.
     """
-    pages: dict[str, dict[tuple[object, ...], float]] = {}
+    gates: dict[str, dict[Hypothesis, Hypothesis]] = {}
+    tested: dict[str, dict[Hypothesis, Judged]] = {}
     for key, table in tables.items():
-        page = pages.setdefault(page_of(key), {})
-        for _, _, judged in judged_numbers([table]):
-            if judged.ours is not None or judged.by_others.interval is not None:
-                page[hypothesis(judged)] = judged.answer.p
-    withdrawn = {
-        page: {key for key, holds in zip(p, surviving(list(p.values())), strict=True) if not holds}
-        for page, p in pages.items()
-    }
-    return {key: _controlled(table, withdrawn[page_of(key)]) for key, table in tables.items()}
+        for row in table.rows:
+            judged = [
+                cell.judged for cell in row.cells if cell.judged is not None and _is_tested(cell.judged)
+            ]
+            average = max(judged, key=lambda each: each.number.parts, default=None)
+            for each in judged:
+                tested.setdefault(page_of(key), {})[hypothesis(each)] = each
+                if average is not None and average.number.parts and each is not average:
+                    gates.setdefault(page_of(key), {})[hypothesis(each)] = hypothesis(average)
+    withdrawn = {page: _withdrawn(known, gates.get(page, {})) for page, known in tested.items()}
+    return {key: _controlled(table, withdrawn.get(page_of(key), set())) for key, table in tables.items()}
+
+
+def _is_tested(judged: Judged) -> bool:
+    return judged.ours is not None or judged.by_others.interval is not None
+
+
+def _withdrawn(
+    tested: Mapping[Hypothesis, Judged], gates: Mapping[Hypothesis, Hypothesis]
+) -> set[Hypothesis]:
+    """Returns the numbers of a page that keep only their level; gates: the average of each other number."""
+    first = [key for key in tested if key not in gates]
+    holds = surviving([tested[key].answer.p for key in first])
+    red = {key for key, held in zip(first, holds, strict=True) if held and tested[key].verdict.fails}
+    return {key for key in tested if gates.get(key, key) not in red}
 
 
 def page_of(key: str) -> str:
@@ -153,12 +176,12 @@ def page_of(key: str) -> str:
     return f"{paper}/" if slash else key
 
 
-def hypothesis(judged: Judged) -> tuple[object, ...]:
+def hypothesis(judged: Judged) -> Hypothesis:
     """Returns the key of a verdict: the number, and our runs that judge it, if any."""
     return (*judged.fact, judged.values)
 
 
-def _controlled(table: Table, withdrawn: set[tuple[object, ...]]) -> Table:
+def _controlled(table: Table, withdrawn: set[Hypothesis]) -> Table:
     def controlled(cell: Cell) -> Cell:
         judged = cell.judged
         if judged is None or not judged.verdict.fails or hypothesis(judged) not in withdrawn:

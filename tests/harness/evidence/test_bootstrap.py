@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from harness.evidence.comparisons import multibootstrap, percentile_interval, resampled_correlations
+from harness.evidence.resampling import percentile_interval, resampled_correlations, standard_error
 
 
 def made(n: int, seed: int, noise: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
@@ -57,16 +57,11 @@ def test_draws_that_are_not_defined_are_left_out_and_mostly_undefined_ones_have_
     assert percentile_interval(np.array([np.nan, np.nan, 1.0])) is None
 
 
-def test_a_joint_draw_has_the_variance_of_seeds_by_students_quantile_and_of_pairs() -> None:
-    """Seeds at -3, -1, 1, 3: the mean of four drawn again has variance 5 / 4, times 4 / 3 for n - 1, times
-    (3.18245 / 1.95996)^2, which is 4.3942. The pairs move all seeds alike, by variance 4. Two seeds alone,
-    -1 and 1: 0, or sqrt(2) 12.7062 / 1.95996 = 9.1682 to a side.
-    """
-    pairs = 2 * np.random.default_rng(0).normal(size=40_000)
-    seeds = np.array([-3.0, -1.0, 1.0, 3.0])[:, None]
-    assert multibootstrap(seeds + pairs, stream=[1]).var() == pytest.approx(8.3942, rel=0.03)
-    alone = multibootstrap(np.array([[-1.0], [1.0]]) + np.zeros(40_000), stream=[1])
-    assert set(np.round(alone, 4)) == {-9.1682, 0.0, 9.1682}
+def test_the_standard_error_is_the_deviation_of_the_defined_draws() -> None:
+    error = standard_error(np.array([1.0, 3.0, np.nan, 5.0]))
+    assert error is not None
+    assert (error.size, error.freedom) == (2.0, float("inf"))
+    assert standard_error(np.array([1.0, np.nan, np.nan])) is None
 
 
 def test_an_interval_leaves_out_the_lowest_and_the_highest_twentieth_halved() -> None:
@@ -98,9 +93,3 @@ def test_the_interval_of_a_correlation_equals_scipys_bootstrap() -> None:
     ).confidence_interval
     width = theirs.high - theirs.low
     assert percentile_interval(draws) == pytest.approx((theirs.low, theirs.high), abs=width / 10)
-
-
-def test_a_joint_draw_takes_the_same_pairs_for_every_seed() -> None:
-    """Both seeds follow the pairs alike, so that every draw follows its pairs, in their order."""
-    pairs = np.arange(50.0)
-    assert np.array_equal(multibootstrap(np.stack([pairs, pairs]), stream=[3]), pairs)

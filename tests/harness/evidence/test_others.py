@@ -65,19 +65,6 @@ def test_the_summary_of_the_collection_comes_out(ledger: Ledger, published: Publ
         assert 100 * below.value == pytest.approx(share, abs=0.51)
 
 
-def test_runs_that_had_not_converged_count_nowhere(ledger: Ledger, published: Published) -> None:
-    seen = 0
-    for system in {study.system for study in ledger.studies if study.unconverged}:
-        for table, row in (("pcl/table2", system), ("dclr/table1", system)):
-            _, others = known(ledger, published, table, row)
-            counted = [study for actual in others.pools.values() for study in actual.studies]
-            assert not any(study.unconverged for study in counted)
-            assert any(study.unconverged for study in others.uncounted)
-            assert "hppRC/simple-simcse" not in others.independent.sources
-            seen += 1
-    assert seen == 4
-
-
 def test_authors_of_a_competing_method_count_and_are_marked(ledger: Ledger, published: Published) -> None:
     _, others = known(ledger, published, "pcl/table2", "simcse@bert-base-uncased")
     assert set(others.independent.competitors) == {"pcl", "dclr"} < set(others.independent.sources)
@@ -166,13 +153,14 @@ def test_a_source_counts_once_by_the_mean_over_its_runs() -> None:
     assert actual.values == (70.0, 72.0)
 
 
-def test_the_standard_deviation_is_from_the_largest_converged_study(ledger: Ledger) -> None:
-    """Fifty seeds of BERT-base have an sd of 0.844; RoBERTa's may have stopped too early."""
+def test_the_standard_deviation_is_from_the_largest_study_of_ten_seeds_or_more(ledger: Ledger) -> None:
+    """Fifty seeds of BERT-base have an sd of 0.844, those of RoBERTa-base 0.213."""
     fifty = known_sd(ledger, "simcse@bert-base-uncased", "Avg")
     ten = known_sd(ledger, "una/paraphrase-pegasus@bert-base-uncased", "Avg")
     assert fifty == KnownSd(pytest.approx(0.8443, abs=1e-4), 50)
     assert ten == KnownSd(pytest.approx(0.3824, abs=1e-4), 10)
-    assert known_sd(ledger, "simcse@roberta-base", "Avg") is None
+    assert known_sd(ledger, "simcse@roberta-base", "Avg") == KnownSd(pytest.approx(0.2132, abs=1e-4), 50)
+    assert known_sd(ledger, "diffcse@bert-base-uncased", "Avg") is None
 
 
 def best_of(values: list[float], dev: list[float], k: int) -> float:

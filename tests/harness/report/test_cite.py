@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
+from harness.evidence.cite import Citation, citation_of
 from harness.evidence.judged import Judged
 from harness.evidence.others import nothing_known
 from harness.evidence.published import Published
 from harness.evidence.statistics import KnownSd
-from harness.report.cite import Citation
-from harness.report.formats.judged import cite, to_text
+from harness.report.formats.judged import to_text
 from tests.harness.report.made_judged import judged, measured, printed
 
 
@@ -26,7 +26,7 @@ def verified(
 
 
 def cited(reported: float, **rest: Any) -> Citation:
-    return cite(verified(reported, **rest))
+    return citation_of(verified(reported, **rest))
 
 
 FIVE = [74.8, 75.0, 75.2, 75.4, 75.6]
@@ -111,5 +111,5 @@ def test_the_mean_of_three_or_more_sources_is_cited_and_fewer_are_named_next_to_
     ("seeds", "runs"), [(None, "number of runs not stated"), (1, "one run"), (5, "mean of 5 runs")]
 )
 def test_a_reported_number_is_cited_with_its_number_of_runs(seeds: int | None, runs: str) -> None:
-    actual = cite(judged(printed(75.2, seeds), nothing_known(), values=FIVE))
+    actual = citation_of(judged(printed(75.2, seeds), nothing_known(), values=FIVE))
     assert (actual.value, actual.how) == (75.2, f"as reported ({runs})")

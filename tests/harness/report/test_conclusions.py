@@ -6,11 +6,13 @@ from collections import Counter
 
 import pytest
 
+from harness.evidence.differences import Difference
 from harness.evidence.ledger import Ledger
 from harness.evidence.published import Published
 from harness.evidence.settling import counted
 from harness.evidence.spec import TableSpec
-from harness.evidence.statistics import Interval
+from harness.evidence.statistics import StandardError, student
+from harness.evidence.system_pairs import SystemComparison, SystemScores, TaskName
 from harness.evidence.words import scale, with_count
 from harness.report.pages import audit, compare, evidence
 from harness.report.pages.audit import CodeDeviation, MethodAudit, audit_conclusion
@@ -18,7 +20,6 @@ from harness.report.pages.compare import comparison_conclusion
 from harness.report.pages.content import Report
 from harness.report.pages.first_screen import plural
 from harness.report.runs import RunDetail
-from harness.report.system_pairs import PairedDifference, SystemComparison, SystemScores, TaskName
 from harness.report.tables.build import Evidence, build_table
 from tests.harness.report.made_results import result
 from tests.harness.report.shown import show
@@ -118,8 +119,8 @@ def system(name: str, *, exact: bool = False) -> SystemScores:
 
 
 def against(name: str, difference: float, reach: float) -> tuple[SystemScores, SystemComparison]:
-    ends = Interval(difference - reach, difference + reach)
-    mean = PairedDifference(0.7, 0.7 - difference, difference, 2, ends)
+    error = StandardError(reach / student(4, 0.95), 4)
+    mean = Difference(0.7, 0.7 - difference, (3, 3), error)
     return system(name), SystemComparison("a@b", f"{name}@b", {TASK: mean}, mean)
 
 

@@ -72,3 +72,37 @@ def test_a_number_without_three_sources_is_no_hypothesis_of_its_page() -> None:
     )
     first = replace(first, by_others=replace(first.by_others, p=0.04))
     assert "independent runs score lower" in texts([first, *others])
+
+
+def row_of(key: str, average: float, *cells: float) -> TableRow:
+    """Returns a row of numbers that three sources judge: an average that is 15 off or right, and cells."""
+    number, _ = alone(1)
+    means = {"a": 60.0, "b": 60.1, "c": 60.2}
+    numbers = [
+        replace(number, row=key, column=str(index), value=value, parts=7 * (index == 0))
+        for index, value in enumerate((average, *cells))
+    ]
+    return TableRow(key, key, tuple(Cell(judged=judged(each, measured(means))) for each in numbers))
+
+
+def shown(*rows: TableRow) -> list[list[bool]]:
+    """Returns for each row which of its cells are red after the control of the page."""
+    columns = tuple(Column(str(index), "") for index in range(3))
+    page = control({"p/t": Table("p/t", "T", columns, rows)})["p/t"]
+    return [[cell.judged.verdict.fails for cell in row.cells if cell.judged] for row in page.rows]
+
+
+def test_a_cell_is_red_only_if_the_average_of_its_row_is() -> None:
+    assert shown(row_of("r", 75.0, 75.0, 60.1)) == [[True, True, False]]
+    assert shown(row_of("r", 60.1, 75.0, 60.1)) == [[False, False, False]]
+
+
+def test_a_page_has_as_many_tests_as_rows_with_an_average() -> None:
+    """p = 0.04 of an average holds next to its seven cells, and not next to three rows with 0.5."""
+    first = row_of("r", 75.0, *[75.0] * 7)
+    known = first.cells[0].judged
+    assert known is not None
+    weak = replace(known, by_others=replace(known.by_others, p=0.04))
+    first = replace(first, cells=(Cell(judged=weak), *first.cells[1:]))
+    assert shown(first)[0] == [True] * 8
+    assert shown(first, *(row_of(str(n), 60.1, 60.1) for n in range(3)))[0] == [False] * 8

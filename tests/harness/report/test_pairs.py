@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from harness.data.sts import ScoredPair
-from harness.evidence.comparisons import multibootstrap, percentile_interval, resampled_correlations
-from harness.report.assembly.pairs import difference_interval, score_lines
+from harness.evidence.resampling import percentile_interval, resampled_correlations
+from harness.report.assembly.pairs import error_over_pairs, score_lines
 from harness.tasks.sts import StsTask
 
 PAIRS = [ScoredPair(f"a{n}", f"b{n}", float(n % 6)) for n in range(60)]
@@ -40,17 +40,14 @@ def test_the_draws_of_a_task_do_not_depend_on_other_tasks(tmp_path: Path) -> Non
     assert score_lines([second], Made(0), intervals=True) == [line for line in both if line.task == "other"]
 
 
-def test_the_interval_of_a_difference_is_over_means_of_the_same_draws(tmp_path: Path) -> None:
-    """Two seeds a side; the joint interval is over the seeds that both have, each with its like."""
-    ours, theirs = [Made(0), Made(1)], [Made(2), Made(3)]
-    gold, stream = np.array([pair.score for pair in PAIRS]), [0, *b"T"]
-    cosines = [line.cosines for line in (*ours, *theirs)]
-    draws = resampled_correlations(gold, cosines, ranked=True, stream=stream)
-    actual = difference_interval(task(tmp_path), ours, theirs, paired=[(0, 1), (1, 0)])
-    assert actual.pairs == pytest.approx(percentile_interval((draws[0] + draws[1] - draws[2] - draws[3]) / 2))
-    paired = np.stack([draws[0] - draws[3], draws[1] - draws[2]])
-    assert actual.joint == pytest.approx(percentile_interval(multibootstrap(paired, stream=stream)))
-    assert difference_interval(task(tmp_path), ours, theirs, paired=[(0, 0)]).joint is None
+def test_the_error_of_a_difference_is_over_means_of_the_same_draws(tmp_path: Path) -> None:
+    """Two seeds on one side, one on the other."""
+    made = [Made(0), Made(1), Made(2)]
+    gold, cosines = np.array([pair.score for pair in PAIRS]), [each.cosines for each in made]
+    draws = resampled_correlations(gold, cosines, ranked=True, stream=[0, *b"T"])
+    actual = error_over_pairs(task(tmp_path), made[:2], made[2:])
+    assert actual is not None
+    assert actual.size == pytest.approx(((draws[0] + draws[1]) / 2 - draws[2]).std(ddof=1))
 
 
 def test_only_a_score_over_all_pairs_has_an_interval_and_is_in_it(tmp_path: Path) -> None:

@@ -123,7 +123,7 @@ def test_a_cell_links_to_its_runs_and_carries_its_facts() -> None:
         ["Ours", "75.11 ± 0.84, n = 3 seeds"],
         ["Published", "76.25"],
         ["Difference", "−1.14"],
-        ["Verdict", "not settled: 11 more seeds up to the next look"],
+        ["Verdict", "not settled: 11 more seeds up to the advised look"],
         ["Rank", "1 to 2"],
         ["Level", "not known whether our mean is within half a point (-1.14)"],
         ["Draw", "not known whether inside the range of single runs"],

@@ -74,7 +74,7 @@ def test_the_terminal_shows_the_same_numbers_in_aligned_columns(table: Table) ->
     lines = to_terminal(table).splitlines()
     rows = {line.split()[0]: line for line in lines if line.startswith(("SimCSE", "whitening", "PCL", "CT"))}
     assert len(rows) == 4
-    assert " 62.00±3.46 ?+2 (55.00)" in rows["SimCSE"]
+    assert " 62.00±3.46 ?+7 (55.00)" in rows["SimCSE"]
     assert " 51.00 ↓ (53.00)" in rows["whitening"]
     assert rows["CT"].endswith("(70.00) †")
     assert len({len(row) for row in rows.values()}) == 1
@@ -92,11 +92,11 @@ def test_the_page_has_the_values_worked_out_by_hand(table: Table, recorded_score
     sick = facts["toy-table1--simcse--sickr"]
     assert sick["Ours"] == "62.00 ± 3.46, n = 3 seeds"
     assert (sick["Published"], sick["Difference"]) == ("55.00", "+7.00")
-    assert sick["Verdict"] == "not settled: 2 more seeds up to the next look"
+    assert sick["Verdict"] == "not settled: 7 more seeds up to the advised look"
     assert sick["Each seed"] == "1: 60.00, 2: 60.00, 3: 66.00"
-    assert facts["toy-table1--simcse--avg"]["Verdict"] == "not settled: 2 more seeds up to the next look"
+    assert facts["toy-table1--simcse--avg"]["Verdict"] == "not settled: 7 more seeds up to the advised look"
     assert facts["toy-table1--simcse--avg"]["Next look"].startswith(
-        "5 seeds in all, 2 more (a verdict if our mean is then more than "
+        "10 seeds in all, 7 more (a verdict if our mean is then more than "
     )
     assert facts["toy-table1--simcse--stsb"]["Next look"] == (
         "cannot be settled by 40 seeds: sd 2.00 of our 3 seeds and a mean 1.00 off"

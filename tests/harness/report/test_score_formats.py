@@ -1,11 +1,13 @@
 """Scores and differences as text: points, heads, the average of reported cells, and annotations."""
 
+import math
 from typing import Any
 
-from harness.evidence.statistics import Interval
+from harness.evidence.differences import Difference
+from harness.evidence.statistics import Interval, StandardError
+from harness.evidence.system_pairs import SystemComparison, TaskName
 from harness.report.formats.markdown import annotation
 from harness.report.formats.scores import ScoreLine, average_of, differences_to_text, to_table
-from harness.report.system_pairs import OverItems, PairedDifference, SystemComparison, TaskName
 
 
 def line(task: str, value: float, **rest: Any) -> ScoreLine:
@@ -37,21 +39,25 @@ def test_a_table_has_heads_points_and_averages_and_counts_subsets() -> None:
     )
 
 
-def test_differences_show_both_intervals_and_who_wins() -> None:
+def test_differences_show_their_intervals_who_wins_and_what_would_have_been_found() -> None:
+    """Over pairs 0.1 +- 0.0196; over seeds by t(4) = 2.7764 0.1 +- 0.02776; jointly by t(16) 2.1199."""
     name = TaskName("STSB", "spearman", "all", "senteval")
+    seeds, pairs = StandardError(0.01, 4), StandardError(0.01, math.inf)
     tasks = {
-        name: PairedDifference(0.8, 0.7, 0.1, 3, Interval(0.05, 0.15), OverItems(Interval(0.08, 0.12))),
-        name._replace(task="A"): PairedDifference(0.5, 0.6, -0.1, 1, None, OverItems(Interval(-0.2, 0.01))),
+        name: Difference(0.8, 0.7, (3, 3), seeds, pairs),
+        name._replace(task="A"): Difference(0.5, 0.6, (3, 1), None, pairs),
     }
-    mean = PairedDifference(0.65, 0.65, 0.0, 1, None)
+    mean = Difference(0.65, 0.60, (3, 3), seeds)
     shown = differences_to_text(SystemComparison("x@b", "y@b", tasks, mean))
-    heads, first, second, whole, _, outcome, _ = shown.splitlines()
+    heads, first, second, whole, _, outcome, power, foot = shown.splitlines()
     assert heads.split()[2:5] == ["x@b", "y@b", "difference"]
-    assert first.split() == ["STSB", "spearman", "80.00", "70.00", "+10.00", "+5.00", "to", "+15.00", "+8.00",
-                             "to", "+12.00", "–", "won"]  # fmt: skip
-    assert second.split()[-5:] == ["-20.00", "to", "+1.00", "–", "inconclusive"]
-    assert whole.split() == ["Mean", "65.00", "65.00", "+0.00", "–", "–", "–", "equal"]
+    assert first.split() == ["STSB", "spearman", "80.00", "70.00", "+10.00", "+7.22", "to", "+12.78", "+8.04",
+                             "to", "+11.96", "+7.00", "to", "+13.00", "won"]  # fmt: skip
+    assert second.split()[-6:] == ["–", "-11.96", "to", "-8.04", "–", "inconclusive"]
+    assert whole.split() == ["Mean", "65.00", "60.00", "+5.00", "+2.22", "to", "+7.78", "–", "–", "won"]
     assert outcome == "x@b: 1 won, 0 lost, 1 inconclusive, 0 equal of 2 test sets"
+    assert power == "a true difference of 3.8 points of the mean is found in 8 of 10 cases"
+    assert "tested over seeds, the mean at 5 %, then the test sets by Holm" in foot
 
 
 def test_an_annotation_has_no_character_that_would_end_it() -> None:

@@ -15,12 +15,13 @@ import pytest
 
 from harness.commands.verify import sentence_of
 from harness.evidence import words
+from harness.evidence.cite import citation_of
 from harness.evidence.judged import Judged
 from harness.evidence.others import nothing_known
 from harness.evidence.words import WORDS, Verdict
 from harness.report import sentences
 from harness.report.chart import COLOURS
-from harness.report.formats.judged import cite, in_one_line, to_json, to_text
+from harness.report.formats.judged import in_one_line, to_json, to_text
 from harness.report.formats.markdown import to_markdown
 from harness.report.formats.summary import to_csv
 from harness.report.formats.text import to_terminal
@@ -205,7 +206,7 @@ def verify_faults(actual: Judged) -> list[str]:
     for said in (*lines, sentence_of(actual), *in_one_line([actual]), to_json(actual)["verdict"]):
         faults += contradictions(said, actual)
     faults += silent(lines[0], actual) + silent(to_json(actual)["verdict"], actual)
-    cited, sources = cite(actual), actual.others.independent.sources
+    cited, sources = citation_of(actual), actual.others.independent.sources
     measured_again = actual.values[4:] or len(sources) >= 3
     if (cited.kind == "reported") != (actual.verdict.agrees or not measured_again):
         faults.append(f"cites the {cited.kind} number: {actual.verdict}")

@@ -11,10 +11,12 @@ from typing import Any
 
 import pytest
 
+from harness.evidence.differences import Difference
 from harness.evidence.draws import placed
 from harness.evidence.judged import Judged
 from harness.evidence.number_tests import Origin
-from harness.evidence.statistics import Interval
+from harness.evidence.statistics import StandardError
+from harness.evidence.system_pairs import SystemComparison, TaskName, tally_in_words
 from harness.evidence.verdicts import Sources, by_others, judge
 from harness.evidence.words import DRAWS, LEVELS, WORDS, By, Verdict, Word, scale
 from harness.report.chart import COLOURS
@@ -29,7 +31,6 @@ from harness.report.pages.compare import compare_values
 from harness.report.pages.content import Report
 from harness.report.pages.first_screen import conclusion, marks_of, telling_sentences
 from harness.report.sentences import draw_words, level_words, place_words
-from harness.report.system_pairs import PairedDifference, SystemComparison, TaskName, tally_in_words
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from tests.harness.report.made_judged import printed, with_verdict
 from tests.harness.report.made_results import result
@@ -308,14 +309,13 @@ def test_words_on_others_state_their_side_of_the_number(reported: float, far: st
     assert level_words(answer) == f"the mean of independent sources is {far}"
 
 
-AWAY, BACK, OVER, NONE = (Interval(*ends) for ends in ((0.01, 0.03), (-0.03, -0.01), (-0.01, 0.03), (0, 0)))
 OUTCOMES = {
-    "won": PairedDifference(0.52, 0.50, 0.02, 3, AWAY),
-    "lost": PairedDifference(0.50, 0.52, -0.02, 3, BACK),
-    "inconclusive": PairedDifference(0.51, 0.50, 0.01, 3, OVER),
-    "equal": PairedDifference(0.50, 0.50, 0.0, 3, NONE),
+    "won": Difference(0.52, 0.50, (3, 3), StandardError(0.003, 4)),
+    "lost": Difference(0.50, 0.52, (3, 3), StandardError(0.003, 4)),
+    "inconclusive": Difference(0.51, 0.50, (3, 3), StandardError(0.03, 4)),
+    "equal": Difference(0.50, 0.50, (3, 3), StandardError(0.0, 4)),
 }
-"""The first of two systems on four test sets, of three seeds in common."""
+"""The first of two systems on four test sets, of three seeds each."""
 
 
 def test_a_comparison_prints_won_and_lost_with_the_sign_of_the_difference() -> None:

@@ -14,4 +14,4 @@ def test_a_control_is_beaten_if_it_is_below_the_score_of_every_seed() -> None:
 
 
 def test_a_trial_states_the_results_that_hold_after_a_choice_on_dev() -> None:
-    assert "they hold for settings fixed before: after a choice on dev" in FOOT
+    assert "for settings fixed before: after a choice on dev" in FOOT

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from harness.report.system_pairs import PairedDifference, compare_systems, system_scores, tally_in_words
+from harness.evidence.differences import Difference
+from harness.evidence.system_pairs import compare_systems, system_scores, tally_in_words
 from tests.harness.report.browser.conftest import Open, make_rivals, wait_until
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def test_rows_are_found_by_words_backbone_and_finding(open_page: Open) -> None:
 
 
 def test_two_systems_compare_on_the_page_as_they_do_in_python(open_page: Open) -> None:
-    """The page's lookup, in both directions, equals harness/report/system_pairs.py.
+    """The page's lookup, in both directions, equals harness/evidence/system_pairs.py.
 
     Three seeds against three, three against one run and a system without seeds, and two without seeds.
     """
@@ -114,26 +115,27 @@ def test_two_systems_compare_on_the_page_as_they_do_in_python(open_page: Open) -
         assert shown == [[task, *row_of(difference)] for task, difference in named.items()]
         outcomes |= {difference.outcome for difference in named.values()}
         words = page.locator("#pick-words").inner_text()
-        assert words == tally_in_words(actual.tally, systems[actual.first].label)
+        said = (tally_in_words(actual.tally, systems[actual.first].label), actual.power_in_words)
+        assert words == "; ".join(filter(None, said))
     assert outcomes == {"won", "lost", "inconclusive", "equal"}
     assert page.url.endswith("#first=same%40b&second=fixed%40b")
     page.reload()
     assert page.locator("[name=second]").input_value() == "fixed@b"
 
 
-def row_of(difference: PairedDifference) -> list[str]:
+def row_of(difference: Difference) -> list[str]:
     """A difference as shown on the page, in points."""
     interval = (
         "–"
-        if difference.seeds is None
-        else f"{100 * difference.seeds.low:+.2f} to {100 * difference.seeds.high:+.2f}"
+        if difference.interval is None
+        else f"{100 * difference.interval.low:+.2f} to {100 * difference.interval.high:+.2f}"
     )
     values = [f"{100 * value:.2f}" for value in (difference.first, difference.second)]
     return [
         *values,
         f"{100 * difference.difference:+.2f}",
         interval,
-        str(difference.paired),
+        ", ".join(map(str, difference.seeds)),
         difference.outcome,
     ]
 

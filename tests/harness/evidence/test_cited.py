@@ -1,0 +1,92 @@
+"""The committed ledger: which number is cited where authors measured their own number several times."""
+
+import pytest
+
+from harness.evidence.cite import Citation, citation_of
+from harness.evidence.judged import Judged, judge_number
+from harness.evidence.ledger import Ledger
+from harness.evidence.others import others_of
+from harness.evidence.published import Published
+from harness.evidence.statistics import mean
+from harness.evidence.studies import Summary, runs_of
+from harness.report.formats.judged import to_text
+
+
+def judged(ledger: Ledger, published: Published, table: str, row: str, column: str = "Avg") -> Judged:
+    number = published.number(table, row, column)
+    assert number is not None
+    return judge_number(number, others_of(ledger, number))
+
+
+@pytest.mark.parametrize(
+    ("table", "row", "value", "says"),
+    [
+        (
+            "una/table1",
+            "una/paraphrase-pegasus@bert-base-uncased",
+            76.97,
+            "mean of 10 runs by its authors; the reported 77.67 is the best of them",
+        ),
+        (
+            "pcl/table2",
+            "pcl/single-run@bert-base-uncased",
+            78.14,
+            "mean of 5 runs by its authors; the reported",
+        ),
+        (
+            "dclr/table1",
+            "dclr/submission@bert-base-uncased",
+            77.22,
+            "later version by its authors; the reported 76.89 is of the version before",
+        ),
+    ],
+)
+def test_a_headline_gives_way_to_what_its_authors_measured_on_average_or_later(
+    table: str, row: str, value: float, says: str, ledger: Ledger, published: Published
+) -> None:
+    known = judged(ledger, published, table, row)
+    actual = citation_of(known)
+    assert (actual.kind, round(actual.value, 2)) == ("authors", value)
+    assert actual.how.startswith(says)
+    assert to_text(known).splitlines()[-len(actual.lines()) :] == actual.lines()
+
+
+def test_the_later_version_of_dclr_is_listed_as_a_quotation_with_its_other_settings(
+    ledger: Ledger, published: Published
+) -> None:
+    known = judged(ledger, published, "dclr/table1", "dclr/submission@bert-base-uncased")
+    assert "other batches and intervals" in citation_of(known).note
+    assert not known.others.studies
+    assert "    https://arxiv.org/abs/2311.03228 (quoted)" in to_text(known).splitlines()
+
+
+def tells(actual: Citation, means: list[tuple[float, int]]) -> bool:
+    """Whether a citation is one of some means with their numbers of runs, or states one."""
+    return any(round(actual.value, 2) == round(mean, 2) or f"{mean:.2f}" in actual.how for mean, _ in means)
+
+
+def test_no_citation_of_any_published_number_contradicts_a_mean_by_the_same_authors(
+    ledger: Ledger, published: Published
+) -> None:
+    checked = 0
+    for number in published.numbers.values():
+        if not number.measurable:
+            continue
+        by = ledger.reported_by(number.paper, number.work)
+        means = []
+        for study in ledger.of(number.row):
+            score = study.scores.get(number.column)
+            if study.kind != "re-run" or study.doubt or ledger.measured_by(study) != by or score is None:
+                continue
+            runs = runs_of(score)
+            if len(runs) > 1:
+                means.append((mean(runs), len(runs)))
+            elif isinstance(score, Summary) and score.mean is not None and score.n:
+                means.append((score.mean, score.n))
+        means = [known for known in means if known[1] > (number.seeds or 1)]
+        if means:
+            checked += 1
+            actual = citation_of(judge_number(number, others_of(ledger, number)))
+            most = [known for known in means if known[1] == max(count for _, count in means)]
+            assert tells(actual, most), (number, actual, means)
+    assert checked > 5
