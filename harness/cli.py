@@ -128,7 +128,7 @@ class CommandParser(argparse.ArgumentParser):
         raise InputError(f"{shown}{near}; `{self.prog} --help` shows what is expected")
 
     def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]
-        """Parses like argparse, but refuses an empty value of an option and `--option=--`, which
+        """Parses like argparse, but refuses an empty value of an option and `--NAME=--`, which
         argparse would read as a list.
         """
         words = list(args or ())

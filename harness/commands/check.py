@@ -226,7 +226,7 @@ def check_results(
     if is_exact():
         findings.problems += not_identical(compared, former, results, losses)
     changed = [] if against is not None else changed_files("dvc.lock", str(REPORTS))
-    findings.counts["results"] = to_json(compared, changed)
+    findings.counts["results"] = reproduction_json(compared, changed)
     findings.lines += explained(compared, changed, details=arguments.details)
     lines = [outdated_line(params, compared.outdated), upgraded_line(compared, packages)]
     findings.lines += [*(f"  {line}" for line in lines if line), compared.headline]
@@ -268,7 +268,7 @@ def not_identical(
     return lines
 
 
-def to_json(compared: Reproduction, changed: Sequence[str]) -> dict[str, Any]:
+def reproduction_json(compared: Reproduction, changed: Sequence[str]) -> dict[str, Any]:
     """Returns the comparison as plain values; scores in points."""
     return {
         "agrees": compared.agrees,

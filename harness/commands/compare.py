@@ -73,7 +73,7 @@ def execute(arguments: argparse.Namespace) -> int:
         code = compare_states(names, arguments, form)
         warn_if_stale()
         return code
-    from harness.evidence.system_pairs import to_json as differences_to_json
+    from harness.evidence.system_pairs import differences_json
     from harness.report.formats.scores import differences_to_text
 
     if kind == "system":
@@ -94,7 +94,7 @@ def execute(arguments: argparse.Namespace) -> int:
         if all(is_evaluation(Path(name)) for name in names):
             models = f"{comparison.first} {comparison.second}"
             text += f"intervals over pairs need the models: `sentbench compare {models}`\n"
-    print(json.dumps(differences_to_json(comparison)) + "\n" if form == "json" else text, end="")
+    print(json.dumps(differences_json(comparison)) + "\n" if form == "json" else text, end="")
     return 0
 
 

@@ -95,7 +95,7 @@ def fetch_sources(
                 continue
             if copies is not None:
                 copy_fetched(name, directory, copies)
-            tqdm.write(describe(folder), file=sys.stdout)
+            tqdm.write(source_line(folder), file=sys.stdout)
     if missing and len(names) == 1:
         raise missing[names[0]]
     for reason in missing.values():
@@ -108,10 +108,10 @@ def check_sources(names: Sequence[str], *, directory: Path) -> None:
     """Verifies each fetched source and prints one line for it; stops at the first damaged one."""
     for name in _with_bar(names):
         check(name, directory)
-        tqdm.write(describe(directory / name), file=sys.stdout)
+        tqdm.write(source_line(directory / name), file=sys.stdout)
 
 
-def describe(folder: Path) -> str:
+def source_line(folder: Path) -> str:
     """Returns the line of a fetched source: name, provider, lines of text, bytes."""
     record = read_record(folder)
     rows = sum(file["rows"] or 0 for file in record["files"].values())

@@ -27,11 +27,6 @@ class Price(NamedTuple):
     corpora: str = ""
     gpu: str = ""
 
-    @property
-    def is_known(self) -> bool:
-        """Whether all hours are known."""
-        return not math.isnan(sum(self.each.values()) + sum(self.shared.values()))
-
 
 @dataclass(frozen=True)
 class Plan:

@@ -157,7 +157,7 @@ def tally_in_words(tally: Mapping[Outcome, int], name: str) -> str:
     return f"{name}: {counts} of {sum(tally.values())} test sets"
 
 
-def to_json(comparison: SystemComparison) -> dict[str, Any]:
+def differences_json(comparison: SystemComparison) -> dict[str, Any]:
     """Returns the comparison as plain values, raw units."""
     tasks = [{**name._asdict(), **_plain(difference)} for name, difference in comparison.tasks.items()]
     mean = None if comparison.mean is None else _plain(comparison.mean)

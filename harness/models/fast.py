@@ -36,7 +36,7 @@ PROBES = [
 ]
 """Texts that settings treat differently: length, case, accents, spaces, punctuation."""
 
-TOLERANCE = 1e-4
+VECTORS_APART = 1e-4
 """Largest difference from the library's vectors, as a share of their largest value."""
 
 
@@ -148,7 +148,7 @@ def _compare_vectors(model: Any, encoder: SentenceEncoder, texts: list[str]) -> 
     if actual.shape != expected.shape:
         raise Unrecognised(f"its vectors have {expected.shape[1]} numbers")
     apart, largest = float(np.abs(actual - expected).max()), float(np.abs(expected).max())
-    if not apart <= TOLERANCE * largest:
+    if not apart <= VECTORS_APART * largest:
         raise Unrecognised(f"its settings give other vectors ({apart:.1e})")
 
 

@@ -31,8 +31,8 @@ COMMAND = re.compile(
     flags=re.MULTILINE,
 )
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*\b")
-FOREIGN = {"--head", "--write", "--only-changed", "--name", "--dirty"}
-"""Options of other programs: of ray, benchmarks, git and Slurm."""
+FOREIGN = {"--head", "--write", "--only-changed", "--name", "--dirty", "--force"}
+"""Options of other programs: of ray, benchmarks, git, Slurm and DVC."""
 
 
 def texts_of(path: Path) -> Iterator[str]:

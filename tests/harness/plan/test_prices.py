@@ -79,7 +79,6 @@ def test_costs_shared_by_all_seeds_count_once() -> None:
 def test_hours_that_are_not_known_have_no_sum(each: float, shared: float, more: float | None) -> None:
     """Shared inputs exist after the first seed."""
     price = Price("x", {"run": each}, {"teacher": shared})
-    assert not price.is_known
     first, second = (judged(*alone(1), values=values, price=price).plan for values in ([], [75.0]))
     assert first is not None
     assert second is not None
