@@ -15,7 +15,7 @@ from benchmarks import portability, verdicts
 from benchmarks.small_controls import to_controls
 from benchmarks.small_setting import PAGE as SMALL_PAGE
 from docs import outputs
-from harness.commands.list_names import listing
+from harness.commands.list import listing
 from harness.errors import InputError
 from harness.evidence.store import read_results
 from harness.io.files import write_text

@@ -38,7 +38,7 @@ COMMANDS = {
         "check whether a number replicates, and which number to cite",
         'verify una/table1 "BERT-base UNA" Avg',
     ),
-    "list": Command("harness.commands.list_names", "list the names that other commands take", "list tables"),
+    "list": Command("harness.commands.list", "list the names that other commands take", "list tables"),
     "report": Command(
         "harness.commands.report", "render tables, figures and the HTML pages", "report --strict"
     ),
@@ -63,7 +63,7 @@ COMMANDS = {
     ),
     "evaluate": Command(
         "harness.commands.evaluate",
-        "score an encoder folder, a model of the hub, or BM25",
+        "score encoder folders, models of the hub, or BM25, in one table",
         "evaluate backbones/minilm-l6 --tasks STSB,sts-part --interval",
     ),
     "mteb": Command(

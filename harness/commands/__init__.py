@@ -1,8 +1,7 @@
-"""Commands of `sentbench`, one file per command; stages, `sentbench stage NAME`, are in harness/stages.
+"""Commands of `sentbench`, one file per command, which parses and calls; `harness.cli.COMMANDS` lists them.
 
-The first line of a command's docstring is its name and help, and a line `Example: ...` of it ends its help
-page. ARGUMENTS has the argparse settings of each argument by its name; it is optional. `execute(arguments)`
-runs the command and returns an exit code, or None for 0. The optional CONTINUES states where an interrupted
+ARGUMENTS has the argparse settings of each argument by its name; it is optional. `execute(arguments)` runs
+the command and returns an exit code, or None for 0. The optional CONTINUES states where an interrupted
 command resumes. Only the module of the called command is imported.
 """
 

@@ -3,7 +3,6 @@
 First losses identify the systems whose training changed, in a second each and without training them. Runs of
 systems that pass them must have identical results, by the rule of harness/evidence/moved.py.
 
-Example: `sentbench check --format github`
 """
 
 import argparse

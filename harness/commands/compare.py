@@ -1,7 +1,5 @@
 """`sentbench compare`: compare two systems, two models, or two states of scores.
 
-Example: `sentbench compare simcse-small pcl-small --no-pairs`
-
 Systems and result files are compared over their seeds, models over the pairs of test sets, with intervals.
 Two states are git revisions or folders of scores; harness/evidence/moved.py classifies changed scores.
 """

@@ -1,7 +1,4 @@
-"""`sentbench data`: fetch, check or lock data.
-
-Example: `sentbench data fetch stsb minilm-l6`
-"""
+"""`sentbench data`: fetch, check or lock data."""
 
 import argparse
 import sys

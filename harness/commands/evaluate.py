@@ -1,7 +1,4 @@
-"""`sentbench evaluate`: score encoder folders, models of the hub, or BM25, in one table.
-
-Example: `sentbench evaluate backbones/minilm-l6 --tasks STSB,sts-part --interval`
-"""
+"""`sentbench evaluate`: score encoder folders, models of the hub, or BM25, in one table."""
 
 from __future__ import annotations
 

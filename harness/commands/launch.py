@@ -1,7 +1,4 @@
-"""`sentbench launch`: run the stages in parallel, here, on Ray or on Slurm.
-
-Example: `sentbench launch --jobs 2`
-"""
+"""`sentbench launch`: run the stages in parallel, here, on Ray or on Slurm."""
 
 import argparse
 import math

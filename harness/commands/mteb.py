@@ -4,7 +4,6 @@ The results of a run are filed under its system's name, a revision computed from
 encoder's bytes, and its seed as mteb's experiment. The name of any other folder ends in the first
 digits of its revision.
 
-Example: `sentbench mteb backbones/minilm-l6 --tasks STSBenchmark`
 """
 
 from __future__ import annotations

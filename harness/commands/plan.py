@@ -1,7 +1,4 @@
-"""`sentbench plan`: write params.yaml, the runs of tables or recipes, and their cost.
-
-Example: `sentbench plan pcl/table2 --seeds 3 --dry-run`
-"""
+"""`sentbench plan`: write params.yaml, the runs of tables or recipes, and their cost."""
 
 import argparse
 from collections.abc import Sequence

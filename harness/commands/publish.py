@@ -1,7 +1,4 @@
-"""`sentbench publish`: make a sentence-transformers folder with a model card, and upload it.
-
-Example: `sentbench publish simcse-small --out published/simcse-small`
-"""
+"""`sentbench publish`: make a sentence-transformers folder with a model card, and upload it."""
 
 import argparse
 import shutil

@@ -1,7 +1,4 @@
-"""`sentbench report`: render tables, figures and the HTML pages.
-
-Example: `sentbench report --strict`
-"""
+"""`sentbench report`: render tables, figures and the HTML pages."""
 
 import argparse
 

@@ -1,7 +1,5 @@
 """`sentbench try`: train a method of one file in minutes, and compare it.
 
-Example: `sentbench try mycse.py --against simcse-small,pcl-small --set temperature=0.1`
-
 Encoder, corpus, text, steps, batch and seeds are the same as in `simcse-small`, unless `--set` changes them.
 Results of the other systems come with the package, and are used if this machine would compute the same bits;
 otherwise the systems are trained here.

@@ -1,7 +1,4 @@
-"""`sentbench verify`: check whether a number replicates, and which number to cite.
-
-Example: `sentbench verify una/table1 "BERT-base UNA" Avg`
-"""
+"""`sentbench verify`: check whether a number replicates, and which number to cite."""
 
 import argparse
 import json

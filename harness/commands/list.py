@@ -1,7 +1,4 @@
-"""`sentbench list`: list the names that other commands take.
-
-Example: `sentbench list tables`
-"""
+"""`sentbench list`: list the names that other commands take."""
 
 from __future__ import annotations
 
