@@ -8,20 +8,33 @@ from harness.evidence.judged import Judged
 from harness.evidence.settling import counted
 from harness.report.assembly.tables import judged_in
 from harness.report.formats.judged import in_one_line, to_json, to_text
+from harness.report.formats.text import align
 
 MANY = 3
 """More rows than this get one line each, which begins with the name that chooses the row."""
 ARGUMENTS = {
-    "table": {"metavar": "PAPER/TABLE", "help": "as `sentbench list tables` names it"},
-    "row": {"metavar": "ROW", "help": "title of a row or how it begins, GROUP TITLE, or its published key"},
-    "column": {"metavar": "COLUMN"},
+    "table": {
+        "metavar": "PAPER/TABLE",
+        "help": "as `sentbench list tables` names it; alone, a number or a system to search for",
+    },
+    "row": {
+        "metavar": "ROW",
+        "nargs": "?",
+        "help": "title of a row or how it begins, GROUP TITLE, or its published key",
+    },
+    "column": {"metavar": "COLUMN", "nargs": "?"},
     "--backbone": {"metavar": "NAME", "help": "only rows of this encoder, or of those that begin so"},
     "--json": {"action": "store_true", "help": "one JSON list, an object for each row found"},
 }
 
 
 def execute(arguments: argparse.Namespace) -> None:
-    """Prints the verification of the number in every row of this name."""
+    """Prints the verification of the number in every row of this name, or the numbers that were searched."""
+    if arguments.row is None:
+        print_found(arguments)
+        return
+    if arguments.column is None:
+        raise InputError(f"verify {arguments.table} {arguments.row!r}: expected a COLUMN, for example Avg")
     table, row, column = (text.strip() for text in (arguments.table, arguments.row, arguments.column))
     known = judged_in(table, row, column)
     if arguments.backbone:
@@ -34,6 +47,32 @@ def execute(arguments: argparse.Namespace) -> None:
         print(f"\n{len(known)} rows begin with {arguments.row!r}; name one, or an encoder by --backbone")
         return
     print("\n\n".join(f"{sentence_of(judged)}\n{to_text(judged)}" for judged in known))
+
+
+def print_found(arguments: argparse.Namespace) -> None:
+    """Prints where all tables have a number, or the numbers of a system, with the words that verify one."""
+    from harness.evidence.published import load_published
+    from harness.evidence.search import numbers_like
+    from harness.paths import PUBLISHED, declared
+
+    published = load_published(declared(PUBLISHED))
+    if arguments.table in published.tables:
+        raise InputError(f"verify {arguments.table}: expected a ROW and a COLUMN")
+    found = [
+        number
+        for number in numbers_like(published, arguments.table)
+        if number.backbone.startswith(arguments.backbone or "")
+    ]
+    if arguments.json:
+        named = ("table", "row", "column", "printed", "source")
+        print(json.dumps([{name: getattr(number, name) for name in named} for number in found]))
+        return
+    rows = [["table", "row", "column", "printed", "by"]]
+    for number in found:
+        by = number.origin if number.work is None else f"{number.origin} from {number.work}"
+        rows.append([number.table, number.row, number.column, f"{number.printed:.15g}", by])
+    print("\n".join(align(rows, 3)))
+    print("\n`sentbench verify TABLE ROW COLUMN` prints the verdict on one of them")
 
 
 def on_backbone(known: list[Judged], name: str) -> list[Judged]:

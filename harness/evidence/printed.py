@@ -131,9 +131,11 @@ class PublishedTable(DeclaredModel):
                 continue
             expected = math.fsum(known) / len(known)
             if (abs(reported - expected) > AVERAGE_APART * unit + 1e-9) != (column in declared):
-                raise ValueError(
-                    f"{row.key}: {column} is reported as {reported}, its cells average {expected:.4f}"
+                remedy = (
+                    "remove its erratum" if column in declared else "if so printed, declare it in `errata`"
                 )
+                problem = f"{column} is reported as {reported}, its cells average {expected:.4f}"
+                raise ValueError(f"{row.key}: {problem}; {remedy}")
 
     def _cell(self, row: PublishedRow, column: str) -> float | None:
         return row.values[self.columns.index(column)]

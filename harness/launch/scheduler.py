@@ -124,12 +124,16 @@ class Scheduler:
 
     @contextmanager
     def _interruptible(self) -> Iterator[None]:
-        """Defers SIGINT and SIGTERM to the loop, so that they never interrupt DVC."""
+        """Defers SIGINT, SIGTERM and SIGHUP to the loop, so that they never interrupt DVC. A signal that is
+        ignored stays ignored, as SIGHUP under nohup.
+        """
 
         def interrupt(number: int, frame: FrameType | None) -> None:
             self.interrupted = number
 
-        before = {number: signal.signal(number, interrupt) for number in (signal.SIGINT, signal.SIGTERM)}
+        numbers = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+        heard = [number for number in numbers if signal.getsignal(number) != signal.SIG_IGN]
+        before = {number: signal.signal(number, interrupt) for number in heard}
         try:
             yield
         finally:

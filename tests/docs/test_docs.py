@@ -17,6 +17,9 @@ import sentbench
 from docs import outputs
 from harness.cli import parser_of
 from harness.data.sts import ScoredPair
+from harness.errors import InputError
+from harness.evidence.published import load_published
+from harness.evidence.spec import load_specs
 from harness.tasks.sts import StsTask
 from tests.faults.small_project import write_stsb
 from tests.support.yaml_files import load_yaml
@@ -250,3 +253,21 @@ def test_the_reference_lists_every_public_name_with_its_kind() -> None:
         elif callable(value):
             expected = "function"
         assert kind == expected, name
+
+
+def test_the_example_of_a_paper_and_its_table_is_complete(tmp_path: Path) -> None:
+    page = (ROOT / "docs/adding.md").read_text(encoding="utf-8")
+    texts = re.findall(r"^```yaml\n(.+?)^```$", page, flags=re.M | re.S)
+    for name, text in zip(("published", "tables"), texts, strict=True):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "toy.yaml").write_text(text)
+    published = load_published(tmp_path / "published")
+    spec = load_specs(tmp_path / "tables")["toy/table1"]
+    rows = {row.published for row in spec.rows}
+    assert rows == {number.row for number in published.numbers.values()}
+    erratum = texts[0][texts[0].index(",\n         errata") :]
+    (tmp_path / "published/toy.yaml").write_text(texts[0].replace(erratum, "}\n"))
+    with pytest.raises(
+        InputError, match=r"its cells average 75\.1650; if so printed, declare it in `errata`"
+    ):
+        load_published(tmp_path / "published")

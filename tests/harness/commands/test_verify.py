@@ -125,3 +125,26 @@ def test_many_rows_of_one_name_get_one_line_each_which_begins_with_the_name_that
         assert words in reported[row]
         assert reported[row].endswith("  authors only")
         assert "begin with" not in printed("verify", "pcl/table2", row, "Avg")
+
+
+def test_a_number_and_a_system_are_found_in_all_tables(
+    printed: Callable[..., str], refused: Callable[..., str]
+) -> None:
+    """78.42 is PCL's single run; a search by points finds what a paper prints as a correlation."""
+    lines = printed("verify", "78.42").splitlines()
+    assert any(
+        line.split()[:4] == ["pcl/table2", "pcl/single-run@bert-base-uncased", "Avg", "78.42"]
+        for line in lines
+    )
+    assert lines[-1] == "`sentbench verify TABLE ROW COLUMN` prints the verdict on one of them"
+    for number in json.loads(printed("verify", "78.42", "--json")):
+        assert json.loads(printed("verify", number["table"], number["row"], number["column"], "--json"))
+    found = json.loads(printed("verify", "diffcse", "--json"))
+    assert {"sct/fig2", "una/table-d8"} <= {number["table"] for number in found}
+    assert all("diffcse" in number["row"] for number in found)
+    bert = json.loads(printed("verify", "DiffCSE", "--backbone", "bert-base", "--json"))
+    assert 0 < len(bert) < len(found)
+    assert "no published number is 12.3456789" in refused("verify", "12.3456789")
+    assert "did you mean diffcse" in refused("verify", "difcse")
+    assert "expected a ROW and a COLUMN" in refused("verify", "pcl/table2")
+    assert "expected a COLUMN" in refused("verify", "pcl/table2", "SimCSE")

@@ -49,19 +49,19 @@ STAGES = {
         "slow": stage("slow", ("source.txt",), SLOW),
     },
     "after a stage that ended": {"quick": stage("quick"), "slow": stage("slow", ("quick.txt",), SLOW)},
-    "a command that does not listen": {"slow": stage("slow", command=f"trap '' INT TERM; {SLOW}")},
+    "a command that does not listen": {"slow": stage("slow", command=f"trap '' INT TERM HUP; {SLOW}")},
     "a command of this project": {
         "bad": stage("bad", command="exit 3"),
         "slow": {"cmd": "sentbench stage train", "deps": ["source.txt"], "outs": ["slow.txt"]},
     },
 }
-SIGNALS = [signal.SIGINT, signal.SIGTERM]
+SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 CASES = [
     pytest.param(moment, number, marks=[] if (row + which) % 2 else [pytest.mark.slow])
     for row, moment in enumerate(STAGES)
     for which, number in enumerate(SIGNALS)
 ]
-"""Both signals at every moment; in the default run one of them, in turn."""
+"""Every signal at every moment; in the default run some of them, in turn."""
 
 
 def expect_end(process: subprocess.Popen[str], folder: Path, number: signal.Signals) -> str:
