@@ -55,6 +55,16 @@ def test_a_damaged_file_of_the_cache_is_downloaded_again_or_named(
         fetch("config.json")
 
 
+def test_a_download_that_is_damaged_each_time_leaves_no_file(hub: Hub) -> None:
+    from huggingface_hub import try_to_load_from_cache
+
+    hub.fail("config.json", Fault("damage", times=99))
+    with pytest.raises(Unreachable, match="its hash differs from the one that the hub states"):
+        fetch("config.json")
+    cached = try_to_load_from_cache("some/model", "config.json", revision=COMMIT)
+    assert not isinstance(cached, str)
+
+
 def test_a_file_of_the_hub_clients_cache_is_not_requested(hub: Hub) -> None:
     from huggingface_hub import hf_hub_download
 
