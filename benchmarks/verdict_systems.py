@@ -61,7 +61,7 @@ def rows_of_systems(studies: int) -> list[ErrorRate]:
 
     Seeds vary as the committed ones: each system has the covariance of its test sets over its seeds.
     """
-    rng, trials = np.random.default_rng(6), max(400, studies // 10)
+    rng, trials = np.random.default_rng(6), max(400, studies // 4)
     roots = committed_roots()
     how = f"{len(roots)} systems with the committed covariances, "
     rows = []

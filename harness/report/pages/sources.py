@@ -12,7 +12,8 @@ from harness.report.runs import slug
 from harness.report.tables.model import Table, TableRow, judged_numbers, row_label
 
 EVIDENCE_KINDS = {
-    "independent": "others trained it by the published recipe; this kind alone decides what others find",
+    "independent": "others trained it by the published recipe, or evaluated an untrained encoder; this "
+    "kind alone decides what others find",
     "same authors": "those who reported the number measured it again",
     "checkpoint": "others scored released weights: this checks the evaluation, not the training",
     "other recipe": "others trained it with different settings",
