@@ -78,7 +78,7 @@ def test_a_folder_without_a_model_is_refused_before_data_are_fetched(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Callable[..., str], name: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("harness.stages.evaluate.fetch_data", lambda *given: pytest.fail("fetched data"))
+    monkeypatch.setattr("harness.commands.vectors.fetch_data", lambda *given: pytest.fail("fetched data"))
     Path("empty").mkdir()
     Path("pictures").mkdir()
     Path("pictures/one.png").write_bytes(b"x")

@@ -119,7 +119,7 @@ def test_scores_of_another_identity_are_not_those_of_a_tried_run(
     evaluated: list[str] = []
     result = SimpleNamespace(run=SimpleNamespace(identity="now" if same else "before"))
     monkeypatch.setattr(try_runs, "read_result", lambda path: result)
-    monkeypatch.setattr(try_runs, "evaluate_run", lambda params, key, *given, **more: evaluated.append(key))
+    monkeypatch.setattr(try_runs, "evaluate", lambda params, key, *given, **more: evaluated.append(key))
     owner: Any = SimpleNamespace(params=None, _identity=lambda run: "now")
     kind = next(c for c in vars(try_runs).values() if isinstance(c, type) and hasattr(c, "_evaluate"))
     kind._evaluate(owner, "own__bert__s0", None)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness.cli import commands, main, parser_of
+from harness.cli import COMMANDS, main, parser_of
 from harness.data import providers
 from harness.data.download import NotFetched
 from harness.data.sources import SOURCES
@@ -14,7 +14,7 @@ from harness.models.hub import Unreachable
 
 OPTIONS = [
     (name, option)
-    for name in commands()
+    for name in COMMANDS
     for action in parser_of(name)._actions
     if action.nargs != 0
     for option in action.option_strings
