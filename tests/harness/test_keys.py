@@ -100,7 +100,7 @@ def test_every_field_of_a_run_changes_its_identity_for_mteb(
 
 def test_pooling_belongs_to_the_experiment_and_copies_are_equal(run: Callable[..., Any]) -> None:
     assert run(pooling="mean") != run(pooling="cls") != run()
-    assert run() == run({"README.md": b"card", "last/config.json": b"{}", "log.csv": b"1"})
+    assert run() == run({"README.md": b"card", "last/config.json": b"{}", "train.jsonl": b"1"})
 
 
 @pytest.mark.parametrize("same", [True, False])

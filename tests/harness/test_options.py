@@ -32,7 +32,7 @@ def test_an_empty_value_of_an_option_is_refused(
 
 def test_options_of_many_commands_are_tried() -> None:
     assert len(OPTIONS) > 40
-    assert {"report --print", "try --backbone", "stage fingerprint --data"} <= {" ".join(o) for o in OPTIONS}
+    assert {"report --print", "try --backbone", "stage --data"} <= {" ".join(o) for o in OPTIONS}
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_the_options_of_data_fetch_arrive_at_the_download_of_every_source(
         raise NotFetched("here")
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("harness.stages.data.fetch", fetch)
+    monkeypatch.setattr("harness.commands.data.fetch", fetch)
     assert main(["data", "fetch", "stsb", "sickr", *words]) == 2
     assert seen == [arrives, arrives]
 
