@@ -102,5 +102,5 @@ def test_pickles_are_read_weights_only(folder: Path, tmp_path: Path) -> None:
         (folder / name).write_bytes(pickled(print))
     load_encoder(folder, pooling="mean")
     (folder / "model.safetensors").unlink()
-    with pytest.raises(InputError, match="Weights only load failed"):
+    with pytest.raises(InputError, match=r"contains objects other than tensors \(print\)"):
         load_encoder(folder, pooling="mean")

@@ -108,7 +108,8 @@ def test_a_plot_has_every_difference_at_its_place_with_its_interval(empty: Path)
     picture = comparison.plot("a.svg")
     assert Path("a.svg").read_text() == picture == picture._repr_svg_()
     assert picture.startswith("<svg")
-    Path("notes.txt").write_text("mine")
-    with pytest.raises(sentbench.InputError, match=r"notes.txt: exists and is not a drawing"):
-        comparison.plot("notes.txt")
-    assert Path("notes.txt").read_text() == "mine"
+    for name, reason in (("notes.txt", "the drawing is SVG"), ("notes.svg", "exists and is not a drawing")):
+        Path(name).write_text("mine")
+        with pytest.raises(sentbench.InputError, match=rf"{name}: {reason}"):
+            comparison.plot(name)
+        assert Path(name).read_text() == "mine"
