@@ -4,7 +4,9 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 from types import SimpleNamespace
 from unittest.mock import MagicMock
 
@@ -54,8 +56,10 @@ def nothing_loaded(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def seen_by_libraries(*words: str, **settings: str) -> dict[str, str]:
     plain = {name: value for name, value in os.environ.items() if name not in (*PASSIVE, *PORTABLE, REPLACED)}
-    command = [sys.executable, "-c", CODE, *words]
-    done = subprocess.run(command, env={**plain, **settings}, capture_output=True, text=True, check=True)
+    with tempfile.TemporaryDirectory() as model:
+        (Path(model) / "config.json").write_text("{}")
+        command = [sys.executable, "-c", CODE, *(model if word == "MODEL" else word for word in words)]
+        done = subprocess.run(command, env={**plain, **settings}, capture_output=True, text=True, check=True)
     result: dict[str, str] = json.loads(done.stdout)
     return result
 
@@ -65,7 +69,7 @@ def seen_by_libraries(*words: str, **settings: str) -> dict[str, str]:
     [
         ["check"],
         ["compare", "simcse-small", "pcl-small", "--no-pairs"],
-        ["evaluate", ".", "--arithmetic", "portable"],
+        ["evaluate", "MODEL", "--arithmetic", "portable"],
     ],
 )
 def test_a_command_is_portable_before_the_libraries_load(words: list[str]) -> None:
@@ -73,7 +77,7 @@ def test_a_command_is_portable_before_the_libraries_load(words: list[str]) -> No
     assert seen.items() >= (PORTABLE | PASSIVE).items()
 
 
-@pytest.mark.parametrize("words", [["evaluate", "."], ["evaluate", ".", "--arithmetic", "native"]])
+@pytest.mark.parametrize("words", [["evaluate", "MODEL"], ["evaluate", "MODEL", "--arithmetic", "native"]])
 def test_a_model_of_a_users_own_is_scored_with_the_machines_fastest_arithmetic(words: list[str]) -> None:
     seen = seen_by_libraries(*words, OMP_NUM_THREADS="4", MKL_CBWR="AVX2")
     assert not (PORTABLE.keys() - {"OMP_NUM_THREADS", "MKL_CBWR"}) & seen.keys()
