@@ -11,7 +11,16 @@ from methods.core.encoder import EVALUATION_LENGTH, SentenceEncoder
 from methods.core.errors import InputError
 from methods.core.model_errors import WEIGHTS, read_json
 from methods.core.pooling import PORTABLE, check_pooling
-from methods.core.saving import ACTIVATIONS, FLOW_TYPE, FORMAT, MARKER, MODULES, OWN_MODULES, TRANSFORMER
+from methods.core.saving import (
+    ACTIVATIONS,
+    FLOW_TYPE,
+    FORMAT,
+    LIBRARY,
+    MARKER,
+    MODULES,
+    OWN_MODULES,
+    TRANSFORMER,
+)
 from methods.core.words import VECTORS as WORD_VECTORS
 from methods.core.words import WordAverageEncoder, linear_of, load_word_average
 
@@ -130,7 +139,7 @@ def _read_layout(folder: Path, marker: dict[str, Any]) -> _Layout:
             missing = f"no {MODULES} and no config.json, expected an encoder folder"
         raise InputError(f"{folder}: {missing}")
     modules = _modules(path)
-    kinds = [FLOW_TYPE if kind == FLOW_TYPE else kind.rsplit(".", 1)[-1] for kind in map(_type_of, modules)]
+    kinds = [str(module["type"]).removeprefix(LIBRARY) for module in modules]
     output = next((kind for kind in kinds[2:3] if kind in ("Dense", FLOW_TYPE)), None)
     before = ["Transformer", "Pooling", *([output] if output else [])]
     if kinds not in (before, [*before, "Normalize"]):
@@ -151,10 +160,6 @@ def _modules(path: Path) -> list[dict[str, Any]]:
         if not isinstance(module, dict) or not {"type", "path"} <= module.keys():
             raise InputError(f"{path}: a module needs a type and a path")
     return modules
-
-
-def _type_of(module: dict[str, Any]) -> str:
-    return str(module["type"])
 
 
 def _stated_pooling(path: Path) -> str:

@@ -33,7 +33,8 @@ ACTIVATIONS = {
 }
 """Module after the output layer -> its class in sentence-transformers."""
 
-_ST = "sentence_transformers.models."
+LIBRARY = "sentence_transformers.models."
+"""Beginning of the type of a module that sentence-transformers has."""
 
 
 def save_encoder(encoder: Any, directory: Path) -> None:
@@ -70,7 +71,7 @@ def save_backbone(encoder: Any, directory: Path) -> None:
 
 
 def _module(index: int, path: str, kind: str) -> dict[str, Any]:
-    return {"idx": index, "name": str(index), "path": path, "type": _ST + kind}
+    return {"idx": index, "name": str(index), "path": path, "type": LIBRARY + kind}
 
 
 def _pooling_config(encoder: Any) -> dict[str, Any]:

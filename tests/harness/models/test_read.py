@@ -276,6 +276,10 @@ SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
     "lower case": ("sentence_bert_config.json", {"max_seq_length": 20, "do_lower_case": True}),
     "length of the tokenizer": ("tokenizer_config.json", {"model_max_length": 7}),
     "cut on the left": ("tokenizer_config.json", {"truncation_side": "left", "model_max_length": 9}),
+    "long texts cut on the left": (
+        "tokenizer_config.json",
+        {"truncation_side": "left", "model_max_length": 40},
+    ),
     "padding on the left": ("tokenizer_config.json", {"padding_side": "left"}),
     "inputs": ("tokenizer_config.json", {"model_input_names": ["input_ids"]}),
     "prompts": ("config_sentence_transformers.json", {"prompts": {"query": "the red "}}),
@@ -298,6 +302,10 @@ SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
         "sentence_bert_config.json",
         {"processing_kwargs": {"text": {"max_length": 7, "truncation": True}}},
     ),
+    "options of a call for long texts": (
+        "sentence_bert_config.json",
+        {"processing_kwargs": {"text": {"max_length": 40, "truncation": True}}},
+    ),
     "kernels of the network": ("sentence_bert_config.json", {"model_args": {"attn_implementation": "sdpa"}}),
     "precision of the network": ("sentence_bert_config.json", {"model_args": {"dtype": "bfloat16"}}),
     "padding to a multiple": (
@@ -316,6 +324,7 @@ SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
 BY_THE_LIBRARY = {
     *("cut on the left", "padding on the left", "inputs", "default prompt", "width", "two poolings"),
     *("weighted mean", "last token", "options of a call", "precision of the network", "three poolings"),
+    *("long texts cut on the left", "options of a call for long texts"),
     *("a width without the last numbers", "mean by the root of the length", "half precision"),
 }
 """Settings that are left to sentence-transformers."""
