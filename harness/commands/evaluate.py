@@ -68,11 +68,12 @@ def execute(arguments: argparse.Namespace) -> None:
     compute_with(arguments.arithmetic or "native")
     if arguments.batch_size is not None and arguments.batch_size < 1:
         raise InputError(f"--batch-size {arguments.batch_size}: expected an integer from 1")
+    folders = folders_of(arguments.models)
     from harness.io.files import write_text
     from harness.report.formats.evaluations import check_table, table_in, to_json, to_text
 
     output = check_table(arguments.out) if arguments.out else None
-    evaluations, note = evaluated(arguments)
+    evaluations, note = evaluated(arguments, folders)
     if output:
         table = table_in(output.suffix.lower(), evaluations, text=arguments.text, note=note)
         write_text(output, table)
@@ -82,7 +83,7 @@ def execute(arguments: argparse.Namespace) -> None:
         print(to_text(evaluations, note), end="")
 
 
-def evaluated(arguments: argparse.Namespace) -> tuple[list[Evaluation], str]:
+def evaluated(arguments: argparse.Namespace, folders: dict[str, Path | None]) -> tuple[list[Evaluation], str]:
     """Returns the scores of each model and a note on text and intervals. All models, tasks and data are
     checked before the first text is encoded.
     """
@@ -91,7 +92,6 @@ def evaluated(arguments: argparse.Namespace) -> tuple[list[Evaluation], str]:
     from harness.tasks.own_pairs import own_pairs_task
     from harness.tasks.registry import tasks_named
 
-    folders = folders_of(arguments.models)
     if all(folder is None for folder in folders.values()):
         return [Evaluation(BM25, bm25_lines(arguments))], TEXT_NOTES[arguments.text]
 

@@ -5,6 +5,7 @@ import json
 
 from harness.errors import InputError
 from harness.evidence.judged import Judged
+from harness.evidence.published import Published, load_published
 from harness.evidence.settling import counted
 from harness.report.assembly.tables import judged_in
 from harness.report.formats.judged import in_one_line, to_json, to_text
@@ -51,13 +52,13 @@ def execute(arguments: argparse.Namespace) -> None:
 
 def print_found(arguments: argparse.Namespace) -> None:
     """Prints where all tables have a number, or the numbers of a system, with the words that verify one."""
-    from harness.evidence.published import load_published
     from harness.evidence.search import numbers_like
     from harness.paths import PUBLISHED, declared
 
     published = load_published(declared(PUBLISHED))
     if arguments.table in published.tables:
-        raise InputError(f"verify {arguments.table}: expected a ROW and a COLUMN")
+        print_rows(published, arguments.table)
+        return
     found = [
         number
         for number in numbers_like(published, arguments.table)
@@ -73,6 +74,13 @@ def print_found(arguments: argparse.Namespace) -> None:
         rows.append([number.table, number.row, number.column, f"{number.printed:.15g}", by])
     print("\n".join(align(rows, 3)))
     print("\n`sentbench verify TABLE ROW COLUMN` prints the verdict on one of them")
+
+
+def print_rows(published: Published, table: str) -> None:
+    """Prints the rows and columns of a table, as `verify` takes them."""
+    declared_table = published.tables[table]
+    print("\n".join(row.key for row in declared_table.rows))
+    print(f"\n`sentbench verify {table} ROW COLUMN`, with COLUMN one of {', '.join(declared_table.columns)}")
 
 
 def on_backbone(known: list[Judged], name: str) -> list[Judged]:
