@@ -39,7 +39,7 @@ class BertFlow(Method):
         flow, self.encoder.output = self.flow, None
         first = self.encoder.encode([row.text for row in rows[: self.config.start_sentences]])
         self.encoder.output = flow
-        flow.fit(torch.from_numpy(first))
+        flow.fit(torch.from_numpy(first).to(next(flow.parameters()).device))
         return super().prepare(rows)
 
     def loss(self, batch: Batch) -> Loss:

@@ -76,12 +76,13 @@ class DrawnOnTheHost(TorchFunctionMode):
         """Draws on the CPU and copies the numbers to the device that the method named."""
         settings = dict(settings or {})
         if function in (Tensor.bernoulli_, Tensor.exponential_) and given[0].is_cuda:
-            return given[0].copy_(function(torch.empty(given[0].shape), *given[1:], **settings))
+            drawn = function(torch.empty(given[0].shape), *given[1:], **settings)
+            return given[0].copy_(drawn, non_blocking=True)
         if function is torch.randn_like and given[0].is_cuda:
-            return torch.randn(given[0].shape).to(given[0])
+            return torch.randn(given[0].shape).to(given[0], non_blocking=True)
         if function in (torch.randn, torch.randint) and "cuda" in str(settings.get("device")):
             device = settings.pop("device")
-            return function(*given, **settings).to(device)
+            return function(*given, **settings).to(device, non_blocking=True)
         return function(*given, **settings)
 
 
