@@ -141,9 +141,7 @@ def test_every_module_that_runs_in_a_stage_is_part_of_its_identity(
     assert used == {*NOT_OF_THE_CODE}
 
 
-PAIRS = (
-    "Add Sub, Mult Div, Pow Mod, BitOr BitAnd, And Or, Eq NotEq, Lt LtE, Gt GtE, Is IsNot, Not UAdd"
-)
+PAIRS = "Add Sub, Mult Div, Pow Mod, BitOr BitAnd, And Or, Eq NotEq, Lt LtE, Gt GtE, Is IsNot, Not UAdd"
 OTHER: dict[type[ast.AST], ast.AST] = {
     getattr(ast, name): getattr(ast, other)()
     for pair in PAIRS.split(", ")
