@@ -35,6 +35,10 @@ class Example(NamedTuple):
         return ""
 
 
+PROGRESS = re.compile(r"sentbench: .*\b(?:opening|reading|encoding) ")
+"""A line on standard error that a command prints while it works."""
+
+
 def examples(page: Path) -> list[Example]:
     """Returns the commands of a page with their outputs, in order."""
     return [Example(page, *groups) for groups in BLOCK.findall(page.read_text(encoding="utf-8"))]
@@ -46,7 +50,8 @@ def output_of(command: str) -> str:
     done = subprocess.run(
         ["bash", "-c", command], cwd=ROOT, env={**os.environ, "PATH": path}, capture_output=True, text=True
     )
-    if done.returncode not in (0, 1) or done.stderr:
+    told = [line for line in done.stderr.splitlines() if not PROGRESS.match(line)]
+    if done.returncode not in (0, 1) or told:
         raise RuntimeError(f"{command}: exit code {done.returncode}: {done.stderr}")
     return done.stdout
 
