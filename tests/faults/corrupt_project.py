@@ -89,7 +89,7 @@ READERS = {
     ),
     "source, trained on": Reader(TRAIN, below("data/words", "source.json", "words.txt"), True),
     "source, taught": Reader(
-        ["stage", "teach", TEACHER], below("data/words", "source.json", "words.txt"), True
+        ["stage", "teacher", TEACHER], below("data/words", "source.json", "words.txt"), True
     ),
     "source, rewritten": Reader(DERIVE, below("data/words", "source.json", "words.txt"), True),
     "source, checked": Reader(
@@ -128,7 +128,7 @@ def write_everything(folder: Path) -> Path:
         write_source_record(folder / "data" / name)
     (folder / "params.yaml").write_text(dump_yaml(_params(folder), sort_keys=False))
     with chdir(folder):
-        made = [["stage", "teach", TEACHER], DERIVE, ["stage", "backbone", "first"], ["stage", "entries"]]
+        made = [["stage", "teacher", TEACHER], DERIVE, ["stage", "backbone", "first"], ["stage", "entries"]]
         for command in (TRAIN, EVALUATE, *made):
             assert main(command) == 0
     shutil.copytree(folder / "reports/scores", folder / "before")

@@ -105,5 +105,5 @@ def test_a_folder_without_a_model_is_refused_without_reading_all_of_it(
 ) -> None:
     started = time.process_time()
     assert main(command("plain", Path("/"))) == 2
-    assert "no config.json" in capfd.readouterr().err
+    assert "/: no encoder, expected one of the files config.json" in capfd.readouterr().err
     assert time.process_time() - started < SECONDS

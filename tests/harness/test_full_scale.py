@@ -78,7 +78,7 @@ def walk(plan: str) -> None:
     for part, command in (
         (params.backbones, "backbone"),
         (params.corpora, "corpus"),
-        (params.teachers, "teach"),
+        (params.teachers, "teacher"),
     ):
         for name in part:
             run(f"stage {command} {name}")

@@ -36,10 +36,15 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def would_run(folder: Path) -> dict[str, int]:
-    """Returns the number of stages of each kind that a launch would run, without those of a second."""
+def would_run(folder: Path) -> dict[str, int] | str:
+    """Returns the number of stages of each kind that a launch would run, without those of a second; for a
+    refused launch its line.
+    """
     command = [sys.executable, "-m", "harness.cli", "launch", "--dry-run"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    if done.returncode == 2:
+        return done.stderr
+    assert done.returncode == 0, done.stderr
     (counts,) = re.findall(r"stages would run: (.*)", done.stdout)
     kinds = {kind: int(number) for number, kind in re.findall(r"(\d+) ([\w-]+)", counts)}
     return {kind: number for kind, number in kinds.items() if kind not in ("entries", "fingerprint")}
@@ -71,7 +76,7 @@ RUNS = {"train": 84, "evaluate": 84, "report": 1}
 SEEDS = 3
 """Runs of a system of the small plan."""
 TEMPERATURE = replaced("recipes/small.yaml", "temperature: 0.05", "temperature: 0.06")
-CHANGES: dict[str, tuple[Callable[[Path], None], dict[str, int] | set[str]]] = {
+CHANGES: dict[str, tuple[Callable[[Path], None], dict[str, int] | set[str] | str]] = {
     "nothing": (lambda folder: None, {}),
     "a comment": (replaced("harness/stages/train.py", "import shutil", "import shutil  # copies"), {}),
     "a docstring": (replaced("harness/stages/train.py", '"""Training', '"""The training'), {}),
@@ -97,14 +102,15 @@ CHANGES: dict[str, tuple[Callable[[Path], None], dict[str, int] | set[str]]] = {
         replaced("harness/tasks/declared/nli.py", "TASKS", "LISTED = 1\nTASKS"),
         {},
     ),
-    "a recipe, not planned": (TEMPERATURE, {"report": 1}),
+    "a recipe, not planned": (TEMPERATURE, "run `sentbench plan small`"),
     "a recipe, planned": (planned_again(TEMPERATURE), {"train", "evaluate", "report"}),
     "a table": (
         replaced("leaderboards/tables/small.yaml", "title:", "# the title\ntitle:"),
         {"report": 1},
     ),
 }
-"""Name -> a change, and the stages that run again: their numbers, or their kinds alone."""
+"""Name -> a change, and the stages that run again: their numbers, or their kinds alone. A text is part of
+the line that refuses the launch."""
 
 
 @pytest.mark.parametrize("name", CHANGES)
@@ -122,7 +128,11 @@ def test_what_runs_again_after_a_change(name: str, copy: Path) -> None:
         for path, content in before.items():
             if path.read_bytes() != content:
                 path.write_bytes(content)
-    if isinstance(expected, set):
+    if isinstance(expected, str):
+        assert isinstance(actual, str)
+        assert expected in actual
+    elif isinstance(expected, set):
+        assert isinstance(actual, dict)
         assert {*actual} == expected
         assert actual.get("train", SEEDS) % SEEDS == 0
     else:
