@@ -75,6 +75,9 @@ def test_runs_lent_to_the_dialog_return_to_their_place(open_page: Open) -> None:
     page.locator("#table-small-sts a.cell").nth(8).click()
     assert page.locator("#runs details.system").count() == len(before) - 1
     page.locator("#cell-dialog .close").click()
+    page.wait_for_function(  # the browser closes the dialog in its own time
+        "count => document.querySelectorAll('#runs details.system').length === count", arg=len(before)
+    )
     assert page.locator("#runs details.system").evaluate_all(listed) == before
 
 

@@ -45,7 +45,7 @@ def test_without_a_script_a_wide_table_scrolls_sideways_and_every_table_has_its_
     assert page.locator("#table-wide .take a[download]").count() == 3
     assert page.locator("form:visible, [data-copy]:visible").count() == 0
     page.locator("#cite summary").click()
-    assert "@misc{sentbench-7bb0566c1d" in page.locator("#citation").inner_text()
+    assert "@misc{sentbench-" in page.locator("#citation").inner_text()
 
 
 def test_a_click_gives_the_page_the_address_of_the_cell_which_leads_back_to_it(open_page: Open) -> None:
@@ -102,7 +102,7 @@ def test_two_systems_compare_on_the_page_as_they_do_in_python(open_page: Open) -
     outcomes = set()
     for first, second in (
         *(("one", "two"), ("two", "one"), ("two", "single")),
-        *(("fixed", "two"), ("same", "fixed")),
+        *(("fixed", "two"), ("two", "fixed"), ("same", "fixed")),
     ):
         actual = compare_systems(systems[f"{first}@b"], systems[f"{second}@b"])
         assert actual.mean is not None
