@@ -137,8 +137,28 @@ def _gradient(subject: Subject) -> None:
         raise InputError("loss has no graph; remove detach() or no_grad()")
     total.backward()
     reached = [p for p in method.encoder.parameters() if p.grad is not None and bool(p.grad.ne(0).any())]
-    if not reached:
+    if not reached and not _vectors_get_a_gradient(method, subject.batch(method)):
         raise InputError("no parameter of self.encoder gets a gradient; compute the loss from its vectors")
+
+
+def _vectors_get_a_gradient(method: Method, batch: Any) -> bool:
+    """Returns whether the gradient reaches the encoder's vectors. Then its trained layers get none because a
+    frozen layer of zeros follows them, as the feed-forward output of the small encoder is at its start.
+    """
+    vectors: list[torch.Tensor] = []
+
+    def keep(module: torch.nn.Module, inputs: Any, output: Any) -> None:
+        if isinstance(output, torch.Tensor) and output.requires_grad:
+            output.retain_grad()
+            vectors.append(output)
+
+    handle = method.encoder.register_forward_hook(keep)
+    try:
+        torch.manual_seed(SEED)
+        method.loss(batch).total.backward()
+    finally:
+        handle.remove()
+    return any(kept.grad is not None and bool(kept.grad.ne(0).any()) for kept in vectors)
 
 
 def _collate(subject: Subject) -> None:

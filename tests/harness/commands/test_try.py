@@ -213,6 +213,16 @@ LOUDER = SAME.replace(
     def loss""",
 )
 """A hook whose effect grows with each call."""
+BEHIND_ZEROS = SAME.replace(
+    "    def loss",
+    """        self.encoder.requires_grad_(False)
+        for layer in self.encoder.backbone.encoder.layer:
+            layer.output.dense.weight.data.zero_()
+        layer.intermediate.requires_grad_(True)
+
+    def loss""",
+)
+"""Trains one layer, whose output a frozen layer of zeros takes: so is the small encoder at its start."""
 LOSS, GRADIENT, PURE, SEED, RESUME, STATE, ATTACHED, VECTORS, SAVED = LAWS
 
 
@@ -241,6 +251,10 @@ def test_a_broken_law_is_described_in_the_authors_terms(
     source: str, law: str, said: str, tmp_path: Path
 ) -> None:
     assert said in laws_of(source, tmp_path, until=law)[law]
+
+
+def test_a_trained_layer_behind_frozen_zeros_is_not_blamed_on_the_loss(tmp_path: Path) -> None:
+    assert GRADIENT not in laws_of(BEHIND_ZEROS, tmp_path, until=GRADIENT)
 
 
 @pytest.mark.parametrize(
