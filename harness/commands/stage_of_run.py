@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from harness.errors import InputError
@@ -53,12 +52,11 @@ def train(params: Params, key: str, folder: Path, *, device: str, resume: bool) 
             shutil.rmtree(state, ignore_errors=True)
         _tell_outdated(key, identity)
         new, started = not state.exists(), time.monotonic()
-        RESUME.mkdir(parents=True, exist_ok=True)
         quiet()
         from harness.stages.train import run as perform
 
-        with _removed_after_nan(state, new), TemporaryDirectory(dir=RESUME) as made:
-            trained = perform(_of_training(run, Path(made), state, device, key))
+        with _removed_after_nan(state, new), _work_folder(identity) as made:
+            trained = perform(_of_training(run, made, state, device, key))
             stated = {
                 **run.described(key),
                 "identity": identity,
@@ -100,14 +98,14 @@ def evaluate(params: Params, key: str, folder: Path, *, device: str) -> Path:
         check_file(path)
     folders = {"artefact": folder, "pieces": PIECES, "vectors": VECTORS}
     with (
-        TemporaryDirectory(prefix="sentbench-") as made,
+        _work_folder(key) as made,
         new_outputs(dict.fromkeys((*outputs, costs))) as new,
     ):
         stated = {"artefact": artefact, "provenance": _provenance(run, folder, artefact)}
         identity = partial(vectors_identity, device=device)
-        stage.run(StageInputs(run, folders, Path(made), device, stated, vectors_key=identity))
+        stage.run(StageInputs(run, folders, made, device, stated, vectors_key=identity))
         for path, name in outputs.items():
-            shutil.move(Path(made, name), new[path])
+            shutil.move(made / name, new[path])
         write_record(new[costs], {"evaluate_seconds": round(time.monotonic() - started, 1)})
     return SCORES / record
 
@@ -150,6 +148,20 @@ def _show(step: int, total: int, score: float) -> None:
     else:
         text, end = f"{100 * score:.2f}", "\r" if sys.stderr.isatty() and step < total else "\n"
     print(f"step {step}/{total}  STS-B dev {text}", end=end, file=sys.stderr, flush=True)
+
+
+@contextmanager
+def _work_folder(name: str) -> Iterator[Path]:
+    """Yields an empty folder for the files of a stage, on the project's disk; the next call of this name
+    removes what a killed one left.
+    """
+    folder = RESUME / f"{name}.out"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager

@@ -152,7 +152,8 @@ def asked(what: str, request: Callable[[], Result], *, repeated: bool = False) -
 
     if known := _NO_ANSWER.get():
         raise Unreachable(f"{what}: {known[0]}")
-    level, constants.DOWNLOAD_CHUNK_SIZE = logging.get_verbosity(), CUT_LOSS
+    level, size = logging.get_verbosity(), constants.DOWNLOAD_CHUNK_SIZE
+    constants.DOWNLOAD_CHUNK_SIZE = CUT_LOSS
     logging.set_verbosity_error()
     try:
         for pause in (*PAUSES, None):
@@ -164,6 +165,7 @@ def asked(what: str, request: Callable[[], Result], *, repeated: bool = False) -
             time.sleep(wait)
     finally:
         logging.set_verbosity(level)
+        constants.DOWNLOAD_CHUNK_SIZE = size
     raise AssertionError("the last failure has no pause")
 
 

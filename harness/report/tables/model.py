@@ -52,7 +52,7 @@ class Cell:
 
     @property
     def more(self) -> int | None:
-        """Advised further seeds, None unless our seeds do not settle the number."""
+        """Advised further seeds; None if our seeds settle the number, or without any."""
         judged = self.judged
         open_by_ours = judged is not None and judged.ours is not None and not judged.verdict.is_settled
         return judged.plan.more if judged is not None and open_by_ours and judged.plan else None

@@ -33,6 +33,17 @@ def test_a_file_has_its_bytes_and_the_commit_that_a_revision_names(hub: Hub, rev
     assert fetch("model.safetensors", revision) == LARGE
 
 
+def test_a_request_leaves_the_clients_settings_as_they_were() -> None:
+    """They are of the whole process, which another program may share."""
+    from huggingface_hub import constants
+    from huggingface_hub.utils import logging
+
+    before = constants.DOWNLOAD_CHUNK_SIZE, logging.get_verbosity()
+    seen = asked("a file", lambda: (constants.DOWNLOAD_CHUNK_SIZE, logging.get_verbosity()))
+    assert seen == (CUT_LOSS, logging.ERROR)
+    assert (constants.DOWNLOAD_CHUNK_SIZE, logging.get_verbosity()) == before
+
+
 @pytest.mark.parametrize("after", [CUT_LOSS, 300_000])
 def test_a_download_that_is_cut_everywhere_arrives(hub: Hub, after: int) -> None:
     """Every connection ends after the same number of bytes, far from the end of the file."""

@@ -218,6 +218,21 @@ def test_a_resume_state_of_another_identity_is_told_and_kept(
     assert [path for path in RESUME.iterdir() if path.is_dir()] == []
 
 
+def test_files_that_a_killed_stage_left_are_in_no_output(project: Path) -> None:
+    """Both work folders have deterministic names: the next call of the run empties them, and removes them."""
+    params, folder = planned(), Path("artefacts/run")
+    train(params, "run", folder, device="cpu", resume=False)
+    identity = json.loads((folder / "run.json").read_text())["identity"]
+    files = sorted(path.name for path in folder.rglob("*"))
+    for name in (identity, "run"):
+        (RESUME / f"{name}.out").mkdir(parents=True)
+        (RESUME / f"{name}.out" / "left.txt").write_text("x")
+    train(params, "run", folder, device="cpu", resume=False)
+    evaluate(params, "run", folder, device="cpu")
+    assert sorted(path.name for path in folder.rglob("*")) == files
+    assert list(RESUME.iterdir()) == []
+
+
 def _networks(run: Any) -> Any:
     from methods.core.networks import Networks
 
