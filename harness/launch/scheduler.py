@@ -1,6 +1,7 @@
 """The loop of a launch: begins stages whose dependencies are recorded, and records finished stages."""
 
 import signal
+import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -17,6 +18,8 @@ from harness.launch.worker import Ended, Executor, Job, LastingExecutor, last_li
 
 TICK = 0.5
 """Seconds between two checks for an interruption."""
+SECONDS = 10.0
+"""Seconds between two states of the progress bar in a log."""
 OUTCOMES = ("done", "unchanged", "restored", "failed")
 
 
@@ -45,7 +48,8 @@ class Scheduler:
         graph.prepare()
         ranks = priorities(order)
         ready: list[str] = []
-        with self._interruptible(), tqdm(total=len(order), unit=" stages", disable=None) as bar:
+        seconds = 0.1 if sys.stderr.isatty() else SECONDS
+        with self._interruptible(), tqdm(total=len(order), unit=" stages", mininterval=seconds) as bar:
             try:
                 while not self.interrupted:
                     ready = sorted([*ready, *graph.get_ready()], key=ranks.__getitem__)
