@@ -9,10 +9,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from benchmarks.small_controls import ENCODER, TEST, Scores, scores_from, scores_of
-from harness.evidence.store import read_results
+from harness.evidence.further import read_recorded
 from harness.io.files import write_text
 from harness.models.read import read_encoder
-from harness.paths import PIECES, SCORES, cache
+from harness.paths import PIECES, cache
 from harness.plan.entries import Params, Run
 from harness.plan.identity import arithmetic_used, code_base, evaluation_roots, run_identity
 from harness.stages.inputs import StageInputs
@@ -48,8 +48,7 @@ class Trainings:
 
     def __init__(self, params: Params) -> None:
         self.params, self.kept = params, cache() / "small-setting"
-        results = read_results(SCORES.glob(f"*__{ENCODER}__s*.json"))
-        self.committed = {result.run.identity: result for result in results}
+        self.committed = {result.run.identity: result for result in read_recorded().results}
         self.evaluation = code_base().fingerprint(evaluation_roots(TEST))
 
     def scores(self, run: Run) -> Scores:

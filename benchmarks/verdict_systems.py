@@ -12,10 +12,10 @@ from harness.evidence.comparisons import (
     rank_intervals,
 )
 from harness.evidence.differences import Difference
+from harness.evidence.further import read_recorded
 from harness.evidence.number_tests import LEVEL, LOOKS, Origin
 from harness.evidence.resampling import percentile_interval, resampled_correlations
 from harness.evidence.statistics import StandardError
-from harness.evidence.store import read_results
 from harness.evidence.system_pairs import (
     SystemScores,
     TaskName,
@@ -23,7 +23,6 @@ from harness.evidence.system_pairs import (
     compare_systems,
     system_scores,
 )
-from harness.paths import SCORES
 
 TASKS = [TaskName(str(number), "spearman", "all", "senteval") for number in range(6)]
 SIDES = (2, 3, 5, 10, 20)
@@ -128,7 +127,7 @@ def committed_roots() -> list[np.ndarray]:
 
 
 def _committed() -> dict[str, SystemScores]:
-    return system_scores(read_results(SCORES.glob("*.json")))
+    return system_scores(read_recorded().results)
 
 
 def _drawn(rng: np.random.Generator, root: np.ndarray, seeds: int, name: str) -> SystemScores:
@@ -217,7 +216,7 @@ def rows_of_claims(studies: int) -> list[ErrorRate]:
 
 def decided_test_sets(first: int, second: int) -> tuple[int, int]:
     """Returns the numbers of decided and of all test sets, for one seed of two systems."""
-    results = [result for result in read_results(SCORES.glob("*.json")) if result.selection.last_step > 0]
+    results = [result for result in read_recorded().results if result.selection.last_step > 0]
     seed_a, seed_b = (
         system_scores(result for result in results if result.run.seed == seed) for seed in (first, second)
     )

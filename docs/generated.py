@@ -17,9 +17,9 @@ from benchmarks.small_setting import PAGE as SMALL_PAGE
 from docs import outputs
 from harness.commands.list import listing
 from harness.errors import InputError
-from harness.evidence.store import read_results
+from harness.evidence.further import read_recorded
 from harness.io.files import write_text
-from harness.paths import AUDIT, LEADERBOARDS, MEASUREMENTS, SCORES, SOURCE_PAGE, SPEED_PAGE
+from harness.paths import AUDIT, LEADERBOARDS, MEASUREMENTS, SOURCE_PAGE, SPEED_PAGE
 from harness.plan.params_file import file_schema
 from harness.report.formats.readmes import INTRO, to_deviations, to_scale, to_source_table, with_section
 from harness.report.measurements import load_measurements, to_speed_section
@@ -46,7 +46,7 @@ def generated() -> dict[Path, str]:
     if measured is not None:
         section = to_speed_section(measured)
         pages[SPEED_PAGE] = with_section(page_text(SPEED_PAGE), section, where=str(SPEED_PAGE))
-    results = read_results(SCORES.glob("*.json"))
+    results = read_recorded().results
     if results:
         pages[SMALL_PAGE] = with_section(page_text(SMALL_PAGE), to_controls(results), where=str(SMALL_PAGE))
     words = with_section(page_text(verdicts.DOCS), to_scale(), where=str(verdicts.DOCS))

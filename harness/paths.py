@@ -39,6 +39,10 @@ DATA_HASHES = FINGERPRINTS / "data"
 REPORTS = Path("reports")
 SCORES = REPORTS / "scores"
 CURVES = REPORTS / "curves"
+FURTHER = REPORTS / "further"
+"""The scores of the seeds that `launch --first-seeds` leaves out, one file for each system."""
+FURTHER_RUNS = Path(".further")
+"""What the evaluations of these seeds write, by system."""
 COSTS = REPORTS / "costs"
 MEASUREMENTS = REPORTS / "benchmarks.json"
 

@@ -26,6 +26,7 @@ from harness.check.first_losses import (
 )
 from harness.commands import FORMAT, JSON, format_of
 from harness.errors import InputError
+from harness.evidence.further import read_recorded
 from harness.evidence.history import changed_files, committed_results, results_of
 from harness.evidence.moved import Answer, answer_of_losses, title_of
 from harness.evidence.reproduction import (
@@ -36,9 +37,8 @@ from harness.evidence.reproduction import (
 )
 from harness.evidence.schema import ResultFile
 from harness.evidence.settling import counted
-from harness.evidence.store import read_results
 from harness.io.outputs import check_file
-from harness.paths import FIRST_LOSSES, REPORTS, SCORES, need_checkout, stored_vectors
+from harness.paths import FIRST_LOSSES, REPORTS, need_checkout, stored_vectors
 from harness.plan.entries import Params
 from harness.plan.identity import library_versions
 from harness.plan.params_file import read_params
@@ -203,7 +203,7 @@ def check_results(
     committed: the results to compare with, and the reason if there are none.
     """
     against = arguments.against
-    here = {result.run.key: result for result in read_results(SCORES.glob("*.json"))}
+    here = {result.run.key: result for result in read_recorded().results}
     there, why = committed
     former = {result.run.key: result for result in there if result.run.key in params.runs}
     if not former:
@@ -220,7 +220,12 @@ def check_results(
     }
     if against is not None:
         options |= {"against": against, "not_evaluated": [key for key in planned if key not in computed]}
-    results = computed if against is None else planned
+    results = computed
+    if against is None:
+        left = [key for key in former if not (params.runs[key].is_first or key in computed)]
+        options["further"] = {key: former.pop(key) == planned.get(key) for key in left}
+    else:
+        results = planned
     compared = compare_with_committed(former, results, machine=platform.machine(), **options)
     if is_exact():
         findings.problems += not_identical(compared, former, results, losses)
@@ -280,6 +285,7 @@ def reproduction_json(compared: Reproduction, changed: Sequence[str]) -> dict[st
         "not_evaluated": list(compared.not_evaluated),
         "outdated": list(compared.outdated),
         "upgraded": list(compared.upgraded),
+        "further": dict(compared.further),
         "reasons": list(compared.reasons),
         "changed_files": list(changed),
         "changes": [

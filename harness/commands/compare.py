@@ -145,11 +145,11 @@ def holds_results(folder: Path) -> bool:
 
 
 def is_recorded(name: str) -> bool:
-    """Returns whether reports/scores has a result of a run or system of this name."""
-    from harness.paths import SCORES
+    """Returns whether the project has a result of a run or system of this name."""
+    from harness.paths import FURTHER, SCORES
 
     system, _, backbone = name.partition("@")
-    names = [path.stem for path in SCORES.glob("*.json")]
+    names = [path.stem for folder in (SCORES, FURTHER) for path in folder.glob("*.json")]
     return name in names or any(stem.startswith(f"{system}__{backbone}") for stem in names)
 
 

@@ -16,6 +16,7 @@ from harness.launch.pipeline import TESTED, Pipeline, is_tested, open_pipeline
 from harness.launch.scheduler import Scheduler, stages_to_run
 from harness.launch.worker import Executor, is_ours, log_of
 from harness.paths import ENTRIES
+from harness.plan.entries import Params
 from harness.plan.entry_files import write_entries
 from harness.plan.estimate import Estimate, cores_here, duration, hours_at_once, packing
 from harness.plan.fingerprints import code_fingerprints
@@ -44,6 +45,10 @@ ARGUMENTS = {
     },
     "--address": {"metavar": "A", "help": "of a Ray cluster, `auto` for the one of this machine"},
     "--slurm": {"default": "", "metavar": "NAME=VALUE,...", "help": "options of sbatch, time in minutes"},
+    "--first-seeds": {
+        "action": "store_true",
+        "help": "leave out the further seeds of every system, whose scores stay as they are",
+    },
     "--dry-run": {"action": "store_true", "help": "say what would run and how long it would take"},
 }
 
@@ -56,7 +61,8 @@ def execute(arguments: argparse.Namespace) -> int:
     refuse_old_plan()
     if not is_tested():
         return run_serially(arguments.targets, dry=arguments.dry_run)
-    with open_pipeline(arguments.targets or None) as pipeline:
+    without = further_stages(read_params()) if arguments.first_seeds else ()
+    with open_pipeline(arguments.targets or None, without) as pipeline:
         if arguments.dry_run:
             expected = forecast(pipeline, arguments.jobs)
             warn_if_stale()
@@ -70,6 +76,13 @@ def execute(arguments: argparse.Namespace) -> int:
         scheduler = Scheduler(pipeline, executor, arguments.retries)
         scheduler.run()
     return report(scheduler)
+
+
+def further_stages(params: Params) -> set[str]:
+    """Returns the stages of the seeds after the first ones of their systems."""
+    runs = [key for key, run in params.runs.items() if not run.is_first]
+    stages = {f"{stage}@{key}" for key in runs for stage in ("train", "evaluate")}
+    return stages | {f"further@{name}" for name in params.further}
 
 
 def run_serially(targets: Sequence[str], *, dry: bool) -> int:

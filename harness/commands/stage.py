@@ -9,6 +9,7 @@ import argparse
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from harness.commands.stage_of_run import evaluate, train
@@ -17,7 +18,7 @@ from harness.errors import InputError, near_matches
 from harness.io.files import disk_errors, sha256_of_folder, write_manifest
 from harness.io.layouts import BACKBONE, CORPUS, TEACHER, check_inputs
 from harness.io.locks import alone
-from harness.io.outputs import check_folder, new_folder, room_of
+from harness.io.outputs import check_file, check_folder, new_folder, new_outputs, room_of
 from harness.io.records import check_plain, read_object
 from harness.paths import (
     ARTEFACTS,
@@ -27,6 +28,7 @@ from harness.paths import (
     CORPUS_RECORD,
     CORPUS_RESUME,
     DATA,
+    FURTHER,
     TEACHERS,
     data_roots,
 )
@@ -39,7 +41,7 @@ from harness.process import DEVICE, compute_on, compute_with, device_for, quiet,
 from harness.stages.inputs import StageInputs
 
 CONTINUES = "the same command continues, a training with --resume"
-NAMES = ("entries", "data", "fingerprint", "backbone", "corpus", "teacher", "train", "evaluate")
+NAMES = ("entries", "data", "fingerprint", "backbone", "corpus", "teacher", "train", "evaluate", "further")
 """The stages, in their order in the pipeline."""
 ARGUMENTS = {
     "stage": {"choices": NAMES, "help": "a stage of dvc.yaml"},
@@ -136,6 +138,21 @@ def make_teacher(params: Params, name: str, *, device: str = "auto") -> Path:
     return folder
 
 
+def collect_further(params: Params, name: str) -> Path:
+    """Writes reports/further/NAME.json, the scores of the further seeds of a system."""
+    from harness.stages.further import RECORD, run
+
+    _entry(params.further, name, "system with further seeds")
+    path = FURTHER / f"{name}.json"
+    runs = {key: entry for key, entry in params.runs.items() if key == f"{name}__s{entry.seed}"}
+    check_file(path)
+    folders = {key: entry.scores(key) for key, entry in runs.items()}
+    with TemporaryDirectory() as made, new_outputs({path: None}) as new:
+        run(StageInputs(runs, folders, Path(made)))
+        shutil.move(Path(made, RECORD), new[path])
+    return path
+
+
 def _entry(entries: Mapping[str, Any], name: str, kind: str) -> Any:
     if name not in entries:
         raise InputError(
@@ -193,5 +210,6 @@ STAGES: Mapping[str, tuple[Callable[[argparse.Namespace], Sequence[Path]], tuple
     ),
     "train": (_train, ("name", "--out", "--device", "--resume")),
     "evaluate": (_evaluate, ("name", "--device")),
+    "further": (lambda arguments: [collect_further(read_params(), arguments.name)], ("name",)),
 }
 """Stage -> what performs it and returns the paths of its outputs, and the arguments that it takes."""

@@ -16,7 +16,7 @@ from harness.io.files import disk_errors, sha256_of_folder, write_manifest, writ
 from harness.io.layouts import ARTEFACT, read_artefact
 from harness.io.locks import alone
 from harness.io.outputs import check_file, check_folder, new_outputs, room_of
-from harness.paths import COSTS, CURVES, PIECES, RESUME, RUN_RECORD, SCORES, VECTORS, stored_vectors
+from harness.paths import COSTS, CURVES, PIECES, RESUME, RUN_RECORD, VECTORS, stored_vectors
 from harness.plan.entries import Params, Run
 from harness.plan.identity import (
     arithmetic_used,
@@ -75,7 +75,8 @@ def train(params: Params, key: str, folder: Path, *, device: str, resume: bool) 
 
 
 def evaluate(params: Params, key: str, folder: Path, *, device: str) -> Path:
-    """Evaluates run `key` on its tasks: reports/{scores,curves,losses}/KEY.json and the stored vectors.
+    """Evaluates run `key` on its tasks: scores, curves and losses below the run's folder of outputs, and the
+    stored vectors.
 
     device: `cpu` or `cuda`, of a process that computes with the run's arithmetic (see `compute_on`).
     """
@@ -86,11 +87,11 @@ def evaluate(params: Params, key: str, folder: Path, *, device: str) -> Path:
     quiet()
     from harness.stages import evaluate as stage
 
-    record = f"{key}.json"
+    record, reports = f"{key}.json", Path(run.outputs)
     outputs = {
-        SCORES / record: stage.SCORES,
-        CURVES / record: stage.CURVES,
-        LOSSES / record: stage.LOSSES,
+        run.scores(key): stage.SCORES,
+        reports / CURVES.name / record: stage.CURVES,
+        reports / LOSSES.name / record: stage.LOSSES,
         stored_vectors(key): stage.VECTORS,
     }
     costs = COSTS / f"{key}.evaluate.json"
@@ -107,7 +108,7 @@ def evaluate(params: Params, key: str, folder: Path, *, device: str) -> Path:
         for path, name in outputs.items():
             shutil.move(made / name, new[path])
         write_record(new[costs], {"evaluate_seconds": round(time.monotonic() - started, 1)})
-    return SCORES / record
+    return run.scores(key)
 
 
 def gpu_memory(device: str) -> dict[str, int]:

@@ -150,7 +150,7 @@ def opponents(names: Sequence[str], small: Recipe, backbone: str, seeds: int) ->
             )
         system = small.systems[key]
         opponents_by_name.append(
-            system.model_copy(update={"backbones": [backbone], "seeds": system.first_seeds(seeds)})
+            system.model_copy(update={"backbones": [backbone], "seeds": system.seeds_wanted(seeds)})
         )
     return opponents_by_name
 

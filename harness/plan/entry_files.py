@@ -14,7 +14,7 @@ from harness.io.outputs import new_folder
 from harness.paths import ENTRIES
 from harness.plan.entries import Params
 
-EVALUATION = ("tasks", "text", "weights")
+EVALUATION = ("tasks", "text", "weights", "outputs")
 """Keys of a run's entry on which its evaluation depends."""
 
 
@@ -37,4 +37,6 @@ def entries_by_part(params: Params) -> dict[str, dict[str, Any]]:
     parts["evaluation"] = {
         key: {name: run[name] for name in EVALUATION} for key, run in parts["runs"].items()
     }
+    for run in parts["runs"].values():
+        del run["outputs"]  # a run that becomes one of the first seeds is not trained again
     return parts
