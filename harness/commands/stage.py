@@ -142,13 +142,13 @@ def collect_further(params: Params, name: str) -> Path:
     """Writes reports/further/NAME.json, the scores of the further seeds of a system."""
     from harness.stages.further import RECORD, run
 
-    _entry(params.further, name, "system with further seeds")
+    seeds = _entry(params.further, name, "system with further seeds")
     path = FURTHER / f"{name}.json"
     runs = {key: entry for key, entry in params.runs.items() if key == f"{name}__s{entry.seed}"}
     check_file(path)
     folders = {key: entry.scores(key) for key, entry in runs.items()}
     with TemporaryDirectory() as made, new_outputs({path: None}) as new:
-        run(StageInputs(runs, folders, Path(made)))
+        run(StageInputs(seeds, folders, Path(made)))
         shutil.move(Path(made, RECORD), new[path])
     return path
 

@@ -87,7 +87,7 @@ class Reproduction:
         runs, systems = len(self.systems), len(set(self.systems.values()))
         if len(self.missing) == runs:
             return f"not reproduced: none of {runs} runs was evaluated here; run `make reproduce`"
-        bits = [f"{self.identical} of {runs} runs computed here are bit-identical"]
+        bits = [f"{self.identical} of {runs} runs here are bit-identical"]
         if as_committed := sum(self.further.values()):
             bits.append(f"{as_committed} further seeds are as committed")
         if self.not_evaluated:

@@ -34,7 +34,7 @@ ARITHMETIC = "harness.process"
 TRAIN = ("harness.stages.train", ARITHMETIC)
 EVALUATE = ("harness.stages.evaluate", ARITHMETIC)
 STAGES: dict[str, tuple[str, ...]] = {
-    name: (f"harness.stages.{name}", ARITHMETIC) for name in ("backbone", "corpus", "teacher")
+    name: (f"harness.stages.{name}", ARITHMETIC) for name in ("backbone", "corpus", "teacher", "further")
 }
 """Stages whose code is the same for all their entries -> the modules it starts from."""
 REPORT, PAGES = "harness.stages.report", "harness.report.pages"

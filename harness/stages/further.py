@@ -13,10 +13,10 @@ RECORD = "further.json"
 def run(inputs: StageInputs) -> None:
     """Writes the scores of a system's further seeds, with the digests of its first seeds' scores.
 
-    entry: the runs of the system by key. folders: the file with the scores of each run.
+    entry: the further seeds. folders: the file with the scores of each run of the system.
     """
-    results = {key: read_result(path) for key, path in inputs.folders.items()}
-    first = [result for key, result in results.items() if inputs.entry[key].is_first]
-    further = [result for key, result in results.items() if not inputs.entry[key].is_first]
+    results = [read_result(path) for path in inputs.folders.values()]
+    first = [result for result in results if result.run.seed not in inputs.entry]
+    further = [result for result in results if result.run.seed in inputs.entry]
     record = collected(first, further).model_dump(mode="json", by_alias=True, exclude_none=True)
     write_record(inputs.out / RECORD, rounded(record))

@@ -20,7 +20,7 @@ from tests.faults.small_project import EVALUATE, RUN, TRAIN, write_project
 from tests.support.git import commit
 
 LOSSES_PASS = "first losses: 1 of 1 systems identical"
-REPRODUCED = "reproduced: all 1 systems agree with the committed results; 1 of 1 runs bit-identical"
+REPRODUCED = "reproduced: all 1 systems agree with the committed results; 1 of 1 runs here are bit-identical"
 
 
 @pytest.fixture(scope="module")

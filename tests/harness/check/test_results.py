@@ -31,7 +31,7 @@ TRAINED = [f"simcse-small__words-50d__s{seed}" for seed in range(3)]
 UNTRAINED = "pooled-cls-small__words-50d__s0"
 pytestmark = pytest.mark.usefixtures("project")
 Change = Callable[[dict[str, Any]], None]
-EQUAL = "reproduced: all 2 systems agree with the committed results; 4 of 4 runs bit-identical\n"
+EQUAL = "reproduced: all 2 systems agree with the committed results; 4 of 4 runs here are bit-identical\n"
 
 
 def content(key: str) -> dict[str, Any]:
@@ -117,7 +117,7 @@ def test_other_last_digits_agree_and_are_reported_with_their_size(capsys: pytest
         "threads differs\n"
         "  changed files: 2 in reports/scores; `git restore reports` restores them\n"
         "  scores with other digits: 2; `--details` lists them\n"
-        "reproduced: all 2 systems agree with the committed results; 2 of 4 runs bit-identical\n"
+        "reproduced: all 2 systems agree with the committed results; 2 of 4 runs here are bit-identical\n"
     )
     assert (
         f"  equal to rounding: {TRAINED[2]} STSB spearman: 52.003000, committed 52.000000, expected "
@@ -145,7 +145,8 @@ def test_a_score_outside_the_band_does_not_agree_and_is_named(
         f"  {TRAINED[1]} STSB spearman: {points:.6f}, committed 51.000000, expected 46.000 to 56.000",
     ]
     assert lines[-1] == (
-        "not reproduced: 1 of 2 systems does not agree with the committed results; 3 of 4 runs bit-identical"
+        "not reproduced: 1 of 2 systems does not agree with the committed results; "
+        "3 of 4 runs here are bit-identical"
     )
 
 
@@ -172,7 +173,7 @@ def test_equal_scores_of_another_training_are_not_bit_identical(
     evaluate(TRAINED[0], change)
     text = shown(capsys)
     assert last_line(text).startswith("reproduced: all 2 systems agree")
-    assert "3 of 4 runs bit-identical\n" in text
+    assert "3 of 4 runs here are bit-identical\n" in text
     assert "scores with other digits" not in text
 
 
@@ -191,7 +192,7 @@ def test_a_run_that_was_not_evaluated_here_is_named(capsys: pytest.CaptureFixtur
         git(Path(), "add", ".")
     assert shown(capsys, code=1) == (
         f"  not evaluated here: {TRAINED[1]}\n"
-        "not reproduced: 1 of 4 runs not evaluated here; 3 of 4 runs bit-identical\n"
+        "not reproduced: 1 of 4 runs not evaluated here; 3 of 4 runs here are bit-identical\n"
     )
 
 
@@ -223,7 +224,8 @@ def test_a_result_of_other_settings_than_the_plan_is_not_reproduced(
     change_the_plan(TRAINED[1])
     assert shown(capsys, code=1) == (
         f"  {OUTDATED}"
-        "not reproduced: 1 of 4 results are of other settings than the plan's; 3 of 4 runs bit-identical\n"
+        "not reproduced: 1 of 4 results are of other settings than the plan's; "
+        "3 of 4 runs here are bit-identical\n"
     )
     compared = json.loads(shown(capsys, "--json", code=1))["results"]
     assert compared["outdated"] == [TRAINED[1]]
@@ -385,7 +387,7 @@ def test_files_that_were_only_checked_out_are_compared_and_not_reproduced(
 ) -> None:
     """Three runs have vectors, the other one only its file; then none has; then one moved."""
     stored_vectors(TRAINED[1]).unlink()
-    equal = "compared: all 2 systems agree with HEAD; 4 of 4 runs bit-identical; "
+    equal = "compared: all 2 systems agree with HEAD; 4 of 4 runs here are bit-identical; "
     assert shown(capsys, "--against", "HEAD") == f"{equal}3 results evaluated here, 1 files as checked out\n"
     shutil.rmtree("embeddings")
     assert shown(capsys, "--against", "HEAD") == f"{equal}0 results evaluated here, 4 files as checked out\n"
@@ -395,7 +397,7 @@ def test_files_that_were_only_checked_out_are_compared_and_not_reproduced(
     ]
     evaluate(TRAINED[1], score(60), OTHER_WEIGHTS)
     assert last_line(shown(capsys, "--against", "HEAD", code=1)) == (
-        "not reproduced: 1 of 2 systems does not agree with HEAD; 3 of 4 runs bit-identical; "
+        "not reproduced: 1 of 2 systems does not agree with HEAD; 3 of 4 runs here are bit-identical; "
         "1 results evaluated here, 3 files as checked out"
     )
 
