@@ -2,8 +2,11 @@
 
 import hashlib
 import json
+import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -15,6 +18,7 @@ from harness.models.read import read_encoder
 from harness.paths import PIECES, cache
 from harness.plan.entries import Params, Run
 from harness.plan.identity import arithmetic_used, code_base, evaluation_roots, run_identity
+from harness.process import compute_with, prepare, quiet
 from harness.stages.inputs import StageInputs
 from harness.stages.train import build, rows_of
 from harness.tasks.evaluation import evaluate_tasks
@@ -40,6 +44,21 @@ def of_system(
     return run.model_copy(update=changed)
 
 
+_here: list["Trainings"] = []
+"""The trainings of a worker process."""
+
+
+def _begin(params: Params) -> None:
+    prepare()
+    compute_with("portable")
+    quiet()
+    _here.append(Trainings(params))
+
+
+def _scores(run: Run) -> Scores:
+    return _here[0].scores(run)
+
+
 class Trainings:
     """Scores of runs by their identities: from the committed results, the cache, or a new training.
     Requires portable arithmetic (`harness.process.compute_with`) and the plan's inputs. Errors: InputError
@@ -61,6 +80,13 @@ class Trainings:
         if not path.is_file():
             write_text(path, json.dumps(self._trained(run)))
         return Scores(*json.loads(path.read_text(encoding="utf-8")))
+
+    def all_scores(self, runs: Sequence[Run]) -> Iterator[Scores]:
+        """Yields the scores of several runs in their order, trained in parallel: one process per core."""
+        with ProcessPoolExecutor(
+            os.cpu_count(), get_context("forkserver"), initializer=_begin, initargs=(self.params,)
+        ) as pool:
+            yield from pool.map(_scores, runs)
 
     def dev(self, run: Run) -> float:
         """Returns the dev score of a run without reading a test set."""

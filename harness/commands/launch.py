@@ -5,7 +5,7 @@ import math
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -59,9 +59,9 @@ def execute(arguments: argparse.Namespace) -> int:
     compute_with("native")  # each stage's command sets its variables
     check_options(arguments)
     refuse_old_plan()
+    without = further_stages(read_params()) if arguments.first_seeds else set()
     if not is_tested():
-        return run_serially(arguments.targets, dry=arguments.dry_run)
-    without = further_stages(read_params()) if arguments.first_seeds else ()
+        return run_serially(arguments.targets, without, dry=arguments.dry_run)
     with open_pipeline(arguments.targets or None, without) as pipeline:
         if arguments.dry_run:
             expected = forecast(pipeline, arguments.jobs)
@@ -85,18 +85,32 @@ def further_stages(params: Params) -> set[str]:
     return stages | {f"further@{name}" for name in params.further}
 
 
-def run_serially(targets: Sequence[str], *, dry: bool) -> int:
-    """Runs the stages one at a time by `dvc repro`, with a line that says so; returns its exit code."""
+def run_serially(targets: Sequence[str], without: Set[str], *, dry: bool) -> int:
+    """Runs the stages one at a time by `dvc repro`, with a line that says so; returns its exit code. without:
+    as of `open_pipeline`.
+    """
     from dvc import __version__
 
-    command = ["repro", *(["--dry"] if dry else []), *(targets or ["--all-pipelines"])]
-    print(
-        f"sentbench: DVC is {__version__}, launch knows {TESTED}: `dvc {' '.join(command)}` runs the stages, "
-        "one at a time",
-        file=sys.stderr,
-        flush=True,
-    )
-    return subprocess.run([sys.executable, "-m", "dvc", *command]).returncode
+    commands = [[*targets] or ["--all-pipelines"]]
+    if without and not targets:
+        runs = (f"evaluate@{key}" for key in read_params().runs)
+        commands = [[name for name in runs if name not in without], ["--single-item", "report"]]
+    for words in commands:
+        command = ["repro", *(["--dry"] if dry else []), *words]
+        print(
+            f"sentbench: DVC is {__version__}, launch knows {TESTED}: `dvc {shown(command)}` runs the "
+            "stages, one at a time",
+            file=sys.stderr,
+            flush=True,
+        )
+        if code := subprocess.run([sys.executable, "-m", "dvc", *command]).returncode:
+            return code
+    return 0
+
+
+def shown(command: Sequence[str]) -> str:
+    """Returns a command with at most its first four words."""
+    return " ".join([*command[:4], *(["..."] if len(command) > 4 else [])])
 
 
 def executor_of(arguments: argparse.Namespace, pipeline: Pipeline) -> Executor:

@@ -66,7 +66,9 @@ class FurtherSeeds(DeclaredModel):
             raise ValueError("a seed is stated twice")
         for score in self.scores:
             if len(score.values) != len(numbers):
-                raise ValueError(f"{score.task} has {len(score.values)} values, expected {len(numbers)}")
+                raise ValueError(
+                    f"a score of {score.task} has {len(score.values)} values, expected {len(numbers)}"
+                )
         return self
 
     def results(self) -> list[ResultFile]:

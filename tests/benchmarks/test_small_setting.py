@@ -52,7 +52,7 @@ def result(system: str, seed: int, score: float, backbone: str = "words-50d") ->
     return cast(ResultFile, made)
 
 
-def test_a_difference_is_the_mean_over_paired_seeds_with_students_interval() -> None:
+def test_a_difference_of_seeds_that_move_together_has_students_interval_over_pairs() -> None:
     fact = Fact("one, other", Side("one"), Side("other"), "")
     scores = {
         repr(fact.first): [Scores(50, 0, 0), Scores(60, 0, 0), Scores(70, 0, 0)],

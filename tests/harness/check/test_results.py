@@ -12,10 +12,12 @@ from typing import Any
 import pytest
 
 from harness.cli import main
+from harness.evidence.further import collected
 from harness.evidence.moved import ScoreChange
 from harness.evidence.reproduction import Reproduction, explained
 from harness.evidence.schema import ResultFile, ScoreName
-from harness.evidence.store import write_result
+from harness.evidence.store import read_result, write_result
+from harness.io.files import write_record
 from harness.paths import stored_vectors
 from harness.plan.entries import Params
 from harness.plan.params_file import read_params
@@ -244,8 +246,8 @@ def test_results_of_other_packages_than_the_installed_ones_are_not_reproduced(
         "  changed files: 1 in reports/scores; `git restore reports` restores them\n"
         "  3 of 4 results were computed with torch 1, here is 2, and not measured again; `dvc repro --force` "
         "runs all of them\n"
-        "not reproduced: 3 of 4 results are of other packages than the installed ones; 1 of 4 runs "
-        "bit-identical\n"
+        "not reproduced: 3 of 4 results are of other packages than the installed ones; 1 of 4 runs here "
+        "are bit-identical\n"
     )
     compared = json.loads(shown(capsys, "--json", code=1))
     assert compared["results"]["upgraded"] == [TRAINED[0], TRAINED[2], UNTRAINED]
@@ -262,7 +264,7 @@ def test_a_plan_older_than_its_recipes_is_a_problem_and_an_edited_one_is_named(
     assert shown(capsys, "--format", "github", code=1) == (
         f"{annotation('error', 'sentbench check', old.line)}\n"
         "not reproduced: 1 problem above; all 2 systems agree with the committed results; 4 of 4 runs "
-        "bit-identical\n"
+        "here are bit-identical\n"
     )
     monkeypatch.setattr("harness.commands.check.stale", lambda: old._replace(edited=True))
     assert main(["check", "--only", "results"]) == 0
@@ -429,3 +431,38 @@ def test_ten_scores_and_ten_runs_are_listed_and_the_others_are_counted(count: in
     full = explained(compared, [], details=True)
     assert sum(" STSB spearman: " in line for line in full) == count
     assert not any(" more" in line for line in full)
+
+
+def test_further_seeds_that_were_not_trained_here_are_as_committed(
+    capsys: pytest.CaptureFixture[str], project: Path
+) -> None:
+    """Seed 2 becomes a further seed, whose scores are committed beside those of seeds 0 and 1."""
+    params = read_params().model_dump()
+    params["runs"][TRAINED[2]]["outputs"] = ".further/simcse-small__words-50d"
+    params["further"] = {"simcse-small__words-50d": [2]}
+    Path("params.yaml").write_text(dump_yaml(params, sort_keys=False))
+    results = [read_result(Path(f"reports/scores/{key}.json")) for key in TRAINED]
+    record = collected(results[:2], results[2:]).model_dump(mode="json", by_alias=True, exclude_none=True)
+    further = Path("reports/further/simcse-small__words-50d.json")
+    write_record(further, record)
+    Path(f"reports/scores/{TRAINED[2]}.json").unlink()
+    stored_vectors(TRAINED[2]).unlink()
+    commit(project, "a further seed")
+    assert last_line(shown(capsys)) == (
+        "reproduced: all 2 systems agree with the committed results; 3 of 3 runs here are bit-identical; "
+        "1 further seeds are as committed"
+    )
+    assert json.loads(shown(capsys, "--json"))["results"]["further"] == {TRAINED[2]: True}
+    record["scores"][0]["values"] = [0.6]
+    write_record(further, record)
+    assert last_line(shown(capsys, code=1)).startswith(
+        "not reproduced: 1 further seeds are not as committed; `sentbench launch` trains them; 3 of 3 runs"
+    )
+    git(project, "restore", "reports")
+    evaluate(TRAINED[1], score(60))
+    text = last_line(shown(capsys, code=1))
+    assert "1 of 2 systems does not agree" in text
+    assert "1 further seeds are not as committed" in text  # left out beside a seed that moved
+    stored_vectors(TRAINED[2]).touch()
+    git(project, "restore", "reports")
+    assert last_line(shown(capsys)).endswith("4 of 4 runs here are bit-identical")
