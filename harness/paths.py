@@ -42,6 +42,8 @@ CURVES = REPORTS / "curves"
 COSTS = REPORTS / "costs"
 MEASUREMENTS = REPORTS / "benchmarks.json"
 
+FILE_RECORD = "files.json"
+"""Record of a folder that needs no other."""
 SOURCE_RECORD = "source.json"
 BACKBONE_RECORD = "backbone.json"
 CORPUS_RECORD, CORPUS_ROWS = "corpus.json", "corpus.tsv"
