@@ -45,5 +45,5 @@ def test_an_input_folder_that_is_missing_or_would_block_a_reader_is_one_line(
         os.mkfifo(folder / "rows.tsv")
     elif kind == "file":
         folder.write_text("rows")
-    with pytest.raises(InputError, match="make it .*with `dvc repro`"):
+    with pytest.raises(InputError, match=r"make it .*with `dvc repro`"):
         check_present(folder)
