@@ -46,6 +46,8 @@ FURTHER_RUNS = Path(".further")
 COSTS = REPORTS / "costs"
 MEASUREMENTS = REPORTS / "benchmarks.json"
 
+FILE_RECORD = "files.json"
+"""Record of a folder that needs no other."""
 SOURCE_RECORD = "source.json"
 BACKBONE_RECORD = "backbone.json"
 CORPUS_RECORD, CORPUS_ROWS = "corpus.json", "corpus.tsv"

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import InputError
+from harness.paths import RUN_RECORD
 from methods.core.files import (
     DIGEST,
     FILES,
@@ -86,3 +87,26 @@ def check_plain(folder: Path, *, again: str, pattern: str = "**/*") -> None:
                 raise InputError(f"{path}: is a folder; {again}")
         elif not path.is_file():
             raise InputError(f"{path}: not a regular file; {again}")
+
+
+def read_artefact(folder: Path) -> dict[str, Any]:
+    """Returns the record of a run's folder.
+
+    Errors: InputError if the folder is not one of ours, or a file is not the one that training wrote.
+    """
+    again = "train the run again"
+    if not os.path.lexists(folder / RUN_RECORD):
+        raise InputError(f"{folder}: missing {RUN_RECORD}; train the run first")
+    check_plain(folder, again=again)
+    return read_manifest(folder / RUN_RECORD, "key", "selection", again=again)
+
+
+def check_present(*folders: str | Path) -> None:
+    """Raises InputError if an input folder of a stage is missing, or has a file that would block a reader.
+
+    DVC has compared the files with those that the stage before wrote.
+    """
+    for folder in map(Path, folders):
+        if not folder.is_dir():
+            raise InputError(f"{folder}: missing input folder; make it with `dvc repro`")
+        check_plain(folder, again="make it again with `dvc repro`")

@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from harness.errors import InputError
 from harness.evidence.further import left_out_line, read_recorded
 from harness.evidence.schema import ResultFile
-from harness.io import layouts
 from harness.io.outputs import check_folder, new_outputs
 from harness.io.records import check_plain, read_object
-from harness.paths import ARTEFACTS, REPORTS, RUN_RECORD, SCORES
+from harness.paths import ARTEFACTS, FILE_RECORD, REPORTS, RUN_RECORD, SCORES
 from harness.plan.entries import Params
 from harness.plan.recipes import load_recipes
 from harness.report.assembly.content import report_content
@@ -22,11 +21,11 @@ from harness.report.tables.leaderboard import missing_cells, tables_of_plan
 OUTPUTS = {
     REPORTS / "index.html": None,
     REPORTS / "index.md": None,
-    REPORTS / "tables": layouts.TABLES,
-    REPORTS / "pages": layouts.PAGES,
-    REPORTS / "papers": layouts.PAPERS,
+    REPORTS / "tables": FILE_RECORD,
+    REPORTS / "pages": FILE_RECORD,
+    REPORTS / "papers": FILE_RECORD,
 }
-"""Parts of a report, each with the layout that distinguishes a former report from other folders."""
+"""Parts of a report, each with its record; None for a file."""
 
 
 def report(params: Params, *, strict: bool) -> int:
@@ -43,9 +42,9 @@ def report(params: Params, *, strict: bool) -> int:
     planned = [result for result in results if result.run.key in params.runs]
     if not planned:
         raise InputError(f"{SCORES}: no scores of the plan; run `dvc repro`")
-    for path, layout in OUTPUTS.items():
-        if layout is not None:
-            check_folder(path, layout)
+    for path, record in OUTPUTS.items():
+        if record is not None:
+            check_folder(path, record)
     problems = score_problems(results, params, present_identities(params))
     problems += [left_out_line(name) for name in recorded.left_out if name in params.further]
     recipes = load_recipes()
