@@ -150,7 +150,7 @@ def test_a_study_of_a_system_widens_its_own_interval_and_plans_for_others(eviden
     reasons = [plan.why.rpartition("; sd ")[2] for plan in plans if plan is not None]
     assert reasons[0].endswith("by a study of 12 seeds")
     assert reasons[1].endswith("of another system on this backbone")
-    assert reasons[2] == "no standard deviation is known before two seeds"
+    assert reasons[2] == "its chance is not known, as no standard deviation is before two seeds"
 
 
 def test_a_column_of_settings_shows_the_recipe_next_to_the_reported_value(evidence: MakeEvidence) -> None:
