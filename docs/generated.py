@@ -1,8 +1,8 @@
 """All generated text of the project: `make generated` writes it, `python -m docs.generated --check` compares.
 
 It is the table of data sources, the deviations in the READMEs of methods, the table of docs/speed.md, the
-controls of docs/small-setting.md, the words and error rates of docs/verdicts.md, reports/portability.md, the
-JSON schemas of declared files, and the outputs of commands that documents show.
+controls of docs/small-setting.md, the words of docs/verdicts.md, docs/error-rates.md,
+reports/portability.md, the JSON schemas of declared files, and the outputs of commands that documents show.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from harness.report.measurements import load_measurements, to_speed_section
 from harness.report.pages.audit import load_audits
 from methods.registry import METHODS
 
-README = "README.md"
+README, WORDS_PAGE = "README.md", Path("docs/verdicts.md")
 SCHEMAS = LEADERBOARDS / "schemas"
 DECLARED = {
     "recipe": "harness.plan.recipes:RecipeFile",
@@ -49,8 +49,8 @@ def generated() -> dict[Path, str]:
     results = read_recorded().results
     if results:
         pages[SMALL_PAGE] = with_section(page_text(SMALL_PAGE), to_controls(results), where=str(SMALL_PAGE))
-    words = with_section(page_text(verdicts.DOCS), to_scale(), where=str(verdicts.DOCS))
-    pages[verdicts.DOCS] = verdicts.with_tables(words)
+    pages[WORDS_PAGE] = with_section(page_text(WORDS_PAGE), to_scale(), where=str(WORDS_PAGE))
+    pages[verdicts.DOCS] = verdicts.with_tables(page_text(verdicts.DOCS))
     pages[portability.REPORT] = portability.as_markdown(portability.recorded())
     return pages | {SCHEMAS / f"{kind}.json": schema_text(kind) for kind in ("params", *DECLARED)}
 

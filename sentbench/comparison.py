@@ -80,8 +80,7 @@ class Comparison:
     def plot(self, file: str | Path | None = None) -> Picture:
         """Returns the differences with their intervals as SVG; also writes them to `file`.
 
-        Errors: InputError if the extra `report` is not installed, the file cannot be written, or
-        its name does not end in .svg.
+        Errors: InputError if the file cannot be written or its name does not end in .svg.
         """
         from harness.io.files import write_text
         from harness.io.outputs import check_file

@@ -114,8 +114,8 @@ def execute(arguments: argparse.Namespace) -> int:
             return 1
         trial = session.run()
         write_text(Path(TABLE), to_text(trial))
+        print("\n" + to_text(trial), end="", flush=True)
         write_text(Path(PAGE), render_trial(trial, setting=TEMPLATE, laws=[law.name for law in laws]))
-    print("\n" + to_text(trial), end="")
     print(f"\npage: {out / PAGE}")
     return 0
 

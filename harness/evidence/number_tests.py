@@ -30,7 +30,7 @@ LOOKS = (5, 10, 20, 40)
 """Numbers of seeds at which a verdict is given; runs in between wait for the next look."""
 
 AT_A_LOOK = 0.016
-"""Level of a one-sided test at one look: LEVEL over all looks, by simulated t tests (docs/verdicts.md)."""
+"""Level of a one-sided test at one look: LEVEL over all looks, by simulated t tests (docs/error-rates.md)."""
 
 TWO_SIDED_AT_A_LOOK = 0.015
 """Level of a two-sided test at one look, as for two systems."""
@@ -52,7 +52,7 @@ COLLAPSED = 0.01
 
 AMONG_SOURCES = 0.03
 """Level of the draw among independent sources. It is below LEVEL, so honest numbers keep LEVEL for
-left-skewed runs too, such as the ledger's fifty seeds on BERT-large (docs/verdicts.md)."""
+left-skewed runs too, such as the ledger's fifty seeds on BERT-large (docs/error-rates.md)."""
 
 AMONG_BORROWED = 0.04
 """The same with a borrowed standard deviation: the larger of two spreads errs less often."""

@@ -34,7 +34,6 @@ def no_ranks() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project whose report was built once; the runs of one system have no curves."""
-    pytest.importorskip("vl_convert", reason="pictures need the extra `report`")
     folder = tmp_path_factory.mktemp("project")
     for name in ("leaderboards", "recipes", "params.yaml"):
         (folder / name).symlink_to(ROOT / name)
@@ -62,7 +61,6 @@ def test_the_next_report_may_replace_that_of_a_single_result(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One system has no page that compares systems, nor has every plan the page of the small plan."""
-    pytest.importorskip("vl_convert", reason="pictures need the extra `report`")
     monkeypatch.chdir(tmp_path)
     for name in ("leaderboards", "recipes", "params.yaml"):
         Path(name).symlink_to(ROOT / name)
