@@ -55,6 +55,8 @@ def execute(arguments: argparse.Namespace) -> int:
     check_options(arguments)
     refuse_old_plan()
     if not is_tested():
+        if arguments.on != "local":
+            raise InputError(f"--on {arguments.on} needs DVC {TESTED}; `dvc repro` runs the stages here")
         return run_serially(arguments.targets, dry=arguments.dry_run)
     with open_pipeline(arguments.targets or None) as pipeline:
         if arguments.dry_run:
