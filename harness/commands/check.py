@@ -2,7 +2,6 @@
 
 First losses identify the systems whose training changed, in a second each and without training them. Runs of
 systems that pass them must have identical results, by the rule of harness/evidence/moved.py.
-
 """
 
 import argparse
@@ -83,8 +82,7 @@ def execute(arguments: argparse.Namespace) -> int:
     """Checks, or measures the first losses; returns 1 for a problem, or if the results do not agree."""
     need_checkout("the check of results")
     form = format_of(arguments)
-    if arguments.measure and form != "text":
-        raise InputError("--measure prints one line and takes neither --json nor --format")
+    check_options(arguments, form)
     if arguments.measure:
         refuse_old_plan()
         return measure(read_params())
@@ -99,6 +97,17 @@ def execute(arguments: argparse.Namespace) -> int:
         problems = [annotation("error", "sentbench check", problem) for problem in errors]
     print("\n".join([*problems, *findings.lines[:-1], findings.answer]))
     return 0 if good else 1
+
+
+def check_options(arguments: argparse.Namespace, form: str) -> None:
+    """Raises InputError for an option that the chosen part of the check, or --measure, would ignore."""
+    given = ["--against"] * (arguments.against is not None) + ["--details"] * arguments.details
+    if arguments.only not in (None, "results") and given:
+        raise InputError(f"{given[0]} is for results, and --only is {arguments.only}")
+    if arguments.measure and (given or arguments.only is not None or form != "text"):
+        raise InputError("--measure takes no --only, --against, --details, --json or --format")
+    if arguments.details and form == "json":
+        raise InputError("--json has every score: leave --details out")
 
 
 def checked(arguments: argparse.Namespace) -> Findings:

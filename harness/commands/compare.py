@@ -33,7 +33,7 @@ ARGUMENTS = {
         "one system; a file of `evaluate --out`; a git revision, or a folder of scores",
     },
     "after": {"metavar": "B", "help": "what it is compared with, of the same kind"},
-    "--tasks": {"help": "only these tasks and suites, comma-separated (not of states)"},
+    "--tasks": {"help": "of systems and models: only these tasks and suites, comma-separated"},
     "--pooling": {
         **POOLING,
         "help": "of models: how token vectors become one, for plain Hugging Face folders",
@@ -160,8 +160,9 @@ def check_options(arguments: argparse.Namespace, kind: Kind, form: str) -> None:
             if owner != kind and getattr(arguments, option) != usual:
                 flag = f"--{option.replace('_', '-')}"
                 raise InputError(f"{flag} is for {WORDS[owner]}, both sides are {WORDS[kind]}")
-    if kind == "state" and arguments.tasks is not None:
-        raise InputError("--tasks: two states are compared on all tasks; drop it")
+    if kind in ("state", "results") and arguments.tasks is not None:
+        sides = "two states" if kind == "state" else "results"
+        raise InputError(f"--tasks: {sides} are compared on all common tasks; drop it")
     if kind != "state" and form == "github":
         raise InputError(f"--format github is for {WORDS['state']}, both sides are {WORDS[kind]}; drop it")
 

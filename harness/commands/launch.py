@@ -61,6 +61,8 @@ def execute(arguments: argparse.Namespace) -> int:
     refuse_old_plan()
     without = further_stages(read_params()) if arguments.first_seeds else set()
     if not is_tested():
+        if arguments.on != "local":
+            raise InputError(f"--on {arguments.on} needs DVC {TESTED}; `dvc repro` runs the stages here")
         return run_serially(arguments.targets, without, dry=arguments.dry_run)
     with open_pipeline(arguments.targets or None, without) as pipeline:
         if arguments.dry_run:

@@ -255,7 +255,7 @@ def test_results_are_compared_with_another_state(project: Path, capsys: pytest.C
     ("options", "message"),
     [
         (["--json", "--format", "github"], "either --json or --format"),
-        (["--measure", "--json"], "takes neither --json"),
+        (["--measure", "--json"], "--measure takes no --only"),
         (["--only", "results", "--against", "nowhere"], "neither a folder of scores nor a git revision"),
     ],
 )
