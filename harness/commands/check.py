@@ -14,8 +14,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tqdm import tqdm
-
 from harness.check.first_losses import (
     is_exact,
     measure_runs,
@@ -44,6 +42,7 @@ from harness.plan.identity import library_versions
 from harness.plan.params_file import read_params
 from harness.plan.stale import outdated, outdated_line, refuse_old_plan, stale
 from harness.report.formats.markdown import annotation
+from methods.core.progress import progress_bar
 
 CHECKS = ("losses", "scoring", "results")
 ARGUMENTS = {
@@ -165,7 +164,7 @@ def check_losses(findings: Findings, params: Params) -> dict[str, Answer]:
 
 def measured_losses(params: Params, keys: Sequence[str]) -> dict[str, list[float]]:
     """Returns the losses of runs, with a progress bar."""
-    with tqdm(total=len(keys), unit=" systems", delay=3, disable=None) as bar:
+    with progress_bar(len(keys), "systems") as bar:
         return measure_runs(params, keys, ended=lambda key: bar.update())
 
 

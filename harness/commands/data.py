@@ -2,10 +2,8 @@
 
 import argparse
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-
-from tqdm import tqdm
 
 from harness.commands import name_list
 from harness.data.download import (
@@ -21,6 +19,7 @@ from harness.data.sources import LOCK, lock_sources, source_named
 from harness.errors import InputError
 from harness.models.hub import not_asked_again
 from harness.paths import DATA, PARAMS, data_roots, is_project
+from methods.core.progress import progress_bar
 
 ACTIONS = (
     "fetch: into the folder SENTBENCH_DATA, by default data, outside a project the user's cache; in a "
@@ -83,16 +82,18 @@ def fetch_sources(
     provider_order(providers)
     check_revision(revision)
     missing: dict[str, NotFetched] = {}
-    with not_asked_again():
-        for name in _with_bar(names):
+    with not_asked_again(), progress_bar(len(names), "sources") as bar:
+        for name in names:
             try:
                 folder = fetch(name, directory, providers=providers, revision=revision)
             except NotFetched as error:
                 missing[name] = error
+                bar.update()
                 continue
             if copies is not None:
                 copy_fetched(name, directory, copies)
-            tqdm.write(source_line(folder), file=sys.stdout)
+            bar.write(source_line(folder), file=sys.stdout)
+            bar.update()
     if missing and len(names) == 1:
         raise missing[names[0]]
     for reason in missing.values():
@@ -103,9 +104,11 @@ def fetch_sources(
 
 def check_sources(names: Sequence[str], *, directory: Path) -> None:
     """Verifies each fetched source and prints one line for it; stops at the first damaged one."""
-    for name in _with_bar(names):
-        check(name, directory)
-        tqdm.write(source_line(directory / name), file=sys.stdout)
+    with progress_bar(len(names), "sources") as bar:
+        for name in names:
+            check(name, directory)
+            bar.write(source_line(directory / name), file=sys.stdout)
+            bar.update()
 
 
 def source_line(folder: Path) -> str:
@@ -114,7 +117,3 @@ def source_line(folder: Path) -> str:
     rows = sum(file["rows"] or 0 for file in record["files"].values())
     size = sum((folder / file).stat().st_size for file in record["files"])
     return f"{record['name']:<24} {record['provider']:<9} {rows:>9,} rows {size:>14,} bytes"
-
-
-def _with_bar(names: Sequence[str]) -> Iterable[str]:
-    return tqdm(names, unit="source", leave=False, disable=None)
