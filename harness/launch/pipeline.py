@@ -10,6 +10,7 @@ import logging
 import os
 import sys
 import time
+import traceback
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -206,16 +207,15 @@ def open_pipeline(names: Sequence[str] | None = None) -> Iterator[Pipeline]:
         except (StageNotFound, NoOutputOrStageError) as error:
             known = [stage.addressing for stage in repo.index.stages]
             near = "".join(near_matches(name, known) for name in names or () if name not in known)
-            raise InputError(f"{_in_words(error)}{near}; see `dvc stage list`") from error
+            raise InputError(f"{in_words(error)}{near}; see `dvc stage list`") from error
         except (DvcException, UnicodeDecodeError) as error:
-            line = _in_words(error)
+            line = in_words(error)
             remedy = "`git checkout dvc.lock` restores it" if "dvc.lock" in line else "see `dvc status`"
             raise InputError(f"{line}; {remedy}") from error
-        except (AssertionError, AttributeError, TypeError) as error:
-            # DVC expects texts where params.yaml has other values
-            raise InputError(
-                f"params.yaml: a path that dvc.yaml reads is no text ({error or None})"
-            ) from error
+        except (AssertionError, AttributeError, TypeError, ValueError) as error:
+            if not _is_of_a_stage(error):
+                raise
+            raise InputError("params.yaml: a value that dvc.yaml reads is no text") from error
         stack.enter_context(repo.scm_context(quiet=True))
         try:
             yield pipeline
@@ -248,6 +248,12 @@ def is_tested() -> bool:
     return __version__.startswith(f"{TESTED}.")
 
 
+def _is_of_a_stage(error: Exception) -> bool:
+    """Returns whether DVC failed while it loaded a stage, whose values it takes for texts without a check."""
+    frames = traceback.walk_tb(error.__traceback__)
+    return any(frame.f_globals.get("__name__") == "dvc.stage.loader" for frame, _ in frames)
+
+
 def _lock_of(stage: Any) -> Path:
     return Path(stage.path).with_suffix(".lock")
 
@@ -259,12 +265,13 @@ def _stage_errors() -> Iterator[None]:
     try:
         yield
     except (DvcException, OSError, UnicodeDecodeError) as error:
-        raise StageError(_in_words(error)) from error
+        raise StageError(in_words(error)) from error
     except (LookupError, TypeError) as error:
         raise StageError("an entry of DVC's run cache is damaged; delete .dvc/cache/runs") from error
 
 
-def _in_words(error: Exception) -> str:
+def in_words(error: Exception) -> str:
+    """Returns an error of DVC or of the system in one line, which names the file."""
     if isinstance(error, OSError) and error.filename and error.strerror:
         return f"{os.path.relpath(error.filename)}: {error.strerror}"
     return " ".join(str(error).split()) or type(error).__name__

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import FrameType
 
 from harness.errors import InputError
-from harness.launch.pipeline import CHANGED, Pipeline, StageError
+from harness.launch.pipeline import CHANGED, Pipeline, StageError, in_words
 from harness.launch.worker import Ended, Executor, Job, LastingExecutor, last_line
 from methods.core.progress import progress_bar
 
@@ -86,7 +86,7 @@ class Scheduler:
                     self.pipeline.adopt(name)
                 state = CHANGED if adopted else self.pipeline.begin(name)
             except (StageError, OSError) as error:
-                self._fail(name, str(error))
+                self._fail(name, in_words(error))
                 continue
             if state != CHANGED:
                 self.states[name] = state
