@@ -19,6 +19,7 @@ from harness.process import Arithmetic
 BACKBONES, CORPORA, BLOCKS = "backbones.yaml", "corpora.yaml", "blocks.yaml"
 """Files of recipes/ that are not recipes."""
 Blocks = dict[Name, dict[str, Any]]
+Precision = Literal["fp32", "bf16"]
 
 
 class Parent(DeclaredModel):

@@ -12,7 +12,7 @@ from harness.errors import InputError
 from harness.evidence.spec import load_specs
 from harness.evidence.store import read_result
 from harness.paths import ARTEFACTS, PARAMS, SCORES
-from harness.plan.entries import Params
+from harness.plan.entries import Params, Run
 from harness.plan.params_file import read_params, written_digest
 from harness.plan.recipes import Recipe, load_recipes
 from harness.plan.resolve import resolve
@@ -120,25 +120,37 @@ def planned_again(params: Params, recipes: Mapping[str, Recipe]) -> tuple[str, P
     """
     tables, names = load_specs(), list(params.plan)
     first = resolve(recipes, names, tables=tables)
-    used = {run.arithmetic for run in params.runs.values()}
-    arithmetic = next(iter(used)) if len(used) == 1 else None
-    if arithmetic in {run.arithmetic for run in first.runs.values()}:
-        arithmetic = None
+    settings = ("arithmetic", "precision")
+    overridden = {name: value for name in settings if (value := _overridden(params, first, name))}
     counts = {len({run.seed for run in params.runs.values() if run.id == name}) for name in _systems(params)}
-    options: dict[str, Any] = {"arithmetic": arithmetic}
+    options: dict[str, Any] = dict(overridden)
     if first.runs.keys() != params.runs.keys():
         backbones = list(dict.fromkeys(run.backbone_name for run in params.runs.values()))
         fewer = set(backbones) < {run.backbone_name for run in first.runs.values()}
         options |= {"seeds": max(counts), "backbones": backbones if fewer else None}
-    elif arithmetic is None:
+    elif not overridden:
         return f"sentbench plan {' '.join(names)}", first
     again = resolve(recipes, names, tables=tables, **options)
-    if again.runs.keys() != params.runs.keys() and arithmetic is None:
+    if again.runs.keys() != params.runs.keys() and not overridden:
         return f"sentbench plan {' '.join(names)}", first
     words = [f"--seeds {options['seeds']}"] if options.get("seeds") else []
     words += [f"--backbone {name}" for name in options.get("backbones") or ()]
-    words += [f"--arithmetic {arithmetic}"] if arithmetic else []
+    words += [f"--{name} {value}" for name, value in overridden.items()]
     return " ".join(["sentbench plan", *names, *words]), again
+
+
+def _overridden(params: Params, first: Params, name: str) -> str | None:
+    """Returns the value of a setting that all runs of a plan have and none has by the recipes, or None."""
+    used = {_setting(run, name) for run in params.runs.values()} - {None}
+    planned = {_setting(run, name) for run in first.runs.values()}
+    return used.pop() if len(used) == 1 and used.isdisjoint(planned) else None
+
+
+def _setting(run: Run, name: str) -> str | None:
+    """Returns a run's arithmetic, or the precision of its training; None without a training."""
+    if name == "arithmetic":
+        return run.arithmetic
+    return None if run.train["steps"] == 0 else str(run.train["precision"])
 
 
 def differences(params: Params, given: Params) -> Iterator[str]:

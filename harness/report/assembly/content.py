@@ -10,13 +10,13 @@ from harness.plan.entries import Params
 from harness.plan.identity import code_base, report_roots
 from harness.plan.names import is_full_scale, recipes_of
 from harness.plan.recipes import Recipe
+from harness.report.hours import weekend_of
 from harness.report.pages.content import Report, Site
 from harness.report.pages.paper import papers_of
 from harness.report.runs import run_details
 from harness.report.tables.build import Evidence
 from harness.report.tables.leaderboard import IN_PAPERS_FORM, PUBLIC, SHOWN, SMALL, notes_of
 from harness.report.tables.model import Table
-from harness.report.weekend import weekend_of
 
 
 def report_content(
