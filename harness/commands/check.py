@@ -25,7 +25,7 @@ from harness.check.first_losses import (
 from harness.commands import FORMAT, JSON, format_of
 from harness.errors import InputError
 from harness.evidence.history import changed_files, committed_results, results_of
-from harness.evidence.moved import Answer, answer_of_losses, title_of
+from harness.evidence.moved import Answer, answer_of_losses, score_title
 from harness.evidence.reproduction import (
     Reproduction,
     compare_with_committed,
@@ -86,8 +86,8 @@ def execute(arguments: argparse.Namespace) -> int:
         raise InputError("--measure prints one line and takes neither --json nor --format")
     if arguments.measure:
         refuse_old_plan()
-        return measure(read_params())
-    findings = checked(arguments)
+        return measure_losses(read_params())
+    findings = findings_of(arguments)
     good = findings.agrees and not findings.problems
     if form == "json":
         print(json.dumps({**findings.counts, "problems": findings.problems, "answer": findings.answer}))
@@ -100,7 +100,7 @@ def execute(arguments: argparse.Namespace) -> int:
     return 0 if good else 1
 
 
-def checked(arguments: argparse.Namespace) -> Findings:
+def findings_of(arguments: argparse.Namespace) -> Findings:
     """Returns the outcome of all parts of the check, or of one."""
     wanted = [part for part in CHECKS if arguments.only in (None, part)]
     findings, params = Findings(), read_params()
@@ -129,7 +129,7 @@ def check_plan(findings: Findings) -> None:
         findings.problems.append(found.line)
 
 
-def measure(params: Params) -> int:
+def measure_losses(params: Params) -> int:
     """Writes the first losses of the plan's runs; returns 0."""
     check_file(FIRST_LOSSES)
     losses = measured_losses(params, measured_runs(params))
@@ -258,7 +258,7 @@ def not_identical(
         if answer == "identical" or not portable or not passes:
             continue
         changes = [change for change in compared.changes if change.run == key]
-        scores = ", ".join(title_of(change.name) for change in changes[:3]) or "none"
+        scores = ", ".join(score_title(change.name) for change in changes[:3]) or "none"
         lines.append(
             f"{key}: passes its first losses, and its result is not identical ({answer}): "
             f"{len(changes)} other scores ({scores}{', ...' if len(changes) > 3 else ''})"

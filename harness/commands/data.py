@@ -13,7 +13,7 @@ from harness.data.download import (
     copy_fetched,
     fetch,
     provider_order,
-    read_record,
+    read_source_record,
 )
 from harness.data.sources import LOCK, lock_sources, source_named
 from harness.errors import InputError
@@ -55,7 +55,7 @@ def execute(arguments: argparse.Namespace) -> None:
     if arguments.action == "check":
         check_sources(names, directory=folder)
     elif arguments.action == "lock":
-        lock_sources({name: read_record(folder / name) for name in names})
+        lock_sources({name: read_source_record(folder / name) for name in names})
         print(f"{LOCK.name}: {', '.join(names)}")
     else:
         providers = name_list(arguments.providers or "") or (planned.providers if planned else None)
@@ -113,7 +113,7 @@ def check_sources(names: Sequence[str], *, directory: Path) -> None:
 
 def source_line(folder: Path) -> str:
     """Returns the line of a fetched source: name, provider, lines of text, bytes."""
-    record = read_record(folder)
+    record = read_source_record(folder)
     rows = sum(file["rows"] or 0 for file in record["files"].values())
     size = sum((folder / file).stat().st_size for file in record["files"])
     return f"{record['name']:<24} {record['provider']:<9} {rows:>9,} rows {size:>14,} bytes"

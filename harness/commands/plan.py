@@ -18,7 +18,7 @@ from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
 from harness.plan.stale import outdated, recorded_recipes, warn_if_stale
 
-HOURS: dict[Device, str] = {"cuda": "GPU hours", "cpu": "core hours"}
+UNITS: dict[Device, str] = {"cuda": "GPU hours", "cpu": "core hours"}
 PATIENCE = 7 * 24.0
 """A plan that takes longer than these hours on all cores of this machine needs a GPU."""
 NOT_COUNTED = "not counted: classifiers of transfer tasks, the making of derived corpora, DVC's own work"
@@ -149,7 +149,7 @@ def _totals(params: Params, estimate: Estimate, planned: Sequence[PlannedSystem]
         f"data: {', '.join(params.sources)} from {', '.join(params.providers)}",
         *([] if not known else [f"{at_once}: about {_hours(cpu_hours)} hours{more}"]),
         *(
-            f"{HOURS[device]} in {precision}: {'; '.join(words)}"
+            f"{UNITS[device]} in {precision}: {'; '.join(words)}"
             for (device, precision), words in estimate.bases().items()
         ),
         *packing(params.runs),

@@ -59,7 +59,7 @@ def publish(
     a foreign folder.
     """
     check_folder(out, PUBLISHED)
-    keys = runs_of(params, names)
+    keys = named_runs(params, names)
     results = [_scores_of(key) for key in keys]
     chosen = median_seed(results)
     folder = _loadable(ARTEFACTS / chosen.run.key)
@@ -88,7 +88,7 @@ def publish(
     return f"{out}: {len(keys)} seeds of {chosen.run.id}, {len(written)} MTEB result files"
 
 
-def runs_of(params: Params, names: Sequence[str]) -> list[str]:
+def named_runs(params: Params, names: Sequence[str]) -> list[str]:
     """Returns the run keys of names: a run, or a system for all its runs; all must be of one system."""
     keys: dict[str, None] = {}
     for name in names:

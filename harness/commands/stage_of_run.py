@@ -88,10 +88,10 @@ def evaluate(params: Params, key: str, folder: Path, *, device: str) -> Path:
 
     record = f"{key}.json"
     outputs = {
-        SCORES / record: stage.SCORES,
-        CURVES / record: stage.CURVES,
-        LOSSES / record: stage.LOSSES,
-        stored_vectors(key): stage.VECTORS,
+        SCORES / record: stage.SCORES_FILE,
+        CURVES / record: stage.CURVES_FILE,
+        LOSSES / record: stage.LOSSES_FILE,
+        stored_vectors(key): stage.VECTORS_FILE,
     }
     costs = COSTS / f"{key}.evaluate.json"
     for path in (*outputs, costs):

@@ -139,7 +139,7 @@ def check(name: str, directory: Path) -> None:
     Errors: InputError with the file, the line if it has one, and the expected value.
     """
     source, folder = source_named(name), directory / name
-    record = read_record(folder)
+    record = read_source_record(folder)
     provider = record.get("provider")
     if provider not in source.providers:
         raise InputError(
@@ -153,7 +153,7 @@ def check(name: str, directory: Path) -> None:
             raise InputError(f"{folder / file}: sha256 {sha256}, recorded {recorded}; {again}")
 
 
-def read_record(folder: Path) -> dict[str, Any]:
+def read_source_record(folder: Path) -> dict[str, Any]:
     """Returns the source.json of a fetched folder."""
     path = folder / SOURCE_RECORD
     if not path.is_file():
@@ -169,7 +169,7 @@ def read_record(folder: Path) -> dict[str, Any]:
 def layout_of(source: Source, folder: Path) -> Layout:
     """Returns the content of the folder of a fetched source: its record, and its files by table or record."""
     try:
-        recorded = read_record(folder).get("files", ())
+        recorded = read_source_record(folder).get("files", ())
     except InputError:
         recorded = ()
     return Layout(f"source {source.name}", {SOURCE_RECORD: ()}, (*source.rows, *recorded))
@@ -180,7 +180,7 @@ def _is_whole(source: Source, folder: Path, revision: str | None) -> bool:
         check(source.name, folder.parent)
     except InputError:
         return False
-    return revision in (None, read_record(folder).get("revision"))
+    return revision in (None, read_source_record(folder).get("revision"))
 
 
 def _fetch_from_first(source: Source, order: list[ProviderName], folder: Path, revision: str | None) -> None:

@@ -25,7 +25,7 @@ CHANGED = "changed"
 """State of a stage that has to run, as `begin` returns it."""
 TESTED = "3.67"
 """The release of DVC whose internals this file uses; with another one `dvc repro` runs the stages."""
-PERIOD = 30.0
+LOCK_PERIOD = 30.0
 """Seconds between two writes of dvc.lock while stages run."""
 
 
@@ -146,7 +146,7 @@ class Pipeline:
         from dvc.stage.serialize import to_lockfile
         from dvc.utils.serialize import dump_yaml, parse_yaml
 
-        if not self._pending or not (at_once or time.monotonic() - self._dumped >= PERIOD):
+        if not self._pending or not (at_once or time.monotonic() - self._dumped >= LOCK_PERIOD):
             return
         named = [stage for stage in self._pending if isinstance(stage, PipelineStage)]
         for stage in self._pending:

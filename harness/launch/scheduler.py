@@ -16,7 +16,7 @@ from methods.core.progress import progress_bar
 
 TICK = 0.5
 """Seconds between two checks for an interruption."""
-OUTCOMES = ("done", "unchanged", "restored", "failed")
+STATES = ("done", "unchanged", "restored", "failed")
 
 
 @dataclass
@@ -68,7 +68,7 @@ class Scheduler:
     def summary(self) -> str:
         """The finished stages by outcome, in one line."""
         counts = Counter(self.states.values())
-        parts = [f"{counts[outcome]} {outcome}" for outcome in OUTCOMES if counts[outcome]]
+        parts = [f"{counts[outcome]} {outcome}" for outcome in STATES if counts[outcome]]
         return ", ".join([f"{len(self.states)} of {len(self.pipeline.order)} stages", *parts])
 
     def _begin(self, ready: list[str]) -> list[str]:

@@ -15,10 +15,10 @@ from harness.plan.hours import (
     EVALUATION_LENGTH,
     LINE_BYTES,
     TRAINING_LENGTH,
+    BackboneShape,
     Cost,
     Device,
     KnownHours,
-    Shape,
 )
 from harness.plan.recipes import Precision
 from harness.tasks.registry import sources_of
@@ -40,7 +40,7 @@ class Estimate:
     params: Params
     times: KnownHours
 
-    def shape(self, path: str) -> Shape | None:
+    def shape(self, path: str) -> BackboneShape | None:
         """Returns the sizes of backbones/NAME, None if hours.yaml does not list them."""
         backbone = self.params.backbones.get(Path(path).name)
         origin = backbone.origin if backbone else path
@@ -142,7 +142,9 @@ class Estimate:
                 notes.setdefault((device, precision), {})[basis] = None
         return {key: list(notes[key]) for key in sorted(notes, key=lambda key: DEVICES.index(key[0]))}
 
-    def _cost(self, work: Mapping[Device, float], shape: Shape, precision: Precision, disk: float) -> Cost:
+    def _cost(
+        self, work: Mapping[Device, float], shape: BackboneShape, precision: Precision, disk: float
+    ) -> Cost:
         hours = {
             device: operations / self.times.rate(device, shape, precision).operations / HOUR
             for device, operations in work.items()

@@ -36,7 +36,7 @@ BACKWARD = 3
 Device = Literal["cpu", "cuda"]
 
 
-class Shape(DeclaredModel):
+class BackboneShape(DeclaredModel):
     """The sizes of a transformer; word vectors have only their vocabulary and no layers."""
 
     layers: int = Field(ge=0)
@@ -156,7 +156,7 @@ class Cost(NamedTuple):
 class KnownHours(DeclaredModel):
     """The file hours.yaml."""
 
-    shapes: dict[str, Shape]
+    shapes: dict[str, BackboneShape]
     gpu: GuessedGpu
     stated: list[StatedTime] = Field(default_factory=list)
     measured: list[StepTime]
@@ -183,7 +183,7 @@ class KnownHours(DeclaredModel):
         row = max(rows, key=lambda row: (row.system == run.id, row.device == device))
         return row.seconds / baselines[row.setting]
 
-    def rate(self, device: Device, shape: Shape, precision: Precision) -> Rate:
+    def rate(self, device: Device, shape: BackboneShape, precision: Precision) -> Rate:
         """Returns a device's rate: of the measured backbone nearest in size, otherwise the guess for a GPU.
 
         Errors: InputError if no CPU was measured.

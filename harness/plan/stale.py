@@ -19,7 +19,7 @@ from harness.plan.resolve import resolve
 
 DETERMINED_PARTS = ("sources", "backbones", "corpora", "teachers", "runs")
 """Parts of params.yaml that recipes and declarations determine."""
-SHOWN = 8
+SYSTEMS_NAMED = 8
 """Systems with results of other settings that are named."""
 
 
@@ -82,10 +82,11 @@ def outdated_line(params: Params, keys: Sequence[str]) -> str | None:
     if not keys:
         return None
     systems = list(dict.fromkeys(params.runs[key].id for key in keys))
-    more = f" and {len(systems) - SHOWN} more systems" if len(systems) > SHOWN else ""
+    more = f" and {len(systems) - SYSTEMS_NAMED} more systems" if len(systems) > SYSTEMS_NAMED else ""
     return (
         f"{len(keys)} of {len(params.runs)} results were made with other settings than {PARAMS} has for them "
-        f"or for a run that they need: {', '.join(systems[:SHOWN])}{more}; `sentbench launch` runs them again"
+        f"or for a run that they need: {', '.join(systems[:SYSTEMS_NAMED])}{more}; "
+        "`sentbench launch` runs them again"
     )
 
 

@@ -23,15 +23,15 @@ from harness.plan.recipes import Recipe
 from harness.plan.resolve import resolve
 from harness.report.tables.model import Table, reading_order
 
-SEED = re.compile(r"(?<=__s)\d+")
+SEED_OF_KEY = re.compile(r"(?<=__s)\d+")
 """The seed in the key of a run."""
 WEEKEND = 48.0
 """Hours of a weekend."""
 BACKBONE, SEEDS = "bert-base-uncased", LOOKS[0]
 """The rows and the seeds of each plan: a verdict needs the first look."""
-HEADING = "## What a weekend settles"
-HEADS = ("| table | plan | scores it tests | runs | GPU hours |", "| :-- | :-- | --: | --: | --: |")
-WIDTH = 120
+WEEKEND_HEADING = "## What a weekend settles"
+WEEKEND_HEADS = ("| table | plan | scores it tests | runs | GPU hours |", "| :-- | :-- | --: | --: | --: |")
+LINE_WIDTH = 120
 """Characters of a line of a document."""
 
 
@@ -94,7 +94,12 @@ class Weekend:
             for plan in self.plans
         ]
         rows = [f"| {' | '.join(map(str, row))} |" for row in cells]
-        return "\n".join([HEADING, "", textwrap.fill(self.sentence, WIDTH), "", *HEADS, *rows]) + "\n"
+        return (
+            "\n".join(
+                [WEEKEND_HEADING, "", textwrap.fill(self.sentence, LINE_WIDTH), "", *WEEKEND_HEADS, *rows]
+            )
+            + "\n"
+        )
 
 
 def weekend_of(
@@ -108,7 +113,7 @@ def weekend_of(
         ordered = sorted(
             (table for key, table in tables.items() if key.startswith(f"{paper}/")), key=reading_order
         )
-        main = [table for table in ordered if any(row.is_own for row in table.rows) and numbers_of(table)]
+        main = [table for table in ordered if any(row.is_own for row in table.rows) and facts_of(table)]
         if main:
             plans.append(plan_of(main[0], recipes, times))
     if not plans:
@@ -117,7 +122,7 @@ def weekend_of(
     return Weekend(tuple(plans), times.gpu_name, "; ".join(dict.fromkeys(plan.basis for plan in plans)))
 
 
-def numbers_of(table: Table) -> frozenset[Fact]:
+def facts_of(table: Table) -> frozenset[Fact]:
     """Returns the different reported scores of a table that runs on BACKBONE judge."""
     return frozenset(
         cell.judged.fact
@@ -140,7 +145,7 @@ def plan_of(table: Table, recipes: Mapping[str, Recipe], times: KnownHours) -> W
     command = f"sentbench plan {table.key} --backbone {BACKBONE} --seeds {SEEDS}"
     bases = {key: words for key, words in estimate.bases().items() if key[0] == "cuda"}
     basis = "; ".join(f"in {precision} are {'; '.join(words)}" for (_, precision), words in bases.items())
-    return WeekendPlan(table, command, len(params.runs), numbers_of(table), hours, basis)
+    return WeekendPlan(table, command, len(params.runs), facts_of(table), hours, basis)
 
 
 def seed_prices(
@@ -177,7 +182,7 @@ def seed_prices(
                 command += f" --backbone {backbone}"
             prices[system, backbone] = Price(
                 command,
-                {SEED.sub("", folder): hours[folder] for folder in needed - shared},
+                {SEED_OF_KEY.sub("", folder): hours[folder] for folder in needed - shared},
                 {folder: hours[folder] for folder in shared},
                 ", ".join(sorted({path.name for path in corpora if path.parent == CORPORA})),
                 times.gpu_of(params.runs[keys[0]].train["precision"]),

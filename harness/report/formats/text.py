@@ -35,7 +35,7 @@ def legend_of(table: Table) -> list[tuple[str, str]]:
     return [*legend, (CITED, CITED_WORDS)] if any(map(is_cited, cells)) else legend
 
 
-TASKS = {"STSB": "STS-B", "SICKR": "SICK-R"}
+TASK_TITLES = {"STSB": "STS-B", "SICKR": "SICK-R"}
 
 
 def task_title(name: str) -> str:
@@ -43,7 +43,7 @@ def task_title(name: str) -> str:
     base, _, arguments = name.partition(":")
     words = {"part": "(partial)", "dev": "dev", "mteb": "as in MTEB", "hard": "hard", "length": "length"}
     first, *rest = base.split("-")
-    shown = " ".join([TASKS.get(first, first), *(words.get(word, word) for word in rest)])
+    shown = " ".join([TASK_TITLES.get(first, first), *(words.get(word, word) for word in rest)])
     return f"{shown} ({arguments.replace(':', ', ')})" if arguments else shown
 
 

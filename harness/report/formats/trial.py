@@ -62,7 +62,7 @@ FOOT = (
 """Meaning of the numbers and of their intervals."""
 
 
-def to_text(trial: Trial) -> str:
+def trial_text(trial: Trial) -> str:
     """Returns the trial as aligned plain text: a table for each baseline, the ranks."""
     blocks = []
     for comparison in trial.comparisons:

@@ -13,10 +13,10 @@ from harness.plan.entries import Params
 from harness.plan.estimate import CONTEXT, Estimate, cores_here, duration, hours_at_once, lines_of, packing
 from harness.plan.hours import (
     LINE_BYTES,
+    BackboneShape,
     ComparedPrecisions,
     GuessedGpu,
     KnownHours,
-    Shape,
     StepTime,
     read_hours,
 )
@@ -25,7 +25,7 @@ from harness.plan.recipes import Parent, load_recipes
 from harness.plan.resolve import resolve
 
 ROOT = Path(__file__).parents[3]
-TINY = Shape(layers=2, width=8, inner=16, vocabulary=10, positions=4)
+TINY = BackboneShape(layers=2, width=8, inner=16, vocabulary=10, positions=4)
 COMPARED = ComparedPrecisions(steps="ten steps", machine="box", seconds={"fp32": 2.0, "bf16": 2.5})
 GPU = GuessedGpu(name="gpu", operations_per_second=1.0e12, share=0.5, compared=COMPARED)
 
@@ -43,7 +43,7 @@ def row(**changes: Any) -> StepTime:
     return StepTime.model_validate({**base, **changes})
 
 
-def times(*rows: StepTime, **shapes: Shape) -> KnownHours:
+def times(*rows: StepTime, **shapes: BackboneShape) -> KnownHours:
     return KnownHours(shapes={"tiny": TINY, **shapes}, gpu=GPU, measured=list(rows))
 
 
@@ -350,7 +350,7 @@ def test_a_backbone_over_word_vectors_is_as_wide_as_its_copies_of_them() -> None
     built = backbone.shape.model_copy(update={"copies": 3})
     three = params.model_copy(update={"backbones": {name: backbone.model_copy(update={"shape": built})}})
     known = times(row(), **{Path(backbone.origin).name: TINY})
-    assert Estimate(three, known).shape(f"backbones/{name}") == Shape(
+    assert Estimate(three, known).shape(f"backbones/{name}") == BackboneShape(
         layers=built.layers,
         width=24,
         inner=built.inner,
