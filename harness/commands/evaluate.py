@@ -204,9 +204,9 @@ def note_of(tasks: Sequence[Task], arguments: argparse.Namespace) -> str:
 
 def text_note(tasks: Sequence[Task], text: str) -> str:
     """Describes the text form of tasks: `text`, or unchanged for custom pairs."""
-    from harness.tasks.own_pairs import is_own
+    from harness.tasks.own_pairs import is_own_pairs
 
-    pair_names = [task.name for task in tasks if is_own(task)]
+    pair_names = [task.name for task in tasks if is_own_pairs(task)]
     declared = TEXT_NOTES[text] if len(pair_names) < len(tasks) else ""
     return "; ".join(
         filter(None, [declared, f"text of {', '.join(pair_names)} as it is" if pair_names else ""])

@@ -17,7 +17,7 @@ DASH = "–"
 """Neither our value nor a published one is known."""
 
 
-def rows_of(table: Table) -> list[tuple[str, TableRow]]:
+def grouped_rows(table: Table) -> list[tuple[str, TableRow]]:
     """Returns the rows, each with the name of the group that begins there, or an empty text."""
     groups = [row.group for row in table.rows]
     starts = [group if group != before else "" for before, group in zip(["", *groups], groups, strict=False)]
@@ -105,7 +105,7 @@ def to_terminal(table: Table) -> str:
     lines = [["", "n", *(column.title for column in table.columns)]]
     if any(column.mark for column in table.columns):
         lines.append(["", "", *(f"({column.mark})" if column.mark else "" for column in table.columns)])
-    for group, row in rows_of(table):
+    for group, row in grouped_rows(table):
         if group:
             lines.append([f"{group}:"])
         lines.append([row.title, row_seeds(row), *shown_cells(table, row, plain_cell)])

@@ -24,7 +24,7 @@ from harness.report.formats.trial import (
     FOOT,
     Trial,
     comparison_rows,
-    rank_rows,
+    rank_lines,
     worth_in_words,
     worth_rows,
 )
@@ -120,7 +120,7 @@ def render_trial(trial: Trial, *, setting: str, laws: Sequence[str]) -> str:
             (comparison_rows(comparison, trial.systems), comparison.in_words)
             for comparison in trial.comparisons
         ],
-        "ranks": rank_rows(trial),
+        "ranks": rank_lines(trial),
         "foot": FOOT,
         "worth": None if trial.worth is None else worth_rows(trial.worth, trial.own),
         "worth_in_words": None if trial.worth is None else worth_in_words(trial),
