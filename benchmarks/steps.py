@@ -31,7 +31,7 @@ from harness.plan.hours import (
     BASELINE,
     HOURS,
     TRAINING_LENGTH,
-    Shape,
+    BackboneShape,
     StepTime,
     read_hours,
 )
@@ -63,7 +63,7 @@ class RandomTeacher:
         return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
-def write_backbone(folder: Path, shape: Shape) -> Path:
+def write_backbone(folder: Path, shape: BackboneShape) -> Path:
     """Writes a BERT of these sizes with random weights, and a tokenizer that knows `stand_ins.WORDS`."""
     return stand_ins.write_backbone(
         folder,
@@ -78,7 +78,7 @@ def write_backbone(folder: Path, shape: Shape) -> Path:
 
 
 def built(
-    run: Run, shape: Shape, folder: Path, *, teacher_dim: int = TEACHER_DIM
+    run: Run, shape: BackboneShape, folder: Path, *, teacher_dim: int = TEACHER_DIM
 ) -> tuple[Method, Sequence[Row]]:
     """Returns the run's method with random weights of a shape, and the prepared sentences. These have
     TRAINING_LENGTH tokens, and enough augmentations for every method.
@@ -147,7 +147,7 @@ def resized(source: Path, folder: Path, kind: str = "AutoModel", **sizes: int) -
 
 
 def seconds_of_a_step(
-    run: Run, shape: Shape, *, device: str, precision: str, steps: int, teacher_dim: int = TEACHER_DIM
+    run: Run, shape: BackboneShape, *, device: str, precision: str, steps: int, teacher_dim: int = TEACHER_DIM
 ) -> float:
     """Returns the mean seconds of `steps` steps after an untimed first step."""
     batch, seconds = run.train["batch_size"], []

@@ -1,8 +1,9 @@
 """All generated text of the project: `make generated` writes it, `python -m docs.generated --check` compares.
 
 It is the table of data sources, the deviations in the READMEs of methods, the table of docs/speed.md, the
-controls of docs/small-setting.md, the words of docs/verdicts.md, docs/error-rates.md,
-reports/portability.md, the JSON schemas of declared files, and the outputs of commands that documents show.
+hours of docs/weekend.md, the controls of docs/small-setting.md, the words of docs/verdicts.md, the rates
+of docs/error-rates.md, reports/portability.md, the JSON schemas of declared files, and the outputs of
+commands that documents show.
 """
 
 import argparse
@@ -18,10 +19,14 @@ from docs import outputs
 from harness.commands.list import listing
 from harness.errors import InputError
 from harness.evidence.further import read_recorded
+from harness.evidence.published import load_published
 from harness.io.files import write_text
-from harness.paths import AUDIT, LEADERBOARDS, MEASUREMENTS, SOURCE_PAGE, SPEED_PAGE
+from harness.paths import AUDIT, LEADERBOARDS, MEASUREMENTS, SOURCE_PAGE, SPEED_PAGE, WEEKEND_PAGE
 from harness.plan.params_file import file_schema
+from harness.plan.recipes import load_recipes
+from harness.report.assembly.tables import build_tables, evidence_of
 from harness.report.formats.readmes import INTRO, to_deviations, to_scale, to_source_table, with_section
+from harness.report.hours import weekend_of
 from harness.report.measurements import load_measurements, to_speed_section
 from harness.report.pages.audit import load_audits
 from methods.registry import METHODS
@@ -49,10 +54,21 @@ def generated() -> dict[Path, str]:
     results = read_recorded().results
     if results:
         pages[SMALL_PAGE] = with_section(page_text(SMALL_PAGE), to_controls(results), where=str(SMALL_PAGE))
+    pages[WEEKEND_PAGE] = with_section(page_text(WEEKEND_PAGE), weekend_section(), where=str(WEEKEND_PAGE))
     pages[WORDS_PAGE] = with_section(page_text(WORDS_PAGE), to_scale(), where=str(WORDS_PAGE))
     pages[verdicts.DOCS] = verdicts.with_tables(page_text(verdicts.DOCS))
     pages[portability.REPORT] = portability.as_markdown(portability.recorded())
     return pages | {SCHEMAS / f"{kind}.json": schema_text(kind) for kind in ("params", *DECLARED)}
+
+
+def weekend_section() -> str:
+    """Returns the section with the hours of the papers' main tables."""
+    published, recipes = load_published(), load_recipes()
+    tables = build_tables(evidence_of([], published=published, recipes=recipes), recipes)
+    weekend = weekend_of(tables, list(published.papers), recipes)
+    if weekend is None:
+        raise InputError(f"{WEEKEND_PAGE}: no table has a plan")
+    return weekend.section()
 
 
 def readmes() -> dict[Path, str]:

@@ -318,7 +318,7 @@ def overview(parents: Mapping[str, list[CommandParser]] | None = None) -> Comman
         prog="sentbench",
         usage="sentbench [--version] [--print-completion SHELL] COMMAND ...",
         description="A reproducibility benchmark for unsupervised sentence embeddings.",
-        epilog=listing(),
+        epilog=command_listing(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=version(), help=hidden)
@@ -333,7 +333,7 @@ def overview(parents: Mapping[str, list[CommandParser]] | None = None) -> Comman
     return parser
 
 
-def listing() -> str:
+def command_listing() -> str:
     """Returns the help's list of commands by user, and the common options."""
     lines = []
     for group, names in GROUPS.items():

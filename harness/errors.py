@@ -16,8 +16,6 @@ __all__ = [
 _CONTROLS = r"\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff"
 CONTROL = re.compile(f"[{_CONTROLS}]")
 """Characters that move a terminal's cursor or reverse the direction of text, and lone surrogates."""
-REASONS = (ImportError, NameError, AttributeError, TypeError, ValueError, SyntaxError)
-"""Errors of a custom module during its import that are reported in one line."""
 
 
 def place_in(file: Path, error: BaseException) -> str:

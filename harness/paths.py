@@ -25,6 +25,7 @@ FIRST_LOSSES = LEADERBOARDS / "first_losses.yaml"
 HOURS = LEADERBOARDS / "hours.yaml"
 SOURCE_PAGE = Path("harness/data/SOURCES.md")
 SPEED_PAGE = Path("docs/speed.md")
+WEEKEND_PAGE = Path("docs/weekend.md")
 
 DATA = Path("data")
 BACKBONES = Path("backbones")

@@ -140,8 +140,8 @@ def describe(judged: Judged) -> str:
     Errors: InputError if it is not an element of the list that `verify` returns.
     """
     from harness.evidence.judged import Judged
-    from harness.report.formats.judged import to_text
+    from harness.report.formats.judged import judged_text
 
     if not isinstance(judged, Judged):
         raise InputError(f"{shown(judged)} is not an element of the list that verify returns")
-    return to_text(judged)
+    return judged_text(judged)

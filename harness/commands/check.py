@@ -13,8 +13,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tqdm import tqdm
-
 from harness.check.first_losses import (
     is_exact,
     measure_runs,
@@ -27,7 +25,7 @@ from harness.commands import FORMAT, JSON, format_of
 from harness.errors import InputError
 from harness.evidence.further import read_recorded
 from harness.evidence.history import changed_files, committed_results, results_of
-from harness.evidence.moved import Answer, answer_of_losses, title_of
+from harness.evidence.moved import Answer, answer_of_losses, score_title
 from harness.evidence.reproduction import (
     Reproduction,
     compare_with_committed,
@@ -43,6 +41,7 @@ from harness.plan.identity import library_versions
 from harness.plan.params_file import read_params
 from harness.plan.stale import outdated, outdated_line, refuse_old_plan, stale
 from harness.report.formats.markdown import annotation
+from methods.core.progress import progress_bar
 
 CHECKS = ("losses", "scoring", "results")
 ARGUMENTS = {
@@ -85,8 +84,8 @@ def execute(arguments: argparse.Namespace) -> int:
     check_options(arguments, form)
     if arguments.measure:
         refuse_old_plan()
-        return measure(read_params())
-    findings = checked(arguments)
+        return measure_losses(read_params())
+    findings = findings_of(arguments)
     good = findings.agrees and not findings.problems
     if form == "json":
         print(json.dumps({**findings.counts, "problems": findings.problems, "answer": findings.answer}))
@@ -110,7 +109,7 @@ def check_options(arguments: argparse.Namespace, form: str) -> None:
         raise InputError("--json has every score: leave --details out")
 
 
-def checked(arguments: argparse.Namespace) -> Findings:
+def findings_of(arguments: argparse.Namespace) -> Findings:
     """Returns the outcome of all parts of the check, or of one."""
     wanted = [part for part in CHECKS if arguments.only in (None, part)]
     findings, params = Findings(), read_params()
@@ -139,7 +138,7 @@ def check_plan(findings: Findings) -> None:
         findings.problems.append(found.line)
 
 
-def measure(params: Params) -> int:
+def measure_losses(params: Params) -> int:
     """Writes the first losses of the plan's runs; returns 0."""
     check_file(FIRST_LOSSES)
     losses = measured_losses(params, measured_runs(params))
@@ -174,7 +173,7 @@ def check_losses(findings: Findings, params: Params) -> dict[str, Answer]:
 
 def measured_losses(params: Params, keys: Sequence[str]) -> dict[str, list[float]]:
     """Returns the losses of runs, with a progress bar."""
-    with tqdm(total=len(keys), unit=" systems", delay=3, disable=None) as bar:
+    with progress_bar(len(keys), "systems") as bar:
         return measure_runs(params, keys, ended=lambda key: bar.update())
 
 
@@ -273,7 +272,7 @@ def not_identical(
         if answer == "identical" or not portable or not passes:
             continue
         changes = [change for change in compared.changes if change.run == key]
-        scores = ", ".join(title_of(change.name) for change in changes[:3]) or "none"
+        scores = ", ".join(score_title(change.name) for change in changes[:3]) or "none"
         lines.append(
             f"{key}: passes its first losses, and its result is not identical ({answer}): "
             f"{len(changes)} other scores ({scores}{', ...' if len(changes) > 3 else ''})"

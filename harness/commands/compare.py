@@ -13,10 +13,10 @@ from typing import Any, Literal
 from harness.commands import FORMAT, JSON, POOLING, format_of, name_list
 from harness.errors import InputError
 from harness.evidence.history import is_revision, results_of
-from harness.evidence.moves import Move, compare, machine_changes
+from harness.evidence.moves import Move, machine_changes, moves_between
 from harness.process import compute_with
 from harness.report.formats.markdown import Level, annotation
-from harness.report.formats.moves import summary, to_json, to_pull_request
+from harness.report.formats.moves import moves_json, summary, to_pull_request
 
 Kind = Literal["system", "model", "results", "state"]
 FAILS = ("nothing", "down", "moved", "gone")
@@ -173,9 +173,9 @@ def compare_states(names: tuple[str, str], arguments: argparse.Namespace, form: 
         [result for result in results_of(name) if arguments.device in (None, result.provenance.device)]
         for name in names
     )
-    moves, changed = compare(before, after), machine_changes(before, after)
+    moves, changed = moves_between(before, after), machine_changes(before, after)
     if form == "json":
-        print(json.dumps({**to_json(moves, names), "arithmetic": changed}))
+        print(json.dumps({**moves_json(moves, names), "arithmetic": changed}))
     elif form == "github":
         print("\n".join(annotated(moves, arguments.fail_on)))
     else:

@@ -2,10 +2,8 @@
 
 import argparse
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-
-from tqdm import tqdm
 
 from harness.commands import name_list
 from harness.data.download import (
@@ -15,12 +13,13 @@ from harness.data.download import (
     copy_fetched,
     fetch,
     provider_order,
-    read_record,
+    read_source_record,
 )
 from harness.data.sources import LOCK, lock_sources, source_named
 from harness.errors import InputError
 from harness.models.hub import not_asked_again
 from harness.paths import DATA, PARAMS, data_roots, is_project
+from methods.core.progress import progress_bar
 
 ACTIONS = (
     "fetch: into the folder SENTBENCH_DATA, by default data, outside a project the user's cache; in a "
@@ -56,7 +55,7 @@ def execute(arguments: argparse.Namespace) -> None:
     if arguments.action == "check":
         check_sources(names, directory=folder)
     elif arguments.action == "lock":
-        lock_sources({name: read_record(folder / name) for name in names})
+        lock_sources({name: read_source_record(folder / name) for name in names})
         print(f"{LOCK.name}: {', '.join(names)}")
     else:
         providers = name_list(arguments.providers or "") or (planned.providers if planned else None)
@@ -83,16 +82,18 @@ def fetch_sources(
     provider_order(providers)
     check_revision(revision)
     missing: dict[str, NotFetched] = {}
-    with not_asked_again():
-        for name in _with_bar(names):
+    with not_asked_again(), progress_bar(len(names), "sources") as bar:
+        for name in names:
             try:
                 folder = fetch(name, directory, providers=providers, revision=revision)
             except NotFetched as error:
                 missing[name] = error
+                bar.update()
                 continue
             if copies is not None:
                 copy_fetched(name, directory, copies)
-            tqdm.write(source_line(folder), file=sys.stdout)
+            bar.write(source_line(folder), file=sys.stdout)
+            bar.update()
     if missing and len(names) == 1:
         raise missing[names[0]]
     for reason in missing.values():
@@ -103,18 +104,16 @@ def fetch_sources(
 
 def check_sources(names: Sequence[str], *, directory: Path) -> None:
     """Verifies each fetched source and prints one line for it; stops at the first damaged one."""
-    for name in _with_bar(names):
-        check(name, directory)
-        tqdm.write(source_line(directory / name), file=sys.stdout)
+    with progress_bar(len(names), "sources") as bar:
+        for name in names:
+            check(name, directory)
+            bar.write(source_line(directory / name), file=sys.stdout)
+            bar.update()
 
 
 def source_line(folder: Path) -> str:
     """Returns the line of a fetched source: name, provider, lines of text, bytes."""
-    record = read_record(folder)
+    record = read_source_record(folder)
     rows = sum(file["rows"] or 0 for file in record["files"].values())
     size = sum((folder / file).stat().st_size for file in record["files"])
     return f"{record['name']:<24} {record['provider']:<9} {rows:>9,} rows {size:>14,} bytes"
-
-
-def _with_bar(names: Sequence[str]) -> Iterable[str]:
-    return tqdm(names, unit="source", leave=False, disable=None)

@@ -17,6 +17,7 @@ from harness.errors import InputError
 from harness.models.hub import model_folder
 from harness.process import DEVICE, compute_with
 from harness.tasks.interface import Task, check_names
+from methods.core.progress import progress_bar
 
 if TYPE_CHECKING:
     import numpy as np
@@ -150,8 +151,6 @@ def scores_of(
 ) -> list[ScoreLine]:
     """Returns the scores of a folder's encoder and the averages of complete suites. own: the names of own
     pairs, which are a suite."""
-    from tqdm import tqdm
-
     from harness.commands.vectors import vectors_of
     from harness.report.assembly.pairs import average_lines, score_lines, with_intervals
     from harness.tasks.registry import SUITES
@@ -163,7 +162,7 @@ def scores_of(
         vectors_of(folder, tasks, **options) as encode,
     ):
         number = len(with_intervals(tasks)) if arguments.interval else 0
-        with tqdm(total=number, unit=" tasks", delay=3, disable=None) as bar:
+        with progress_bar(number, "tasks") as bar:
             lines = score_lines(
                 tasks, encode, intervals=arguments.interval, kept=kept, ended=lambda task: bar.update()
             )
@@ -205,9 +204,9 @@ def note_of(tasks: Sequence[Task], arguments: argparse.Namespace) -> str:
 
 def text_note(tasks: Sequence[Task], text: str) -> str:
     """Describes the text form of tasks: `text`, or unchanged for custom pairs."""
-    from harness.tasks.own_pairs import is_own
+    from harness.tasks.own_pairs import is_own_pairs
 
-    pair_names = [task.name for task in tasks if is_own(task)]
+    pair_names = [task.name for task in tasks if is_own_pairs(task)]
     declared = TEXT_NOTES[text] if len(pair_names) < len(tasks) else ""
     return "; ".join(
         filter(None, [declared, f"text of {', '.join(pair_names)} as it is" if pair_names else ""])

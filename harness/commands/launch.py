@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from harness.errors import InputError
-from harness.launch.local import LIBRARIES, LocalExecutor, visible_gpus
+from harness.launch.local import PRELOADED, LocalExecutor, visible_gpus
 from harness.launch.on_ray import RayExecutor
 from harness.launch.pipeline import TESTED, Pipeline, is_tested, open_pipeline
 from harness.launch.scheduler import Scheduler, stages_to_run
@@ -57,7 +57,7 @@ def execute(arguments: argparse.Namespace) -> int:
     """Runs changed stages and records them as `dvc repro` does; returns 1 if a stage failed or was
     interrupted."""
     compute_with("native")  # each stage's command sets its variables
-    check_options(arguments)
+    check_numbers(arguments)
     refuse_old_plan()
     without = further_stages(read_params()) if arguments.first_seeds else set()
     if not is_tested():
@@ -77,7 +77,7 @@ def execute(arguments: argparse.Namespace) -> int:
             print(f"sentbench: {limit}", file=sys.stderr)
         scheduler = Scheduler(pipeline, executor, arguments.retries)
         scheduler.run()
-    return report(scheduler)
+    return conclude(scheduler)
 
 
 def further_stages(params: Params) -> set[str]:
@@ -128,7 +128,7 @@ def executor_of(arguments: argparse.Namespace, pipeline: Pipeline) -> Executor:
     most = cores if arguments.cpus_per_run is None else max(1, int(cores // arguments.cpus_per_run))
     if gpus and arguments.gpus_per_run != 0:
         most = min(most, max(1, math.floor(len(gpus) / (arguments.gpus_per_run or 1.0))))
-    preloaded = [LIBRARIES] if any(map(is_ours, pipeline.commands.values())) else []
+    preloaded = [PRELOADED] if any(map(is_ours, pipeline.commands.values())) else []
     return LocalExecutor(arguments.jobs or most, gpus, preloaded)
 
 
@@ -175,7 +175,7 @@ def foreseen(pipeline: Pipeline) -> dict[str, dict[Path, str]]:
     return {"entries": entries, "fingerprint": code_fingerprints(params)}
 
 
-def report(scheduler: Scheduler) -> int:
+def conclude(scheduler: Scheduler) -> int:
     """Prints the outcomes, failures and how to continue; returns the exit code."""
     print(scheduler.summary, file=sys.stderr)
     for name, reason in scheduler.failed.items():
@@ -192,7 +192,7 @@ def report(scheduler: Scheduler) -> int:
     return 128 + scheduler.interrupted if scheduler.interrupted else 1
 
 
-def check_options(arguments: argparse.Namespace) -> None:
+def check_numbers(arguments: argparse.Namespace) -> None:
     """Raises InputError for an invalid number, and for an option of another executor."""
     limits = {"jobs": 1, "retries": 0, "cpus_per_run": 0.01, "gpus_per_run": 0}
     for name, least in limits.items():

@@ -1,7 +1,7 @@
 """`sentbench plan`: write params.yaml, the runs of tables or recipes, and their cost."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -12,13 +12,13 @@ from harness.paths import PARAMS, SCORES, need_checkout
 from harness.plan.checks import check_runs
 from harness.plan.entries import Params, Run
 from harness.plan.estimate import Estimate, cores_here, hours_at_once, packing
-from harness.plan.hours import BASELINE, Cost, Device, is_included, read_hours
+from harness.plan.hours import BASELINE, Cost, Device, KnownHours, is_included, read_hours
 from harness.plan.params_file import read_params, write_params
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
 from harness.plan.stale import outdated, recorded_recipes, warn_if_stale
 
-HOURS: dict[Device, str] = {"cuda": "GPU hours", "cpu": "core hours"}
+UNITS: dict[Device, str] = {"cuda": "GPU hours", "cpu": "core hours"}
 PATIENCE = 7 * 24.0
 """A plan that takes longer than these hours on all cores of this machine needs a GPU."""
 NOT_COUNTED = "not counted: classifiers of transfer tasks, the making of derived corpora, DVC's own work"
@@ -43,6 +43,10 @@ ARGUMENTS = {
         "choices": ["portable", "native"],
         "help": "overrides the recipes; portable: the same bits on every x86-64 processor",
     },
+    "--precision": {
+        "choices": ["fp32", "bf16"],
+        "help": "overrides the recipes, for trainings; bf16 needs native arithmetic",
+    },
     "--dry-run": {"action": "store_true", "help": "print the plan without writing it"},
 }
 
@@ -61,6 +65,7 @@ def execute(arguments: argparse.Namespace) -> None:
         backbones=arguments.backbone,
         tables=load_specs(),
         arithmetic=arguments.arithmetic,
+        precision=arguments.precision,
     )
     check_runs(params, checked=written_runs() if arguments.dry_run else ())
     check_plain(SCORES, again="delete it and evaluate the run again")
@@ -143,21 +148,29 @@ def _totals(params: Params, estimate: Estimate, planned: Sequence[PlannedSystem]
         f"{len(params.runs)} runs ({done} done), {stages} pipeline stages, "
         f"data: {', '.join(params.sources)} from {', '.join(params.providers)}",
         *([] if not known else [f"{at_once}: about {_hours(cpu_hours)} hours{more}"]),
-        *(f"{HOURS[device]}: {'; '.join(words)}" for device, words in estimate.bases().items()),
+        *(
+            f"{UNITS[device]} in {precision}: {'; '.join(words)}"
+            for (device, precision), words in estimate.bases().items()
+        ),
         *packing(params.runs),
         NOT_COUNTED,
     ]
-    hours = {(s.id, s.backbone): s.cost.gpu_hours / len(s.runs) for s in planned if s.cost}
-    lines += [
-        stated.compared_with(hours[stated.system, stated.backbone])
-        for stated in estimate.times.stated
-        if (stated.system, stated.backbone) in hours
-    ]
+    lines += _compared(estimate.times, planned)
     if included := sorted({run.method for run in params.runs.values() if is_included(run.method)}):
         lines.append(f"a step of {', '.join(included)} was not measured and counts like one of {BASELINE}")
     if unknown:
         lines.append(f"no estimate: {', '.join(unknown)} (sizes or step time not in hours.yaml)")
     return lines
+
+
+def _compared(times: KnownHours, planned: Sequence[PlannedSystem]) -> Iterator[str]:
+    """Yields the hours of a seed next to those that authors state."""
+    costs = {(system.id, system.backbone): system for system in planned}
+    for stated in times.stated:
+        system = costs.get((stated.system, stated.backbone))
+        if system is not None and system.cost is not None:
+            run = next(iter(system.runs.values()))
+            yield stated.compared_with(system.cost.gpu_hours / len(system.runs), run.train["precision"])
 
 
 def _shown(cost: Cost | None) -> tuple[str, str, str]:

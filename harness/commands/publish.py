@@ -58,7 +58,7 @@ def publish(
     a foreign folder.
     """
     check_folder(out, FILE_RECORD)
-    runs = {key: params.run(key) for key in runs_of(params, names)}
+    runs = {key: params.run(key) for key in named_runs(params, names)}
     results = [_scores_of(run, key) for key, run in runs.items() if run.is_first or run.scores(key).is_file()]
     chosen = median_seed(results)
     folder = _loadable(ARTEFACTS / chosen.run.key)
@@ -87,7 +87,7 @@ def publish(
     return f"{out}: {len(results)} seeds of {chosen.run.id}, {len(written)} MTEB result files"
 
 
-def runs_of(params: Params, names: Sequence[str]) -> list[str]:
+def named_runs(params: Params, names: Sequence[str]) -> list[str]:
     """Returns the run keys of names: a run, or a system for all its runs; all must be of one system."""
     keys: dict[str, None] = {}
     for name in names:

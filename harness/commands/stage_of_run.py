@@ -91,10 +91,10 @@ def evaluate(params: Params, key: str, folder: Path, *, device: str) -> Path:
 
     record, reports = f"{key}.json", Path(run.outputs)
     outputs = {
-        run.scores(key): stage.SCORES,
-        reports / CURVES.name / record: stage.CURVES,
-        reports / LOSSES.name / record: stage.LOSSES,
-        stored_vectors(key): stage.VECTORS,
+        run.scores(key): stage.SCORES_FILE,
+        reports / CURVES.name / record: stage.CURVES_FILE,
+        reports / LOSSES.name / record: stage.LOSSES_FILE,
+        stored_vectors(key): stage.VECTORS_FILE,
     }
     costs = COSTS / f"{key}.evaluate.json"
     for path in (*outputs, costs):

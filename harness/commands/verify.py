@@ -8,7 +8,7 @@ from harness.evidence.judged import Judged
 from harness.evidence.published import Published, load_published
 from harness.evidence.settling import counted
 from harness.report.assembly.tables import judged_in
-from harness.report.formats.judged import in_one_line, to_json, to_text
+from harness.report.formats.judged import in_one_line, judged_json, judged_text
 from harness.report.formats.text import align
 
 MANY = 3
@@ -41,13 +41,13 @@ def execute(arguments: argparse.Namespace) -> None:
     if arguments.backbone:
         known = on_backbone(known, arguments.backbone)
     if arguments.json:
-        print(json.dumps([to_json(judged) for judged in known]))
+        print(json.dumps([judged_json(judged) for judged in known]))
         return
     if len(known) > MANY:
         print("\n".join(in_one_line(known)))
         print(f"\n{len(known)} rows begin with {arguments.row!r}; name one, or an encoder by --backbone")
         return
-    print("\n\n".join(f"{sentence_of(judged)}\n{to_text(judged)}" for judged in known))
+    print("\n\n".join(f"{sentence_of(judged)}\n{judged_text(judged)}" for judged in known))
 
 
 def print_found(arguments: argparse.Namespace) -> None:

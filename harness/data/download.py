@@ -138,7 +138,7 @@ def check(name: str, directory: Path) -> None:
     Errors: InputError with the file, the line if it has one, and the expected value.
     """
     source, folder = source_named(name), directory / name
-    record = read_record(folder)
+    record = read_source_record(folder)
     provider = record.get("provider")
     if provider not in source.providers:
         raise InputError(
@@ -152,7 +152,7 @@ def check(name: str, directory: Path) -> None:
             raise InputError(f"{folder / file}: sha256 {sha256}, recorded {recorded}; {again}")
 
 
-def read_record(folder: Path) -> dict[str, Any]:
+def read_source_record(folder: Path) -> dict[str, Any]:
     """Returns the source.json of a fetched folder."""
     path = folder / SOURCE_RECORD
     if not path.is_file():
@@ -170,7 +170,7 @@ def _is_whole(source: Source, folder: Path, revision: str | None) -> bool:
         check(source.name, folder.parent)
     except InputError:
         return False
-    return revision in (None, read_record(folder).get("revision"))
+    return revision in (None, read_source_record(folder).get("revision"))
 
 
 def _fetch_from_first(source: Source, order: list[ProviderName], folder: Path, revision: str | None) -> None:

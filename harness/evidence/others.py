@@ -122,7 +122,7 @@ def _studies_of(ledger: Ledger, number: PublishedNumber, by: str) -> Others:
         else:
             counted[relation_of(ledger, study, by)].append(study)
     return Others(
-        {relation: pool(ledger, studies, number.column) for relation, studies in counted.items()},
+        {relation: pool_of(ledger, studies, number.column) for relation, studies in counted.items()},
         tuple(uncounted),
         ledger.searched(number.row),
     )
@@ -137,7 +137,7 @@ def relation_of(ledger: Ledger, study: Study, by: str) -> Relation:
     return "same authors" if ledger.measured_by(study) == by else "independent"
 
 
-def pool(ledger: Ledger, studies: Iterable[Study], column: str) -> StudyPool:
+def pool_of(ledger: Ledger, studies: Iterable[Study], column: str) -> StudyPool:
     """Returns the pool of studies of a column: single runs, and one value per measurer."""
     chosen = tuple(studies)
     runs: dict[str, tuple[float, ...]] = {}

@@ -18,7 +18,7 @@ from harness.evidence.moved import (
 )
 from harness.evidence.schema import ResultFile, ScoreName
 
-SHOWN = 10
+SCORES_NAMED = 10
 """Number of moved scores and missing runs that are listed without `--details`."""
 
 
@@ -227,9 +227,9 @@ def explained(reproduction: Reproduction, changed: Sequence[str], *, details: bo
         lines.append(f"systems that do not agree: {', '.join(reproduction.moved)}")
     moved = [str(change) for change in reproduction.changes if change.answer == "moved"]
     if not details:
-        lines += moved[:SHOWN]
-        if len(moved) > SHOWN:
-            lines.append(f"and {len(moved) - SHOWN} more scores that do not agree")
+        lines += moved[:SCORES_NAMED]
+        if len(moved) > SCORES_NAMED:
+            lines.append(f"and {len(moved) - SCORES_NAMED} more scores that do not agree")
     if reproduction.averages is not None:
         lines.append(averages_line(reproduction.averages))
     if reproduction.reasons:
@@ -247,7 +247,7 @@ def missing_lines(reproduction: Reproduction, *, details: bool) -> list[str]:
     """Returns a line about runs that were not evaluated, no line if all or none were evaluated."""
     if not 0 < len(reproduction.missing) < len(reproduction.systems):
         return []
-    shown = reproduction.missing if details else reproduction.missing[:SHOWN]
+    shown = reproduction.missing if details else reproduction.missing[:SCORES_NAMED]
     more = len(reproduction.missing) - len(shown)
     return [f"not evaluated here: {', '.join(shown)}" + (f" and {more} more" if more else "")]
 

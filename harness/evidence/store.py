@@ -16,7 +16,7 @@ from harness.io.records import read_object, rounded
 if TYPE_CHECKING:
     import pandas as pd
 
-COLUMNS = [*RunRecord.model_fields, "task", "metric", "setting", "selection", "text", "value", "n"]
+SCORE_COLUMNS = [*RunRecord.model_fields, "task", "metric", "setting", "selection", "text", "value", "n"]
 
 _SCORE_FIELDS = set(ScoreRecord.model_fields)
 
@@ -78,4 +78,4 @@ def to_frame(results: Iterable[ResultFile]) -> pd.DataFrame:
         for result in results
         for score in result.scores
     ]
-    return pd.DataFrame(rows, columns=COLUMNS)
+    return pd.DataFrame(rows, columns=SCORE_COLUMNS)

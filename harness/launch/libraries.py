@@ -20,7 +20,7 @@ LIBRARIES = (
 )
 
 
-def load() -> None:
+def load_libraries() -> None:
     """Imports the libraries; errors are left to the stages, which report them."""
     with suppress(Exception):
         for name in LIBRARIES:
@@ -32,4 +32,4 @@ def load() -> None:
     gc.freeze()
 
 
-load()
+load_libraries()

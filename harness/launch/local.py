@@ -16,7 +16,7 @@ from multiprocessing.process import BaseProcess
 from harness.launch.worker import GONE, Ended, Job, run_work
 from harness.process import set_portable, worker_environment
 
-LIBRARIES = "harness.launch.libraries"
+PRELOADED = "harness.launch.libraries"
 """The module that the server imports: it loads libraries, and no code of this project."""
 FORKABLE = {"PYTORCH_NVML_BASED_CUDA_CHECK": "1", "PYTHONWARNINGS": "ignore:resource_tracker"}
 """Query GPUs without initialising CUDA, which does not survive fork; silence warnings about killed
@@ -28,7 +28,7 @@ GRACE = 5.0
 class LocalExecutor:
     """Jobs as processes of this machine, `slots` at once, each with its share of the cores."""
 
-    def __init__(self, slots: int, gpus: Sequence[str] = (), preloaded: Sequence[str] = (LIBRARIES,)) -> None:
+    def __init__(self, slots: int, gpus: Sequence[str] = (), preloaded: Sequence[str] = (PRELOADED,)) -> None:
         """gpus: the GPUs that the slots share in turn, as `visible_gpus` names them.
 
         preloaded: the modules that the server imports before the first job starts.

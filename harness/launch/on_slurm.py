@@ -26,11 +26,11 @@ from harness.launch.worker import Ended, Job, run_commands
 from harness.paths import cache
 from harness.process import worker_environment
 
-PERIOD = 2.0
+QUEUE_PERIOD = 2.0
 """Seconds between two checks of the jobs' files."""
 GRACE = 60.0
 """Seconds to wait for cancelled jobs."""
-MOST = 1000
+MOST_JOBS = 1000
 """Default number of jobs in the queue: a usual limit of Slurm arrays."""
 ASKED_AGAIN = 60
 """Seconds between two queries of the states of long jobs."""
@@ -51,7 +51,7 @@ class SlurmExecutor:
         not available or refuses the jobs.
         """
         logging.getLogger("submitit").setLevel(logging.CRITICAL)
-        self.slots = jobs or MOST
+        self.slots = jobs or MOST_JOBS
         self._folder = cache() / "launch" / "slurm"
         self._record = self._folder / "jobs.json"
         self._kept = read_jobs(self._record)
@@ -101,7 +101,7 @@ class SlurmExecutor:
             done = [stage for stage, slurm_job in self._running.items() if slurm_job.done()]
             if done or refused or time.monotonic() >= deadline:
                 return [*refused, *map(self._end, done)]
-            time.sleep(min(PERIOD, max(0.0, deadline - time.monotonic())))
+            time.sleep(min(QUEUE_PERIOD, max(0.0, deadline - time.monotonic())))
 
     def close(self) -> None:
         """Cancels all jobs and waits for their end; the next launch adopts any that remain."""
@@ -155,7 +155,7 @@ class SlurmExecutor:
                 del left[stage]
                 self._forget(stage)
             if left:
-                time.sleep(PERIOD)
+                time.sleep(QUEUE_PERIOD)
 
     def _forget(self, stage: str) -> None:
         del self._kept[stage]

@@ -10,6 +10,7 @@ import logging
 import os
 import sys
 import time
+import traceback
 from collections import OrderedDict
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -24,7 +25,7 @@ CHANGED = "changed"
 """State of a stage that has to run, as `begin` returns it."""
 TESTED = "3.67"
 """The release of DVC whose internals this file uses; with another one `dvc repro` runs the stages."""
-PERIOD = 30.0
+LOCK_PERIOD = 30.0
 """Seconds between two writes of dvc.lock while stages run."""
 
 
@@ -150,7 +151,7 @@ class Pipeline:
         from dvc.stage.serialize import to_lockfile
         from dvc.utils.serialize import dump_yaml, parse_yaml
 
-        if not self._pending or not (at_once or time.monotonic() - self._dumped >= PERIOD):
+        if not self._pending or not (at_once or time.monotonic() - self._dumped >= LOCK_PERIOD):
             return
         named = [stage for stage in self._pending if isinstance(stage, PipelineStage)]
         for stage in self._pending:
@@ -212,16 +213,15 @@ def open_pipeline(names: Sequence[str] | None = None, without: Collection[str] =
         except (StageNotFound, NoOutputOrStageError) as error:
             known = [stage.addressing for stage in repo.index.stages]
             near = "".join(near_matches(name, known) for name in names or () if name not in known)
-            raise InputError(f"{_in_words(error)}{near}; see `dvc stage list`") from error
+            raise InputError(f"{in_words(error)}{near}; see `dvc stage list`") from error
         except (DvcException, UnicodeDecodeError) as error:
-            line = _in_words(error)
+            line = in_words(error)
             remedy = "`git checkout dvc.lock` restores it" if "dvc.lock" in line else "see `dvc status`"
             raise InputError(f"{line}; {remedy}") from error
-        except (AssertionError, AttributeError, TypeError) as error:
-            # DVC expects texts where params.yaml has other values
-            raise InputError(
-                f"params.yaml: a path that dvc.yaml reads is no text ({error or None})"
-            ) from error
+        except (AssertionError, AttributeError, TypeError, ValueError) as error:
+            if not _is_of_a_stage(error):
+                raise
+            raise InputError("params.yaml: a value that dvc.yaml reads is no text") from error
         stack.enter_context(repo.scm_context(quiet=True))
         try:
             yield pipeline
@@ -254,6 +254,12 @@ def is_tested() -> bool:
     return __version__.startswith(f"{TESTED}.")
 
 
+def _is_of_a_stage(error: Exception) -> bool:
+    """Returns whether DVC failed while it loaded a stage, whose values it takes for texts without a check."""
+    frames = traceback.walk_tb(error.__traceback__)
+    return any(frame.f_globals.get("__name__") == "dvc.stage.loader" for frame, _ in frames)
+
+
 def _lock_of(stage: Any) -> Path:
     return Path(stage.path).with_suffix(".lock")
 
@@ -265,12 +271,13 @@ def _stage_errors() -> Iterator[None]:
     try:
         yield
     except (DvcException, OSError, UnicodeDecodeError) as error:
-        raise StageError(_in_words(error)) from error
+        raise StageError(in_words(error)) from error
     except (LookupError, TypeError) as error:
         raise StageError("an entry of DVC's run cache is damaged; delete .dvc/cache/runs") from error
 
 
-def _in_words(error: Exception) -> str:
+def in_words(error: Exception) -> str:
+    """Returns an error of DVC or of the system in one line, which names the file."""
     if isinstance(error, OSError) and error.filename and error.strerror:
         return f"{os.path.relpath(error.filename)}: {error.strerror}"
     return " ".join(str(error).split()) or type(error).__name__

@@ -1,7 +1,6 @@
 """The loop of a launch: begins stages whose dependencies are recorded, and records finished stages."""
 
 import signal
-import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -10,17 +9,14 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 from types import FrameType
 
-from tqdm import tqdm
-
 from harness.errors import InputError
-from harness.launch.pipeline import CHANGED, Pipeline, StageError
+from harness.launch.pipeline import CHANGED, Pipeline, StageError, in_words
 from harness.launch.worker import Ended, Executor, Job, LastingExecutor, last_line
+from methods.core.progress import progress_bar
 
 TICK = 0.5
 """Seconds between two checks for an interruption."""
-SECONDS = 10.0
-"""Seconds between two states of the progress bar in a log."""
-OUTCOMES = ("done", "unchanged", "restored", "failed")
+STATES = ("done", "unchanged", "restored", "failed")
 
 
 @dataclass
@@ -48,8 +44,7 @@ class Scheduler:
         graph.prepare()
         ranks = priorities(order)
         ready: list[str] = []
-        seconds = 0.1 if sys.stderr.isatty() else SECONDS
-        with self._interruptible(), tqdm(total=len(order), unit=" stages", mininterval=seconds) as bar:
+        with self._interruptible(), progress_bar(len(order), "stages") as bar:
             try:
                 while not self.interrupted:
                     ready = sorted([*ready, *graph.get_ready()], key=ranks.__getitem__)
@@ -73,7 +68,7 @@ class Scheduler:
     def summary(self) -> str:
         """The finished stages by outcome, in one line."""
         counts = Counter(self.states.values())
-        parts = [f"{counts[outcome]} {outcome}" for outcome in OUTCOMES if counts[outcome]]
+        parts = [f"{counts[outcome]} {outcome}" for outcome in STATES if counts[outcome]]
         return ", ".join([f"{len(self.states)} of {len(self.pipeline.order)} stages", *parts])
 
     def _begin(self, ready: list[str]) -> list[str]:
@@ -91,7 +86,7 @@ class Scheduler:
                     self.pipeline.adopt(name)
                 state = CHANGED if adopted else self.pipeline.begin(name)
             except (StageError, OSError) as error:
-                self._fail(name, str(error))
+                self._fail(name, in_words(error))
                 continue
             if state != CHANGED:
                 self.states[name] = state

@@ -170,13 +170,15 @@ def run_commands(job: Job, device: str, *, scheduler: int | None = None) -> int:
     with logged(job, device):
         code = 0
         for command in job.commands:
-            code = run_command(command, job.folder, {**os.environ, **job.environment}, scheduler)
+            code = run_in_shell(command, job.folder, {**os.environ, **job.environment}, scheduler)
             if code:
                 break
     return code
 
 
-def run_command(command: str, folder: Path, environment: dict[str, str], scheduler: int | None = None) -> int:
+def run_in_shell(
+    command: str, folder: Path, environment: dict[str, str], scheduler: int | None = None
+) -> int:
     """Runs one command and returns its exit code, or minus the signal that ended it; it ends with its
     parent."""
     words = words_of(command) or [os.environ.get("SHELL") or "/bin/sh", "-c", command]

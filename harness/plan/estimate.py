@@ -1,17 +1,13 @@
-"""The cost of a plan and of a system's seeds: hours and disk of runs, teachers' vectors and data."""
+"""The cost of a plan: hours and disk of runs, teachers' vectors and data."""
 
 import json
-import math
 import os
-import re
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from harness.data.sources import SOURCES
-from harness.evidence.settling import Price
-from harness.paths import ARTEFACTS, BACKBONES, CORPORA, COSTS, TEACHERS
+from harness.paths import BACKBONES, COSTS
 from harness.plan.entries import Params, Run
 from harness.plan.hours import (
     BACKWARD,
@@ -19,16 +15,12 @@ from harness.plan.hours import (
     EVALUATION_LENGTH,
     LINE_BYTES,
     TRAINING_LENGTH,
+    BackboneShape,
     Cost,
     Device,
     KnownHours,
-    Precision,
-    Shape,
-    read_hours,
 )
-from harness.plan.names import FULL_SCALE
-from harness.plan.recipes import Recipe
-from harness.plan.resolve import resolve
+from harness.plan.recipes import Precision
 from harness.tasks.registry import sources_of
 
 FLOAT_BYTES, STORED_BYTES = 4, 2
@@ -37,8 +29,6 @@ HOUR = 3600.0
 DEVICES: tuple[Device, ...] = ("cuda", "cpu")
 USABLE = 0.9
 """Share of a GPU's memory that concurrent runs may fill."""
-SEED = re.compile(r"(?<=__s)\d+")
-"""The seed in the key of a run."""
 CONTEXT = 600 * 2**20
 """GPU memory in bytes of each process in addition to its allocations: an assumption, not measured."""
 
@@ -50,7 +40,7 @@ class Estimate:
     params: Params
     times: KnownHours
 
-    def shape(self, path: str) -> Shape | None:
+    def shape(self, path: str) -> BackboneShape | None:
         """Returns the sizes of backbones/NAME, None if hours.yaml does not list them."""
         backbone = self.params.backbones.get(Path(path).name)
         origin = backbone.origin if backbone else path
@@ -139,18 +129,22 @@ class Estimate:
         texts = sum(self.rows(name) * self.texts(name) for name in self.params.corpora)
         return Cost(disk=float(texts * LINE_BYTES))
 
-    def bases(self) -> dict[Device, list[str]]:
-        """Returns the basis of each device's hours."""
-        notes: dict[Device, dict[str, None]] = {device: {} for device in DEVICES}
+    def bases(self) -> dict[tuple[Device, Precision], list[str]]:
+        """Returns the basis of each device's hours, by the precision of the runs."""
+        notes: dict[tuple[Device, Precision], dict[str, None]] = {}
         for run in self.params.runs.values():
             shape = self.shape(run.backbone_name)
             if shape is None:
                 continue
+            precision = run.train["precision"]
             for device in DEVICES:
-                notes[device][self.times.rate(device, shape, run.train["precision"]).source] = None
-        return {device: list(sources) for device, sources in notes.items()}
+                basis = self.times.rate(device, shape, precision).source
+                notes.setdefault((device, precision), {})[basis] = None
+        return {key: list(notes[key]) for key in sorted(notes, key=lambda key: DEVICES.index(key[0]))}
 
-    def _cost(self, work: Mapping[Device, float], shape: Shape, precision: Precision, disk: float) -> Cost:
+    def _cost(
+        self, work: Mapping[Device, float], shape: BackboneShape, precision: Precision, disk: float
+    ) -> Cost:
         hours = {
             device: operations / self.times.rate(device, shape, precision).operations / HOUR
             for device, operations in work.items()
@@ -195,65 +189,3 @@ def duration(seconds: float) -> str:
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
-
-
-def seed_prices(
-    recipes: Mapping[str, Recipe], systems: Collection[str] | None = None
-) -> dict[tuple[str, str], Price]:
-    """Returns the GPU hours of the seeds of each system of full-scale recipes, by system and backbone. They
-    equal the output of the command's dry run. systems: only these; default: all.
-    Errors: as `resolve` and `read_hours`.
-    """
-    homes = {
-        system: name
-        for name, recipe in recipes.items()
-        if FULL_SCALE in recipe.providers
-        for system in recipe.systems
-        if systems is None or system in systems
-    }
-    if not homes:
-        return {}
-    names = ["all"] if systems is None else [f"{home}/{system}" for system, home in homes.items()]
-    params, times = resolve(recipes, names, seeds=2), read_hours()
-    hours = _hours_of(Estimate(params, times))
-    seeds: defaultdict[str, defaultdict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-    for key, run in params.runs.items():
-        seeds[run.id][run.backbone_name].append(key)
-    prices = {}
-    for system in homes:
-        for backbone, keys in seeds[system].items():
-            needed = _needed(params, keys[0])
-            shared = needed & _needed(params, keys[1]) if len(keys) > 1 else set()
-            runs = [params.runs[Path(folder).name] for folder in needed if Path(folder).parent == ARTEFACTS]
-            corpora = [Path(run.corpus) for run in runs]
-            command = f"sentbench plan {homes[system]}/{system}"
-            if len(seeds[system]) > 1:
-                command += f" --backbone {backbone}"
-            prices[system, backbone] = Price(
-                command,
-                {SEED.sub("", folder): hours[folder] for folder in needed - shared},
-                {folder: hours[folder] for folder in shared},
-                ", ".join(sorted({path.name for path in corpora if path.parent == CORPORA})),
-                times.guessed_gpu,
-            )
-    return prices
-
-
-def _needed(params: Params, key: str) -> set[str]:
-    """Returns the folders of a run, of the runs that it needs, and of the teachers' vectors."""
-    folders, wanted = set(), [f"{ARTEFACTS}/{key}"]
-    while wanted:
-        folder = wanted.pop()
-        folders.add(folder)
-        if Path(folder).parent == ARTEFACTS:
-            run = params.runs[Path(folder).name]
-            needed = [run.parent, run.backbone]
-            wanted += [path for path in needed if Path(path).parent in (ARTEFACTS, TEACHERS)]
-    return folders
-
-
-def _hours_of(estimate: Estimate) -> dict[str, float]:
-    params = estimate.params
-    costs = {f"{ARTEFACTS}/{key}": estimate.run(run) for key, run in params.runs.items()}
-    costs |= {f"{TEACHERS}/{name}": estimate.teacher(name) for name in params.teachers}
-    return {folder: math.nan if cost is None else cost.gpu_hours for folder, cost in costs.items()}

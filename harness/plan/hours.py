@@ -17,6 +17,7 @@ from harness.errors import InputError
 from harness.io.declarations import DeclaredModel, Link, read_declaration
 from harness.paths import HOURS, MODULES, declared
 from harness.plan.entries import Run
+from harness.plan.recipes import Precision
 from methods.registry import METHODS
 
 BASELINE = "simcse"
@@ -33,10 +34,9 @@ BACKWARD = 3
 """Cost of a forward and a backward pass, in forward passes."""
 
 Device = Literal["cpu", "cuda"]
-Precision = Literal["fp32", "bf16"]
 
 
-class Shape(DeclaredModel):
+class BackboneShape(DeclaredModel):
     """The sizes of a transformer; word vectors have only their vocabulary and no layers."""
 
     layers: int = Field(ge=0)
@@ -60,13 +60,34 @@ class Shape(DeclaredModel):
         return 2.0 * sentences * length * self.layers * (weights + attention)
 
 
+class ComparedPrecisions(DeclaredModel):
+    """Seconds of the same training steps on a GPU in each precision."""
+
+    steps: str
+    machine: str
+    seconds: dict[Precision, float]
+
+
 class GuessedGpu(DeclaredModel):
-    """The guess for a GPU while none was measured: its peak rates, their source, and the share it reaches."""
+    """The guess for a GPU while none was measured: its peak rate in fp32, the share that steps reach, and the
+    page that states the rate. compared: why another precision counts as fp32.
+    """
 
     name: str
-    operations_per_second: dict[Precision, float]
-    share: dict[Precision, float]
+    operations_per_second: float = Field(gt=0)
+    share: float = Field(gt=0, le=1)
     source: Link | Literal[""] = ""
+    compared: ComparedPrecisions | None = None
+
+    def rate(self, precision: Precision) -> Rate:
+        """Returns the guessed rate, the same in every precision, with its basis in words."""
+        words = f"a guess, {self.share:.0%} of the {self.operations_per_second / 1e12:g} TFLOP/s in fp32 "
+        words += f"of one {self.name}" + (f", as {self.source} states" if self.source else "")
+        if precision != "fp32" and self.compared is not None:
+            took = " and ".join(f"{took:g} s in {name}" for name, took in self.compared.seconds.items())
+            words += f"; {precision} counts like fp32: {self.compared.steps} took {took} on one "
+            words += self.compared.machine
+        return Rate(self.operations_per_second * self.share, words)
 
 
 class StepTime(DeclaredModel):
@@ -104,12 +125,12 @@ class StatedTime(DeclaredModel):
     source: str
     note: str = ""
 
-    def compared_with(self, estimated: float) -> str:
-        """Returns a line with both times; estimated: our GPU hours of one seed."""
+    def compared_with(self, estimated: float, precision: Precision) -> str:
+        """Returns a line with both times; estimated: our GPU hours of one seed in this precision."""
         stated = f"{self.gpu_hours:g} stated by {self.source} ({self.hardware})"
         reason = f": {self.note}" if self.note else ""
         seed = f"a seed of {self.system} on {self.backbone}"
-        return f"{seed}: {estimated:.3g} GPU hours estimated, {stated}{reason}"
+        return f"{seed}: {estimated:.3g} GPU hours estimated in {precision}, {stated}{reason}"
 
 
 class Rate(NamedTuple):
@@ -135,16 +156,20 @@ class Cost(NamedTuple):
 class KnownHours(DeclaredModel):
     """The file hours.yaml."""
 
-    shapes: dict[str, Shape]
+    shapes: dict[str, BackboneShape]
     gpu: GuessedGpu
     stated: list[StatedTime] = Field(default_factory=list)
     measured: list[StepTime]
 
     @property
-    def guessed_gpu(self) -> str:
-        """The GPU of guessed hours without its maker; empty if steps were measured on a GPU."""
-        measured = any(row.device == "cuda" and row.system == BASELINE for row in self.measured)
-        return "" if measured else self.gpu.name.removeprefix("NVIDIA ")
+    def gpu_name(self) -> str:
+        """The GPU of the hours: the first that was measured, otherwise the one of the guess."""
+        measured = [row.machine for row in self.measured if row.device == "cuda" and row.system == BASELINE]
+        return measured[0] if measured else self.gpu.name
+
+    def gpu_of(self, precision: Precision) -> str:
+        """Returns the GPU of the hours of runs in this precision without its maker: `A100 in fp32`."""
+        return f"{self.gpu_name.removeprefix('NVIDIA ')} in {precision}"
 
     def relative(self, run: Run, device: Device) -> float | None:
         """Returns the cost of a run's step in SimCSE steps; None if its method was never measured, 1 if it is
@@ -158,29 +183,27 @@ class KnownHours(DeclaredModel):
         row = max(rows, key=lambda row: (row.system == run.id, row.device == device))
         return row.seconds / baselines[row.setting]
 
-    def rate(self, device: Device, shape: Shape, precision: Precision) -> Rate:
+    def rate(self, device: Device, shape: BackboneShape, precision: Precision) -> Rate:
         """Returns a device's rate: of the measured backbone nearest in size, otherwise the guess for a GPU.
 
         Errors: InputError if no CPU was measured.
         """
         rows = [row for row in self.measured if row.device == device and row.system == BASELINE]
         rows = [row for row in rows if row.precision == precision] or (rows if device == "cpu" else [])
-        if rows:
-            row = min(
-                rows, key=lambda row: abs(math.log(self.shapes[row.backbone].parameters / shape.parameters))
-            )
-            step = BACKWARD * self.shapes[row.backbone].forward(2 * row.batch, row.length)
-            return Rate(step / row.seconds, f"as measured on {row.machine}, threads: {row.threads}")
-        if device == "cpu":
+        if not rows and device == "cuda":
+            return self.gpu.rate(precision)
+        if not rows:
             raise InputError(
                 f"{HOURS}: no step of {BASELINE} measured on a CPU; run `python -m benchmarks.steps --write`"
             )
-        peak, share = self.gpu.operations_per_second[precision], self.gpu.share[precision]
-        return Rate(
-            peak * share,
-            f"a guess, no GPU was measured: {share:.0%} of the {peak / 1e12:g} TFLOP/s {precision} "
-            f"of one {self.gpu.name}{f', as {self.gpu.source} states' if self.gpu.source else ''}",
-        )
+
+        def unlike(row: StepTime) -> float:
+            return abs(math.log(self.shapes[row.backbone].parameters / shape.parameters))
+
+        row = min(rows, key=unlike)
+        step = BACKWARD * self.shapes[row.backbone].forward(2 * row.batch, row.length)
+        measured = f"as measured in {row.precision} on {row.machine}, threads: {row.threads}"
+        return Rate(step / row.seconds, measured)
 
 
 def is_included(method: str) -> bool:

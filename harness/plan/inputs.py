@@ -11,7 +11,7 @@ from harness import paths
 from harness.data.sources import SOURCES, source_named
 from harness.errors import InputError, near_matches
 from harness.plan.entries import Params, Run
-from harness.plan.recipes import BACKBONES, CORPORA, DeclaredBackbone, DeclaredCorpus
+from harness.plan.recipes import BACKBONE_FILE, CORPUS_FILE, DeclaredBackbone, DeclaredCorpus
 from harness.process import Arithmetic
 
 
@@ -122,7 +122,7 @@ def _add_backbone(
 ) -> None:
     if name not in declared:
         raise InputError(
-            f"backbone {name!r} is not in recipes/{BACKBONES}{near_matches(name, list(declared))}"
+            f"backbone {name!r} is not in recipes/{BACKBONE_FILE}{near_matches(name, list(declared))}"
         )
     entry = declared[name]
     if entry.cut is not None:
@@ -152,7 +152,7 @@ def add_corpus(
     added = corpora.get(name, {}).get("arithmetic")
     if Path(path).parent != paths.CORPORA or added in ("portable", arithmetic):
         return
-    where = f"corpus {name!r} of recipes/{CORPORA}"
+    where = f"corpus {name!r} of recipes/{CORPUS_FILE}"
     if name in SOURCES:
         raise InputError(f"{where} has the name of a source; rename it")
     entry = derived[name]

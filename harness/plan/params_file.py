@@ -20,9 +20,11 @@ from harness.io.files import write_text
 from harness.paths import PARAMS, need_checkout
 from harness.plan.entries import Params
 
-DIGEST = "# digest of the values as written: "
+DIGEST_LINE = "# digest of the values as written: "
 """Line of params.yaml with a digest, which detects later edits."""
-LAYERS = "# A run is `defaults`, then the `settings` of its id, then its entry in `runs`: a later value wins."
+LAYERS_LINE = (
+    "# A run is `defaults`, then the `settings` of its id, then its entry in `runs`: a later value wins."
+)
 DEFAULTS, SETTINGS, RUNS = "defaults", "settings", "runs"
 STATED_BY_ENTRY = ("id", "seed", "method", "backbone", "corpus", "parent", "text", "outputs")
 """Values that every run's entry states: its id and seed, and those that dvc.yaml inserts into a stage."""
@@ -74,14 +76,14 @@ def read_plan() -> Params:
 def written_digest(path: Path = PARAMS) -> str | None:
     """Returns the digest stated in the file, None if it states none."""
     lines = path.read_text(encoding="utf-8").splitlines()
-    digests = (line.removeprefix(DIGEST) for line in lines[:5] if line.startswith(DIGEST))
+    digests = (line.removeprefix(DIGEST_LINE) for line in lines[:5] if line.startswith(DIGEST_LINE))
     return next(digests, None)
 
 
 def write_params(params: Params, path: Path = PARAMS) -> bool:
     """Writes the plan; returns whether the file changed."""
     head = f"# The resolved plan, written by `sentbench plan {' '.join(params.plan)}`; recipes/ declare it.\n"
-    head += f"{LAYERS}\n{DIGEST}{params.digest()}\n"
+    head += f"{LAYERS_LINE}\n{DIGEST_LINE}{params.digest()}\n"
     values = layered(params.model_dump())
     text = head + yaml.dump(values, Dumper=Dumper, sort_keys=False, width=110, allow_unicode=True)
     if path.is_file() and path.read_text(encoding="utf-8") == text:

@@ -16,9 +16,10 @@ from harness.plan.entries import WordShape
 from harness.plan.params_file import merge
 from harness.process import Arithmetic
 
-BACKBONES, CORPORA, BLOCKS = "backbones.yaml", "corpora.yaml", "blocks.yaml"
+BACKBONE_FILE, CORPUS_FILE, BLOCK_FILE = "backbones.yaml", "corpora.yaml", "blocks.yaml"
 """Files of recipes/ that are not recipes."""
 Blocks = dict[Name, dict[str, Any]]
+Precision = Literal["fp32", "bf16"]
 
 
 class Parent(DeclaredModel):
@@ -181,10 +182,10 @@ def load_recipes(folder: Path = RECIPES) -> dict[str, Recipe]:
     """
     recipes: dict[str, Recipe] = {}
     owner: dict[str, str] = {}
-    shared = declared(folder) / BLOCKS
+    shared = declared(folder) / BLOCK_FILE
     blocks = read_declaration(shared, SharedBlocks).blocks if shared.is_file() else {}
     for path in declarations_of(declared(folder)):
-        if path.name in (BACKBONES, CORPORA, BLOCKS):
+        if path.name in (BACKBONE_FILE, CORPUS_FILE, BLOCK_FILE):
             continue
         written = read_declaration(path, RecipeFile)
         if written.name in recipes:
@@ -228,19 +229,19 @@ def declared_systems(recipes: Mapping[str, Recipe]) -> dict[str, System]:
 
 def load_backbones(folder: Path = RECIPES) -> dict[str, DeclaredBackbone]:
     """Returns the declared backbones by name. Errors: InputError in one line."""
-    return read_declarations(declared(folder) / BACKBONES, DeclaredBackbone)
+    return read_declarations(declared(folder) / BACKBONE_FILE, DeclaredBackbone)
 
 
 def load_corpora(folder: Path = RECIPES) -> dict[str, DeclaredCorpus]:
     """Returns the declared derived corpora by name. Errors: InputError in one line."""
-    return read_declarations(declared(folder) / CORPORA, DeclaredCorpus)
+    return read_declarations(declared(folder) / CORPUS_FILE, DeclaredCorpus)
 
 
 def _systems_of(written: RecipeFile, shared: Blocks, path: Path) -> Iterator[System]:
     if not written.runs and not written.takes:
         raise InputError(f"{path}: needs `runs` or `takes`")
     for name in written.blocks.keys() & shared.keys():
-        raise InputError(f"{path}: {BLOCKS} has a block {name!r} too; rename one")
+        raise InputError(f"{path}: {BLOCK_FILE} has a block {name!r} too; rename one")
     for number, run in enumerate(written.runs, 1):
         where = f"{path}: run {run.get('id', f'number {number}')}"
         settings = _merged(run, {**shared, **written.blocks}, where)

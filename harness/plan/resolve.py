@@ -19,6 +19,7 @@ from harness.plan.recipes import (
     DeclaredBackbone,
     DeclaredCorpus,
     Parent,
+    Precision,
     Recipe,
     System,
     declared_systems,
@@ -45,12 +46,13 @@ def resolve(
     folder: Path = RECIPES,
     tables: Mapping[str, TableSpec] | None = None,
     arithmetic: Arithmetic | None = None,
+    precision: Precision | None = None,
 ) -> Params:
     """Returns the plan with all parents, backbones, corpora, teachers and data of its runs.
 
     seeds: this many for each system that draws random numbers; backbones: only these. tables: by key, for
-    names such as `pcl/table2`; runs of tables are evaluated only on the tables' tasks. arithmetic: overrides
-    the recipes' arithmetic.
+    names such as `pcl/table2`; runs of tables are evaluated only on the tables' tasks. arithmetic,
+    precision: override the recipes', the precision that of trainings.
     Errors: InputError for an unknown name, a backbone without runs, or an empty plan.
     """
     if seeds is not None and not 1 <= seeds <= MOST_SEEDS:
@@ -67,6 +69,8 @@ def resolve(
     known = {**chosen, **declared_systems(recipes)}
     if arithmetic is not None:
         known = {name: system.model_copy(update={"arithmetic": arithmetic}) for name, system in known.items()}
+    if precision is not None:
+        known = {name: in_precision(system, precision) for name, system in known.items()}
     _check_origins(known, cuts, derived)
 
     def runs_of(systems: Mapping[str, System]) -> dict[str, Run]:
@@ -87,6 +91,13 @@ def resolve(
         others = [name for name in names if name not in limited]
         resolved = narrowed(resolved, shown, providers) | runs_of(select(recipes, others, tables))
     return with_needs(resolved, list(names), providers, cuts, derived)
+
+
+def in_precision(system: System, precision: Precision) -> System:
+    """Returns the system with this precision of its training; itself if it is not trained."""
+    if system.train["steps"] == 0:
+        return system
+    return system.model_copy(update={"train": {**system.train, "precision": precision}})
 
 
 def _check_origins(

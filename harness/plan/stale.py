@@ -11,14 +11,14 @@ from harness.errors import InputError
 from harness.evidence.further import read_recorded
 from harness.evidence.spec import load_specs
 from harness.paths import ARTEFACTS, PARAMS
-from harness.plan.entries import Params
+from harness.plan.entries import Params, Run
 from harness.plan.params_file import read_params, written_digest
 from harness.plan.recipes import Recipe, load_recipes
 from harness.plan.resolve import resolve
 
 DETERMINED_PARTS = ("sources", "backbones", "corpora", "teachers", "runs")
 """Parts of params.yaml that recipes and declarations determine."""
-SHOWN = 8
+SYSTEMS_NAMED = 8
 """Systems with results of other settings that are named."""
 
 
@@ -81,10 +81,11 @@ def outdated_line(params: Params, keys: Sequence[str]) -> str | None:
     if not keys:
         return None
     systems = list(dict.fromkeys(params.runs[key].id for key in keys))
-    more = f" and {len(systems) - SHOWN} more systems" if len(systems) > SHOWN else ""
+    more = f" and {len(systems) - SYSTEMS_NAMED} more systems" if len(systems) > SYSTEMS_NAMED else ""
     return (
         f"{len(keys)} of {len(params.runs)} results were made with other settings than {PARAMS} has for them "
-        f"or for a run that they need: {', '.join(systems[:SHOWN])}{more}; `sentbench launch` runs them again"
+        f"or for a run that they need: {', '.join(systems[:SYSTEMS_NAMED])}{more}; "
+        "`sentbench launch` runs them again"
     )
 
 
@@ -119,25 +120,37 @@ def planned_again(params: Params, recipes: Mapping[str, Recipe]) -> tuple[str, P
     """
     tables, names = load_specs(), list(params.plan)
     first = resolve(recipes, names, tables=tables)
-    used = {run.arithmetic for run in params.runs.values()}
-    arithmetic = next(iter(used)) if len(used) == 1 else None
-    if arithmetic in {run.arithmetic for run in first.runs.values()}:
-        arithmetic = None
+    settings = ("arithmetic", "precision")
+    overridden = {name: value for name in settings if (value := _overridden(params, first, name))}
     counts = {len({run.seed for run in params.runs.values() if run.id == name}) for name in _systems(params)}
-    options: dict[str, Any] = {"arithmetic": arithmetic}
+    options: dict[str, Any] = dict(overridden)
     if first.runs.keys() != params.runs.keys():
         backbones = list(dict.fromkeys(run.backbone_name for run in params.runs.values()))
         fewer = set(backbones) < {run.backbone_name for run in first.runs.values()}
         options |= {"seeds": max(counts), "backbones": backbones if fewer else None}
-    elif arithmetic is None:
+    elif not overridden:
         return f"sentbench plan {' '.join(names)}", first
     again = resolve(recipes, names, tables=tables, **options)
-    if again.runs.keys() != params.runs.keys() and arithmetic is None:
+    if again.runs.keys() != params.runs.keys() and not overridden:
         return f"sentbench plan {' '.join(names)}", first
     words = [f"--seeds {options['seeds']}"] if options.get("seeds") else []
     words += [f"--backbone {name}" for name in options.get("backbones") or ()]
-    words += [f"--arithmetic {arithmetic}"] if arithmetic else []
+    words += [f"--{name} {value}" for name, value in overridden.items()]
     return " ".join(["sentbench plan", *names, *words]), again
+
+
+def _overridden(params: Params, first: Params, name: str) -> str | None:
+    """Returns the value of a setting that all runs of a plan have and none has by the recipes, or None."""
+    used = {_setting(run, name) for run in params.runs.values()} - {None}
+    planned = {_setting(run, name) for run in first.runs.values()}
+    return used.pop() if len(used) == 1 and used.isdisjoint(planned) else None
+
+
+def _setting(run: Run, name: str) -> str | None:
+    """Returns a run's arithmetic, or the precision of its training; None without a training."""
+    if name == "arithmetic":
+        return run.arithmetic
+    return None if run.train["steps"] == 0 else str(run.train["precision"])
 
 
 def differences(params: Params, given: Params) -> Iterator[str]:

@@ -22,10 +22,10 @@ speed-up of ours over the other tool. At most: the cost of ours, in a unit or re
 The last row is GFLOP/s of fp32 products by oneDNN, which our layers call, and by torch's default. The
 file has ranges, rounds and threads, and a profile for a missed goal if it was profiled. Columns were measured
 at different times, each with the code of that time."""
-WORDS = {True: " met", False: " **missed**"}
+MET_WORDS = {True: " met", False: " **missed**"}
 
 
-def plain(number: float) -> str:
+def plain_number(number: float) -> str:
     """Returns a number to three digits, without an exponent."""
     if number == 0:
         return "0"
@@ -164,7 +164,7 @@ class Goal:
     def asked(self) -> str:
         """The bound as text."""
         unit = f" {self.unit}" if self.unit else ""
-        return f"{'at least' if self.least else 'at most'} {plain(self.bound)}{unit}"
+        return f"{'at least' if self.least else 'at most'} {plain_number(self.bound)}{unit}"
 
     def met(self, machine: str) -> bool:
         """Returns whether a machine meets the bound."""
@@ -222,7 +222,9 @@ def to_speed_section(measured: Measurements) -> str:
     rows = [["", "goal", *titles], [":--", "--:", *["--:"] * len(titles)]]
     for goal in goals(measured):
         cells = [
-            f"{plain(goal.figures[title])}{WORDS[goal.met(title)]}" if title in goal.figures else "–"
+            f"{plain_number(goal.figures[title])}{MET_WORDS[goal.met(title)]}"
+            if title in goal.figures
+            else "–"
             for title in titles
         ]
         rows.append([goal.name, goal.asked, *cells])

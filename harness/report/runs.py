@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.evidence.curves import Evaluation, read_curve
+from harness.evidence.curves import DevEvaluation, read_curve
 from harness.evidence.schema import ResultFile, RunRecord, ScoreRecord
 
 
@@ -24,7 +24,7 @@ class RunDetail:
     """One run: its result, and its evaluations during training, if it was trained."""
 
     result: ResultFile
-    curve: tuple[Evaluation, ...] = ()
+    curve: tuple[DevEvaluation, ...] = ()
 
     @property
     def about(self) -> RunRecord:

@@ -16,7 +16,12 @@ from harness.tasks.evaluation import evaluate_stored
 from harness.tasks.registry import build_tasks
 from methods.core.resume import LAST, LOG
 
-SCORES, CURVES, LOSSES, VECTORS = "scores.json", "curves.json", "losses.json", "vectors.safetensors"
+SCORES_FILE, CURVES_FILE, LOSSES_FILE, VECTORS_FILE = (
+    "scores.json",
+    "curves.json",
+    "losses.json",
+    "vectors.safetensors",
+)
 """The files that an evaluation writes."""
 
 
@@ -34,7 +39,7 @@ def run(inputs: StageInputs) -> None:
         with embedded(
             partial(load_artefact, weights, inputs.device, pieces=inputs.folders["pieces"]),
             tasks,
-            path=inputs.out / VECTORS if selected else None,
+            path=inputs.out / VECTORS_FILE if selected else None,
             cache=inputs.folders["vectors"],
             identity=inputs.vectors_key(weights),
         ) as store:
@@ -50,9 +55,9 @@ def run(inputs: StageInputs) -> None:
         selection=Selection(**artefact["selection"]),
         provenance=Provenance(**inputs.record["provenance"]),
     )
-    write_result(inputs.out / SCORES, result)
-    write_record(inputs.out / CURVES, {EVALUATIONS: evaluations(folder / LOG)})
-    write_record(inputs.out / LOSSES, {"losses": losses_of(folder / LOG)})
+    write_result(inputs.out / SCORES_FILE, result)
+    write_record(inputs.out / CURVES_FILE, {EVALUATIONS: evaluations(folder / LOG)})
+    write_record(inputs.out / LOSSES_FILE, {"losses": losses_of(folder / LOG)})
 
 
 def weights_of(wanted: str, folder: Path) -> list[tuple[Any, Path]]:

@@ -14,8 +14,8 @@ from harness.plan.recipes import load_recipes
 from harness.report.assembly.content import report_content
 from harness.report.assembly.tables import build_tables, evidence_of
 from harness.report.formats.summary import metrics_files, text_files
+from harness.report.hours import settled_lines
 from harness.report.pages.render import render_pages
-from harness.report.settled import settled_lines
 from harness.report.tables.leaderboard import missing_cells, tables_of_plan
 
 OUTPUTS = {

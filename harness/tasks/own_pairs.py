@@ -25,7 +25,7 @@ def own_pairs_task(pairs: str | Path | Iterable[Any], name: str | None = None) -
     return StsTask(name, "", lambda folder: {"all": scored}, folder=Path())
 
 
-def is_own(task: Task) -> bool:
+def is_own_pairs(task: Task) -> bool:
     """Returns whether a task has custom pairs, whose texts stay unchanged."""
     return task.source in ("", own_source_name(task.name))
 

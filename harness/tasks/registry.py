@@ -19,7 +19,7 @@ SELECTION = ("STSB-dev",)
 """The task that `harness.tasks.selection` reads its sentences from."""
 
 
-def read_declarations() -> tuple[dict[str, Declaration], dict[str, str]]:
+def read_tasks() -> tuple[dict[str, Declaration], dict[str, str]]:
     """Returns every declared task with its module by name, in the order of the files' names.
 
     Errors: InputError if two declarations have the same name, or a module has none.
@@ -63,7 +63,7 @@ SUITES: dict[str, tuple[str, ...]] = {}
 def reread() -> None:
     """Reads all declarations again, for folders that were included later."""
     reload(import_module(f"{declared.__name__}.own"))
-    tasks, modules = read_declarations()
+    tasks, modules = read_tasks()
     for known, current in ((TASKS, tasks), (MODULES, modules)):
         known.clear()
         known.update(current)  # type: ignore[arg-type]

@@ -10,7 +10,6 @@ import numpy as np
 import torch
 from tokenizers import Tokenizer
 from torch import Tensor, nn
-from tqdm import tqdm
 
 from methods.core.batching import plan_batches, unique
 from methods.core.corpus import Pieces, pieces_of
@@ -20,6 +19,7 @@ from methods.core.fast.linear import reordered
 from methods.core.fast.packed import can_pack, pooled_vectors
 from methods.core.fast.plain import is_plain
 from methods.core.pooling import check_pooling, needs_last_only, pool
+from methods.core.progress import progress_bar
 from methods.core.saving import IDENTITY, TANH, save_encoder
 from methods.core.types import MASK, Tokens, library_inputs, to_device
 
@@ -238,7 +238,7 @@ class SentenceEncoder(nn.Module):
         with (
             evaluating(self),
             reordered(self.backbone, budget) if known and len(distinct) > batch_size else nullcontext(),
-            tqdm(total=len(distinct), unit=" texts", disable=None if progress else True) as bar,
+            progress_bar(len(distinct), "texts", shown=progress) as bar,
         ):
             for start in range(0, len(distinct), SHARD):
                 some = distinct[start : start + SHARD]

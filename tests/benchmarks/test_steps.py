@@ -7,11 +7,11 @@ import pytest
 from benchmarks import steps
 from benchmarks.runner import TimedResult
 from benchmarks.steps import seconds_of_a_step, with_batch
-from harness.plan.hours import Shape
+from harness.plan.hours import BackboneShape
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
 
-TINY = Shape(layers=2, width=64, inner=128, vocabulary=400, positions=64)
+TINY = BackboneShape(layers=2, width=64, inner=128, vocabulary=400, positions=64)
 
 
 def test_the_first_step_does_not_count_and_each_trains_a_batch_of_the_run(

@@ -15,7 +15,7 @@ from tests.support.yaml_files import load_yaml
 
 ROOT = Path(__file__).parents[2]
 EVERYBODY = {"harness.errors", "harness.io", "harness.paths"}
-EVERYBODY |= {"methods.core.errors", "methods.core.files"}
+EVERYBODY |= {"methods.core.errors", "methods.core.files", "methods.core.progress"}
 """Modules that every room of the harness may import."""
 BELOW_DISK = {"harness.errors", "harness.paths", "methods.core.errors", "methods.core.files"}
 NO_TORCH = ("harness/data", "harness/evidence", "harness/report", "harness/launch")

@@ -9,7 +9,7 @@ import pytest
 import sentbench
 from harness.evidence.ledger import load_ledger
 from harness.evidence.published import load_published
-from harness.evidence.store import COLUMNS
+from harness.evidence.store import SCORE_COLUMNS
 from harness.evidence.studies import Study, StudySettings, Summary
 from harness.paths import LEADERBOARDS, PUBLISHED, declared
 from sentbench.numbers import EVIDENCE_COLUMNS, PUBLISHED_COLUMNS, rows_of_study
@@ -27,7 +27,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_results_are_a_row_a_score() -> None:
     frame = sentbench.results(RECORDED)
-    assert list(frame.columns) == COLUMNS
+    assert list(frame.columns) == SCORE_COLUMNS
     assert frame["key"].nunique() == 4
     assert frame["value"].between(-10, 1).all()
 

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 import numpy as np
-from tqdm import tqdm
 
 from harness.errors import InputError
 from harness.io.files import write_record
 from harness.io.records import read_object
 from methods.core.files import DIGEST
+from methods.core.progress import progress_bar
 
 PART = 2048
 """Rows of one part: the work that a killed run loses at most, and the pool from which batches are formed."""
@@ -61,7 +61,7 @@ def augment_all(
     part.
     """
     records: list[Augmented] = []
-    with tqdm(total=len(texts), unit=" rows", disable=None) as bar:
+    with progress_bar(len(texts), "rows") as bar:
         for start in range(0, len(texts), part):
             ids = range(start, min(start + part, len(texts)))
             path = folder / f"{start:09d}.json"

@@ -10,13 +10,13 @@ from harness.plan.entries import Params
 from harness.plan.identity import code_base, report_roots
 from harness.plan.names import is_full_scale, recipes_of
 from harness.plan.recipes import Recipe
+from harness.report.hours import weekend_of
 from harness.report.pages.content import Report, Site
 from harness.report.pages.paper import papers_of
 from harness.report.runs import run_details
 from harness.report.tables.build import Evidence
-from harness.report.tables.leaderboard import IN_PAPERS_FORM, PUBLIC, SHOWN, SMALL, notes_of
+from harness.report.tables.leaderboard import IN_PAPERS_FORM, PUBLIC, SMALL, SMALL_TABLES, small_notes
 from harness.report.tables.model import Table
-from harness.report.weekend import weekend_of
 
 
 def report_content(
@@ -34,18 +34,18 @@ def report_content(
         title="sentbench",
         code=code_base().fingerprint(report_roots()),
         plan=", ".join(params.plan),
-        tables=tuple(tables[key] for key in (*SHOWN, PUBLIC) if key in tables),
+        tables=tuple(tables[key] for key in (*SMALL_TABLES, PUBLIC) if key in tables),
         small_tables=tuple(tables[key] for key in IN_PAPERS_FORM if key in tables),
         own_tables=tuple(
             table
             for key, table in tables.items()
-            if key not in (*SHOWN, *IN_PAPERS_FORM, PUBLIC)
+            if key not in (*SMALL_TABLES, *IN_PAPERS_FORM, PUBLIC)
             and key.partition("/")[0] not in evidence.published.papers
         ),
         papers=papers_of(tables, evidence.published, runs),
         results=tuple(evidence.results),
         runs=runs,
-        notes=notes_of(tables.get(SMALL)) if small_scale else (),
+        notes=small_notes(tables.get(SMALL)) if small_scale else (),
         problems=tuple(problems),
         leaderboards=LEADERBOARDS,
         weekend=weekend_of(tables, list(evidence.published.papers), recipes),

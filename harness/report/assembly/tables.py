@@ -12,9 +12,9 @@ from harness.evidence.schema import ResultFile
 from harness.evidence.spec import RunChoice, TableSpec, check_spec, load_spec, load_specs, system_label
 from harness.paths import LEADERBOARDS, declared
 from harness.plan.entries import Params
-from harness.plan.estimate import seed_prices
 from harness.plan.names import recipes_of
 from harness.plan.recipes import Recipe, declared_systems, load_recipes
+from harness.report.hours import seed_prices
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.leaderboard import SMALL, has_values
 from harness.report.tables.model import Table, find_cells, judged_numbers, matching, names_of

@@ -25,7 +25,7 @@ REPORTED = ("table", "row", "column", "value", "seeds", "picked")
 """Output of `--json` on a published number."""
 
 
-def to_json(judged: Judged) -> dict[str, Any]:
+def judged_json(judged: Judged) -> dict[str, Any]:
     """Returns a judged number as plain values, numbers in points, for `--json`."""
     number, best = judged.number, judged.best_by_dev
     return {
@@ -65,7 +65,7 @@ def _pool_json(pool: StudyPool) -> dict[str, Any]:
     }
 
 
-def to_text(judged: Judged) -> str:
+def judged_text(judged: Judged) -> str:
     """Returns a judged number as lines for a terminal."""
     number = judged.number
     what = f" ({number.quantity})" if number.quantity else ""

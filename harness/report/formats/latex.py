@@ -8,12 +8,12 @@ from harness.report.formats.number import Format
 from harness.report.formats.templates import fill
 from harness.report.formats.text import (
     describe_seeds,
+    grouped_rows,
     is_cited,
     legend_of,
     list_remarks,
     mark_of,
     row_seeds,
-    rows_of,
     shown_cells,
 )
 from harness.report.tables.model import Cell, Table, TableRow
@@ -84,7 +84,7 @@ def to_latex(table: Table) -> str:
             "published": shown_cells(table, row, _published) if _has_published(row) else [],
             "cited": _cited_only(row),
         }
-        for group, row in rows_of(table)
+        for group, row in grouped_rows(table)
     ]
     legend = [f"${mark.translate(SIGNS)}$ {escape(meaning)}" for mark, meaning in legend_of(table)]
     caption = (f"{table.title}.", describe_seeds(table), table.protocol)

@@ -9,12 +9,12 @@ from harness.report.formats.text import (
     CITED,
     DASH,
     describe_seeds,
+    grouped_rows,
     is_cited,
     legend_of,
     list_remarks,
     mark_of,
     row_seeds,
-    rows_of,
     shown_cells,
 )
 from harness.report.tables.model import Cell, Table
@@ -46,7 +46,7 @@ def to_markdown(table: Table) -> str:
             "source": escape(row.source),
             "cells": shown_cells(table, row, format_cell),
         }
-        for group, row in rows_of(table)
+        for group, row in grouped_rows(table)
     ]
     values = {
         "key": table.key,

@@ -20,7 +20,7 @@ def summary(moves: Sequence[Move]) -> str:
     return f"{both} {'score' if both == 1 else 'scores'} compared: {', '.join(parts)}"
 
 
-def to_json(moves: Sequence[Move], names: tuple[str, str]) -> dict[str, Any]:
+def moves_json(moves: Sequence[Move], names: tuple[str, str]) -> dict[str, Any]:
     """Returns the comparison as plain values, raw units."""
     entries = [
         {**move.key._asdict(), **{k: v for k, v in asdict(move).items() if k != "key"}, "change": move.change}

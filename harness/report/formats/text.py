@@ -17,7 +17,7 @@ DASH = "–"
 """Neither our value nor a published one is known."""
 
 
-def rows_of(table: Table) -> list[tuple[str, TableRow]]:
+def grouped_rows(table: Table) -> list[tuple[str, TableRow]]:
     """Returns the rows, each with the name of the group that begins there, or an empty text."""
     groups = [row.group for row in table.rows]
     starts = [group if group != before else "" for before, group in zip(["", *groups], groups, strict=False)]
@@ -35,7 +35,7 @@ def legend_of(table: Table) -> list[tuple[str, str]]:
     return [*legend, (CITED, CITED_WORDS)] if any(map(is_cited, cells)) else legend
 
 
-TASKS = {"STSB": "STS-B", "SICKR": "SICK-R"}
+TASK_TITLES = {"STSB": "STS-B", "SICKR": "SICK-R"}
 
 
 def task_title(name: str) -> str:
@@ -43,7 +43,7 @@ def task_title(name: str) -> str:
     base, _, arguments = name.partition(":")
     words = {"part": "(partial)", "dev": "dev", "mteb": "as in MTEB", "hard": "hard", "length": "length"}
     first, *rest = base.split("-")
-    shown = " ".join([TASKS.get(first, first), *(words.get(word, word) for word in rest)])
+    shown = " ".join([TASK_TITLES.get(first, first), *(words.get(word, word) for word in rest)])
     return f"{shown} ({arguments.replace(':', ', ')})" if arguments else shown
 
 
@@ -105,7 +105,7 @@ def to_terminal(table: Table) -> str:
     lines = [["", "n", *(column.title for column in table.columns)]]
     if any(column.mark for column in table.columns):
         lines.append(["", "", *(f"({column.mark})" if column.mark else "" for column in table.columns)])
-    for group, row in rows_of(table):
+    for group, row in grouped_rows(table):
         if group:
             lines.append([f"{group}:"])
         lines.append([row.title, row_seeds(row), *shown_cells(table, row, plain_cell)])

@@ -62,13 +62,13 @@ FOOT = (
 """Meaning of the numbers and of their intervals."""
 
 
-def to_text(trial: Trial) -> str:
+def trial_text(trial: Trial) -> str:
     """Returns the trial as aligned plain text: a table for each baseline, the ranks."""
     blocks = []
     for comparison in trial.comparisons:
         rows = align(comparison_rows(comparison, trial.systems))
         blocks.append([*rows, "", *filter(None, (comparison.in_words, comparison.power_in_words))])
-    blocks.append(align(rank_rows(trial)))
+    blocks.append(align(rank_lines(trial)))
     blocks.append([FOOT, *trial.notes])
     if trial.worth is not None:
         blocks.append([*align(worth_rows(trial.worth, trial.own)), "", worth_in_words(trial)])
@@ -89,7 +89,7 @@ def comparison_rows(comparison: SystemComparison, systems: Mapping[str, SystemSc
     return rows
 
 
-def rank_rows(trial: Trial) -> list[list[str]]:
+def rank_lines(trial: Trial) -> list[list[str]]:
     """Returns the heads and a row per system, best mean first."""
     rows = [["rank", "system", "mean", "seeds", "possible ranks"]]
     for rank, row in enumerate(trial.ranks, 1):

@@ -12,9 +12,9 @@ from typing import Any, Literal
 from harness.evidence.schema import ResultFile
 from harness.io.declarations import LEADERBOARDS, DeclaredModel, Link
 from harness.report.chart import Chart
+from harness.report.hours import Weekend
 from harness.report.runs import RunDetail
 from harness.report.tables.model import Table
-from harness.report.weekend import Weekend
 
 MAIN = "index.html"
 RUNS = "pages/small.html"

@@ -6,12 +6,12 @@ from typing import Any
 from harness.evidence.settling import counted
 from harness.report.pages.content import Page, Report
 from harness.report.pages.first_screen import counted_verdicts
-from harness.report.pages.sources import EVIDENCE, SystemSources, sources_of
+from harness.report.pages.sources import EVIDENCE, SystemSources, system_sources
 
 
 def evidence_values(report: Report) -> dict[str, Any] | None:
     """Returns the content of the page; None without independent measurements."""
-    systems = sources_of(report.all_tables.values())
+    systems = system_sources(report.all_tables.values())
     return {"systems": systems, "conclusion": evidence_conclusion(systems)} if systems else None
 
 

@@ -50,7 +50,7 @@ def papers_of(
     return tuple(papers)
 
 
-def command_of(table: Table) -> str:
+def plan_command(table: Table) -> str:
     """Returns the command that runs a table or figure; empty if no run fills it."""
     wanted = any(cell.wanted and (cell.n or cell.value is None) for _, _, cell in table.cells())
     return f"sentbench plan {table.key} && dvc repro" if wanted else ""
@@ -112,7 +112,7 @@ def paper_values(report: Report, paper: Paper) -> dict[str, Any]:
         **audit_values(report, paper.key),
         "report": replace(report, runs=runs),
         "paper": paper,
-        "log": log_of(paper.tables, runs),
+        "log": log_entries(paper.tables, runs),
         "own": own_numbers(paper.tables),
         "figures": [*paper.charts.values(), *paper.figures],
         "learning": learning_curves(runs.values()),
@@ -141,7 +141,7 @@ class LogEntry(NamedTuple):
     result: str
 
 
-def log_of(tables: Sequence[Table], runs: Mapping[str, RunDetail]) -> list[LogEntry]:
+def log_entries(tables: Sequence[Table], runs: Mapping[str, RunDetail]) -> list[LogEntry]:
     """Returns the log of the runs in cells of the tables, in the order of the tables."""
     cells = [cell for table in tables for _, _, cell in table.cells()]
     groups: dict[tuple[str, str, str], dict[str, int]] = {}

@@ -24,7 +24,7 @@ from harness.report.formats.trial import (
     FOOT,
     Trial,
     comparison_rows,
-    rank_rows,
+    rank_lines,
     worth_in_words,
     worth_rows,
 )
@@ -45,7 +45,7 @@ from harness.report.pages.cells import (
 )
 from harness.report.pages.compare import differences_of
 from harness.report.pages.content import MAIN, Page, Report
-from harness.report.pages.paper import command_of
+from harness.report.pages.paper import plan_command
 from harness.report.pages.search import SEARCH, search_file
 from harness.report.pages.sources import EVIDENCE, EVIDENCE_KINDS, anchor_of, score_words
 from harness.report.runs import slug
@@ -120,7 +120,7 @@ def render_trial(trial: Trial, *, setting: str, laws: Sequence[str]) -> str:
             (comparison_rows(comparison, trial.systems), comparison.in_words)
             for comparison in trial.comparisons
         ],
-        "ranks": rank_rows(trial),
+        "ranks": rank_lines(trial),
         "foot": FOOT,
         "worth": None if trial.worth is None else worth_rows(trial.worth, trial.own),
         "worth_in_words": None if trial.worth is None else worth_in_words(trial),
@@ -148,7 +148,7 @@ def _environment(templates: Path) -> Environment:
             "shown_number": shown_number,
             "backbone_of": backbone_of,
             "backbones_of": backbones_of,
-            "command_of": command_of,
+            "command_of": plan_command,
             "describe_seeds": describe_seeds,
             "has_published": has_published,
             "has_sd": has_sd,

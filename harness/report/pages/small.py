@@ -5,7 +5,7 @@ from typing import Any
 
 from harness.report.pages.content import RUNS, Page, Report
 from harness.report.pages.index import figures_of, records_apart
-from harness.report.pages.paper import command_of
+from harness.report.pages.paper import plan_command
 from harness.report.pages.protocols import protocol_values
 from harness.report.tables.leaderboard import has_values
 
@@ -30,7 +30,9 @@ def table_values(report: Report, kind: str) -> dict[str, Any]:
         "filled": [table for table in tables if has_values(table)],
         "empty": [table for table in tables if not has_values(table)],
         "commands": {
-            table.key: "sentbench plan small && dvc repro" if table.key == "small-sts" else command_of(table)
+            table.key: "sentbench plan small && dvc repro"
+            if table.key == "small-sts"
+            else plan_command(table)
             for table in tables
         },
     }

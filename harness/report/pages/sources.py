@@ -53,7 +53,7 @@ def anchor_of(system: str) -> str:
     return f"evidence-{slug(system)}"
 
 
-def sources_of(tables: Iterable[Table]) -> list[SystemSources]:
+def system_sources(tables: Iterable[Table]) -> list[SystemSources]:
     """Returns the studies behind the tables' numbers by system, in the order of the tables.
 
     The heading of a system shows an average with many sources, if there is one.

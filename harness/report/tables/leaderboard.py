@@ -9,7 +9,7 @@ SMALL = "small"
 OTHERS = "runs-sts"
 STS = (SMALL, OTHERS)
 """Tables of semantic textual similarity: of the small plan's runs, and of all others."""
-SHOWN = (*STS, "small-transfer", "small-pairs", "small-geometry")
+SMALL_TABLES = (*STS, "small-transfer", "small-pairs", "small-geometry")
 """Tables of runs on the main page, each only if it has a run."""
 IN_PAPERS_FORM = ("small-sts", "small-paper")
 """Tables of the small plans in the form of a paper's main table, on a separate page."""
@@ -19,7 +19,7 @@ EVERY = "all"
 """The plan name of every paper's runs."""
 
 
-def notes_of(small: Table | None) -> tuple[str, ...]:
+def small_notes(small: Table | None) -> tuple[str, ...]:
     """Returns the notes on the small leaderboard: scale, and systems without training."""
     trained = [row for row in (small.rows if small else ()) if row.group == TRAINED]
     names = sorted({row.title.partition("@")[2] for row in trained if row.cells[-1].value is not None})
@@ -67,7 +67,9 @@ def tables_of_plan(names: Iterable[str], tables: Mapping[str, Table]) -> list[Ta
 def _wants(name: str, key: str) -> bool:
     if name == EVERY:
         return "/" in key
-    return key == name or key.startswith(f"{name}/") or (name == SMALL and key in SHOWN and key != OTHERS)
+    return (
+        key == name or key.startswith(f"{name}/") or (name == SMALL and key in SMALL_TABLES and key != OTHERS)
+    )
 
 
 def missing_cells(table: Table) -> int:

@@ -7,7 +7,7 @@ from harness.evidence.comparisons import rank_intervals, surviving
 from harness.evidence.judged import Judged
 from harness.evidence.number_tests import LEVEL
 from harness.evidence.spec import ColumnSpec, RowSpec, TableSpec
-from harness.report.formats.text import TASKS
+from harness.report.formats.text import TASK_TITLES
 from harness.report.tables.model import Cell, Table, TableRow
 
 TRAINED, UNTRAINED, TEACHERS = "Trained", "Without training", "Teachers: an upper bound, not ranked"
@@ -122,7 +122,7 @@ def _contests(
 
 def title_of(column: ColumnSpec) -> str:
     """Returns the heading of a column."""
-    return column.title or TASKS.get(column.key, column.key)
+    return column.title or TASK_TITLES.get(column.key, column.key)
 
 
 def span_words(ranks: tuple[int, int]) -> str:

@@ -1,5 +1,6 @@
 """`sentbench plan`: every table and figure, near matches, finished runs, and a dry run without writes."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.cli import main
 from harness.commands.plan import describe_plan, systems
 from harness.evidence.schema import ResultFile
 from harness.evidence.spec import load_specs
@@ -88,6 +90,26 @@ def test_a_listing_has_the_cost_of_every_system_the_total_and_their_basis() -> N
     costs = [float(rows[f"pcl-k{k}"][7].replace(",", "")) for k in (1, 3, 5, 7)]
     assert all(cost > 0 for cost in costs)
     assert rows["total"][1:3] == ["10", "0"]
+
+
+def test_a_plan_in_bf16_trains_in_it_and_promises_no_gain(capsys: pytest.CaptureFixture[str]) -> None:
+    """An encoder that is not trained keeps its settings, and so its results."""
+    names, recipes = ["pcl/table2"], load_recipes()
+    usual = resolve(recipes, names, tables=TABLES)
+    other = resolve(recipes, names, tables=TABLES, precision="bf16")
+    changed = {run.id: run.train["precision"] for key, run in other.runs.items() if run != usual.runs[key]}
+    trained = {run.id for run in usual.runs.values() if run.train["steps"] != 0}
+    assert changed == dict.fromkeys(trained, "bf16")
+    assert "simcse" in trained < {run.id for run in usual.runs.values()}
+    lines = [describe_plan(plan).splitlines() for plan in (usual, other)]
+    assert [line for line in lines[0] if line.startswith("total")] == [
+        line for line in lines[1] if line.startswith("total")
+    ]
+    (basis,) = (line for line in lines[1] if line.startswith("GPU hours in bf16: "))
+    assert "; bf16 counts like fp32: " in basis
+    assert any(re.match(r"a seed of pcl .* estimated in bf16, 2.5 stated", line) for line in lines[1])
+    assert main(["plan", "small", "--precision", "bf16", "--dry-run"]) == 2
+    assert "portable arithmetic, which needs fp32" in capsys.readouterr().err
 
 
 def test_without_an_estimate_of_any_system_no_total_and_no_hours_are_shown(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from harness.data import download
-from harness.data.download import fetch, read_record
+from harness.data.download import fetch, read_source_record
 from harness.data.sources import Lock, lock_sources
 from harness.errors import InputError
 from harness.io.declarations import read_declarations
@@ -43,7 +43,7 @@ def test_a_locked_source_is_fetched_at_its_commit_with_its_hashes(
     declare({"hub": {"repo": "some/words", "revision": "main"}})
     lock = workspace / "lock.yaml"
     lock.write_text("# head\n{}\n")
-    lock_sources({"tiny": read_record(fetch("tiny", Path("data")))}, lock)
+    lock_sources({"tiny": read_source_record(fetch("tiny", Path("data")))}, lock)
     kept = read_declarations(lock, Lock)
     assert kept["tiny"].commit == COMMIT
 
@@ -75,7 +75,7 @@ def test_of_pickled_weights_the_tensors_are_fetched(server: Hub, declare: Declar
     tensors = load_file(folder / "model.safetensors")
     torch.testing.assert_close(tensors, state, rtol=0, atol=0)
     assert not (folder / "pytorch_model.bin").exists()
-    assert read_record(folder)["revision"] == COMMIT
+    assert read_source_record(folder)["revision"] == COMMIT
 
 
 @pytest.mark.usefixtures("pickles_read_here")

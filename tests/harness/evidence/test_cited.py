@@ -11,7 +11,7 @@ from harness.evidence.others import others_of
 from harness.evidence.published import Published
 from harness.evidence.statistics import mean
 from harness.evidence.studies import Summary, runs_of
-from harness.report.formats.judged import to_text
+from harness.report.formats.judged import judged_text
 
 
 def judged(ledger: Ledger, published: Published, table: str, row: str, column: str = "Avg") -> Judged:
@@ -50,7 +50,7 @@ def test_a_headline_gives_way_to_what_its_authors_measured_on_average_or_later(
     actual = citation_of(known)
     assert (actual.kind, round(actual.value, 2)) == ("authors", value)
     assert actual.how.startswith(says)
-    assert to_text(known).splitlines()[-len(actual.lines()) :] == actual.lines()
+    assert judged_text(known).splitlines()[-len(actual.lines()) :] == actual.lines()
 
 
 def test_the_later_version_of_dclr_is_listed_as_a_quotation_with_its_other_settings(
@@ -59,7 +59,7 @@ def test_the_later_version_of_dclr_is_listed_as_a_quotation_with_its_other_setti
     known = judged(ledger, published, "dclr/table1", "dclr/submission@bert-base-uncased")
     assert "other batches and intervals" in citation_of(known).note
     assert not known.others.studies
-    assert "    https://arxiv.org/abs/2311.03228 (quoted)" in to_text(known).splitlines()
+    assert "    https://arxiv.org/abs/2311.03228 (quoted)" in judged_text(known).splitlines()
 
 
 def test_a_mean_of_independent_sources_is_cited_next_to_the_mean_of_the_authors(

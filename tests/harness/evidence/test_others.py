@@ -15,7 +15,7 @@ from harness.evidence.others import (
     known_sd,
     nothing_known,
     others_of,
-    pool,
+    pool_of,
 )
 from harness.evidence.published import Published
 from harness.evidence.statistics import KnownSd
@@ -148,7 +148,7 @@ def test_a_source_counts_once_by_the_mean_over_its_runs() -> None:
     ]
     common = {"system": "a@b", "kind": "re-run"}
     studies = [Study.model_validate({**common, "source": name, "scores": {"Avg": n}}) for name, n in scores]
-    actual = pool(replace(NO_STUDIES, studies=tuple(studies)), studies, "Avg")
+    actual = pool_of(replace(NO_STUDIES, studies=tuple(studies)), studies, "Avg")
     assert actual.sources == pytest.approx({"x/y": 442 / 6, "x/z": 70.5})
     assert actual.values == (70.0, 72.0)
 

@@ -8,7 +8,7 @@ import pytest
 
 from harness.errors import InputError
 from harness.evidence.schema import ResultFile
-from harness.evidence.store import COLUMNS, read_result, read_results, to_frame, write_result
+from harness.evidence.store import SCORE_COLUMNS, read_result, read_results, to_frame, write_result
 from tests.support.results import SCORE, raw_result
 
 
@@ -32,11 +32,11 @@ def test_a_result_is_written_and_read_back_unchanged(tmp_path: Path) -> None:
 
 
 def test_scores_become_one_long_frame(tmp_path: Path) -> None:
-    assert (list(to_frame([]).columns), len(to_frame([]))) == (COLUMNS, 0)
+    assert (list(to_frame([]).columns), len(to_frame([]))) == (SCORE_COLUMNS, 0)
     save(tmp_path / "s", raw())
     save(tmp_path / "s", raw("simcse__tiny__s1"), "b.json")
     frame = to_frame(read_results((tmp_path / "s").glob("*.json")))
-    assert list(frame.columns) == COLUMNS
+    assert list(frame.columns) == SCORE_COLUMNS
     assert frame["key"].tolist() == ["simcse__tiny__s0", "simcse__tiny__s1"]
     assert frame["value"].tolist() == [0.75, 0.75]
 

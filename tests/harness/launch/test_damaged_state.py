@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from harness.cli import main
+from harness.launch import pipeline
 from tests.harness.launch.toy_pipeline import repro, runs, stage
 
 Toy = Callable[[dict[str, Any]], Path]
@@ -46,13 +47,24 @@ def test_an_empty_lock_file_is_one_line_with_the_command_that_restores_it(
     assert refused("launch", "--dry-run").endswith("; `git checkout dvc.lock` restores it")
 
 
+@pytest.mark.parametrize("part", ["deps", "outs", "params"])
 @pytest.mark.parametrize("value", ["true", "3", "null"])
-def test_a_path_in_params_that_is_no_text_is_one_line(
-    toy: Toy, refused: Callable[..., str], value: str
+def test_a_value_in_params_that_is_no_text_is_one_line(
+    toy: Toy, refused: Callable[..., str], value: str, part: str
 ) -> None:
-    toy({"a": {"cmd": "true", "deps": ["${backbone}"]}})
+    toy({"a": {"cmd": "true", part: ["${backbone}"]}})
     Path("params.yaml").write_text(f"backbone: {value}\n")
-    assert "params.yaml: a path that dvc.yaml reads is no text" in refused("launch", "--dry-run")
+    assert "params.yaml: a value that dvc.yaml reads is no text" in refused("launch", "--dry-run")
+
+
+def test_a_fault_of_the_code_is_not_told_as_one_of_params(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*given: object) -> None:
+        raise AttributeError("a fault")
+
+    toy({"a": stage("a")})
+    monkeypatch.setattr(pipeline.Pipeline, "__init__", broken)
+    with pytest.raises(AttributeError, match="a fault"), pipeline.open_pipeline():
+        pass
 
 
 def test_a_log_that_cannot_be_written_is_the_reason_of_the_failure(

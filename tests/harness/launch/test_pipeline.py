@@ -125,7 +125,7 @@ def test_dvc_lock_is_written_now_and_then_and_at_the_end_as_dvc_writes_it(
             if name != "b":
                 opened.dump(at_once=False)
             states.append(lock.read_text() if lock.exists() else "")
-            now[0] += pipeline.PERIOD + 1
+            now[0] += pipeline.LOCK_PERIOD + 1
     written, (first, second, third) = lock.read_text(), states
     assert first == ""
     assert second == third

@@ -13,9 +13,10 @@ from harness.plan.entries import Params
 from harness.plan.estimate import CONTEXT, Estimate, cores_here, duration, hours_at_once, lines_of, packing
 from harness.plan.hours import (
     LINE_BYTES,
+    BackboneShape,
+    ComparedPrecisions,
     GuessedGpu,
     KnownHours,
-    Shape,
     StepTime,
     read_hours,
 )
@@ -24,10 +25,9 @@ from harness.plan.recipes import Parent, load_recipes
 from harness.plan.resolve import resolve
 
 ROOT = Path(__file__).parents[3]
-TINY = Shape(layers=2, width=8, inner=16, vocabulary=10, positions=4)
-GPU = GuessedGpu(
-    name="gpu", operations_per_second={"fp32": 1.0e12, "bf16": 8.0e12}, share={"fp32": 0.5, "bf16": 0.25}
-)
+TINY = BackboneShape(layers=2, width=8, inner=16, vocabulary=10, positions=4)
+COMPARED = ComparedPrecisions(steps="ten steps", machine="box", seconds={"fp32": 2.0, "bf16": 2.5})
+GPU = GuessedGpu(name="gpu", operations_per_second=1.0e12, share=0.5, compared=COMPARED)
 
 
 def row(**changes: Any) -> StepTime:
@@ -43,7 +43,7 @@ def row(**changes: Any) -> StepTime:
     return StepTime.model_validate({**base, **changes})
 
 
-def times(*rows: StepTime, **shapes: Shape) -> KnownHours:
+def times(*rows: StepTime, **shapes: BackboneShape) -> KnownHours:
     return KnownHours(shapes={"tiny": TINY, **shapes}, gpu=GPU, measured=list(rows))
 
 
@@ -89,9 +89,18 @@ def test_a_rows_own_machine_batch_and_length_are_its_baseline() -> None:
 
 
 def test_without_a_measured_gpu_the_rate_is_the_gpus_peak_times_the_share() -> None:
-    rate = times(row()).rate("cuda", TINY, "bf16")
-    assert rate.operations == 2.0e12
-    assert rate.source == "a guess, no GPU was measured: 25% of the 8 TFLOP/s bf16 of one gpu"
+    """Another precision is promised no gain, and the words give the times that say so."""
+    rate, other = (times(row()).rate("cuda", TINY, precision) for precision in ("fp32", "bf16"))
+    assert rate.operations == other.operations == 0.5e12
+    assert rate.source == "a guess, 50% of the 1 TFLOP/s in fp32 of one gpu"
+    assert other.source == (
+        f"{rate.source}; bf16 counts like fp32: ten steps took 2 s in fp32 and 2.5 s in bf16 on one box"
+    )
+
+
+def test_core_hours_of_another_precision_say_in_which_one_steps_were_measured() -> None:
+    assert times(row()).rate("cpu", TINY, "bf16") == times(row()).rate("cpu", TINY, "fp32")
+    assert times(row()).rate("cpu", TINY, "bf16").source == "as measured in fp32 on box, threads: 1"
 
 
 def test_a_measured_gpu_is_used_instead_of_the_estimate_in_its_precision_only() -> None:
@@ -99,8 +108,9 @@ def test_a_measured_gpu_is_used_instead_of_the_estimate_in_its_precision_only() 
     known = times(row(), row(device="cuda", machine="gpu", seconds=0.5))
     rate = known.rate("cuda", TINY, "fp32")
     assert rate.operations == 3 * 8 * 32 * 4 * 1024 / 0.5
-    assert rate.source == "as measured on gpu, threads: 1"
-    assert "no GPU was measured" in known.rate("cuda", TINY, "bf16").source
+    assert rate.source == "as measured in fp32 on gpu, threads: 1"
+    assert "a guess" in known.rate("cuda", TINY, "bf16").source
+    assert known.gpu_name == "gpu"
 
 
 def test_the_rate_is_from_the_backbone_nearest_in_size() -> None:
@@ -306,12 +316,15 @@ def test_the_disk_space_of_data_counts_every_line_and_weights_in_fp32(
     assert estimate(params).texts("data/texts") == 2
 
 
-def test_the_hours_of_a_run_depend_on_its_precision() -> None:
-    """The assumed GPU computes 0.5e12 operations a second in fp32, 2e12 in bf16."""
+def test_the_hours_of_a_run_are_those_measured_in_its_precision() -> None:
+    """A GPU took 0.5 s in fp32 and 0.125 s in bf16, so a run in bf16 takes a quarter."""
     params = some_params()
     run = params.runs["a__minilm-l2__s0"]
     half = run.model_copy(update={"train": {**run.train, "precision": "bf16"}})
-    slow, fast = estimate(params).run(run), estimate(params).run(half)
+    gpu = {"device": "cuda", "machine": "gpu"}
+    rows = row(), row(**gpu, seconds=0.5), row(**gpu, seconds=0.125, precision="bf16")
+    known = times(*rows, **estimate(params).times.shapes)
+    slow, fast = (Estimate(params, known).run(each) for each in (run, half))
     assert slow is not None
     assert fast is not None
     assert slow.gpu_hours == pytest.approx(4 * fast.gpu_hours)
@@ -337,7 +350,7 @@ def test_a_backbone_over_word_vectors_is_as_wide_as_its_copies_of_them() -> None
     built = backbone.shape.model_copy(update={"copies": 3})
     three = params.model_copy(update={"backbones": {name: backbone.model_copy(update={"shape": built})}})
     known = times(row(), **{Path(backbone.origin).name: TINY})
-    assert Estimate(three, known).shape(f"backbones/{name}") == Shape(
+    assert Estimate(three, known).shape(f"backbones/{name}") == BackboneShape(
         layers=built.layers,
         width=24,
         inner=built.inner,

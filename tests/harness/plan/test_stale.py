@@ -36,6 +36,8 @@ def path(tmp_path: Path) -> Path:
         {},
         {"seeds": 2},
         {"arithmetic": "portable"},
+        {"precision": "bf16"},
+        {"seeds": 2, "precision": "bf16"},
         {"seeds": 3, "backbones": ["bert-base-uncased"], "arithmetic": "portable"},
     ],
 )

@@ -5,7 +5,7 @@ import random
 import statistics
 from dataclasses import replace
 
-from harness.evidence.curves import Evaluation
+from harness.evidence.curves import DevEvaluation
 from harness.evidence.schema import Selection
 from harness.evidence.settling import Plan
 from harness.evidence.words import Draw, Level
@@ -48,7 +48,7 @@ def _make_run(
     trained = method in ("simcse", "distill")
     steps = range(0, 151, 25) if trained else []
     curve = tuple(
-        Evaluation(
+        DevEvaluation(
             step=step,
             score=(before + (after - before) * (1 - math.exp(-step / 40)) + rng.gauss(0, 0.3)) / 100,
             alignment=0.31 - step / 900 + rng.gauss(0, 0.004),
@@ -56,7 +56,7 @@ def _make_run(
         )
         for step in steps
     )
-    best = max(curve, key=lambda point: point.score, default=Evaluation(step=0, score=after / 100))
+    best = max(curve, key=lambda point: point.score, default=DevEvaluation(step=0, score=after / 100))
     labels = {"method": method, "variant": variant, "backbone": backbone}
     provenance = {
         "git_commit": "3f9d1c7ab20e45f6a98b7c6d5e4f3a2b1c0d9e8f",

@@ -18,7 +18,7 @@ from harness.report.pages.answers import answers_of, load_numbers
 from harness.report.pages.cells import verdict_counts
 from harness.report.pages.content import Paper, Report
 from harness.report.pages.first_screen import answer_values, marks_of
-from harness.report.pages.sources import EVIDENCE_KINDS, anchor_of, sources_of
+from harness.report.pages.sources import EVIDENCE_KINDS, anchor_of, system_sources
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.model import judged_numbers
 from tests.harness.report.made_results import result
@@ -112,7 +112,7 @@ def test_a_paper_answers_for_its_own_numbers_and_the_evidence_links_every_source
     una = report.papers[-1]
     assert [answer.name for answer in answers_of(report, "una")] == ["UNA with paraphrases, BERT-base"]
     text = show(evidence.PAGE, report)
-    systems = sources_of(una.tables)
+    systems = system_sources(una.tables)
     assert all(f'id="{anchor_of(system.known.number.row)}"' in text for system in systems)
     assert ">dropout (Text)</span>" in text
     links = {study.link for system in systems for study, _ in system.studies}
@@ -122,7 +122,7 @@ def test_a_paper_answers_for_its_own_numbers_and_the_evidence_links_every_source
 
 def test_the_heading_of_a_system_counts_the_sources_of_its_verdict(report: Report) -> None:
     """Single sets come behind the average, and each record has a kind that the page explains."""
-    actual = {system.known.number.row: system for system in sources_of(report.papers[0].tables)}
+    actual = {system.known.number.row: system for system in system_sources(report.papers[0].tables)}
     system = actual["simcse@bert-base-uncased"]
     assert system.known.number.column == system.columns[0] == "Avg"
     records = len(system.known.others.independent.studies)

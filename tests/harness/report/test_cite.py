@@ -10,7 +10,7 @@ from harness.evidence.judged import Judged
 from harness.evidence.others import nothing_known
 from harness.evidence.published import Published
 from harness.evidence.statistics import KnownSd
-from harness.report.formats.judged import to_text
+from harness.report.formats.judged import judged_text
 from tests.harness.report.made_judged import judged, measured, printed
 
 
@@ -44,11 +44,11 @@ def test_our_mean_is_cited_after_the_first_look_unless_the_number_replicates() -
 
 def test_the_last_two_lines_of_a_verification_are_the_citation_and_its_origin() -> None:
     ours, reported = (verified(number, ours=FIVE) for number in (77.5, 75.2))
-    assert to_text(ours).splitlines()[-2:] == [
+    assert judged_text(ours).splitlines()[-2:] == [
         "cite       75.20 (95 % interval 74.81 to 75.59), mean of 5 runs of this project",
         "from       this project; the report names its runs",
     ]
-    assert to_text(reported).splitlines()[-2:] == [
+    assert judged_text(reported).splitlines()[-2:] == [
         "cite       75.20, as reported (one run)",
         "from       Toy 2020",
     ]

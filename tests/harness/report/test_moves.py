@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from harness.evidence.moves import compare
+from harness.evidence.moves import moves_between
 from harness.evidence.schema import ResultFile
 from harness.report.formats.moves import summary, to_pull_request
 from tests.harness.report.made_results import result
@@ -34,7 +34,7 @@ def test_a_score_has_the_answer_of_the_seed_that_moved_most() -> None:
         score for name, (_, last) in seeds.items() for score in results(name, {0: 0.50, 1: last}, weights="x")
     ]
     after = [*results("new", {0: 0.4}), *after]
-    actual = {move.key.system: move for move in compare(before, after)}
+    actual = {move.key.system: move for move in moves_between(before, after)}
     assert {name: move.outcome for name, move in actual.items()} == {
         "higher": "moved", "lower": "moved", "quiet": "within seed noise", "rounded": "within seed noise",
         "gone": "removed", "new": "added",
@@ -60,7 +60,7 @@ def test_a_score_has_the_answer_of_the_seed_that_moved_most() -> None:
     ],
 )
 def test_the_limits_of_an_outcome(before: dict[int, float], after: dict[int, float], outcome: str) -> None:
-    (move,) = compare(results("a", before), results("a", after))
+    (move,) = moves_between(results("a", before), results("a", after))
     assert move.outcome == outcome
 
 
@@ -68,14 +68,14 @@ def test_markdown_has_points_in_a_table_and_folds_the_rest() -> None:
     """0.20 against 0.90 with one seed, whose band is half a point; 0.1 points of other weights are in it."""
     before = [*results("a_x", {0: 0.2}), *results("quiet", {0: 0.5})]
     after = [*results("a_x", {0: 0.9}, recipe="other"), *results("quiet", {0: 0.501}, weights="x")]
-    text = to_pull_request(compare(before, after), ("HEAD~1", "HEAD"))
+    text = to_pull_request(moves_between(before, after), ("HEAD~1", "HEAD"))
     assert r"| a\_x@b (recipe changed) | STSB | 20.00 | 90.00 | +70.00 | 19.50 to 20.50 | moved |" in text
     assert text.index("<details>") < text.index("| quiet@b |") < text.index("</details>")
 
 
 def test_the_numbers_of_seeds_are_those_before_and_after() -> None:
     """Three seeds before, one after."""
-    moves = compare(results("a", {0: 0.5, 1: 0.6, 2: 0.7}), results("a", {0: 0.5}))
+    moves = moves_between(results("a", {0: 0.5, 1: 0.6, 2: 0.7}), results("a", {0: 0.5}))
     assert [move.seeds for move in moves] == [(3, 1)]
-    moved = compare(results("a", {0: 0.5, 1: 0.5}), results("a", {0: 0.9}))
+    moved = moves_between(results("a", {0: 0.5, 1: 0.5}), results("a", {0: 0.9}))
     assert "| moved | 2, 1 |" in to_pull_request(moved, ("HEAD~1", "HEAD"))

@@ -11,7 +11,7 @@ from itertools import product
 import pytest
 
 from harness.errors import InputError
-from harness.evidence.curves import Evaluation
+from harness.evidence.curves import DevEvaluation
 from harness.report.chart import PALETTE, Chart
 from harness.report.figures import chart_of, curve_rows, learning_curves
 from harness.report.formats.number import Format
@@ -139,7 +139,9 @@ def trained(
     system: str, *points: tuple[int, float, float | None], seed: int = 0, backbone: str = "b"
 ) -> RunDetail:
     """A run with the score and uniformity of its evaluations by step."""
-    curve = tuple(Evaluation(step=step, score=dev, uniformity=uniformity) for step, dev, uniformity in points)
+    curve = tuple(
+        DevEvaluation(step=step, score=dev, uniformity=uniformity) for step, dev, uniformity in points
+    )
     return RunDetail(result(system, seed, {}, backbone=backbone), curve)
 
 

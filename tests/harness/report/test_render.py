@@ -13,7 +13,7 @@ from harness.report.formats.number import Format
 from harness.report.formats.text import describe_seeds, row_seeds
 from harness.report.pages.cells import cell_facts, verdict_counts
 from harness.report.pages.content import MAIN, Paper, Report, Site
-from harness.report.pages.paper import LogEntry, log_of
+from harness.report.pages.paper import LogEntry, log_entries
 from harness.report.pages.render import render_pages
 from harness.report.pages.search import search_file
 from harness.report.runs import RunDetail
@@ -225,7 +225,7 @@ def test_the_log_of_a_paper_has_an_entry_for_the_runs_of_a_system_from_one_commi
         Cell(70.0, judged=with_verdict(72.0, "ours"), runs=("a-s0",)),
         Cell(70.0, runs=("a-s0",)),
     )
-    assert log_of([table], runs) == [
+    assert log_entries([table], runs) == [
         LogEntry("commit " + "1" * 10, "cpu", "a · v · b", (0,), "1 replicates, 1 not settled"),
         LogEntry("commit " + "2" * 10, "cuda", "a · v · b", (1,), "1 replicates"),
     ]

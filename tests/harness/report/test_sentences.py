@@ -21,7 +21,7 @@ from harness.evidence.others import nothing_known
 from harness.evidence.words import WORDS, Verdict
 from harness.report import sentences
 from harness.report.chart import COLOURS
-from harness.report.formats.judged import in_one_line, to_json, to_text
+from harness.report.formats.judged import in_one_line, judged_json, judged_text
 from harness.report.formats.markdown import to_markdown
 from harness.report.formats.summary import to_csv
 from harness.report.formats.text import to_terminal
@@ -201,11 +201,11 @@ def first_screen_faults(actual: Judged) -> list[str]:
 
 def verify_faults(actual: Judged) -> list[str]:
     """Returns what `sentbench verify` says wrongly of a number, and a citation against its verdict."""
-    text, faults = to_text(actual), []
+    text, faults = judged_text(actual), []
     lines = [line for line in text.splitlines() if line.startswith(("verdict", "level", "draw"))]
-    for said in (*lines, sentence_of(actual), *in_one_line([actual]), to_json(actual)["verdict"]):
+    for said in (*lines, sentence_of(actual), *in_one_line([actual]), judged_json(actual)["verdict"]):
         faults += contradictions(said, actual)
-    faults += silent(lines[0], actual) + silent(to_json(actual)["verdict"], actual)
+    faults += silent(lines[0], actual) + silent(judged_json(actual)["verdict"], actual)
     cited, sources = citation_of(actual), actual.others.independent.sources
     measured_again = actual.values[4:] or len(sources) >= 3
     if (cited.kind == "reported") != (actual.verdict.agrees or not measured_again):

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from harness.evidence.settling import Price
 from harness.evidence.statistics import KnownSd
-from harness.report.settled import settled_lines
+from harness.report.hours import settled_lines
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from tests.harness.report.made_judged import alone, judged
 

@@ -16,7 +16,7 @@ from harness.report.formats.markdown import to_markdown
 from harness.report.formats.summary import to_summary
 from harness.report.pages.content import Report
 from harness.report.tables.build import Evidence, build_table
-from harness.report.tables.leaderboard import notes_of, tables_of_plan
+from harness.report.tables.leaderboard import small_notes, tables_of_plan
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.report.tables.rows import TRAINED, UNTRAINED
 from tests.harness.report.conftest import NO_STUDIES
@@ -53,7 +53,9 @@ def test_both_forms_of_the_first_page_say_at_which_scale_this_leaderboard_is(
     """On the backbones that have trained rows with scores."""
     results = read_results(SCORES.glob("*.json"))
     recipes = recipes_of((result.run.id for result in results), load_recipes())
-    notes = notes_of(build_table(specs["small"], Evidence(results, published, NO_STUDIES, recipes=recipes)))
+    notes = small_notes(
+        build_table(specs["small"], Evidence(results, published, NO_STUDIES, recipes=recipes))
+    )
     assert "one small encoder (words-50d)" in notes[0]
     page = html.unescape(show_index(Report("T", "abc", notes=notes)))
     assert notes[0] in to_summary({}, [], notes=notes)
@@ -72,14 +74,14 @@ def small_table(trained: dict[str, float | None], untrained: dict[str, float | N
 
 def test_the_notes_count_the_trained_systems_below_the_best_untrained_row_of_their_encoder() -> None:
     trained = {"simcse": 51.5, "distill": 54.1, "pcl": 50.7, "not-run": None}
-    notes = notes_of(small_table(trained, {"whitened": 52.0, "raw": 41.0, "whitened@other": 99.0}))
+    notes = small_notes(small_table(trained, {"whitened": 52.0, "raw": 41.0, "whitened@other": 99.0}))
     assert len(notes) == 2
     assert "whitened@words has an average of 52.00, above the means of 2 of 3 trained systems" in notes[1]
 
 
 def test_without_an_untrained_row_on_the_same_encoder_no_note_compares_with_one() -> None:
-    assert len(notes_of(small_table({"simcse": 51.5}, {"whitened@other": 99.0, "raw": None}))) == 1
-    assert len(notes_of(None)) == 1
+    assert len(small_notes(small_table({"simcse": 51.5}, {"whitened@other": 99.0, "raw": None}))) == 1
+    assert len(small_notes(None)) == 1
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from harness.evidence.statistics import KnownSd
 from harness.evidence.studies import Study
 from harness.evidence.verdicts import judge
 from harness.evidence.words import Verdict
-from harness.report.formats.judged import to_json, to_text
+from harness.report.formats.judged import judged_json, judged_text
 from harness.report.pages.cells import evidence_facts
 from harness.report.pages.first_screen import basis_of
 from harness.report.sentences import next_look_words
@@ -117,7 +117,7 @@ def test_after_the_last_look_no_run_is_planned(simcse: tuple[PublishedNumber, Ot
         None,
         None,
     )
-    assert "no verdict after 40 seeds" in to_text(verification)
+    assert "no verdict after 40 seeds" in judged_text(verification)
 
 
 def test_a_deterministic_system_needs_one_run() -> None:
@@ -135,7 +135,7 @@ def test_the_best_by_dev_is_picked_of_all_our_seeds(reported: int | None) -> Non
     values, dev = [74.0, 76.0, 77.0], [80.0, 81.0, 79.0]
     verification = judged(*alone(reported), values=values, dev=dev)
     assert verification.best_by_dev == 76.0
-    assert "selection  of our 3 seeds the best on dev has 76.00 on test" in to_text(verification)
+    assert "selection  of our 3 seeds the best on dev has 76.00 on test" in judged_text(verification)
     assert judged(*alone(3), values=values, dev=dev).best_by_dev is None, "a mean was chosen from nothing"
 
 
@@ -155,16 +155,16 @@ def test_a_reported_number_is_shown_with_its_authors_statement_on_runs(
     seeds: int | None, picked: int | None, words: str
 ) -> None:
     number, others = alone(seeds)
-    line = to_text(judged(replace(number, picked=picked), others)).splitlines()[1]
+    line = judged_text(judged(replace(number, picked=picked), others)).splitlines()[1]
     assert line == f"reported   75.00 ({words}, by toy)"
 
 
 @pytest.mark.parametrize(("best", "below"), [(74.9, True), (75.0, False), (75.1, False)])
 def test_json_says_whether_the_best_of_our_seeds_on_dev_is_below_the_number(best: float, below: bool) -> None:
     """The number is 75; the best on dev is neither the best on test nor the last seed."""
-    shown = to_json(judged(*alone(1), values=[80.0, best, 70.0], dev=[60.0, 62.0, 61.0]))
+    shown = judged_json(judged(*alone(1), values=[80.0, best, 70.0], dev=[60.0, 62.0, 61.0]))
     assert shown["best_by_dev"] == {"expected": best, "below_reported": below}
-    assert to_json(judged(*alone(1), values=[80.0]))["best_by_dev"] is None
+    assert judged_json(judged(*alone(1), values=[80.0]))["best_by_dev"] is None
 
 
 @pytest.mark.parametrize(
@@ -232,7 +232,7 @@ def test_a_verdict_by_one_lab_says_so_wherever_it_stands_with_what_it_does_not_c
     assert known.verdict.fails
     assert known.text == "independent runs score lower (one lab)"
     assert known.says.endswith(" (one lab)")
-    text, facts = to_text(known), dict(evidence_facts(known))
+    text, facts = judged_text(known), dict(evidence_facts(known))
     for shown in (text, facts["Level"]):
         assert "the mean of 20 runs of one lab, lab/a, is 2.00 lower" in shown
     for shown in (text, facts["Assumes"]):
@@ -243,7 +243,7 @@ def test_a_verdict_by_one_lab_says_so_wherever_it_stands_with_what_it_does_not_c
 def test_labs_that_differ_by_more_than_seeds_do_settle_nothing_and_are_named() -> None:
     known = by_one_lab(76.8)
     assert known.text == "not settled"
-    assert "lab/a and lab/b differ by more than seeds do" in to_text(known)
+    assert "lab/a and lab/b differ by more than seeds do" in judged_text(known)
     assert "Assumes" not in dict(evidence_facts(known))
 
 
@@ -263,5 +263,5 @@ def test_the_limits_of_a_verdict_are_told_in_its_cell_and_by_verify(
 ) -> None:
     known = judged(printed(75.0), measured(sources) if sources else alone(1)[1], values=values)
     assert known.verdict.is_settled
-    for shown in (to_text(known), dict(evidence_facts(known))["Assumes"]):
+    for shown in (judged_text(known), dict(evidence_facts(known))["Assumes"]):
         assert all(limit in shown for limit in limits), shown

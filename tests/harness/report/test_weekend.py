@@ -6,8 +6,8 @@ import pytest
 
 from harness.plan.recipes import load_recipes
 from harness.report.assembly.tables import build_one_table
+from harness.report.hours import BACKBONE, Weekend, WeekendPlan, weekend_of
 from harness.report.tables.model import Table
-from harness.report.weekend import BACKBONE, Weekend, WeekendPlan, weekend_of
 
 ROOT = Path(__file__).parents[3]
 
@@ -20,9 +20,14 @@ def plan(name: str, numbers: str, hours: float | None) -> WeekendPlan:
 def test_the_plans_that_fit_are_run_one_after_the_other() -> None:
     """10 + 38 = 48 hours fit, and 20 more do not. The first two share the score b, so they judge three."""
     plans = plan("a", "ab", 10.0), plan("b", "bc", 38.0), plan("c", "d", 20.0)
-    weekend = Weekend(plans, "Card", "")
+    weekend = Weekend(plans, "Card", "are a guess")
     assert weekend.fitting == [*plans[:2]]
     assert weekend.numbers == 3
+    assert weekend.sentence == (
+        "48 hours of one Card are enough for 2 of these 3 tables, which settle up to 3 reported scores. "
+        "Hours are a guess."
+    )
+    assert weekend.section().splitlines()[-1] == "| c | `c` | 1 | 1 | 20.0 |"
 
 
 def test_a_plan_of_unknown_cost_and_one_that_is_longer_than_a_weekend_do_not_fit() -> None:
@@ -44,4 +49,5 @@ def test_the_main_table_of_a_paper_tests_its_own_method(monkeypatch: pytest.Monk
     assert weekend.plans[0].hours is not None
     assert weekend.plans[0].hours > 1
     assert weekend.gpu == "NVIDIA A100"
+    assert weekend.basis.startswith("in fp32 are a guess, 50% of ")
     assert weekend_of(tables, ["pcl"], load_recipes()) is None

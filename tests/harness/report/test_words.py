@@ -20,7 +20,7 @@ from harness.evidence.system_pairs import SystemComparison, TaskName, tally_in_w
 from harness.evidence.verdicts import Sources, by_others, judge
 from harness.evidence.words import DRAWS, LEVELS, WORDS, By, Verdict, Word, scale
 from harness.report.chart import COLOURS
-from harness.report.formats.judged import to_text
+from harness.report.formats.judged import judged_text
 from harness.report.formats.latex import SIGNS, to_latex
 from harness.report.formats.markdown import to_markdown
 from harness.report.formats.readmes import to_scale
@@ -218,7 +218,7 @@ def test_a_word_is_added_to_the_scale_in_one_place(monkeypatch: pytest.MonkeyPat
         assert "toy verdict: a toy" in form(table)
     assert ",toy verdict," in to_csv([table])
     assert conclusion_of(judged) == "The one well-known number is a toy."
-    assert "verdict    toy verdict" in to_text(judged)
+    assert "verdict    toy verdict" in judged_text(judged)
     assert "| toy verdict | =≤ | within half a point | outside | a toy |" in to_scale()
     answer: Any = SimpleNamespace(judged=judged, name="A", reported="75.00", anchor="a")
     assert {row["verdict"] for row in marks_of(answer) if "verdict" in row} == {"=≤ toy verdict"}

@@ -12,7 +12,7 @@ from harness.errors import InputError
 from harness.plan.identity import code_base
 from harness.tasks import declared
 from harness.tasks.evaluation import evaluate_tasks, unique_texts
-from harness.tasks.registry import SUITES, TASKS, build_tasks, read_declarations, sources_of
+from harness.tasks.registry import SUITES, TASKS, build_tasks, read_tasks, sources_of
 from harness.tasks.text_forms import stsb_source
 from tests.harness.tasks.test_sts import task_of
 
@@ -32,7 +32,7 @@ def test_every_file_of_declarations_is_found_and_no_name_is_declared_twice() -> 
 def test_a_name_that_is_declared_twice_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("harness.tasks.declared.nli.TASKS", (TASKS["MR"], TASKS["MR"]))
     with pytest.raises(InputError, match=r"declared\.nli: task 'MR' exists; rename it"):
-        read_declarations()
+        read_tasks()
 
 
 @pytest.mark.parametrize("form", ["senteval", "raw"])

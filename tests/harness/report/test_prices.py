@@ -8,11 +8,11 @@ import pytest
 from harness.commands.plan import describe_plan
 from harness.evidence.settling import Price, format_hours
 from harness.evidence.spec import load_specs
-from harness.plan.estimate import seed_prices
 from harness.plan.hours import read_hours
 from harness.plan.recipes import load_recipes
 from harness.plan.resolve import resolve
 from harness.report.assembly.tables import evidence_of
+from harness.report.hours import seed_prices
 from tests.harness.report.made_judged import alone, judged
 
 RECIPES = load_recipes()
@@ -94,16 +94,18 @@ def test_corpora_that_have_to_be_made_are_named_for_no_hours_count_them() -> Non
 
 
 def test_hours_name_the_gpu_that_they_are_estimated_for() -> None:
-    """Not once steps were measured on a GPU."""
+    """The one that was measured, once there is one."""
     key = "simcse", "bert-base-uncased"
     plan = judged(*alone(1), price=PRICES[key]).plan
     assert plan is not None
-    assert plan.cost.endswith(" GPU hours on one A100")
+    assert plan.cost.endswith(" GPU hours on one A100 in fp32")
     times = read_hours()
-    assert times.guessed_gpu == "A100"
+    assert times.gpu_of("bf16") == "A100 in bf16"
     row = next(row for row in times.measured if row.system == "simcse")
-    on_gpu = times.model_copy(update={"measured": [row.model_copy(update={"device": "cuda"})]})
-    assert on_gpu.guessed_gpu == ""
+    on_gpu = times.model_copy(
+        update={"measured": [row.model_copy(update={"device": "cuda", "machine": "B1"})]}
+    )
+    assert on_gpu.gpu_of("fp32") == "B1 in fp32"
 
 
 @pytest.mark.parametrize(
