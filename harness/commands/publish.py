@@ -21,8 +21,8 @@ from harness.errors import InputError, near_matches
 from harness.evidence.history import git_state
 from harness.evidence.schema import ResultFile
 from harness.evidence.store import read_result
+from harness.io.artefacts import read_artefact
 from harness.io.outputs import check_folder, new_folder, room_of
-from harness.io.records import read_artefact
 from harness.paths import ARTEFACTS, BACKBONES, FILE_RECORD, LAST_WEIGHTS, RUN_LOG
 from harness.plan.entries import Params, Run
 from harness.plan.params_file import read_params

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import InputError
-from harness.paths import RUN_RECORD
 from methods.core.files import (
     DIGEST,
     FILES,
@@ -87,18 +86,6 @@ def check_plain(folder: Path, *, again: str, pattern: str = "**/*") -> None:
                 raise InputError(f"{path}: is a folder; {again}")
         elif not path.is_file():
             raise InputError(f"{path}: not a regular file; {again}")
-
-
-def read_artefact(folder: Path) -> dict[str, Any]:
-    """Returns the record of a run's folder.
-
-    Errors: InputError if the folder is not one of ours, or a file is not the one that training wrote.
-    """
-    again = "train the run again"
-    if not os.path.lexists(folder / RUN_RECORD):
-        raise InputError(f"{folder}: missing {RUN_RECORD}; train the run first")
-    check_plain(folder, again=again)
-    return read_manifest(folder / RUN_RECORD, "key", "selection", again=again)
 
 
 def check_present(*folders: str | Path) -> None:

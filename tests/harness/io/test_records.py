@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from harness.errors import InputError
+from harness.io.artefacts import read_artefact
 from harness.io.files import write_manifest
-from harness.io.records import check_present, read_artefact, read_manifest, read_object
+from harness.io.records import check_present, read_manifest, read_object
 from methods.core.files import write_record
 
 
