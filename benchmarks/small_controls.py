@@ -81,13 +81,13 @@ def to_controls(results: Iterable[ResultFile]) -> str:
         [
             "## Controls",
             "",
-            _filled(INTRO),
+            filled(INTRO),
             "",
             f"| | seeds | {' | '.join(TITLES.values())} |",
             "| --- | --: | --: | --: | --: |",
             *lines,
             "",
-            _filled(conclusion(seeds)),
+            filled(conclusion(seeds)),
             "",
         ]
     )
@@ -137,5 +137,6 @@ def _listed(names: list[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
-def _filled(text: str) -> str:
+def filled(text: str) -> str:
+    """Returns a paragraph in lines of WIDTH."""
     return textwrap.fill(text, WIDTH, break_long_words=False, break_on_hyphens=False)

@@ -59,22 +59,37 @@ def facts_section(params: Params, seeds: int) -> str:
     return to_facts(shown, seeds, _simcse(params).train["steps"], COMMAND)
 
 
+def sizes_section(params: Params, _: int) -> str:
+    """Returns the table of dev scores by steps, batch size and rate."""
+    from benchmarks.small_choice import measure_sizes, to_sizes
+    from benchmarks.small_trainings import Trainings
+
+    train = _simcse(params).train
+    chosen = (train["steps"], train["batch_size"], train["learning_rate"])
+    return to_sizes(measure_sizes(Trainings(params), params), chosen, COMMAND)
+
+
 def rates_section(params: Params, _: int) -> str:
     """Returns the table of dev scores by learning rate of every trained system, seed 0."""
     from benchmarks.small_controls import ENCODER
     from benchmarks.small_text import to_rates
     from benchmarks.small_trainings import Trainings, of_system
 
-    trainings, rows = Trainings(params), []
-    for run in params.runs.values():
-        if run.seed or run.backbone_name != ENCODER or not run.train["steps"]:
-            continue
-        scores = {}
-        for rate in sorted({*RATES, run.train["learning_rate"]}):
-            changed = of_system(params, run.id, 0, train={"learning_rate": rate})
-            scores[rate] = trainings.dev(changed)
-            tell(f"rate {rate:g}: {run.id} {scores[rate]:.1f}")
-        rows.append((run.id, run.train["learning_rate"], scores))
+    systems = [
+        run
+        for run in params.runs.values()
+        if not run.seed and run.backbone_name == ENCODER and run.train["steps"]
+    ]
+    tried = {
+        (run.id, rate): of_system(params, run.id, 0, train={"learning_rate": rate})
+        for run in systems
+        for rate in sorted({*RATES, run.train["learning_rate"]})
+    }
+    scores: dict[str, dict[float, float]] = {run.id: {} for run in systems}
+    for (system, rate), dev in zip(tried, Trainings(params).all_dev([*tried.values()]), strict=True):
+        scores[system][rate] = dev
+        tell(f"rate {rate:g}: {system} {dev:.1f}")
+    rows = [(run.id, run.train["learning_rate"], scores[run.id]) for run in systems]
     train = _simcse(params).train
     return to_rates(rows, RATES, train["steps"] // train["eval_every"], COMMAND)
 
@@ -98,7 +113,12 @@ def _simcse(params: Params) -> Run:
 
 
 Part = Callable[[Params, int], str]
-SECTIONS: dict[str, Part] = {"attention": attention_section, "facts": facts_section, "rates": rates_section}
+SECTIONS: dict[str, Part] = {
+    "attention": attention_section,
+    "facts": facts_section,
+    "sizes": sizes_section,
+    "rates": rates_section,
+}
 """Outputs of the command, by name, in the order of computation."""
 
 

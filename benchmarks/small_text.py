@@ -1,11 +1,10 @@
 """The sections of docs/small-setting.md that `python -m benchmarks.small_setting` writes."""
 
-import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.small_attention import SENTENCES, Word, rank_correlation
-from benchmarks.small_controls import WIDTH
+from benchmarks.small_controls import filled
 from benchmarks.small_facts import MEASURES, Difference, Shown
 from harness.evidence.statistics import mean
 
@@ -31,13 +30,13 @@ def to_facts(rows: Sequence[Shown], seeds: int, steps: int, command: str) -> str
         [
             "## What it shows",
             "",
-            _filled(intro),
+            filled(intro),
             "",
             "| first, second | in the literature | STS-B dev | STS-B test | partial sets | shown here |",
             "| --- | --- | --: | --: | --: | --- |",
             *lines,
             "",
-            _filled(conclusion(rows)),
+            filled(conclusion(rows)),
             "",
         ]
     )
@@ -79,7 +78,7 @@ def to_rates(
         [
             "## Learning rates",
             "",
-            _filled(intro),
+            filled(intro),
             "",
             f"| | {' | '.join(f'{rate:g}' for rate in columns)} |",
             f"| --- | {' | '.join('--:' for _ in columns)} |",
@@ -103,7 +102,7 @@ def to_attention(words: Sequence[Word], steps: int, figure: Path, command: str) 
         f"`{command}` draws the figure from {SENTENCES:,} sentences of the corpus, one point per word."
     )
     title = "Attention of [CLS] to words by their frequency, after training"
-    return "\n".join(["## What training changes", "", _filled(said), "", f"![{title}]({figure})", ""])
+    return "\n".join(["## What training changes", "", filled(said), "", f"![{title}]({figure})", ""])
 
 
 def _shown(difference: Difference) -> str:
@@ -116,7 +115,3 @@ def _score(score: float | None, *, chosen: bool) -> str:
     if score is None:
         return ""
     return f"**{score:.1f}**" if chosen else f"{score:.1f}"
-
-
-def _filled(text: str) -> str:
-    return textwrap.fill(text, WIDTH, break_long_words=False, break_on_hyphens=False)

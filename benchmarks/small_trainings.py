@@ -59,6 +59,10 @@ def _scores(run: Run) -> Scores:
     return _here[0].scores(run)
 
 
+def _dev(run: Run) -> float:
+    return _here[0].dev(run)
+
+
 class Trainings:
     """Scores of runs by their identities: from the committed results, the cache, or a new training.
     Requires portable arithmetic (`harness.process.compute_with`) and the plan's inputs. Errors: InputError
@@ -83,10 +87,18 @@ class Trainings:
 
     def all_scores(self, runs: Sequence[Run]) -> Iterator[Scores]:
         """Yields the scores of several runs in their order, trained in parallel: one process per core."""
-        with ProcessPoolExecutor(
-            os.cpu_count(), get_context("forkserver"), initializer=_begin, initargs=(self.params,)
-        ) as pool:
+        with self._pool() as pool:
             yield from pool.map(_scores, runs)
+
+    def all_dev(self, runs: Sequence[Run]) -> Iterator[float]:
+        """Yields the dev scores of several runs in their order, trained like those of `all_scores`."""
+        with self._pool() as pool:
+            yield from pool.map(_dev, runs)
+
+    def _pool(self) -> ProcessPoolExecutor:
+        return ProcessPoolExecutor(
+            os.cpu_count(), get_context("forkserver"), initializer=_begin, initargs=(self.params,)
+        )
 
     def dev(self, run: Run) -> float:
         """Returns the dev score of a run without reading a test set."""

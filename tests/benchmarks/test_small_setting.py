@@ -9,6 +9,7 @@ import pytest
 
 from benchmarks import small_trainings
 from benchmarks.small_attention import Word, mean_weights, rank_correlation
+from benchmarks.small_choice import SIZES, Size, measure_sizes, to_sizes
 from benchmarks.small_controls import (
     CONTROLS,
     SIMCSE,
@@ -158,6 +159,35 @@ def test_the_chosen_rate_is_bold_and_a_rate_that_was_not_tried_is_empty() -> Non
     assert "| | 0.00025 | 0.001 | 0.002 | 0.0025 | 0.005 |" in text
     assert "| pcl |  |  | **60.0** |  | 61.0 |" in text
     assert "| ct |  | **53.0** |  |  |  |" in text
+
+
+def test_the_sizes_have_spread_cost_and_controls_and_the_recipes_is_bold() -> None:
+    """50, 52 and 54: the standard deviation is 2, and 4 times 30 x 64 = 1,920 sentences is 0.00768 million."""
+    sizes = [
+        Size(30, 64, 2e-3, [50.0, 52.0, 54.0], [45.0, 30.0, 10.0]),
+        Size(48, 128, 1e-3, [60.0, 61.0], [1.0, 2.0, 3.0]),
+    ]
+    text = to_sizes(sizes, (48, 128, 1e-3), "command")
+    assert "| 30 of 64, 0.002 | 52.0 | 2.00 | 0.008 | 45.0 | 30.0 | 10.0 |" in text
+    assert "| **48 of 128, 0.001** | 60.5 | 0.71 | 0.003 | 1.0 | 2.0 | 3.0 |" in text
+
+
+def test_every_size_is_trained_with_its_steps_batch_and_rate_and_gets_its_own_scores(params: Params) -> None:
+    asked: list[Any] = []
+
+    def all_dev(runs: list[Any]) -> list[float]:
+        asked.extend(runs)
+        return [run.train["batch_size"] + run.seed / 10 for run in runs]
+
+    sizes = measure_sizes(cast(Trainings, SimpleNamespace(all_dev=all_dev)), params)
+    assert [size[:3] for size in sizes] == [*SIZES]
+    for size in sizes:
+        assert size.simcse == [size.batch_size + seed / 10 for seed in range(10)]
+        assert size.controls == pytest.approx([size.batch_size + 0.15] * 3)
+    assert {(run.train["steps"], run.train["batch_size"], run.train["learning_rate"]) for run in asked} == {
+        *SIZES
+    }
+    assert all(run.train["eval_every"] == run.train["steps"] // 2 for run in asked)
 
 
 def test_attention_weights_are_ones_at_the_mean_and_count_words_of_the_texts(tmp_path: Path) -> None:

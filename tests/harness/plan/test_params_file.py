@@ -213,7 +213,7 @@ def test_a_changed_setting_changes_the_entries_of_its_runs_and_of_no_other(
         write_entries(plan, tmp_path / folder)
     changed = {
         str(file.relative_to(tmp_path / "after"))
-        for file in (tmp_path / "after").rglob("*.json")
+        for file in (tmp_path / "after").rglob("*/*.json")
         if file.read_bytes() != (tmp_path / "before" / file.relative_to(tmp_path / "after")).read_bytes()
     }
     assert changed == {f"runs/simcse-small__words-50d__s{seed}.json" for seed in seeds}
