@@ -162,7 +162,7 @@ def test_the_chosen_rate_is_bold_and_a_rate_that_was_not_tried_is_empty() -> Non
 
 
 def test_the_sizes_have_spread_cost_and_controls_and_the_recipes_is_bold() -> None:
-    """50, 52 and 54: the standard deviation is 2, and 4 times 30 x 64 = 1,920 sentences is 0.00768 million."""
+    """50, 52 and 54 have the standard deviation 2; 4 times 30 x 64 sentences is 0.00768 million."""
     sizes = [
         Size(30, 64, 2e-3, [50.0, 52.0, 54.0], [45.0, 30.0, 10.0]),
         Size(48, 128, 1e-3, [60.0, 61.0], [1.0, 2.0, 3.0]),
