@@ -38,7 +38,7 @@ SUFFIX = "-small"
 """Suffix of the systems of the small plan, optional in names."""
 FULL = "simcse"
 """With `--scale full`: the system whose setting it has, the script's for BERT-base."""
-SEEDS = 3
+SEEDS = 10
 """Seeds of a trial by default."""
 TABLE, PAGE = "table.txt", "index.html"
 CONTINUES = "the same command continues: runs that are done are not trained again"
@@ -101,20 +101,18 @@ def execute(arguments: argparse.Namespace) -> int:
     out.mkdir(parents=True, exist_ok=True)
     with alone(f"trying {out.resolve()}"), chdir(out):
         session.open()
-        laws = []
-        for law in session.laws():
-            note = f"FAILS  {law.name}: {law.fault}" if law.fault else f"holds  {law.name}"
-            if law.ran:
-                print(note, flush=True)
-            laws.append(law)
-        if unknown := [law.name for law in laws if not law.ran]:
+        from harness.commands.try_jobs import perform
+
+        done = perform(session)
+        if unknown := [law.name for law in done.laws if not law.ran]:
             print(f"not checked, for they meet the same error: {', '.join(unknown)}")
-        if failed := sum(bool(law.fault) for law in laws):
-            print(f"nothing was trained: {failed} of {len(laws)} laws do not hold")
+        if failed := sum(bool(law.fault) for law in done.laws):
+            outcome = "nothing was compared" if done.started else "nothing was trained"
+            print(f"{outcome}: {failed} of {len(done.laws)} laws do not hold")
             return 1
-        trial = session.run()
+        trial = session.compared(done.failed)
         write_text(Path(TABLE), to_text(trial))
-        write_text(Path(PAGE), render_trial(trial, setting=TEMPLATE, laws=[law.name for law in laws]))
+        write_text(Path(PAGE), render_trial(trial, setting=TEMPLATE, laws=[law.name for law in done.laws]))
     print("\n" + to_text(trial), end="")
     print(f"\npage: {out / PAGE}")
     return 0

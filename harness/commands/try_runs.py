@@ -4,14 +4,14 @@ import json
 import os
 import shutil
 import sys
-import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import chdir, suppress
 from pathlib import Path
 from typing import Any
 
-from harness.check.laws import RAISED, SEED, Law, check_laws
+from harness.check.laws import RAISED, SEED, check_laws
+from harness.check.workers import Send
 from harness.commands.stage import make_backbone, make_corpus, make_teacher
 from harness.commands.stage_of_run import evaluate, train
 from harness.commands.try_controls import controls_of, worth_of
@@ -146,33 +146,47 @@ class Session:
             if results and (reason := identity_differs(results[0], self.known)):
                 raise InputError(f"{key}: its committed results cannot be reused, {reason}; add --fresh")
 
-    def laws(self) -> Iterator[Law]:
-        """Yields the laws of the method, checked on the plan's encoder and corpus."""
+    def check_laws(self, send: Send) -> None:
+        """Sends each law of the method, checked on the plan's encoder and corpus."""
         quiet()
         run = next(run for run in self.params.runs.values() if run.id == self.own.id)
         entry, folders = run.model_copy(update={"seed": SEED}), run.folders()
         _, _, settings = run.read_settings()
         rows = read_corpus(folders["corpus"])
-        return check_laws(lambda: build_method(entry, folders), rows, settings, self.file)
+        for law in check_laws(lambda: build_method(entry, folders), rows, settings, self.file):
+            send(law)
 
-    def run(self) -> Trial:
-        """Trains and evaluates the remaining runs, and returns the comparison."""
-        trained: dict[str, list[str]] = {}
-        controls = [system.id for system in self.controls.values()]
-        started, count = time.monotonic(), len(self.untrained)
-        for key, run in self.params.runs.items():
-            if key in self.untrained:
-                number = self.untrained.index(key)
-                left = (time.monotonic() - started) / number * (count - number) if number else 0
-                words = f", about {left:.0f} s left" if left else ""
-                print(f"[{number + 1}/{count}] {key}{words}", file=sys.stderr, flush=True)
-            if run.id in controls:
-                self._train_control(key, run)
-                continue
-            trained.setdefault(run.id, []).append(key)
+    def is_control(self, key: str) -> bool:
+        """Returns whether a run is one of the method's controls."""
+        return self.params.runs[key].id in {system.id for system in self.controls.values()}
+
+    def remaining(self) -> list[str]:
+        """Returns the runs that are not trained, or not evaluated, in an order in which they can be."""
+        return [key for key, run in self.params.runs.items() if key in self.untrained or not self._has_scores(key, run)]
+
+    def needs(self, key: str) -> set[str]:
+        """Returns the remaining runs whose encoder a run starts from or learns from."""
+        run = self.params.runs[key]
+        return {Path(run.parent).name, Path(run.backbone).name} & {*self.remaining()}
+
+    def job(self, key: str) -> Callable[[Send], None]:
+        """Returns what trains a run, and evaluates it unless it is a control."""
+
+        def perform(send: Send) -> None:
+            run = self.params.runs[key]
             self._train(key, run)
-            self._evaluate(key, run)
-        return self._compared(trained)
+            if not self._has_scores(key, run):
+                evaluate(self.params, key, ARTEFACTS / key, device="cpu")
+
+        return perform
+
+    def compared(self, failed: Sequence[str]) -> Trial:
+        """Returns the comparison of the trained runs. failed: a line for each control without a result."""
+        trained: dict[str, list[str]] = {}
+        for key, run in self.params.runs.items():
+            if not self.is_control(key):
+                trained.setdefault(run.id, []).append(key)
+        return self._compared(trained, failed)
 
     def _untrained(self) -> list[str]:
         """Returns the runs without an encoder of their present inputs in the current folder."""
@@ -199,22 +213,17 @@ class Session:
         except (*RAISED, ValueError) as error:
             raise InputError(" ".join(place_in(self.file, error).split())) from error
 
-    def _train_control(self, key: str, run: Run) -> None:
-        """Trains a control; a failure is reported as a line of the result."""
-        try:
-            self._train(key, run)
-        except InputError as error:
-            self.lacking.append(f"{run.id} could not be trained: {error}")
-
-    def _evaluate(self, key: str, run: Run) -> None:
+    def _has_scores(self, key: str, run: Run) -> bool:
+        """Returns whether a run has a result of its present inputs, or needs none."""
         path = SCORES / f"{key}.json"
-        if not path.is_file() or read_result(path).run.identity != self._identity(run):
-            evaluate(self.params, key, ARTEFACTS / key, device="cpu")
+        return self.is_control(key) or (
+            path.is_file() and read_result(path).run.identity == self._identity(run)
+        )
 
     def _identity(self, run: Run) -> str:
         return run_identity(self.params, run, arithmetic_used("cpu"))
 
-    def _compared(self, trained: Mapping[str, Sequence[str]]) -> Trial:
+    def _compared(self, trained: Mapping[str, Sequence[str]], failed: Sequence[str]) -> Trial:
         def results_of(name: str) -> list[ResultFile]:
             return [read_result(SCORES / f"{key}.json") for key in trained.get(name, ())]
 
@@ -246,7 +255,7 @@ class Session:
             comparisons=[compare_systems(own, other) for other in others],
             ranks=ranked([*ours, *theirs, *ranks]),
             settings=", ".join([*(f"{key} {value}" for key, value in run.config.items()), length]),
-            notes=[*notes, *self.lacking],
+            notes=[*notes, *self.lacking, *failed],
             worth=self._worth(trained[self.own.id]),
         )
 
