@@ -1,4 +1,4 @@
-"""Jobs in processes that are forked from this one, so that each starts with the libraries and data loaded here.
+"""Jobs in processes that are forked from this one, so each starts with the libraries that are loaded here.
 
 Loading torch and transformers takes seconds, a fork milliseconds. A job's processes end with this one.
 """
@@ -69,6 +69,10 @@ class Workers:
         """Adds jobs, which start in this order, but not before the jobs they need have ended."""
         self._waiting += jobs
 
+    def drop(self) -> None:
+        """Forgets the jobs that have not started."""
+        self._waiting.clear()
+
     def messages(self) -> Iterator[Message]:
         """Starts jobs and yields what they say until all have ended; jobs may be added between messages."""
         while self._waiting or self._running:
@@ -118,13 +122,9 @@ def cores() -> int:
 
 def preload() -> None:
     """Imports what trainings and evaluations need, before the forks."""
-    import scipy.stats
-    import torch._dynamo  # the optimiser loads it
     import transformers.models.bert.modeling_bert
     import transformers.models.bert.tokenization_bert  # noqa: F401
 
-    import harness.stages.evaluate
-    import harness.stages.train
     import methods.core.trainer  # noqa: F401
 
 
@@ -157,7 +157,7 @@ def _perform(job: Job, connection: Connection) -> None:
         connection.send(("error", error))
     except OSError as error:
         connection.send(("error", OSError(error.errno, error.strerror, error.filename)))
-    except BaseException:
+    except BaseException:  # noqa: BLE001 - the parent raises it
         connection.send(("error", RuntimeError(f"{job.name}:\n{traceback.format_exc()}")))
     else:
         connection.send(("result", result))

@@ -118,6 +118,7 @@ class _Progress:
             self.failed.append(f"{message.job} could not be trained: {message.value}")
         else:
             self.errors.append(message.value)
+            self.workers.drop()
 
 
 def _note(line: str) -> None:

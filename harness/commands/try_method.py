@@ -20,6 +20,7 @@ import yaml
 from harness.commands import name_list
 from harness.commands.plan import describe_plan
 from harness.commands.try_reuse import committed, differs_here
+from harness.commands.waiting import waiting
 from harness.errors import InputError, near_matches
 from harness.include import include_method
 from harness.io.files import write_text
@@ -49,6 +50,7 @@ ARGUMENTS = {
     "--against": {"default": TEMPLATE, "help": f"systems, comma-separated (default: {TEMPLATE})"},
     "--seeds": {"type": int, "default": SEEDS, "help": f"seeds 0 to N-1 (default: {SEEDS})", "metavar": "N"},
     "--backbone": {"help": "another encoder of the small plan (default: words-50d)"},
+    "--teacher": {"metavar": "NAME", "help": "the encoder that a distillation method learns from"},
     "--set": {
         "action": "append",
         "default": [],
@@ -79,23 +81,37 @@ def execute(arguments: argparse.Namespace) -> int:
     backbone = arguments.backbone or small.systems[TEMPLATE].backbones[0]
     known = {} if arguments.fresh else committed(backbone)
     if arguments.scale == "small" and (reason := differs_here(known)):
-        note = f"sentbench: {reason}: they are not reused, the other systems are trained here too"
+        note = f"sentbench: {reason}: the systems to compare with are trained here too"
         print(note, file=sys.stderr, flush=True)
-        known = {}
-    name = include_method(arguments.file)
+    with waiting("loading libraries"):
+        name = include_method(arguments.file)
     if name in declared_systems(recipes):
         raise InputError(f"{arguments.file}: {name!r} is a declared system; rename the file")
     out = arguments.out or Path("try") / name
     check_out(out, arguments.file.name)
     if arguments.scale == "full":
-        print(write_full(arguments.file, name, recipes, settings, seeds=range(arguments.seeds), out=out))
+        print(
+            write_full(
+                arguments.file,
+                name,
+                recipes,
+                settings,
+                seeds=range(arguments.seeds),
+                out=out,
+                teacher=arguments.teacher,
+            )
+        )
         return 0
     template = small.systems[TEMPLATE]
     others = opponents(name_list(arguments.against), small, backbone, arguments.seeds)
     own = in_setting_of(
         template, name, method=name, settings=settings, seeds=range(arguments.seeds), backbone=backbone
     )
-    from harness.commands.try_runs import Session
+    from harness.commands.try_teacher import corpus_of_teachers, with_teacher
+
+    own = with_teacher(own, arguments.teacher, small, corpus=corpus_of_teachers(small))
+    with waiting("loading libraries"):
+        from harness.commands.try_runs import Session
 
     session = Session(arguments.file, own, others, recipes, small.providers, known, out)
     out.mkdir(parents=True, exist_ok=True)
@@ -169,6 +185,7 @@ def write_full(
     *,
     seeds: Sequence[int],
     out: Path,
+    teacher: str | None = None,
 ) -> str:
     """Writes OUT/recipes/NAME.yaml and OUT/methods/FILE; returns cost and the next commands.
 
@@ -180,6 +197,9 @@ def write_full(
     system = in_setting_of(
         template, f"{name}-full", method=name, settings=settings, seeds=seeds, backbone=backbone
     )
+    from harness.commands.try_teacher import with_teacher
+
+    system = with_teacher(system, teacher, recipes[RECIPE])
     params = planned(recipes, [system, template.model_copy(update={"seeds": list(seeds)})], ["mirror", "hub"])
     check_runs(params)
     text = describe_plan(params)

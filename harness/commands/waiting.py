@@ -12,7 +12,7 @@ FIRST, AGAIN = 1.0, 4.0
 
 @contextmanager
 def waiting(what: str) -> Iterator[None]:
-    """Says what the block does, if it takes longer than FIRST seconds, and every AGAIN seconds for how long."""
+    """Says what the block does, if it takes longer than FIRST seconds, then every AGAIN seconds how long."""
     ended, started = threading.Event(), time.monotonic()
 
     def say() -> None:
