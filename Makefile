@@ -19,7 +19,7 @@ INDEX := UV_DEFAULT_INDEX="$$("$(BIN)/python" -m pip config get global.index-url
 	SSL_CERT_FILE="$$("$(BIN)/python" -m pip config get global.cert 2>/dev/null || echo "$$SSL_CERT_FILE")"
 MORE := UV_FIND_LINKS="$$("$(BIN)/python" -m pip config get global.find-links 2>/dev/null)" \
 	UV_EXTRA_INDEX_URL="$$("$(BIN)/python" -m pip config get global.extra-index-url 2>/dev/null)"
-install = env $(INDEX) $(MORE) "$(BIN)/uv" pip install --quiet --index-strategy unsafe-best-match \
+install = env $(INDEX) $(MORE) "$(BIN)/uv" pip install --index-strategy unsafe-best-match \
 	--python "$(BIN)/python" $(1) 2>/dev/null || "$(BIN)/python" -m pip install $(PIP_OPTIONS) $(1)
 
 CHROMIUM ?= chromium

@@ -1,7 +1,6 @@
 """Reuse of committed results by `sentbench try`, if this machine would compute the same bits."""
 
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 
 from harness.evidence.schema import ResultFile
@@ -83,5 +82,5 @@ def reuse_blocker(result: ResultFile, params: Params, code: CodeBase, *, elsewhe
     """Returns the reason why a committed result cannot be ranked; empty if it can. code: as for
     `code_differs`. elsewhere: computed with other libraries, with which a backbone may have other bits.
     """
-    checks = [partial(code_differs, code=code), data_differ, *([] if elsewhere else [identity_differs])]
-    return next(filter(None, (check(result, params) for check in checks)), "")
+    reason = code_differs(result, params, code) or data_differ(result, params)
+    return reason or ("" if elsewhere else identity_differs(result, params))

@@ -43,7 +43,7 @@ from harness.plan.params_file import write_params
 from harness.plan.recipes import Recipe, System
 from harness.plan.resolve import planned
 from harness.process import quiet
-from harness.report.formats.trial import ELSEWHERE, Trial, Worth
+from harness.report.formats.trial import ELSEWHERE, Trial
 from harness.stages.train import build_method
 from methods.registry import load_method
 
@@ -141,6 +141,7 @@ class Session:
 
     def open(self) -> None:
         """Makes a project of the current folder: the file, the plan, data as links, encoders, corpora.
+
         Errors: InputError if an encoder or corpus has other bytes than for the committed results.
         """
         kept = Path("methods", self.file.name)
@@ -287,15 +288,5 @@ class Session:
             ranks=ranked([*ours, *theirs, *ranks], elsewhere),
             settings=", ".join([*(f"{key} {value}" for key, value in run.config.items()), length]),
             notes=[*notes, *self.lacking, *failed],
-            worth=self._worth(trained[self.own.id]),
+            worth=worth_of(trained[self.own.id], self.controls, self.params),
         )
-
-    def _worth(self, own: Sequence[str]) -> Worth:
-        """Returns the dev scores of the method and of its trained controls."""
-        names = {system.id: said for said, system in self.controls.items()}
-        folders = {
-            names[run.id]: ARTEFACTS / key
-            for key, run in self.params.runs.items()
-            if run.id in names and (ARTEFACTS / key).is_dir()
-        }
-        return worth_of([ARTEFACTS / key for key in own], folders)
