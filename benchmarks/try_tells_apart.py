@@ -5,8 +5,8 @@
 Each repetition is three trials with seeds of its own, against the committed results of simcse-small. A trial
 decides by its controls (harness/commands/try_controls.py). A loss beats all of them; or not the one with its
 loss negated, so its sign is turned round; or not the one with the positives of other sentences, so it reads
-none. Prints a line for each trial, and in how many repetitions all three decisions are right. Trials that were
-run before are not trained again.
+none. Prints a line for each trial, and in how many repetitions all three decisions are right. Trials
+that were run before are not trained again.
 """
 
 import argparse
