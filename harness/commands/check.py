@@ -11,6 +11,7 @@ import platform
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,6 +26,7 @@ from harness.check.first_losses import (
     write_losses,
 )
 from harness.commands import FORMAT, JSON, format_of
+from harness.commands.waiting import waiting
 from harness.errors import InputError
 from harness.evidence.history import changed_files, committed_results, results_of
 from harness.evidence.moved import Answer, answer_of_losses, title_of
@@ -165,7 +167,10 @@ def check_losses(findings: Findings, params: Params) -> dict[str, Answer]:
 
 def measured_losses(params: Params, keys: Sequence[str]) -> dict[str, list[float]]:
     """Returns the losses of runs, with a progress bar."""
-    with tqdm(total=len(keys), unit=" systems", delay=3, disable=None) as bar:
+    with (
+        tqdm(total=len(keys), unit=" systems", delay=3, disable=None) as bar,
+        waiting("measuring first losses") if bar.disable else nullcontext(),
+    ):
         return measure_runs(params, keys, ended=lambda key: bar.update())
 
 
@@ -176,7 +181,8 @@ def numbers(losses: Sequence[float]) -> str:
 
 def check_scoring(findings: Findings) -> None:
     """Adds a problem for each encoder with a known score whose score differs from theory."""
-    problems = scoring_problems()
+    with waiting("checking the scoring"):
+        problems = scoring_problems()
     findings.problems += problems
     findings.lines.append(f"scoring: {len(problems)} encoders differ from their known scores")
 
