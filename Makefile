@@ -21,6 +21,9 @@ MORE := UV_FIND_LINKS="$$("$(BIN)/python" -m pip config get global.find-links 2>
 	UV_EXTRA_INDEX_URL="$$("$(BIN)/python" -m pip config get global.extra-index-url 2>/dev/null)"
 install = env $(INDEX) $(MORE) "$(BIN)/uv" pip install --quiet --index-strategy unsafe-best-match \
 	--python "$(BIN)/python" $(1) 2>/dev/null || "$(BIN)/python" -m pip install $(PIP_OPTIONS) $(1)
+# Runs a command and says every four seconds that it still runs.
+saying = { passed=0; while sleep 4; do passed=$$((passed + 4)); echo "$(1), $$passed s"; done; } & saying=$$!; \
+	$(2); code=$$?; kill $$saying; exit $$code
 
 CHROMIUM ?= chromium
 # Pictures of the documents: NAME=PAGE of the report, with the anchor at the top of the picture.
@@ -48,12 +51,15 @@ help:
 $(READY): requirements.lock requirements-torch.lock pyproject.toml
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { echo "make: $$("$(PYTHON)" -V 2>&1), \
 expected Python 3.11 (requirements.lock); set PYTHON=..." >&2; exit 2; }
-	@test -x $(VENV)/bin/python || "$(PYTHON)" -m venv $(VENV)
-	@echo "installing requirements.lock into $(VENV)"
-	@"$(BIN)/python" -m pip install $(PIP_OPTIONS) uv >/dev/null 2>&1 || true
-	@$(call install,--require-hashes --no-deps --requirement requirements.lock)
-	@$(call install,--requirement requirements-torch.lock)
-	@"$(BIN)/python" -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@test -x $(VENV)/bin/python || { echo "making $(VENV)"; $(call saying,making $(VENV),"$(PYTHON)" -m venv $(VENV)); }
+	@echo "installing uv"
+	@$(call saying,installing uv,"$(BIN)/python" -m pip install $(PIP_OPTIONS) uv >/dev/null 2>&1 || true)
+	@echo "installing $$(grep -c == requirements.lock) packages of requirements.lock"
+	@$(call saying,installing requirements.lock,$(call install,--require-hashes --no-deps --requirement requirements.lock))
+	@echo "installing $$(grep == requirements-torch.lock)"
+	@$(call saying,installing torch,$(call install,--requirement requirements-torch.lock))
+	@echo "installing sentbench"
+	@$(call saying,installing sentbench,"$(BIN)/python" -m pip install $(PIP_OPTIONS) --no-deps --no-build-isolation --editable .)
 	@touch $(READY)
 
 reproduce: $(READY)

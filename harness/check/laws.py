@@ -260,6 +260,8 @@ LAWS: Mapping[str, Callable[[Subject], None]] = {
     "a vector does not depend on its batch": _vectors,
     "the saved encoder gives the same vectors": _saved,
 }
+WITHOUT_TRAINING = 3
+"""The first laws train nothing."""
 
 
 def _probe(encoder: Encoder) -> dict[str, float]:

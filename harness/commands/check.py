@@ -22,6 +22,7 @@ from harness.check.first_losses import (
     write_losses,
 )
 from harness.commands import FORMAT, JSON, format_of
+from harness.commands.waiting import waiting
 from harness.errors import InputError
 from harness.evidence.further import read_recorded
 from harness.evidence.history import changed_files, committed_results, results_of
@@ -184,7 +185,8 @@ def numbers(losses: Sequence[float]) -> str:
 
 def check_scoring(findings: Findings) -> None:
     """Adds a problem for each encoder with a known score whose score differs from theory."""
-    problems = scoring_problems()
+    with waiting("checking the scoring"):
+        problems = scoring_problems()
     findings.problems += problems
     findings.lines.append(f"scoring: {len(problems)} encoders differ from their known scores")
 

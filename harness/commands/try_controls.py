@@ -1,10 +1,11 @@
 """Sanity checks of a trial: the method against its controls, by STS-B dev scores of training."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import get_args
 
 from harness.io.artefacts import read_artefact
+from harness.paths import ARTEFACTS
+from harness.plan.entries import Params
 from harness.plan.recipes import System
 from harness.report.formats.trial import Worth
 from methods.core.controls import Control, has_views
@@ -35,10 +36,15 @@ def controls_of(tried: System, method: type[Method]) -> tuple[dict[str, System],
     return controls, lacking
 
 
-def worth_of(trained: Sequence[Path], controls: Mapping[str, Path]) -> Worth:
-    """Returns the dev scores of a method, its controls and the untrained encoder."""
-    selections = [read_artefact(folder)["selection"] for folder in trained]
-    scores = {said: read_artefact(folder)["selection"]["best_dev"] for said, folder in controls.items()}
+def worth_of(trained: Sequence[str], controls: Mapping[str, System], params: Params) -> Worth:
+    """Returns the dev scores of a method's runs, of its trained controls and of the untrained encoder."""
+    selections = [read_artefact(ARTEFACTS / key)["selection"] for key in trained]
+    names = {system.id: said for said, system in controls.items()}
+    scores = {
+        names[run.id]: float(read_artefact(ARTEFACTS / key)["selection"]["best_dev"])
+        for key, run in params.runs.items()
+        if run.id in names and (ARTEFACTS / key).is_dir()
+    }
     return Worth(
         own=[float(selection["best_dev"]) for selection in selections],
         controls={**scores, "the untrained encoder": float(selections[0]["initial_dev"])},

@@ -20,6 +20,7 @@ import yaml
 from harness.commands import name_list
 from harness.commands.plan import describe_plan
 from harness.commands.try_reuse import committed, differs_here
+from harness.commands.waiting import waiting
 from harness.errors import InputError, near_matches
 from harness.include import include_method
 from harness.io.files import write_text
@@ -38,7 +39,7 @@ SUFFIX = "-small"
 """Suffix of the systems of the small plan, optional in names."""
 FULL = "simcse"
 """With `--scale full`: the system whose setting it has, the script's for BERT-base."""
-SEEDS = 3
+SEEDS = 10
 """Seeds of a trial by default."""
 TABLE, PAGE = "table.txt", "index.html"
 CONTINUES = "the same command continues: runs that are done are not trained again"
@@ -49,6 +50,7 @@ ARGUMENTS = {
     "--against": {"default": TEMPLATE, "help": f"systems, comma-separated (default: {TEMPLATE})"},
     "--seeds": {"type": int, "default": SEEDS, "help": f"seeds 0 to N-1 (default: {SEEDS})", "metavar": "N"},
     "--backbone": {"help": "another encoder of the small plan (default: words-50d)"},
+    "--teacher": {"metavar": "NAME", "help": "the encoder that a distillation method learns from"},
     "--set": {
         "action": "append",
         "default": [],
@@ -80,43 +82,55 @@ def execute(arguments: argparse.Namespace) -> int:
     backbone = arguments.backbone or small.systems[TEMPLATE].backbones[0]
     known = {} if arguments.fresh else committed(backbone)
     if arguments.scale == "small" and (reason := differs_here(known)):
-        note = f"sentbench: {reason}: they are not reused, the other systems are trained here too"
+        note = f"sentbench: {reason}: the systems to compare with are trained here too"
         print(note, file=sys.stderr, flush=True)
-        known = {}
-    name = include_method(arguments.file)
+    with waiting("loading libraries"):
+        name = include_method(arguments.file)
     if name in declared_systems(recipes):
         raise InputError(f"{arguments.file}: {name!r} is a declared system; rename the file")
     out = arguments.out or Path("try") / name
     check_out(out, arguments.file.name)
     if arguments.scale == "full":
-        print(write_full(arguments.file, name, recipes, settings, seeds=range(arguments.seeds), out=out))
+        print(
+            write_full(
+                arguments.file,
+                name,
+                recipes,
+                settings,
+                seeds=range(arguments.seeds),
+                out=out,
+                teacher=arguments.teacher,
+            )
+        )
         return 0
     template = small.systems[TEMPLATE]
     others = opponents(name_list(arguments.against), small, backbone, arguments.seeds)
     own = in_setting_of(
         template, name, method=name, settings=settings, seeds=range(arguments.seeds), backbone=backbone
     )
-    from harness.commands.try_runs import Session
+    from harness.commands.try_teacher import corpus_of_teachers, with_teacher
+
+    own = with_teacher(own, arguments.teacher, small, corpus=corpus_of_teachers(small))
+    with waiting("loading libraries"):
+        from harness.commands.try_runs import Session
 
     session = Session(arguments.file, own, others, recipes, small.providers, known, out)
     out.mkdir(parents=True, exist_ok=True)
     with alone(f"trying {out.resolve()}"), chdir(out):
         session.open()
-        laws = []
-        for law in session.laws():
-            note = f"FAILS  {law.name}: {law.fault}" if law.fault else f"holds  {law.name}"
-            if law.ran:
-                print(note, flush=True)
-            laws.append(law)
-        if unknown := [law.name for law in laws if not law.ran]:
+        from harness.commands.try_jobs import perform
+
+        done = perform(session)
+        if unknown := [law.name for law in done.laws if not law.ran]:
             print(f"not checked, for they meet the same error: {', '.join(unknown)}")
-        if failed := sum(bool(law.fault) for law in laws):
-            print(f"nothing was trained: {failed} of {len(laws)} laws do not hold")
+        if failed := sum(bool(law.fault) for law in done.laws):
+            outcome = "nothing was compared" if done.started else "nothing was trained"
+            print(f"{outcome}: {failed} of {len(done.laws)} laws do not hold")
             return 1
-        trial = session.run()
+        trial = session.compared(done.failed)
         write_text(Path(TABLE), trial_text(trial))
         print("\n" + trial_text(trial), end="", flush=True)
-        write_text(Path(PAGE), render_trial(trial, setting=TEMPLATE, laws=[law.name for law in laws]))
+        write_text(Path(PAGE), render_trial(trial, setting=TEMPLATE, laws=[law.name for law in done.laws]))
     print(f"\npage: {out / PAGE}")
     return 0
 
@@ -184,6 +198,7 @@ def write_full(
     *,
     seeds: Sequence[int],
     out: Path,
+    teacher: str | None = None,
 ) -> str:
     """Writes OUT/recipes/NAME.yaml and OUT/methods/FILE; returns cost and the next commands.
 
@@ -195,6 +210,9 @@ def write_full(
     system = in_setting_of(
         template, f"{name}-full", method=name, settings=settings, seeds=seeds, backbone=backbone
     )
+    from harness.commands.try_teacher import with_teacher
+
+    system = with_teacher(system, teacher, recipes[RECIPE])
     params = planned(recipes, [system, template.model_copy(update={"seeds": list(seeds)})], ["mirror", "hub"])
     check_runs(params)
     text = describe_plan(params)

@@ -1,7 +1,6 @@
 """Reuse of committed results by `sentbench try`, if this machine would compute the same bits."""
 
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 
 from harness.evidence.further import read_recorded
@@ -27,7 +26,7 @@ def committed(backbone: str) -> Committed:
 
 
 def differs_here(known: Mapping[str, list[ResultFile]]) -> str:
-    """Returns the reason if no result can be reused: other libraries or arithmetic; empty otherwise.
+    """Returns the reason if all results have other libraries or arithmetic; empty otherwise.
 
     It reads no data and loads no library, so it is quick.
     """
@@ -35,7 +34,7 @@ def differs_here(known: Mapping[str, list[ResultFile]]) -> str:
     return reasons[0] if reasons and all(reasons) else ""
 
 
-def environment_differs(result: ResultFile) -> str:
+def environment_differs(result: ResultFile, params: Params | None = None) -> str:
     """Returns the differences of libraries and arithmetic from a result's; empty if there are none."""
     made = result.provenance
     if made.arithmetic != arithmetic_used("cpu"):
@@ -58,7 +57,7 @@ def code_differs(result: ResultFile, params: Params, code: CodeBase | None = Non
     tasks = [task.name for task in build_tasks(run.tasks, text=run.text)]
     if run_code(run.method, tasks, code) != result.provenance.code_sha256:
         return "the code has changed"
-    return environment_differs(result)
+    return ""
 
 
 def data_differ(result: ResultFile, params: Params) -> str:
@@ -80,9 +79,9 @@ def identity_differs(result: ResultFile, params: Params) -> str:
     return ""
 
 
-def reuse_blocker(result: ResultFile, params: Params, code: CodeBase) -> str:
-    """Returns the reason why a committed result cannot be reused; empty if it can. code: as for
-    `code_differs`.
+def reuse_blocker(result: ResultFile, params: Params, code: CodeBase, *, elsewhere: bool = False) -> str:
+    """Returns the reason why a committed result cannot be ranked; empty if it can. code: as for
+    `code_differs`. elsewhere: computed with other libraries, with which a backbone may have other bits.
     """
-    checks = (partial(code_differs, code=code), data_differ, identity_differs)
-    return next(filter(None, (check(result, params) for check in checks)), "")
+    reason = code_differs(result, params, code) or data_differ(result, params)
+    return reason or ("" if elsewhere else identity_differs(result, params))

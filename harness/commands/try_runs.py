@@ -1,31 +1,39 @@
 """The runs of `sentbench try`, in the output folder as a separate project."""
 
-import json
 import os
 import shutil
 import sys
-import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import chdir, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from harness.check.laws import RAISED, SEED, Law, check_laws
-from harness.commands.stage import make_backbone, make_corpus, make_teacher
+from harness.check.laws import RAISED, SEED, check_laws
+from harness.check.workers import Send
+from harness.commands.stage import make_backbone, make_corpus
 from harness.commands.stage_of_run import evaluate, train
 from harness.commands.try_controls import controls_of, worth_of
-from harness.commands.try_reuse import Committed, code_differs, data_differ, identity_differs, reuse_blocker
+from harness.commands.try_reuse import (
+    Committed,
+    code_differs,
+    data_differ,
+    environment_differs,
+    identity_differs,
+    reuse_blocker,
+)
+from harness.commands.try_rows import dev_scores, early_end, ranked, same_here
+from harness.commands.try_teacher import kept_teacher
+from harness.commands.waiting import waiting
 from harness.data.corpora import read_corpus
 from harness.data.download import folder_of
 from harness.errors import InputError, place_in
-from harness.evidence.comparisons import rank_intervals
 from harness.evidence.schema import ResultFile
-from harness.evidence.statistics import mean
 from harness.evidence.store import read_result
 from harness.evidence.system_pairs import compare_systems, system_scores
 from harness.io.artefacts import read_artefact
-from harness.paths import ARTEFACTS, BACKBONES, CORPORA, DATA, RUN_LOG, SCORES, TEACHERS
+from harness.paths import ARTEFACTS, BACKBONES, CORPORA, DATA, SCORES, TEACHERS, cache
 from harness.plan.checks import check_runs
 from harness.plan.entries import Params, Run
 from harness.plan.estimate import Estimate, duration
@@ -35,9 +43,8 @@ from harness.plan.params_file import write_params
 from harness.plan.recipes import Recipe, System
 from harness.plan.resolve import planned
 from harness.process import quiet
-from harness.report.formats.trial import Ranked, Trial, Worth, spread
+from harness.report.formats.trial import ELSEWHERE, Trial
 from harness.stages.train import build_method
-from methods.core.trainer import NO_SCORE
 from methods.registry import load_method
 
 
@@ -66,6 +73,8 @@ class Session:
         self.ranked = dict(known)
         self.others: Committed = {}
         self.left_out: dict[str, str] = {}
+        self.kept_teachers = cache().resolve() / TEACHERS
+        self.replaced: Committed = {}
         self._plan()
         listed = [
             candidate.on([backbone])
@@ -75,7 +84,17 @@ class Session:
         self.known = planned(recipes, listed, providers) if listed else self.params
         os.environ["SENTBENCH_PROVIDERS"] = ",".join(providers)
         self._leave_out(code_differs)
+        reused = {
+            source
+            for kept in self.others.values()
+            for result in kept[:1]
+            for source in result.provenance.data_sha256
+        }
+        for name in sorted({*self.params.sources, *reused}):
+            with waiting(f"fetching {name}"):
+                folder_of(name)
         self._leave_out(data_differ)
+        self._leave_out(environment_differs)
         self.untrained = [*self.params.runs]
         if out.is_dir():
             with chdir(out):
@@ -101,7 +120,7 @@ class Session:
         reasons = {key: differs(results[0], self.known) for key, results in self.others.items() if results}
         differing = {key: reason for key, reason in reasons.items() if reason}
         for key, reason in differing.items():
-            del self.ranked[key]
+            self.replaced[key] = self.ranked.pop(key)
             self.left_out[key] = f"{key}: trained here, its committed results are not reused: {reason}"
             print(f"sentbench: {self.left_out[key]}", file=sys.stderr, flush=True)
         if differing:
@@ -136,43 +155,62 @@ class Session:
         making: dict[Path, tuple[Iterable[str], Any]] = {
             BACKBONES: (self.params.backbones, make_backbone),
             CORPORA: (self.params.corpora, make_corpus),
-            TEACHERS: (self.params.teachers, make_teacher),
+            TEACHERS: (self.params.teachers, partial(kept_teacher, folder=self.kept_teachers)),
         }
         for room, (names, make) in making.items():
             for name in names:
                 if not (room / name).is_dir():
-                    make(self.params, name)
+                    with waiting(f"making {room / name}"):
+                        make(self.params, name)
         for key, results in self.others.items():
             if results and (reason := identity_differs(results[0], self.known)):
                 raise InputError(f"{key}: its committed results cannot be reused, {reason}; add --fresh")
 
-    def laws(self) -> Iterator[Law]:
-        """Yields the laws of the method, checked on the plan's encoder and corpus."""
+    def check_laws(self, send: Send) -> None:
+        """Sends each law of the method, checked on the plan's encoder and corpus."""
         quiet()
         run = next(run for run in self.params.runs.values() if run.id == self.own.id)
         entry, folders = run.model_copy(update={"seed": SEED}), run.folders()
         _, _, settings = run.read_settings()
         rows = read_corpus(folders["corpus"])
-        return check_laws(lambda: build_method(entry, folders), rows, settings, self.file)
+        for law in check_laws(lambda: build_method(entry, folders), rows, settings, self.file):
+            send(law)
 
-    def run(self) -> Trial:
-        """Trains and evaluates the remaining runs, and returns the comparison."""
-        trained: dict[str, list[str]] = {}
-        controls = [system.id for system in self.controls.values()]
-        started, count = time.monotonic(), len(self.untrained)
-        for key, run in self.params.runs.items():
-            if key in self.untrained:
-                number = self.untrained.index(key)
-                left = (time.monotonic() - started) / number * (count - number) if number else 0
-                words = f", about {left:.0f} s left" if left else ""
-                print(f"[{number + 1}/{count}] {key}{words}", file=sys.stderr, flush=True)
-            if run.id in controls:
-                self._train_control(key, run)
-                continue
-            trained.setdefault(run.id, []).append(key)
+    def is_control(self, key: str) -> bool:
+        """Returns whether a run is one of the method's controls."""
+        return self.params.runs[key].id in {system.id for system in self.controls.values()}
+
+    def remaining(self) -> list[str]:
+        """Returns the runs that are not trained, or not evaluated, in an order in which they can be."""
+        return [
+            key
+            for key, run in self.params.runs.items()
+            if key in self.untrained or not self._has_scores(key, run)
+        ]
+
+    def needs(self, key: str) -> set[str]:
+        """Returns the remaining runs whose encoder a run starts from or learns from."""
+        run = self.params.runs[key]
+        return {Path(run.parent).name, Path(run.backbone).name} & {*self.remaining()}
+
+    def job(self, key: str) -> Callable[[Send], None]:
+        """Returns what trains a run, and evaluates it unless it is a control."""
+
+        def perform(send: Send) -> None:
+            run = self.params.runs[key]
             self._train(key, run)
-            self._evaluate(key, run)
-        return self._compared(trained)
+            if not self._has_scores(key, run):
+                evaluate(self.params, key, ARTEFACTS / key, device="cpu")
+
+        return perform
+
+    def compared(self, failed: Sequence[str]) -> Trial:
+        """Returns the comparison of the trained runs. failed: a line for each control without a result."""
+        trained: dict[str, list[str]] = {}
+        for key, run in self.params.runs.items():
+            if not self.is_control(key):
+                trained.setdefault(run.id, []).append(key)
+        return self._compared(trained, failed)
 
     def _untrained(self) -> list[str]:
         """Returns the runs without an encoder of their present inputs in the current folder."""
@@ -199,34 +237,34 @@ class Session:
         except (*RAISED, ValueError) as error:
             raise InputError(" ".join(place_in(self.file, error).split())) from error
 
-    def _train_control(self, key: str, run: Run) -> None:
-        """Trains a control; a failure is reported as a line of the result."""
-        try:
-            self._train(key, run)
-        except InputError as error:
-            self.lacking.append(f"{run.id} could not be trained: {error}")
-
-    def _evaluate(self, key: str, run: Run) -> None:
+    def _has_scores(self, key: str, run: Run) -> bool:
+        """Returns whether a run has a result of its present inputs, or needs none."""
         path = SCORES / f"{key}.json"
-        if not path.is_file() or read_result(path).run.identity != self._identity(run):
-            evaluate(self.params, key, ARTEFACTS / key, device="cpu")
+        return self.is_control(key) or (
+            path.is_file() and read_result(path).run.identity == self._identity(run)
+        )
 
     def _identity(self, run: Run) -> str:
         return run_identity(self.params, run, arithmetic_used("cpu"))
 
-    def _compared(self, trained: Mapping[str, Sequence[str]]) -> Trial:
+    def _compared(self, trained: Mapping[str, Sequence[str]], failed: Sequence[str]) -> Trial:
         def results_of(name: str) -> list[ResultFile]:
             return [read_result(SCORES / f"{key}.json") for key in trained.get(name, ())]
 
-        ours, theirs = (
-            results_of(self.own.id),
-            [r for name, kept in self.others.items() for r in (*kept, *results_of(name))],
-        )
+        ours, theirs = results_of(self.own.id), []
+        for name, kept in self.others.items():
+            seeds = {result.run.seed for result in kept}
+            theirs += [*kept, *(result for result in results_of(name) if result.run.seed not in seeds)]
         systems = system_scores([*ours, *theirs])
         own, *others = systems.values()
         rest = {name: scores for name, scores in self.ranked.items() if name not in self.others}
         code = code_base()
-        stale = [name for name, scores in rest.items() if reuse_blocker(scores[0], self.known, code)]
+        elsewhere = [name for name, scores in rest.items() if environment_differs(scores[0])]
+        stale = [
+            name
+            for name, scores in rest.items()
+            if reuse_blocker(scores[0], self.known, code, elsewhere=name in elsewhere)
+        ]
         notes = [dev_scores(self.own.id, trained[self.own.id])]
         notes += [
             f"{name}: {len(scores)} committed results, which this code computes bit by bit"
@@ -234,6 +272,9 @@ class Session:
             if scores
         ]
         notes += self.left_out.values()
+        notes += filter(None, (same_here(kept, results_of(name)) for name, kept in self.replaced.items()))
+        if shown := [name for name in elsewhere if name not in stale]:
+            notes.append(f"{ELSEWHERE} {environment_differs(rest[shown[0]][0])}")
         if stale:
             notes.append(f"not ranked, for the code computes other bits: {', '.join(stale)}")
         notes += filter(None, map(early_end, trained[self.own.id]))
@@ -244,50 +285,8 @@ class Session:
             file=self.file.name,
             systems=systems,
             comparisons=[compare_systems(own, other) for other in others],
-            ranks=ranked([*ours, *theirs, *ranks]),
+            ranks=ranked([*ours, *theirs, *ranks], elsewhere),
             settings=", ".join([*(f"{key} {value}" for key, value in run.config.items()), length]),
-            notes=[*notes, *self.lacking],
-            worth=self._worth(trained[self.own.id]),
+            notes=[*notes, *self.lacking, *failed],
+            worth=worth_of(trained[self.own.id], self.controls, self.params),
         )
-
-    def _worth(self, own: Sequence[str]) -> Worth:
-        """Returns the dev scores of the method and of its trained controls."""
-        names = {system.id: said for said, system in self.controls.items()}
-        folders = {
-            names[run.id]: ARTEFACTS / key
-            for key, run in self.params.runs.items()
-            if run.id in names and (ARTEFACTS / key).is_dir()
-        }
-        return worth_of([ARTEFACTS / key for key in own], folders)
-
-
-def early_end(key: str) -> str:
-    """Returns a note if a training ended because its encoder collapsed; empty otherwise."""
-    record = read_artefact(ARTEFACTS / key)["selection"]
-    for line in (ARTEFACTS / key / RUN_LOG).read_text(encoding="utf-8").splitlines():
-        if reason := json.loads(line).get(NO_SCORE):
-            return (
-                f"{key}: training ended at step {record['last_step']}, the weights of step "
-                f"{record['best_step']} are scored: {reason}"
-            )
-    return ""
-
-
-def dev_scores(system: str, keys: Sequence[str]) -> str:
-    """Returns a line with the best dev scores of a system's runs, by which settings are chosen."""
-    dev = [float(read_artefact(ARTEFACTS / key)["selection"]["best_dev"]) for key in keys]
-    return f"{system} on STS-B dev: {spread(dev)}, {len(dev)} seeds; settings are chosen by this score"
-
-
-def ranked(results: Collection[ResultFile]) -> list[Ranked]:
-    """Returns the systems by their mean over common test sets, best first, with possible ranks."""
-    systems = list(system_scores(results).values())
-    shared = [name for name in systems[0].tasks if all(name in system.tasks for system in systems)]
-    systems = [system for system in systems if system.means(shared)]
-    groups = [[*system.means(shared).values()] for system in systems]
-    ranks = rank_intervals(groups, [system.exact for system in systems])
-    rows = [
-        Ranked(system.key, mean(group), len(group), rank)
-        for system, group, rank in zip(systems, groups, ranks, strict=True)
-    ]
-    return sorted(rows, key=lambda row: -row.mean)

@@ -11,14 +11,20 @@ from harness.report.formats.scores import signed_interval
 from harness.report.formats.text import align
 from harness.report.tables.rows import span_words
 
+ELSEWHERE = "†"
+"""Mark of systems whose results were computed with other libraries."""
+
 
 class Ranked(NamedTuple):
-    """A system with its mean over the test sets in raw units, its seeds, and its possible ranks."""
+    """A system with its mean over the test sets in raw units, its seeds, and its possible ranks. elsewhere:
+    whether its results were computed with other libraries.
+    """
 
     key: str
     mean: float
     seeds: int
     rank: tuple[int, int]
+    elsewhere: bool = False
 
 
 class Worth(NamedTuple):
@@ -94,7 +100,8 @@ def rank_lines(trial: Trial) -> list[list[str]]:
     rows = [["rank", "system", "mean", "seeds", "possible ranks"]]
     for rank, row in enumerate(trial.ranks, 1):
         mark = "*" if row.key == trial.own else ""
-        rows.append([f"{rank}{mark}", row.key, f"{100 * row.mean:.2f}", str(row.seeds), span_words(row.rank)])
+        key = f"{row.key} {ELSEWHERE}" if row.elsewhere else row.key
+        rows.append([f"{rank}{mark}", key, f"{100 * row.mean:.2f}", str(row.seeds), span_words(row.rank)])
     return rows
 
 

@@ -15,6 +15,8 @@ from harness import paths
 from harness.check.laws import LAWS, check_laws
 from harness.cli import main
 from harness.commands import try_runs
+from harness.commands.try_teacher import corpus_of_teachers, with_teacher
+from harness.errors import InputError
 from harness.evidence.schema import ResultFile
 from harness.include import include_method
 from harness.plan.entries import Params
@@ -81,6 +83,8 @@ def nothing_is_left_included(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     searched, folders = list(methods.__path__), list(paths.FOLDERS)
     monkeypatch.setenv("SENTBENCH_PROVIDERS", "embedded")
     monkeypatch.setenv(paths.INCLUDE, "")
+    for silence in ("harness.commands.waiting.FIRST", "harness.check.workers.SILENCE"):
+        monkeypatch.setattr(silence, 600.0)  # no line says that a slow machine still works
     yield
     for known, before in kept:
         known.clear()
@@ -310,12 +314,43 @@ def test_with_another_torch_no_result_is_reused_and_a_line_says_so_before_import
     assert main(["try", "mycse.py"]) == 2
     first, second = capsys.readouterr().err.splitlines()
     assert first.startswith("sentbench: the committed results were computed with torch 2.")
-    assert first.endswith("here is 2.9.0: they are not reused, the other systems are trained here too")
+    assert first.endswith("here is 2.9.0: the systems to compare with are trained here too")
     assert "torhc" in second
     Path("mycse.py").write_text(SAME)
     table, notes = tried(capsys)
     assert "1 of simcse-small" in notes
     assert "1 equal of 1 test sets" in table
+
+
+def test_rows_of_other_libraries_are_ranked_with_a_mark(
+    empty: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Code and data are taken as equal; the system to compare with is trained here."""
+    monkeypatch.setattr("harness.commands.try_reuse.library_versions", lambda: {"torch": "2.9.0"})
+    for name in ("code_differs", "data_differ"):
+        monkeypatch.setattr(f"harness.commands.try_reuse.{name}", lambda *given: "")
+    Path("mycse.py").write_text(SAME)
+    table, _ = tried(capsys)
+    marked = re.findall(r"^\d+ +(\S+)@words-50d †", table, re.MULTILINE)
+    assert {"pcl-small", "distill-small"} <= set(marked)
+    assert not {"mycse", "simcse-small"} & set(marked)
+    assert re.search(r"^† the committed results were computed with torch .*, here is 2.9.0$", table, re.M)
+    assert "simcse-small: 0 of 1 results are bit-identical to the committed ones" in table
+
+
+def test_a_teacher_is_named_by_an_option(tmp_path: Path) -> None:
+    small = load_recipes()["small"]
+    taught = small.systems["distill-small"]
+    own = taught.model_copy(update={"parent": None, "corpus": "wiki-small"})
+    assert with_teacher(own, "minilm-l6", small, corpus=corpus_of_teachers(small)) == taught
+    with pytest.raises(InputError, match=r"needs a teacher's vectors: name it, .* --teacher minilm-l6"):
+        with_teacher(own, None, small)
+    with pytest.raises(InputError, match="did you mean minilm-l6"):
+        with_teacher(own, "minilm6", small)
+    with pytest.raises(InputError, match="simcse reads none"):
+        with_teacher(small.systems["simcse-small"], "minilm-l6", small)
+    reads_encoder = small.systems["dclr-small"].model_copy(update={"parent": None})
+    assert with_teacher(reads_encoder, "simcse-small", small) == small.systems["dclr-small"]
 
 
 def as_recipes_are(result: ResultFile, params: Params) -> str:

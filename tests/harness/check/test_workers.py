@@ -1,0 +1,83 @@
+"""Jobs in forked processes: their messages, their order, and their errors."""
+
+import os
+import signal
+import sys
+from typing import Any
+
+import pytest
+
+from harness.check import workers
+from harness.check.workers import Job, Message, Send, Workers
+from harness.errors import InputError
+
+
+def says(value: Any) -> Any:
+    def perform(send: Send) -> Any:
+        print("out")
+        print("error", file=sys.stderr)
+        send(value)
+        return value, os.getpid()
+
+    return perform
+
+
+def test_a_job_sends_lines_values_and_its_result_from_a_process_of_its_own() -> None:
+    with Workers(2) as jobs:
+        jobs.add(Job("one", says(7)))
+        said = [message for message in jobs.messages() if message.kind != "waits"]
+    *before, (_, kind, (value, process)) = said
+    assert before == [
+        Message("one", "started"),
+        Message("one", "line", "out"),
+        Message("one", "line", "error"),
+        Message("one", "sent", 7),
+    ]
+    assert (kind, value) == ("result", 7)
+    assert process != os.getpid()
+
+
+def test_a_job_starts_after_what_it_needs_and_no_more_run_than_allowed() -> None:
+    with Workers(1) as jobs:
+        jobs.add(Job("second", says(2), {"first"}), Job("first", says(1)))
+        order = [(m.job, m.kind) for m in jobs.messages() if m.kind in ("started", "result")]
+    assert order == [("first", "started"), ("first", "result"), ("second", "started"), ("second", "result")]
+
+
+def refused(send: Send) -> None:
+    raise InputError("wrong")
+
+
+def killed(send: Send) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def failed(send: Send) -> None:
+    raise KeyError("x")
+
+
+@pytest.mark.parametrize(
+    ("perform", "kind", "said"),
+    [
+        (refused, InputError, "wrong"),
+        (killed, InputError, "ended with -9"),
+        (failed, RuntimeError, "KeyError"),
+    ],
+)
+def test_an_error_arrives_as_a_message(perform: Any, kind: type[Exception], said: str) -> None:
+    with Workers(1) as jobs:
+        jobs.add(Job("one", perform))
+        last = [*jobs.messages()][-1]
+    assert last.kind == "error"
+    assert isinstance(last.value, kind)
+    assert said in str(last.value)
+
+
+def test_silence_is_broken_and_leaving_the_block_ends_what_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workers, "SILENCE", 0.05)
+    with Workers(1) as jobs:
+        jobs.add(Job("long", lambda send: (send(os.getpid()), signal.pause())))
+        process = next(message.value for message in jobs.messages() if message.kind == "sent")
+        assert next(iter(jobs.messages())) == Message("", "waits", ["long"])
+    with pytest.raises(ProcessLookupError):
+        os.kill(process, 0)
