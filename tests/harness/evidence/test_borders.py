@@ -35,15 +35,15 @@ from harness.evidence.number_tests import (
 )
 from harness.evidence.resampling import percentile_interval, standard_error
 from harness.evidence.schema import ScoreName
-from harness.evidence.statistics import SMALL_SAMPLE, Interval, KnownSd, StandardError, half_width, student
 from harness.evidence.statistics import ROUNDING as EXACT
+from harness.evidence.statistics import SMALL_SAMPLE, Interval, KnownSd, StandardError, half_width, student
 from harness.evidence.verdicts import (
     AMONG_SOURCES,
     Judgement,
     Sources,
     answers_at_a_look,
-    judge,
     by_others,
+    judge,
     on_record,
 )
 from harness.evidence.words import DRAWS, LEVELS, Verdict
@@ -176,9 +176,7 @@ def test_a_mean_within_the_margin_gives_a_verdict_only_if_the_error_is_smaller(
     error: float, near: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(settling, "error_at", lambda look, sd: error)
-    plan = settling.plan_for(
-        printed(75.0), (), others=-2.0, known=None, planned=KnownSd(0.1, 50), price=None
-    )
+    plan = settling.plan_for(printed(75.0), (), others=-2.0, known=None, planned=KnownSd(0.1, 50), price=None)
     assert ("within" in plan.why) is near
 
 
@@ -225,7 +223,9 @@ def test_an_exact_score_half_a_point_off_is_within_half_a_point(difference: floa
     assert judge([75 + difference], 75.0, origin=Origin(), known=KnownSd(0.0, 0)).verdict.level == level
 
 
-@pytest.mark.parametrize(("difference", "level"), [(0.625, "not known"), (0.75, "not known"), (0.875, "higher")])
+@pytest.mark.parametrize(
+    ("difference", "level"), [(0.625, "not known"), (0.75, "not known"), (0.875, "higher")]
+)
 def test_the_rounding_of_an_exact_score_may_reach_the_margin(difference: float, level: str) -> None:
     """Rounded to a quarter: 0.75 off may be 0.5 off, which is not outside yet."""
     for sign in (1, -1):
