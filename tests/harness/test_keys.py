@@ -17,7 +17,9 @@ from harness.io.embeddings import ENDING, kept_name
 from harness.io.files import write_record
 from harness.plan.identity import encoder_hash, library_versions
 from methods.core import corpus
+from methods.core.folders import load_encoder
 from methods.core.teachers import text_digests
+from tests.support import tiny
 
 ROOT = Path(__file__).parents[2]
 TEXTS = ["a dog", "two cats"]
@@ -290,3 +292,23 @@ def test_another_version_of_any_library_is_named(name: str, recorded: ResultFile
     changed = recorded.provenance.model_copy(update={"versions": versions, "arithmetic": arithmetic})
     differs = try_reuse.environment_differs(recorded.model_copy(update={"provenance": changed}))
     assert f"computed with {name} 0" in differs
+
+
+def test_everything_that_decides_tokens_is_in_a_tokenizers_state(tmp_path: Path) -> None:
+    """The length, the vocabulary, the case, the special tokens and the truncation's side."""
+    folder = tiny.write_backbone(tmp_path / "bert")
+
+    def encoder(change: Callable[[Any], object] = lambda tokenizer: None) -> Any:
+        made: Any = load_encoder(folder, pooling="mean")
+        change(made.tokenizer)
+        return made
+
+    changes: dict[str, Callable[[Any], object]] = {
+        "case": lambda tokenizer: setattr(tokenizer.backend_tokenizer, "normalizer", None),
+        "words": lambda tokenizer: tokenizer.add_tokens(["unheard"]),
+        "ends": lambda tokenizer: setattr(tokenizer.backend_tokenizer, "post_processor", None),
+    }
+    states = [encoder(change).tokenizer_state(9) for change in changes.values()]
+    states += [encoder().tokenizer_state(length) for length in (8, 9, 10)]
+    assert len({*states}) == len(states)
+    assert states[-2] == encoder().tokenizer_state(9)

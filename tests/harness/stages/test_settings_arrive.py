@@ -88,15 +88,8 @@ def test_every_setting_of_a_backbone_arrives(tmp_path: Path, monkeypatch: pytest
     calls.replace(f"{stage}:centred", lambda words, texts, *, vocabulary: [*texts])
     calls.replace(f"{stage}:word_transformer", lambda words, **shape: "made")
     calls.replace(f"{stage}:save_encoder", lambda *given: None)
-    shape = {
-        "vocabulary": 9,
-        "layers": 1,
-        "heads": 5,
-        "intermediate": 6,
-        "positions": 4,
-        "std": 0.5,
-        "seed": 3,
-    }
+    names = ("copies", "layers", "heads", "inner", "positions", "dropout", "start", "pooling", "seed")
+    shape = {"vocabulary": 9} | {name: number for number, name in enumerate(names, 20)}
     entry = Entry(layers=None, shape=Entry(model_dump=lambda: shape))
     plain = inputs(tmp_path, entry)
     centred = StageInputs(entry, {**plain.folders, "centre": tmp_path / "there"}, tmp_path)
