@@ -87,7 +87,7 @@ def test_cosines_are_equal_if_twelve_decimals_are() -> None:
 @pytest.mark.parametrize(("apart", "average"), [(1e-14, 0.75), (1e-11, 0.5)])
 def test_candidates_are_tied_if_twelve_decimals_are(apart: float, average: float) -> None:
     """Two candidates of which the lower one is relevant: rank 2, or 1 and 2 with equal chances."""
-    query = RankingQuery("query", ("a", "b"), (False, True))
+    query = RankingQuery("query", ("a", "b"), (False, True), 1)
     assert ranking_metrics(np.array([0.5 + apart, 0.5]), query)[0] == pytest.approx(average)
 
 
