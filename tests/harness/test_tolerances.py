@@ -63,7 +63,13 @@ def test_first_losses_may_differ_by_a_thousandth_whatever_their_size(
 )
 def test_a_correlation_exceeds_one_by_rounding_alone(beyond: float, possible: bool) -> None:
     for sign in (1, -1):
-        record = {"task": "STSB", "metric": "spearman", "setting": "all", "selection": "last", "n": 2}
+        record: dict[str, Any] = {
+            "task": "STSB",
+            "metric": "spearman",
+            "setting": "all",
+            "selection": "last",
+            "n": 2,
+        }
         value = sign * (1.0 + beyond)
         if possible:
             ScoreRecord(**record, value=value)
@@ -153,10 +159,10 @@ def test_an_encoder_may_differ_from_its_own_states_by_rounding(
         def tokenize(self, texts: Any, **options: Any) -> Any:
             return {"attention_mask": torch.ones(1, 1)}
 
-        def states(self, tokens: Any) -> Any:
-            return [torch.full((1, 1, 2), 0.5)]
+        def states(self, tokens: Any, **embeddings: Any) -> Any:
+            return (torch.full((1, 1, 2), 0.5),)
 
-        def forward(self, tokens: Any) -> Any:
+        def forward(self, tokens: Any, **embeddings: Any) -> Any:
             return torch.full((1, 2), 0.5 + share * 1e-4)
 
     monkeypatch.setattr(laws, "pool", lambda states, mask, pooling: states[-1][:, 0])

@@ -87,7 +87,7 @@ def test_a_masked_pair_counts_as_one_or_not_at_all_and_noise_always_counts() -> 
     similarities = torch.tensor([[1.0, 0.5, 0.25], [0.5, 1.0, 0.75]])
     masked = torch.tensor([[False, True], [False, False]])
     zero, left_out = (
-        weighted_logits(similarities, masked, temperature=0.5, masked_pair=pair)  # type: ignore[arg-type]
+        weighted_logits(similarities, masked, temperature=0.5, masked_pair=pair)
         for pair in ("zero-logit", "excluded")
     )
     assert zero.tolist() == [[2.0, 0.0, 0.5], [1.0, 2.0, 1.5]]
@@ -99,10 +99,7 @@ def test_a_masked_pair_counts_as_one_or_not_at_all_and_noise_always_counts() -> 
 )
 def test_a_span_of_four_is_masked_from_five_characters(text: str, changes: bool) -> None:
     """A text of `length` characters stays; of one more, the only span is the first."""
-    seen = {
-        mask_span(text, rng(seed), length=4, shortest=0, place="drawn", mask="_")  # type: ignore[arg-type]
-        for seed in range(30)
-    }
+    seen = {mask_span(text, rng(seed), length=4, shortest=0, place="drawn", mask="_") for seed in range(30)}
     assert (seen != {text}) is changes
     assert not any(made.endswith("_ ") for made in seen), "the last character stays"
     assert len(seen) == max(1, len(text) - 4)
@@ -110,7 +107,7 @@ def test_a_span_of_four_is_masked_from_five_characters(text: str, changes: bool)
 
 @pytest.mark.parametrize(("shortest", "changes"), [(6, True), (7, False)])
 def test_a_text_of_the_shortest_length_is_masked(shortest: int, changes: bool) -> None:
-    made = mask_span("abcdef", rng(), length=2, shortest=shortest, place="drawn", mask="_")  # type: ignore[arg-type]
+    made = mask_span("abcdef", rng(), length=2, shortest=shortest, place="drawn", mask="_")
     assert (made != "abcdef") is changes
 
 
@@ -287,7 +284,7 @@ def test_exactly_the_level_of_all_bits_is_dropped(monkeypatch: pytest.MonkeyPatc
 def test_a_head_is_kept_on_a_draw_of_exactly_the_rate(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rate 0.5, draws 0.5 and 0.25: the first head is kept and doubled."""
     monkeypatch.setattr(torch, "rand", lambda *shape: torch.tensor([[0.5, 0.25]]))
-    drop = dropout.DropHead(0.5, when_none="redraw").train()  # type: ignore[arg-type]
+    drop = dropout.DropHead(0.5, when_none="redraw").train()
     assert drop(torch.ones(1, 2, 1, 1)).flatten().tolist() == [2.0, 0.0]
     assert drop.eval()(torch.ones(1, 2, 1, 1)).flatten().tolist() == [1.0, 1.0]
 

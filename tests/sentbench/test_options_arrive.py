@@ -65,7 +65,6 @@ def nothing(*given: Any, **options: Any) -> None:
 
 API = "sentbench.encoders"
 ENCODER = SimpleNamespace(to=nothing)
-TWO: list[Any] = [len, max]
 MODELS: Mapping[str, Any] = {
     f"{API}:include_folders": nothing,
     f"{API}:encoded_by": nothing,
@@ -256,4 +255,4 @@ def test_results_take_no_option_of_models(option: dict[str, Any], monkeypatch: p
 
 def test_a_pooling_without_a_folder_is_refused(own: Any) -> None:
     with pytest.raises(InputError, match="pooling is 'cls', which is for folders; neither model is one"):
-        sentbench.compare(*TWO, [own], pooling="cls")
+        sentbench.compare(len, max, [own], pooling="cls")

@@ -68,7 +68,8 @@ def test_every_setting_of_a_derived_corpus_arrives(tmp_path: Path, monkeypatch: 
 def test_every_setting_of_a_teacher_arrives(
     pooling: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    calls, stage, placed = Calls(monkeypatch), "harness.stages.teacher", []
+    calls, stage = Calls(monkeypatch), "harness.stages.teacher"
+    placed: list[str] = []
     calls.replace(f"{stage}:read_corpus", lambda folder: ["row"])
     calls.replace(f"{stage}:read_encoder", lambda folder, **more: Entry(to=placed.append))
     calls.replace(f"{stage}:write_teacher", lambda *given: None)
