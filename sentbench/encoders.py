@@ -141,6 +141,8 @@ def pairs(source: str | Path | Iterable[Any], *, name: str | None = None) -> Tas
     """
     from harness.tasks.own_pairs import own_pairs_task
 
+    if name == "":
+        raise InputError("name is '', expected the name of a task")
     path = Path(at_home(text_of(source, "pairs"))) if isinstance(source, str) else source
     return own_pairs_task(path, None if name is None else text_of(name, "name"))
 

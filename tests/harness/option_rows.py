@@ -176,7 +176,9 @@ def data() -> Iterator[tuple[str, Way]]:
         ),
     )
     of_each = {"--providers": Refused(order.words), "--revision": Refused(["--revision", "refs/pr/9"])}
-    stubs = {f"{command}:{name}": nothing for name in ("check_sources", "lock_sources", "read_record")}
+    stubs: dict[str, Any] = {
+        f"{command}:{name}": nothing for name in ("check_sources", "lock_sources", "read_record")
+    }
     known = Given({"check_sources.names": names})
     yield "check", Way(["data", "check", *names], stubs, {"action": action, "names": known, **of_each})
     known = Given({"lock_sources.records": dict.fromkeys(names)})

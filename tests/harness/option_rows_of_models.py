@@ -1,6 +1,6 @@
 """The rows of `tests.harness.option_rows` for the commands that read encoders, scores and stages."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -24,7 +24,7 @@ ENCODER = SimpleNamespace(to=nothing)
 
 def compare() -> Iterator[tuple[str, Way]]:
     command = "harness.commands.compare"
-    both: Mapping[str, Row] = dict.fromkeys(("before", "after"), NoEffect("see the parameter `names`"))
+    both: dict[str, Row] = dict.fromkeys(("before", "after"), NoEffect("see the parameter `names`"))
     options: dict[str, list[str]] = {
         "--tasks": ["--tasks", "STSB, sts"],
         "--pooling": ["--pooling", "first-last-avg"],
@@ -33,9 +33,9 @@ def compare() -> Iterator[tuple[str, Way]]:
         "--device": ["--device", "cpu"],
         "--format": ["--format", "github"],
     }
-    refused = {name: Refused(words) for name, words in options.items()}
-    output: Mapping[str, Row] = {"--json": NoEffect("test_compare.py: a comparison is needed")}
-    arrives = {
+    refused: dict[str, Row] = {name: Refused(words) for name, words in options.items()}
+    output: dict[str, Row] = {"--json": NoEffect("test_compare.py: a comparison is needed")}
+    arrives: dict[str, dict[str, Row]] = {
         "system": {
             "--tasks": Arrives(options["--tasks"], {"compare_named.tasks": ["STSB", "sts"]}),
             "--no-pairs": Arrives(options["--no-pairs"], {"compare_named.pairs": False}),
@@ -217,11 +217,19 @@ def check() -> Iterator[tuple[str, Way]]:
         "--format": NoEffect("test_check.py: needs a problem"),
     }
     yield "all", Way(["check"], stubs, rows)
-    of_results = {"--against": Refused(against), "--details": Refused(["--details"])}
+    of_results: dict[str, Row] = {"--against": Refused(against), "--details": Refused(["--details"])}
     for part in ("losses", "scoring"):
-        only = {"--only": NoEffect("is this way"), "--measure": Refused(["--measure"]), **of_results}
+        only: dict[str, Row] = {
+            "--only": NoEffect("is this way"),
+            "--measure": Refused(["--measure"]),
+            **of_results,
+        }
         yield part, Way(["check", "--only", part], stubs, {**rows, **only})
-    measures = {"--only": Refused(["--only", "results"]), "--measure": NoEffect("is this way"), **of_results}
+    measures: dict[str, Row] = {
+        "--only": Refused(["--only", "results"]),
+        "--measure": NoEffect("is this way"),
+        **of_results,
+    }
     measures |= {"--json": Refused(["--json"]), "--format": Refused(["--format", "github"])}
     yield "measure", Way(["check", "--measure"], stubs, measures)
 

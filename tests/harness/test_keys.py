@@ -3,14 +3,25 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from harness.commands import try_reuse
 from harness.commands.mteb import mteb_identity
+from harness.data import kept_texts, text
+from harness.evidence.schema import Provenance, ResultFile
+from harness.evidence.store import read_result
+from harness.io.embeddings import ENDING, kept_name
 from harness.io.files import write_record
+from harness.plan.identity import encoder_hash, library_versions
 from methods.core import corpus
+from methods.core.folders import load_encoder
+from methods.core.teachers import text_digests
+from tests.support import tiny
 
+ROOT = Path(__file__).parents[2]
 TEXTS = ["a dog", "two cats"]
 
 
@@ -124,3 +135,180 @@ def test_scores_of_another_identity_are_not_those_of_a_tried_run(
     kind = next(c for c in vars(try_runs).values() if isinstance(c, type) and hasattr(c, "_evaluate"))
     kind._evaluate(owner, "own__bert__s0", None)
     assert evaluated == ([] if same else ["own__bert__s0"])
+
+
+def test_every_part_of_the_key_of_vectors_changes_it() -> None:
+    """The encoder, the texts, their order and their number; the ending is that of every store."""
+    changes: list[tuple[str, list[str]]] = [
+        ("one", TEXTS),
+        ("two", TEXTS),
+        ("one", TEXTS[::-1]),
+        ("one", TEXTS[:1]),
+        ("one", [*TEXTS, ""]),
+        ("one", ["a dogtwo", " cats"]),
+        ("one", ["A dog", "two cats"]),
+    ]
+    names = [kept_name(encoder, texts) for encoder, texts in changes]
+    assert len({*names}) == len(changes)
+    assert all(name.endswith(ENDING) and len(name) == 32 + len(ENDING) for name in names)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"texts": ["A dog", "two cats"]},
+        {"texts": ["two cats", "a dog"]},
+        {"texts": ["a dogtwo", " cats"]},
+        {"by": ["code", "version", "more"]},
+        {"by": ["code", "other"]},
+        {"by": ["other", "version"]},
+        {"by": ["codeversion"]},
+        {"by": []},
+    ],
+)
+def test_every_part_of_the_key_of_derived_texts_changes_it(
+    change: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file is named by the texts and all that decides their conversion; the same ones are read again."""
+    monkeypatch.setattr(kept_texts, "made_texts", lambda: tmp_path)
+
+    def made(answer: str, texts: Any = TEXTS, by: Any = ("code", "version")) -> set[str]:
+        return {*kept_texts.kept(texts, lambda text: answer, by=by)}
+
+    assert made("first") == made("again") == {"first"}
+    assert made("again", **change) == {"again"}
+    assert made("last", **change) == {"again"}
+
+
+def test_sentevals_text_is_keyed_by_its_code_and_the_version_of_its_tokeniser(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys: list[list[str]] = []
+    monkeypatch.setattr(text, "kept", lambda texts, make, *, by: keys.append(by))
+    (tmp_path / "text.py").write_text("another")
+    for name, value in (("", None), ("version", lambda name: "0"), ("__file__", str(tmp_path / "text.py"))):
+        with monkeypatch.context() as patch:
+            if name:
+                patch.setattr(text, name, value)
+            text.senteval_texts(TEXTS)
+    assert len({*map(tuple, keys)}) == 3
+
+
+def test_a_teachers_digest_of_a_text_depends_on_the_whole_text() -> None:
+    texts = ["a dog", "a dog ", "A dog", "b dog", "a dot", ""]
+    assert len({*text_digests(texts).tolist()}) == len(texts)
+    assert text_digests(texts).tolist() == [int(text_digests([text])[0]) for text in texts]
+
+
+@pytest.mark.parametrize(
+    "name", ["model.safetensors", "transformer/model.safetensors", "vectors.safetensors"]
+)
+def test_the_hash_of_an_encoder_is_that_of_its_weights_wherever_they_are(name: str, tmp_path: Path) -> None:
+    def hashed(weights: str, other: str = "") -> str:
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(weights)
+        (tmp_path / "config.json").write_text(other)
+        (tmp_path / "last").mkdir(exist_ok=True)
+        (tmp_path / "last/model.safetensors").write_text(other)
+        return encoder_hash(tmp_path)
+
+    assert hashed("one") == hashed("one", "other") != hashed("two")
+
+
+@pytest.fixture
+def recorded() -> ResultFile:
+    """A committed result."""
+    return read_result(next((ROOT / "reports/scores").glob("simcse-small__words-50d__s0.json")))
+
+
+REASONS: dict[str, str | None] = {
+    "code_sha256": "the code has changed",
+    "arithmetic": "arithmetic",
+    "versions": "were computed with",
+    "data_sha256": "the data of",
+    "recipe": "settings have changed",
+    "identity": "backbone or corpus differs",
+    "git_commit": None,
+    "git_dirty": None,
+    "encoder_sha256": None,
+    "device": None,
+    "precision": None,
+    "text": None,
+}
+"""Field of a result -> the reason against its reuse; those without one follow from others, or are of this
+result alone."""
+
+
+@pytest.mark.parametrize("field", [None, *REASONS])
+def test_a_result_is_reused_only_if_every_field_that_decides_it_is_the_same(
+    field: str | None, recorded: ResultFile, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    assert {*Provenance.model_fields} <= {*REASONS}
+    made, run = recorded.provenance, recorded.run
+    entry: Any = SimpleNamespace(
+        recipe_hash=lambda: run.recipe,
+        method="simcse",
+        tasks=[],
+        text="raw",
+        backbone=".",
+        corpus=".",
+        parent=".",
+    )
+    plan: Any = SimpleNamespace(runs={run.key: entry})
+    stubs: dict[str, Any] = {
+        "build_tasks": lambda names, *, text: [],
+        "run_code": lambda method, tasks, code: made.code_sha256,
+        "run_identity": lambda params, run_here, arithmetic: run.identity,
+        "library_versions": lambda: {name: made.versions[name] for name in library_versions()},
+        "arithmetic_used": lambda device: made.arithmetic,
+        "sha256_of_folder": lambda folder: made.data_sha256[folder.name],
+    }
+    for name, stub in stubs.items():
+        monkeypatch.setattr(try_reuse, name, stub)
+    folders = {name: tmp_path / name for name in made.data_sha256}
+    monkeypatch.setattr("harness.data.download.folder_of", lambda name: folders[name])
+    other: Any = "another"
+    if field in ("recipe", "identity"):
+        recorded = recorded.model_copy(update={"run": run.model_copy(update={field: other})})
+    elif field is not None:
+        if field in ("versions", "data_sha256"):
+            fields = getattr(made, field)
+            other = {
+                **fields,
+                [name for name in fields if field != "versions" or name in library_versions()][-1]: other,
+            }
+        recorded = recorded.model_copy(update={"provenance": made.model_copy(update={field: other})})
+    reason = try_reuse.reuse_blocker(recorded, plan, None)  # type: ignore[arg-type]
+    expected = None if field is None else REASONS[field]
+    assert bool(reason) is (expected is not None)
+    assert (expected or "") in reason
+
+
+@pytest.mark.parametrize("name", library_versions())
+def test_another_version_of_any_library_is_named(name: str, recorded: ResultFile) -> None:
+    versions = {**recorded.provenance.versions, **library_versions(), name: "0"}
+    arithmetic = try_reuse.arithmetic_used("cpu")
+    changed = recorded.provenance.model_copy(update={"versions": versions, "arithmetic": arithmetic})
+    differs = try_reuse.environment_differs(recorded.model_copy(update={"provenance": changed}))
+    assert f"computed with {name} 0" in differs
+
+
+def test_everything_that_decides_tokens_is_in_a_tokenizers_state(tmp_path: Path) -> None:
+    """The length, the vocabulary, the case, the special tokens and the truncation's side."""
+    folder = tiny.write_backbone(tmp_path / "bert")
+
+    def encoder(change: Callable[[Any], object] = lambda tokenizer: None) -> Any:
+        made: Any = load_encoder(folder, pooling="mean")
+        change(made.tokenizer)
+        return made
+
+    changes: dict[str, Callable[[Any], object]] = {
+        "case": lambda tokenizer: setattr(tokenizer.backend_tokenizer, "normalizer", None),
+        "words": lambda tokenizer: tokenizer.add_tokens(["unheard"]),
+        "ends": lambda tokenizer: setattr(tokenizer.backend_tokenizer, "post_processor", None),
+    }
+    states = [encoder(change).tokenizer_state(9) for change in changes.values()]
+    states += [encoder().tokenizer_state(length) for length in (8, 9, 10)]
+    assert len({*states}) == len(states)
+    assert states[-2] == encoder().tokenizer_state(9)

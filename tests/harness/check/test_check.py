@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from harness.check.first_losses import read_losses
-from harness.cli import main
+from harness.cli import main, parser_of
+from harness.commands import check
 from harness.commands.check import Findings, check_losses
 from harness.io.files import write_record
 from harness.io.records import read_object
@@ -264,3 +265,16 @@ def test_options_of_a_check_that_are_wrong_are_refused(
 ) -> None:
     assert main(["check", *options]) == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("form", [[], ["--json"], ["--format", "github"]])
+@pytest.mark.parametrize(
+    ("agrees", "problems", "code"), [(True, 0, 0), (True, 1, 1), (False, 0, 1), (False, 1, 1)]
+)
+def test_the_exit_code_is_0_only_if_results_agree_without_a_problem(
+    form: list[str], agrees: bool, problems: int, code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = Findings(["a problem"] * problems, ["the answer"], {}, agrees)
+    monkeypatch.setattr(check, "checked", lambda arguments: found)
+    monkeypatch.setattr(check, "need_checkout", lambda work: None)
+    assert check.execute(parser_of("check").parse_args(form)) == code

@@ -1,5 +1,6 @@
 """Values on a border of a rule, just inside of it and just outside: the rule says which side they are on."""
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,7 +11,7 @@ from harness.errors import InputError
 from harness.evidence import comparisons, settling
 from harness.evidence.cite import authors_mean, citation_of
 from harness.evidence.comparisons import mean_differences, surviving
-from harness.evidence.curves import Evaluation
+from harness.evidence.curves import EVALUATIONS, Evaluation, read_curve
 from harness.evidence.differences import (
     Difference,
     difference_of,
@@ -47,6 +48,7 @@ from harness.evidence.verdicts import (
     on_record,
 )
 from harness.evidence.words import DRAWS, LEVELS, Verdict
+from harness.io.files import write_record
 from tests.harness.report.made_judged import measured, printed
 
 EVEN = [74.0, 75.0, 76.0, 75.0, 75.0]
@@ -289,6 +291,17 @@ def test_alignment_and_uniformity_include_both_ends_of_their_ranges() -> None:
     for wrong in ({"alignment": -0.01}, {"alignment": 4.01}, {"uniformity": 0.01}, {"uniformity": -8.01}):
         with pytest.raises(ValueError, match="equal to"):
             Evaluation(step=1, score=0.0, **wrong)
+
+
+@pytest.mark.parametrize(("steps", "ordered"), [([1, 2], True), ([2, 2], True), ([2, 1], False)])
+def test_two_evaluations_of_one_step_are_in_order(steps: list[int], ordered: bool, tmp_path: Path) -> None:
+    path = tmp_path / "curves.json"
+    write_record(path, {EVALUATIONS: [{"step": step, "score": 0.5} for step in steps]})
+    if ordered:
+        assert [each.step for each in read_curve(path, again="again")] == steps
+    else:
+        with pytest.raises(InputError, match="step 1 comes after step 2"):
+            read_curve(path, again="again")
 
 
 @pytest.mark.parametrize("defined", [1, 2, 3])

@@ -180,3 +180,23 @@ def test_the_loss_equals_a_double_loop_with_gradients_to_1e_8(batch: int, rows: 
     fast = contrastive_distillation(students, teachers, queue, scale=scale)
     slow = double_loop(students, teachers, queue, scale)
     assert_equal_with_gradients(fast, slow, [students, scale])
+
+
+@pytest.mark.parametrize("activation", ["identity", "tanh"])
+def test_a_network_teachers_vectors_are_behind_its_own_output_layer(
+    top: Path, tmp_path: Path, activation: str
+) -> None:
+    """A teacher of width 12 behind a layer of 16: its vectors, without norm, are those of its `encode`."""
+    made: Any = load_encoder(top / "encoder/parent")
+    torch.manual_seed(2)
+    made.output, made.activation = torch.nn.Linear(made.width, 12), activation
+    made.save(tmp_path / "parent")
+    settings = {**ORIGINAL, "teacher_dropout": False}
+    method = tiny.changed(SAMPLES[0], top / "bert", parent=tmp_path / "parent", **settings)
+    chosen = list(method.prepare(ROWS))[:6]
+    batch = collate(method, chosen)
+    expected = load_encoder(tmp_path / "parent").encode([row.text for row in chosen])
+    actual = method.read_teacher(batch["teacher"])
+    assert actual.shape == (6, 12) == expected.shape
+    np.testing.assert_allclose(actual.detach().numpy(), expected, atol=1e-5)
+    assert method.teacher_dim == 12
