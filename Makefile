@@ -58,8 +58,8 @@ expected Python 3.11 (requirements.lock); set PYTHON=..." >&2; exit 2; }
 
 reproduce: $(READY)
 	@# without git, a copy of the committed results is kept for the comparison at the end
-	@test -e .git || test -d .cache/committed || { mkdir -p .cache && cp -R reports/scores .cache/committed; }
-	@sentbench launch
+	@test -e .git || test -d .cache/committed || { mkdir -p .cache/committed && cp -R reports/scores $(wildcard reports/further) .cache/committed; }
+	@sentbench launch --first-seeds
 	@sentbench report --print small
 	@echo
 	@echo "report: $(CURDIR)/reports/index.html"

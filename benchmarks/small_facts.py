@@ -3,9 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from benchmarks.small_controls import CONFIDENCE, Scores
+from benchmarks.small_controls import Scores
 from benchmarks.small_trainings import Trainings, of_system
-from harness.evidence.statistics import Interval, mean, mean_interval
+from harness.evidence.differences import difference_of, move_together
+from harness.evidence.statistics import Interval
 
 MEASURES = ("dev", "test", "parts")
 
@@ -30,7 +31,7 @@ class Fact(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """A difference of two means, in points, and its interval by paired seeds; None without seeds."""
+    """A difference of two means, in points, and its interval over seeds; None without seeds."""
 
     value: float
     interval: Interval | None
@@ -84,6 +85,12 @@ FACTS = (
         "Wang and Isola 2020: alignment and uniformity are both needed",
     ),
     Fact(
+        "SimCSE, uniformity alone at the rate best for it",
+        SIMCSE,
+        Side("simcse-uniformity-rate-small"),
+        "as above",
+    ),
+    Fact(
         "dropout 0.1, dropout 0",
         SIMCSE,
         Side("simcse-small", config={"dropout": 0.0}),
@@ -96,15 +103,15 @@ FACTS = (
         f"{GAO}: 1 is far worse",
     ),
     Fact(
-        "batch of 64, of 16",
+        "batch of 128, of 32",
         SIMCSE,
-        Side("simcse-small", train={"batch_size": 16}),
+        Side("simcse-small", train={"batch_size": 32}),
         f"divided. Chen et al. 2020 (SimCLR, images): more negatives help; {GAO}: little",
         agreed=False,
     ),
     Fact(
-        "batch of 256, of 64",
-        Side("simcse-small", train={"batch_size": 256}),
+        "batch of 512, of 128",
+        Side("simcse-small", train={"batch_size": 512}),
         SIMCSE,
         "divided, as above",
         agreed=False,
@@ -137,30 +144,32 @@ def measure(
     trainings: Trainings, facts: Sequence[Fact], seeds: int, tell: Callable[[str], None]
 ) -> list[Shown]:
     """Returns the facts with their differences on dev, on STS-B test and on the mean of the partial sets."""
+    runs = {
+        (repr(side), seed): of_system(trainings.params, side.system, seed, side.config, side.train)
+        for seed in range(seeds)
+        for side in _sides(facts)
+        if seed == 0 or side.drawn
+    }
     scores: dict[str, list[Scores]] = {}
-    for seed in range(seeds):
-        for side in _sides(facts):
-            if seed == 0 or side.drawn:
-                run = of_system(trainings.params, side.system, seed, side.config, side.train)
-                scores.setdefault(repr(side), []).append(trainings.scores(run))
-                tell(f"seed {seed}: {side.system} {dict(side.config)} {dict(side.train)}")
+    for (side, seed), found in zip(runs, trainings.all_scores([*runs.values()]), strict=True):
+        scores.setdefault(side, []).append(found)
+        tell(f"seed {seed}: {side}")
     return [Shown(fact, {name: difference(scores, fact, name) for name in MEASURES}) for fact in facts]
 
 
 def difference(scores: Mapping[str, Sequence[Scores]], fact: Fact, name: str) -> Difference:
-    """Returns the mean difference over seeds. scores: of each side, in the order of the seeds."""
-    first, second = ([getattr(entry, name) for entry in scores[repr(side)]] for side in fact[1:3])
-    count = max(len(first), len(second))
-    pairs = zip(_each(first, count), _each(second, count), strict=True)
-    differences = [entry - other for entry, other in pairs]
-    return Difference(mean(differences), mean_interval(differences, CONFIDENCE))
+    """Returns the difference of the means as `sentbench compare` tests it: by Welch's interval, or over
+    paired seeds if these move together. scores: of each side, in the order of the seeds.
+    """
+    first, second = (
+        dict(enumerate(getattr(entry, name) for entry in scores[repr(side)])) for side in fact[1:3]
+    )
+    exact = (not fact.first.drawn, not fact.second.drawn)
+    paired = not any(exact) and move_together(first, second)
+    tested = difference_of(first, second, exact=exact, paired=paired)
+    return Difference(tested.difference, tested.intervals[0])
 
 
 def _sides(facts: Sequence[Fact]) -> list[Side]:
     """Returns every side once."""
     return list({repr(side): side for fact in facts for side in fact[1:3]}.values())
-
-
-def _each(values: Sequence[float], count: int) -> list[float]:
-    """Returns one value per seed; a deterministic system's value is repeated."""
-    return list(values) * count if len(values) == 1 else list(values)

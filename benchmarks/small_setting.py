@@ -19,8 +19,8 @@ from harness.process import compute_with, prepare, quiet
 
 PAGE, FIGURE = Path("docs/small-setting.md"), Path("docs/pictures/attention.svg")
 COMMAND = "python -m benchmarks.small_setting"
-RATES = (5e-4, 2e-3, 5e-3, 1e-2)
-SEEDS = 10
+RATES = (2.5e-4, 1e-3, 2.5e-3, 5e-3)
+SEEDS = 20
 tell = partial(print, file=sys.stderr, flush=True)
 
 

@@ -16,10 +16,11 @@ def to_facts(rows: Sequence[Shown], seeds: int, steps: int, command: str) -> str
     """Returns the section on the facts of the literature."""
     intro = (
         f"`{command}` trains both sides of every line with {seeds} seeds and writes this table: first "
-        "minus second, Spearman x 100, with the 95 % interval over paired seeds. The weights are selected on "
-        "dev; no setting is chosen by a test set. The small setting shows a fact if all three intervals lie "
-        f"above 0. All trainings have {steps} steps, so a smaller batch also sees fewer sentences: PCL has "
-        "16, DiffCSE 32, the others 64."
+        "minus second, Spearman x 100, with the 95 % interval over seeds that `sentbench compare` gives. The "
+        "number of seeds was fixed before the first training. The weights are selected on dev; no setting is "
+        "chosen by a test set. The small setting shows a fact if all three intervals lie above 0. "
+        f"All trainings have {steps} steps, so a smaller batch also sees fewer sentences: PCL has "
+        "32, DiffCSE 64, the others 128."
     )
     lines = [
         f"| {row.fact.name} | {row.fact.says} | "

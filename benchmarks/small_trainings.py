@@ -2,19 +2,23 @@
 
 import hashlib
 import json
+import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from benchmarks.small_controls import ENCODER, TEST, Scores, scores_from, scores_of
-from harness.evidence.store import read_results
+from harness.evidence.further import read_recorded
 from harness.io.files import write_text
 from harness.models.read import read_encoder
-from harness.paths import PIECES, SCORES, cache
+from harness.paths import PIECES, cache
 from harness.plan.entries import Params, Run
 from harness.plan.identity import arithmetic_used, code_base, evaluation_roots, run_identity
+from harness.process import compute_with, prepare, quiet
 from harness.stages.inputs import StageInputs
 from harness.stages.train import build, rows_of
 from harness.tasks.evaluation import evaluate_tasks
@@ -40,6 +44,21 @@ def of_system(
     return run.model_copy(update=changed)
 
 
+_here: list["Trainings"] = []
+"""The trainings of a worker process."""
+
+
+def _begin(params: Params) -> None:
+    prepare()
+    compute_with("portable")
+    quiet()
+    _here.append(Trainings(params))
+
+
+def _scores(run: Run) -> Scores:
+    return _here[0].scores(run)
+
+
 class Trainings:
     """Scores of runs by their identities: from the committed results, the cache, or a new training.
     Requires portable arithmetic (`harness.process.compute_with`) and the plan's inputs. Errors: InputError
@@ -48,8 +67,7 @@ class Trainings:
 
     def __init__(self, params: Params) -> None:
         self.params, self.kept = params, cache() / "small-setting"
-        results = read_results(SCORES.glob(f"*__{ENCODER}__s*.json"))
-        self.committed = {result.run.identity: result for result in results}
+        self.committed = {result.run.identity: result for result in read_recorded().results}
         self.evaluation = code_base().fingerprint(evaluation_roots(TEST))
 
     def scores(self, run: Run) -> Scores:
@@ -62,6 +80,13 @@ class Trainings:
         if not path.is_file():
             write_text(path, json.dumps(self._trained(run)))
         return Scores(*json.loads(path.read_text(encoding="utf-8")))
+
+    def all_scores(self, runs: Sequence[Run]) -> Iterator[Scores]:
+        """Yields the scores of several runs in their order, trained in parallel: one process per core."""
+        with ProcessPoolExecutor(
+            os.cpu_count(), get_context("forkserver"), initializer=_begin, initargs=(self.params,)
+        ) as pool:
+            yield from pool.map(_scores, runs)
 
     def dev(self, run: Run) -> float:
         """Returns the dev score of a run without reading a test set."""

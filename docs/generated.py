@@ -1,9 +1,9 @@
 """All generated text of the project: `make generated` writes it, `python -m docs.generated --check` compares.
 
 It is the table of data sources, the deviations in the READMEs of methods, the table of docs/speed.md, the
-hours of docs/weekend.md, the controls of docs/small-setting.md, the words and error rates of
-docs/verdicts.md, reports/portability.md, the JSON schemas of declared files, and the outputs of commands that
-documents show.
+hours of docs/weekend.md, the controls of docs/small-setting.md, the words of docs/verdicts.md, the rates
+of docs/error-rates.md, reports/portability.md, the JSON schemas of declared files, and the outputs of
+commands that documents show.
 """
 
 import argparse
@@ -19,10 +19,10 @@ from benchmarks.verdicts import tables as verdicts
 from docs import outputs
 from harness.commands.list import listing
 from harness.errors import InputError
+from harness.evidence.further import read_recorded
 from harness.evidence.published import load_published
-from harness.evidence.store import read_results
 from harness.io.files import write_text
-from harness.paths import AUDIT, LEADERBOARDS, MEASUREMENTS, SCORES, SOURCE_PAGE, SPEED_PAGE, WEEKEND_PAGE
+from harness.paths import AUDIT, LEADERBOARDS, MEASUREMENTS, SOURCE_PAGE, SPEED_PAGE, WEEKEND_PAGE
 from harness.plan.params_file import file_schema
 from harness.plan.recipes import load_recipes
 from harness.report.assembly.tables import build_tables, evidence_of
@@ -32,7 +32,7 @@ from harness.report.measurements import load_measurements, to_speed_section
 from harness.report.pages.audit import load_audits
 from methods.registry import METHODS
 
-README = "README.md"
+README, WORDS_PAGE = "README.md", Path("docs/verdicts.md")
 SCHEMAS = LEADERBOARDS / "schemas"
 DECLARED = {
     "recipe": "harness.plan.recipes:RecipeFile",
@@ -52,12 +52,12 @@ def generated() -> dict[Path, str]:
     if measured is not None:
         section = to_speed_section(measured)
         pages[SPEED_PAGE] = with_section(page_text(SPEED_PAGE), section, where=str(SPEED_PAGE))
-    results = read_results(SCORES.glob("*.json"))
+    results = read_recorded().results
     if results:
         pages[SMALL_PAGE] = with_section(page_text(SMALL_PAGE), to_controls(results), where=str(SMALL_PAGE))
     pages[WEEKEND_PAGE] = with_section(page_text(WEEKEND_PAGE), weekend_section(), where=str(WEEKEND_PAGE))
-    words = with_section(page_text(verdicts.DOCS), to_scale(), where=str(verdicts.DOCS))
-    pages[verdicts.DOCS] = verdicts.with_tables(words)
+    pages[WORDS_PAGE] = with_section(page_text(WORDS_PAGE), to_scale(), where=str(WORDS_PAGE))
+    pages[verdicts.DOCS] = verdicts.with_tables(page_text(verdicts.DOCS))
     pages[records.REPORT] = records.as_markdown(records.recorded())
     return pages | {SCHEMAS / f"{kind}.json": schema_text(kind) for kind in ("params", *DECLARED)}
 

@@ -40,9 +40,15 @@ DATA_HASHES = FINGERPRINTS / "data"
 REPORTS = Path("reports")
 SCORES = REPORTS / "scores"
 CURVES = REPORTS / "curves"
+FURTHER = REPORTS / "further"
+"""The scores of the seeds that `launch --first-seeds` leaves out, one file for each system."""
+FURTHER_RUNS = Path(".further")
+"""What the evaluations of these seeds write, by system."""
 COSTS = REPORTS / "costs"
 MEASUREMENTS = REPORTS / "benchmarks.json"
 
+FILE_RECORD = "files.json"
+"""Record of a folder that needs no other."""
 SOURCE_RECORD = "source.json"
 BACKBONE_RECORD = "backbone.json"
 CORPUS_RECORD, CORPUS_ROWS = "corpus.json", "corpus.tsv"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import inspect
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -80,8 +81,7 @@ class Comparison:
     def plot(self, file: str | Path | None = None) -> Picture:
         """Returns the differences with their intervals as SVG; also writes them to `file`.
 
-        Errors: InputError if the extra `report` is not installed, the file cannot be written, or
-        its name does not end in .svg.
+        Errors: InputError if the file cannot be written or its name does not end in .svg.
         """
         from harness.io.files import write_text
         from harness.io.outputs import check_file
@@ -123,22 +123,26 @@ def compare(
     over the pairs of each STS set, results over their seeds. Tasks are tested only if the mean is won or
     lost, with Holm's steps.
     names: of two models; default: folder or function. tasks, text, include, batch_size, progress: as for
-    `evaluate`; results are compared on their common tasks. pooling: as for `load`, for models that are
-    folders. Both models are opened before the first text is encoded.
-    Errors: as of `evaluate`; InputError for a model and results, for results of several systems, and for two
-    sides without a common task.
+    `evaluate`; results are compared on their common tasks and take none of these options. pooling: as for
+    `load`, for models that are folders. Both models are opened before the first text is encoded.
+    Errors: as of `evaluate`; InputError for a model and results, for results of several systems, for two
+    sides without a common task, and for an option of models with results.
     """
     from harness.evidence.system_pairs import compare_systems
     from harness.report.assembly.pairs import compare_models
 
     ours, theirs = recorded(first), recorded(second)
     if ours and theirs:
+        options = {"tasks": tasks, "text": text, "names": names, "include": include}
+        refuse_options_of_models(options | {"batch_size": batch_size, "pooling": pooling})
         comparison = compare_systems(ours, theirs)
     elif ours or theirs:
         raise InputError(f"{shown(first)} and {shown(second)}: expected two models, or two results")
     else:
         include_folders(include)
         chosen = tasks_of(tasks, text)
+        if pooling is not None and not any(isinstance(side, str | Path) for side in (first, second)):
+            raise InputError(f"pooling is {shown(pooling)}, which is for folders; neither model is one")
         names = names_of(names) or (name_of(first, "first"), name_of(second, "second"))
         both = opened(cast("Model", first), pooling), opened(cast("Model", second), pooling)
         encoders = (
@@ -149,6 +153,14 @@ def compare(
     if not comparison.tasks:
         raise InputError(f"{comparison.first} and {comparison.second} have no test set in common")
     return Comparison(comparison)
+
+
+def refuse_options_of_models(options: Mapping[str, Any]) -> None:
+    """Raises InputError for an option of models whose value is not the default; the sides are results."""
+    defaults = inspect.signature(compare).parameters
+    for name, value in options.items():
+        if value is not defaults[name].default and value != defaults[name].default:
+            raise InputError(f"{name} is {shown(value)}, which is for models; both sides are results")
 
 
 def opened(model: Model, pooling: str | None) -> Model:

@@ -30,12 +30,14 @@ def results(folder: str | Path | None = None) -> pd.DataFrame:
     text, value, n.
     Errors: InputError outside a checkout without a folder, or for a damaged file.
     """
-    from harness.evidence.store import read_scores
-    from harness.paths import SCORES, need_checkout
+    from harness.evidence.further import read_recorded
+    from harness.evidence.store import read_results, to_frame
+    from harness.paths import need_checkout
 
     if folder is None:
         need_checkout("the table of results")
-    return read_scores(SCORES if folder is None else folder_of(folder, "result files"))
+        return to_frame(read_recorded().results)
+    return to_frame(read_results(folder_of(folder, "result files").glob("*.json")))
 
 
 def published(table: str | None = None) -> pd.DataFrame:

@@ -9,9 +9,11 @@ from harness.evidence.comparisons import surviving
 from harness.evidence.ledger import load_ledger
 from harness.evidence.number_tests import (
     AMONG_BORROWED,
+    AMONG_SOURCES,
     LEVEL,
     LOOKS,
     Origin,
+    borrows,
     over_looks,
     p_values_of_sources,
 )
@@ -66,15 +68,11 @@ def _rows_of_gates(rng: np.random.Generator, pages: int) -> list[ErrorRate]:
             scores = whole[rng.integers(len(runs), size=(sources + 1, rows_of_page))]
             scores[0, :wrong_rows] += 3.0
             means = scores[1:].mean(axis=0)
-            tests = p_values_of_sources(
-                means - scores[0],
-                scores[1:].std(axis=0, ddof=1),
-                [1] * sources,
-                origin=Origin(),
-                borrowed=lent,
-            )
-            off = failed(*answers_by_sources(tests, means - scores[0], AMONG_BORROWED))
-            p = np.minimum(1, np.maximum(tests.level_differs, tests.replicates * LEVEL / AMONG_BORROWED))
+            sds = scores[1:].std(axis=0, ddof=1)
+            tests = p_values_of_sources(means - scores[0], sds, [1] * sources, origin=Origin(), borrowed=lent)
+            level = np.where(borrows(sources, sds, lent), AMONG_BORROWED, AMONG_SOURCES)
+            off = failed(*answers_by_sources(tests, means - scores[0], cast("float", level)))
+            p = np.minimum(1, np.maximum(tests.level_differs, tests.replicates * LEVEL / level))
             reds = off & (off[:, :1] & np.array(surviving(p[:, 0].tolist()))[:, None])
             wrong_pages += bool(reds[wrong_rows:].any())
             shares.append(reds[wrong_rows:].sum() / max(1, reds.sum()))

@@ -205,7 +205,7 @@ def rows_of_laws(studies: int) -> list[ErrorRate]:
     kind = f"printed with one decimal, entered as two, sd 0.05; {OUTSIDE_OF_IT}"
     rows.append(ErrorRate("one honest run, yet outside the range of runs", kind, rate, studies, None))
     rows.append(ErrorRate(off, "seeds that arrive in any order", _out_of_order(rng, few), few))
-    return [*rows, *_rows_of_fifty(rng, studies)]
+    return [*rows, *_rows_of_fifty(rng, studies), *_rows_of_labs(studies)]
 
 
 def _without_collapsed(rng: np.random.Generator, sd: float, studies: int) -> float:
@@ -256,6 +256,17 @@ def _rows_of_fifty(rng: np.random.Generator, studies: int) -> list[ErrorRate]:
         left = "" if limit else f", left-skewed; {OUTSIDE_OF_IT}"
         kind = f"50 seeds of SimCSE on {backbone}{left}"
         rows.append(ErrorRate(f"one honest run, yet {RED}", kind, rate, studies, limit))
+    return rows
+
+
+def _rows_of_labs(studies: int) -> list[ErrorRate]:
+    """Returns the rates at which our seeds fail an honest run of a lab that differs by an offset."""
+    rng, rows = np.random.default_rng(8), []
+    for offset in (0.3, 0.5):
+        reported = rng.normal(0, math.hypot(0.3, offset), studies)
+        rate = Studies.normal(rng, 0.3, reported).fails(Origin())
+        kind = f"sd 0.3, an offset between the labs of sd {offset:g}; {OUTSIDE_OF_IT}"
+        rows.append(ErrorRate(f"one honest run, yet {RED}", kind, rate, studies, None))
     return rows
 
 

@@ -1,6 +1,7 @@
 """Simulated intervals, and comparisons of many systems."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,11 +12,11 @@ from harness.evidence.comparisons import (
     claimed_among_many,
     rank_intervals,
 )
-from harness.evidence.differences import Difference
+from harness.evidence.differences import Difference, difference_of
+from harness.evidence.further import read_recorded
 from harness.evidence.number_tests import LEVEL, LOOKS, Origin
 from harness.evidence.resampling import percentile_interval, resampled_correlations
 from harness.evidence.statistics import StandardError
-from harness.evidence.store import read_results
 from harness.evidence.system_pairs import (
     SystemScores,
     TaskName,
@@ -23,7 +24,6 @@ from harness.evidence.system_pairs import (
     compare_systems,
     system_scores,
 )
-from harness.paths import SCORES
 
 TASKS = [TaskName(str(number), "spearman", "all", "senteval") for number in range(6)]
 SIDES = (2, 3, 5, 10, 20)
@@ -65,15 +65,18 @@ def rows_of_systems(studies: int) -> list[ErrorRate]:
     roots = committed_roots()
     how = f"{len(roots)} systems with the committed covariances, "
     rows = []
-    for seeds in (3, 10):
+    for counts in ((3,), (10,), (10, 20)):
         apart = any_won = any_task = 0
         for _ in range(trials):
-            systems = [_drawn(rng, root, seeds, str(number)) for number, root in enumerate(roots)]
+            systems = [
+                _drawn(rng, root, counts[number % len(counts)], str(number))
+                for number, root in enumerate(roots)
+            ]
             groups = [[*system.means(TASKS).values()] for system in systems]
             apart += any(ranks != (1, len(roots)) for ranks in rank_intervals(groups, [False] * len(roots)))
             means, tasks = _best_wins(systems)
             any_won, any_task = any_won + means, any_task + tasks
-        at = f"{how}{seeds} seeds"
+        at = f"{how}{' or '.join(map(str, counts))} seeds"
         rows += [
             ErrorRate("equal systems get different ranks in a table", at, apart / trials, trials),
             ErrorRate("page Compare, best against all: some mean won or lost", at, any_won / trials, trials),
@@ -91,12 +94,13 @@ def _rows_of_two(rng: np.random.Generator, roots: list[np.ndarray], trials: int)
     """Returns the rates for two systems: equal ones in any line, and the power of ten seeds."""
     promise = "`try`, `compare`, equal systems: some line won or lost"
     rows = []
-    for seeds in SIDES:
+    for ours, theirs in (*((seeds, seeds) for seeds in SIDES), (10, 20)):
         wrong = 0
         for _ in range(trials):
             first, second = rng.choice(len(roots), 2)
-            wrong += _any_won(_drawn(rng, roots[first], seeds, "a"), _drawn(rng, roots[second], seeds, "b"))
-        at = f"six test sets and their mean, committed covariances, {seeds} seeds a side"
+            wrong += _any_won(_drawn(rng, roots[first], ours, "a"), _drawn(rng, roots[second], theirs, "b"))
+        seeds = f"{ours} seeds a side" if ours == theirs else f"{ours} seeds against {theirs}"
+        at = f"six test sets and their mean, committed covariances, {seeds}"
         rows.append(ErrorRate(promise, at, wrong / trials, trials))
     for correlation in (0.3, 0.9):
         at = f"the same, 5 seeds a side that correlate by {correlation:g}"
@@ -108,12 +112,26 @@ def _rows_of_two(rng: np.random.Generator, roots: list[np.ndarray], trials: int)
         rows.append(ErrorRate("the same over seeds and pairs jointly", at, wrong / trials, trials))
     both = [_committed()[f"{name}-small@words-50d"] for name in ("simcse", "distill")]
     sds = [float(np.std([*system.means([*system.tasks]).values()], ddof=1)) for system in both]
-    missed = sum(not _found(rng, sds, 10, 0.034) for _ in range(trials))
+    missed = sum(not _found(rng, sds, (10, 10), 0.034) for _ in range(trials))
     at = "10 seeds a side, 3.4 points of the mean, the committed sds of SimCSE and distillation"
-    rows.append(
-        ErrorRate("`try`, `compare`: a true difference is not found", at, missed / trials, trials, 0.2)
-    )
+    promise = "`try`, `compare`: a true difference is not found"
+    rows.append(ErrorRate(promise, at, missed / trials, trials, 0.2))
+    for counts in ((10, 20), (20, 10)):
+        missed = sum(not _found(rng, sds, counts, stated(sds, counts)) for _ in range(trials))
+        at = f"{counts[0]} seeds against {counts[1]}, the difference that the output states, the same sds"
+        rows.append(ErrorRate(promise, at, missed / trials, trials, 0.2))
     return rows
+
+
+def stated(sds: Sequence[float], counts: tuple[int, int]) -> float:
+    """Returns the difference that `compare` states for sides with exactly these standard deviations."""
+    sides = []
+    for sd, count in zip(sds, counts, strict=True):
+        scores = np.linspace(-1, 1, count)
+        sides.append(dict(enumerate((scores * sd / scores.std(ddof=1)).tolist())))
+    least = difference_of(*sides).detectable
+    assert least is not None
+    return least
 
 
 def committed_roots() -> list[np.ndarray]:
@@ -128,7 +146,7 @@ def committed_roots() -> list[np.ndarray]:
 
 
 def _committed() -> dict[str, SystemScores]:
-    return system_scores(read_results(SCORES.glob("*.json")))
+    return system_scores(read_recorded().results)
 
 
 def _drawn(rng: np.random.Generator, root: np.ndarray, seeds: int, name: str) -> SystemScores:
@@ -170,10 +188,10 @@ def _best_wins(systems: list[SystemScores]) -> tuple[bool, bool]:
     return means, means or any(map(_decided, lines))
 
 
-def _found(rng: np.random.Generator, sds: list[float], seeds: int, true: float) -> bool:
+def _found(rng: np.random.Generator, sds: Sequence[float], counts: tuple[int, int], true: float) -> bool:
     sides = [
-        SystemScores(name, name, False, {TASKS[0]: dict(enumerate(rng.normal(mean, sd, seeds).tolist()))})
-        for name, mean, sd in (("a", true, sds[0]), ("b", 0.0, sds[1]))
+        SystemScores(name, name, False, {TASKS[0]: dict(enumerate(rng.normal(mean, sd, count).tolist()))})
+        for name, mean, sd, count in zip("ab", (true, 0.0), sds, counts, strict=True)
     ]
     mean = compare_systems(sides[0], sides[1]).mean
     return mean is not None and mean.outcome == "won"
@@ -217,7 +235,7 @@ def rows_of_claims(studies: int) -> list[ErrorRate]:
 
 def decided_test_sets(first: int, second: int) -> tuple[int, int]:
     """Returns the numbers of decided and of all test sets, for one seed of two systems."""
-    results = [result for result in read_results(SCORES.glob("*.json")) if result.selection.last_step > 0]
+    results = [result for result in read_recorded().results if result.selection.last_step > 0]
     seed_a, seed_b = (
         system_scores(result for result in results if result.run.seed == seed) for seed in (first, second)
     )

@@ -1,7 +1,7 @@
-"""Simulated error rates and power of the verdicts, for every promise of docs/verdicts.md.
+"""Simulated error rates and power of the verdicts: the tables of docs/error-rates.md.
 
 `python -m benchmarks.verdicts` simulates on two processes with fixed seeds. It writes docs/verdicts.json, and
-from it both tables of docs/verdicts.md, like `make generated`. Numbers are in points: our seeds or
+from it both tables of the page, like `make generated`. Numbers are in points: our seeds or
 independent runs, and a reported number of known origin. They are judged by the same functions of
 `harness.evidence` as the tables.
 """
@@ -21,7 +21,7 @@ from harness.io.files import write_json, write_text
 from harness.io.records import read_object, rounded
 from harness.report.formats.readmes import with_section
 
-DOCS, RATES = Path("docs/verdicts.md"), Path("docs/verdicts.json")
+DOCS, RATES = Path("docs/error-rates.md"), Path("docs/verdicts.json")
 STUDIES = 4_000
 SIMULATIONS = (
     rows_of_looks,

@@ -24,8 +24,7 @@ from pydantic import Field, TypeAdapter
 from harness.errors import InputError
 from harness.io.declarations import Name, read_mapping, refused_in_one_line
 from harness.io.files import write_text
-from harness.io.layouts import check_inputs
-from harness.io.records import rounded
+from harness.io.records import check_present, rounded
 from harness.paths import ARTEFACTS
 from harness.plan.entries import Params
 from harness.process import in_effect, quiet
@@ -87,7 +86,7 @@ def measure_run(params: Params, key: str, most_rows: int = ROWS) -> list[float]:
 
     quiet()
     run, backbone = params.run(key), untrained_backbone(params, key)
-    check_inputs(str(backbone), run.corpus)
+    check_present(backbone, run.corpus)
     folders = {**run.folders(), "backbone": backbone}
     if "parent" in folders and folders["parent"].parent == ARTEFACTS:
         folders["parent"] = backbone
@@ -153,7 +152,7 @@ def measure_runs(
     from harness.data.corpora import read_corpus
 
     folders = {params.run(key).corpus for key in keys}
-    check_inputs(*folders)
+    check_present(*folders)
     _corpora.update({folder: read_corpus(Path(folder)) for folder in folders})
     try:
         with ProcessPoolExecutor(

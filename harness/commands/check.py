@@ -2,7 +2,6 @@
 
 First losses identify the systems whose training changed, in a second each and without training them. Runs of
 systems that pass them must have identical results, by the rule of harness/evidence/moved.py.
-
 """
 
 import argparse
@@ -24,6 +23,7 @@ from harness.check.first_losses import (
 )
 from harness.commands import FORMAT, JSON, format_of
 from harness.errors import InputError
+from harness.evidence.further import read_recorded
 from harness.evidence.history import changed_files, committed_results, results_of
 from harness.evidence.moved import Answer, answer_of_losses, score_title
 from harness.evidence.reproduction import (
@@ -34,9 +34,8 @@ from harness.evidence.reproduction import (
 )
 from harness.evidence.schema import ResultFile
 from harness.evidence.settling import counted
-from harness.evidence.store import read_results
 from harness.io.outputs import check_file
-from harness.paths import FIRST_LOSSES, REPORTS, SCORES, need_checkout, stored_vectors
+from harness.paths import FIRST_LOSSES, REPORTS, need_checkout, stored_vectors
 from harness.plan.entries import Params
 from harness.plan.identity import library_versions
 from harness.plan.params_file import read_params
@@ -82,8 +81,7 @@ def execute(arguments: argparse.Namespace) -> int:
     """Checks, or measures the first losses; returns 1 for a problem, or if the results do not agree."""
     need_checkout("the check of results")
     form = format_of(arguments)
-    if arguments.measure and form != "text":
-        raise InputError("--measure prints one line and takes neither --json nor --format")
+    check_options(arguments, form)
     if arguments.measure:
         refuse_old_plan()
         return measure_losses(read_params())
@@ -98,6 +96,17 @@ def execute(arguments: argparse.Namespace) -> int:
         problems = [annotation("error", "sentbench check", problem) for problem in errors]
     print("\n".join([*problems, *findings.lines[:-1], findings.answer]))
     return 0 if good else 1
+
+
+def check_options(arguments: argparse.Namespace, form: str) -> None:
+    """Raises InputError for an option that the chosen part of the check, or --measure, would ignore."""
+    given = ["--against"] * (arguments.against is not None) + ["--details"] * arguments.details
+    if arguments.only not in (None, "results") and given:
+        raise InputError(f"{given[0]} is for results, and --only is {arguments.only}")
+    if arguments.measure and (given or arguments.only is not None or form != "text"):
+        raise InputError("--measure takes no --only, --against, --details, --json or --format")
+    if arguments.details and form == "json":
+        raise InputError("--json has every score: leave --details out")
 
 
 def findings_of(arguments: argparse.Namespace) -> Findings:
@@ -202,7 +211,7 @@ def check_results(
     committed: the results to compare with, and the reason if there are none.
     """
     against = arguments.against
-    here = {result.run.key: result for result in read_results(SCORES.glob("*.json"))}
+    here = {result.run.key: result for result in read_recorded().results}
     there, why = committed
     former = {result.run.key: result for result in there if result.run.key in params.runs}
     if not former:
@@ -219,7 +228,12 @@ def check_results(
     }
     if against is not None:
         options |= {"against": against, "not_evaluated": [key for key in planned if key not in computed]}
-    results = computed if against is None else planned
+    results = computed
+    if against is None:
+        left = [key for key in former if not (params.runs[key].is_first or key in computed)]
+        options["further"] = {key: former.pop(key) == planned.get(key) for key in left}
+    else:
+        results = planned
     compared = compare_with_committed(former, results, machine=platform.machine(), **options)
     if is_exact():
         findings.problems += not_identical(compared, former, results, losses)
@@ -279,6 +293,7 @@ def reproduction_json(compared: Reproduction, changed: Sequence[str]) -> dict[st
         "not_evaluated": list(compared.not_evaluated),
         "outdated": list(compared.outdated),
         "upgraded": list(compared.upgraded),
+        "further": dict(compared.further),
         "reasons": list(compared.reasons),
         "changed_files": list(changed),
         "changes": [

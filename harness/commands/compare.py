@@ -33,7 +33,7 @@ ARGUMENTS = {
         "one system; a file of `evaluate --out`; a git revision, or a folder of scores",
     },
     "after": {"metavar": "B", "help": "what it is compared with, of the same kind"},
-    "--tasks": {"help": "only these tasks and suites, comma-separated (not of states)"},
+    "--tasks": {"help": "of systems and models: only these tasks and suites, comma-separated"},
     "--pooling": {
         **POOLING,
         "help": "of models: how token vectors become one, for plain Hugging Face folders",
@@ -145,11 +145,11 @@ def holds_results(folder: Path) -> bool:
 
 
 def is_recorded(name: str) -> bool:
-    """Returns whether reports/scores has a result of a run or system of this name."""
-    from harness.paths import SCORES
+    """Returns whether the project has a result of a run or system of this name."""
+    from harness.paths import FURTHER, SCORES
 
     system, _, backbone = name.partition("@")
-    names = [path.stem for path in SCORES.glob("*.json")]
+    names = [path.stem for folder in (SCORES, FURTHER) for path in folder.glob("*.json")]
     return name in names or any(stem.startswith(f"{system}__{backbone}") for stem in names)
 
 
@@ -160,8 +160,9 @@ def check_options(arguments: argparse.Namespace, kind: Kind, form: str) -> None:
             if owner != kind and getattr(arguments, option) != usual:
                 flag = f"--{option.replace('_', '-')}"
                 raise InputError(f"{flag} is for {WORDS[owner]}, both sides are {WORDS[kind]}")
-    if kind == "state" and arguments.tasks is not None:
-        raise InputError("--tasks: two states are compared on all tasks; drop it")
+    if kind in ("state", "results") and arguments.tasks is not None:
+        sides = "two states" if kind == "state" else "results"
+        raise InputError(f"--tasks: {sides} are compared on all common tasks; drop it")
     if kind != "state" and form == "github":
         raise InputError(f"--format github is for {WORDS['state']}, both sides are {WORDS[kind]}; drop it")
 

@@ -218,8 +218,9 @@ def bm25_lines(arguments: argparse.Namespace) -> list[ScoreLine]:
 
     Errors: InputError for a task of another kind, and for an option of encoders.
     """
-    for name in ("interval", "pooling", "arithmetic", "pairs", "batch_size"):
-        if getattr(arguments, name):
+    usual = {"device": DEVICE["default"]}
+    for name in ("interval", "pooling", "arithmetic", "pairs", "batch_size", "device"):
+        if getattr(arguments, name) not in (usual.get(name), None, False, []):
             raise InputError(f"bm25 with --{name.replace('_', '-')}: only encoders take this option")
     from harness.report.formats.scores import ScoreLine
     from harness.tasks.registry import build_tasks

@@ -5,7 +5,7 @@ import math
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -16,6 +16,7 @@ from harness.launch.pipeline import TESTED, Pipeline, is_tested, open_pipeline
 from harness.launch.scheduler import Scheduler, stages_to_run
 from harness.launch.worker import Executor, is_ours, log_of
 from harness.paths import ENTRIES
+from harness.plan.entries import Params
 from harness.plan.entry_files import write_entries
 from harness.plan.estimate import Estimate, cores_here, duration, hours_at_once, packing
 from harness.plan.fingerprints import code_fingerprints
@@ -44,6 +45,10 @@ ARGUMENTS = {
     },
     "--address": {"metavar": "A", "help": "of a Ray cluster, `auto` for the one of this machine"},
     "--slurm": {"default": "", "metavar": "NAME=VALUE,...", "help": "options of sbatch, time in minutes"},
+    "--first-seeds": {
+        "action": "store_true",
+        "help": "leave out the further seeds of every system, whose scores stay as they are",
+    },
     "--dry-run": {"action": "store_true", "help": "say what would run and how long it would take"},
 }
 
@@ -54,9 +59,12 @@ def execute(arguments: argparse.Namespace) -> int:
     compute_with("native")  # each stage's command sets its variables
     check_numbers(arguments)
     refuse_old_plan()
+    without = further_stages(read_params()) if arguments.first_seeds else set()
     if not is_tested():
-        return run_serially(arguments.targets, dry=arguments.dry_run)
-    with open_pipeline(arguments.targets or None) as pipeline:
+        if arguments.on != "local":
+            raise InputError(f"--on {arguments.on} needs DVC {TESTED}; `dvc repro` runs the stages here")
+        return run_serially(arguments.targets, without, dry=arguments.dry_run)
+    with open_pipeline(arguments.targets or None, without) as pipeline:
         if arguments.dry_run:
             expected = forecast(pipeline, arguments.jobs)
             warn_if_stale()
@@ -72,18 +80,39 @@ def execute(arguments: argparse.Namespace) -> int:
     return conclude(scheduler)
 
 
-def run_serially(targets: Sequence[str], *, dry: bool) -> int:
-    """Runs the stages one at a time by `dvc repro`, with a line that says so; returns its exit code."""
+def further_stages(params: Params) -> set[str]:
+    """Returns the stages of the seeds after the first ones of their systems."""
+    runs = [key for key, run in params.runs.items() if not run.is_first]
+    stages = {f"{stage}@{key}" for key in runs for stage in ("train", "evaluate")}
+    return stages | {f"further@{name}" for name in params.further}
+
+
+def run_serially(targets: Sequence[str], without: Set[str], *, dry: bool) -> int:
+    """Runs the stages one at a time by `dvc repro`, with a line that says so; returns its exit code. without:
+    as of `open_pipeline`.
+    """
     from dvc import __version__
 
-    command = ["repro", *(["--dry"] if dry else []), *(targets or ["--all-pipelines"])]
-    print(
-        f"sentbench: DVC is {__version__}, launch knows {TESTED}: `dvc {' '.join(command)}` runs the stages, "
-        "one at a time",
-        file=sys.stderr,
-        flush=True,
-    )
-    return subprocess.run([sys.executable, "-m", "dvc", *command]).returncode
+    commands = [[*targets] or ["--all-pipelines"]]
+    if without and not targets:
+        runs = (f"evaluate@{key}" for key in read_params().runs)
+        commands = [[name for name in runs if name not in without], ["--single-item", "report"]]
+    for words in commands:
+        command = ["repro", *(["--dry"] if dry else []), *words]
+        print(
+            f"sentbench: DVC is {__version__}, launch knows {TESTED}: `dvc {shown(command)}` runs the "
+            "stages, one at a time",
+            file=sys.stderr,
+            flush=True,
+        )
+        if code := subprocess.run([sys.executable, "-m", "dvc", *command]).returncode:
+            return code
+    return 0
+
+
+def shown(command: Sequence[str]) -> str:
+    """Returns a command with at most its first four words."""
+    return " ".join([*command[:4], *(["..."] if len(command) > 4 else [])])
 
 
 def executor_of(arguments: argparse.Namespace, pipeline: Pipeline) -> Executor:

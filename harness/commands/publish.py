@@ -21,10 +21,9 @@ from harness.errors import InputError, near_matches
 from harness.evidence.history import git_state
 from harness.evidence.schema import ResultFile
 from harness.evidence.store import read_result
-from harness.io.layouts import PUBLISHED, read_artefact
-from harness.io.locks import alone
+from harness.io.artefacts import read_artefact
 from harness.io.outputs import check_folder, new_folder, room_of
-from harness.paths import ARTEFACTS, BACKBONES, LAST_WEIGHTS, RUN_LOG, SCORES
+from harness.paths import ARTEFACTS, BACKBONES, FILE_RECORD, LAST_WEIGHTS, RUN_LOG
 from harness.plan.entries import Params, Run
 from harness.plan.params_file import read_params
 from harness.process import quiet
@@ -58,13 +57,13 @@ def publish(
     without scores or artefact, an encoder that sentence-transformers cannot express, or if `out` is a file or
     a foreign folder.
     """
-    check_folder(out, PUBLISHED)
-    keys = named_runs(params, names)
-    results = [_scores_of(key) for key in keys]
+    check_folder(out, FILE_RECORD)
+    runs = {key: params.run(key) for key in named_runs(params, names)}
+    results = [_scores_of(run, key) for key, run in runs.items() if run.is_first or run.scores(key).is_file()]
     chosen = median_seed(results)
     folder = _loadable(ARTEFACTS / chosen.run.key)
-    check_folder(out, PUBLISHED, room=room_of(folder))
-    with alone(f"publishing {out}"), new_folder(out, PUBLISHED) as part:
+    check_folder(out, FILE_RECORD, room=room_of(folder))
+    with new_folder(out, FILE_RECORD) as part:
         shutil.copytree(folder, part, ignore=LEFT_OUT, dirs_exist_ok=True)
         quiet()
         run = params.run(chosen.run.key)
@@ -85,7 +84,7 @@ def publish(
         settings = {**{f"method.{k}": v for k, v in run.config.items()}, **run.train}
         text = render_card(results, settings=settings, values=values)
         (part / "README.md").write_text(text, encoding="utf-8")
-    return f"{out}: {len(keys)} seeds of {chosen.run.id}, {len(written)} MTEB result files"
+    return f"{out}: {len(results)} seeds of {chosen.run.id}, {len(written)} MTEB result files"
 
 
 def named_runs(params: Params, names: Sequence[str]) -> list[str]:
@@ -107,8 +106,8 @@ def named_runs(params: Params, names: Sequence[str]) -> list[str]:
     return list(keys)
 
 
-def _scores_of(key: str) -> ResultFile:
-    path = SCORES / f"{key}.json"
+def _scores_of(run: Run, key: str) -> ResultFile:
+    path = run.scores(key)
     if not path.is_file():
         raise InputError(f"{path}: missing scores; run `dvc repro evaluate@{key}`")
     return read_result(path)

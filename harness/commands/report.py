@@ -2,6 +2,7 @@
 
 import argparse
 
+from harness.errors import InputError
 from harness.io.locks import alone
 from harness.plan.params_file import read_plan
 from harness.plan.stale import warn_if_stale
@@ -20,6 +21,8 @@ ARGUMENTS = {
 
 def execute(arguments: argparse.Namespace) -> int:
     """Writes the report, or prints a table; returns 1 if `--strict` finds missing results."""
+    if arguments.print and arguments.strict:
+        raise InputError("--strict is for the report; --print prints one table without it")
     if arguments.print:
         print(to_terminal(build_one_table(arguments.print)), end="")
         warn_if_stale()

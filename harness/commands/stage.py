@@ -9,16 +9,16 @@ import argparse
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from harness.commands.stage_of_run import evaluate, train
 from harness.data.augmentation.views import needs_tool, read_views
 from harness.errors import InputError, near_matches
 from harness.io.files import disk_errors, sha256_of_folder, write_manifest
-from harness.io.layouts import BACKBONE, CORPUS, TEACHER, check_inputs
 from harness.io.locks import alone
-from harness.io.outputs import check_folder, new_folder, room_of
-from harness.io.records import check_plain, read_object
+from harness.io.outputs import check_file, check_folder, new_folder, new_outputs, room_of
+from harness.io.records import check_plain, check_present, read_object
 from harness.paths import (
     ARTEFACTS,
     BACKBONE_RECORD,
@@ -27,6 +27,9 @@ from harness.paths import (
     CORPUS_RECORD,
     CORPUS_RESUME,
     DATA,
+    FURTHER,
+    SOURCE_RECORD,
+    TEACHER_RECORD,
     TEACHERS,
     data_roots,
 )
@@ -39,7 +42,7 @@ from harness.process import DEVICE, compute_on, compute_with, device_for, quiet,
 from harness.stages.inputs import StageInputs
 
 CONTINUES = "the same command continues, a training with --resume"
-NAMES = ("entries", "data", "fingerprint", "backbone", "corpus", "teacher", "train", "evaluate")
+NAMES = ("entries", "data", "fingerprint", "backbone", "corpus", "teacher", "train", "evaluate", "further")
 """The stages, in their order in the pipeline."""
 ARGUMENTS = {
     "stage": {"choices": NAMES, "help": "a stage of dvc.yaml"},
@@ -74,15 +77,16 @@ def make_backbone(params: Params, name: str) -> Path:
     """Writes backbones/NAME. A copied model has the record of its source, others one of their own."""
     entry, folder = _entry(params.backbones, name, "backbone"), BACKBONES / name
     origin = Path(entry.origin)
-    check_inputs(entry.origin, entry.corpus)
-    check_folder(folder, BACKBONE, room=room_of(origin))
+    check_present(entry.origin, entry.corpus)
+    record = SOURCE_RECORD if entry.layers is None and entry.shape is None else BACKBONE_RECORD
+    check_folder(folder, record, room=room_of(origin))
     quiet()
     from harness.stages.backbone import run
 
     folders = {"origin": origin} | ({"centre": entry.centre} if entry.centre else {})
-    with disk_errors(folder), new_folder(folder, BACKBONE) as part:
+    with disk_errors(folder), new_folder(folder, record) as part:
         run(StageInputs(entry, folders, part))
-        if entry.layers is not None or entry.shape is not None:
+        if record == BACKBONE_RECORD:
             write_manifest(part / BACKBONE_RECORD, entry.model_dump())
     return folder
 
@@ -91,8 +95,8 @@ def make_corpus(params: Params, name: str, *, device: str = "auto") -> Path:
     """Writes corpora/NAME; a killed call continues with its last part to the same bytes."""
     entry, folder = _entry(params.corpora, name, "corpus"), CORPORA / name
     views = read_views(entry.views, where=f"corpus {name}")
-    check_inputs(entry.origin, entry.tool)
-    check_folder(folder, CORPUS, room=room_of(Path(entry.origin)) * (1 + len(views)))
+    check_present(entry.origin, entry.tool)
+    check_folder(folder, CORPUS_RECORD, room=room_of(Path(entry.origin)) * (1 + len(views)))
     compute_with(entry.arithmetic)
     wanted = device_for(entry.arithmetic, device)
     has_model = any(view.kind in ("generate", "fill") for view in views)
@@ -106,7 +110,7 @@ def make_corpus(params: Params, name: str, *, device: str = "auto") -> Path:
     if has_model:
         quiet()
     folders = {"origin": Path(entry.origin), "tool": Path(entry.tool), "state": state}
-    with new_folder(folder, CORPUS) as part:
+    with new_folder(folder, CORPUS_RECORD) as part:
         made = run(StageInputs(entry, folders, part, device, {"name": name}))
         stated = {
             "origin": entry.origin,
@@ -124,16 +128,31 @@ def make_teacher(params: Params, name: str, *, device: str = "auto") -> Path:
     """Writes teachers/NAME."""
     entry, folder = params.teacher(name), TEACHERS / name
     device = compute_on(entry.arithmetic, device)
-    check_inputs(entry.encoder, entry.corpus)
+    check_present(entry.encoder, entry.corpus)
     folders = {"encoder": Path(entry.encoder), "corpus": Path(entry.corpus)}
-    check_folder(folder, TEACHER, room=room_of(folders["corpus"]))
+    check_folder(folder, TEACHER_RECORD, room=room_of(folders["corpus"]))
     quiet()
     from harness.stages.teacher import run
 
     stated = entry.stated() | {f"{part}_sha256": sha256_of_folder(origin) for part, origin in folders.items()}
-    with disk_errors(folder), new_folder(folder, TEACHER) as part:
+    with disk_errors(folder), new_folder(folder, TEACHER_RECORD) as part:
         run(StageInputs(entry, folders, part, device, stated))
     return folder
+
+
+def collect_further(params: Params, name: str) -> Path:
+    """Writes reports/further/NAME.json, the scores of the further seeds of a system."""
+    from harness.stages.further import RECORD, run
+
+    seeds = _entry(params.further, name, "system with further seeds")
+    path = FURTHER / f"{name}.json"
+    runs = {key: entry for key, entry in params.runs.items() if key == f"{name}__s{entry.seed}"}
+    check_file(path)
+    folders = {key: entry.scores(key) for key, entry in runs.items()}
+    with TemporaryDirectory() as made, new_outputs({path: None}) as new:
+        run(StageInputs(seeds, folders, Path(made)))
+        shutil.move(Path(made, RECORD), new[path])
+    return path
 
 
 def _entry(entries: Mapping[str, Any], name: str, kind: str) -> Any:
@@ -193,5 +212,6 @@ STAGES: Mapping[str, tuple[Callable[[argparse.Namespace], Sequence[Path]], tuple
     ),
     "train": (_train, ("name", "--out", "--device", "--resume")),
     "evaluate": (_evaluate, ("name", "--device")),
+    "further": (lambda arguments: [collect_further(read_params(), arguments.name)], ("name",)),
 }
 """Stage -> what performs it and returns the paths of its outputs, and the arguments that it takes."""

@@ -13,10 +13,10 @@ from typing import Any
 from harness.errors import InputError
 from harness.evidence.curves import LOSSES
 from harness.io.files import disk_errors, sha256_of_folder, write_manifest, write_record
-from harness.io.layouts import ARTEFACT, read_artefact
 from harness.io.locks import alone
 from harness.io.outputs import check_file, check_folder, new_outputs, room_of
-from harness.paths import COSTS, CURVES, PIECES, RESUME, RUN_RECORD, SCORES, VECTORS, stored_vectors
+from harness.io.records import check_present, read_object
+from harness.paths import COSTS, CURVES, PIECES, RESUME, RUN_RECORD, VECTORS, stored_vectors
 from harness.plan.entries import Params, Run
 from harness.plan.identity import (
     arithmetic_used,
@@ -66,7 +66,7 @@ def train(params: Params, key: str, folder: Path, *, device: str, resume: bool) 
             }
             seconds = {"train_seconds": round(time.monotonic() - started, 1)}
             cost = {"steps": trained["selection"]["last_step"], "device": device, **gpu_memory(device)}
-            with new_outputs({folder: ARTEFACT, cost_file: None}) as parts:
+            with new_outputs({folder: RUN_RECORD, cost_file: None}) as parts:
                 shutil.copytree(made, parts[folder], dirs_exist_ok=True, copy_function=shutil.move)
                 write_manifest(parts[folder] / RUN_RECORD, stated | trained)
                 write_record(parts[cost_file], seconds | cost)
@@ -75,22 +75,25 @@ def train(params: Params, key: str, folder: Path, *, device: str, resume: bool) 
 
 
 def evaluate(params: Params, key: str, folder: Path, *, device: str) -> Path:
-    """Evaluates run `key` on its tasks: reports/{scores,curves,losses}/KEY.json and the stored vectors.
+    """Evaluates run `key` on its tasks: scores, curves and losses below the run's folder of outputs, and the
+    stored vectors.
 
     device: `cpu` or `cuda`, of a process that computes with the run's arithmetic (see `compute_on`).
     """
-    run, artefact = params.run(key), read_artefact(folder)
+    run = params.run(key)
+    check_present(folder)
+    artefact = read_object(folder / RUN_RECORD, "key", "selection", again="train the run again")
     if artefact["key"] != key:
         raise InputError(f"{folder}: holds run {artefact['key']!r}, expected {key!r}; train it again")
     started = time.monotonic()
     quiet()
     from harness.stages import evaluate as stage
 
-    record = f"{key}.json"
+    record, reports = f"{key}.json", Path(run.outputs)
     outputs = {
-        SCORES / record: stage.SCORES_FILE,
-        CURVES / record: stage.CURVES_FILE,
-        LOSSES / record: stage.LOSSES_FILE,
+        run.scores(key): stage.SCORES_FILE,
+        reports / CURVES.name / record: stage.CURVES_FILE,
+        reports / LOSSES.name / record: stage.LOSSES_FILE,
         stored_vectors(key): stage.VECTORS_FILE,
     }
     costs = COSTS / f"{key}.evaluate.json"
@@ -107,7 +110,7 @@ def evaluate(params: Params, key: str, folder: Path, *, device: str) -> Path:
         for path, name in outputs.items():
             shutil.move(made / name, new[path])
         write_record(new[costs], {"evaluate_seconds": round(time.monotonic() - started, 1)})
-    return SCORES / record
+    return run.scores(key)
 
 
 def gpu_memory(device: str) -> dict[str, int]:
@@ -127,7 +130,7 @@ def _check_outputs(folder: Path, cost_file: Path, *, weights: Path) -> None:
     backbone. An artefact has the weights twice, the resume state six times: the selected weights, the last
     weights and a copy being written, and parameters with two moments.
     """
-    check_folder(folder, ARTEFACT, room=2 * room_of(weights))
+    check_folder(folder, RUN_RECORD, room=2 * room_of(weights))
     check_file(RESUME / "state", room=6 * room_of(weights))
     check_file(cost_file)
 

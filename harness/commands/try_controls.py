@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import get_args
 
-from harness.io.layouts import read_artefact
+from harness.io.artefacts import read_artefact
 from harness.plan.recipes import System
 from harness.report.formats.trial import Worth
 from methods.core.controls import Control, has_views

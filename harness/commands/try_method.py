@@ -73,6 +73,7 @@ def execute(arguments: argparse.Namespace) -> int:
     compute_with("portable")
     if not 1 <= arguments.seeds <= MOST_SEEDS:
         raise InputError(f"--seeds {arguments.seeds}: expected a number from 1 to {MOST_SEEDS}")
+    check_scale(arguments)
     settings = dict(pair_of(text, "--set") for text in arguments.set)
     recipes = load_recipes()
     small = recipes[RECIPE]
@@ -114,10 +115,22 @@ def execute(arguments: argparse.Namespace) -> int:
             return 1
         trial = session.run()
         write_text(Path(TABLE), trial_text(trial))
+        print("\n" + trial_text(trial), end="", flush=True)
         write_text(Path(PAGE), render_trial(trial, setting=TEMPLATE, laws=[law.name for law in laws]))
-    print("\n" + trial_text(trial), end="")
     print(f"\npage: {out / PAGE}")
     return 0
+
+
+def check_scale(arguments: argparse.Namespace) -> None:
+    """Raises InputError for an option of the small scale with `--scale full`, which trains nothing."""
+    given = {
+        "--against": arguments.against != TEMPLATE,
+        "--backbone": arguments.backbone is not None,
+        "--fresh": arguments.fresh,
+    }
+    for option, is_given in given.items():
+        if is_given and arguments.scale == "full":
+            raise InputError(f"--scale full writes a recipe for BERT-base and takes no {option}")
 
 
 def pair_of(text: str, option: str) -> tuple[str, Any]:
@@ -150,7 +163,7 @@ def opponents(names: Sequence[str], small: Recipe, backbone: str, seeds: int) ->
             )
         system = small.systems[key]
         opponents_by_name.append(
-            system.model_copy(update={"backbones": [backbone], "seeds": system.first_seeds(seeds)})
+            system.model_copy(update={"backbones": [backbone], "seeds": system.seeds_wanted(seeds)})
         )
     return opponents_by_name
 

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
+from harness.evidence.further import read_recorded
 from harness.evidence.schema import ResultFile
-from harness.evidence.store import read_results
 from harness.io.files import sha256_of_folder
 from harness.io.fingerprint import CodeBase
-from harness.paths import INSTALLED, SCORES
+from harness.paths import FURTHER, INSTALLED, SCORES
 from harness.plan.entries import Params
 from harness.plan.identity import arithmetic_used, library_versions, run_code, run_identity
 from harness.tasks.registry import build_tasks
@@ -20,8 +20,9 @@ Committed = dict[str, list[ResultFile]]
 def committed(backbone: str) -> Committed:
     """Returns the results in this package of the systems on a backbone."""
     by_system: Committed = {}
-    for result in read_results((INSTALLED / SCORES).glob(f"*__{backbone}__s*.json")):
-        by_system.setdefault(result.run.id, []).append(result)
+    for result in read_recorded(INSTALLED / SCORES, INSTALLED / FURTHER).results:
+        if result.run.backbone == backbone:
+            by_system.setdefault(result.run.id, []).append(result)
     return by_system
 
 

@@ -24,7 +24,7 @@ from harness.evidence.schema import ResultFile
 from harness.evidence.statistics import mean
 from harness.evidence.store import read_result
 from harness.evidence.system_pairs import compare_systems, system_scores
-from harness.io.layouts import read_artefact
+from harness.io.artefacts import read_artefact
 from harness.paths import ARTEFACTS, BACKBONES, CORPORA, DATA, RUN_LOG, SCORES, TEACHERS
 from harness.plan.checks import check_runs
 from harness.plan.entries import Params, Run

@@ -57,7 +57,7 @@ def print_found(arguments: argparse.Namespace) -> None:
 
     published = load_published(declared(PUBLISHED))
     if arguments.table in published.tables:
-        print_rows(published, arguments.table)
+        print_rows(published, arguments)
         return
     found = [
         number
@@ -76,10 +76,19 @@ def print_found(arguments: argparse.Namespace) -> None:
     print("\n`sentbench verify TABLE ROW COLUMN` prints the verdict on one of them")
 
 
-def print_rows(published: Published, table: str) -> None:
+def print_rows(published: Published, arguments: argparse.Namespace) -> None:
     """Prints the rows and columns of a table, as `verify` takes them."""
+    table = arguments.table
     declared_table = published.tables[table]
-    print("\n".join(row.key for row in declared_table.rows))
+    rows = [row for row in declared_table.rows if (row.backbone or "").startswith(arguments.backbone or "")]
+    if not rows:
+        available = ", ".join(dict.fromkeys(row.backbone for row in declared_table.rows if row.backbone))
+        raise InputError(f"--backbone {arguments.backbone}: no such row; use one of {available}")
+    if arguments.json:
+        columns = [*declared_table.columns]
+        print(json.dumps([{"table": table, "row": row.key, "columns": columns} for row in rows]))
+        return
+    print("\n".join(row.key for row in rows))
     print(f"\n`sentbench verify {table} ROW COLUMN`, with COLUMN one of {', '.join(declared_table.columns)}")
 
 

@@ -22,7 +22,6 @@ from harness.data.sources import (
 )
 from harness.errors import InputError, near_matches
 from harness.io.files import sha256_of, sha256_of_folder, write_json
-from harness.io.layouts import Layout
 from harness.io.locks import alone
 from harness.io.outputs import check_folder, new_folder, room_of
 from harness.io.records import read_manifest, read_object
@@ -74,7 +73,7 @@ def fetch(
     with _refused_writes_in_words(folder):
         if _is_whole(source, folder, revision):
             return folder
-        check_folder(folder, layout_of(source, folder))
+        check_folder(folder, SOURCE_RECORD)
         with alone(f"fetching {folder}", wait=True):
             if not _is_whole(source, folder, revision):  # by another process
                 _fetch_from_first(source, order, folder, revision)
@@ -95,13 +94,13 @@ def copy_fetched(name: str, root: Path, directory: Path) -> Path:
     An equal folder, or a link to it, is not changed. Nothing is downloaded. Errors: InputError for a folder
     that cannot be written, or that contains other files.
     """
-    source, origin, folder = source_named(name), root / name, directory / name
+    origin, folder = root / name, directory / name
     with _refused_writes_in_words(folder):
-        check_folder(folder, layout_of(source, folder), room=room_of(origin))
+        check_folder(folder, SOURCE_RECORD, room=room_of(origin))
         with alone(f"fetching {folder}", wait=True):
             if folder.is_dir() and sha256_of_folder(folder) == sha256_of_folder(origin):
                 return folder
-            with new_folder(folder, layout_of(source, folder)) as part:
+            with new_folder(folder, SOURCE_RECORD) as part:
                 shutil.copytree(origin, part, copy_function=shutil.copyfile, dirs_exist_ok=True)
     return folder
 
@@ -166,15 +165,6 @@ def read_source_record(folder: Path) -> dict[str, Any]:
     return record
 
 
-def layout_of(source: Source, folder: Path) -> Layout:
-    """Returns the content of the folder of a fetched source: its record, and its files by table or record."""
-    try:
-        recorded = read_source_record(folder).get("files", ())
-    except InputError:
-        recorded = ()
-    return Layout(f"source {source.name}", {SOURCE_RECORD: ()}, (*source.rows, *recorded))
-
-
 def _is_whole(source: Source, folder: Path, revision: str | None) -> bool:
     try:
         check(source.name, folder.parent)
@@ -201,7 +191,7 @@ def _fetch_from(name: ProviderName, source: Source, folder: Path, revision: str 
     provider = source.providers[name]
     if name == "hub" and revision is None and source.name in LOCKS:
         revision = LOCKS[source.name].commit
-    with new_folder(folder, layout_of(source, folder)) as part:
+    with new_folder(folder, SOURCE_RECORD) as part:
         try:
             commit = _bring_and_make(name, provider, source, part, revision)
             files = _verify(source, provider, part, REMEDY[name])

@@ -4,13 +4,14 @@ import io
 import subprocess
 import tempfile
 import zipfile
+from functools import partial
 from pathlib import Path
 
 from harness.errors import InputError
+from harness.evidence.further import read_recorded
 from harness.evidence.schema import ResultFile
-from harness.evidence.store import read_results
 from harness.io.records import check_plain
-from harness.paths import COMMITTED, EMBEDDINGS, PARAMS, RECIPES, SCORES
+from harness.paths import COMMITTED, EMBEDDINGS, FURTHER, PARAMS, RECIPES, SCORES
 
 LOCKS = ("requirements.lock", "requirements-torch.lock")
 DETERMINES = ("methods", "harness", RECIPES.as_posix(), PARAMS.as_posix(), *LOCKS)
@@ -24,7 +25,7 @@ def results_of(name: str) -> list[ResultFile]:
     """
     scores = Path(name)
     check_plain(scores, again="delete it and evaluate the run again", pattern="*.json")
-    results = read_results(scores.glob("*.json")) if scores.is_dir() else _of_revision(name)
+    results = _of_folder(scores) if scores.is_dir() else _of_revision(name)
     if not results:
         raise InputError(f"{name}: no result files (*.json)")
     return results
@@ -32,7 +33,7 @@ def results_of(name: str) -> list[ResultFile]:
 
 def committed_results() -> tuple[list[ResultFile], str]:
     """Returns the committed results and "", or an empty list and the reason. Without git: the copy that
-    `make reproduce` keeps or, before a first run, the files of reports/scores.
+    `make reproduce` keeps or, before a first run, the files of reports/.
     """
     if is_revision("HEAD"):
         try:
@@ -40,11 +41,11 @@ def committed_results() -> tuple[list[ResultFile], str]:
         except InputError:
             return [], "this folder has no git commit with results"
     if COMMITTED.is_dir():
-        return read_results(COMMITTED.glob("*.json")), ""
+        return _of_folder(COMMITTED / SCORES.name), ""
     if EMBEDDINGS.is_dir():  # a run has replaced results
         refusal = git_refusal() or "this folder has no commit"
         return [], f"{refusal}, and there is no copy of the committed results from `make reproduce`"
-    return read_results(SCORES.glob("*.json")), ""
+    return _of_folder(SCORES), ""
 
 
 def changed_files(*names: str) -> list[str]:
@@ -74,12 +75,18 @@ def _of_revision(revision: str) -> list[ResultFile]:
         raise InputError(
             f"{revision!r} is neither a folder of scores nor a git revision, for example HEAD~1 or {SCORES}"
         )
-    packed = _git("archive", "--format=zip", revision, SCORES.as_posix())
+    archive = partial(_git, "archive", "--format=zip", revision, SCORES.as_posix())
+    packed = archive(FURTHER.as_posix()) or archive()
     if packed is None:
         raise InputError(f"revision {revision!r} has no {SCORES}")
-    with tempfile.TemporaryDirectory() as scratch, zipfile.ZipFile(io.BytesIO(packed)) as archive:
-        archive.extractall(scratch)
-        return read_results((Path(scratch) / SCORES).glob("*.json"))
+    with tempfile.TemporaryDirectory() as scratch, zipfile.ZipFile(io.BytesIO(packed)) as files:
+        files.extractall(scratch)
+        return _of_folder(Path(scratch) / SCORES)
+
+
+def _of_folder(scores: Path) -> list[ResultFile]:
+    """Returns the results of a folder, with those of the further seeds in the folder next to it."""
+    return read_recorded(scores, scores.with_name(FURTHER.name)).results
 
 
 def git_refusal() -> str:

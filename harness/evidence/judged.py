@@ -9,7 +9,7 @@ from harness.evidence.numbers import PublishedNumber
 from harness.evidence.others import Others
 from harness.evidence.settling import Plan, Price, plan_for
 from harness.evidence.verdicts import Judgement, by_others, judge, on_record
-from harness.evidence.words import WORDS, Draw, Verdict, Word, with_count
+from harness.evidence.words import ONE_LAB, WORDS, Draw, Verdict, Word, with_count
 
 Fact = tuple[str, str, float]
 """System, column and value of a published number, equal in all tables that quote it."""
@@ -54,8 +54,17 @@ class Judged:
 
     @property
     def text(self) -> str:
-        """The verdict in words, with the number of runs that a best was chosen from."""
-        return with_count(self.word.text, self.number.drawn.picked)
+        """The verdict in words, with the number of runs that a best was chosen from, and one lab named."""
+        return self._said(self.word.text)
+
+    @property
+    def says(self) -> str:
+        """The predicate of a sentence on the number."""
+        return self._said(self.word.says)
+
+    def _said(self, words: str) -> str:
+        alone = ONE_LAB if self.answer.source and self.verdict.is_settled else ""
+        return with_count(words, self.number.drawn.picked) + alone
 
     @property
     def fact(self) -> Fact:

@@ -30,7 +30,7 @@ LOOKS = (5, 10, 20, 40)
 """Numbers of seeds at which a verdict is given; runs in between wait for the next look."""
 
 AT_A_LOOK = 0.016
-"""Level of a one-sided test at one look: LEVEL over all looks, by simulated t tests (docs/verdicts.md)."""
+"""Level of a one-sided test at one look: LEVEL over all looks, by simulated t tests (docs/error-rates.md)."""
 
 TWO_SIDED_AT_A_LOOK = 0.015
 """Level of a two-sided test at one look, as for two systems."""
@@ -52,7 +52,7 @@ COLLAPSED = 0.01
 
 AMONG_SOURCES = 0.03
 """Level of the draw among independent sources. It is below LEVEL, so honest numbers keep LEVEL for
-left-skewed runs too, such as the ledger's fifty seeds on BERT-large (docs/verdicts.md)."""
+left-skewed runs too, such as the ledger's fifty seeds on BERT-large (docs/error-rates.md)."""
 
 AMONG_BORROWED = 0.04
 """The same with a borrowed standard deviation: the larger of two spreads errs less often."""
@@ -179,34 +179,44 @@ def p_values_of_sources(
     several runs hide; nan if that part is not known. Degrees of freedom: sources - 1, independent of the
     number of runs. A mean of bests counts as one best, because averaging does not undo the choice.
 
-    Below `SMALL_SAMPLE` sources a borrowed standard deviation has the degrees of freedom of its study, and
-    the larger of both spreads counts.
+    Where a standard deviation is borrowed (`borrows`), the larger of both spreads counts, with the degrees of
+    freedom of its study.
     """
     averaged = 1 if origin.picked > 1 else origin.averaged
     hidden = 1 / averaged - statistics.mean([1 / count for count in counts])
-    spread, freedom = np.asarray(sd, dtype=float), len(counts) - 1
+    spread = np.asarray(sd, dtype=float)
     variance = spread**2
     if hidden > 1e-9:
         variance = variance + hidden * (np.nan if within is None else np.asarray(within))
-    if borrows(len(counts), borrowed):
-        assert borrowed is not None
-        freedom = max(freedom, borrowed.n - 1)
-        spread = np.maximum(spread, borrowed.sd)
-        variance = np.fmax(variance, np.asarray(borrowed.sd) ** 2 / averaged)
-    size, error = np.abs(difference), np.maximum(spread, 1e-12) / np.sqrt(len(counts))
-    near = np.maximum(size - rounding, 0) * -np.sign(difference)
-    distance, kind = near / np.maximum(np.sqrt(variance), 1e-12), Origin(1, origin.picked)
-    return PValues(
-        same=special.stdtr(freedom, -(MARGIN - rounding - size) / error),
-        level_differs=special.stdtr(freedom, -(size - MARGIN - rounding) / error),
-        replicates=chance_beyond(distance, len(counts), freedom, kind),
-        plug_in=chance_beyond(distance, ENDLESS, ENDLESS, kind),
-    )
+
+    def tests(spread: Any, variance: Any, freedom: int) -> PValues:
+        size, error = np.abs(difference), np.maximum(spread, 1e-12) / np.sqrt(len(counts))
+        near = np.maximum(size - rounding, 0) * -np.sign(difference)
+        distance, kind = near / np.maximum(np.sqrt(variance), 1e-12), Origin(1, origin.picked)
+        return PValues(
+            same=special.stdtr(freedom, -(MARGIN - rounding - size) / error),
+            level_differs=special.stdtr(freedom, -(size - MARGIN - rounding) / error),
+            replicates=chance_beyond(distance, len(counts), freedom, kind),
+            plug_in=chance_beyond(distance, ENDLESS, ENDLESS, kind),
+        )
+
+    own, lent = tests(spread, variance, len(counts) - 1), borrows(len(counts), spread, borrowed)
+    if borrowed is None or not np.any(lent):
+        return own
+    wider = np.fmax(variance, np.asarray(borrowed.sd) ** 2 / averaged)
+    others = tests(np.maximum(spread, borrowed.sd), wider, max(len(counts), borrowed.n) - 1)
+    return PValues(*(np.where(lent, by_both, alone) for by_both, alone in zip(others, own, strict=True)))
 
 
-def borrows(sources: int, borrowed: KnownSd | None) -> bool:
-    """Returns whether so few sources are held to a borrowed standard deviation too."""
-    return borrowed is not None and borrowed.n > 1 and sources < statistics.SMALL_SAMPLE
+def borrows(sources: int, sd: Any, borrowed: KnownSd | None) -> Any:
+    """Returns whether sources are held to a borrowed standard deviation too, of the shape of `sd`, theirs:
+    fewer than `SMALL_SAMPLE` that are not shown to vary more than it says (Fisher's F test at LEVEL). Where
+    they do, the study that lends it does not know them.
+    """
+    if borrowed is None or borrowed.n < 2 or sources >= statistics.SMALL_SAMPLE:
+        return np.zeros(np.shape(sd), dtype=bool)
+    ratio = (np.asarray(sd) / borrowed.sd) ** 2
+    return special.fdtrc(sources - 1, borrowed.n - 1, ratio) >= LEVEL
 
 
 @cache

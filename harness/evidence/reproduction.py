@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean, stdev
 
@@ -45,7 +45,8 @@ class Reproduction:
     results. not_evaluated: the runs in `answers` whose result is a file that was not computed here. outdated:
     the runs in `answers` whose result here was made with other settings than the plan has. upgraded: those
     whose result was computed here with other packages than are installed now; nothing is reproduced by
-    comparing outdated and upgraded ones.
+    comparing outdated and upgraded ones. further: seeds that `launch --first-seeds` leaves out and that were
+    not computed here -> whether their result is still as committed.
     """
 
     systems: Mapping[str, str]
@@ -58,6 +59,7 @@ class Reproduction:
     not_evaluated: Sequence[str] = ()
     outdated: Sequence[str] = ()
     upgraded: Sequence[str] = ()
+    further: Mapping[str, bool] = field(default_factory=dict)
 
     @property
     def identical(self) -> int:
@@ -74,7 +76,8 @@ class Reproduction:
     def agrees(self) -> bool:
         """Whether every former run has a result of the plan's settings and the installed packages here,
         without a moved score."""
-        return not (self.moved or self.missing or self.outdated or self.upgraded)
+        as_committed = all(self.further.values())
+        return as_committed and not (self.moved or self.missing or self.outdated or self.upgraded)
 
     @property
     def headline(self) -> str:
@@ -84,7 +87,9 @@ class Reproduction:
         runs, systems = len(self.systems), len(set(self.systems.values()))
         if len(self.missing) == runs:
             return f"not reproduced: none of {runs} runs was evaluated here; run `make reproduce`"
-        bits = [f"{self.identical} of {runs} runs bit-identical"]
+        bits = [f"{self.identical} of {runs} runs here are bit-identical"]
+        if as_committed := sum(self.further.values()):
+            bits.append(f"{as_committed} further seeds are as committed")
         if self.not_evaluated:
             here = len(self.answers) - len(self.not_evaluated)
             bits.append(f"{here} results evaluated here, {len(self.not_evaluated)} files as checked out")
@@ -99,6 +104,8 @@ class Reproduction:
             parts.append(f"{len(self.missing)} of {runs} runs not evaluated here")
         if self.outdated:
             parts.append(f"{len(self.outdated)} of {runs} results are of other settings than the plan's")
+        if other := len(self.further) - sum(self.further.values()):
+            parts.append(f"{other} further seeds are not as committed; `sentbench launch` trains them")
         if self.upgraded:
             parts.append(
                 f"{len(self.upgraded)} of {runs} results are of other packages than the installed ones"
@@ -115,11 +122,12 @@ def compare_with_committed(
     not_evaluated: Sequence[str] = (),
     outdated: Sequence[str] = (),
     upgraded: Sequence[str] = (),
+    further: Mapping[str, bool] | None = None,
 ) -> Reproduction:
     """Compares results with former ones, both by the key of their run.
 
     machine: the architecture of this machine, as `platform.machine` names it. against, not_evaluated,
-    outdated, upgraded: see Reproduction.
+    outdated, upgraded, further: see Reproduction.
     """
     pairs = [(old, here[key]) for key, old in committed.items() if key in here]
     changes = changes_of(pairs)
@@ -136,6 +144,7 @@ def compare_with_committed(
         not_evaluated=[key for key in not_evaluated if key in answers],
         outdated=[key for key in outdated if key in answers],
         upgraded=[key for key in upgraded if key in answers],
+        further=further or {},
     )
 
 

@@ -94,7 +94,8 @@ def plan_for(
         return Plan(why=f"no verdict after {LOOKS[-1]} seeds, and no further look is planned")
     sd, basis = _assumed_sd(values, known, planned)
     if sd is None:
-        return replace(_costed(look, ready, price), why="no standard deviation is known before two seeds")
+        why = "its chance is not known, as no standard deviation is before two seeds"
+        return replace(_costed(look, ready, price), why=why)
     guess = statistics.mean(values) - number.value if values else others
     by = chances(round(guess or 0.0, 2), round(sd, 2))
     if by[LOOKS[-1]] < EVEN:

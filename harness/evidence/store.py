@@ -48,7 +48,11 @@ def read_results(
 
     kept: selects scores; all scores of thousands of files take gigabytes.
     """
-    results = [_slim(read_result(path), kept) for path in sorted(paths)]
+    return each_once([slim(read_result(path), kept) for path in sorted(paths)])
+
+
+def each_once(results: list[ResultFile]) -> list[ResultFile]:
+    """Returns the results; InputError if two are of one run."""
     seen: set[str] = set()
     for result in results:
         if result.run.key in seen:
@@ -57,7 +61,7 @@ def read_results(
     return results
 
 
-def _slim(result: ResultFile, kept: Callable[[RunRecord, ScoreRecord], bool]) -> ResultFile:
+def slim(result: ResultFile, kept: Callable[[RunRecord, ScoreRecord], bool]) -> ResultFile:
     """Returns a result with the selected scores alone."""
     scores = [score for score in result.scores if kept(result.run, score)]
     for score in scores:  # pydantic keeps the names of the given fields for each value; one set serves all
@@ -75,8 +79,3 @@ def to_frame(results: Iterable[ResultFile]) -> pd.DataFrame:
         for score in result.scores
     ]
     return pd.DataFrame(rows, columns=SCORE_COLUMNS)
-
-
-def read_scores(folder: Path) -> pd.DataFrame:
-    """Returns all scores of a folder of result files as one long frame (see `to_frame`)."""
-    return to_frame(read_results(folder.glob("*.json")))

@@ -25,6 +25,7 @@ from harness.evidence.number_tests import (
     Origin,
     PValues,
     borrows,
+    chance_beyond,
     collapsed_runs,
     look_of,
     over_looks,
@@ -47,7 +48,8 @@ class Judgement:
     seeds up to the last look, or sources; runs if `source` alone judges. p: that both answers are off,
     adjusted for looks; 1 if no verdict is due. collapsed: runs far below their siblings; without: the
     judgement of the other runs, None if no run collapsed. fault: an error in the data that prevents a
-    verdict.
+    verdict. apart: a source of many runs and the sources that differ from it by more than seeds do, so that
+    it does not judge alone.
     """
 
     verdict: Verdict
@@ -59,6 +61,7 @@ class Judgement:
     without: "Judgement | None" = None
     fault: str = ""
     source: str = ""
+    apart: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -190,7 +193,8 @@ def by_others(
     Level: Student's 90 % interval of the mean of FEW_SOURCES or more against the margin. Draw: whether the
     number is plausible as a result of another source (`p_values_of_sources`). borrowed: the standard
     deviation of a larger study, for few sources. One or two sources settle nothing, unless one has
-    SMALL_SAMPLE runs or more, which are then judged like runs of ours.
+    SMALL_SAMPLE runs or more, which are then judged like runs of ours, if the other source is plausible as
+    a result of them.
     Without any: authors only if they measured it a second time (`same_authors`) or re-runs were searched
     (`searched`).
     """
@@ -219,7 +223,7 @@ def _by_several(
         rounding=rounding,
     )
     draw_level, freedom = AMONG_SOURCES, len(values) - 1
-    if borrowed is not None and borrows(len(values), borrowed):
+    if borrowed is not None and borrows(len(values), spread, borrowed):
         draw_level, freedom = AMONG_BORROWED, max(freedom, borrowed.n - 1)
         spread = max(spread, borrowed.sd)
     reach = statistics.student(freedom, 1 - 2 * LEVEL) * spread / math.sqrt(len(values)) + rounding
@@ -232,12 +236,15 @@ def _by_one_source(
     sources: Sources, reported: float, difference: float, *, origin: Origin, rounding: float
 ) -> Judgement:
     """Returns the judgement by the source with most runs if they are SMALL_SAMPLE or more; not settled
-    otherwise. The runs are fixed, so all have one look at LEVEL.
+    otherwise, and if another source differs from them by more than seeds do: then the labs differ. The runs
+    are fixed, so all have one look at LEVEL.
     """
     name = max(sources.runs, key=lambda source: len(sources.runs[source]), default="")
     runs = sources.runs.get(name, ())
-    if len(runs) < SMALL_SAMPLE:
-        return Judgement(Verdict("others"), difference, None, len(sources.means))
+    apart = sources_apart(sources, name) if len(runs) >= SMALL_SAMPLE else []
+    if len(runs) < SMALL_SAMPLE or apart:
+        named = (name, *apart) if apart else ()
+        return Judgement(Verdict("others"), difference, None, len(sources.means), apart=named)
     difference, sd = statistics.mean(runs) - reported, statistics.sample_sd(runs)
     half = half_width(runs, known=None, confidence=1 - 2 * LEVEL) or 0.0
     tests = p_values(difference, sd, len(runs), origin=origin, rounding=rounding)
@@ -245,6 +252,20 @@ def _by_one_source(
     interval = Interval(difference - half - rounding, difference + half + rounding)
     p = _p_of_both(tests, AMONG_SOURCES)
     return Judgement(verdict, difference, interval, len(runs), p, source=name)
+
+
+def sources_apart(sources: Sources, name: str) -> list[str]:
+    """Returns the other sources whose mean is outside the 95 % prediction interval for as many runs, by the
+    runs of the source of this name.
+    """
+    runs = sources.runs[name]
+    centre, sd = statistics.mean(runs), max(statistics.sample_sd(runs) or 0.0, 1e-12)
+
+    def p(other: str) -> float:
+        kind = Origin(sources.counts[other])
+        return float(chance_beyond((sources.means[other] - centre) / sd, len(runs), len(runs) - 1, kind))
+
+    return [other for other in sources.means if other != name and p(other) < LEVEL]
 
 
 def _p_of_both(tests: PValues, draw_level: float) -> float:

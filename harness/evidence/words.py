@@ -73,6 +73,8 @@ class Word(NamedTuple):
 
 SEVERAL = "several"
 """The number of runs in a text about the best of them."""
+ONE_LAB = " (one lab)"
+"""Said after a verdict that rests on the runs of one source alone."""
 NUMBERS = ("two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 _NEAR = f"within {MARGIN:g} points of it"

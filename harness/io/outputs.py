@@ -1,52 +1,59 @@
 """Outputs: checks before existing ones are replaced, and joint exchange of old and new ones.
 
-A folder is replaced only if it is empty or has only files of its layout. The check reads the folder itself,
-so it works for folders made here, cloned or checked out by DVC.
+A folder is replaced only if it is empty or its record lists every file in it, whoever brought it: a command,
+a clone or DVC.
 
-New outputs are written next to their paths, in a hidden folder, as NEW and OLD. The writing process holds a
-lock on that folder, which the system drops when the process ends. So a folder without a lock was left by a
-killed process; the next command for that output restores or removes it.
+New versions are made next to their outputs, in hidden folders that the writing process locks, and exchanged
+together: the move of the first one decides whether a killed or interrupted exchange is completed or undone.
+Locks end with the process, so an unlocked folder was left by a killed one; the next command for its output
+settles it.
 """
 
 import fcntl
 import json
 import os
-import re
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from fnmatch import fnmatchcase
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from harness.errors import InputError
-from harness.io.files import UMASK, discard, make_readable
-from harness.io.layouts import Layout
+from harness.io.files import UMASK, discard, make_readable, write_json, write_manifest
+from harness.io.records import FILES, read_object
 from harness.paths import INSTALLED
 
 SUFFIX = ".part"
-NEW, OLD = "new", "old"
+NEW, OLD, TOGETHER = "new", "old", "outputs.json"
+"""Of a hidden folder: the new and the old version, and all outputs of the exchange, each with its record."""
 LEAST_ROOM = 1 << 20
 """Free bytes required for any output."""
+Outputs = Mapping[Path, str | None]
+"""Each output with the name of its record; None for a file."""
 
 
-def check_folder(path: Path, layout: Layout, *, room: int = LEAST_ROOM) -> None:
-    """Raises InputError unless an output folder can be made or replaced.
+def check_folder(path: Path, record: str, *, room: int = LEAST_ROOM) -> None:
+    """Raises InputError unless an output folder with this record can be made or replaced.
 
     Only leftovers of a killed process are changed. room: bytes that the output may take.
     """
-    _check_creatable(path, _checked(path, layout), room)
+    _check_creatable(path, _replaceable(path, record), room)
 
 
-def check_file(path: Path, *, keys: Iterable[str] = (), room: int = LEAST_ROOM) -> Path:
+def check_file(path: Path, *, keys: Sequence[str] = (), room: int = LEAST_ROOM) -> Path:
     """Returns the resolved path of an output file; an existing file must be empty or have `keys` as JSON.
 
     Errors: InputError unless it can be written.
     """
-    output = _checked(path, None)
+    output = _replaceable(path, None)
     if output.is_file():
-        if output.stat().st_size and not _has_keys(output, tuple(keys)):
-            raise InputError(f"{path}: exists and is not an output of this command; name another file")
+        try:
+            if keys and output.stat().st_size:
+                read_object(output, *keys, again="")
+        except InputError:
+            raise InputError(
+                f"{path}: exists and is not an output of this command; name another file"
+            ) from None
         if not os.access(output, os.W_OK):
             raise InputError(f"{path}: write-protected")
     _check_creatable(path, output, room)
@@ -55,36 +62,42 @@ def check_file(path: Path, *, keys: Iterable[str] = (), room: int = LEAST_ROOM) 
 
 def check_addition(folder: Path, *, room: int = LEAST_ROOM) -> None:
     """Raises InputError unless files can be added to a folder, which need not exist yet."""
-    _check_creatable(folder, _really(folder) / "addition", room)
+    _check_creatable(folder, _real(folder) / "addition", room)
 
 
 @contextmanager
-def new_folder(path: Path, layout: Layout) -> Iterator[Path]:
+def new_folder(path: Path, record: str) -> Iterator[Path]:
     """Yields an empty folder next to `path` that is moved there when the block ends without an error."""
-    with new_outputs({path: layout}) as parts:
+    with new_outputs({path: record}) as parts:
         yield parts[path]
 
 
 @contextmanager
-def new_outputs(outputs: Mapping[Path, Layout | None]) -> Iterator[dict[Path, Path]]:
-    """Yields for each output an empty folder, or a file if its layout is None, on the same disk.
+def new_outputs(outputs: Outputs) -> Iterator[dict[Path, Path]]:
+    """Yields for each output an empty folder, or a file if it has no record, on the same disk.
 
     When the block ends without an error all of them are moved there; after an error all outputs are
-    unchanged. Replaced outputs are removed last.
-    Errors: InputError if a path contains files that may not be replaced.
+    unchanged. A folder's record is written if the block has not. Replaced outputs are removed last.
+    Errors: InputError if an output has files that may not be replaced, or another process writes it.
     """
-    real = {path: _checked(path, layout) for path, layout in outputs.items()}
-    with ExitStack() as work:
-        new = {
-            path: work.enter_context(_work_place(output, is_folder=outputs[path] is not None))
-            for path, output in real.items()
-        }
-        yield new
-        for path, layout in outputs.items():
-            make_readable(new[path])
-            new[path].chmod((0o666 if layout is None else 0o777) & ~UMASK)
-            _checked(path, layout)
-        exchange({output: new[path] for path, output in real.items()})
+    real: dict[Path, str | None] = {}
+    with ExitStack() as held:
+        try:
+            for path, record in outputs.items():
+                output = _replaceable(path, record)
+                held.enter_context(_held(output))
+                real[output] = record
+                _new(output).touch() if record is None else _new(output).mkdir()
+            yield {path: _new(_real(path)) for path in outputs}
+            for output, record in real.items():
+                _complete(_new(output), record)
+                _check_replaceable(output, output, record)
+            for output in real:
+                write_json(_work(output) / TOGETHER, [[str(path), record] for path, record in real.items()])
+            exchange(list(real))
+        finally:
+            if real:
+                _settle(real)
 
 
 def room_of(*paths: Path) -> int:
@@ -93,79 +106,173 @@ def room_of(*paths: Path) -> int:
     return LEAST_ROOM + sum(file.stat().st_size for file in files if file.is_file())
 
 
-def _foreign_file(folder: Path, layout: Layout) -> str | None:
-    """Returns the first file that does not belong to the layout; None if all do."""
-    for path in sorted(folder.rglob("*")):
-        name = path.relative_to(folder)
-        if path.is_dir() and not path.is_symlink():
-            continue
-        if not any(_fits(name, pattern) for pattern in (*layout.marker_files, *layout.names)):
-            return name.as_posix()
-    for mark, keys in layout.marker_files.items():
-        if not (folder / mark).is_file():
-            return f"no {mark}"
-        if not _has_keys(folder / mark, keys):
-            return f"{mark} of something else"
-    return None if layout.marker_files else "no file identifies its writer"
-
-
-def _fits(name: Path, pattern: str) -> bool:
-    wanted = PurePosixPath(pattern).parts
-    return len(wanted) == len(name.parts) and all(map(fnmatchcase, name.parts, wanted))
-
-
-def _has_keys(path: Path, keys: tuple[str, ...]) -> bool:
-    """Returns whether a file is a JSON object with these keys; without keys any file will do."""
-    if not keys:
-        return True
+def exchange(outputs: Sequence[Path]) -> None:
+    """Moves every new version to its output; after an error they are moved back, the first one last."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(content, dict) and set(keys) <= set(content)
+        for output in outputs:
+            _put(output)
+    except BaseException:
+        for output in reversed(outputs):
+            if os.path.lexists(output) and not os.path.lexists(_new(output)):
+                os.rename(output, _new(output))
+        raise
 
 
-def _checked(path: Path, layout: Layout | None) -> Path:
-    """Returns the resolved path of an output; InputError if it may not be replaced. layout: None for a
-    file."""
-    output = _really(path)
-    clear_leftovers(output)
-    if layout is not None:
-        _check_replaceable(path, output, layout)
-    elif output.is_dir():
-        raise InputError(f"{path}: is a folder; name a file in it")
-    elif os.path.lexists(output) and not output.is_file():
-        raise InputError(f"{path}: not a regular file")
-    return output
+def _complete(new: Path, record: str | None) -> None:
+    """Completes a new version: its record, which must list all of its files, and their permissions."""
+    if record is not None:
+        if not (new / record).is_file():
+            write_manifest(new / record, {})
+        unlisted = _unlisted(new, record)
+        if unlisted is not None:
+            raise InputError(f"{unlisted}: not listed in {record} of the copied folder; remove it there")
+        make_readable(new)
+    new.chmod((0o666 if record is None else 0o777) & ~UMASK)
 
 
-def _really(path: Path) -> Path:
+def _put(output: Path) -> None:
+    """Moves the old version aside, unless that was done before, and the new one to its place."""
+    if os.path.lexists(output) and not os.path.lexists(_old(output)):
+        os.rename(output, _old(output))
+    if not os.path.lexists(output):
+        os.rename(_new(output), output)
+
+
+def _settle(outputs: Outputs) -> None:
+    """Completes an exchange if its first output was moved, otherwise undoes it; removes hidden folders.
+
+    outputs: resolved paths. Errors: InputError for an old version that cannot be restored, and if an output
+    that waits for its new version contains other files now.
+    """
+    first = _work(next(iter(outputs)))
+    decided = first.is_dir() and not os.path.lexists(first / NEW)
+    for output, record in outputs.items():
+        old = _old(output)
+        if decided and os.path.lexists(_new(output)):
+            _check_replaceable(output, output, record)
+            _put(output)
+        elif os.path.lexists(old) and not os.path.lexists(output):
+            try:
+                os.rename(old, output)
+            except OSError as error:
+                raise InputError(
+                    f"{output}: could not be restored ({error.strerror}); its old version is in {old}: move "
+                    f"it back by hand"
+                ) from None
+    for output in reversed([*outputs]):
+        discard(_work(output))
+
+
+def _settle_killed(output: Path) -> None:
+    """Settles the exchange that a killed process left for an output, with all outputs of that exchange."""
+    if not _work(output).is_dir():
+        return
+    together: Outputs = {output: None}
+    with suppress(OSError, ValueError):  # missing: killed before the exchange
+        listed = json.loads((_work(output) / TOGETHER).read_text(encoding="utf-8"))
+        if str(output) in dict(listed):  # otherwise the project was moved
+            together = {Path(path): record for path, record in listed}
+    with ExitStack() as locks:
+        works = [_work(path) for path in together if _work(path).is_dir()]
+        if all(locks.enter_context(_locked(work)) for work in works):
+            _settle(together)
+
+
+@contextmanager
+def _held(output: Path) -> Iterator[None]:
+    """Makes and locks the hidden folder of an output. Errors: InputError if another process has it."""
+    output.parent.mkdir(parents=True, exist_ok=True)
+    work = _work(output)
+    with suppress(FileExistsError):
+        work.mkdir(mode=0o700)
+    with _locked(work) as free:
+        if not free:
+            raise InputError(f"{output}: another process is writing it; wait until it ends")
+        yield
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[bool]:
+    """Holds the lock of a folder in the block; yields False if another process holds it or has removed it."""
+    try:
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except FileNotFoundError:
+        yield False
+        return
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            free = os.path.samestat(os.fstat(handle), folder.stat())
+        except OSError:
+            free = False
+        yield free
+    finally:
+        os.close(handle)
+
+
+def _work(output: Path) -> Path:
+    return output.parent / f".{output.name}{SUFFIX}"
+
+
+def _new(output: Path) -> Path:
+    return _work(output) / NEW
+
+
+def _old(output: Path) -> Path:
+    return _work(output) / OLD
+
+
+def _unlisted(folder: Path, record: str) -> str | None:
+    """Returns the first file of a folder that its record does not list, None if it lists all of them."""
+    try:
+        listed = {record, *read_object(folder / record, FILES, again="")[FILES]}
+    except (InputError, TypeError):
+        listed = set()
+    files = (path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
+    names = sorted(path.relative_to(folder).as_posix() for path in files)
+    empty = None if listed else next((path.name for path in folder.iterdir()), None)
+    return next((name for name in names if name not in listed), empty)
+
+
+def _real(path: Path) -> Path:
     output = Path(os.path.realpath(path))
     try:
         output.lstat()
-    except (FileNotFoundError, NotADirectoryError):
-        return output
     except OSError as error:
-        raise InputError(f"{path}: invalid path ({error.strerror})") from None
+        if not isinstance(error, FileNotFoundError | NotADirectoryError):
+            raise InputError(f"{path}: invalid path ({error.strerror})") from None
     return output
 
 
-def _check_replaceable(path: Path, output: Path, layout: Layout) -> None:
-    for name, kept in {
-        "the current folder": Path.cwd(),
-        "the project's folder": INSTALLED,
-        "your home": Path.home(),
-    }.items():
-        if output == kept or output in kept.parents:
-            what = name if output == kept else f"a folder that {name} is in"
-            raise InputError(f"{path}: is {what}; name a new folder for {layout.label}")
-    if not output.is_dir():
-        if os.path.lexists(output):
-            raise InputError(f"{path}: is a file; name a new folder for {layout.label}")
+def _replaceable(path: Path, record: str | None) -> Path:
+    """Returns the resolved path of an output that may be replaced; settles what a killed process left."""
+    output = _real(path)
+    _settle_killed(output)
+    _check_replaceable(path, output, record)
+    return output
+
+
+def _check_replaceable(path: Path, output: Path, record: str | None) -> None:
+    """Raises InputError if what is at the resolved path of an output may not be replaced."""
+    if record is None:
+        if output.is_dir():
+            raise InputError(f"{path}: is a folder; name a file in it")
+        if os.path.lexists(output) and not output.is_file():
+            raise InputError(f"{path}: not a regular file")
         return
-    foreign = _foreign_file(output, layout)
-    if foreign is not None and any(output.iterdir()):
-        raise InputError(f"{path}: contains other files ({foreign}); name a new folder for {layout.label}")
+    kept = {"the current folder": Path.cwd(), "the project's folder": INSTALLED, "your home": Path.home()}
+    for name, folder in kept.items():
+        if output == folder or output in folder.parents:
+            what = name if output == folder else f"a folder that {name} is in"
+            raise InputError(f"{path}: is {what}; name a new folder")
+    if output.is_dir():
+        unlisted = _unlisted(output, record)
+        if unlisted is not None:
+            raise InputError(
+                f"{path}: contains other files ({unlisted}) than {record} lists; remove it or name another"
+            )
+    elif os.path.lexists(output):
+        raise InputError(f"{path}: is a file; name a new folder")
 
 
 def _check_creatable(path: Path, output: Path, room: int) -> None:
@@ -190,83 +297,3 @@ def _check_creatable(path: Path, output: Path, room: int) -> None:
             f"{path}: {free / 1e6:,.0f} MB are free there, expected {room / 1e6:,.0f} MB; free some or name "
             "another disk"
         )
-
-
-@contextmanager
-def _work_place(output: Path, *, is_folder: bool) -> Iterator[Path]:
-    """Yields the path for the new version of an output, an empty folder or file in a locked hidden folder.
-
-    When the block ends the hidden folder is removed, except an old version that could not be restored.
-    """
-    output.parent.mkdir(parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(dir=output.parent, prefix=f".{output.name}.", suffix=SUFFIX))
-    with _locked(folder):
-        try:
-            if is_folder:
-                (folder / NEW).mkdir()
-            else:
-                (folder / NEW).touch()
-            yield folder / NEW
-        finally:
-            waits = os.path.lexists(folder / OLD) and not os.path.lexists(output)
-            discard(folder / NEW if waits else folder)
-
-
-def exchange(new: Mapping[Path, Path]) -> None:
-    """Moves every new version to its output; if one move fails, all outputs are restored."""
-    try:
-        for output, path in new.items():
-            if os.path.lexists(output):
-                os.rename(output, path.with_name(OLD))
-            os.rename(path, output)
-    except BaseException:
-        for output, path in new.items():
-            _put_back(output, path)
-        raise
-
-
-def clear_leftovers(output: Path) -> None:
-    """Restores the old version that a killed process left if the output is missing; removes other
-    leftovers."""
-    pattern = re.compile(re.escape(f".{output.name}.") + r"[a-z0-9_]+" + re.escape(SUFFIX))
-    try:
-        leftovers = [name for name in os.listdir(output.parent) if pattern.fullmatch(name)]
-    except OSError:  # missing or unreadable folder
-        return
-    for folder in map(output.with_name, sorted(leftovers)):
-        if not folder.is_dir() or folder.is_symlink():
-            continue
-        with _locked(folder) as free:
-            if free and os.path.lexists(folder / OLD) and not os.path.lexists(output):
-                os.rename(folder / OLD, output)
-            if free:
-                discard(folder)
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[bool]:
-    """Holds the lock of a folder in the block; yields False if another process holds it."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        free = True
-    except OSError:
-        free = False
-    try:
-        yield free
-    finally:
-        os.close(handle)
-
-
-def _put_back(output: Path, new: Path) -> None:
-    old = new.with_name(OLD)
-    if os.path.lexists(output) and not os.path.lexists(new):
-        os.rename(output, new)
-    if os.path.lexists(old):
-        try:
-            os.rename(old, output)
-        except OSError as error:
-            raise InputError(
-                f"{output}: could not be restored ({error.strerror}); its old version is in {old}: move "
-                f"it back by hand"
-            ) from None

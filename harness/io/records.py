@@ -86,3 +86,14 @@ def check_plain(folder: Path, *, again: str, pattern: str = "**/*") -> None:
                 raise InputError(f"{path}: is a folder; {again}")
         elif not path.is_file():
             raise InputError(f"{path}: not a regular file; {again}")
+
+
+def check_present(*folders: str | Path) -> None:
+    """Raises InputError if an input folder of a stage is missing, or has a file that would block a reader.
+
+    DVC has compared the files with those that the stage before wrote.
+    """
+    for folder in map(Path, folders):
+        if not folder.is_dir():
+            raise InputError(f"{folder}: missing input folder; make it with `dvc repro`")
+        check_plain(folder, again="make it again with `dvc repro`")

@@ -12,7 +12,7 @@ import sys
 import time
 import traceback
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -34,17 +34,22 @@ class StageError(Exception):
 
 
 class Pipeline:
-    """The stages that targets need; holds DVC's lock while it is open."""
+    """The stages that targets need, but `without`; holds DVC's lock while it is open."""
 
-    def __init__(self, repo: Any, names: Sequence[str] | None) -> None:
+    def __init__(self, repo: Any, names: Sequence[str] | None, without: Collection[str] = ()) -> None:
         from dvc.repo.reproduce import collect_stages, get_active_graph, plan_repro
 
         self._repo = repo
         active = get_active_graph(repo.index.graph)
         wanted = None if names is None else collect_stages(repo, names)
         planned = plan_repro(active, wanted) if wanted is None or wanted else []
-        self._stages: dict[str, Any] = {stage.addressing: stage for stage in planned}
-        self._upstream = {name: list(active.successors(stage)) for name, stage in self._stages.items()}
+        self._stages: dict[str, Any] = {
+            stage.addressing: stage for stage in planned if stage.addressing not in without
+        }
+        self._upstream = {
+            name: [need for need in active.successors(stage) if need.addressing not in without]
+            for name, stage in self._stages.items()
+        }
         self.order = {name: {stage.addressing for stage in needs} for name, needs in self._upstream.items()}
         """Each stage, in the order of `dvc repro`, with the stages that it needs."""
         self.commands = {
@@ -171,8 +176,9 @@ class Pipeline:
 
 
 @contextmanager
-def open_pipeline(names: Sequence[str] | None = None) -> Iterator[Pipeline]:
-    """Yields the stages that the targets need, or all; dvc.lock is always written at the end.
+def open_pipeline(names: Sequence[str] | None = None, without: Collection[str] = ()) -> Iterator[Pipeline]:
+    """Yields the stages that the targets need, or all; dvc.lock is always written at the end. without: stages
+    that are left out, with outputs that others read as they are.
 
     Errors: InputError if this is not a DVC project, its files are invalid, a target is unknown, or another
     DVC process is running in the project.
@@ -194,7 +200,7 @@ def open_pipeline(names: Sequence[str] | None = None) -> Iterator[Pipeline]:
                 repo = stack.enter_context(Repo(config={"core": {"no_scm": True}}))
             stack.enter_context(lock_repo(repo))
             discard_damaged_locks(Path(repo.tmp_dir))
-            pipeline = Pipeline(repo, names)
+            pipeline = Pipeline(repo, names, without)
             if not pipeline.order:
                 raise InputError("dvc.yaml: no stages")
         except LockError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Collection, Mapping
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -20,14 +21,14 @@ from harness.io.declarations import (
     folder_in,
     refused_in_one_line,
 )
-from harness.paths import ARTEFACTS, BACKBONES, CORPORA, PARAMS, TEACHERS
+from harness.paths import ARTEFACTS, BACKBONES, CORPORA, FURTHER_RUNS, PARAMS, REPORTS, SCORES, TEACHERS
 from harness.process import Arithmetic
 
 LONGEST_CHAIN = 100
 """Longest chain of derived entries: backbones cut from backbones, continued runs."""
 Start = Literal["identity", "mean"]
 """See `methods.core.words.Start`, which loads torch."""
-NOT_IDENTITY = ("tasks", "weights")
+NOT_IDENTITY = ("tasks", "weights", "outputs")
 """Entries of a run that do not affect training."""
 
 BackboneFolder = Annotated[str, folder_in("backbones")]
@@ -37,6 +38,7 @@ ParentFolder = Annotated[str, folder_in("artefacts", "teachers", "backbones", "d
 OriginFolder = Annotated[str, folder_in("data", "backbones")]
 InputFolder = Annotated[str, folder_in("data", "backbones", "corpora")]
 SourceFolder = Annotated[str, folder_in("data")]
+OutputFolder = Annotated[str, Field(pattern=rf"^({REPORTS}|{re.escape(str(FURTHER_RUNS))}/[^/]+)$")]
 
 
 class Run(DeclaredModel):
@@ -61,6 +63,11 @@ class Run(DeclaredModel):
     weights: Literal["best-dev", "last", "both"]
     arithmetic: Arithmetic = Field(default="native", description="see harness/process.py")
     tasks: list[str] = Field(min_length=1)
+    outputs: OutputFolder = Field(
+        default=str(REPORTS),
+        description=f"folder of its scores, curves and losses: {REPORTS}, or {FURTHER_RUNS}/SYSTEM__BACKBONE "
+        "for a seed that `launch --first-seeds` leaves out",
+    )
     config: dict[str, Any]
     train: dict[str, Any]
 
@@ -88,6 +95,15 @@ class Run(DeclaredModel):
     @property
     def parent_folder(self) -> Path | None:
         return None if self.parent == self.corpus else Path(self.parent)
+
+    @property
+    def is_first(self) -> bool:
+        """Whether `launch --first-seeds` runs it."""
+        return self.outputs == str(REPORTS)
+
+    def scores(self, key: str) -> Path:
+        """Returns the file with its scores; key: of the run."""
+        return Path(self.outputs, SCORES.name, f"{key}.json")
 
     def folders(self) -> dict[str, Path]:
         """Returns the folders that its training reads, by their part in it."""
@@ -209,6 +225,10 @@ class Params(DeclaredModel):
     teachers: dict[Name, Teacher]
     reads: dict[Name, SourceLink] = Field(
         description="readers are selection-FORM and evaluation-FORM of text"
+    )
+    further: dict[Name, list[int]] = Field(
+        default_factory=dict,
+        description="SYSTEM__BACKBONE -> the seeds that `launch --first-seeds` leaves out",
     )
     runs: dict[Name, Run]
 

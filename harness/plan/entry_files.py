@@ -8,19 +8,18 @@ if its bytes are unchanged.
 from pathlib import Path
 from typing import Any
 
-from harness.io import layouts
 from harness.io.files import write_json
 from harness.io.outputs import new_folder
-from harness.paths import ENTRIES
+from harness.paths import ENTRIES, FILE_RECORD
 from harness.plan.entries import Params
 
-EVALUATION = ("tasks", "text", "weights")
+EVALUATION = ("tasks", "text", "weights", "outputs")
 """Keys of a run's entry on which its evaluation depends."""
 
 
 def write_entries(params: Params, folder: Path = ENTRIES) -> Path:
     """Writes plan.json, PART/KEY.json for each entry, and `evaluation/KEY.json`, a share of a run's entry."""
-    with new_folder(folder, layouts.ENTRIES) as part:
+    with new_folder(folder, FILE_RECORD) as part:
         write_json(part / "plan.json", params.plan)
         for name, entries in entries_by_part(params).items():
             for key, entry in entries.items():
@@ -37,4 +36,6 @@ def entries_by_part(params: Params) -> dict[str, dict[str, Any]]:
     parts["evaluation"] = {
         key: {name: run[name] for name in EVALUATION} for key, run in parts["runs"].items()
     }
+    for run in parts["runs"].values():
+        del run["outputs"]  # a run that becomes one of the first seeds is not trained again
     return parts

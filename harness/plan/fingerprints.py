@@ -7,7 +7,7 @@ from pathlib import Path
 
 from harness.errors import InputError, near_matches
 from harness.io.files import sha256_of_folder, write_text
-from harness.io.layouts import check_inputs
+from harness.io.records import check_present
 from harness.paths import DATA_HASHES, FINGERPRINTS
 from harness.plan.entries import Params
 from harness.plan.identity import code_base, fingerprints
@@ -41,7 +41,7 @@ def write_data_fingerprint(params: Params, name: str) -> Path:
             f"{near_matches(name, list(params.reads))}"
         )
     link = params.reads[name]
-    check_inputs(link.source)
+    check_present(link.source)
     before = "" if link.after == link.source else Path(link.after).read_text(encoding="utf-8")
     path = DATA_HASHES / f"{name}.txt"
     write_text(path, f"{before}{link.source} {sha256_of_folder(Path(link.source))}\n")

@@ -15,10 +15,19 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness.errors import InputError
 from harness.io.files import sha256_of, sha256_of_folder
 from harness.io.fingerprint import CodeBase
-from harness.io.layouts import check_inputs
-from harness.paths import INSTALLED, LAST_WEIGHTS, MODULES, RUN_LOG, RUN_RECORD, TEACHERS
+from harness.io.records import check_present, read_object
+from harness.paths import (
+    INSTALLED,
+    LAST_WEIGHTS,
+    MODULES,
+    RUN_LOG,
+    RUN_RECORD,
+    TEACHER_RECORD,
+    TEACHERS,
+)
 from harness.process import X86_64, in_effect
 from harness.tasks.registry import declaring_modules
 from methods.registry import METHODS
@@ -34,7 +43,7 @@ ARITHMETIC = "harness.process"
 TRAIN = ("harness.stages.train", ARITHMETIC)
 EVALUATE = ("harness.stages.evaluate", ARITHMETIC)
 STAGES: dict[str, tuple[str, ...]] = {
-    name: (f"harness.stages.{name}", ARITHMETIC) for name in ("backbone", "corpus", "teacher")
+    name: (f"harness.stages.{name}", ARITHMETIC) for name in ("backbone", "corpus", "teacher", "further")
 }
 """Stages whose code is the same for all their entries -> the modules it starts from."""
 REPORT, PAGES = "harness.stages.report", "harness.report.pages"
@@ -103,15 +112,25 @@ def run_identity(params: Params, run: Run, arithmetic: str) -> str:
     """Returns the sha256 of everything that determines a run: code, settings, data, parents.
 
     arithmetic: the arithmetic of its training, as `arithmetic_used` returns it. Errors: InputError if a
-    folder that the run needs is missing, damaged, or of another teacher than planned.
+    folder that the run needs is missing, or of another teacher than planned.
     """
     parent, entry = Path(run.parent), run.training_entry()
-    teacher = params.teacher(parent.name).stated() if parent.parent == TEACHERS else None
     needs = sorted({run.backbone, run.corpus, run.parent, *params.folders_read(f"selection-{run.text}")})
     code = code_base().fingerprint(training_roots(run.method))
-    check_inputs(*needs, teacher=teacher)
+    check_present(*needs)
+    if parent.parent == TEACHERS:
+        _check_teacher(parent, params.teacher(parent.name).stated())
     inputs = {path: sha256_of_folder(Path(path)) for path in needs}
     return _sha256({"code": code, "entry": entry, "inputs": inputs, "arithmetic": arithmetic})
+
+
+def _check_teacher(folder: Path, planned: Mapping[str, str]) -> None:
+    """Raises InputError for vectors that were made from another entry of the plan."""
+    again = f"make them again with `sentbench stage teacher {folder.name}`"
+    stated = read_object(folder / TEACHER_RECORD, *planned, again=again)
+    for part, wanted in planned.items():
+        if stated[part] != wanted:
+            raise InputError(f"{folder}: vectors of {part} {stated[part]}, the plan's is {wanted}; {again}")
 
 
 def arithmetic_used(device: str) -> str:

@@ -52,9 +52,19 @@ def with_needs(
             "corpora": corpora,
             "teachers": dict(sorted(teachers.items())),
             "reads": dict(link for reader, read in reads.items() for link in _chain(reader, read)),
+            "further": _further(runs),
             "runs": {key: run.model_dump() for key, run in runs.items()},
         }
     )
+
+
+def _further(runs: Mapping[str, Run]) -> dict[str, list[int]]:
+    """Returns the seeds that `launch --first-seeds` leaves out, by SYSTEM__BACKBONE."""
+    further: dict[str, list[int]] = {}
+    for key, run in runs.items():
+        if not run.is_first:
+            further.setdefault(key.removesuffix(f"__s{run.seed}"), []).append(run.seed)
+    return further
 
 
 def narrowed(runs: Mapping[str, Run], shown: Sequence[str], providers: Sequence[str]) -> dict[str, Run]:

@@ -60,7 +60,7 @@ def _named(
         taken = {
             selection.system: systems[selection.system]
             .on(selection.backbones)
-            .model_copy(update={"seeds": systems[selection.system].first_seeds(selection.seeds)})
+            .model_copy(update={"seeds": systems[selection.system].seeds_wanted(selection.seeds)})
             for selection in recipes[name].takes
         }
         return recipes[name].systems | taken, recipes[name].tasks

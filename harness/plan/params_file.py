@@ -26,7 +26,7 @@ LAYERS_LINE = (
     "# A run is `defaults`, then the `settings` of its id, then its entry in `runs`: a later value wins."
 )
 DEFAULTS, SETTINGS, RUNS = "defaults", "settings", "runs"
-STATED_BY_ENTRY = ("id", "seed", "method", "backbone", "corpus", "parent", "text")
+STATED_BY_ENTRY = ("id", "seed", "method", "backbone", "corpus", "parent", "text", "outputs")
 """Values that every run's entry states: its id and seed, and those that dvc.yaml inserts into a stage."""
 
 

@@ -44,7 +44,8 @@ class System(DeclaredModel):
 
     id: its name everywhere. variant: its label for a reader. preset: which of its recipe's presets it uses.
     parent: further input of training besides the corpus. start: source of the initial weights, if not the
-    plain backbone. no_verdict: reason why its runs give no verdict on a reported number (corpus or settings
+    plain backbone. first_seeds: how many of its seeds `launch --first-seeds` runs, in their order; null: all.
+    no_verdict: reason why its runs give no verdict on a reported number (corpus or settings
     differ from the paper); it is not part of a run.
     """
 
@@ -54,6 +55,7 @@ class System(DeclaredModel):
     preset: Name | None = None
     backbones: list[Name] = Field(min_length=1)
     seeds: list[Annotated[int, Field(ge=0)]] = Field(min_length=1)
+    first_seeds: int | None = Field(default=None, ge=1)
     pooling: str | None
     corpus: Name
     corpus_share: float = Field(default=1.0, gt=0, le=1)
@@ -79,7 +81,7 @@ class System(DeclaredModel):
         """Returns the system with only these backbones."""
         return self.model_copy(update={"backbones": backbones})
 
-    def first_seeds(self, wanted: int | None) -> list[int]:
+    def seeds_wanted(self, wanted: int | None) -> list[int]:
         """Returns its declared seeds first, then the smallest unused numbers.
 
         A system that draws no random numbers declares a single seed and keeps it.

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from harness.data.sources import PROVIDERS
 from harness.errors import InputError, near_matches
 from harness.evidence.spec import TableSpec
 from harness.io.declarations import validated
-from harness.paths import ARTEFACTS, RECIPES, TEACHERS
+from harness.paths import ARTEFACTS, FURTHER_RUNS, RECIPES, TEACHERS
 from harness.plan.entries import Params, Run, check_chains
 from harness.plan.inputs import corpus_folder, narrowed, with_needs
 from harness.plan.names import limited_tasks, select
@@ -77,8 +78,10 @@ def resolve(
         for system, entry in systems.items():
             for backbone in entry.backbones:
                 if backbones is None or backbone in backbones:
-                    for seed in entry.first_seeds(seeds):
-                        collector.add(system, backbone, seed)
+                    chosen = entry.seeds_wanted(seeds)
+                    first = chosen[: entry.first_seeds]
+                    for seed in chosen:
+                        collector.add(system, backbone, seed, first=seed in first)
         return collector.runs
 
     resolved, providers = runs_of(chosen), _providers(recipes, names)
@@ -128,10 +131,11 @@ class RunCollector:
     derived: Mapping[str, DeclaredCorpus]
     runs: dict[str, Run] = field(default_factory=dict)
 
-    def add(self, system: str, backbone: str, seed: int) -> str:
-        """Adds a run after its parent and its start; returns its key."""
+    def add(self, system: str, backbone: str, seed: int, *, first: bool) -> str:
+        """Adds a run after its parent and its start; returns its key. first: whether it is one of the first
+        seeds of its system, or a run of first seeds needs it."""
         key = f"{system}__{backbone}__s{seed}"
-        if key in self.runs:
+        if key in self.runs and (self.runs[key].is_first or not first):
             return key
         entry = self.systems[system]
         corpus = corpus_folder(entry.corpus, self.derived)
@@ -141,18 +145,23 @@ class RunCollector:
                 f"{near_matches(entry.method, list(METHODS))}; correct the recipe"
             )
         start = entry.start or Parent(backbone=backbone)
+        made_from = partial(self._folder, user=key, corpus=corpus, backbone=backbone, seed=seed, first=first)
         needs = {
             "corpus": corpus,
-            "parent": self._folder(entry.parent, key, corpus, backbone, seed) if entry.parent else corpus,
-            "backbone": self._folder(start, key, corpus, backbone, seed),
+            "parent": made_from(entry.parent) if entry.parent else corpus,
+            "backbone": made_from(start),
         }
         settings: dict[str, Any] = entry.model_dump(
-            exclude={"backbones", "seeds", "start", "preset", "no_verdict", *needs}
+            exclude={"backbones", "seeds", "first_seeds", "start", "preset", "no_verdict", *needs}
         )
+        if not first:
+            settings["outputs"] = f"{FURTHER_RUNS}/{system}__{backbone}"
         self.runs[key] = validated(Run, {**settings, **needs, "seed": seed}, where=f"run {key}")
         return key
 
-    def _folder(self, parent: Parent, user: str, corpus: str, backbone: str, seed: int) -> str:
+    def _folder(
+        self, parent: Parent, *, user: str, corpus: str, backbone: str, seed: int, first: bool
+    ) -> str:
         """Returns the folder of a parent or start of the run `user`, and adds the run it comes from."""
         if parent.teacher is not None:
             return f"{TEACHERS}/{parent.teacher}__{Path(corpus).name}"
@@ -163,7 +172,7 @@ class RunCollector:
                 f"{user}: parent run {parent.run!r} is not known, expected the id of a declared run"
                 f"{near_matches(parent.run, list(self.systems))}; correct it"
             )
-        return f"{ARTEFACTS}/{self.add(parent.run, parent.backbone or backbone, seed)}"
+        return f"{ARTEFACTS}/{self.add(parent.run, parent.backbone or backbone, seed, first=first)}"
 
 
 def _providers(recipes: Mapping[str, Recipe], names: Sequence[str]) -> list[str]:

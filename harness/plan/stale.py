@@ -1,6 +1,5 @@
 """Check whether params.yaml is up to date with the recipes, and results with params.yaml."""
 
-import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -9,9 +8,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness.errors import InputError
+from harness.evidence.further import read_recorded
 from harness.evidence.spec import load_specs
-from harness.evidence.store import read_result
-from harness.paths import ARTEFACTS, PARAMS, SCORES
+from harness.paths import ARTEFACTS, PARAMS
 from harness.plan.entries import Params, Run
 from harness.plan.params_file import read_params, written_digest
 from harness.plan.recipes import Recipe, load_recipes
@@ -55,9 +54,9 @@ def refuse_old_plan() -> None:
 
 def recorded_recipes(params: Params) -> dict[str, str]:
     """Returns the hash of the recipe that made the result of each run that has one. Errors: as of
-    `read_result`."""
-    paths = {key: SCORES / f"{key}.json" for key in params.runs}
-    return {key: read_result(path).run.recipe for key, path in paths.items() if os.path.lexists(path)}
+    `read_recorded`."""
+    recorded = read_recorded(kept=lambda run, score: False).results
+    return {result.run.key: result.run.recipe for result in recorded if result.run.key in params.runs}
 
 
 def outdated(params: Params, recorded: Mapping[str, str]) -> list[str]:

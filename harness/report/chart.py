@@ -135,7 +135,7 @@ def draw(
 
     key: prefix of every id, so pictures can share a page. words: values of `$NAME` that override the
     defaults.
-    Errors: InputError without rows, if vl-convert is missing, and for a declaration without a drawing.
+    Errors: InputError without rows, and for a declaration without a drawing.
     """
     if not rows:
         raise InputError(f"picture {key}: no rows to draw")

@@ -16,12 +16,10 @@ PICTURES = "pictures"
 def svg_of(spec: Mapping[str, Any], key: str) -> str:
     """Returns the drawing of a Vega-Lite declaration as SVG.
 
-    Errors: InputError if vl-convert is missing, and for a declaration without a drawing.
+    Errors: InputError for a declaration without a drawing.
     """
-    try:
-        import vl_convert
-    except ImportError:
-        raise InputError("pictures need vl-convert-python: pip install '.[report]'") from None
+    import vl_convert
+
     line = json.dumps(spec)
     digest = hashlib.sha256(f"{version('vl-convert-python')}\n{line}".encode()).hexdigest()
     kept = cache() / PICTURES / f"{digest}.svg"

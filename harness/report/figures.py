@@ -78,10 +78,7 @@ def curve_rows(panel: str, runs: Sequence[RunDetail], quantity: str) -> list[Row
 
 
 def chart_of(table: Table, runs: Mapping[str, RunDetail]) -> Chart | None:
-    """Returns the picture of a table that is a figure or has an axis, None without values.
-
-    Errors: InputError if vl-convert is missing.
-    """
+    """Returns the picture of a table that is a figure or has an axis, None without values."""
     key = f"chart-{slug(table.key)}"
     if table.logs:
         return _log_curves(table, runs, key)

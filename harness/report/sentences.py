@@ -1,6 +1,7 @@
 """The sentences about a verdict, each computed from the objects of its cell."""
 
 from harness.evidence.draws import RunPercentile
+from harness.evidence.judged import Judged
 from harness.evidence.number_tests import COLLAPSED, INTERVAL, LEVEL, MARGIN
 from harness.evidence.numbers import PublishedNumber
 from harness.evidence.settling import Plan, counted
@@ -18,14 +19,14 @@ ASSUMED = (
 )
 """Assumptions of the error rates of a verdict by our seeds."""
 ASSUMED_OTHERS = (
-    "sources that report good and bad runs alike, none of them collapsed; not covered are sources that "
-    "report only runs that fell short or that depend on one another, and the best of many runs on the test "
-    "set, which is hardly ever found"
+    "sources that report good and bad runs alike, none of them collapsed, and labs that differ by no more "
+    "than their sources show; not covered are sources that report only runs that fell short or that depend "
+    "on one another, and the best of many runs on the test set, which is hardly ever found"
 )
 """Assumptions of the error rates of a verdict by others' runs."""
 ASSUMED_ONE = (
-    "runs of one source that differ from those of the paper by their seeds alone; not covered is an offset "
-    "between the two labs"
+    "runs of one lab that differ from those of the paper by their seeds alone; not covered are an offset "
+    "between the two labs, and the best of many runs on the test set"
 )
 """Assumptions of the error rates of a verdict by one source with many runs."""
 
@@ -54,14 +55,24 @@ def level_words(answer: Judgement) -> str:
     ours = answer.verdict.by == "ours"
     who = OUR_MEAN if ours else THEIR_MEAN
     if answer.source:
-        who = f"the mean of {answer.count} runs of {answer.source}"
+        who = f"the mean of {answer.count} runs of one lab, {answer.source},"
     says = LEVEL_SAYS[answer.verdict.level].format(who=who, far=abs(answer.difference))
     reach = ""
     if answer.interval is not None:
         confidence = INTERVAL if ours else 1 - 2 * LEVEL
         low, high = answer.interval
         reach = f", {100 * confidence:.3g} % interval {low:+.2f} to {high:+.2f}"
-    return f"{says} ({answer.difference:+.2f}{reach})"
+    apart = f"; {' and '.join(answer.apart)} differ by more than seeds do" if answer.apart else ""
+    return f"{says} ({answer.difference:+.2f}{reach}){apart}"
+
+
+def assumed_words(judged: Judged) -> str:
+    """Describes the assumptions of a verdict and what it does not cover; empty while nothing is settled."""
+    if not judged.verdict.is_settled:
+        return ""
+    if judged.ours is not None:
+        return ASSUMED
+    return ASSUMED_ONE if judged.answer.source else ASSUMED_OTHERS
 
 
 def draw_words(draw: Draw, number: PublishedNumber) -> str:

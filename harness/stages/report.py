@@ -1,15 +1,14 @@
 """Stage `report`: recorded scores become tables, figures and pages, all replaced together."""
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from harness.errors import InputError
+from harness.evidence.further import left_out_line, read_recorded
 from harness.evidence.schema import ResultFile
-from harness.evidence.store import read_results
-from harness.io import layouts
 from harness.io.outputs import check_folder, new_outputs
 from harness.io.records import check_plain, read_object
-from harness.paths import ARTEFACTS, REPORTS, RUN_RECORD, SCORES
+from harness.paths import ARTEFACTS, FILE_RECORD, REPORTS, RUN_RECORD, SCORES
 from harness.plan.entries import Params
 from harness.plan.recipes import load_recipes
 from harness.report.assembly.content import report_content
@@ -22,11 +21,11 @@ from harness.report.tables.leaderboard import missing_cells, tables_of_plan
 OUTPUTS = {
     REPORTS / "index.html": None,
     REPORTS / "index.md": None,
-    REPORTS / "tables": layouts.TABLES,
-    REPORTS / "pages": layouts.PAGES,
-    REPORTS / "papers": layouts.PAPERS,
+    REPORTS / "tables": FILE_RECORD,
+    REPORTS / "pages": FILE_RECORD,
+    REPORTS / "papers": FILE_RECORD,
 }
-"""Parts of a report, each with the layout that distinguishes a former report from other folders."""
+"""Parts of a report, each with its record; None for a file."""
 
 
 def report(params: Params, *, strict: bool) -> int:
@@ -38,20 +37,23 @@ def report(params: Params, *, strict: bool) -> int:
     folder with other files.
     """
     check_plain(REPORTS, again="delete it and run `dvc repro`")
-    results = read_results(SCORES.glob("*.json"), kept=lambda run, score: run.key in params.runs)
+    recorded = read_recorded(kept=lambda run, score: run.key in params.runs)
+    results = recorded.results
     planned = [result for result in results if result.run.key in params.runs]
     if not planned:
         raise InputError(f"{SCORES}: no scores of the plan; run `dvc repro`")
-    for path, layout in OUTPUTS.items():
-        if layout is not None:
-            check_folder(path, layout)
-    problems = score_problems(results, list(params.runs), present_identities(params))
+    for path, record in OUTPUTS.items():
+        if record is not None:
+            check_folder(path, record)
+    problems = score_problems(results, params, present_identities(params))
+    problems += [left_out_line(name) for name in recorded.left_out if name in params.further]
     recipes = load_recipes()
     evidence = evidence_of(planned, params, recipes=recipes)
     tables = build_tables(evidence, recipes)
     content = report_content(params, recipes, evidence, tables, problems)
     texts = text_files(tables, problems, notes=content.notes)
-    write_report({**texts, **metrics_files(planned), **render_pages(content)})
+    first = [result for result in planned if params.runs[result.run.key].is_first]
+    write_report({**texts, **metrics_files(first), **render_pages(content)})
     missing = {table.key: missing_cells(table) for table in tables_of_plan(params.plan, tables)}
     lines = [f"missing: {count} cells of table {key}" for key, count in missing.items() if count]
     for line in [*problems, *lines, *settled_lines(tables.values())]:
@@ -60,24 +62,22 @@ def report(params: Params, *, strict: bool) -> int:
     return 1 if strict and (problems or lines) else 0
 
 
-def score_problems(
-    results: Sequence[ResultFile], run_keys: Collection[str], identities: Mapping[str, str]
-) -> list[str]:
+def score_problems(results: Sequence[ResultFile], params: Params, identities: Mapping[str, str]) -> list[str]:
     """Returns one line per problem, with the run and a remedy.
 
-    missing: a planned run without scores. stale: scores with an outdated identity. orphan: scores of a run
-    that is not planned. identities: the present identity by run key; other runs are not checked for
-    staleness.
+    missing: a planned run without scores, among the first seeds. stale: scores with an outdated identity.
+    orphan: scores of a run that is not planned. identities: the present identity by run key; other runs are
+    not checked for staleness.
     """
     scored = {result.run.key for result in results}
     problems = [
         f"missing: run {key!r} is planned but has no scores; run `dvc repro`"
-        for key in run_keys
-        if key not in scored
+        for key, run in params.runs.items()
+        if run.is_first and key not in scored
     ]
     for result in results:
         key = result.run.key
-        if key not in run_keys:
+        if key not in params.runs:
             problems.append(f"orphan: scores of {key!r}, which is not planned; delete the file")
         elif identities.get(key, result.run.identity) != result.run.identity:
             problems.append(

@@ -6,13 +6,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from methods.core.errors import InputError
+from methods.core.errors import InputError, without_advice
 
 REMOTE_CODE = "trust_remote_code"
 """Library option named in their errors about folders with Python code."""
-
-PICKLE = "Weights only load failed"
-"""Beginning of torch's error about a pickle of other objects, which advises to load it anyway."""
 
 WEIGHTS, PICKLED = "model.safetensors", "pytorch_model.bin"
 STORED = (WEIGHTS, f"{WEIGHTS}.index.json", PICKLED, f"{PICKLED}.index.json")
@@ -61,8 +58,8 @@ def _cause(error: Exception, folder: Path, expected: str) -> str:
     reason = " ".join(str(error).split())
     if REMOTE_CODE in reason:
         return f"{folder}: contains Python code (auto_map or a custom module), which is not run"
-    if PICKLE in reason:
-        return f"{folder}: a pickle holds other objects than tensors, which are not read"
+    if without_advice(reason) != reason:
+        return f"{folder}: {without_advice(reason)}"
     for path in sorted(folder.rglob("*.json")):
         try:
             read_json(path, object)

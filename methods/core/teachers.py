@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from methods.core.encoder import SentenceEncoder
 from methods.core.errors import InputError
-from methods.core.files import FILES, file_hashes, write_record
+from methods.core.files import write_manifest
 from methods.core.rows import Column, Row
 from methods.core.saving import IDENTITY, TANH
 
@@ -114,7 +114,7 @@ def write_teacher(folder: Path, encoder: Any, rows: Sequence[Row], description: 
         kept[start:stop] = encoder.encode(texts, progress=True).reshape(stop - start, columns, -1)
         digests[start:stop] = text_digests(texts).reshape(stop - start, columns)
     meta = {**description, "rows": len(rows), "views": columns, "dim": int(encoder.dim)}
-    write_record(folder / DESCRIPTION, {**meta, FILES: file_hashes(folder)})
+    write_manifest(folder / DESCRIPTION, meta)
 
 
 def add_mapping(student: SentenceEncoder, mapping: TeacherMapping, *, teacher_dim: int) -> None:

@@ -52,7 +52,7 @@ def result(system: str, seed: int, score: float, backbone: str = "words-50d") ->
     return cast(ResultFile, made)
 
 
-def test_a_difference_is_the_mean_over_paired_seeds_with_students_interval() -> None:
+def test_a_difference_of_seeds_that_move_together_has_students_interval_over_pairs() -> None:
     fact = Fact("one, other", Side("one"), Side("other"), "")
     scores = {
         repr(fact.first): [Scores(50, 0, 0), Scores(60, 0, 0), Scores(70, 0, 0)],
@@ -105,11 +105,12 @@ def test_a_fact_on_which_the_literature_is_divided_is_not_counted() -> None:
 def test_every_side_is_trained_once_a_seed_and_without_seeds_once() -> None:
     asked: list[tuple[str, int]] = []
 
-    def scores(run: Any) -> Scores:
-        asked.append((f"{run.id}{run.config}{run.train}", run.seed))
-        return Scores(1.0, 1.0, 1.0)
+    def all_scores(runs: list[Any]) -> list[Scores]:
+        asked.extend((f"{run.id}{run.config}{run.train}", run.seed) for run in runs)
+        return [Scores(1.0, 1.0, 1.0)] * len(runs)
 
-    trainings = cast(Trainings, SimpleNamespace(params=read_params(ROOT / "params.yaml"), scores=scores))
+    params = read_params(ROOT / "params.yaml")
+    trainings = cast(Trainings, SimpleNamespace(params=params, all_scores=all_scores))
     rows = measure(trainings, FACTS, 3, lambda message: None)
     assert len(asked) == len(set(asked))
     assert len(rows) == len(FACTS)
@@ -135,7 +136,7 @@ def test_controls_are_compared_by_their_intervals() -> None:
         "SimCSE is above each of its controls on all three, with intervals that do not overlap."
     )
     overlap = conclusion(made((45.0, 49.0), 55))
-    assert "uniformity on none; permuted on none; negated on none" in overlap
+    assert "uniformity on none; uniformity at its rate on none; permuted on none; negated on none" in overlap
     assert overlap.endswith("above SimCSE on STS-B dev and STS-B test.")
 
 
@@ -154,8 +155,8 @@ def test_the_chosen_rate_is_bold_and_a_rate_that_was_not_tried_is_empty() -> Non
     rows = [("pcl", 2e-3, {2e-3: 60.04, 5e-3: 61.0}), ("ct", 1e-3, {1e-3: 53.0})]
     text = to_rates(rows, RATES, 2, "command")
     assert "the best of 2 evaluations" in text
-    assert "| | 0.0005 | 0.001 | 0.002 | 0.005 | 0.01 |" in text
-    assert "| pcl |  |  | **60.0** | 61.0 |  |" in text
+    assert "| | 0.00025 | 0.001 | 0.002 | 0.0025 | 0.005 |" in text
+    assert "| pcl |  |  | **60.0** |  | 61.0 |" in text
     assert "| ct |  | **53.0** |  |  |  |" in text
 
 

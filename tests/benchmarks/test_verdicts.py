@@ -1,4 +1,4 @@
-"""The tables of docs/verdicts.md: their numbers keep the promises, and a quick run agrees."""
+"""The tables of docs/error-rates.md: their numbers keep the promises, and a quick run agrees."""
 
 import math
 import re

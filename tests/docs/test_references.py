@@ -126,6 +126,11 @@ def test_every_command_that_is_named_exists_with_its_options() -> None:
     assert sum(len(COMMAND.findall(text)) for path in (*CODE, *TEXTS) for text in texts_of(path)) > 150
 
 
+def test_no_message_installs_an_extra_of_the_current_folder() -> None:
+    """A wheel runs in any folder, where `.[NAME]` names nothing: `harness.cli` names the packages."""
+    assert [path for path in CODE for text in texts_of(path) if re.search(r"pip install.*\.\[", text)] == []
+
+
 def test_every_option_that_a_message_or_a_document_names_alone_exists() -> None:
     """In modules of the harness in strings of several words; in other texts between backticks."""
     named = {

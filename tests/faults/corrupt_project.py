@@ -32,7 +32,8 @@ SCORES = (f"reports/scores/{RUN}.json",)
 class Reader(NamedTuple):
     """A command with the files that it reads, as patterns below the project.
 
-    checksummed: a record has their hashes, so every lost or flipped bit must be detected. interrupted: the
+    checksummed: the command compares their hashes, so every lost or flipped bit must be detected; between
+    stages DVC compares them. interrupted: the
     command was stopped before and left its state.
     slow: it takes seconds. Declared files are damaged in test_declared_files.py, encoder folders of users in
     test_model_folders.py.
@@ -58,22 +59,20 @@ def below(folder: str, *names: str) -> tuple[str, ...]:
 READERS = {
     "backbone": Reader(TRAIN, below("backbones/minilm-l2", *TRANSFORMER)),
     "copied backbone": Reader(
-        ["stage", "backbone", "copied"], below("data/model", "source.json", *TRANSFORMER), True
+        ["stage", "backbone", "copied"], below("data/model", "source.json", *TRANSFORMER)
     ),
-    "cut backbone": Reader(
-        ["stage", "backbone", "cut"], below("data/model", "source.json", *TRANSFORMER), True
-    ),
+    "cut backbone": Reader(["stage", "backbone", "cut"], below("data/model", "source.json", *TRANSFORMER)),
     "backbone that was cut, trained": Reader(
-        train(SHALLOW), below("backbones/first", "backbone.json", *TRANSFORMER), True
+        train(SHALLOW), below("backbones/first", "backbone.json", *TRANSFORMER)
     ),
     "artefact, evaluated": Reader(
-        EVALUATE, below(f"artefacts/{RUN}", "run.json", "train.jsonl", f"last/{WEIGHTS}", *ENCODER), True
+        EVALUATE, below(f"artefacts/{RUN}", "run.json", "train.jsonl", f"last/{WEIGHTS}", *ENCODER)
     ),
     "artefact, published": Reader(PUBLISH, below(f"artefacts/{RUN}", "run.json", *ENCODER), True),
     "vectors of a teacher": Reader(
-        train(STUDENT), below(f"teachers/{TEACHER}", "vectors.npy", "texts.npy", "teacher.json"), True
+        train(STUDENT), below(f"teachers/{TEACHER}", "vectors.npy", "texts.npy", "teacher.json")
     ),
-    "derived corpus": Reader(train(VIEWS), below("corpora/views", "corpus.tsv", "corpus.json"), True),
+    "derived corpus": Reader(train(VIEWS), below("corpora/views", "corpus.tsv", "corpus.json")),
     "parts of a derived corpus": Reader(
         DERIVE, (".cache/resume/corpora/*/1/*.json",), True, interrupted=True
     ),
@@ -87,18 +86,15 @@ READERS = {
     "source, evaluated": Reader(
         EVALUATE, below("data/stsb", "source.json", "sts-test.csv", "sts-dev.csv"), True
     ),
-    "source, trained on": Reader(TRAIN, below("data/words", "source.json", "words.txt"), True),
-    "source, taught": Reader(
-        ["stage", "teacher", TEACHER], below("data/words", "source.json", "words.txt"), True
-    ),
-    "source, rewritten": Reader(DERIVE, below("data/words", "source.json", "words.txt"), True),
+    "source, trained on": Reader(TRAIN, below("data/words", "source.json", "words.txt")),
+    "source, taught": Reader(["stage", "teacher", TEACHER], below("data/words", "source.json", "words.txt")),
+    "source, rewritten": Reader(DERIVE, below("data/words", "source.json", "words.txt")),
     "source, checked": Reader(
         ["data", "check", "tiny"], below("data/tiny", "source.json", "words.txt"), True
     ),
     "source, hashed": Reader(
         ["stage", "fingerprint", "--data", "evaluation-senteval"],
         below("data/stsb", "source.json", "sts-test.csv"),
-        True,
     ),
     "scores, compared": Reader(["compare", "reports/scores", "before", "--json"], SCORES, True),
     "scores, published": Reader(PUBLISH, SCORES, True),

@@ -1,10 +1,12 @@
 """Names and files of any content: a value or a one-line error, and no file written outside."""
 
+import shutil
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -21,8 +23,8 @@ from harness.data.sts import (
     read_stsb,
 )
 from harness.errors import InputError
-from harness.io.layouts import ARTEFACT
 from harness.io.outputs import check_addition, check_file, check_folder, new_folder
+from harness.paths import RUN_RECORD
 from tests.faults.trees import tree
 
 MANY = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -50,7 +52,7 @@ def test_a_path_of_any_name_is_checked_without_a_change(sandbox: Path, parts: li
     path = Path(*parts)
     if path.is_absolute():
         path = Path(".", *path.parts[1:])
-    for check in (partial(check_folder, layout=ARTEFACT), check_file, check_addition):
+    for check in (partial(check_folder, record=RUN_RECORD), check_file, check_addition):
         with suppress(InputError):
             check(path)
     assert tree(sandbox) == before
@@ -64,15 +66,14 @@ def test_writing_under_any_name_changes_no_other_file(sandbox: Path, name: str) 
     before = tree(sandbox)
     path = Path(name.replace("/", "_"))
     try:
-        with new_folder(path, ARTEFACT) as part:
+        with new_folder(path, RUN_RECORD) as part:
             (part / "config.json").write_text("{}")
     except InputError:
         assert tree(sandbox) == before
         return
     new = {key: value for key, value in tree(sandbox).items() if key not in before}
-    assert new == {f"here/{path}": None, f"here/{path}/config.json": b"{}"}
-    (path / "config.json").unlink()
-    path.rmdir()
+    assert new == {f"here/{path}": None, f"here/{path}/config.json": b"{}", f"here/{path}/{RUN_RECORD}": ANY}
+    shutil.rmtree(path)
     assert tree(sandbox) == before
 
 

@@ -93,9 +93,9 @@ def test_outputs_have_the_permissions_of_the_users_umask(tmp_path: Path, mask: s
     code = (
         "from pathlib import Path; from tests.support import tiny\n"
         "from harness.io.outputs import new_folder\n"
-        "from harness.io.layouts import Layout; from harness.io.files import write_json\n"
+        "from harness.io.files import write_json\n"
         "tiny.sentence_encoder(tiny.write_backbone(Path('bert'))).save(Path('encoder'))\n"
-        "with new_folder(Path('made'), Layout('made', {}, ('*',))) as part:\n"
+        "with new_folder(Path('made'), 'files.json') as part:\n"
         "    (part / 'weights').write_bytes(b'x'); (part / 'weights').chmod(0o600)\n"
         "write_json(Path('record.json'), {})\n"
     )

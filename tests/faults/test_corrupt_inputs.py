@@ -2,9 +2,8 @@
 
 Without a hash, a flipped bit or the first half may be another valid file. A command may then succeed with the
 changed content, but no other error is allowed, and an invalid file is refused. This includes a source's
-record: its entries on other files are checked, and any other bit changes at most the hash of the folder. All
-other files that this project writes have a digest, in the file or in a record next to it. `dvc.lock` is
-DVC's; no command reads it.
+record: its entries on other files are checked, and any other bit changes at most the hash of the folder. DVC
+compares the files between stages, which no stage hashes again. `dvc.lock` is DVC's; no command reads it.
 """
 
 from collections.abc import Callable

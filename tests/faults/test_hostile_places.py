@@ -12,7 +12,6 @@ import pytest
 from harness.data.providers import Unavailable, wheel_file
 from harness.errors import InputError
 from harness.io.files import write_json
-from harness.io.layouts import Layout
 from harness.io.outputs import new_folder
 from harness.models.hub import model_folder
 from tests.support import tiny
@@ -78,7 +77,7 @@ def test_a_closed_stream_changes_no_exit_code_and_no_other_stream(
 
 def test_weights_can_be_read_by_everybody_as_all_other_files(tmp_path: Path) -> None:
     tiny.sentence_encoder(tiny.write_backbone(tmp_path / "bert")).save(tmp_path / "encoder")
-    with new_folder(tmp_path / "made", Layout("made", {}, ("*",))) as part:
+    with new_folder(tmp_path / "made", "files.json") as part:
         (part / "inner").mkdir()
         for path in (part / "weights", part / "inner/weights"):
             path.write_bytes(b"x")

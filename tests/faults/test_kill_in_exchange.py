@@ -1,85 +1,143 @@
-"""A process is killed before each change of its outputs; the next command restores the previous ones."""
+"""A process ends before each change of its outputs, killed or by Ctrl-C: all outputs are old, or all new."""
 
 import fcntl
-import json
 import multiprocessing
 import os
+import shutil
 import signal
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from harness.io import outputs
-from harness.io.outputs import Layout, check_folder, clear_leftovers, new_outputs
+from harness.io.outputs import check_file, check_folder, new_outputs
 from tests.faults.refusals import Refusal, refusing
 from tests.faults.trees import tree
 
-pytestmark = pytest.mark.thorough
-BOX = Layout("a box", {"box.json": ("sides",)}, ("*.txt",))
+BOX = "box.json"
 FORK = multiprocessing.get_context("fork")
 
 
-def fill(box: Path, page: Path, text: str) -> None:
-    (box / "a.txt").write_text(text)
-    (box / "box.json").write_text(json.dumps({"sides": 4, "text": text}))
-    page.write_text(text)
-
-
 def write(top: Path, text: str, refusal: Refusal) -> None:
-    """Writes a folder and a file as one set of outputs."""
-    with refusing(refusal), new_outputs({top / "box": BOX, top / "page": None}) as new:
-        fill(new[top / "box"], new[top / "page"], text)
+    """Writes a folder and two files as one set of outputs."""
+    outputs = {top / "page": None, top / "box": BOX, top / "deep/curve": None}
+    with refusing(refusal), new_outputs(outputs) as new:
+        for part in (new[top / "page"], new[top / "box"] / "a.txt", new[top / "deep/curve"]):
+            part.write_text(text)
 
 
 def kill(path: str) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def part_of(actual: dict[str, bytes | str | None], output: str) -> dict[str, bytes | str | None]:
-    return {name: value for name, value in actual.items() if name.split("/")[0] == output}
+def interrupt(path: str) -> None:
+    raise KeyboardInterrupt
 
 
+def killed(top: Path, at: int) -> int | None:
+    """Kills a writing process before change number `at`; returns its exit code."""
+    process = FORK.Process(target=write, args=(top, "new", Refusal(top, kill, at)))
+    process.start()
+    process.join()
+    return process.exitcode
+
+
+def interrupted(top: Path, at: int) -> int | None:
+    """Interrupts writing in this process before change number `at`."""
+    try:
+        write(top, "new", Refusal(top, interrupt, at))
+    except KeyboardInterrupt:
+        return None
+    return 0
+
+
+def interrupted_again_and_again(top: Path, at: int) -> int | None:
+    """Interrupts also every later change, as a user who presses Ctrl-C until the process ends."""
+    try:
+        write(top, "new", Refusal(top, interrupt, at, for_good=True))
+    except KeyboardInterrupt:
+        return None
+    return 0
+
+
+@pytest.mark.parametrize("end", [killed, interrupted, interrupted_again_and_again])
 @pytest.mark.parametrize("replaced", [True, False], ids=["replaced", "new"])
-def test_a_kill_before_any_change_leaves_each_output_old_or_new_without_other_files(
-    tmp_path: Path, replaced: bool
+@pytest.mark.parametrize("first", ["page", "box", "deep/curve"])
+def test_an_end_before_any_change_leaves_all_outputs_old_or_all_new(
+    tmp_path: Path, end: Callable[[Path, int], int | None], replaced: bool, first: str
 ) -> None:
-    """Of a set each output is whole: the kill may come between the exchange of one and of the next."""
-    write(tmp_path, "new", Refusal(tmp_path))
-    new, actual = tree(tmp_path), []
+    """After the next command for any one of the outputs; nothing else is left."""
+    write(tmp_path / "whole", "new", Refusal(None))
+    new, left = tree(tmp_path / "whole"), []
     for at in range(1000):
         top = tmp_path / "tried" / str(at)
         top.mkdir(parents=True)
         if replaced:
-            write(top, "old", Refusal(top))
-        old = tree(top)
-        process = FORK.Process(target=write, args=(top, "new", Refusal(top, kill, at)))
-        process.start()
-        process.join()
-        left = tree(top)
+            write(top, "old", Refusal(None))
+        old, code = tree(top), end(top, at)
+        check_folder(top / "box", BOX) if first == "box" else check_file(top / first)
+        for other in (top / "page", top / "deep/curve"):
+            check_file(other)
         check_folder(top / "box", BOX)
-        clear_leftovers(top / "page")
         settled = tree(top)
-        for output in ("box", "page"):
-            assert part_of(settled, output) in (part_of(old, output), part_of(new, output)), (at, output)
-        assert {name.split("/")[0] for name in settled} <= {"box", "page"}, at
-        if process.exitcode == 0:
+        files = {name: value for name, value in settled.items() if value is not None}
+        assert files in ({n: v for n, v in old.items() if v is not None}, new_files(new)), at
+        if code == 0:
             break
-        assert process.exitcode == -signal.SIGKILL
-        actual.append((left != settled, settled == old, settled == new))
-    assert (left, settled) == (new, new)
-    assert any(cleared and was_old for cleared, was_old, _ in actual)
-    assert any(cleared and was_new for cleared, _, was_new in actual)
+        left.append(files == new_files(new))
+    assert settled == new
+    assert left == sorted(left)
+    assert {*left} == {False, True}
+
+
+def new_files(actual: dict[str, bytes | str | None]) -> dict[str, bytes | str | None]:
+    return {name: value for name, value in actual.items() if value is not None}
+
+
+def test_what_a_killed_exchange_left_is_restored_in_a_moved_folder_too(tmp_path: Path) -> None:
+    """The list of outputs has the former paths; the next command never touches those."""
+    write(tmp_path / "a", "old", Refusal(None))
+    old = tree(tmp_path / "a")
+    for at in range(100):
+        shutil.rmtree(tmp_path / "b", ignore_errors=True)
+        shutil.copytree(tmp_path / "a", tmp_path / "b")
+        ended = killed(tmp_path / "b", at)
+        shutil.rmtree(tmp_path / "c", ignore_errors=True)
+        shutil.copytree(tmp_path / "b", tmp_path / "c")
+        before = tree(tmp_path / "b")
+        for path in ("page", "deep/curve"):
+            check_file(tmp_path / "c" / path)
+        check_folder(tmp_path / "c/box", BOX)
+        assert tree(tmp_path / "b") == before
+        assert tree(tmp_path / "c").keys() == old.keys()
+        if ended == 0:
+            return
+    pytest.fail("the writing never ended")
 
 
 def test_files_of_a_running_process_are_kept(tmp_path: Path) -> None:
-    work = tmp_path / ".page.abcd1234.part"
+    work = tmp_path / ".page.part"
     work.mkdir()
     (work / "old").write_text("old")
     handle = os.open(work, os.O_RDONLY)
     fcntl.flock(handle, fcntl.LOCK_EX)
     before = tree(tmp_path)
-    outputs.check_file(tmp_path / "page")
+    check_file(tmp_path / "page")
     assert tree(tmp_path) == before
     os.close(handle)
-    clear_leftovers(tmp_path / "page")
+    check_file(tmp_path / "page")
     assert tree(tmp_path) == {"page": b"old"}
+
+
+def test_a_file_of_the_user_where_a_killed_exchange_ended_is_kept(tmp_path: Path) -> None:
+    """The exchange moved the page, and the box waits; a letter came into the box meanwhile."""
+    write(tmp_path, "old", Refusal(None))
+    moves = Refusal(tmp_path)
+    write(tmp_path, "new", moves)
+    boxes = [n for n, seen in enumerate(moves.seen) if seen == ("os.rename", str(tmp_path / "box"))]
+    write(tmp_path, "old", Refusal(None))
+    assert killed(tmp_path, boxes[-1]) == -signal.SIGKILL
+    (tmp_path / "box/letter.txt").write_text("mine")
+    with pytest.raises(ValueError, match=r"contains other files .letter\.txt"):
+        check_file(tmp_path / "page")
+    assert (tmp_path / "box/letter.txt").read_text() == "mine"

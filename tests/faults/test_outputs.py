@@ -1,6 +1,7 @@
 """Only files of this project are replaced, atomically; other outputs are refused before the work."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import pytest
 
 from harness.cli import main
 from harness.errors import InputError
-from harness.io.layouts import TABLES, Layout
+from harness.io.files import write_manifest
 from harness.io.outputs import (
     check_addition,
     check_file,
@@ -19,19 +20,21 @@ from harness.io.outputs import (
     new_folder,
     new_outputs,
 )
+from harness.io.records import read_manifest
+from harness.paths import FILE_RECORD
 from tests.faults.refusals import REMOVALS, Refusal, error, refusing
 from tests.faults.trees import tree
 
 ROOT = Path(__file__).parents[2]
 RUN = "simcse-small__words-50d__s0"
-BOX = Layout("a box", {"box.json": ("sides",)}, ("*.txt", "lid/*.txt"))
+BOX = "box.json"
 
 
 def write_box(folder: Path, text: str = "old") -> Path:
     (folder / "lid").mkdir(parents=True)
-    (folder / "box.json").write_text('{"sides": 4, "open": true}')
     (folder / "a.txt").write_text(text)
     (folder / "lid/b.txt").write_text(text)
+    write_manifest(folder / BOX, {"sides": 4})
     return folder
 
 
@@ -54,9 +57,12 @@ def test_a_folder_of_ours_is_replaced_and_an_empty_one_is_filled(tmp_path: Path)
     ("name", "text", "named"),
     [
         ("lid/thesis.tex", "years of work", "lid/thesis.tex"),
-        ("box.json", '{"corners": 8}', "box.json of something else"),
-        ("box.json", "{", "box.json of something else"),
-        ("box.json", None, "no box.json"),
+        ("box.json", '{"corners": 8}', "a.txt"),
+        ("box.json", '{"files": ["lid/b.txt"]}', "a.txt"),
+        ("box.json", '{"files": 3}', "a.txt"),
+        ("box.json", "{", "a.txt"),
+        ("box.json", None, "a.txt"),
+        ("c.txt", "mine", "c.txt"),
         (".git/HEAD", "ref", ".git/HEAD"),
         ("lid/home", "a link", "lid/home"),
     ],
@@ -75,7 +81,7 @@ def test_a_folder_with_something_else_is_refused_and_stays(
     (tmp_path / "link").symlink_to(tmp_path / "box")
     before = tree(tmp_path)
     for folder in (tmp_path / "box", tmp_path / "link"):
-        with pytest.raises(InputError, match=f"contains other files .{named}"):
+        with pytest.raises(InputError, match=f"contains other files .{re.escape(named)}"):
             check_folder(folder, BOX)
         with pytest.raises(InputError, match="contains other files"), new_folder(folder, BOX):
             pytest.fail("the work began")
@@ -119,7 +125,7 @@ def test_too_little_disk_space_is_an_error_before_the_work(
     usage = shutil._ntuple_diskusage(total=int(1e11), used=int(97e9), free=int(3e9))  # type: ignore[attr-defined]
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage)
     check_folder(tmp_path / "a", BOX, room=int(2e9))
-    for check in (partial(check_folder, layout=BOX), check_file, check_addition):
+    for check in (partial(check_folder, record=BOX), check_file, check_addition):
         with pytest.raises(InputError, match=r"3,000 MB are free there, expected 5,000 MB"):
             check(tmp_path / "a", room=int(5e9))
 
@@ -241,11 +247,45 @@ def test_a_reader_that_closes_the_pipe_early_is_not_an_error(tmp_path: Path) -> 
         assert errors == b""
 
 
-def test_outputs_are_recognised_whoever_brought_them(tmp_path: Path) -> None:
-    """The tables of this checkout belong to a report, so that a fresh clone can write its report."""
+@pytest.mark.parametrize("part", ["tables", "pages", "papers"])
+def test_the_report_of_a_clone_can_be_replaced_and_a_file_next_to_it_not(tmp_path: Path, part: str) -> None:
+    shutil.copytree(ROOT / "reports" / part, tmp_path / part)
+    check_folder(tmp_path / part, FILE_RECORD)
+    (tmp_path / part / "notes.md").write_text("mine")
+    with pytest.raises(InputError, match=r"contains other files .notes\.md"):
+        check_folder(tmp_path / part, FILE_RECORD)
 
-    shutil.copytree(ROOT / "reports/tables", tmp_path / "tables")
-    check_folder(tmp_path / "tables", TABLES)
-    (tmp_path / "tables/notes.md").write_text("mine")
+
+def test_a_folder_of_another_kind_is_kept(tmp_path: Path) -> None:
+    """Its own record lists its files, and so the record of another kind would be lost with it."""
+    write_box(tmp_path / "box")
     with pytest.raises(InputError, match="contains other files"):
-        check_folder(tmp_path / "tables", TABLES)
+        check_folder(tmp_path / "box", "run.json")
+
+
+def test_a_folder_of_empty_folders_is_kept(tmp_path: Path) -> None:
+    (tmp_path / "data/stsb").mkdir(parents=True)
+    with pytest.raises(InputError, match=r"contains other files .stsb"):
+        check_folder(tmp_path / "data", BOX)
+
+
+def test_a_folder_without_a_record_gets_one_that_lists_its_files(tmp_path: Path) -> None:
+    with new_folder(tmp_path / "made", BOX) as part:
+        (part / "lid").mkdir()
+        (part / "lid/a.txt").write_text("new")
+    record = read_manifest(tmp_path / "made" / BOX, again="again")
+    assert [*record["files"]] == ["lid/a.txt"]
+
+
+def test_a_second_writer_of_one_output_is_refused_while_the_first_writes(tmp_path: Path) -> None:
+    def second() -> None:
+        with new_outputs({tmp_path / "fresh": None, tmp_path / "box": BOX}):
+            pytest.fail("the work began")
+
+    with new_folder(tmp_path / "box", BOX) as part:
+        write_box(part, "first")
+        with pytest.raises(InputError, match="another process is writing it"):
+            second()
+        assert [path.name for path in tmp_path.iterdir()] == [".box.part"]
+    assert (tmp_path / "box/a.txt").read_text() == "first"
+    assert [path.name for path in tmp_path.iterdir()] == ["box"]

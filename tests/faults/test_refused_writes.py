@@ -8,6 +8,7 @@ import errno
 import os
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -147,6 +148,26 @@ def test_a_refused_change_leaves_the_previous_state(
             event, path = refusal.seen[at]
             printed = f"{name}: {kind} at change {at}, {event} of {path}"
             check_outcome(project, original, whole, ended, printed, capsys, hidden=event in REMOVALS)
+
+
+def interrupt(path: str) -> None:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    ("name", "share"), [("evaluate again", 12), ("publish again", 12), ("train again", 12), *ALL]
+)
+def test_an_interrupted_command_leaves_all_of_its_outputs_old_or_all_new(
+    name: str, share: int, prepared: Callable[[str], Path], project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Ctrl-C before any change of any writing command; `visible` has every output of it."""
+    original, changes, whole = changes_of(name, prepared, project, capsys)
+    before = visible(results(original))
+    for at in range(0, len(changes), share):
+        with suppress(KeyboardInterrupt):
+            attempt(project, original, CASES[name].command, Refusal(project, interrupt, at))
+        capsys.readouterr()
+        assert visible(results(project)) in (before, visible(whole)), (at, changes[at])
 
 
 def sizes(project: Path, original: Path) -> list[int]:

@@ -8,15 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from tests.faults.corruptions import SHAPES, flip, truncate
-from tests.harness.io.test_yaml_files import bomb, chain
 from tests.support.yaml_files import dump_yaml, load_yaml
 
 TEXTS: dict[str, Callable[[str], str]] = {
     "byte order mark": lambda text: "\ufeff" + text,
     "CRLF": lambda text: text.replace("\n", "\r\n"),
-    "deep": lambda text: text + "\nzz: " + "[" * 100_000,
-    "bomb": lambda text: text + "\n" + bomb(9),
-    "chain": lambda text: text + "\n" + chain(3000),
     "alias of itself": lambda text: text + "\nzz: &zz [*zz]\n",
     "tag of Python": lambda text: text + "\nzz: !!python/object/apply:os.system [id]\n",
     "second document": lambda text: text + "\n---\na: 1\n",

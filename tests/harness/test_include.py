@@ -119,7 +119,7 @@ def test_own_method_task_source_recipe_and_table_reach_the_report(tmp_path: Path
     page = (project / "reports/pages/own.html").read_text()
     assert "A table of mine" in page
     assert "100.00" in page
-    assert (project / "reports/tables/own-mine.csv").is_file()
+    assert (project / "reports/tables/mine.csv").is_file()
 
 
 def test_identity_covers_a_helper_and_survives_a_move(tmp_path: Path, included: Path) -> None:

@@ -1,6 +1,8 @@
-"""Options arrive or are refused: an empty value is refused by every option that takes one."""
+"""Options arrive or are refused, on every way through a command; an empty value is refused."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +10,14 @@ import pytest
 
 from harness.cli import COMMANDS, main, parser_of
 from harness.data import providers
-from harness.data.download import NotFetched
 from harness.data.sources import SOURCES
 from harness.models.hub import Unreachable
+from tests.harness.option_rows import WAYS as ROWS
+from tests.harness.option_rows import Arrives, Given, InTurn, Refused, Shows, Way
+from tests.harness.option_rows_of_models import WAYS as ROWS_OF_MODELS
+from tests.support.recording import Calls, Reached
+
+ROOT = Path(__file__).parents[2]
 
 OPTIONS = [
     (name, option)
@@ -35,35 +42,57 @@ def test_options_of_many_commands_are_tried() -> None:
     assert {"report --print", "try --backbone", "stage --data"} <= {" ".join(o) for o in OPTIONS}
 
 
-@pytest.mark.parametrize(
-    ("words", "arrives"),
-    [
-        (["--providers", "mirror,hub"], {"providers": ["mirror", "hub"], "revision": None}),
-        (["--revision", "refs/pr/9"], {"providers": None, "revision": "refs/pr/9"}),
-        ([], {"providers": None, "revision": None}),
-    ],
-)
-def test_the_options_of_data_fetch_arrive_at_the_download_of_every_source(
-    words: list[str], arrives: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def cases() -> Iterator[Any]:
+    """Yields each argument of each command, from its table of arguments, on each way."""
+    for name, command in COMMANDS.items():
+        for way, steps in (ROWS | ROWS_OF_MODELS)[name]():
+            for argument in import_module(command.module).ARGUMENTS:
+                kept = steps._replace(stubs=dict(steps.stubs))
+                yield pytest.param(kept, argument, id=f"{name}, {way}: {argument}")
+
+
+@pytest.mark.parametrize(("way", "argument"), [*cases()])
+def test_an_argument_arrives_or_is_refused(
+    way: Way,
+    argument: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    seen: list[dict[str, Any]] = []
-
-    def fetch(name: str, directory: Path, **options: Any) -> Path:
-        seen.append(options)
-        raise NotFetched("here")
-
+    """A new argument without a row fails here."""
+    for name in ("recipes", "leaderboards"):
+        (tmp_path / name).symlink_to(ROOT / name)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("harness.commands.data.fetch", fetch)
-    assert main(["data", "fetch", "stsb", "sickr", *words]) == 2
-    assert seen == [arrives, arrives]
+    row = way.rows[argument]
 
+    def run(more: list[str]) -> tuple[int, str, Calls]:
+        with monkeypatch.context() as patch:
+            calls, code = Calls(patch), 0
+            for target, answer in way.stubs.items():
+                calls.replace(target, answer)
+            capsys.readouterr()
+            with suppress(Reached):
+                code = main([*way.words, *more])
+            return code, "".join(capsys.readouterr()), calls
 
-@pytest.mark.parametrize("action", ["check", "lock"])
-@pytest.mark.parametrize("option", ["--providers", "--revision"])
-def test_options_that_an_action_ignores_are_refused(
-    action: str, option: str, refused: Callable[..., str]
-) -> None:
-    assert f"data {action} does not take {option}" in refused("data", action, "stsb", option, "hub")
+    if isinstance(row, Refused):
+        code, output, _ = run(row.words)
+        assert (code, output.count("\n")) == (2, 1)
+        assert argument in output
+    elif isinstance(row, Shows):
+        assert [row.check(run(more)[1]) for more in (row.words, [])] == [True, False]
+    elif isinstance(row, Arrives | Given):
+        more = row.words if isinstance(row, Arrives) else []
+        code, _, calls = run(more)
+        assert code == 0
+        for where, value in row.at.items():
+            assert calls.values(where)
+            found = calls.values(where)
+            expected = [*value] if isinstance(value, InTurn) else [value] * len(found)
+            assert found == expected, where
+            if more:
+                usual = run([])[2].values(where)
+                assert not usual or all(other != found[0] for other in usual), where
 
 
 @pytest.mark.parametrize("revision", [None, "refs/pr/9"])

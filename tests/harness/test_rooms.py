@@ -152,4 +152,4 @@ def test_every_stage_of_the_pipeline_has_the_name_of_its_command_and_one_that_de
     stages = load_yaml((ROOT / "dvc.yaml").read_text())["stages"]
     assert {name.removesuffix("-data") for name in stages} == {*STAGES, "report"}
     files = {path.stem for path in (ROOT / "harness/stages").glob("*.py")} - {"__init__", "inputs", "vectors"}
-    assert files == {"backbone", "corpus", "teacher", "train", "evaluate", "report"}
+    assert files == {"backbone", "corpus", "teacher", "train", "evaluate", "further", "report"}

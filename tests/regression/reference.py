@@ -63,7 +63,7 @@ PRESETS = ("released", "paper")
 """Variants of a system that follow the code, or the text."""
 SMALL = ("small", "small-paper", "mirror")
 """Recipes of plans that a laptop trains."""
-OTHERS = {"backbones", "seeds", "start", "preset", "no_verdict", "parent", "corpus"}
+OTHERS = {"backbones", "seeds", "first_seeds", "start", "preset", "no_verdict", "parent", "corpus"}
 """Fields of a system's recipe that a reference run does not read."""
 EACH_STEP = ("loss", "grad_norm", "learning_rate", "score")
 """Numbers kept of every step and evaluation; of other numbers the last."""

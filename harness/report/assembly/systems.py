@@ -45,7 +45,7 @@ def compare_named(
 
 def recorded(names: Collection[str]) -> list[ResultFile]:
     """Returns the results of these systems and runs. Errors: InputError if no result is recorded."""
-    from harness.evidence.store import read_results
+    from harness.evidence.further import read_recorded
 
     systems = {name.partition("@")[0] for name in names}
 
@@ -53,7 +53,7 @@ def recorded(names: Collection[str]) -> list[ResultFile]:
         return run.key in names or run.id in systems
 
     check_plain(SCORES, again="run `dvc repro` again", pattern="*.json")
-    results = read_results(SCORES.glob("*.json"), kept=kept)
+    results = read_recorded(kept=kept).results
     if not results:
         raise InputError(f"{SCORES}: no result files; run `dvc repro`, or name a folder")
     return results
@@ -94,16 +94,18 @@ def only_tasks(results: Sequence[ResultFile], names: Sequence[str]) -> list[Resu
 def errors_over_pairs(
     first: Sequence[ResultFile], second: Sequence[ResultFile]
 ) -> Mapping[TaskName, StandardError]:
-    """Returns the errors over pairs of each task for which all these runs have stored vectors. Tasks without
-    local data are skipped. Vectors are of the selected weights.
+    """Returns the errors over pairs of each task, over the seeds with stored vectors; {} if a side has none.
+    Tasks without local data are skipped. Vectors are of the selected weights.
     """
-    stores = [stored_vectors(result.run.key) for result in (*first, *second)]
-    if not all(store.is_file() for store in stores):
+    first, second = (
+        [result for result in side if stored_vectors(result.run.key).is_file()] for side in (first, second)
+    )
+    if not (first and second):
         return {}
     from harness.io.embeddings import EmbeddingStore
     from harness.report.assembly.pairs import comparable_pairs, error_over_pairs
 
-    encoders = [EmbeddingStore.load(store).encode for store in stores]
+    encoders = [EmbeddingStore.load(stored_vectors(result.run.key)).encode for result in (*first, *second)]
     ours, theirs = encoders[: len(first)], encoders[len(first) :]
     errors = {name: error_over_pairs(task, ours, theirs) for name, task in comparable_pairs(first, second)}
     return {name: error for name, error in errors.items() if error is not None}

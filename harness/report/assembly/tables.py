@@ -3,14 +3,14 @@
 from collections.abc import Collection, Mapping
 
 from harness.errors import InputError
+from harness.evidence.further import read_recorded
 from harness.evidence.judged import Judged
 from harness.evidence.ledger import load_ledger
 from harness.evidence.number_tests import LOOKS
 from harness.evidence.published import Published, load_published
 from harness.evidence.schema import ResultFile
 from harness.evidence.spec import RunChoice, TableSpec, check_spec, load_spec, load_specs, system_label
-from harness.evidence.store import read_results
-from harness.paths import LEADERBOARDS, SCORES, declared
+from harness.paths import LEADERBOARDS, declared
 from harness.plan.entries import Params
 from harness.plan.names import recipes_of
 from harness.plan.recipes import Recipe, declared_systems, load_recipes
@@ -52,7 +52,7 @@ def evidence_of(
             key: system.model_dump(include={"config", "train", "no_verdict"})
             for key, system in systems.items()
         },
-        seeds={key: system.first_seeds(LOOKS[-1]) for key, system in systems.items()},
+        seeds={key: system.seeds_wanted(LOOKS[-1]) for key, system in systems.items()},
     )
 
 
@@ -111,10 +111,9 @@ def _evidence_for(specs: Collection[TableSpec], published: Published, recipes: R
     systems = {choice.system for spec in specs for choice in spec.choices()}
     tasks = {task for spec in specs for task in spec.tasks()}
     if any(spec.rows_from == "runs" for spec in specs):
-        results = read_results(SCORES.glob("*.json"), kept=lambda run, score: score.task in tasks)
+        results = read_recorded(kept=lambda run, score: score.task in tasks).results
         return evidence_of(results, published=published, recipes=recipes)
-    paths = (path for path in SCORES.glob("*.json") if path.name.partition("__")[0] in systems)
-    results = read_results(paths, kept=lambda run, score: score.task in tasks and run.id in systems)
+    results = read_recorded(systems=systems, kept=lambda run, score: score.task in tasks).results
     return evidence_of(results, priced=systems, published=published, recipes=recipes)
 
 

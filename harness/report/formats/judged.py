@@ -10,10 +10,8 @@ from harness.evidence.others import RELATIONS, Relation, StudyPool
 from harness.evidence.settling import Plan, counted
 from harness.evidence.words import WORDS
 from harness.report.sentences import (
-    ASSUMED,
-    ASSUMED_ONE,
-    ASSUMED_OTHERS,
     MANY,
+    assumed_words,
     collapsed_words,
     draw_words,
     level_words,
@@ -121,8 +119,8 @@ def _answer_text(judged: Judged) -> list[str]:
         if judged.by_others.difference is not None:
             text = WORDS[judged.by_others.verdict].text
             lines.append(f"others     {text}: {level_words(judged.by_others)}")
-    assumed = ASSUMED if ours is not None else ASSUMED_ONE if answer.source else ASSUMED_OTHERS
-    return [*lines, f"assumes    {assumed}"] if judged.verdict.is_settled else lines
+    assumed = assumed_words(judged)
+    return [*lines, f"assumes    {assumed}"] if assumed else lines
 
 
 def _mean_text(values: Sequence[float]) -> str:

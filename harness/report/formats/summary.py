@@ -7,13 +7,11 @@ import io
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from fnmatch import fnmatchcase
 from typing import Any
 
 from harness.evidence.schema import ResultFile
 from harness.evidence.statistics import mean
 from harness.evidence.system_pairs import HEADLINE
-from harness.io.layouts import KEPT_TABLES
 from harness.report.formats.latex import to_latex
 from harness.report.formats.markdown import escape, to_markdown
 from harness.report.runs import selected_scores
@@ -51,10 +49,8 @@ def text_files(
 
 
 def path_of(table: Table) -> str:
-    """Returns the path of a table below the report, without the ending; own-NAME for custom names."""
-    name = table.key.replace("/", "-")
-    known = any(fnmatchcase(name, pattern) for pattern in KEPT_TABLES)
-    return f"tables/{name if known else f'own-{name}'}"
+    """Returns the path of a table below the report, without the ending."""
+    return f"tables/{table.key.replace('/', '-')}"
 
 
 def to_summary(tables: Mapping[str, Table], problems: Iterable[str], *, notes: Iterable[str] = ()) -> str:

@@ -12,6 +12,7 @@ from harness.report.formats.text import SETTING_MARKS
 from harness.report.runs import RunDetail, slug
 from harness.report.sentences import (
     MANY,
+    assumed_words,
     collapsed_words,
     draw_words,
     level_words,
@@ -111,7 +112,9 @@ def evidence_facts(judged: Judged) -> Facts:
     if judged.percentile is not None:
         low, high = (100 * end for end in judged.percentile.share.interval)
         says = f"{place_words(judged.percentile)} (95 % interval {low:.0f} to {high:.0f} %)"
-        facts.append(("As one run", says))
+        facts.append(("Among runs", says))
+    if judged.verdict.is_settled:
+        facts.append(("Assumes", assumed_words(judged)))
     if judged.plan is not None:
         says = "; ".join(filter(None, [next_look_words(judged.plan), judged.plan.cost]))
         facts.append(("Next look", says))

@@ -8,7 +8,7 @@ from typing import Any
 from harness.evidence.judged import Fact, Judged
 from harness.evidence.number_tests import LEVEL, MARGIN
 from harness.evidence.settling import counted
-from harness.evidence.words import scale, with_count
+from harness.evidence.words import scale
 from harness.report.chart import COLOURS, Chart, Row, draw
 from harness.report.pages.answers import Answer, answers_of
 from harness.report.pages.cells import verdict_counts
@@ -114,6 +114,8 @@ def basis_of(judged: Judged) -> str:
     pool = judged.others.independent
     if not pool.sources:
         return "no independent run found"
+    if judged.answer.source:
+        return f"{judged.answer.count} single runs of one lab"
     sources = counted(len(pool.sources), "independent source")
     return f"{sources}, {counted(len(pool.values), 'single run')}"
 
@@ -121,22 +123,17 @@ def basis_of(judged: Judged) -> str:
 def conclusion(answers: Sequence[Answer]) -> str:
     """Returns the conclusion of the first picture, in one sentence; the control is mentioned separately."""
     asked = [answer for answer in answers if not answer.control]
-    controls = [f" The control {says_of(answer.judged)}." for answer in answers if answer.control]
+    controls = [f" The control {answer.judged.says}." for answer in answers if answer.control]
     parts = counted_verdicts([answer.judged for answer in asked])
     if len(asked) == 1:
         return f"The one well-known number {parts[0].removeprefix('1 ')}." + "".join(controls)
     return f"Of {counted(len(asked), 'well-known number')}, {'; '.join(parts)}." + "".join(controls)
 
 
-def says_of(judged: Judged) -> str:
-    """Returns the predicate of a sentence on a number."""
-    return with_count(judged.word.says, judged.number.drawn.picked)
-
-
 def counted_verdicts(numbers: Sequence[Judged]) -> list[str]:
     """Returns the number of verdicts of each kind that has one, in words, in the order of the scale."""
     kinds = {word: place for place, word in enumerate(scale())}
-    says = [says_of(judged) for judged in sorted(numbers, key=lambda judged: kinds[judged.word])]
+    says = [judged.says for judged in sorted(numbers, key=lambda judged: kinds[judged.word])]
     return [
         f"{count} {sentence if count == 1 else plural(sentence)}" for sentence, count in Counter(says).items()
     ]

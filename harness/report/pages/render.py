@@ -49,7 +49,7 @@ from harness.report.pages.paper import plan_command
 from harness.report.pages.search import SEARCH, search_file
 from harness.report.pages.sources import EVIDENCE, EVIDENCE_KINDS, anchor_of, score_words
 from harness.report.runs import slug
-from harness.report.sentences import ASSUMED, ASSUMED_OTHERS
+from harness.report.sentences import ASSUMED, ASSUMED_ONE, ASSUMED_OTHERS
 from harness.report.tables.leaderboard import has_values
 from harness.report.tables.model import Table, TableRow, row_label
 from harness.report.tables.rows import FALSE_DISCOVERY
@@ -165,6 +165,7 @@ def _environment(templates: Path) -> Environment:
             "many": FALSE_DISCOVERY,
             "assumed": ASSUMED,
             "assumed_others": ASSUMED_OTHERS,
+            "assumed_one": ASSUMED_ONE,
             "evidence_kinds": EVIDENCE_KINDS,
             "grouped": _grouped,
             "evidence_anchor": anchor_of,

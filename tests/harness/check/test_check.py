@@ -20,7 +20,7 @@ from tests.faults.small_project import EVALUATE, RUN, TRAIN, write_project
 from tests.support.git import commit
 
 LOSSES_PASS = "first losses: 1 of 1 systems identical"
-REPRODUCED = "reproduced: all 1 systems agree with the committed results; 1 of 1 runs bit-identical"
+REPRODUCED = "reproduced: all 1 systems agree with the committed results; 1 of 1 runs here are bit-identical"
 
 
 @pytest.fixture(scope="module")
@@ -255,7 +255,7 @@ def test_results_are_compared_with_another_state(project: Path, capsys: pytest.C
     ("options", "message"),
     [
         (["--json", "--format", "github"], "either --json or --format"),
-        (["--measure", "--json"], "takes neither --json"),
+        (["--measure", "--json"], "--measure takes no --only"),
         (["--only", "results", "--against", "nowhere"], "neither a folder of scores nor a git revision"),
     ],
 )

@@ -12,10 +12,12 @@ from typing import Any
 import pytest
 
 from harness.cli import main
+from harness.evidence.further import collected
 from harness.evidence.moved import ScoreChange
 from harness.evidence.reproduction import Reproduction, explained
 from harness.evidence.schema import ResultFile, ScoreName
-from harness.evidence.store import write_result
+from harness.evidence.store import read_result, write_result
+from harness.io.files import write_record
 from harness.paths import stored_vectors
 from harness.plan.entries import Params
 from harness.plan.params_file import read_params
@@ -31,7 +33,7 @@ TRAINED = [f"simcse-small__words-50d__s{seed}" for seed in range(3)]
 UNTRAINED = "pooled-cls-small__words-50d__s0"
 pytestmark = pytest.mark.usefixtures("project")
 Change = Callable[[dict[str, Any]], None]
-EQUAL = "reproduced: all 2 systems agree with the committed results; 4 of 4 runs bit-identical\n"
+EQUAL = "reproduced: all 2 systems agree with the committed results; 4 of 4 runs here are bit-identical\n"
 
 
 def content(key: str) -> dict[str, Any]:
@@ -117,7 +119,7 @@ def test_other_last_digits_agree_and_are_reported_with_their_size(capsys: pytest
         "threads differs\n"
         "  changed files: 2 in reports/scores; `git restore reports` restores them\n"
         "  scores with other digits: 2; `--details` lists them\n"
-        "reproduced: all 2 systems agree with the committed results; 2 of 4 runs bit-identical\n"
+        "reproduced: all 2 systems agree with the committed results; 2 of 4 runs here are bit-identical\n"
     )
     assert (
         f"  equal to rounding: {TRAINED[2]} STSB spearman: 52.003000, committed 52.000000, expected "
@@ -145,7 +147,8 @@ def test_a_score_outside_the_band_does_not_agree_and_is_named(
         f"  {TRAINED[1]} STSB spearman: {points:.6f}, committed 51.000000, expected 46.000 to 56.000",
     ]
     assert lines[-1] == (
-        "not reproduced: 1 of 2 systems does not agree with the committed results; 3 of 4 runs bit-identical"
+        "not reproduced: 1 of 2 systems does not agree with the committed results; "
+        "3 of 4 runs here are bit-identical"
     )
 
 
@@ -172,7 +175,7 @@ def test_equal_scores_of_another_training_are_not_bit_identical(
     evaluate(TRAINED[0], change)
     text = shown(capsys)
     assert last_line(text).startswith("reproduced: all 2 systems agree")
-    assert "3 of 4 runs bit-identical\n" in text
+    assert "3 of 4 runs here are bit-identical\n" in text
     assert "scores with other digits" not in text
 
 
@@ -191,7 +194,7 @@ def test_a_run_that_was_not_evaluated_here_is_named(capsys: pytest.CaptureFixtur
         git(Path(), "add", ".")
     assert shown(capsys, code=1) == (
         f"  not evaluated here: {TRAINED[1]}\n"
-        "not reproduced: 1 of 4 runs not evaluated here; 3 of 4 runs bit-identical\n"
+        "not reproduced: 1 of 4 runs not evaluated here; 3 of 4 runs here are bit-identical\n"
     )
 
 
@@ -223,7 +226,8 @@ def test_a_result_of_other_settings_than_the_plan_is_not_reproduced(
     change_the_plan(TRAINED[1])
     assert shown(capsys, code=1) == (
         f"  {OUTDATED}"
-        "not reproduced: 1 of 4 results are of other settings than the plan's; 3 of 4 runs bit-identical\n"
+        "not reproduced: 1 of 4 results are of other settings than the plan's; "
+        "3 of 4 runs here are bit-identical\n"
     )
     compared = json.loads(shown(capsys, "--json", code=1))["results"]
     assert compared["outdated"] == [TRAINED[1]]
@@ -242,8 +246,8 @@ def test_results_of_other_packages_than_the_installed_ones_are_not_reproduced(
         "  changed files: 1 in reports/scores; `git restore reports` restores them\n"
         "  3 of 4 results were computed with torch 1, here is 2, and not measured again; `dvc repro --force` "
         "runs all of them\n"
-        "not reproduced: 3 of 4 results are of other packages than the installed ones; 1 of 4 runs "
-        "bit-identical\n"
+        "not reproduced: 3 of 4 results are of other packages than the installed ones; 1 of 4 runs here "
+        "are bit-identical\n"
     )
     compared = json.loads(shown(capsys, "--json", code=1))
     assert compared["results"]["upgraded"] == [TRAINED[0], TRAINED[2], UNTRAINED]
@@ -260,7 +264,7 @@ def test_a_plan_older_than_its_recipes_is_a_problem_and_an_edited_one_is_named(
     assert shown(capsys, "--format", "github", code=1) == (
         f"{annotation('error', 'sentbench check', old.line)}\n"
         "not reproduced: 1 problem above; all 2 systems agree with the committed results; 4 of 4 runs "
-        "bit-identical\n"
+        "here are bit-identical\n"
     )
     monkeypatch.setattr("harness.commands.check.stale", lambda: old._replace(edited=True))
     assert main(["check", "--only", "results"]) == 0
@@ -385,7 +389,7 @@ def test_files_that_were_only_checked_out_are_compared_and_not_reproduced(
 ) -> None:
     """Three runs have vectors, the other one only its file; then none has; then one moved."""
     stored_vectors(TRAINED[1]).unlink()
-    equal = "compared: all 2 systems agree with HEAD; 4 of 4 runs bit-identical; "
+    equal = "compared: all 2 systems agree with HEAD; 4 of 4 runs here are bit-identical; "
     assert shown(capsys, "--against", "HEAD") == f"{equal}3 results evaluated here, 1 files as checked out\n"
     shutil.rmtree("embeddings")
     assert shown(capsys, "--against", "HEAD") == f"{equal}0 results evaluated here, 4 files as checked out\n"
@@ -395,7 +399,7 @@ def test_files_that_were_only_checked_out_are_compared_and_not_reproduced(
     ]
     evaluate(TRAINED[1], score(60), OTHER_WEIGHTS)
     assert last_line(shown(capsys, "--against", "HEAD", code=1)) == (
-        "not reproduced: 1 of 2 systems does not agree with HEAD; 3 of 4 runs bit-identical; "
+        "not reproduced: 1 of 2 systems does not agree with HEAD; 3 of 4 runs here are bit-identical; "
         "1 results evaluated here, 3 files as checked out"
     )
 
@@ -427,3 +431,38 @@ def test_ten_scores_and_ten_runs_are_listed_and_the_others_are_counted(count: in
     full = explained(compared, [], details=True)
     assert sum(" STSB spearman: " in line for line in full) == count
     assert not any(" more" in line for line in full)
+
+
+def test_further_seeds_that_were_not_trained_here_are_as_committed(
+    capsys: pytest.CaptureFixture[str], project: Path
+) -> None:
+    """Seed 2 becomes a further seed, whose scores are committed beside those of seeds 0 and 1."""
+    params = read_params().model_dump()
+    params["runs"][TRAINED[2]]["outputs"] = ".further/simcse-small__words-50d"
+    params["further"] = {"simcse-small__words-50d": [2]}
+    Path("params.yaml").write_text(dump_yaml(params, sort_keys=False))
+    results = [read_result(Path(f"reports/scores/{key}.json")) for key in TRAINED]
+    record = collected(results[:2], results[2:]).model_dump(mode="json", by_alias=True, exclude_none=True)
+    further = Path("reports/further/simcse-small__words-50d.json")
+    write_record(further, record)
+    Path(f"reports/scores/{TRAINED[2]}.json").unlink()
+    stored_vectors(TRAINED[2]).unlink()
+    commit(project, "a further seed")
+    assert last_line(shown(capsys)) == (
+        "reproduced: all 2 systems agree with the committed results; 3 of 3 runs here are bit-identical; "
+        "1 further seeds are as committed"
+    )
+    assert json.loads(shown(capsys, "--json"))["results"]["further"] == {TRAINED[2]: True}
+    record["scores"][0]["values"] = [0.6]
+    write_record(further, record)
+    assert last_line(shown(capsys, code=1)).startswith(
+        "not reproduced: 1 further seeds are not as committed; `sentbench launch` trains them; 3 of 3 runs"
+    )
+    git(project, "restore", "reports")
+    evaluate(TRAINED[1], score(60))
+    text = last_line(shown(capsys, code=1))
+    assert "1 of 2 systems does not agree" in text
+    assert "1 further seeds are not as committed" in text  # left out beside a seed that moved
+    stored_vectors(TRAINED[2]).touch()
+    git(project, "restore", "reports")
+    assert last_line(shown(capsys)).endswith("4 of 4 runs here are bit-identical")

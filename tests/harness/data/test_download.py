@@ -106,7 +106,7 @@ def test_check_sees_a_changed_byte_even_where_no_hash_is_pinned(mirrored: Path, 
     [
         (None, "no such file"),
         ('{"name": "tiny", "provider": "mirror", "files": {"a": {"rows": "2"}}}', "must be a table of files"),
-        ('{"name": "tiny", "provider": "moon", "files": {}}', "provider 'moon'"),
+        ('{"name": "tiny", "provider": "moon", "files": {"words.txt": {"rows": 3}}}', "provider 'moon'"),
     ],
 )
 def test_check_needs_a_sound_record(
@@ -119,7 +119,11 @@ def test_check_needs_a_sound_record(
         check("tiny", Path("data"))
     if record is None:
         monkeypatch.setattr("harness.data.download.bring", None)  # no provider is asked
-        with pytest.raises(InputError, match=r"data/tiny: contains other files \(no source\.json\)"):
+        with pytest.raises(InputError, match=r"data/tiny: contains other files \(words\.txt\)"):
+            fetch("tiny", Path("data"))
+        return
+    if "words.txt" not in record:  # somebody else's, or damaged
+        with pytest.raises(InputError, match=r"contains other files \(words\.txt\) than source\.json lists"):
             fetch("tiny", Path("data"))
         return
     fetch("tiny", Path("data"))

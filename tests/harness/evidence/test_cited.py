@@ -1,5 +1,7 @@
 """The committed ledger: which number is cited where authors measured their own number several times."""
 
+from dataclasses import replace
+
 import pytest
 
 from harness.evidence.cite import Citation, citation_of
@@ -58,6 +60,20 @@ def test_the_later_version_of_dclr_is_listed_as_a_quotation_with_its_other_setti
     assert "other batches and intervals" in citation_of(known).note
     assert not known.others.studies
     assert "    https://arxiv.org/abs/2311.03228 (quoted)" in judged_text(known).splitlines()
+
+
+def test_a_mean_of_independent_sources_is_cited_next_to_the_mean_of_the_authors(
+    ledger: Ledger, published: Published
+) -> None:
+    """UNA's headline, if three sources had measured it too: their mean is cited, its authors' is stated."""
+    number = published.number("una/table1", "una/paraphrase-pegasus@bert-base-uncased", "Avg")
+    assert number is not None
+    others = others_of(ledger, number)
+    sources = {"a": 75.0, "b": 75.1, "c": 75.2}
+    pool = replace(others.independent, sources=sources, runs={name: (run,) for name, run in sources.items()})
+    actual = citation_of(judge_number(number, replace(others, pools={**others.pools, "independent": pool})))
+    assert (actual.kind, actual.value) == ("independent", pytest.approx(75.1))
+    assert actual.how.endswith("; its authors' mean of 10 runs is 76.97")
 
 
 def tells(actual: Citation, means: list[tuple[float, int]]) -> bool:

@@ -142,6 +142,29 @@ def test_a_detectable_difference_is_found_in_eight_of_ten_studies() -> None:
     assert StandardError(1.0, math.inf).detectable(0.05, 0.8) == pytest.approx(1.96 + 0.8416, abs=1e-3)
 
 
+@pytest.mark.parametrize(
+    ("seeds", "sds"), [((20, 10), (1.0, 3.0)), ((10, 20), (1.0, 3.0)), ((20, 10), (2, 2))]
+)
+def test_the_stated_difference_is_found_in_eight_of_ten_studies_of_unequal_numbers_of_seeds(
+    seeds: tuple[int, int], sds: tuple[float, float]
+) -> None:
+    """Stated by sides with exactly these standard deviations; the studies draw theirs."""
+    exact = [
+        dict(enumerate((sd * (scores := np.linspace(-1, 1, count)) / scores.std(ddof=1)).tolist()))
+        for count, sd in zip(seeds, sds, strict=True)
+    ]
+    stated = difference_of(exact[0], exact[1])
+    assert stated.seeds == seeds
+    assert stated.detectable is not None
+    rng = np.random.default_rng(3)
+    ours, theirs = (rng.normal(0, sd, (4_000, count)) for count, sd in zip(seeds, sds, strict=True))
+    found = stats.ttest_ind(ours + stated.detectable, theirs, axis=1, equal_var=False).pvalue < 0.05
+    assert found.mean() == pytest.approx(0.8, abs=0.02)
+    rows = [dict(enumerate(side[0].tolist())) for side in (ours, theirs)]
+    test = stats.ttest_ind(*(list(row.values()) for row in rows), equal_var=False)
+    assert difference_of(rows[0], rows[1]).p == pytest.approx(test.pvalue)
+
+
 def test_the_studentized_range_of_several_systems_equals_scipys() -> None:
     for systems, freedom in ((3, 2.5), (22, 4.0), (22, 60.0)):
         error = StandardError(1.0, freedom, systems)

@@ -5,7 +5,11 @@ import pytest
 
 from harness.evidence import settling
 from harness.evidence.chances import chances
+from harness.evidence.judged import judge_number
+from harness.evidence.ledger import Ledger
 from harness.evidence.number_tests import LOOKS, Origin
+from harness.evidence.others import others_of
+from harness.evidence.published import Published
 from harness.evidence.statistics import KnownSd
 from harness.evidence.verdicts import judge
 from tests.harness.report.made_judged import printed
@@ -33,6 +37,18 @@ def test_the_advised_look_is_the_first_with_a_chance_of_four_in_five_and_says_it
     alone = settling.plan_for(printed(76.25), (), others=None, known=study, planned=None, price=None)
     assert alone.seeds == 5
     assert "a chance of 1 % if it equals the number, 88 % by 40 seeds" in alone.why
+
+
+def test_no_look_at_any_published_number_is_advised_without_its_chance(
+    ledger: Ledger, published: Published
+) -> None:
+    advised = 0
+    for number in published.numbers.values():
+        plan = judge_number(number, others_of(ledger, number)).plan
+        if plan is not None and plan.seeds is not None:
+            advised += 1
+            assert "chance" in plan.why, number
+    assert advised > 100
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from harness.errors import InputError
 from harness.evidence.schema import ResultFile
-from harness.evidence.store import SCORE_COLUMNS, read_result, read_scores, write_result
+from harness.evidence.store import SCORE_COLUMNS, read_result, read_results, to_frame, write_result
 from tests.support.results import SCORE, raw_result
 
 
@@ -32,10 +32,10 @@ def test_a_result_is_written_and_read_back_unchanged(tmp_path: Path) -> None:
 
 
 def test_scores_become_one_long_frame(tmp_path: Path) -> None:
-    assert (list(read_scores(tmp_path).columns), len(read_scores(tmp_path))) == (SCORE_COLUMNS, 0)
+    assert (list(to_frame([]).columns), len(to_frame([]))) == (SCORE_COLUMNS, 0)
     save(tmp_path / "s", raw())
     save(tmp_path / "s", raw("simcse__tiny__s1"), "b.json")
-    frame = read_scores(tmp_path / "s")
+    frame = to_frame(read_results((tmp_path / "s").glob("*.json")))
     assert list(frame.columns) == SCORE_COLUMNS
     assert frame["key"].tolist() == ["simcse__tiny__s0", "simcse__tiny__s1"]
     assert frame["value"].tolist() == [0.75, 0.75]
@@ -65,11 +65,11 @@ def test_files_that_are_off_are_refused_by_name(tmp_path: Path, content: Any, me
 def test_a_score_stated_twice_and_two_files_of_one_run_are_refused(tmp_path: Path) -> None:
     save(tmp_path, raw(scores=[SCORE, SCORE]))
     with pytest.raises(InputError, match=r"STSB spearman \(all, best-dev\) is stated twice"):
-        read_scores(tmp_path)
+        to_frame(read_results(tmp_path.glob("*.json")))
     for name in ("a.json", "b.json"):
         save(tmp_path, raw(), name)
     with pytest.raises(InputError, match="two result files"):
-        read_scores(tmp_path)
+        to_frame(read_results(tmp_path.glob("*.json")))
 
 
 def test_a_digit_changed_by_hand_or_by_a_disk_is_refused(tmp_path: Path) -> None:

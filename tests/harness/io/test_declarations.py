@@ -61,7 +61,7 @@ def test_a_merged_key_may_be_given_again_but_an_own_one_not(tmp_path: Path) -> N
     path.write_text("a: &a {x: 1, y: 2}\nb: {<<: *a, x: 3}\nc: {<<: *a}\n")
     assert read_yaml(path) == {"a": {"x": 1, "y": 2}, "b": {"x": 3, "y": 2}, "c": {"x": 1, "y": 2}}
     path.write_text("a: &a {x: 1}\nb: {<<: *a, x: 3, x: 4}\n")
-    with pytest.raises(InputError, match="line 2: key 'x' appears twice"):
+    with pytest.raises(InputError, match=r"line 2: not YAML .key 'x' appears twice"):
         read_yaml(path)
 
 

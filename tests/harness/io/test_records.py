@@ -1,13 +1,14 @@
 """Folders between stages: unchanged, or refused in one line."""
 
+import os
 from pathlib import Path
 
 import pytest
 
 from harness.errors import InputError
+from harness.io.artefacts import read_artefact
 from harness.io.files import write_manifest
-from harness.io.layouts import check_inputs
-from harness.io.records import read_manifest, read_object
+from harness.io.records import check_present, read_manifest, read_object
 from methods.core.files import write_record
 
 
@@ -25,24 +26,25 @@ def test_a_record_of_an_older_release_without_a_checksum_is_read(tmp_path: Path)
     assert read_manifest(tmp_path / "run.json", "key", again="again") == {"key": "a"}
 
 
-@pytest.mark.parametrize(
-    ("room", "record"),
-    [
-        ("corpora", "corpus.json"),
-        ("backbones", "backbone.json"),
-        ("data", "source.json"),
-        ("x", "source.json"),
-    ],
-)
-def test_a_changed_file_of_any_room_is_refused_before_a_stage_reads_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, room: str, record: str
+def test_a_changed_file_of_an_artefact_is_refused_where_it_leaves_the_pipeline(tmp_path: Path) -> None:
+    (tmp_path / "weights").write_text("a")
+    write_manifest(tmp_path / "run.json", {"key": "a", "selection": {}})
+    assert read_artefact(tmp_path)["key"] == "a"
+    (tmp_path / "weights").write_text("b")
+    with pytest.raises(InputError, match=r"weights: changed, the file is damaged"):
+        read_artefact(tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["missing", "file", "pipe"])
+def test_an_input_folder_that_is_missing_or_would_block_a_reader_is_one_line(
+    tmp_path: Path, kind: str
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    folder = Path(room, "a")
-    folder.mkdir(parents=True)
-    (folder / "rows.tsv").write_text("a\n")
-    write_manifest(folder / record, {})
-    check_inputs(str(folder))
-    (folder / "rows.tsv").write_text("b\n")
-    with pytest.raises(InputError, match=r"rows\.tsv: changed, the file is damaged"):
-        check_inputs(str(folder))
+    folder = tmp_path / "a"
+    check_present(tmp_path)
+    if kind == "pipe":
+        folder.mkdir()
+        os.mkfifo(folder / "rows.tsv")
+    elif kind == "file":
+        folder.write_text("rows")
+    with pytest.raises(InputError, match=r"make it .*with `dvc repro`"):
+        check_present(folder)

@@ -117,7 +117,7 @@ def test_scores_outside_the_cache_are_restored_because_they_are_plots(toy: Toy) 
     assert sorted(runs(Path())) == ["plain", "plain", "scored"]
     assert Path("scored.txt").read_text() == "words\n"
     evaluate = load_yaml((ROOT / "dvc.yaml").read_text())["stages"]["evaluate"]["do"]
-    assert "reports/scores/${key}.json" in {next(iter(out)) for out in evaluate["plots"]}
+    assert "${item.outputs}/scores/${key}.json" in {next(iter(out)) for out in evaluate["plots"]}
 
 
 @pytest.mark.thorough

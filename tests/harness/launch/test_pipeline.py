@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import dvc
@@ -10,10 +11,12 @@ import yaml
 from dvc.utils.serialize import dumps_yaml, parse_yaml_for_update
 
 from harness.cli import main
+from harness.commands.launch import further_stages
 from harness.launch import pipeline
 from harness.launch.pipeline import CHANGED, open_pipeline
 from harness.launch.scheduler import priorities, stages_to_run
-from tests.harness.launch.toy_pipeline import runs, stage, start_launch
+from harness.plan.params_file import read_params
+from tests.harness.launch.toy_pipeline import ROOT, runs, stage, start_launch
 
 
 def test_with_another_release_of_dvc_its_own_repro_runs_the_same_targets(
@@ -28,6 +31,42 @@ def test_with_another_release_of_dvc_its_own_repro_runs_the_same_targets(
     assert runs(Path()) == ["a", "b"]
     assert main(["launch"]) == 0
     assert runs(Path()) == ["a", "b", "c"]
+
+
+def test_a_launch_of_the_first_seeds_leaves_the_others_and_takes_their_outputs_as_they_are(
+    toy: Callable[[dict[str, Any]], Path], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The report reads the outputs of both; after a change of their source only the first runs again."""
+    toy(
+        {name: stage(name) for name in ("evaluate", "further")}
+        | {"report": stage("report", ("evaluate.txt", "further.txt"))}
+    )
+    monkeypatch.setattr("harness.commands.launch.read_params", lambda: SimpleNamespace(runs={}))
+    monkeypatch.setattr("harness.commands.launch.further_stages", lambda params: {"further"})
+    assert main(["launch"]) == 0
+    lock = Path("dvc.lock").read_text()
+    assert sorted(runs(Path())) == ["evaluate", "further", "report"]
+    Path("source.txt").write_text("other words\n")
+    assert main(["launch", "--first-seeds", "--dry-run"]) == 0
+    assert "2 of 2 stages would run" in capfd.readouterr().out
+    assert main(["launch", "--first-seeds"]) == 0
+    assert runs(Path())[3:] == ["evaluate", "report"]
+    assert Path("report.txt").read_text() == "other words\nwords\n"
+    entries = [
+        parse_yaml_for_update(text, "dvc.lock")["stages"] for text in (lock, Path("dvc.lock").read_text())
+    ]
+    assert entries[0]["further"] == entries[1]["further"]
+    assert main(["launch"]) == 0
+    assert runs(Path())[5:] == ["further", "report"]
+
+
+def test_the_further_stages_are_those_of_the_seeds_after_the_first() -> None:
+    params = read_params(ROOT / "params.yaml")
+    stages = further_stages(params)
+    assert len(stages) == 2 * sum(not run.is_first for run in params.runs.values()) + len(params.further)
+    assert {"train@simcse-small__words-50d__s3", "evaluate@ct-small__words-50d__s9"} < stages
+    assert "further@simcse-small__words-50d" in stages
+    assert not [name for name in stages if name.endswith(("__s0", "__s1", "__s2"))]
 
 
 def test_an_unknown_stage_is_one_line_and_no_stage_runs(

@@ -98,6 +98,7 @@ def test_every_stage_that_makes_numbers_depends_on_its_code_and_data() -> None:
         "teacher": [".fingerprints/teacher.txt"],
         "train": [".fingerprints/train/${item.method}.txt", ".fingerprints/data/selection-${item.text}.txt"],
         "evaluate": [".fingerprints/evaluate/${key}.txt", ".fingerprints/data/evaluation-${item.text}.txt"],
+        "further": [".fingerprints/further.txt"],
         "report": [".fingerprints/report.txt"],
     }
 

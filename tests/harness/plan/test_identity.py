@@ -19,7 +19,7 @@ EVALUATED = {
     "reranking": ["AskUbuntu"],
 }
 """A run of each kind of task."""
-ANY = "train/* evaluate/* teacher backbone corpus"
+ANY = "train/* evaluate/* teacher backbone corpus further"
 ROOMS = {
     "methods/*": "",
     "methods/__init__": ANY,
@@ -33,11 +33,11 @@ ROOMS = {
     "harness/stages/*": ANY,
     "harness/models/*": "train/* backbone teacher",
     "harness/data/*": ANY,
-    "harness/io/*": "evaluate/* corpus",
+    "harness/io/*": "evaluate/* corpus further",
     "harness/io/__init__": ANY,
     "harness/io/records": ANY,
-    "harness/paths": "evaluate/*",
-    "harness/evidence/*": "evaluate/*",
+    "harness/paths": "evaluate/* further",
+    "harness/evidence/*": "evaluate/* further",
     "harness/data/augmentation/*": "corpus",
     "harness/tasks/*": "train/* evaluate/*",
 }
@@ -53,12 +53,14 @@ MODULES = {
     "harness/stages/backbone": "backbone",
     "harness/stages/teacher": "teacher",
     "harness/stages/corpus": "corpus",
+    "harness/stages/further": "further",
     "harness/stages/inputs": ANY,
     "harness/commands/stage": "",  # what surrounds the stages
     "harness/commands/stage_of_run": "",
     "harness/plan/entries": "",  # an entry counts by its values
     "harness/data/corpora": "train/* teacher backbone corpus evaluate/geometry",
-    "harness/evidence/store": "evaluate/*",
+    "harness/evidence/store": "evaluate/* further",
+    "harness/evidence/further": "further",
     "harness/evidence/curves": "evaluate/*",
     "harness/tasks/selection": "train/*",
     "harness/tasks/sts_sets": "train/* evaluate/sts evaluate/geometry",

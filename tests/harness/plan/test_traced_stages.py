@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from harness.commands.stage import make_backbone, make_corpus, make_teacher
+from harness.commands.stage import collect_further, make_backbone, make_corpus, make_teacher
 from harness.commands.stage_of_run import evaluate, train
 from harness.io.fingerprint import _parse
 from harness.paths import INSTALLED as ROOT
@@ -61,6 +61,7 @@ def planned() -> Params:
     run["train"] |= {"steps": 2, "batch_size": 4, "eval_every": 1}
     run["config"] |= {"queue_size": 8}
     edits = [view for view in params.corpora["wiki-small-views"].views if view["kind"] in ("delete", "swap")]
+    further = {"seed": 1, "outputs": ".further/student__words"}
     raw = {
         "sources": {},
         "backbones": {
@@ -80,7 +81,8 @@ def planned() -> Params:
             "teacher": {"encoder": "backbones/words", "corpus": "corpora/edited", "arithmetic": "portable"}
         },
         "reads": {"selection-senteval": links, "evaluation-senteval": links},
-        "runs": {"student": run},
+        "runs": {"student__words__s0": run, "student__words__s1": run | further},
+        "further": {"student__words": [1]},
     }
     return Params.model_validate(params.model_dump() | raw)
 
@@ -89,8 +91,13 @@ PERFORMED: dict[str, Callable[[Params], Any]] = {
     "backbone": lambda params: make_backbone(params, "words"),
     "corpus": lambda params: make_corpus(params, "edited"),
     "teacher": lambda params: make_teacher(params, "teacher"),
-    "train": lambda params: train(params, "student", Path("artefacts/student"), device="cpu", resume=False),
-    "evaluate": lambda params: evaluate(params, "student", Path("artefacts/student"), device="cpu"),
+    "train": lambda params: [
+        train(params, key, Path("artefacts") / key, device="cpu", resume=False) for key in params.runs
+    ],
+    "evaluate": lambda params: [
+        evaluate(params, key, Path("artefacts") / key, device="cpu") for key in params.runs
+    ],
+    "further": lambda params: collect_further(params, "student__words"),
 }
 """Stages in the order of the pipeline."""
 

@@ -4,11 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import vl_convert
 
 from harness.errors import InputError
 from harness.report import drawing
 
-vl_convert = pytest.importorskip("vl_convert", reason="pictures need the extra `report`")
 SPEC = {"data": {"values": [{"a": 1}]}, "mark": "point", "encoding": {"x": {"field": "a"}}}
 
 

@@ -46,7 +46,6 @@ def table_of(*cells: Cell, **fields: object) -> Table:
 
 @pytest.fixture(scope="module")
 def report() -> Report:
-    pytest.importorskip("vl_convert", reason="pictures need the extra `report`")
     return make_report(wide=False)
 
 

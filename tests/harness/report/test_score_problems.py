@@ -1,5 +1,8 @@
 """Gaps and leftovers among score files are named."""
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
 from harness.evidence.schema import ResultFile
@@ -9,9 +12,15 @@ KEYS = ["simcse-1", "simcse-2", "simcse-3", "whitening-1"]
 IDENTITIES = {key: f"i-{key}" for key in KEYS}
 
 
+def plan(*keys: str, further: str = "") -> Any:
+    """A plan with these runs, of which one is a further seed."""
+    runs = {key: SimpleNamespace(is_first=key != further) for key in keys}
+    return SimpleNamespace(runs=runs)
+
+
 def test_missing_orphan_and_stale_runs_are_named(recorded_scores: list[ResultFile]) -> None:
     keys = [key for key in KEYS if key != "whitening-1"] + ["pcl-1"]
-    actual = score_problems(recorded_scores, keys, {**IDENTITIES, "simcse-2": "i-changed"})
+    actual = score_problems(recorded_scores, plan(*keys), {**IDENTITIES, "simcse-2": "i-changed"})
     assert [line.split(":")[0] for line in actual] == ["missing", "orphan", "stale"]
     assert "'pcl-1'" in actual[0]
     assert "'whitening-1'" in actual[1]
@@ -23,4 +32,5 @@ def test_missing_orphan_and_stale_runs_are_named(recorded_scores: list[ResultFil
 def test_a_complete_folder_has_no_problem_where_identities_agree_or_are_not_known(
     identities: dict[str, str], recorded_scores: list[ResultFile]
 ) -> None:
-    assert score_problems(recorded_scores, KEYS, identities) == []
+    assert score_problems(recorded_scores, plan(*KEYS), identities) == []
+    assert score_problems(recorded_scores, plan(*KEYS, "pcl-1", further="pcl-1"), identities) == []

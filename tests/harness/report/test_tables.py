@@ -150,7 +150,7 @@ def test_a_study_of_a_system_widens_its_own_interval_and_plans_for_others(eviden
     reasons = [plan.why.rpartition("; sd ")[2] for plan in plans if plan is not None]
     assert reasons[0].endswith("by a study of 12 seeds")
     assert reasons[1].endswith("of another system on this backbone")
-    assert reasons[2] == "no standard deviation is known before two seeds"
+    assert reasons[2] == "its chance is not known, as no standard deviation is before two seeds"
 
 
 def test_a_column_of_settings_shows_the_recipe_next_to_the_reported_value(evidence: MakeEvidence) -> None:
@@ -170,67 +170,6 @@ def test_a_column_of_settings_shows_the_recipe_next_to_the_reported_value(eviden
     assert list(spec.choices()) == []
     with pytest.raises(InputError, match=r"sct has None at train\.learning_rate of its recipe"):
         build_table(spec, replace(evidence([]), settings={"sct": {"train": {}}}))
-
-
-def test_bold_marks_the_rows_that_are_not_separable_from_the_best(evidence: MakeEvidence) -> None:
-    """Of group one b leads, a is within its noise, c is 10 points below; e is alone."""
-    values = {"a": 0.700, "b": 0.701, "c": 0.60, "e": 0.10, "oracle": 0.99}
-    groups = {"e": "two"}
-    rows = [
-        {"title": name, "group": groups.get(name, "one"), "run": f"{name}-v@x", "competes": name != "oracle"}
-        for name in values
-    ]
-    records = [
-        (f"{name}/v@x", seed, "STSB", value + 0.002 * seed)
-        for name, value in values.items()
-        for seed in range(3)
-    ]
-
-    def table(better: str = "higher", **more: object) -> Table:
-        column = {"key": "STSB", "task": "STSB", "better": better}
-        return build_table(spec_of(*rows, columns=(column,), **more), evidence(records))
-
-    for actual, ranks in (
-        (table(), [(1, 2), (1, 2), (3, 3), None, None]),
-        (table("lower"), [(2, 3), (2, 3), (1, 1), None, None]),
-        (table(compete="table"), [(1, 2), (1, 2), (3, 3), (4, 4), None]),
-        (table(compete="none"), [None] * 5),
-        (table("none"), [None] * 5),
-    ):
-        assert [row.cells[0].ranks for row in actual.rows] == ranks
-    assert table().rows[0].source == "rank 1 to 2 of 3 by STSB"
-
-
-def bold(evidence: MakeEvidence, groups: dict[str, tuple[float, ...]]) -> tuple[list[bool], list[str]]:
-    """Returns which rows are bold, and the notes; each row has three seeds around its mean."""
-    means = [(group, mean) for group, values in groups.items() for mean in values]
-    rows = [
-        {"title": str(place), "group": group, "run": f"a{place}-v@x"}
-        for place, (group, _) in enumerate(means)
-    ]
-    records = [
-        (f"a{place}/v@x", seed, "STSB", mean + 0.002 * seed)
-        for place, (_, mean) in enumerate(means)
-        for seed in range(3)
-    ]
-    table = build_table(spec_of(*rows, columns=({"key": "STSB", "task": "STSB"},)), evidence(records))
-    return [row.cells[0].leads for row in table.rows], list(table.notes)
-
-
-def test_a_column_where_more_than_a_third_would_be_bold_has_none_and_says_so(evidence: MakeEvidence) -> None:
-    """The best of a group and those that it does not beat: 2 of 6, 3 of 7; alone, a best is always bold."""
-    assert bold(evidence, {"g": (0.7, 0.701, 0.5, 0.4, 0.3, 0.2)}) == ([True] * 2 + [False] * 4, [])
-    crowded = bold(evidence, {"g": (0.7, 0.701, 0.702, 0.5, 0.4, 0.3, 0.2)})
-    assert crowded == (
-        [False] * 7,
-        [
-            "No row is bold in STS-B (3 of 7): more than a third of the competing rows are not shown to be "
-            "worse than another one."
-        ],
-    )
-    assert bold(evidence, {"g": (0.7, 0.5)}) == ([True, False], [])
-    assert bold(evidence, {"g": (0.7, 0.5), "h": (0.6, 0.3)}) == ([True, False] * 2, [])
-    assert not any(bold(evidence, {"g": (0.7, 0.701), "h": (0.6, 0.3)})[0])
 
 
 def test_rows_from_runs_are_in_the_order_of_the_plan_and_keep_unrun_systems(evidence: MakeEvidence) -> None:

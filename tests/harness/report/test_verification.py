@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from harness.evidence.judged import Judged
 from harness.evidence.ledger import Ledger
 from harness.evidence.number_tests import MARGIN, Origin
 from harness.evidence.numbers import PublishedNumber
@@ -18,7 +19,7 @@ from harness.report.formats.judged import judged_json, judged_text
 from harness.report.pages.cells import evidence_facts
 from harness.report.pages.first_screen import basis_of
 from harness.report.sentences import next_look_words
-from tests.harness.report.made_judged import alone, judged
+from tests.harness.report.made_judged import alone, judged, measured, printed
 
 STUDY = KnownSd(0.84, 50)
 
@@ -216,3 +217,51 @@ def test_a_cell_states_the_median_of_others_to_a_hundredth() -> None:
     pool = replace(others.independent, sources=sources)
     known = judged(number, replace(others, pools={**others.pools, "independent": pool}))
     assert dict(evidence_facts(known))["Others"] == "75.43, median of 3 sources"
+
+
+def by_one_lab(other: float) -> Judged:
+    """A number 2 above twenty runs of one source around 75, next to one run of another source."""
+    runs = tuple(75.0 + 0.3 * sign for sign in (-1, 1)) * 10
+    others = measured({"lab/a": 75.0, "lab/b": other}, {"lab/a": runs, "lab/b": (other,)})
+    pool = replace(others.independent, counts={"lab/a": 20, "lab/b": 1})
+    return judged(printed(77.0), replace(others, pools={**others.pools, "independent": pool}))
+
+
+def test_a_verdict_by_one_lab_says_so_wherever_it_stands_with_what_it_does_not_cover() -> None:
+    known = by_one_lab(75.2)
+    assert known.verdict.fails
+    assert known.text == "independent runs score lower (one lab)"
+    assert known.says.endswith(" (one lab)")
+    text, facts = judged_text(known), dict(evidence_facts(known))
+    for shown in (text, facts["Level"]):
+        assert "the mean of 20 runs of one lab, lab/a, is 2.00 lower" in shown
+    for shown in (text, facts["Assumes"]):
+        assert "an offset between the two labs, and the best of many runs on the test set" in shown
+    assert basis_of(known) == "20 single runs of one lab"
+
+
+def test_labs_that_differ_by_more_than_seeds_do_settle_nothing_and_are_named() -> None:
+    known = by_one_lab(76.8)
+    assert known.text == "not settled"
+    assert "lab/a and lab/b differ by more than seeds do" in judged_text(known)
+    assert "Assumes" not in dict(evidence_facts(known))
+
+
+@pytest.mark.parametrize(
+    ("values", "sources", "limits"),
+    [
+        ([74.0, 74.1, 73.9, 74.2, 73.8], {}, ["an offset between the labs", "on the test set"]),
+        (
+            [],
+            {"a": 72.0, "b": 72.1, "c": 71.9},
+            ["depend on one another", "labs that differ", "on the test set"],
+        ),
+    ],
+)
+def test_the_limits_of_a_verdict_are_told_in_its_cell_and_by_verify(
+    values: list[float], sources: dict[str, float], limits: list[str]
+) -> None:
+    known = judged(printed(75.0), measured(sources) if sources else alone(1)[1], values=values)
+    assert known.verdict.is_settled
+    for shown in (judged_text(known), dict(evidence_facts(known))["Assumes"]):
+        assert all(limit in shown for limit in limits), shown

@@ -211,7 +211,10 @@ def run_of(folder: Path) -> Any:
     record = {"key": folder.name, "seed": 0, **named, **settings, "selection": selection}
     (folder / "run.json").write_text(json.dumps(record))
     (folder / "train.jsonl").write_text("")
-    run = SimpleNamespace(tasks=["STSB"], text="senteval", weights="best-dev", arithmetic="native")
+    run = SimpleNamespace(
+        tasks=["STSB"], text="senteval", weights="best-dev", arithmetic="native", outputs="reports"
+    )
+    run.scores = lambda key: Path(run.outputs, "scores", f"{key}.json")
     return SimpleNamespace(run=lambda key: run)
 
 
