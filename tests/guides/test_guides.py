@@ -208,13 +208,15 @@ def test_a_page_is_its_module_and_its_template(checkout: Checkout) -> None:
 
 
 WORD, NEW_WORD = "independent mean is lower; single runs reach it", "a toy of a word"
-WRITE_GENERATED = """
+WRITE_GENERATED = f"""
 from docs.generated import stale
 from harness.io.files import write_text
 
 for path, text in stale().items():
-    write_text(path, text)
+    if {WORD!r} in path.read_text(encoding="utf-8"):
+        write_text(path, text)
 """
+"""Writes the generated files that have the word."""
 
 
 def test_a_word_of_the_verdicts_is_one_line_and_its_document_is_generated(checkout: Checkout) -> None:
