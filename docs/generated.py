@@ -12,9 +12,10 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-from benchmarks import portability, verdicts
+from benchmarks.portability import records
 from benchmarks.small_controls import to_controls
 from benchmarks.small_setting import PAGE as SMALL_PAGE
+from benchmarks.verdicts import tables as verdicts
 from docs import outputs
 from harness.commands.list import listing
 from harness.errors import InputError
@@ -57,7 +58,7 @@ def generated() -> dict[Path, str]:
     pages[WEEKEND_PAGE] = with_section(page_text(WEEKEND_PAGE), weekend_section(), where=str(WEEKEND_PAGE))
     pages[WORDS_PAGE] = with_section(page_text(WORDS_PAGE), to_scale(), where=str(WORDS_PAGE))
     pages[verdicts.DOCS] = verdicts.with_tables(page_text(verdicts.DOCS))
-    pages[portability.REPORT] = portability.as_markdown(portability.recorded())
+    pages[records.REPORT] = records.as_markdown(records.recorded())
     return pages | {SCHEMAS / f"{kind}.json": schema_text(kind) for kind in ("params", *DECLARED)}
 
 

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import portability
-from benchmarks.portability import OPERATORS, RecordedResults, as_markdown, differing, operators
+from benchmarks.portability import __main__ as portability
+from benchmarks.portability import records
+from benchmarks.portability.computing import OPERATORS, operators
+from benchmarks.portability.records import RecordedResults, as_markdown, differing
 
 REFERENCE = "a processor, family 1, model 2"
 EQUAL = {"operator sum": "a", "operator exp": "b", "losses x": "c"}
@@ -58,13 +60,13 @@ def test_the_record_names_the_machine_that_others_are_compared_with(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The text that is made of the record alone is the one that was written with it."""
-    monkeypatch.setattr(portability, "code_that_computes", lambda: "code")
-    portability.KEPT.parent.mkdir()
-    measured = RecordedResults(REFERENCE, "code", portability.KEPT)
+    monkeypatch.setattr(records, "code_that_computes", lambda: "code")
+    records.KEPT.parent.mkdir()
+    measured = RecordedResults(REFERENCE, "code", records.KEPT)
     for processor, results in {"Milan": EQUAL | {"operator exp": "another"}, REFERENCE: EQUAL}.items():
         measured.add(processor, results)
-    assert as_markdown(portability.recorded()) == as_markdown(measured)
-    assert differing(portability.recorded()) == ["Milan: operator exp differs"]
+    assert as_markdown(records.recorded()) == as_markdown(measured)
+    assert differing(records.recorded()) == ["Milan: operator exp differs"]
 
 
 @pytest.mark.parametrize(("exp", "code"), [("b", 0), ("another", 1)])
@@ -87,7 +89,7 @@ def test_this_machine_is_first_and_the_exit_code_says_whether_bits_differ(
     monkeypatch.setattr(portability.shutil, "which", lambda _: "qemu")
     assert portability.main(["--processors", "Haswell"]) == code
     assert started == [REFERENCE, REFERENCE, "Haswell", "Haswell"]
-    assert ("Haswell: operator exp differs" in portability.REPORT.read_text()) == bool(code)
+    assert ("Haswell: operator exp differs" in records.REPORT.read_text()) == bool(code)
 
 
 @pytest.mark.slow

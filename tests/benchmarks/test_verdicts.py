@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import verdicts
-from benchmarks.verdict_others import rows_of_others
-from benchmarks.verdict_studies import TRUTHS, ErrorRate, Studies, rows_of_looks, useful
-from benchmarks.verdict_systems import decided_test_sets, won_or_lost
-from benchmarks.verdicts import DOCS
+from benchmarks.verdicts import tables as verdicts
+from benchmarks.verdicts.others import rows_of_others
+from benchmarks.verdicts.studies import TRUTHS, ErrorRate, Studies, rows_of_looks, useful
+from benchmarks.verdicts.systems import decided_test_sets, won_or_lost
+from benchmarks.verdicts.tables import DOCS
 from harness.evidence.number_tests import LEVEL
 
 ROOT = Path(__file__).parents[2]

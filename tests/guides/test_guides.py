@@ -152,12 +152,25 @@ tables:
 """
 
 
+REPORTED_TABLES = """
+from harness.plan.recipes import load_recipes
+from harness.report.assembly.tables import build_tables, evidence_of
+
+recipes = load_recipes()
+print(*build_tables(evidence_of([], recipes=recipes), recipes))
+"""
+
+
 def test_a_table_is_its_spec_and_its_published_numbers(checkout: Checkout) -> None:
     files = {"leaderboards/tables/toy-table1.yaml": SPEC, "leaderboards/published/toy.yaml": PUBLISHED}
     checkout.write(files)
     assert checkout.touched() == set(files)
     assert "toy/table1" in checkout.sentbench("list", "tables")
     assert "reported   76.85" in checkout.sentbench("verify", "toy/table1", "simcse@words-50d", "STSB")
+    assert re.search(
+        r"^simcse-small +words-50d ", checkout.sentbench("plan", "toy/table1", "--dry-run"), re.M
+    )
+    assert "toy/table1" in checkout.run("-c", REPORTED_TABLES).split()
 
 
 PAGE = '''"""A page that greets."""
@@ -192,6 +205,32 @@ def test_a_page_is_its_module_and_its_template(checkout: Checkout) -> None:
     pages = dict(part.split("\n", 1) for part in checkout.run("-c", RENDER_PAGES).split("FILE ")[1:])
     assert "<p>hello abc</p>" in pages["pages/toy.html"]
     assert '<a href="pages/toy.html">Toys</a>' in pages["index.html"]
+
+
+WORD, NEW_WORD = "independent mean is lower; single runs reach it", "a toy of a word"
+WRITE_GENERATED = f"""
+from docs.generated import stale
+from harness.io.files import write_text
+
+for path, text in stale().items():
+    if {WORD!r} in path.read_text(encoding="utf-8"):
+        write_text(path, text)
+"""
+"""Writes the generated files that have the word."""
+
+
+def test_a_word_of_the_verdicts_is_one_line_and_its_document_is_generated(checkout: Checkout) -> None:
+    """`verify` says the new word in its sentence and as the verdict, and the old one nowhere."""
+    words = checkout.folder / "harness/evidence/words.py"
+    text = words.read_text(encoding="utf-8")
+    assert text.count(f'"{WORD}"') == 1
+    words.write_text(text.replace(f'"{WORD}"', f'"{NEW_WORD}"'), encoding="utf-8")
+    checkout.run("-c", WRITE_GENERATED)
+    assert checkout.touched() == {"harness/evidence/words.py", "docs/verdicts.md"}
+    said = checkout.sentbench("verify", "pcl/table2", "SimCSE", "Avg")
+    assert f"independent sources: {NEW_WORD}." in said
+    assert f"verdict    {NEW_WORD}" in said
+    assert WORD not in said
 
 
 POSITIVE, NEGATIVE = "a fine film\nwell made\n", "too long\n"

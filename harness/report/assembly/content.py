@@ -49,12 +49,12 @@ def report_content(
         problems=tuple(problems),
         leaderboards=LEADERBOARDS,
         weekend=weekend_of(tables, list(evidence.published.papers), recipes),
-        results_digest=digest_of(evidence.results),
+        results_digest=digest_of_results(evidence.results),
         site=read_declaration(declared(LEADERBOARDS) / "site.yaml", Site),
     )
 
 
-def digest_of(results: Sequence[ResultFile]) -> str:
+def digest_of_results(results: Sequence[ResultFile]) -> str:
     """Returns 16 digits of the sha256 of results in any order."""
     content = "".join(result.model_dump_json() for result in sorted(results, key=lambda entry: entry.run.key))
     return hashlib.sha256(content.encode()).hexdigest()[:16]

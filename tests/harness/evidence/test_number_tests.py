@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from benchmarks.verdict_studies import Studies, reported_numbers
+from benchmarks.verdicts.studies import Studies, reported_numbers
 from harness.evidence.number_tests import (
     AMONG_SOURCES,
     AT_A_LOOK,

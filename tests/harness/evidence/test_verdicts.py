@@ -9,8 +9,8 @@ import pytest
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from benchmarks.verdict_others import red_by_others
-from benchmarks.verdict_studies import Studies, reported_numbers
+from benchmarks.verdicts.others import red_by_others
+from benchmarks.verdicts.studies import Studies, reported_numbers
 from harness.evidence.comparisons import (
     Pair,
     claimed_among_many,

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from harness.report.assembly.content import digest_of
+from harness.report.assembly.content import digest_of_results
 from harness.report.pages.content import Report
 from harness.report.pages.render import render_pages
 from tests.harness.report.example_report import make_leaderboard, make_runs
@@ -11,9 +11,18 @@ from tests.harness.report.made_results import result
 
 def test_the_fingerprint_is_that_of_the_results_in_any_order() -> None:
     first, second = result("a", 0, {("STSB", "all"): 0.5}), result("a", 1, {("STSB", "all"): 0.5})
-    digest = digest_of([first, second])
-    assert digest_of([second, first]) == digest
-    assert len({digest, digest_of([first]), digest_of([first, result("a", 1, {("STSB", "all"): 0.6})])}) == 3
+    digest = digest_of_results([first, second])
+    assert digest_of_results([second, first]) == digest
+    assert (
+        len(
+            {
+                digest,
+                digest_of_results([first]),
+                digest_of_results([first, result("a", 1, {("STSB", "all"): 0.6})]),
+            }
+        )
+        == 3
+    )
 
 
 def test_another_code_or_fingerprint_of_results_changes_the_overview_alone() -> None:

@@ -4,7 +4,7 @@ from typing import cast
 
 import numpy as np
 
-from benchmarks.verdict_studies import OUTSIDE_OF_IT, RED, ErrorRate, Studies, failed, reported_numbers
+from benchmarks.verdicts.studies import OUTSIDE_OF_IT, RED, ErrorRate, Studies, failed, reported_numbers
 from harness.evidence.comparisons import surviving
 from harness.evidence.ledger import load_ledger
 from harness.evidence.number_tests import (

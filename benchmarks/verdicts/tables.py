@@ -6,17 +6,16 @@ independent runs, and a reported number of known origin. They are judged by the 
 `harness.evidence` as the tables.
 """
 
-import sys
 from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from benchmarks.verdict_borrowed import rows_of_borrowing
-from benchmarks.verdict_others import rows_of_others
-from benchmarks.verdict_pages import rows_of_pages
-from benchmarks.verdict_studies import rows_of_laws, rows_of_looks, useful
-from benchmarks.verdict_systems import rows_of_claims, rows_of_intervals, rows_of_systems
+from benchmarks.verdicts.borrowed import rows_of_borrowing
+from benchmarks.verdicts.others import rows_of_others
+from benchmarks.verdicts.pages import rows_of_pages
+from benchmarks.verdicts.studies import rows_of_laws, rows_of_looks, useful
+from benchmarks.verdicts.systems import rows_of_claims, rows_of_intervals, rows_of_systems
 from harness.evidence.number_tests import LOOKS
 from harness.io.files import write_json, write_text
 from harness.io.records import read_object, rounded
@@ -107,7 +106,3 @@ def _rate_line(row: Mapping[str, Any]) -> str:
 def _useful_line(row: Mapping[str, Any]) -> str:
     shares = " | ".join(f"{100 * share:.0f} %" for share in row["shares"])
     return f"| sd {row['sd']:g}, off {row['off']:g} | {shares} |\n"
-
-
-if __name__ == "__main__":
-    sys.exit(main())

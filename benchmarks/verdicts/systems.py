@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from benchmarks.verdict_studies import OUTSIDE_OF_IT, ErrorRate, Studies, reported_numbers
+from benchmarks.verdicts.studies import OUTSIDE_OF_IT, ErrorRate, Studies, reported_numbers
 from harness.evidence.comparisons import (
     Pair,
     claimed_among_many,

@@ -6,8 +6,8 @@ from typing import cast
 
 import numpy as np
 
-from benchmarks.verdict_others import RED_BY_OTHERS, SPREADS
-from benchmarks.verdict_studies import OUTSIDE_OF_IT, ErrorRate, failed, fifty_runs
+from benchmarks.verdicts.others import RED_BY_OTHERS, SPREADS
+from benchmarks.verdicts.studies import OUTSIDE_OF_IT, ErrorRate, failed, fifty_runs
 from harness.evidence.number_tests import (
     AMONG_BORROWED,
     AMONG_SOURCES,

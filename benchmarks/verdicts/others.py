@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.verdict_studies import (
+from benchmarks.verdicts.studies import (
     OUTSIDE_OF_IT,
     ErrorRate,
     failed,

@@ -1,0 +1,1 @@
+"""Study: are portable results bit-identical on other processors? `python -m benchmarks.portability`."""

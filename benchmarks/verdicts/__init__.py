@@ -1,0 +1,1 @@
+"""Study: how often do verdicts and comparisons err? `python -m benchmarks.verdicts`."""
