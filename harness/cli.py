@@ -19,7 +19,7 @@ from types import ModuleType
 from typing import NamedTuple, NoReturn
 
 from harness.errors import CONTROL, InputError, near_matches
-from harness.paths import INSTALLED
+from harness.paths import INSTALLED, is_checkout
 from harness.paths import cache as cache_folder
 from harness.process import check_docstrings, prepare
 
@@ -179,6 +179,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         problem = (
             f"{package} is not installed; `{sys.executable} -m pip install {packages_of(EXTRAS[package])}`"
+            if package != "dvc" or is_checkout()
+            else f"{words[0]}: run this in a checkout of the project"
         )
     except KeyboardInterrupt:
         left = "incomplete outputs are removed"

@@ -120,6 +120,18 @@ def test_a_package_that_is_not_installed_is_one_line_that_names_its_extra(
         main(["list"])
 
 
+def test_outside_of_a_checkout_no_line_installs_dvc(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def lacking(words: object) -> int:
+        raise ModuleNotFoundError("No module named 'dvc'", name="dvc")
+
+    monkeypatch.setattr("harness.cli.run_command", lacking)
+    monkeypatch.chdir(tmp_path)
+    assert main(["launch"]) == 2
+    assert capsys.readouterr().err == "sentbench: launch: run this in a checkout of the project\n"
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -9,6 +9,7 @@ from harness.evidence.judged import Judged
 from harness.evidence.others import RELATIONS, Relation, StudyPool
 from harness.evidence.settling import Plan, counted
 from harness.evidence.words import WORDS
+from harness.paths import is_checkout
 from harness.report.sentences import (
     MANY,
     assumed_words,
@@ -159,4 +160,5 @@ def _plan_text(plan: Plan | None) -> list[str]:
     lines = [f"next look  {next_look_words(plan)}"]
     if plan.gpu_hours is not None:
         lines.append(f"cost       {plan.cost}")
-    return [*lines, f"run        {plan.command}"] if plan.command else lines
+    where = "" if is_checkout() else " (in a clone of the project)"
+    return [*lines, f"run        {plan.command}{where}"] if plan.command else lines

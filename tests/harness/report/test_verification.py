@@ -1,6 +1,7 @@
 """`verify`: one number with its answers, plan and sources, as text and as JSON."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -50,6 +51,16 @@ def test_without_our_seeds_others_speak_and_the_plan_rests_on_their_difference(
         0.5 * 20,
     )
     assert verification.plan.why.endswith("sd 0.84 by a study of 50 seeds")
+
+
+def test_outside_of_a_clone_the_command_of_a_look_says_where_it_runs(
+    simcse: tuple[PublishedNumber, Others], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    planned = judged(*simcse, known=STUDY, price=Price("sentbench plan pcl/simcse", {"run": 0.5}, {}))
+    command = "run        sentbench plan pcl/simcse --seeds 20 && dvc repro"
+    assert command in to_text(planned).splitlines()
+    monkeypatch.chdir(tmp_path)
+    assert f"{command} (in a clone of the project)" in to_text(planned).splitlines()
 
 
 def test_our_seeds_join_the_draw_and_decide_the_verdict(simcse: tuple[PublishedNumber, Others]) -> None:
