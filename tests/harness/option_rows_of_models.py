@@ -57,7 +57,7 @@ def compare() -> Iterator[tuple[str, Way]]:
     cpu = Arrives(options["--device"], {"compare.before": [], "compare.after": []})
     way = Way(["compare", "a", "b"], stubs, {**both, **output, **refused, "--device": cpu})
     seen = NoEffect("see `state, shown`")
-    yield "state", way._replace(rows=way.rows | {"--fail-on": seen, "--format": seen})
+    yield "state", way._replace(rows={**way.rows} | {"--fail-on": seen, "--format": seen})
     stubs |= {f"{command}:compare": lambda *given: [], f"{command}:machine_changes": lambda *given: ""}
     stubs |= {f"{command}:fails": nothing, f"{command}:annotated": lambda moves, fail_on: ["annotation"]}
     stubs |= {"harness.plan.stale:warn_if_stale": nothing, f"{command}:to_pull_request": lambda *given: ""}
