@@ -54,7 +54,7 @@ def compare() -> Iterator[tuple[str, Way]]:
     ours = SimpleNamespace(provenance=SimpleNamespace(device="cuda"))
     stubs = {f"{command}:kind_of_both": lambda first, second: "state", f"{command}:moves_between": None}
     stubs |= {f"{command}:results_of": lambda name: [ours]}
-    cpu = Arrives(options["--device"], {"compare.before": [], "compare.after": []})
+    cpu = Arrives(options["--device"], {"moves_between.before": [], "moves_between.after": []})
     way = Way(["compare", "a", "b"], stubs, {**both, **output, **refused, "--device": cpu})
     seen = NoEffect("see `state, shown`")
     yield "state", way._replace(rows=way.rows | {"--fail-on": seen, "--format": seen})
