@@ -52,13 +52,13 @@ def compare() -> Iterator[tuple[str, Way]]:
         kinds = {f"{command}:kind_of_both": lambda first, second, kind=kind: kind}
         yield kind, Way(["compare", "a", "b"], stubs | kinds, {**both, **output, **refused, **own})
     ours = SimpleNamespace(provenance=SimpleNamespace(device="cuda"))
-    stubs = {f"{command}:kind_of_both": lambda first, second: "state", f"{command}:compare": None}
+    stubs = {f"{command}:kind_of_both": lambda first, second: "state", f"{command}:moves_between": None}
     stubs |= {f"{command}:results_of": lambda name: [ours]}
-    cpu = Arrives(options["--device"], {"compare.before": [], "compare.after": []})
+    cpu = Arrives(options["--device"], {"moves_between.before": [], "moves_between.after": []})
     way = Way(["compare", "a", "b"], stubs, {**both, **output, **refused, "--device": cpu})
     seen = NoEffect("see `state, shown`")
     yield "state", way._replace(rows={**way.rows} | {"--fail-on": seen, "--format": seen})
-    stubs |= {f"{command}:compare": lambda *given: [], f"{command}:machine_changes": lambda *given: ""}
+    stubs |= {f"{command}:moves_between": lambda *given: [], f"{command}:machine_changes": lambda *given: ""}
     stubs |= {f"{command}:fails": nothing, f"{command}:annotated": lambda moves, fail_on: ["annotation"]}
     stubs |= {"harness.plan.stale:warn_if_stale": nothing, f"{command}:to_pull_request": lambda *given: ""}
     shown: dict[str, Row] = dict.fromkeys(way.rows, NoEffect("see `state`"))
@@ -201,7 +201,7 @@ def check() -> Iterator[tuple[str, Way]]:
     parts = ("check_losses", "check_scoring", "check_results")
     stubs: dict[str, Any] = {f"{command}:{name}": nothing for name in ("check_plan", "read_params", *parts)}
     stubs |= {f"{command}:committed_results": lambda: ([], ""), f"{command}:results_of": lambda name: []}
-    stubs |= {f"{command}:refuse_old_plan": nothing, f"{command}:measure": lambda params: 0}
+    stubs |= {f"{command}:refuse_old_plan": nothing, f"{command}:measure_losses": lambda params: 0}
     stubs |= {
         f"{command}:Findings": lambda *given: SimpleNamespace(
             problems=[], lines=["x"], counts={}, agrees=True, answer="x"
@@ -212,7 +212,7 @@ def check() -> Iterator[tuple[str, Way]]:
         "--only": Arrives(["--only", "results"], {f"{given}.only": "results"}),
         "--against": Arrives(against, {"results_of.name": "v9", f"{given}.against": "v9"}),
         "--details": Arrives(["--details"], {f"{given}.details": True}),
-        "--measure": Arrives(["--measure"], {"measure.params": None}),
+        "--measure": Arrives(["--measure"], {"measure_losses.params": None}),
         "--json": JSON,
         "--format": NoEffect("test_check.py: needs a problem"),
     }
