@@ -18,7 +18,7 @@ from harness.report.formats.number import Format
 from harness.report.pages.answers import Answer
 from harness.report.pages.claims import Claim, ClaimedRows, claims_of, judge_claims
 from harness.report.pages.first_screen import conclusion, forest_of
-from harness.report.pages.index import geometry_figure, ranks_of
+from harness.report.pages.plan_figures import geometry_figure, ranks_of
 from harness.report.pages.paper import others_values
 from harness.report.runs import RunDetail
 from harness.report.tables.model import Cell, Column, Table, TableRow
