@@ -1,8 +1,8 @@
 """Pictures: Vega-Lite declarations become SVG that follows the colour scheme of the page.
 
 A declaration of `leaderboards/templates/pictures` uses `$NAME` for a colour of the palette, for a value given
-to `draw`, and for a value in its `usermeta`, which has defaults and sizes for windows, tablets and phones. vl-convert
-draws without a network.
+to `draw`, and for a value in its `usermeta`, which has defaults and sizes for windows, tablets and phones.
+vl-convert draws without a network.
 """
 
 import csv

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from importlib.metadata import version
+from importlib.metadata import requires, version
 from typing import Any
 
 from harness.errors import InputError
@@ -11,6 +11,7 @@ from harness.io.files import write_text
 from harness.paths import cache
 
 PICTURES = "pictures"
+PACKAGE = "vl-convert-python"
 
 
 def svg_of(spec: Mapping[str, Any], key: str) -> str:
@@ -21,9 +22,9 @@ def svg_of(spec: Mapping[str, Any], key: str) -> str:
     try:
         import vl_convert
     except ImportError:
-        raise InputError("pictures need vl-convert-python: pip install '.[report]'") from None
+        raise InputError(f"pictures need {PACKAGE}: pip install '{_requirement()}'") from None
     line = json.dumps(spec)
-    digest = hashlib.sha256(f"{version('vl-convert-python')}\n{line}".encode()).hexdigest()
+    digest = hashlib.sha256(f"{version(PACKAGE)}\n{line}".encode()).hexdigest()
     kept = cache() / PICTURES / f"{digest}.svg"
     if kept.is_file():
         return kept.read_text(encoding="utf-8")
@@ -33,3 +34,10 @@ def svg_of(spec: Mapping[str, Any], key: str) -> str:
         raise InputError(f"picture {key}: {' '.join(str(error).split())}") from None
     write_text(kept, svg)
     return str(svg)
+
+
+def _requirement() -> str:
+    """Returns the package with the versions that the extra `report` states, which pip finds from a checkout
+    and from a wheel."""
+    stated = (text.partition(";")[0].strip() for text in requires("sentbench") or ())
+    return next((text for text in stated if text.startswith(PACKAGE)), PACKAGE)

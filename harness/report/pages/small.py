@@ -4,8 +4,8 @@ from functools import partial
 from typing import Any
 
 from harness.report.pages.content import RUNS, Page, Report
-from harness.report.pages.plan_figures import figures_of
 from harness.report.pages.paper import command_of
+from harness.report.pages.plan_figures import figures_of
 from harness.report.pages.protocols import protocol_values
 from harness.report.tables.leaderboard import has_values
 

@@ -47,10 +47,11 @@ def _place(difference: float) -> float:
 
 
 def is_bare(row: TableRow) -> bool:
-    """Returns whether nobody measured a row again: no run of ours, and no verdict by others or authors."""
+    """Returns whether nobody measured a row again: no run of ours, and no verdict by others or authors. A row
+    of settings, which nobody could measure, is not bare."""
     known = [cell.judged for cell in row.cells if cell.judged is not None]
     return (
-        bool(known)
+        (bool(known) or all(cell.published is None for cell in row.cells))
         and all(cell.value is None for cell in row.cells)
         and all(judged.verdict.by == "nobody" for judged in known)
     )

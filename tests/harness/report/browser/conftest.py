@@ -80,7 +80,7 @@ def wait_until(page: Page, expression: str) -> None:
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The example report as files, each kind of page once; `short` is the page `all` without its wide table."""
+    """The example report as files, each kind of page once; `short` is `all` without its wide table."""
     pytest.importorskip("vl_convert", reason="pictures need the extra `report`")
     results = [result("a", seed, {("STS12", "all"): 0.5 + seed / 100}) for seed in range(2)] + make_rivals()
     report = replace(make_report(), results=tuple(results))
