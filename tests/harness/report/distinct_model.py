@@ -82,8 +82,8 @@ TABLE = Table(
 ALONE = Table(
     "solo/table2", "Solo table 2: other", (Column("only", "Only"),),
     tuple(
-        TableRow(f"r{n}", f"R{n}", (Cell(number=printed(60.0 + n), judged=with_verdict(60.0 + n, "authors")),))
-        for n in range(3)
+        TableRow(f"r{n:.0f}", f"R{n:.0f}", (Cell(number=printed(n), judged=with_verdict(n, "authors")),))
+        for n in (60.0, 61.0, 62.0)
     ),
 )  # fmt: skip
 PAPERS = (
@@ -92,7 +92,8 @@ PAPERS = (
         short="TOY", link="https://example.org/paper", code="https://example.org/code", bibtex="@misc{toy}",
     ),
     Paper(
-        key="solo", title="A solo", citation="B venue 2021", tables=(ALONE, replace(ALONE, key="solo/table3")),
+        key="solo", title="A solo", citation="B venue 2021",
+        tables=(ALONE, replace(ALONE, key="solo/table3")),
     ),
 )  # fmt: skip
 REPORT = Report(

@@ -52,10 +52,11 @@ VIEWS: dict[str, tuple[Callable[[], Any], Any]] = {
                     ["Toy table 1: a title toy/table1", "1", "11", "12.5"],
                     ["Solo table 2: other solo/table2", "2", "13", "–"]],
         "gpu": [("a GPU", "https://example.org/gpu")],
-        "command": "a command --dry-run a command ",
+        "commands": ["a command --dry-run", "a command", "sentbench data fetch", "sentbench launch",
+                     "sentbench report", "sentbench verify toy/table1 SimCSE Avg"],
         "runs": "1 system, 3 runs of plan a plan : tables, pictures and the record of every run , with its "
-                "seed, its dev scores, the selected step and the hashes of its code and encoder. a note of the "
-                "report",
+                "seed, its dev scores, the selected step and the hashes of its code and encoder. a note of "
+                "the report",
         "digests": "a digest ; of the code that wrote this page: a code",
         "problem": "a problem",
         "head": [("a title of the report", "", ""), ("", "a title of the report", ""),
@@ -209,7 +210,7 @@ VIEWS: dict[str, tuple[Callable[[], Any], Any]] = {
                       ["Other title (B group)", "toy-table1--other-title", "0.612", "0.510", "4"]]},
             *({"kind": "table", "title": "Solo table 2: other", "page": "papers/solo.html",
                "id": f"table-solo-table{n}", "columns": [["only", "Only"]],
-               "rows": [[f"R{row}", f"solo-table{n}--r{row}", f"6{row}.00"] for row in range(3)]}
+               "rows": [[f"R{row}", f"solo-table{n}--r{row}", f"{row}.00"] for row in (60, 61, 62)]}
               for n in (2, 3)),
         ],
     }),

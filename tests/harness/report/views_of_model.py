@@ -60,7 +60,7 @@ def rest_of_the_overview() -> dict[str, Any]:
     return {
         "weekend": rows_in(part(text, 'id="weekend"', "</section>")),
         "gpu": re.findall(r'48 hours of one ([^<]+?) are .*?<a href="([^"]+)">its peak', text),
-        "command": plain(part(text, "make test-gpu", "</pre>")).split("sentbench data")[0],
+        "commands": part(text, "make test-gpu\n", "</pre>").splitlines(),
         "runs": plain(part(text, '<h2 id="runs-title">Runs</h2>', "</section>")),
         "digests": plain(part(text, "Fingerprint of the results of this plan:", ". The record")),
         "problem": plain(part(text, 'class="problems"', "</section>"))[-9:],
