@@ -78,8 +78,8 @@ def trial_page() -> dict[str, Any]:
 
 def claims_on_the_page() -> dict[str, Any]:
     pair = JudgedPair(
-        TABLE.rows[0], TABLE.rows[1], ("first-key", "first-key"), ("a-link", "b-link"), (3, 4), Pair((1.0,), (2.0,), 0.0), 2.5,
-        "", (), WelchComparison(1.5, 0.5, 2.25, 0.01), "supported",
+        TABLE.rows[0], TABLE.rows[1], ("first-key", "first-key"), ("a-link", "b-link"), (3, 4),
+        Pair((1.0,), (2.0,), 0.0), 2.5, "", (), WelchComparison(1.5, 0.5, 2.25, 0.01), "supported",
     )  # fmt: skip
     claims = [JudgedClaim(CLAIM, (pair,), replace(TABLE, scale=100.0, decimals=2))]
     from harness.report.pages import paper
