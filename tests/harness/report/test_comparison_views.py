@@ -1,15 +1,19 @@
 """Views of comparisons, claims, answers, protocols and trials show each value where it belongs, and every
 template has a view."""
 
+import posixpath
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import jinja2
 import pytest
 
+from harness.report.formats.summary import text_files
 from harness.report.formats.templates import TEMPLATES, make_environment
 from harness.report.formats.trial import FOOT
 from harness.report.pages import render
+from harness.report.pages.content import Site
 from tests.harness.report.comparison_views import (
     alone_on_its_page,
     answers_on_the_overview,
@@ -21,6 +25,8 @@ from tests.harness.report.comparison_views import (
     protocols_on_their_page,
     trial_page,
 )
+from tests.harness.report.distinct_model import REPORT, TABLE
+from tests.harness.report.shown import ParsedPage
 from tests.harness.report.test_views import VIEWS as OTHER_VIEWS
 
 pytest.importorskip("vl_convert", reason="pictures need the extra `report`")
@@ -130,3 +136,21 @@ def test_every_template_has_a_view(monkeypatch: pytest.MonkeyPatch) -> None:
     for view, _ in (*OTHER_VIEWS.values(), *VIEWS.values()):
         view()
     assert {path.name for path in TEMPLATES.glob("*.j2")} == asked
+
+
+def test_a_copy_of_the_folder_is_whole() -> None:
+    """Every address on a page that is not public leads to a file of the report, and to an id that it has."""
+    report = replace(
+        REPORT, tables=(replace(TABLE, key="small"),), site=Site(documentation="https://x.org/d")
+    )
+    files = {**render.render_pages(report), **text_files(report.all_tables, [])}
+    pages = {name: ParsedPage(text) for name, text in files.items() if name.endswith(".html")}
+    assert len(pages) >= 5
+    for name, page in pages.items():
+        for address in (*page.all("href"), *page.all("src")):
+            if address.startswith(("https://", "data:")):
+                continue
+            path, _, anchor = address.partition("#")
+            target = posixpath.normpath(posixpath.join(posixpath.dirname(name), path)) if path else name
+            assert target in files, f"{name}: {address}"
+            assert not anchor or anchor in pages[target].all("id"), f"{name}: {address}"
