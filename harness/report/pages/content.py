@@ -101,7 +101,7 @@ class Report:
 
     @property
     def all_tables(self) -> dict[str, Table]:
-        """The tables of all pages by key, the main page first."""
+        """The tables of all pages by key, those of the runs first."""
         papers = [table for paper in self.papers for table in paper.tables]
         return {table.key: table for table in (*self.tables, *self.small_tables, *self.own_tables, *papers)}
 
