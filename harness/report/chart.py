@@ -22,7 +22,7 @@ from harness.report.formats.templates import TEMPLATES
 
 PICTURES = TEMPLATES / "pictures"
 SIZES = ("wide", "middle", "narrow")
-"""Drawings for windows, for tablets held upright and for phones."""
+"""Drawings for windows, for tablets held upright (where a declaration has it) and for phones."""
 DROPPED = [
     "role",
     "aria-hidden",
@@ -86,7 +86,8 @@ Row = Mapping[str, Any]
 class Chart:
     """A picture with its texts and data.
 
-    says: its conclusion, one sentence computed from `rows`. drawings: SVG for each of `SIZES`.
+    says: its conclusion, one sentence computed from `rows`. drawings: SVG for each of `SIZES` that its
+    declaration has.
     """
 
     key: str
@@ -143,9 +144,10 @@ def draw(
     declared = _declared(PICTURES / f"{name}.yaml")
     config = _filled(_declared(PICTURES / "style.yaml"), COLOURS)
     words = {**declared["usermeta"].get("usual", {}), **words}
-    sizes = _filled({size: declared["usermeta"][size] for size in SIZES}, words)
+    sizes = {size: declared["usermeta"][size] for size in SIZES if size in declared["usermeta"]}
+    sizes = _filled(sizes, words)
     drawings: list[str] = []
-    for size in SIZES:
+    for size in sizes:
         spec = _filled(declared, {**COLOURS, **sizes[size], **words})
         spec |= {"data": {"values": list(rows)}, "config": config}
         drawn = svg_of(spec, key)
