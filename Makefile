@@ -27,7 +27,7 @@ saying = { passed=0; while sleep 4; do passed=$$((passed + 4)); echo "$(1), $$pa
 
 CHROMIUM ?= chromium
 # Pictures of the documents: NAME=PAGE of the report, with the anchor at the top of the picture.
-PICTURES := answers=index.html leaderboard=index.html\#table-small paper=papers/pcl.html\#table-pcl-table2 \
+PICTURES := answers=index.html leaderboard=pages/small.html\#table-small paper=papers/pcl.html\#table-pcl-table2 \
 	claims=papers/pcl.html\#claims compare=pages/compare.html\#pick audit=pages/methods.html\#audit-simcse protocols=pages/small.html\#protocols
 
 .PHONY: help reproduce test test-browser test-thorough test-slow test-mirror test-gpu check generated docs pictures lock bench bench-short clean

@@ -1,8 +1,8 @@
 """Pictures: Vega-Lite declarations become SVG that follows the colour scheme of the page.
 
 A declaration of `leaderboards/templates/pictures` uses `$NAME` for a colour of the palette, for a value given
-to `draw`, and for a value in its `usermeta`, which has defaults and sizes for windows and phones. vl-convert
-draws without a network.
+to `draw`, and for a value in its `usermeta`, which has defaults and sizes for windows, tablets and phones.
+vl-convert draws without a network.
 """
 
 import csv
@@ -21,7 +21,8 @@ from harness.report.drawing import svg_of
 from harness.report.formats.templates import TEMPLATES
 
 PICTURES = TEMPLATES / "pictures"
-SIZES = ("wide", "narrow")
+SIZES = ("wide", "middle", "narrow")
+"""Drawings for windows, for tablets held upright (where a declaration has it) and for phones."""
 DROPPED = [
     "role",
     "aria-hidden",
@@ -85,7 +86,8 @@ Row = Mapping[str, Any]
 class Chart:
     """A picture with its texts and data.
 
-    says: its conclusion, one sentence computed from `rows`. drawings: SVG for windows and for phones.
+    says: its conclusion, one sentence computed from `rows`. drawings: SVG for each of `SIZES` that its
+    declaration has.
     """
 
     key: str
@@ -93,7 +95,7 @@ class Chart:
     caption: str
     says: str
     rows: tuple[Row, ...]
-    drawings: tuple[str, str]
+    drawings: tuple[str, ...]
 
     @property
     def svg(self) -> str:
@@ -142,15 +144,15 @@ def draw(
     declared = _declared(PICTURES / f"{name}.yaml")
     config = _filled(_declared(PICTURES / "style.yaml"), COLOURS)
     words = {**declared["usermeta"].get("usual", {}), **words}
-    sizes = _filled({size: declared["usermeta"][size] for size in SIZES}, words)
-    drawings = []
-    for size in SIZES:
+    sizes = {size: declared["usermeta"][size] for size in SIZES if size in declared["usermeta"]}
+    sizes = _filled(sizes, words)
+    drawings: list[str] = []
+    for size in sizes:
         spec = _filled(declared, {**COLOURS, **sizes[size], **words})
         spec |= {"data": {"values": list(rows)}, "config": config}
         drawn = svg_of(spec, key)
-        svg = _as_inline(drawn, f"{key}-{size}", title, says or caption, tips=size == "wide")
-        drawings.append(svg)
-    return Chart(key, title, caption, says, tuple(rows), (drawings[0], drawings[1]))
+        drawings.append(_as_inline(drawn, f"{key}-{size}", title, says or caption, tips=size == "wide"))
+    return Chart(key, title, caption, says, tuple(rows), tuple(drawings))
 
 
 @cache

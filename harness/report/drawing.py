@@ -11,6 +11,7 @@ from harness.io.files import write_text
 from harness.paths import cache
 
 PICTURES = "pictures"
+PACKAGE = "vl-convert-python"
 
 
 def svg_of(spec: Mapping[str, Any], key: str) -> str:
@@ -21,7 +22,7 @@ def svg_of(spec: Mapping[str, Any], key: str) -> str:
     import vl_convert
 
     line = json.dumps(spec)
-    digest = hashlib.sha256(f"{version('vl-convert-python')}\n{line}".encode()).hexdigest()
+    digest = hashlib.sha256(f"{version(PACKAGE)}\n{line}".encode()).hexdigest()
     kept = cache() / PICTURES / f"{digest}.svg"
     if kept.is_file():
         return kept.read_text(encoding="utf-8")

@@ -92,7 +92,7 @@
       const place = table.rows[row]?.cells[column];
       if (!table.rows[row] || column < 1 || column >= table.rows[0].cells.length) return null;
       const next = place?.querySelector(".cell");
-      if (next) return next;
+      if (next && next.checkVisibility()) return next; /* not in a folded row */
     }
   };
   for (const table of document.querySelectorAll("table.scores")) {
@@ -119,10 +119,11 @@
   const bringIntoView = (cell) => {
     const box = cell.closest(".scroller");
     const table = cell.closest("table");
-    const first = cell.closest("tr").cells[0].getBoundingClientRect();
+    const [name, second] = cell.closest("tr").cells;
+    const first = (getComputedStyle(second).position === "sticky" ? second : name).getBoundingClientRect();
     let at = cell.parentElement.getBoundingClientRect();
     const frame = box.getBoundingClientRect();
-    if (at.left < first.right) box.scrollLeft -= first.right - at.left;
+    if (cell.parentElement !== second && at.left < first.right) box.scrollLeft -= first.right - at.left;
     else if (at.right > frame.right) box.scrollLeft += at.right - frame.right;
     cell.scrollIntoView({ block: "nearest", inline: "nearest" });
     at = cell.parentElement.getBoundingClientRect();
@@ -172,13 +173,6 @@
       if ([...section.querySelectorAll("tr[data-run]")].some((row) => wanted.has(row.dataset.run))) {
         lend(section, wanted);
       }
-    }
-    const apart = cell.getAttribute("href");
-    if (apart && !apart.startsWith("#")) {
-      const link = document.createElement("a");
-      link.href = apart;
-      link.textContent = "The records of its runs";
-      byId("cell-dialog-runs").replaceChildren(link);
     }
     dialog.showModal();
     dialog.scrollTop = 0;

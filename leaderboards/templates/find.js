@@ -2,16 +2,18 @@
 /* ---- finding rows: what a reader types or picks hides the others; nothing is asked of a server ---- */
 (() => {
   for (const form of document.querySelectorAll("form[data-find]")) {
-    const rows = [...form.closest("section").querySelectorAll("tr.system")];
+    const rows = [...form.parentElement.querySelectorAll(form.dataset.find)];
+    const blocks = new Set(rows.map((row) => row.closest(".table-block")));
     const bodies = new Set(rows.map((row) => row.parentElement));
     const words = new Map(rows.map((row) => {
       const group = row.parentElement.querySelector("tr.group");
-      return [row, `${group ? group.textContent : ""} ${row.cells[0].textContent}`.toLowerCase()];
+      const text = row.matches(".system") ? row.cells[0].textContent : `${row.closest("table").caption.textContent} ${row.textContent}`;
+      return [row, `${group ? group.textContent : ""} ${text}`.toLowerCase()];
     }));
     const wanted = (row) => {
       const { text, backbone, verdict } = form.elements;
       return text.value.toLowerCase().split(/\s+/).every((word) => words.get(row).includes(word))
-        && (!backbone.value || row.dataset.backbone === backbone.value)
+        && (!backbone || !backbone.value || row.dataset.backbone === backbone.value)
         && (!verdict || !verdict.value || row.querySelector(`.glyph.${verdict.value}`));
     };
     const find = () => {
@@ -20,8 +22,12 @@
         row.hidden = !wanted(row);
         shown += !row.hidden;
       }
-      for (const body of bodies) body.hidden = !body.querySelector("tr.system:not([hidden])");
       const all = shown === rows.length;
+      for (const body of bodies) body.hidden = ![...body.rows].some((row) => rows.includes(row) && !row.hidden);
+      for (const block of blocks) {
+        block.classList.toggle("found-in", !all); /* what is found is not folded */
+        if (!block.querySelector(".scores")) block.hidden = [...block.querySelectorAll("tbody")].every((body) => body.hidden);
+      }
       form.querySelector(".found").textContent = all ? `${shown} rows` : `${shown} of ${rows.length} rows`;
     };
     form.hidden = false;

@@ -25,6 +25,7 @@
   const openTarget = () => {
     const part = location.hash.length > 1 ? document.getElementById(decodeURIComponent(location.hash.slice(1))) : null;
     for (let at = part; at; at = at.parentElement) if (at instanceof HTMLDetailsElement) at.open = true;
+    if (part && part.closest(".bare")) part.closest(".table-block").querySelector(".unfold").checked = true;
     if (part) part.scrollIntoView();
     const cell = part && part.querySelector(":scope > .cell"); /* a link to a cell opens its dialog */
     if (cell) cell.click();

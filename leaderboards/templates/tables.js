@@ -28,6 +28,7 @@
   addEventListener("scroll", stickHeads, { passive: true });
   addEventListener("beforeprint", () => { for (const table of moving) table.tHead.style.transform = ""; });
   document.addEventListener("toggle", fitTables, true);
+  document.addEventListener("change", fitTables);
   new ResizeObserver(fitTables).observe(document.documentElement);
   fitTables();
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import quantiles
 
 from pydantic import Field
 
@@ -15,10 +16,13 @@ from harness.report.runs import slug
 from harness.report.sentences import place_words
 from harness.report.tables.model import Cell, Table, find_cells
 
+ENOUGH = 5
+"""Fewest runs with a spread."""
+
 
 class Number(DeclaredModel):
-    """One number in question: a cell. page: the paper whose page also shows it. control: a number that
-    must replicate and is counted separately.
+    """One number in question: a cell. page: the paper whose page also shows it. against: the row of its table
+    over which its paper claims a gain. control: a number that must replicate and is counted separately.
     """
 
     name: str
@@ -26,6 +30,7 @@ class Number(DeclaredModel):
     row: str
     column: str
     page: str = ""
+    against: str = ""
     control: bool = False
 
 
@@ -34,10 +39,30 @@ class _Numbers(DeclaredModel):
 
 
 @dataclass(frozen=True)
+class Gain:
+    """The gain that a paper claims. over: the name of the other system. points: the number minus the other
+    system's in the same table. runs: single runs of the other system, by others or otherwise by the authors
+    of its number, in points.
+    """
+
+    over: str
+    points: float
+    runs: tuple[float, ...]
+
+    @property
+    def spread(self) -> tuple[float, float] | None:
+        """The middle 90 % of the runs, in points; None below `ENOUGH` of them."""
+        if len(self.runs) < ENOUGH:
+            return None
+        cuts = quantiles(self.runs, n=20, method="inclusive")
+        return cuts[0], cuts[-1]
+
+
+@dataclass(frozen=True)
 class Answer:
     """The evidence on one number. link, evidence: addresses of its table, which states the protocol, and
     of the independent results, relative to the main page; the latter is empty without such results. known,
-    cost: the evidence and the cost of a test, in words.
+    cost: the evidence and the cost of a test, in words. gain: the claimed gain, if it is declared.
     """
 
     judged: Judged
@@ -47,6 +72,7 @@ class Answer:
     known: str
     cost: str
     control: bool = False
+    gain: Gain | None = None
 
     @property
     def reported(self) -> str:
@@ -84,14 +110,24 @@ def answers_of(report: Report, page: str = "") -> list[Answer]:
             evidence = f"{EVIDENCE}#{anchor_of(known.number.row)}" if studied else ""
             words = known_words(known), _cost(known, cell)
             selected = of_paper if page and row.is_own else of_others
-            selected.append(Answer(known, number.name, link, evidence, *words, control=number.control))
+            gain = _gain(table, number, known) if number.against else None
+            selected.append(Answer(known, number.name, link, evidence, *words, number.control, gain))
     return [*of_paper, *of_others]
+
+
+def _gain(table: Table, number: Number, known: Judged) -> Gain | None:
+    ((row, cell),) = find_cells(table, number.against, number.column)
+    if cell.judged is None:
+        return None
+    others = cell.judged.others
+    runs = others.independent.values or others.pools["same authors"].values
+    return Gain(row.title, known.number.value - cell.judged.number.value, runs)
 
 
 def address_of(report: Report, table: Table) -> str:
     """Returns the address of a table, relative to the main page."""
     pages = {paper.file: paper.tables for paper in report.papers}
-    pages |= {RUNS: report.small_tables, "pages/own.html": report.own_tables}
+    pages |= {RUNS: (*report.tables, *report.small_tables), "pages/own.html": report.own_tables}
     file = next((name for name, tables in pages.items() if table in tables), "")
     return f"{file}#table-{slug(table.key)}"
 

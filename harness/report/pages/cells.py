@@ -28,10 +28,17 @@ Facts = list[tuple[str, str]]
 
 
 class FactBook:
-    """The facts of all cells of a page, each once; cells refer to them by position."""
+    """The facts of all cells of a page, each once; cells refer to them by position. Texts that several
+    tables of a page have are also stated once.
+    """
 
     def __init__(self) -> None:
         self.entries: dict[tuple[str, str], int] = {}
+        self._stated: dict[str, Table] = {}
+
+    def stated_by(self, text: str, table: Table) -> Table:
+        """Returns the table of the page that states a text: this one, unless an earlier one has done so."""
+        return self._stated.setdefault(text, table)
 
     def places(self, facts: Facts) -> str:
         """Returns the positions of a cell's facts among the entries, as `0 4 2`."""

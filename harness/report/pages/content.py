@@ -18,7 +18,7 @@ from harness.report.tables.model import Table
 
 MAIN = "index.html"
 RUNS = "pages/small.html"
-"""The page of the small plan, which has the records of runs if the overview does not."""
+"""The page of the small plan, with the tables and the records of its runs."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,8 @@ class Site(DeclaredModel):
 class Report:
     """The whole report.
 
-    code: the sha256 of the code that generated it. plan: the names of the plan. tables: of the main page;
-    own_tables: of included folders, without a paper.
+    code: the sha256 of the code that generated it. plan: the names of the plan. tables: of its runs;
+    small_tables: of the small plan in the form of papers; own_tables: of included folders, without a paper.
     results: the score files of the plan; runs: the details of these runs by key.
     notes: information for the reader before the numbers. problems: of the
     scores. leaderboards: folder of the declared claims and audits. weekend: the main tables as plans for one
@@ -101,7 +101,7 @@ class Report:
 
     @property
     def all_tables(self) -> dict[str, Table]:
-        """The tables of all pages by key, the main page first."""
+        """The tables of all pages by key, those of the runs first."""
         papers = [table for paper in self.papers for table in paper.tables]
         return {table.key: table for table in (*self.tables, *self.small_tables, *self.own_tables, *papers)}
 

@@ -5,19 +5,20 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from harness.evidence import statistics
 from harness.evidence.judged import Fact, Judged
 from harness.evidence.number_tests import LEVEL, MARGIN
 from harness.evidence.settling import counted
 from harness.evidence.words import scale
 from harness.report.chart import COLOURS, Chart, Row, draw
-from harness.report.pages.answers import Answer, answers_of
+from harness.report.pages.answers import ENOUGH, Answer, answers_of
 from harness.report.pages.cells import verdict_counts
 from harness.report.pages.content import Report
 from harness.report.sentences import MANY, draw_words, level_words, place_words
 from harness.report.tables.model import Table, judged_numbers, reading_order, row_label
 
 MOST = 3
-"""Sentences that the first screen has."""
+"""Sentences on settled numbers below the first screen."""
 
 CROWD = 12
 """Most runs in one line of the first picture; more take three lines."""
@@ -44,7 +45,8 @@ def answer_values(report: Report, tables: Sequence[Table], page: str = "") -> di
         "forest": forest_of(answers, f"numbers-{page}" if page else "numbers") if answers else None,
         "counts": verdict_counts(*tables),
         "sources": len(again),
-        "telling": telling_sentences(tables, answers),
+        "shared": shared_sentences(answers),
+        "telling": telling_sentences(tables),
     }
 
 
@@ -59,7 +61,9 @@ def forest_of(answers: Sequence[Answer], key: str) -> Chart:
             "Each mark is a score minus the reported one. In the green band, within "
             f"{MARGIN:g} points, it counts as the same. The blue bar is the {1 - 2 * LEVEL:.0%} interval of "
             "the mean of independent sources, which decides the level; each source counts once. Whether a "
-            "number is in the range of single runs is a second question."
+            "number is in the range of single runs is a second question. Where no independent run is known, "
+            "the line is the gain that the paper claims, from its other system to the number, and the grey "
+            "bar is the middle 90\N{NO-BREAK SPACE}% of known single runs of that system."
         ),
         says=conclusion(answers),
         margin=MARGIN,
@@ -76,14 +80,14 @@ def marks_of(answer: Answer) -> list[Row]:
         "independent run": sorted(pool.values),
         "independent mean": means,
         "median of sources": [] if pool.median is None else [pool.median],
-        "its authors again": list(same_authors.sources.values()),
+        "its authors again": sorted(same_authors.values) or list(same_authors.sources.values()),
         "reported": [reported],
         "ours": list(judged.values),
     }
     labels: Row = {
         "reported": answer.reported,
         "verdict": f"{judged.word.sign} {judged.text}".strip(),
-        "basis": basis_of(judged),
+        "basis": "; ".join(filter(None, [basis_of(judged), gain_words(answer)])),
         "colour": COLOURS[judged.word.colour],
         "link": f"#{answer.anchor}",
     }
@@ -104,7 +108,31 @@ def marks_of(answer: Answer) -> list[Row]:
     if interval is not None:
         ends = {"low": round(interval.low, 4), "high": round(interval.high, 4)}
         rows.append({"name": answer.name, "kind": "interval", **ends})
+    return rows + gain_rows(answer)
+
+
+def shows_gain(answer: Answer) -> bool:
+    """Returns whether a claimed gain is all that there is to show."""
+    return answer.gain is not None and not answer.judged.others.independent.sources
+
+
+def gain_rows(answer: Answer) -> list[Row]:
+    """Returns the line of the claimed gain and the bar of the other system's runs, as differences."""
+    if answer.gain is None or not shows_gain(answer):
+        return []
+    ends = {"low": round(-answer.gain.points, 4), "high": 0.0}
+    rows: list[Row] = [{"name": answer.name, "kind": "claimed gain", **ends}]
+    if answer.gain.spread is not None:
+        low, high = (round(end - answer.judged.number.value, 4) for end in answer.gain.spread)
+        rows.append({"name": answer.name, "kind": "spread", "low": low, "high": high})
     return rows
+
+
+def gain_words(answer: Answer) -> str:
+    """Returns the claimed gain in words; empty if independent runs are shown instead."""
+    if answer.gain is None or not shows_gain(answer):
+        return ""
+    return f"claims {answer.gain.points:+.2f} over {answer.gain.over}"
 
 
 def basis_of(judged: Judged) -> str:
@@ -144,12 +172,36 @@ def plural(sentence: str) -> str:
     return re.sub(rf"\b({'|'.join(PLURALS)})\b", lambda words: PLURALS[words[0]], sentence)
 
 
-def telling_sentences(tables: Iterable[Table], answers: Sequence[Answer]) -> list[str]:
-    """Returns up to MOST sentences, each computed from the evidence of the tables.
+def shared_sentences(answers: Sequence[Answer]) -> list[str]:
+    """Returns what is worth sharing of the numbers: how many only their authors measured, and which are the
+    best of the seeds that their authors report elsewhere.
+    """
+    asked = [answer for answer in answers if not answer.control]
+    alone = sum(answer.judged.verdict.by == "authors" for answer in asked)
+    sentences = []
+    if alone and len(asked) > 1:
+        verb = "was" if alone == 1 else "were"
+        sentences.append(
+            f"{alone} of {len(asked)} headline numbers {verb} only ever measured by their authors."
+        )
+    for answer in asked:
+        number, runs = answer.judged.number, answer.judged.others.pools["same authors"].values
+        if (
+            len(runs) >= ENOUGH
+            and number.seeds in (None, 1)
+            and abs(number.value - max(runs)) <= number.rounding
+        ):
+            below = number.value - statistics.mean(runs)
+            sentences.append(
+                f"{answer.name}: {answer.reported} is the best of its authors’ "
+                f"{len(runs)} seeds, {below:.2f} above their mean."
+            )
+    return sentences
 
-    First the settled number with most evidence, then the count of numbers measured only by their authors,
-    then the other settled numbers by the number of sources. A number in several tables is named once, and of
-    a system only the mean of the test sets.
+
+def telling_sentences(tables: Iterable[Table]) -> list[str]:
+    """Returns up to MOST sentences on settled numbers, those with most evidence first. A number in several
+    tables is named once, and of a system only the mean of the test sets.
     """
     sentences: dict[Fact, tuple[int, str]] = {}
     for table, row, known in judged_numbers(sorted(tables, key=reading_order)):
@@ -158,11 +210,6 @@ def telling_sentences(tables: Iterable[Table], answers: Sequence[Answer]) -> lis
             label = f"{row_label(row)}, {known.number.value:.2f} in {table.title.partition(':')[0]}"
             sentences.setdefault(known.fact, (weight, f"{label}: {both_answers(known)}."))
     ranked = [words for _, words in sorted(sentences.values(), key=lambda entry: -entry[0])]
-    asked = [answer for answer in answers if not answer.control]
-    alone = sum(answer.judged.verdict.by == "authors" for answer in asked)
-    if alone and len(asked) > 1:
-        verb = "is" if alone == 1 else "are"
-        ranked.insert(1, f"{alone} of the {len(asked)} numbers below {verb} known from the authors alone.")
     return ranked[:MOST]
 
 

@@ -114,6 +114,7 @@ def paper_values(report: Report, paper: Paper) -> dict[str, Any]:
         "paper": paper,
         "log": log_entries(paper.tables, runs),
         "own": own_numbers(paper.tables),
+        "runnable": any(map(plan_command, paper.tables)),
         "figures": [*paper.charts.values(), *paper.figures],
         "learning": learning_curves(runs.values()),
     }

@@ -14,7 +14,7 @@ from jinja2 import Environment
 from markupsafe import Markup, escape
 
 import harness.report.pages as room
-from harness.evidence.words import scale
+from harness.evidence.words import WORDS, Verdict, scale
 from harness.report.bibtex import report_entry
 from harness.report.chart import Chart, css_variables
 from harness.report.formats.summary import ALL_RESULTS, path_of
@@ -48,6 +48,7 @@ from harness.report.pages.content import MAIN, Page, Report
 from harness.report.pages.paper import plan_command
 from harness.report.pages.search import SEARCH, search_file
 from harness.report.pages.sources import EVIDENCE, EVIDENCE_KINDS, anchor_of, score_words
+from harness.report.pages.strips import REACH, Strip, averages_first, bare_rows, is_bare, row_notes, strip_of
 from harness.report.runs import slug
 from harness.report.sentences import ASSUMED, ASSUMED_ONE, ASSUMED_OTHERS
 from harness.report.tables.leaderboard import has_values
@@ -58,6 +59,8 @@ STYLES = ("page.css", "tables.css", "parts.css", "narrow.css", "print.css")
 """The style sheets of every page; a later one overrides earlier ones."""
 SCRIPTS = ("cells.js", "tables.js", "page.js", "find.js", "search.js")
 """The script of every page, in its parts, which run in this order."""
+EXAMPLE = Strip(interval=(-26.0, -12.0), median=-18.0, authors=(-6.0, 7.0), ours=20.0)
+"""The strip of the legend."""
 
 
 def render_pages(report: Report) -> dict[str, str]:
@@ -103,7 +106,6 @@ def fill_page(
         "here": page.file,
         "root": page.root,
         "main": MAIN,
-        "records_at": "",
         "facts": FactBook(),
     }
     return _filled(page.template, {**around, **values})
@@ -142,6 +144,13 @@ def _environment(templates: Path) -> Environment:
     environment.globals.update(
         {
             "anchors_of": anchors_of,
+            "averages_first": averages_first,
+            "bare_rows": bare_rows,
+            "unmeasured": WORDS[Verdict("nobody")].text,
+            "row_notes": row_notes,
+            "strip_of": strip_of,
+            "reach": REACH,
+            "example_strip": EXAMPLE,
             "cell_facts": cell_facts,
             "glyph_of": glyph_of,
             "link_of": link_of,
@@ -179,6 +188,7 @@ def _environment(templates: Path) -> Environment:
         }
     )
     environment.policies["json.dumps_kwargs"] = {"sort_keys": False}
+    environment.tests["bare"] = is_bare
     environment.filters["signed"] = signed
     environment.filters["slug"] = slug
     environment.filters["code_spans"] = _code_spans

@@ -6,7 +6,6 @@ from typing import Any
 from harness.report.pages.answers import address_of, answers_of
 from harness.report.pages.cells import anchors_of, shown_number
 from harness.report.pages.content import MAIN, RUNS, Report
-from harness.report.pages.index import records_apart
 from harness.report.tables.leaderboard import has_values
 from harness.report.tables.model import Table, TableRow, row_label
 
@@ -24,12 +23,11 @@ def search_file(report: Report) -> str:
 def search_places(report: Report) -> list[tuple[str, str, str]]:
     """Returns kind, name and address (relative to the main page) of all entries except table rows."""
     targets = [
-        ("number", f"{answer.name} {answer.reported}", f"index.html#{answer.anchor}")
+        ("number", f"{answer.name} {answer.reported}", f"{MAIN}#{answer.anchor}")
         for answer in answers_of(report)
     ]
-    page = RUNS if records_apart(report) else MAIN
     targets += [
-        ("system", f"{runs[0].about.id}: {system}", f"{page}#{runs[0].anchor}")
+        ("system", f"{runs[0].about.id}: {system}", f"{RUNS}#{runs[0].anchor}")
         for system, runs in report.systems.items()
     ]
     return targets + [("paper", paper.title, paper.file) for paper in report.papers]
@@ -44,7 +42,7 @@ def search_tables(report: Report) -> list[dict[str, Any]]:
     tables = []
     for table in report.all_tables.values():
         address, _, anchor = address_of(report, table).partition("#")
-        shown = table not in (*report.small_tables, *report.own_tables) or has_values(table)
+        shown = table not in (*report.tables, *report.small_tables, *report.own_tables) or has_values(table)
         anchors = anchors_of(table)
         columns = [
             [target, column.title] for target, column in zip(anchors.columns, table.columns, strict=True)
@@ -55,7 +53,7 @@ def search_tables(report: Report) -> list[dict[str, Any]]:
             {
                 "kind": table.kind,
                 "title": table.title,
-                "page": address or "index.html",
+                "page": address or MAIN,
                 "id": anchor,
                 "columns": columns,
                 "rows": [[row_label(row), target, *_numbers(table, row)] for row, target in rows],

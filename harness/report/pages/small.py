@@ -1,30 +1,29 @@
-"""The page of the small plan, and the page of tables from included folders."""
+"""The page of the plan's tables and runs, and the page of tables from included folders."""
 
 from functools import partial
 from typing import Any
 
 from harness.report.pages.content import RUNS, Page, Report
-from harness.report.pages.index import figures_of, records_apart
 from harness.report.pages.paper import plan_command
+from harness.report.pages.plan_figures import figures_of
 from harness.report.pages.protocols import protocol_values
 from harness.report.tables.leaderboard import has_values
 
 
 def small_values(report: Report) -> dict[str, Any] | None:
-    """Returns the content of the small plan's page; None without a table or a run."""
-    apart = records_apart(report)
-    if not report.small_tables and not apart:
+    """Returns the content of the page of runs; None without a table or a run."""
+    if not (report.tables or report.small_tables or report.runs):
         return None
     return {
         **table_values(report, kind="small"),
         **protocol_values(report),
-        "figures": figures_of(report) if apart else [],
+        "figures": figures_of(report),
     }
 
 
 def table_values(report: Report, kind: str) -> dict[str, Any]:
     """Returns the tables of a page with the command of each. kind: `small` or `own`, for the heading."""
-    tables = report.small_tables if kind == "small" else report.own_tables
+    tables = (*report.tables, *report.small_tables) if kind == "small" else report.own_tables
     return {
         "kind": kind,
         "filled": [table for table in tables if has_values(table)],
@@ -40,7 +39,7 @@ def table_values(report: Report, kind: str) -> dict[str, Any]:
 
 def pages(report: Report) -> list[Page]:
     """Returns both pages; the page of included tables only if there are any."""
-    small = Page("Small plan", RUNS, "small.html.j2", small_values, order=2)
+    small = Page("Runs", RUNS, "small.html.j2", small_values, order=2)
     own_tables = Page(
         "Own tables", "pages/own.html", "small.html.j2", partial(table_values, kind="own"), order=6
     )

@@ -54,7 +54,8 @@ def anchor_of(system: str) -> str:
 
 
 def system_sources(tables: Iterable[Table]) -> list[SystemSources]:
-    """Returns the studies behind the tables' numbers by system, in the order of the tables.
+    """Returns the studies behind the tables' numbers by system: those with most independent sources first,
+    then those with most studies.
 
     The heading of a system shows an average with many sources, if there is one.
     """
@@ -79,7 +80,11 @@ def system_sources(tables: Iterable[Table]) -> list[SystemSources]:
                 ),
             )
             sections.append(SystemSources(row_label(rows[0][0]), shown, list(studies.values()), headline))
-    return sections
+    return sorted(
+        sections,
+        key=lambda system: (len(system.known.others.independent.sources), len(system.studies)),
+        reverse=True,
+    )
 
 
 def _kinds(others: Others) -> Iterator[tuple[Study, str]]:

@@ -10,7 +10,7 @@ from harness.report.formats.number import Format
 from harness.report.tables.cells import CellContext, build_cell, published_row
 from harness.report.tables.evidence import Evidence
 from harness.report.tables.model import Cell, Column, Table, TableRow
-from harness.report.tables.rows import TEACHERS, TRAINED, UNTRAINED, order_of, rank_rows, title_of
+from harness.report.tables.rows import TEACHERS, TRAINED, UNTRAINED, mark_best, order_of, rank_rows, title_of
 
 METRICS = {
     "spearman": "Spearman",
@@ -39,7 +39,8 @@ def build_table(spec: TableSpec, evidence: Evidence) -> Table:
     if spec.rows_from == "runs":
         order = order_of(spec, rows)
         declared, rows = [declared[index] for index in order], [rows[index] for index in order]
-    ranked, notes = rank_rows(spec, declared, rows, evidence.untrained)
+    ranked, notes = rank_rows(spec, declared, mark_best(spec, declared, rows), evidence.untrained)
+    averages = evidence.published.table(spec.published).averages if spec.published else {}
     return Table(
         key=spec.key,
         title=spec.title,
@@ -49,6 +50,7 @@ def build_table(spec: TableSpec, evidence: Evidence) -> Table:
                 title=title_of(column),
                 mark=column.mark,
                 plain=column.unit == "plain",
+                average=bool(column.mean_of) or (column.published or column.key) in averages,
             )
             for column in spec.columns
         ),

@@ -1,4 +1,4 @@
-"""The tables of our runs: their selection for the main page, and notes on their numbers."""
+"""The tables of our runs: their selection for the page of runs, and notes on their numbers."""
 
 from collections.abc import Iterable, Mapping
 
@@ -10,11 +10,11 @@ OTHERS = "runs-sts"
 STS = (SMALL, OTHERS)
 """Tables of semantic textual similarity: of the small plan's runs, and of all others."""
 SMALL_TABLES = (*STS, "small-transfer", "small-pairs", "small-geometry")
-"""Tables of runs on the main page, each only if it has a run."""
+"""Tables of runs on their page, each only if it has a run."""
 IN_PAPERS_FORM = ("small-sts", "small-paper")
 """Tables of the small plans in the form of a paper's main table, on a separate page."""
 PUBLIC = "public-models"
-"""The table of public encoders, on the main page behind these."""
+"""The table of public encoders, behind these."""
 EVERY = "all"
 """The plan name of every paper's runs."""
 
@@ -58,7 +58,7 @@ def _without_training(small: Table | None) -> list[str]:
 
 def tables_of_plan(names: Iterable[str], tables: Mapping[str, Table]) -> list[Table]:
     """Returns the tables that a plan of these names fills. A paper's name means all of its tables, `small`
-    the tables of the main page, any other name the table of that key; figures may be written out.
+    the tables of its page, any other name the table of that key; figures may be written out.
     """
     wanted = [name.replace("/figure", "/fig") for name in names]
     return [table for key, table in tables.items() if any(_wants(name, key) for name in wanted)]

@@ -20,6 +20,7 @@ class Cell:
     is only cited. An unranked system may fill only some columns. no_verdict: reason why our runs do not judge
     the published value, empty if they do. as_reported: whether a setting or a count equals the reported one;
     None for a score, which gets a verdict. note: on this cell (partial test set, wrong reported average).
+    best: whether the published value is the best of its group.
     ranks: possible ranks of our value among competing rows, 1 the best; None if it does not compete. leads:
     whether it is bold, because no competing row is shown to be better. best_by_dev: value of our seed with
     the best development score.
@@ -36,6 +37,7 @@ class Cell:
     runs: tuple[str, ...] = ()
     ranks: tuple[int, int] | None = None
     leads: bool = False
+    best: bool = False
     note: str = ""
     best_by_dev: float | None = None
     values: tuple[float, ...] = ()
@@ -63,12 +65,14 @@ class Column:
     """A column: its key in the spec, its reported name, and a mark such as `partial` or `small-scale`.
 
     plain: its numbers are not scores (a count, a learning rate) and are printed with all their digits.
+    average: its numbers are means of other columns, reported or of ours.
     """
 
     key: str
     title: str
     mark: str = ""
     plain: bool = False
+    average: bool = False
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,8 @@ GROUPS = (TRAINED, UNTRAINED, TEACHERS)
 """The groups of a table of runs, in their order."""
 MOST_BOLD = 1 / 3
 """Largest share of the competing rows of a column that are bold; one in each contest always may be."""
+MEANS = ("mean", "best-by-dev")
+"""Statistics that are a score of a system, not a spread or a count."""
 TOO_MANY = "more than a third of the competing rows are not shown to be worse than another one."
 FALSE_DISCOVERY = (
     "The average of a row is tested first, its other cells only if the average is off; of the averages that "
@@ -83,6 +85,28 @@ def rank_rows(
     note = [f"No row is bold in {', '.join(crowded)}: {TOO_MANY}"] if crowded else []
     made = zip(rows, cells, sources, strict=True)
     return [replace(row, cells=tuple(each), source=source) for row, each, source in made], note
+
+
+def mark_best(spec: TableSpec, declared: Sequence[RowSpec], rows: Sequence[TableRow]) -> list[TableRow]:
+    """Returns the rows with the best published values marked: of each column and group, all that are equal.
+
+    Rows and systems that do not compete, columns without a direction, and groups with one value have none.
+    """
+    cells = [list(row.cells) for row in rows]
+    for index, column in enumerate(spec.columns):
+        groups: dict[str, dict[int, float]] = {}
+        for position, (row, made) in enumerate(zip(declared, rows, strict=True)):
+            number = made.cells[index].number
+            if number is not None and row.competes and spec.statistic(row, column) in MEANS:
+                groups.setdefault(row.group if spec.compete != "table" else "", {})[position] = number.value
+        if column.better == "none" or column.unit == "plain":
+            continue
+        choose = min if column.better == "lower" else max
+        for values in (values for values in groups.values() if len(values) > 1):
+            for position, value in values.items():
+                if value == choose(values.values()):
+                    cells[position][index] = replace(cells[position][index], best=True)
+    return [replace(row, cells=tuple(each)) for row, each in zip(rows, cells, strict=True)]
 
 
 def _contests(

@@ -115,7 +115,7 @@ def make_leaderboard() -> Table:
 def make_paper() -> Paper:
     """A paper's table: cited rows, rows nobody ran, and one row with several verdicts."""
     rng = random.Random(5)
-    columns = tuple(Column(task.lower(), task) for task in TASKS)
+    columns = tuple(Column(task.lower(), task, average=task == "Avg") for task in TASKS)
     known = tuple(
         Cell(number=printed(55.0 + i), judged=with_verdict(55.0 + i), wanted=False) for i in range(8)
     )

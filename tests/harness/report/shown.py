@@ -7,7 +7,7 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
 
-from harness.report.pages import index
+from harness.report.pages import index, small
 from harness.report.pages.content import Page, Paper, Report
 from harness.report.pages.paper import pages
 from harness.report.pages.render import fill_page
@@ -48,6 +48,11 @@ def show(page: Page, report: Report, values: Mapping[str, Any] | None = None, **
 
 def show_index(report: Report, **more: Any) -> str:
     return show(index.PAGE, report, **more)
+
+
+def show_small(report: Report, **more: Any) -> str:
+    """Returns the page of the plan's tables and runs."""
+    return show(small.pages(report)[0], report, **more)
 
 
 def show_paper(report: Report, paper: Paper, **more: Any) -> str:

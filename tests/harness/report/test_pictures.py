@@ -18,8 +18,8 @@ from harness.report.formats.number import Format
 from harness.report.pages.answers import Answer
 from harness.report.pages.claims import Claim, ClaimedRows, claims_of, judge_claims
 from harness.report.pages.first_screen import conclusion, forest_of
-from harness.report.pages.index import geometry_figure, ranks_of
 from harness.report.pages.paper import others_values
+from harness.report.pages.plan_figures import geometry_figure, ranks_of
 from harness.report.runs import RunDetail
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from tests.harness.report.made_judged import judged, measured, printed
@@ -247,7 +247,7 @@ def test_independent_sources_of_a_strip_are_in_the_scale_of_the_table() -> None:
 
 def test_a_missing_library_is_an_input_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "vl_convert", None)
-    with pytest.raises(InputError, match=r"pip install '\.\[report\]'"):
+    with pytest.raises(InputError, match=r"pip install 'vl-convert-python\b.*<2.*'$"):
         forest_of([answer("One", {})], "k")
 
 

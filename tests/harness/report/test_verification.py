@@ -58,9 +58,9 @@ def test_outside_of_a_clone_the_command_of_a_look_says_where_it_runs(
 ) -> None:
     planned = judged(*simcse, known=STUDY, price=Price("sentbench plan pcl/simcse", {"run": 0.5}, {}))
     command = "run        sentbench plan pcl/simcse --seeds 20 && dvc repro"
-    assert command in to_text(planned).splitlines()
+    assert command in judged_text(planned).splitlines()
     monkeypatch.chdir(tmp_path)
-    assert f"{command} (in a clone of the project)" in to_text(planned).splitlines()
+    assert f"{command} (in a clone of the project)" in judged_text(planned).splitlines()
 
 
 def test_our_seeds_join_the_draw_and_decide_the_verdict(simcse: tuple[PublishedNumber, Others]) -> None:

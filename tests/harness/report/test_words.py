@@ -29,12 +29,12 @@ from harness.report.formats.summary import to_csv
 from harness.report.formats.text import SETTING_MARKS, legend_of, to_terminal
 from harness.report.pages.compare import compare_values
 from harness.report.pages.content import Report
-from harness.report.pages.first_screen import conclusion, marks_of, telling_sentences
+from harness.report.pages.first_screen import conclusion, marks_of, shared_sentences
 from harness.report.sentences import draw_words, level_words, place_words
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from tests.harness.report.made_judged import printed, with_verdict
 from tests.harness.report.made_results import result
-from tests.harness.report.shown import show_index
+from tests.harness.report.shown import show_small
 
 BY: tuple[tuple[By, int], ...] = (("ours", 0), ("others", 2))
 """Who measured, and the place of its words in a row."""
@@ -162,7 +162,8 @@ def test_the_control_is_none_of_the_numbers_that_authors_alone_have_measured() -
     judged = with_verdict(75.0, "authors")
     alone, control = (SimpleNamespace(judged=judged, control=is_one) for is_one in (False, True))
     answers: Any = [alone, alone, control]
-    assert telling_sentences([], answers) == ["2 of the 2 numbers below are known from the authors alone."]
+    assert shared_sentences(answers) == ["2 of 2 headline numbers were only ever measured by their authors."]
+    assert shared_sentences([alone, control]) == [], "one of one is no news"  # type: ignore[list-item]
 
 
 def sides(sentence: str) -> set[str]:
@@ -175,7 +176,7 @@ def test_the_legends_of_page_and_text_have_every_word_and_name_its_side() -> Non
     cells = tuple(Cell(judged=with_verdict(75.0, *verdict)) for verdict in WORDS)
     columns = tuple(Column(str(place), str(place)) for place in range(len(cells)))
     table = Table("one", "One", columns, (TableRow("r", "R", cells),))
-    page = html.unescape(show_index(Report("T", "abc", tables=(table,))))
+    page = html.unescape(show_small(Report("T", "abc", tables=(table,))))
     entry = r'<dt class="v (\w+)"><span class="glyph">(\S*)</span> ([^<]+)</dt><dd>([^<]+)</dd>'
     words = [(word.colour, word.sign, word.text, word.meaning) for word in scale()]
     assert re.findall(entry, page) == words
@@ -205,7 +206,7 @@ def test_a_word_is_added_to_the_scale_in_one_place(monkeypatch: pytest.MonkeyPat
     judged = with_verdict(75.0, *verdict, values=(75.0,))
     cell = Cell(75.0, n=1, number=judged.number, judged=judged)
     table = Table("p/t", "T", (Column("Avg", "Avg"),), (TableRow("a@b", "A", (cell,)),))
-    page = html.unescape(show_index(Report("T", "abc", tables=(table,))))
+    page = html.unescape(show_small(Report("T", "abc", tables=(table,))))
     for text in (
         '<span class="glyph alone toy-verdict" aria-hidden="true">=≤</span>',
         '<dt class="v alone"><span class="glyph">=≤</span> toy verdict</dt><dd>a toy</dd>',
@@ -220,7 +221,7 @@ def test_a_word_is_added_to_the_scale_in_one_place(monkeypatch: pytest.MonkeyPat
     assert conclusion_of(judged) == "The one well-known number is a toy."
     assert "verdict    toy verdict" in judged_text(judged)
     assert "| toy verdict | =≤ | within half a point | outside | a toy |" in to_scale()
-    answer: Any = SimpleNamespace(judged=judged, name="A", reported="75.00", anchor="a")
+    answer: Any = SimpleNamespace(judged=judged, name="A", reported="75.00", anchor="a", gain=None)
     assert {row["verdict"] for row in marks_of(answer) if "verdict" in row} == {"=≤ toy verdict"}
     assert {row["colour"] for row in marks_of(answer) if "colour" in row} == {COLOURS["alone"]}
 

@@ -35,7 +35,7 @@ SCALE = "Small-scale: one small encoder"
 
 
 def report_of(project: Path, *names: str) -> tuple[str, str]:
-    """Returns index.md and index.html of a plan; its runs on BERT-base get the scores of the small run."""
+    """Returns index.md and the page of runs of a plan; runs on BERT-base get the scores of the small run."""
     assert main(["plan", *names, "--seeds", "3"]) == 0
     small = read_result(SCORED)
     years = [small.scores[0].model_copy(update={"task": task}) for task in YEARS]
@@ -46,7 +46,7 @@ def report_of(project: Path, *names: str) -> tuple[str, str]:
             result = small.model_copy(update={"run": named, "scores": [*small.scores, *years]})
             write_result(project / f"reports/scores/{key}.json", result)
     assert main(["report"]) == 0
-    summary, page = (project / "reports" / name for name in ("index.md", "index.html"))
+    summary, page = (project / "reports" / name for name in ("index.md", "pages/small.html"))
     return summary.read_text(), page.read_text()
 
 

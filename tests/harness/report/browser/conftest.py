@@ -15,11 +15,11 @@ import pytest
 
 from harness.evidence.schema import ResultFile
 from harness.io.declarations import LEADERBOARDS
-from harness.report.pages import audit, compare, small
+from harness.report.pages import audit, compare
 from harness.report.pages.content import Report
 from tests.harness.report.example_report import make_report
 from tests.harness.report.made_results import result
-from tests.harness.report.shown import show, show_index, show_paper
+from tests.harness.report.shown import show, show_index, show_paper, show_small
 from tests.support.chromium import installed_chromium
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ CLAIM = {
     "says": "Distillation is above SimCSE", "source": "section 1: it is", "table": "small-sts",
     "columns": ["avg"], "rows": [{"better": "distill-mse", "worse": ["simcse-released"]}],
 }  # fmt: skip
-NAMES = (*("index", "short", "paper", "compare", "small", "methods", "empty"),)
+NAMES = (*("index", "all", "short", "paper", "compare", "methods", "empty"),)
 PAGES = [f"{name}.html" for name in NAMES]
 FLAGS = [
     *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
@@ -80,7 +80,7 @@ def wait_until(page: Page, expression: str) -> None:
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The example report as files, each kind of page once; `short` is the index without its wide table."""
+    """The example report as files, each kind of page once; `short` is `all` without its wide table."""
     results = [result("a", seed, {("STS12", "all"): 0.5 + seed / 100}) for seed in range(2)] + make_rivals()
     report = replace(make_report(), results=tuple(results))
     folder = tmp_path_factory.mktemp("report")
@@ -91,10 +91,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / name).symlink_to(LEADERBOARDS.resolve() / name)
     pages = {
         "index": show_index(report),
-        "short": show_index(replace(report, tables=report.tables[:1])),
+        "all": show_small(report),
+        "short": show_small(replace(report, tables=report.tables[:1])),
         "paper": show_paper(replace(report, leaderboards=folder), report.papers[0]),
         "compare": show(compare.PAGE, report),
-        "small": show(small.pages(report)[0], replace(report, small_tables=report.tables[:1])),
         "methods": show(audit.PAGE, report),
         "empty": show_index(Report("An empty report", "abc")),
     }
@@ -117,7 +117,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def open_page(browser: Browser, folder: Path) -> Iterator[Open]:
-    """Opens a page of the example report at a width and in a scheme: the index without its wide table."""
+    """Opens a page of the example report at a width and in a scheme, by default `short`."""
     contexts = []
 
     def visit(

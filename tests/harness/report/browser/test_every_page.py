@@ -25,23 +25,23 @@ LEAD_BACK = [f"{name}.html" for name in ("compare", "methods")]
 @pytest.mark.skipif(AXE is None, reason="no axe-core: install the extra `test`")
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_fits_every_width_passes_axe_and_loads_no_file(open_page: Open, name: str) -> None:
-    """The index is left to axe without its wide table, as `short`."""
+    """The page `all` is left to axe without its wide table, as `short`."""
     visit = open_page(name)
     page = visit.page
     page.evaluate("for (const part of document.querySelectorAll('details')) part.open = true")
     for width in (320, 390, 768, 1280, 1920):
         page.set_viewport_size({"width": width, "height": 844})
         wait_until(page, f"document.documentElement.scrollWidth <= {width}")  # the script refits tables
-        right = page.locator("main svg").evaluate_all(
+        right = page.locator("main .drawing svg").evaluate_all(
             "charts => Math.max(0, ...charts.map((chart) => chart.getBoundingClientRect().right))"
         )
         assert right <= width
-    if name in ("index.html", "paper.html"):
+    if name in ("all.html", "paper.html"):
         page.locator("a.cell").first.click()
         assert page.locator("#cell-dialog").evaluate("box => box.scrollWidth <= box.clientWidth")
     if name in LEAD_BACK:
         assert page.locator('a[href$="index.html"]').all_inner_texts() == ["Overview"]
-    if name != "index.html":
+    if name != "all.html":
         check_with_axe(page)
     asked = [url for url in visit.requests if not url.startswith("data:")]
     assert asked == [page.url.partition("#")[0]]
@@ -88,7 +88,7 @@ def test_the_switch_turns_the_scheme_over_and_is_remembered(open_page: Open, sch
 
 def test_a_table_of_30_columns_fits_a_landscape_page_on_paper(open_page: Open) -> None:
     """A4 is 297 mm wide, less two margins of 14 mm: 269 mm, 1,016 pixels of 1/96 inch."""
-    page = open_page("index.html", width=1016).page
+    page = open_page("all.html", width=1016).page
     page.emulate_media(media="print")
     table = page.locator("#table-wide table")
     assert table.evaluate("table => table.getBoundingClientRect().right") <= 1016
@@ -96,7 +96,7 @@ def test_a_table_of_30_columns_fits_a_landscape_page_on_paper(open_page: Open) -
     assert size >= 5 * 96 / 72 - 0.01
 
 
-@pytest.mark.parametrize("name", ["index.html", "paper.html"])
+@pytest.mark.parametrize("name", ["all.html", "paper.html"])
 @pytest.mark.parametrize("width", [390, 1280])
 def test_numbers_of_a_cell_do_not_overlap(open_page: Open, name: str, width: int) -> None:
     """In the letters of another machine too: they are stretched by a fifth."""

@@ -83,7 +83,7 @@ def test_runs_lent_to_the_dialog_return_to_their_place(open_page: Open) -> None:
 
 def test_a_table_is_one_tab_stop_and_arrows_skip_empty_cells(open_page: Open) -> None:
     """SICK-R has no number, so that the arrow goes on to the average."""
-    page = open_page("index.html").page
+    page = open_page("all.html").page
     assert page.locator('#table-wide .cell[tabindex="0"]').count() == 1
     page.locator("#table-small-sts a.cell").nth(3).focus()
     page.keyboard.press("ArrowRight")
@@ -93,7 +93,7 @@ def test_a_table_is_one_tab_stop_and_arrows_skip_empty_cells(open_page: Open) ->
 
 
 def test_the_focused_cell_of_a_wide_table_is_not_under_the_sticky_column_or_header(open_page: Open) -> None:
-    page = open_page("index.html", width=390).page
+    page = open_page("all.html", width=390).page
     page.locator("#table-wide a.cell").first.focus()
     for key in ["ArrowRight"] * 12 + ["ArrowDown"] * 13 + ["ArrowLeft"] * 4 + ["ArrowUp"] * 10:
         page.keyboard.press(key)
@@ -111,6 +111,7 @@ def test_the_focused_cell_of_a_wide_table_is_not_under_the_sticky_column_or_head
 
 def test_a_tap_on_a_cell_without_runs_shows_its_facts(open_page: Open) -> None:
     page = open_page("paper.html", width=390).page
+    page.locator(".unfold").check()
     page.locator("span.cell").first.click()
     assert "no independent result" in page.locator("#tip").inner_text()
     assert page.locator("#cell-dialog").is_visible()

@@ -23,7 +23,7 @@ def test_a_table_that_fits_has_no_scroller_and_a_long_one_is_whole_under_a_head_
     open_page: Open,
 ) -> None:
     """At 1,280 pixels the first table fits; the other has 30 columns: an edge tells that more follow."""
-    page = open_page("index.html").page
+    page = open_page("all.html").page
     fits, wide = (page.locator(f"#table-{key} .scroller") for key in ("small-sts", "wide"))
     assert fits.evaluate("box => getComputedStyle(box).overflow") == "visible"
     assert fits.get_attribute("tabindex") is None
@@ -40,7 +40,7 @@ def test_a_table_that_fits_has_no_scroller_and_a_long_one_is_whole_under_a_head_
 def test_without_a_script_a_wide_table_scrolls_sideways_and_every_table_has_its_downloads(
     open_page: Open,
 ) -> None:
-    page = open_page("index.html", script=False, width=390).page
+    page = open_page("all.html", script=False, width=390).page
     assert page.locator("#table-wide .scroller").evaluate("box => getComputedStyle(box).overflowX") == "auto"
     assert page.locator("#table-wide .take a[download]").count() == 3
     assert page.locator("form:visible, [data-copy]:visible").count() == 0
@@ -71,17 +71,21 @@ def test_a_click_gives_the_page_the_address_of_the_cell_which_leads_back_to_it(o
 def test_a_reported_number_is_verified_by_the_command_that_its_cell_copies(open_page: Open) -> None:
     page = open_page("paper.html").page
     page.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
+    page.locator(".unfold").check()
     page.locator("span.cell").first.focus()
     page.keyboard.press("Enter")
     page.locator("#cell-dialog [data-copy=command]").click()
     wait_until(page, "window.copied")
-    assert page.evaluate("window.copied") == "sentbench verify dclr-table1 glove sts12"
+    assert page.evaluate("window.copied") == "sentbench verify dclr-table1 glove avg"
 
 
 def test_rows_are_found_by_words_backbone_and_finding(open_page: Open) -> None:
     page = open_page("paper.html").page
     rows = partial(page.locator("tr.system:visible th").all_inner_texts)
+    assert len(rows()) == 2, "a row without evidence is folded"
+    page.get_by_label("Show 1 row of Table 1 without evidence (8 cells: no independent result)").check()
     assert len(rows()) == 3
+    page.locator(".unfold").uncheck()
     page.locator("[name=verdict]").select_option("authors-only")
     assert rows() == ["DCLR"]
     page.locator(".finder button").click()
