@@ -74,8 +74,8 @@ def to_sizes(sizes: Sequence[Size], chosen: tuple[int, int, float], command: str
         )
     intro = (
         f"STS-B dev, Spearman x 100: SimCSE with {SEEDS} seeds, its controls with {CONTROL_SEEDS}; two "
-        f"evaluations. Variance times sentences (in thousands) is what a comparison of equal precision costs. "
-        f"The size of the recipe is in bold. `{command}` writes this table."
+        f"evaluations. Variance times sentences (in thousands) is what a comparison of equal precision costs "
+        f"in training. The size of the recipe is in bold. `{command}` writes this table."
     )
     return "\n".join(
         [
