@@ -34,8 +34,8 @@ class Size(NamedTuple):
 
     @property
     def cost(self) -> float:
-        """The variance over seeds times the sentences of a training, in millions."""
-        return (sample_sd(self.simcse) or 0.0) ** 2 * self.steps * self.batch_size / 1e6
+        """The variance over seeds times the sentences of a training, in thousands."""
+        return (sample_sd(self.simcse) or 0.0) ** 2 * self.steps * self.batch_size / 1e3
 
 
 def measure_sizes(trainings: Trainings, params: Params) -> list[Size]:
@@ -70,12 +70,12 @@ def to_sizes(sizes: Sequence[Size], chosen: tuple[int, int, float], command: str
         controls = " | ".join(f"{control:.1f}" for control in size.controls)
         lines.append(
             f"| {bold}{size.steps} of {size.batch_size}, {size.learning_rate:g}{bold} | "
-            f"{mean(size.simcse):.1f} | {spread:.2f} | {size.cost:.3f} | {controls} |"
+            f"{mean(size.simcse):.1f} | {spread:.2f} | {size.cost:.1f} | {controls} |"
         )
     intro = (
         f"STS-B dev, Spearman x 100: SimCSE with {SEEDS} seeds, its controls with {CONTROL_SEEDS}; two "
-        f"evaluations. Variance times sentences (in millions) is what a comparison of equal precision costs. "
-        f"The size of the recipe is in bold. `{command}` writes this table."
+        f"evaluations. Variance times sentences (in thousands) is what a comparison of equal precision costs "
+        f"in training. The size of the recipe is in bold. `{command}` writes this table."
     )
     return "\n".join(
         [

@@ -162,14 +162,14 @@ def test_the_chosen_rate_is_bold_and_a_rate_that_was_not_tried_is_empty() -> Non
 
 
 def test_the_sizes_have_spread_cost_and_controls_and_the_recipes_is_bold() -> None:
-    """50, 52 and 54 have the standard deviation 2; 4 times 30 x 64 sentences is 0.00768 million."""
+    """50, 52 and 54 have the standard deviation 2; 4 times 30 x 64 sentences is 7.7 thousand."""
     sizes = [
         Size(30, 64, 2e-3, [50.0, 52.0, 54.0], [45.0, 30.0, 10.0]),
         Size(48, 128, 1e-3, [60.0, 61.0], [1.0, 2.0, 3.0]),
     ]
     text = to_sizes(sizes, (48, 128, 1e-3), "command")
-    assert "| 30 of 64, 0.002 | 52.0 | 2.00 | 0.008 | 45.0 | 30.0 | 10.0 |" in text
-    assert "| **48 of 128, 0.001** | 60.5 | 0.71 | 0.003 | 1.0 | 2.0 | 3.0 |" in text
+    assert "| 30 of 64, 0.002 | 52.0 | 2.00 | 7.7 | 45.0 | 30.0 | 10.0 |" in text
+    assert "| **48 of 128, 0.001** | 60.5 | 0.71 | 3.1 | 1.0 | 2.0 | 3.0 |" in text
 
 
 def test_every_size_is_trained_with_its_steps_batch_and_rate_and_gets_its_own_scores(params: Params) -> None:
