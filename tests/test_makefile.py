@@ -58,7 +58,7 @@ def test_without_git_the_committed_results_are_kept_before_the_first_run_and_not
     tmp_path: Path,
 ) -> None:
     folder = tmp_path / "My Projects"
-    score, kept = folder / "reports/scores/a.json", folder / ".cache/committed/a.json"
+    score, kept = folder / "reports/scores/a.json", folder / ".cache/committed/scores/a.json"
     score.parent.mkdir(parents=True)
     for text in ("committed", "made here"):
         score.write_text(text)

@@ -11,7 +11,7 @@ from harness.errors import InputError
 from harness.evidence import comparisons, settling
 from harness.evidence.cite import authors_mean, citation_of
 from harness.evidence.comparisons import mean_differences, surviving
-from harness.evidence.curves import EVALUATIONS, Evaluation, read_curve
+from harness.evidence.curves import EVALUATIONS, DevEvaluation, read_curve
 from harness.evidence.differences import (
     Difference,
     difference_of,
@@ -128,11 +128,14 @@ def test_a_study_counts_for_less_than_a_small_sample() -> None:
         values = [float(n) for n in range(count)]
         alone = half_width(values, known=None, confidence=0.9)
         assert (half_width(values, known=study, confidence=0.9) == alone) is (count == SMALL_SAMPLE)
-        assert borrows(count, study) is (count < SMALL_SAMPLE)
+        assert bool(borrows(count, study.sd, study)) is (count < SMALL_SAMPLE)
         sd, basis = settling._assumed_sd(values, study, None)
         assert (sd == 100.0) is (count < SMALL_SAMPLE), basis
-    assert not borrows(3, KnownSd(1.0, 1))
-    assert borrows(3, KnownSd(1.0, 2))
+    assert not borrows(3, 1.0, KnownSd(1.0, 1))
+    assert borrows(3, 1.0, KnownSd(1.0, 2))
+    # F with 2 and 4 degrees of freedom: 5 % lie above 6.944
+    assert borrows(3, 6.94**0.5, KnownSd(1.0, 5))
+    assert not borrows(3, 6.95**0.5, KnownSd(1.0, 5))
 
 
 def test_a_study_of_one_seed_has_no_standard_deviation() -> None:
@@ -287,10 +290,10 @@ def test_a_change_on_its_tolerance_is_rounding_and_a_score_on_its_band_is_noise(
 def test_alignment_and_uniformity_include_both_ends_of_their_ranges() -> None:
     """Squared distances of unit vectors are from 0 to 4, so uniformity is from -8 to 0."""
     for alignment, uniformity in ((0, -8), (4, 0)):
-        Evaluation(step=1, score=0.0, alignment=alignment, uniformity=uniformity)
+        DevEvaluation(step=1, score=0.0, alignment=alignment, uniformity=uniformity)
     for wrong in ({"alignment": -0.01}, {"alignment": 4.01}, {"uniformity": 0.01}, {"uniformity": -8.01}):
         with pytest.raises(ValueError, match="equal to"):
-            Evaluation(step=1, score=0.0, **wrong)
+            DevEvaluation(step=1, score=0.0, **wrong)
 
 
 @pytest.mark.parametrize(("steps", "ordered"), [([1, 2], True), ([2, 2], True), ([2, 1], False)])

@@ -10,7 +10,7 @@ from harness.evidence.statistics import StandardError, WelchComparison
 from harness.evidence.system_pairs import SystemComparison, SystemScores, TaskName
 from harness.report.chart import Chart
 from harness.report.formats.templates import fill
-from harness.report.formats.trial import Ranked, Trial, Worth, to_text
+from harness.report.formats.trial import Ranked, Trial, Worth, trial_text
 from harness.report.pages import compare, index
 from harness.report.pages.answers import Answer, Gain
 from harness.report.pages.claims import Claim, ClaimedRows, JudgedClaim, JudgedPair
@@ -72,7 +72,7 @@ def trial_page() -> dict[str, Any]:
         "rows": rows_in(part(text, "<h2>Comparisons</h2>", "</main>")),
         "laws": re.findall("<li>([^<]+)", text),
         "drawn": drawn,
-        "terminal": [" ".join(line.split()) for line in to_text(trial).splitlines() if line.strip()],
+        "terminal": [" ".join(line.split()) for line in trial_text(trial).splitlines() if line.strip()],
     }
 
 

@@ -2,13 +2,12 @@
 
 from dataclasses import replace
 
-from harness.report.weekend import Weekend, WeekendPlan
-
 from harness.evidence.printed import PublishedPaper
 from harness.evidence.schema import Provenance, Selection
 from harness.evidence.statistics import Interval
 from harness.evidence.studies import Study, StudySettings
 from harness.report.chart import Chart
+from harness.report.hours import Weekend, WeekendPlan
 from harness.report.pages.content import Paper, Report, Site
 from harness.report.runs import RunDetail
 from harness.report.tables.model import Cell, Column, Table, TableRow

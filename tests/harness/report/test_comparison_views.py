@@ -29,7 +29,6 @@ from tests.harness.report.distinct_model import REPORT, TABLE
 from tests.harness.report.shown import ParsedPage
 from tests.harness.report.test_views import VIEWS as OTHER_VIEWS
 
-pytest.importorskip("vl_convert", reason="pictures need the extra `report`")
 ROWS = [
     ["task", "one@b", "two@b", "difference", "interval", ""],
     ["STSB", "72.00 ± 2.83", "66.00 ± 1.41", "+6.00", "+5.78 to +6.22", "won"],

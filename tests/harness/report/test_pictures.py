@@ -3,14 +3,12 @@
 import csv
 import io
 import re
-import sys
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 from itertools import product
 
 import pytest
 
-from harness.errors import InputError
 from harness.evidence.curves import DevEvaluation
 from harness.report.chart import PALETTE, Chart
 from harness.report.figures import chart_of, curve_rows, learning_curves
@@ -24,8 +22,6 @@ from harness.report.runs import RunDetail
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from tests.harness.report.made_judged import judged, measured, printed
 from tests.harness.report.made_results import result
-
-pytest.importorskip("vl_convert", reason="pictures need the extra `report`")
 
 SVG = "{http://www.w3.org/2000/svg}"
 BOTH = Cell(71.0, 0.5, 2, printed(72.0), values=(70.5, 71.5), runs=("a-s0", "a-s1"))
@@ -243,12 +239,6 @@ def test_independent_sources_of_a_strip_are_in_the_scale_of_the_table() -> None:
         [0.754, 0.751]
     )
     assert others_values(Cell(number=known.number), Format()) == []
-
-
-def test_a_missing_library_is_an_input_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "vl_convert", None)
-    with pytest.raises(InputError, match=r"pip install 'vl-convert-python\b.*<2.*'$"):
-        forest_of([answer("One", {})], "k")
 
 
 def test_the_control_is_separate_from_the_counted_numbers() -> None:

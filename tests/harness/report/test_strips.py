@@ -10,7 +10,7 @@ from harness.evidence.ledger import Ledger
 from harness.evidence.published import Published
 from harness.evidence.spec import ColumnSpec, RowSpec, TableSpec
 from harness.report.pages.cells import FactBook
-from harness.report.pages.sources import sources_of
+from harness.report.pages.sources import system_sources
 from harness.report.pages.strips import REACH, WIDTH, averages_first, bare_rows, is_bare, row_notes, strip_of
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.model import Cell, Column, Table, TableRow
@@ -118,4 +118,4 @@ def test_systems_of_the_evidence_with_most_independent_sources_come_first() -> N
         return TableRow(name, name, (Cell(number=number, judged=known),))
 
     table = Table("t", "T", (Column("Avg", "Avg"),), (row("few", 1), row("many", 3), row("some", 2)))
-    assert [system.name for system in sources_of([table])] == ["many", "some", "few"]
+    assert [system.name for system in system_sources([table])] == ["many", "some", "few"]

@@ -12,6 +12,7 @@ from harness.report.bibtex import paper_entry, report_entry
 from harness.report.formats.summary import flat_metrics
 from harness.report.pages.search import search_file
 from harness.report.pages.strips import strip_of
+from harness.report.sentences import ASSUMED
 from harness.report.tables.rows import FALSE_DISCOVERY
 from tests.harness.report.distinct_model import CELL, CHART, PAPERS, PUBLISHED, REPORT, RUNS, TABLE
 from tests.harness.report.views_of_model import (
@@ -94,7 +95,7 @@ VIEWS: dict[str, tuple[Callable[[], Any], Any]] = {
                   ["Level", "our mean is 2.67 lower (-2.67)"],
                   ["Draw", "outside the range of single runs"],
                   ["Others", "75.31, median of 2 sources"],
-                  ["Its authors", "74.16, median of 1 source"],
+                  ["Its authors", "74.16, median of 1 source"], ["Assumes", ASSUMED],
                   ["Each seed", "7: 0.731, 3: 0.702, 9: 0.723"], ["Best on dev", "0.723"],
                   ["Column", "a mark"], ["Note", "a note of the cell"]],
         "remarks": "a note of the table Row title (A group) : a note of the row",
