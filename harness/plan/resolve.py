@@ -227,8 +227,8 @@ def in_setting_of(
 
 
 def planned(recipes: Mapping[str, Recipe], systems: Sequence[System], providers: Sequence[Any]) -> Params:
-    """Returns the plan of these systems with all inputs of their runs."""
-    by_id = {system.id: system for system in systems}
+    """Returns the plan of these systems with all inputs of their runs; none of their seeds is a further one."""
+    by_id = {system.id: system.model_copy(update={"first_seeds": None}) for system in systems}
     taken = by_id.keys() & declared_systems(recipes).keys()
     for name in sorted(name for name in taken if by_id[name].variant == OWN):
         raise InputError(f"{name!r} is a declared system; rename the file")
