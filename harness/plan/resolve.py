@@ -227,7 +227,7 @@ def in_setting_of(
 
 
 def planned(recipes: Mapping[str, Recipe], systems: Sequence[System], providers: Sequence[Any]) -> Params:
-    """Returns the plan of these systems with all inputs of their runs; none of their seeds is a further one."""
+    """Returns the plan of these systems with all inputs of their runs; all their seeds are first ones."""
     by_id = {system.id: system.model_copy(update={"first_seeds": None}) for system in systems}
     taken = by_id.keys() & declared_systems(recipes).keys()
     for name in sorted(name for name in taken if by_id[name].variant == OWN):

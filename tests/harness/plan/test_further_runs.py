@@ -12,7 +12,7 @@ SMALL = RECIPES["small"]
 
 
 def plan_of(**first_seeds: int | None) -> Params:
-    """Returns the plan of SimCSE and DCLR, which learns from SimCSE's run of its seed, with four seeds each."""
+    """Returns the plan of SimCSE and DCLR, which learns from SimCSE's run of its seed; four seeds each."""
     systems = {
         f"{name}-small": SMALL.systems[f"{name}-small"].model_copy(
             update={"seeds": [0, 1, 2, 3], "first_seeds": first}
