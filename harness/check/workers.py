@@ -24,7 +24,7 @@ DEATH_SIGNAL = 1
 Send = Callable[[Any], None]
 
 
-class Job(NamedTuple):
+class ForkedJob(NamedTuple):
     """A job: what performs it, which may send values before it returns its result, and the jobs it needs."""
 
     name: str
@@ -50,9 +50,9 @@ class Workers:
 
     def __init__(self, at_once: int | None = None) -> None:
         self.at_once = at_once or cores()
-        self._waiting: list[Job] = []
+        self._waiting: list[ForkedJob] = []
         self._done: set[str] = set()
-        self._running: dict[Connection, tuple[Job, Any]] = {}
+        self._running: dict[Connection, tuple[ForkedJob, Any]] = {}
 
     def __enter__(self) -> "Workers":
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # its threads do not survive a fork
@@ -65,7 +65,7 @@ class Workers:
             process.join()
         self._running.clear()
 
-    def add(self, *jobs: Job) -> None:
+    def add(self, *jobs: ForkedJob) -> None:
         """Adds jobs, which start in this order, but not before the jobs they need have ended."""
         self._waiting += jobs
 
@@ -85,13 +85,13 @@ class Workers:
                 assert isinstance(connection, Connection)
                 yield self._received(connection)
 
-    def _startable(self) -> list[Job]:
+    def _startable(self) -> list[ForkedJob]:
         ready = [job for job in self._waiting if self._done.issuperset(job.needs)]
         chosen = ready[: self.at_once - len(self._running)]
         assert chosen or self._running, f"jobs without what they need: {self._waiting}"
         return chosen
 
-    def _start(self, job: Job) -> Message:
+    def _start(self, job: ForkedJob) -> Message:
         receiver, sender = get_context("fork").Pipe(duplex=False)
         process = get_context("fork").Process(target=_perform, args=(job, sender), daemon=True)
         process.start()
@@ -141,7 +141,7 @@ class _Lines(TextIOBase):
         return len(text)
 
 
-def _perform(job: Job, connection: Connection) -> None:
+def _perform(job: ForkedJob, connection: Connection) -> None:
     """The process of a job. Interrupts are left to its parent, which ends it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform == "linux":

@@ -4,6 +4,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from harness.commands import name_list
 from harness.data.download import (
@@ -20,6 +21,9 @@ from harness.errors import InputError
 from harness.models.hub import not_asked_again
 from harness.paths import DATA, PARAMS, data_roots, is_project
 from methods.core.progress import progress_bar
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 ACTIONS = (
     "fetch: into the folder SENTBENCH_DATA, by default data, outside a project the user's cache; in a "
@@ -92,7 +96,7 @@ def fetch_sources(
                 continue
             if copies is not None:
                 copy_fetched(name, directory, copies)
-            bar.write(source_line(folder), file=sys.stdout)
+            print_above(bar, source_line(folder))
             bar.update()
     if missing and len(names) == 1:
         raise missing[names[0]]
@@ -107,8 +111,16 @@ def check_sources(names: Sequence[str], *, directory: Path) -> None:
     with progress_bar(len(names), "sources") as bar:
         for name in names:
             check(name, directory)
-            bar.write(source_line(directory / name), file=sys.stdout)
+            print_above(bar, source_line(directory / name))
             bar.update()
+
+
+def print_above(bar: "tqdm[Any]", line: str) -> None:
+    """Prints a line, above the bar if it is drawn; `bar.write` alone would draw a bar of short work."""
+    if bar.disable or bar.last_print_t < bar.start_t + (bar.delay or 0.0):
+        print(line, flush=True)
+    else:
+        bar.write(line, file=sys.stdout)
 
 
 def source_line(folder: Path) -> str:

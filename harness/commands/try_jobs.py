@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from harness.check.laws import WITHOUT_TRAINING, Law
-from harness.check.workers import Job, Message, Workers, preload
+from harness.check.workers import ForkedJob, Message, Workers, preload
 from harness.commands.try_runs import Session
 from harness.commands.waiting import waiting
 from harness.errors import InputError
@@ -40,7 +40,7 @@ def perform(session: Session) -> Done:
         read_encoder(Path(first.backbone), pooling=first.pooling)
     with Workers() as workers:
         progress = _Progress(session, workers)
-        workers.add(Job(LAWS, session.check_laws))
+        workers.add(ForkedJob(LAWS, session.check_laws))
         for message in workers.messages():
             progress.take(message)
             if progress.is_over():
@@ -53,7 +53,7 @@ class _Progress:
 
     def __init__(self, session: Session, workers: Workers) -> None:
         self.session, self.workers = session, workers
-        self.jobs = {key: Job(key, session.job(key), session.needs(key)) for key in session.remaining()}
+        self.jobs = {key: ForkedJob(key, session.job(key), session.needs(key)) for key in session.remaining()}
         self.laws: list[Law] = []
         self.checked = False
         self.started: list[str] = []

@@ -149,6 +149,7 @@ def plan() -> Iterator[tuple[str, Way]]:
         "--seeds": Arrives(["--seeds", "7"], {"resolve.seeds": 7}),
         "--backbone": Arrives(["--backbone", "a", "--backbone", "b"], {"resolve.backbones": ["a", "b"]}),
         "--arithmetic": Arrives(["--arithmetic", "native"], {"resolve.arithmetic": "native"}),
+        "--precision": Arrives(["--precision", "bf16"], {"resolve.precision": "bf16"}),
         "--dry-run": NoEffect("see `written`"),
     }
     yield "resolved", Way(["plan", "small", "ct"], {f"{command}:resolve": None}, rows)
@@ -178,7 +179,7 @@ def data() -> Iterator[tuple[str, Way]]:
     )
     of_each = {"--providers": Refused(order.words), "--revision": Refused(["--revision", "refs/pr/9"])}
     stubs: dict[str, Any] = {
-        f"{command}:{name}": nothing for name in ("check_sources", "lock_sources", "read_record")
+        f"{command}:{name}": nothing for name in ("check_sources", "lock_sources", "read_source_record")
     }
     known = Given({"check_sources.names": names})
     yield "check", Way(["data", "check", *names], stubs, {"action": action, "names": known, **of_each})
@@ -190,7 +191,8 @@ def launch() -> Iterator[tuple[str, Way]]:
     command = "harness.commands.launch"
     stubs: dict[str, Any] = {f"{command}:{name}": nothing for name in ("refuse_old_plan", "warn_if_stale")}
     stubs |= {f"{command}:compute_with": nothing, f"{command}:is_tested": lambda: True}
-    stubs |= {f"{command}:open_pipeline": pipeline}
+    stubs |= {f"{command}:open_pipeline": pipeline, f"{command}:read_params": nothing}
+    stubs[f"{command}:further_stages"] = lambda params: {"train@a__s9"}
     stubs |= {f"{command}:cores_here": lambda: 8, f"{command}:visible_gpus": lambda: ["0", "1"]}
     stubs |= {f"{command}:forecast": lambda pipeline, jobs: "", f"{command}:LocalExecutor": nothing}
     stubs |= {f"{command}:RayExecutor": nothing, "harness.launch.on_slurm:SlurmExecutor": nothing}
@@ -198,6 +200,7 @@ def launch() -> Iterator[tuple[str, Way]]:
     common: dict[str, Row] = {
         "targets": Given({"open_pipeline.names": ["train@a", "report"]}),
         "--on": NoEffect("each way has another"),
+        "--first-seeds": Arrives(["--first-seeds"], {"open_pipeline.without": {"train@a__s9"}}),
         "--retries": Arrives(["--retries", "2"], {"Scheduler.retries": 2}),
         "--dry-run": Arrives(["--dry-run", "--jobs", "3"], {"forecast.jobs": 3}),
     }
@@ -223,12 +226,14 @@ def launch() -> Iterator[tuple[str, Way]]:
         yield kind, Way([*words, "--on", kind], stubs, {**common, **refused, **shares, **own[kind]})
     free = NoEffect("a forecast has no executor")
     forecast = {**dict.fromkeys((*common, *local), free), **refused}
-    forecast |= {"--jobs": Arrives(["--jobs", "3"], {"forecast.jobs": 3}), "targets": common["targets"]}
+    forecast |= {"--jobs": Arrives(["--jobs", "3"], {"forecast.jobs": 3})}
+    forecast |= {name: common[name] for name in ("targets", "--first-seeds")}
     yield "forecast", Way([*words, "--dry-run"], stubs, forecast)
     serial = {**dict.fromkeys((*common, *local), NoEffect("a line says: one at a time")), **refused}
     serial |= {"--on": Refused(["--on", "slurm"]), "targets": Given({"run_serially.targets": words[1:]})}
     serial["--dry-run"] = Arrives(["--dry-run"], {"run_serially.dry": True})
-    stubs |= {f"{command}:is_tested": lambda: False, f"{command}:run_serially": lambda targets, *, dry: 0}
+    serial["--first-seeds"] = Arrives(["--first-seeds"], {"run_serially.without": {"train@a__s9"}})
+    stubs |= {f"{command}:is_tested": lambda: False, f"{command}:run_serially": lambda *given, **more: 0}
     yield "another DVC", Way(words, stubs, serial)
 
 
@@ -240,10 +245,15 @@ def try_() -> Iterator[tuple[str, Way]]:
     stubs[f"{command}:opponents"] = lambda *given: []
     template = SimpleNamespace(backbones=["words-50d"])
     small = SimpleNamespace(systems={"simcse-small": template}, providers=[])
-    stubs |= {f"{command}:load_recipes": lambda: {"small": small}, f"{command}:declared_systems": dict}
+    stubs |= {
+        f"{command}:load_recipes": lambda: {"small": small},
+        f"{command}:declared_systems": lambda *given: {"simcse": template},
+    }
     stubs |= {f"{command}:compute_with": nothing}
     stubs[f"{command}:in_setting_of"] = lambda *given, **more: SimpleNamespace()
-    setting = ["--set", "temperature=.1", "--set", "steps=3"]
+    stubs["harness.commands.try_teacher:with_teacher"] = lambda own, *given, **more: own
+    stubs["harness.commands.try_teacher:corpus_of_teachers"] = lambda small: "taught"
+    setting, teacher = ["--set", "temperature=.1", "--set", "steps=3"], ["--teacher", "minilm-l6"]
     rows: dict[str, Row] = {
         "file": Given({"Session.file": Path("mycse.py"), "include_method.file": Path("mycse.py")}),
         "--against": Arrives(["--against", "pcl,ct"], {"opponents.names": ["pcl", "ct"]}),
@@ -252,6 +262,7 @@ def try_() -> Iterator[tuple[str, Way]]:
             ["--backbone", "l2"],
             {"in_setting_of.backbone": "l2", "opponents.backbone": "l2", "committed.backbone": "l2"},
         ),
+        "--teacher": Arrives(teacher, {"with_teacher.name": "minilm-l6"}),
         "--set": Arrives(setting, {"in_setting_of.settings": {"temperature": 0.1, "steps": 3}}),
         "--fresh": Arrives(["--fresh"], {"Session.known": {}}),
         "--scale": Arrives(["--scale", "full"], {"write_full.name": "mycse"}),
@@ -264,11 +275,17 @@ def try_() -> Iterator[tuple[str, Way]]:
         "--fresh": Refused(["--fresh"]),
         "file": Given({"write_full.file": Path("mycse.py")}),
         "--seeds": Arrives(["--seeds", "5"], {"write_full.seeds": range(5)}),
+        "--teacher": Arrives(teacher, {"write_full.teacher": "minilm-l6"}),
         "--set": Arrives(setting, {"write_full.settings": {"temperature": 0.1, "steps": 3}}),
         "--scale": NoEffect("is this way"),
         "--out": Arrives(["--out", "there"], {"write_full.out": Path("there")}),
     }
-    yield "full", Way(["try", "mycse.py", "--scale", "full"], stubs, full)
+    words = ["try", "mycse.py", "--scale", "full"]
+    yield "full", Way(words, stubs, full)
+    del stubs[f"{command}:write_full"]
+    stubs["harness.commands.try_teacher:with_teacher"] = None
+    taught: dict[str, Row] = dict.fromkeys(full, NoEffect("see `full`"))
+    yield "full, taught", Way(words, stubs, {**taught, "--teacher": rows["--teacher"]})
 
 
 WAYS = {

@@ -249,6 +249,7 @@ def stage() -> Iterator[tuple[str, Way]]:
         "corpus": "make_corpus",
         "teacher": "make_teacher",
         "train": "train",
+        "further": "collect_further",
     }
     stubs |= {f"{command}:{name}": lambda *given, **more: "" for name in performs.values()}
     stubs |= {"harness.commands.data:fetch_sources": nothing, f"{command}:write_entries": nothing}

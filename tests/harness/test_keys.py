@@ -119,22 +119,24 @@ def test_scores_of_another_identity_are_not_those_of_a_tried_run(
     same: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After an edit of the tried file its old scores do not count."""
-    from types import SimpleNamespace
-
     from harness.commands import try_runs
 
     monkeypatch.chdir(tmp_path)
-    path = try_runs.SCORES / "own__bert__s0.json"
+    key, session = "own__bert__s0", object.__new__(try_runs.Session)
+    path = try_runs.SCORES / f"{key}.json"
     path.parent.mkdir(parents=True)
     path.write_text("{}")
     evaluated: list[str] = []
     result = SimpleNamespace(run=SimpleNamespace(identity="now" if same else "before"))
     monkeypatch.setattr(try_runs, "read_result", lambda path: result)
     monkeypatch.setattr(try_runs, "evaluate", lambda params, key, *given, **more: evaluated.append(key))
-    owner: Any = SimpleNamespace(params=None, _identity=lambda run: "now")
-    kind = next(c for c in vars(try_runs).values() if isinstance(c, type) and hasattr(c, "_evaluate"))
-    kind._evaluate(owner, "own__bert__s0", None)
-    assert evaluated == ([] if same else ["own__bert__s0"])
+    monkeypatch.setattr(session, "_identity", lambda run: "now")
+    monkeypatch.setattr(session, "_is_trained", lambda key, run: True)
+    plan: Any = SimpleNamespace(runs={key: SimpleNamespace(id="own")})
+    session.params, session.controls, session.untrained = plan, {}, []
+    assert session.remaining() == ([] if same else [key])
+    session.job(key)(print)
+    assert evaluated == session.remaining()
 
 
 def test_every_part_of_the_key_of_vectors_changes_it() -> None:
@@ -279,7 +281,9 @@ def test_a_result_is_reused_only_if_every_field_that_decides_it_is_the_same(
                 [name for name in fields if field != "versions" or name in library_versions()][-1]: other,
             }
         recorded = recorded.model_copy(update={"provenance": made.model_copy(update={field: other})})
-    reason = try_reuse.reuse_blocker(recorded, plan, None)  # type: ignore[arg-type]
+    blocked = try_reuse.reuse_blocker(recorded, plan, None)  # type: ignore[arg-type]
+    reason = try_reuse.environment_differs(recorded, plan) or blocked
+    assert bool(blocked) is (bool(reason) and field not in ("arithmetic", "versions")), "may be ranked"
     expected = None if field is None else REASONS[field]
     assert bool(reason) is (expected is not None)
     assert (expected or "") in reason

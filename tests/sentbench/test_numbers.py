@@ -1,5 +1,6 @@
 """`sentbench.results`, `published`, `evidence` and `verify`: numbers on record as tables."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -36,7 +37,14 @@ def test_results_without_a_folder_are_the_checkouts(monkeypatch: pytest.MonkeyPa
     with pytest.raises(sentbench.InputError, match="the table of results: run this in a checkout"):
         sentbench.results()
     monkeypatch.chdir(ROOT)
-    assert sentbench.results()["key"].nunique() == len(list((ROOT / "reports/scores").glob("*.json")))
+    files = (ROOT / "reports/further").glob("*.json")
+    further = {
+        f"{path.stem}__s{seed['seed']}" for path in files for seed in json.loads(path.read_text())["seeds"]
+    }
+    first = {path.stem for path in (ROOT / "reports/scores").glob("*.json")}
+    assert further
+    assert not first & further
+    assert {*sentbench.results()["key"]} == first | further
 
 
 def test_published_numbers_are_those_reported() -> None:

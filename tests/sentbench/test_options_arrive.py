@@ -154,7 +154,7 @@ WAYS: dict[str, Way] = {
         {"folder": "a"},
         {
             "sentbench.numbers:folder_of": lambda value, of: Path(value),
-            "harness.evidence.store:read_scores": None,
+            "harness.evidence.store:read_results": None,
         },
         {"folder": ("b", ["folder_of.value"])},
     ),

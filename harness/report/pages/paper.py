@@ -38,7 +38,7 @@ def papers_of(
                 title=paper.title,
                 citation=paper.venue,
                 tables=tuple(of_paper),
-                figures=tuple(filter(None, [strip_of(table, published) for table in of_paper])),
+                figures=tuple(filter(None, [chart_of_means(table, published) for table in of_paper])),
                 notes=tuple(paper.notes),
                 short=paper.short or key.upper(),
                 charts={name: chart for name, chart in charts.items() if chart},
@@ -56,7 +56,7 @@ def plan_command(table: Table) -> str:
     return f"sentbench plan {table.key} && dvc repro" if wanted else ""
 
 
-def strip_of(table: Table, published: Published) -> Chart | None:
+def chart_of_means(table: Table, published: Published) -> Chart | None:
     """Returns a table's mean column as seeds next to the reported value and independent results. Only rows
     with planned runs and more evidence than one reported value; None without such a row, for a figure, and
     for a table without a mean.

@@ -275,6 +275,6 @@ def test_the_exit_code_is_0_only_if_results_agree_without_a_problem(
     form: list[str], agrees: bool, problems: int, code: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = Findings(["a problem"] * problems, ["the answer"], {}, agrees)
-    monkeypatch.setattr(check, "checked", lambda arguments: found)
+    monkeypatch.setattr(check, "findings_of", lambda arguments: found)
     monkeypatch.setattr(check, "need_checkout", lambda work: None)
     assert check.execute(parser_of("check").parse_args(form)) == code

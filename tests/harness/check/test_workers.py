@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from harness.check import workers
-from harness.check.workers import Job, Message, Send, Workers
+from harness.check.workers import ForkedJob, Message, Send, Workers
 from harness.errors import InputError
 
 
@@ -24,7 +24,7 @@ def says(value: Any) -> Any:
 
 def test_a_job_sends_lines_values_and_its_result_from_a_process_of_its_own() -> None:
     with Workers(2) as jobs:
-        jobs.add(Job("one", says(7)))
+        jobs.add(ForkedJob("one", says(7)))
         said = [message for message in jobs.messages() if message.kind != "waits"]
     *before, (_, kind, (value, process)) = said
     assert before == [
@@ -39,7 +39,7 @@ def test_a_job_sends_lines_values_and_its_result_from_a_process_of_its_own() -> 
 
 def test_a_job_starts_after_what_it_needs_and_no_more_run_than_allowed() -> None:
     with Workers(1) as jobs:
-        jobs.add(Job("second", says(2), {"first"}), Job("first", says(1)))
+        jobs.add(ForkedJob("second", says(2), {"first"}), ForkedJob("first", says(1)))
         order = [(m.job, m.kind) for m in jobs.messages() if m.kind in ("started", "result")]
     assert order == [("first", "started"), ("first", "result"), ("second", "started"), ("second", "result")]
 
@@ -66,7 +66,7 @@ def failed(send: Send) -> None:
 )
 def test_an_error_arrives_as_a_message(perform: Any, kind: type[Exception], said: str) -> None:
     with Workers(1) as jobs:
-        jobs.add(Job("one", perform))
+        jobs.add(ForkedJob("one", perform))
         last = [*jobs.messages()][-1]
     assert last.kind == "error"
     assert isinstance(last.value, kind)
@@ -76,7 +76,7 @@ def test_an_error_arrives_as_a_message(perform: Any, kind: type[Exception], said
 def test_silence_is_broken_and_leaving_the_block_ends_what_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workers, "SILENCE", 0.05)
     with Workers(1) as jobs:
-        jobs.add(Job("long", lambda send: (send(os.getpid()), signal.pause())))
+        jobs.add(ForkedJob("long", lambda send: (send(os.getpid()), signal.pause())))
         process = next(message.value for message in jobs.messages() if message.kind == "sent")
         assert next(iter(jobs.messages())) == Message("", "waits", ["long"])
     with pytest.raises(ProcessLookupError):

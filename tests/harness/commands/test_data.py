@@ -7,6 +7,7 @@ import pytest
 from harness.commands.data import check_sources, fetch_sources
 from harness.data.sources import SOURCES
 from harness.errors import InputError
+from methods.core import progress
 from tests.harness.data.small_sources import TEXT, WHEEL, sha256, write_wheel
 from tests.support.sources import made_up_source
 
@@ -38,6 +39,21 @@ def test_a_fetched_source_is_a_line_and_check_stops_at_the_first_that_is_not_who
     with pytest.raises(InputError, match=r"data/pinned/words\.txt: ends after line 2, expected 3 lines"):
         check_sources(two, directory=Path("data"))
     assert capsys.readouterr().out == ""
+
+
+def test_a_bar_is_drawn_below_the_lines_of_long_work_alone(
+    two: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fetch_sources(two, directory=Path("data"), providers=None)
+    lines, bar = capsys.readouterr()
+    assert (len(lines.splitlines()), bar) == (2, "")
+    monkeypatch.setattr(progress, "SOON", 0.0)
+    monkeypatch.setattr(progress, "PERIOD", 0.0)
+    check_sources(two, directory=Path("data"))
+    shown, bar = capsys.readouterr()
+    assert shown == lines
+    assert "1/2" in bar
+    assert "2/2" in bar
 
 
 def test_a_source_that_cannot_be_had_stops_no_other_and_each_missing_one_is_named_with_its_reason(

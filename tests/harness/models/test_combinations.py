@@ -40,7 +40,8 @@ def model_of(network: Any, pooling: str, layer: str, normalize: bool) -> Any:
 
     kind = LAYERS[layer]
     modules = [network, Pooling(16, pooling), *([dense_of(16, kind)] if kind else [])]
-    return SentenceTransformer(modules=[*modules, *([Normalize()] if normalize else [])], device="cpu").eval()
+    modules += [Normalize()] if normalize else []
+    return SentenceTransformer(modules=modules, device="cpu", trust_remote_code=False).eval()
 
 
 @pytest.mark.parametrize("family", sorted(COMPUTED_HERE))
