@@ -72,7 +72,11 @@ def test_a_system_without_seeds_is_compared_with_every_seed_of_the_other() -> No
         repr(fact.first): [Scores(0, 0, 4), Scores(0, 0, 6)],
         repr(fact.second): [Scores(0, 0, 1)],
     }
-    assert difference(scores, fact, "parts").value == pytest.approx(4.0)
+    actual = difference(scores, fact, "parts")
+    assert actual.value == pytest.approx(4.0)
+    assert actual.interval == pytest.approx(
+        (4 - 12.7062, 4 + 12.7062), abs=1e-4
+    )  # t with 1 degree of freedom
     alone = {repr(side): values[:1] for side, values in zip(fact[1:3], scores.values(), strict=True)}
     assert difference(alone, fact, "parts") == Difference(3.0, None)
 

@@ -40,7 +40,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write_result(Path("reports/scores/pcl__tiny__s0.json"), result(0).model_copy(update={"run": other}))
     for seed in FURTHER:
         write_result(Path(f"kept/{SYSTEM}__s{seed}.json"), result(seed))
-    paths = [*Path("reports/scores").glob(f"{SYSTEM}__s*.json"), *Path("kept").glob("*.json")]
+    paths = [*Path("reports/scores").glob(f"{SYSTEM}__s*.json")]
+    paths += [Path(f"kept/{SYSTEM}__s{seed}.json") for seed in FURTHER]
     Path("made").mkdir()
     run(StageInputs([*FURTHER], {path.stem: path for path in paths}, Path("made")))
     Path("reports/further").mkdir()
@@ -56,6 +57,7 @@ def test_further_seeds_are_read_back_as_they_were_evaluated(project: Path) -> No
     recorded = read_recorded()
     assert not recorded.left_out
     assert seeds_of(recorded.results) == [0, 1, 2, 3, 10]
+    assert [seed.seed for seed in read_further(Path(f"reports/further/{SYSTEM}.json")).seeds] == [2, 3, 10]
     assert [entry for entry in recorded.results if entry.run.id == "simcse"] == [
         json_form(result(seed)) for seed in (0, 1, 2, 3, 10)
     ]
