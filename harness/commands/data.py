@@ -4,7 +4,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from harness.commands import name_list
 from harness.data.download import (
@@ -21,9 +21,6 @@ from harness.errors import InputError
 from harness.models.hub import not_asked_again
 from harness.paths import DATA, PARAMS, data_roots, is_project
 from methods.core.progress import progress_bar
-
-if TYPE_CHECKING:
-    from tqdm import tqdm
 
 ACTIONS = (
     "fetch: into the folder SENTBENCH_DATA, by default data, outside a project the user's cache; in a "
@@ -115,8 +112,8 @@ def check_sources(names: Sequence[str], *, directory: Path) -> None:
             bar.update()
 
 
-def print_above(bar: "tqdm[Any]", line: str) -> None:
-    """Prints a line, above the bar if it is drawn; `bar.write` alone would draw a bar of short work."""
+def print_above(bar: Any, line: str) -> None:
+    """Prints a line, above the bar of `progress_bar` if it is drawn; `bar.write` alone would draw a bar of short work."""
     if bar.disable or bar.last_print_t < bar.start_t + (bar.delay or 0.0):
         print(line, flush=True)
     else:
