@@ -113,7 +113,7 @@ def check_sources(names: Sequence[str], *, directory: Path) -> None:
 
 
 def print_above(bar: Any, line: str) -> None:
-    """Prints a line, above the bar of `progress_bar` if it is drawn; `bar.write` alone would draw a bar of short work."""
+    """Prints a line, above a drawn `progress_bar`; `bar.write` alone would draw the bar of short work."""
     if bar.disable or bar.last_print_t < bar.start_t + (bar.delay or 0.0):
         print(line, flush=True)
     else:
