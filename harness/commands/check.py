@@ -230,15 +230,13 @@ def check_results(
     }
     if against is not None:
         options |= {"against": against, "not_evaluated": [key for key in planned if key not in computed]}
-    results = computed
-    if against is None:
-        left = [key for key in former if not (params.runs[key].is_first or key in computed)]
-        options["further"] = {key: former.pop(key) == planned.get(key) for key in left}
-    else:
-        results = planned
+    results = computed if against is None else planned
+    left = [key for key in former if not (params.runs[key].is_first or key in results)]
+    options["further"] = {key: former.pop(key) == planned.get(key) for key in left}
     compared = compare_with_committed(former, results, machine=platform.machine(), **options)
     if is_exact():
-        findings.problems += not_identical(compared, former, results, losses)
+        needs = {key: run.needs() for key, run in params.runs.items()}
+        findings.problems += not_identical(compared, former, results, losses, needs)
     changed = [] if against is not None else changed_files("dvc.lock", str(REPORTS))
     findings.counts["results"] = reproduction_json(compared, changed)
     findings.lines += explained(compared, changed, details=arguments.details)
@@ -262,16 +260,19 @@ def not_identical(
     former: Mapping[str, ResultFile],
     here: Mapping[str, ResultFile],
     losses: Mapping[str, Answer],
+    needs: Mapping[str, set[str]],
 ) -> list[str]:
     """Returns a line for each run with passed first losses and a result that is not identical.
 
-    losses: the measured ones; a run without training passes. Both sides have portable arithmetic.
+    losses: the measured ones; a run without training passes. Both sides have portable arithmetic. needs: the
+    runs that each one starts from or learns from; if their results differ, its may.
     """
     lines = []
     for key, answer in compared.answers.items():
         portable = {result.provenance.arithmetic for result in (former[key], here[key])} == {"portable"}
         passes = losses.get(key) == "identical" or (losses and here[key].selection.last_step == 0)
-        if answer == "identical" or not portable or not passes:
+        caused = any(compared.answers.get(need, "identical") != "identical" for need in needs.get(key, ()))
+        if answer == "identical" or not portable or not passes or caused:
             continue
         changes = [change for change in compared.changes if change.run == key]
         scores = ", ".join(score_title(change.name) for change in changes[:3]) or "none"

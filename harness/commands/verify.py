@@ -53,17 +53,21 @@ def execute(arguments: argparse.Namespace) -> None:
 def print_found(arguments: argparse.Namespace) -> None:
     """Prints where all tables have a number, or the numbers of a system, with the words that verify one."""
     from harness.evidence.search import numbers_like
-    from harness.paths import PUBLISHED, declared
+    from harness.evidence.spec import load_specs
+    from harness.paths import PUBLISHED, TABLES, declared
 
     published = load_published(declared(PUBLISHED))
     if arguments.table in published.tables:
         print_rows(published, arguments)
         return
+    tables = load_specs(declared(TABLES))  # others are sources of the ledger, without a verdict
     found = [
         number
         for number in numbers_like(published, arguments.table)
-        if number.backbone.startswith(arguments.backbone or "")
+        if number.table in tables and number.backbone.startswith(arguments.backbone or "")
     ]
+    if not found:
+        raise InputError(f"{arguments.table}: no table has it, on this backbone if one is named")
     if arguments.json:
         named = ("table", "row", "column", "printed", "source")
         print(json.dumps([{name: getattr(number, name) for name in named} for number in found]))

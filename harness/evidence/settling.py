@@ -82,8 +82,8 @@ def plan_for(
 
     others: mean of independent runs minus the number, None if not known. known, planned, in_order: as of
     `verify`. price: None for a system that no recipe declares. The first look with a chance of ADVISED is
-    advised, if the mean is where our runs or others have it, otherwise the next one; none if the last look
-    has no even chance.
+    advised, if the mean is where our runs or others have it, or equals the number if there are none; none if
+    the last look has no even chance.
     """
     if known is not None and known.n == 0:
         reason = "no seed changes its score"
@@ -101,7 +101,7 @@ def plan_for(
     if by[LOOKS[-1]] < EVEN:
         mean = "" if guess is None else f" and a mean {abs(guess):.2f} off"
         return Plan(why=f"cannot be settled by {LOOKS[-1]} seeds: sd {sd:.2f} {basis}{mean}")
-    likely = look if guess is None else next((later for later in LOOKS if by[later] >= ADVISED), LOOKS[-1])
+    likely = next((later for later in LOOKS if by[later] >= ADVISED), LOOKS[-1])
     advised = max(look, likely)
     error = error_at(advised, sd)
     near = f"within {MARGIN - error:.2f} or " if error < MARGIN else ""
@@ -114,8 +114,7 @@ def plan_for(
 def _odds(by: Mapping[int, float], advised: int, guess: float | None) -> str:
     """Returns the chance of a verdict by the advised look, with that of another look, in words."""
     truth = "if it equals the number" if guess is None else f"if it is {abs(guess):.2f} off"
-    other = LOOKS[-1] if guess is None else LOOKS[0]
-    also = f", {by[other]:.0%} by {other} seeds" if other != advised else ""
+    also = f", {by[LOOKS[0]]:.0%} by {LOOKS[0]} seeds" if LOOKS[0] != advised else ""
     return f"a chance of {by[advised]:.0%} {truth}{also}".replace("%", " %")
 
 

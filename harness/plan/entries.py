@@ -105,6 +105,11 @@ class Run(DeclaredModel):
         """Returns the file with its scores; key: of the run."""
         return Path(self.outputs, SCORES.name, f"{key}.json")
 
+    def needs(self) -> set[str]:
+        """Returns the keys of the runs that it starts from or learns from."""
+        folders = map(Path, (self.backbone, self.parent))
+        return {folder.name for folder in folders if folder.parent == ARTEFACTS}
+
     def folders(self) -> dict[str, Path]:
         """Returns the folders that its training reads, by their part in it."""
         parent = {"parent": self.parent_folder} if self.parent_folder else {}

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from harness.errors import InputError
 from harness.evidence.further import read_recorded
 from harness.evidence.spec import load_specs
-from harness.paths import ARTEFACTS, PARAMS
+from harness.paths import PARAMS
 from harness.plan.entries import Params, Run
 from harness.plan.params_file import read_params, written_digest
 from harness.plan.recipes import Recipe, load_recipes
@@ -66,10 +66,7 @@ def outdated(params: Params, recorded: Mapping[str, str]) -> list[str]:
     recorded: the hash of the recipe of each result, by run.
     """
     others = {key for key, recipe in recorded.items() if recipe != params.runs[key].recipe_hash()}
-    needs = {
-        key: {Path(folder).name for folder in (run.backbone, run.parent) if Path(folder).parent == ARTEFACTS}
-        for key, run in params.runs.items()
-    }
+    needs = {key: run.needs() for key, run in params.runs.items()}
     for key in TopologicalSorter(needs).static_order():
         if needs.get(key, set()) & others:
             others.add(key)

@@ -90,7 +90,13 @@ class Weekend:
     def section(self) -> str:
         """Returns the section of docs/weekend.md, in Markdown."""
         cells = [
-            (plan.table.title, f"`{plan.table.key}`", len(plan.numbers), plan.runs, plan.shown_hours)
+            (
+                plan.table.title,
+                f"`{plan.table.key} --backbone {BACKBONE}`",
+                len(plan.numbers),
+                plan.runs,
+                plan.shown_hours,
+            )
             for plan in self.plans
         ]
         rows = [f"| {' | '.join(map(str, row))} |" for row in cells]

@@ -7,6 +7,8 @@ from harness.report.tables.model import Cell, Table, TableRow, row_label
 
 REACH = 2.0
 """Points on each side of the published value, in every strip; what lies further off is at the edge."""
+FEW = 3
+"""Rows of a table that is shown as a whole, although nobody measured it again."""
 WIDTH = 30
 """Pixels on each side of the published value."""
 
@@ -58,8 +60,12 @@ def is_bare(row: TableRow) -> bool:
 
 
 def bare_rows(table: Table) -> tuple[int, int]:
-    """Returns the number of rows of a table that `is_bare`, and the number of their published scores."""
+    """Returns the number of rows of a table that are folded, and the number of their published scores: those
+    that are bare, but none of a table of FEW rows that would have none left.
+    """
     rows = [row for row in table.rows if is_bare(row)]
+    if len(rows) == len(table.rows) <= FEW:
+        return 0, 0
     return len(rows), sum(cell.judged is not None for row in rows for cell in row.cells)
 
 

@@ -35,8 +35,8 @@ def test_the_advised_look_is_the_first_with_a_chance_of_four_in_five_and_says_it
     assert (plan.seeds, plan.more) == (20, 20)
     assert "a chance of 82 % if it is 1.10 off, 17 % by 5 seeds" in plan.why
     alone = settling.plan_for(printed(76.25), (), others=None, known=study, planned=None, price=None)
-    assert alone.seeds == 5
-    assert "a chance of 1 % if it equals the number, 88 % by 40 seeds" in alone.why
+    assert alone.seeds == 40
+    assert "a chance of 88 % if it equals the number, 1 % by 5 seeds" in alone.why
 
 
 def test_no_look_at_any_published_number_is_advised_without_its_chance(

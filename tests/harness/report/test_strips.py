@@ -35,9 +35,16 @@ AUTHORS = Cell(number=printed(61.2), judged=with_verdict(61.2, "authors"))
 def test_a_row_is_folded_if_nobody_measured_it_again(cells: tuple[Cell, ...], bare: bool) -> None:
     row = TableRow("r", "R", cells)
     assert is_bare(row) is bare
-    table = Table("t", "T", (Column("a", "A"), Column("b", "B")), (row,))
+    other = TableRow("o", "O", (Cell(value=50.0), Cell()))
+    table = Table("t", "T", (Column("a", "A"), Column("b", "B")), (row, other))
     counts = (1, sum(cell.judged is not None for cell in cells)) if bare else (0, 0)
     assert bare_rows(table) == counts
+
+
+def test_a_small_table_that_nobody_measured_again_is_shown_as_a_whole() -> None:
+    row = TableRow("r", "R", (NOBODY,))
+    small, large = (Table("t", "T", (Column("a", "A"),), (row,) * rows) for rows in (3, 4))
+    assert (bare_rows(small), bare_rows(large)) == ((0, 0), (4, 4))
 
 
 def test_a_strip_has_others_and_ours_at_their_distance_and_the_far_ones_at_the_edge() -> None:

@@ -27,7 +27,7 @@ def test_the_plans_that_fit_are_run_one_after_the_other() -> None:
         "48 hours of one Card are enough for 2 of these 3 tables, which settle up to 3 reported scores. "
         "Hours are a guess."
     )
-    assert weekend.section().splitlines()[-1] == "| c | `c` | 1 | 1 | 20.0 |"
+    assert weekend.section().splitlines()[-1] == "| c | `c --backbone bert-base-uncased` | 1 | 1 | 20.0 |"
 
 
 def test_a_plan_of_unknown_cost_and_one_that_is_longer_than_a_weekend_do_not_fit() -> None:
