@@ -13,7 +13,7 @@ from harness.data.sources import SOURCES, Provider, Source
 from harness.plan import identity
 from harness.plan.entries import Corpus, Params, Run, SourceLink
 from harness.plan.entry_files import entries_by_part
-from harness.plan.identity import corpus_identity, run_identity, vectors_identity
+from harness.plan.identity import corpus_identity, library_versions, run_identity, vectors_identity
 from harness.plan.inputs import _entry_hash
 from harness.plan.params_file import read_params
 from harness.plan.recipes import declared_systems, load_corpora, load_recipes
@@ -251,3 +251,8 @@ def test_the_record_of_a_teachers_folder_has_every_field(params: Params) -> None
             made = type(teacher).model_construct(**{"pooling": None, **changed})
             assert (made.stated() == before) == (path == "arithmetic"), path
         assert teacher.model_copy(update={"pooling": "cls"}).stated() != before
+
+
+def test_a_result_records_every_library_that_computes_its_numbers() -> None:
+    """Tokenizers split texts, torch and transformers encode, NumPy and SciPy score."""
+    assert library_versions().keys() == {"torch", "transformers", "tokenizers", "numpy", "scipy"}
