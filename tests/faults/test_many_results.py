@@ -6,17 +6,17 @@ from pathlib import Path
 import pytest
 
 from harness.cli import main
-from harness.evidence import store
+from harness.evidence import further
 from harness.io.files import write_record
 from tests.faults.small_project import ROOT
 
 pytestmark = pytest.mark.thorough
 SHARES = {
-    "report": (1, 1 / 2),
-    "compare simcse-small pcl-small --no-pairs": (1, 1 / 10),
+    "report": (2, 1 / 2),
+    "compare simcse-small pcl-small --no-pairs": (2, 1 / 10),
     "verify pcl/table2 SimCSE Avg": (0, 0),
 }
-"""Command -> the share of all files that it reads, and the largest share of all scores that it keeps.
+"""Command -> how often it reads all files, once for the recipes of the results, and the largest share of all scores that it keeps.
 
 No run of the plan is of a system of pcl/table2.
 """
@@ -44,8 +44,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_scores_that_are_not_needed_are_not_kept(
     project: Path, words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    kept, slim = [], store._slim
-    monkeypatch.setattr(store, "_slim", lambda *given: kept.append(slim(*given)) or kept[-1])
+    kept, slim = [], further.slim
+    monkeypatch.setattr(further, "slim", lambda *given: kept.append(slim(*given)) or kept[-1])
     assert main(words.split()) == 0
     scores = sum(len(json.loads(path.read_text())["scores"]) for path in project.glob("reports/scores/*"))
     read, most = SHARES[words]

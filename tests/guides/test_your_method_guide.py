@@ -40,7 +40,7 @@ def test_the_guide_leads_from_an_empty_folder_to_a_compared_row(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr("harness.commands.try_method.committed", lambda backbone: {})
-    code, _ = re.findall(r"^```python\n(.*?)^```$", GUIDE, flags=re.M | re.S)
+    code, *_ = re.findall(r"^```python\n(.*?)^```$", GUIDE, flags=re.M | re.S)
     Path("mycse.py").write_text(code)
     tried, full, dry, *others = COMMANDS
     said = followed(tried, capsys)
