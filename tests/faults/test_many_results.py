@@ -16,7 +16,7 @@ SHARES = {
     "compare simcse-small pcl-small --no-pairs": (2, 1 / 10),
     "verify pcl/table2 SimCSE Avg": (0, 0),
 }
-"""Command -> how often it reads all files, once for the recipes of the results, and the largest share of all scores that it keeps.
+"""Command -> how often it reads all files (once for the recipes), and the largest share of scores it keeps.
 
 No run of the plan is of a system of pcl/table2.
 """
