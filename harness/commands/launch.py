@@ -60,6 +60,8 @@ def execute(arguments: argparse.Namespace) -> int:
     check_numbers(arguments)
     refuse_old_plan()
     without = further_stages(read_params()) if arguments.first_seeds else set()
+    if named := without.intersection(arguments.targets):
+        raise InputError(f"{min(named)}: a further seed, which --first-seeds leaves out")
     if not is_tested():
         if arguments.on != "local":
             raise InputError(f"--on {arguments.on} needs DVC {TESTED}; `dvc repro` runs the stages here")

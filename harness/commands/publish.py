@@ -84,7 +84,10 @@ def publish(
         settings = {**{f"method.{k}": v for k, v in run.config.items()}, **run.train}
         text = render_card(results, settings=settings, values=values)
         (part / "README.md").write_text(text, encoding="utf-8")
-    return f"{out}: {len(results)} seeds of {chosen.run.id}, {len(written)} MTEB result files"
+    left_out = f" ({len(runs) - len(results)} further seeds were not evaluated here)" * (
+        len(runs) > len(results)
+    )
+    return f"{out}: {len(results)} seeds of {chosen.run.id}{left_out}, {len(written)} MTEB result files"
 
 
 def named_runs(params: Params, names: Sequence[str]) -> list[str]:

@@ -60,6 +60,17 @@ def test_a_launch_of_the_first_seeds_leaves_the_others_and_takes_their_outputs_a
     assert runs(Path())[5:] == ["further", "report"]
 
 
+def test_a_target_that_the_first_seeds_leave_out_is_refused(
+    toy: Callable[[dict[str, Any]], Path], monkeypatch: pytest.MonkeyPatch, refused: Callable[..., str]
+) -> None:
+    toy({"evaluate": stage("evaluate"), "further": stage("further")})
+    monkeypatch.setattr("harness.commands.launch.read_params", lambda: SimpleNamespace(runs={}))
+    monkeypatch.setattr("harness.commands.launch.further_stages", lambda params: {"further"})
+    line = refused("launch", "--first-seeds", "evaluate", "further")
+    assert line.endswith("further: a further seed, which --first-seeds leaves out")
+    assert not runs(Path())
+
+
 def test_the_further_stages_are_those_of_the_seeds_after_the_first() -> None:
     params = read_params(ROOT / "params.yaml")
     stages = further_stages(params)
