@@ -9,10 +9,9 @@ import argparse
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
-from harness.commands.stage_of_run import evaluate, train
+from harness.commands.stage_of_run import evaluate, train, work_folder
 from harness.data.augmentation.views import needs_tool, read_views
 from harness.errors import InputError, near_matches
 from harness.io.files import disk_errors, sha256_of_folder, write_manifest
@@ -149,9 +148,9 @@ def collect_further(params: Params, name: str) -> Path:
     runs = {key: entry for key, entry in params.runs.items() if key == f"{name}__s{entry.seed}"}
     check_file(path)
     folders = {key: entry.scores(key) for key, entry in runs.items()}
-    with TemporaryDirectory() as made, new_outputs({path: None}) as new:
-        run(StageInputs(seeds, folders, Path(made)))
-        shutil.move(Path(made, RECORD), new[path])
+    with work_folder(name) as made, new_outputs({path: None}) as new:
+        run(StageInputs(seeds, folders, made))
+        shutil.move(made / RECORD, new[path])
     return path
 
 

@@ -55,7 +55,7 @@ def train(params: Params, key: str, folder: Path, *, device: str, resume: bool) 
         quiet()
         from harness.stages.train import run as perform
 
-        with _removed_after_nan(state, new), _work_folder(identity) as made:
+        with _removed_after_nan(state, new), work_folder(identity) as made:
             trained = perform(_of_training(run, made, state, device, key))
             stated = {
                 **run.described(key),
@@ -101,7 +101,7 @@ def evaluate(params: Params, key: str, folder: Path, *, device: str) -> Path:
         check_file(path)
     folders = {"artefact": folder, "pieces": PIECES, "vectors": VECTORS}
     with (
-        _work_folder(key) as made,
+        work_folder(key) as made,
         new_outputs(dict.fromkeys((*outputs, costs))) as new,
     ):
         stated = {"artefact": artefact, "provenance": _provenance(run, folder, artefact)}
@@ -154,7 +154,7 @@ def _show(step: int, total: int, score: float) -> None:
 
 
 @contextmanager
-def _work_folder(name: str) -> Iterator[Path]:
+def work_folder(name: str) -> Iterator[Path]:
     """Yields an empty folder for the files of a stage, on the project's disk; the next call of this name
     removes what a killed one left.
     """

@@ -47,6 +47,12 @@ def report(params: Params, *, strict: bool) -> int:
             check_folder(path, record)
     problems = score_problems(results, params, present_identities(params))
     problems += [left_out_line(name) for name in recorded.left_out if name in params.further]
+    scored = {f"{result.run.id}__{result.run.backbone}__s{result.run.seed}" for result in results}
+    problems += [
+        f"missing: the further seeds of {name} have no scores; `sentbench launch` trains them"
+        for name, seeds in params.further.items()
+        if name not in recorded.left_out and not scored.issuperset(f"{name}__s{seed}" for seed in seeds)
+    ]
     recipes = load_recipes()
     evidence = evidence_of(planned, params, recipes=recipes)
     tables = build_tables(evidence, recipes)
