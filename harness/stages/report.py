@@ -1,7 +1,7 @@
 """Stage `report`: recorded scores become tables, figures and pages, all replaced together."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 
 from harness.errors import InputError
 from harness.evidence.further import left_out_line, read_recorded
@@ -46,13 +46,7 @@ def report(params: Params, *, strict: bool) -> int:
         if record is not None:
             check_folder(path, record)
     problems = score_problems(results, params, present_identities(params))
-    problems += [left_out_line(name) for name in recorded.left_out if name in params.further]
-    scored = {f"{result.run.id}__{result.run.backbone}__s{result.run.seed}" for result in results}
-    problems += [
-        f"missing: the further seeds of {name} have no scores; `sentbench launch` trains them"
-        for name, seeds in params.further.items()
-        if name not in recorded.left_out and not scored.issuperset(f"{name}__s{seed}" for seed in seeds)
-    ]
+    problems += further_problems(params, {result.run.key for result in results}, recorded.left_out)
     recipes = load_recipes()
     evidence = evidence_of(planned, params, recipes=recipes)
     tables = build_tables(evidence, recipes)
@@ -91,6 +85,16 @@ def score_problems(results: Sequence[ResultFile], params: Params, identities: Ma
                 f"{identities[key][:12]}; run `dvc repro`"
             )
     return sorted(problems)
+
+
+def further_problems(params: Params, scored: Set[str], left_out: Sequence[str]) -> list[str]:
+    """Returns one line for each system whose further seeds are left out, or lack scores."""
+    lines = [left_out_line(name) for name in left_out if name in params.further]
+    return lines + [
+        f"missing: the further seeds of {name} have no scores; `sentbench launch` trains them"
+        for name, seeds in params.further.items()
+        if name not in left_out and not scored.issuperset(f"{name}__s{seed}" for seed in seeds)
+    ]
 
 
 def write_report(files: Mapping[str, str]) -> None:

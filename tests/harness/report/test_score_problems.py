@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from harness.evidence.schema import ResultFile
-from harness.stages.report import score_problems
+from harness.stages.report import further_problems, score_problems
 
 KEYS = ["simcse-1", "simcse-2", "simcse-3", "whitening-1"]
 IDENTITIES = {key: f"i-{key}" for key in KEYS}
@@ -34,3 +34,12 @@ def test_a_complete_folder_has_no_problem_where_identities_agree_or_are_not_know
 ) -> None:
     assert score_problems(recorded_scores, plan(*KEYS), identities) == []
     assert score_problems(recorded_scores, plan(*KEYS, "pcl-1", further="pcl-1"), identities) == []
+
+
+def test_further_seeds_that_are_left_out_or_never_trained_are_named() -> None:
+    params: Any = SimpleNamespace(further={"a__x": [3, 4], "b__x": [3]})
+    assert further_problems(params, {"a__x__s3", "a__x__s4", "b__x__s3"}, []) == []
+    (missing,) = further_problems(params, {"a__x__s3", "b__x__s3"}, [])
+    assert missing.startswith("missing: the further seeds of a__x have no scores")
+    (left_out,) = further_problems(params, {"a__x__s3", "a__x__s4"}, ["b__x", "gone__x"])
+    assert left_out.startswith("left out: the further seeds of b__x")
