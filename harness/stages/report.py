@@ -1,7 +1,7 @@
 """Stage `report`: recorded scores become tables, figures and pages, all replaced together."""
 
 import os
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 
 from harness.errors import InputError
 from harness.evidence.further import left_out_line, read_recorded
@@ -87,7 +87,7 @@ def score_problems(results: Sequence[ResultFile], params: Params, identities: Ma
     return sorted(problems)
 
 
-def further_problems(params: Params, scored: Set[str], left_out: Sequence[str]) -> list[str]:
+def further_problems(params: Params, scored: set[str], left_out: Sequence[str]) -> list[str]:
     """Returns one line for each system whose further seeds are left out, or lack scores."""
     lines = [left_out_line(name) for name in left_out if name in params.further]
     return lines + [

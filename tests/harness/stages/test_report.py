@@ -37,7 +37,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("project")
     for name in ("leaderboards", "recipes", "params.yaml"):
         (folder / name).symlink_to(ROOT / name)
-    for name in ("scores", "curves"):
+    for name in ("scores", "curves", "further"):
         shutil.copytree(ROOT / "reports" / name, folder / "reports" / name)
     for curve in (folder / "reports/curves").glob(f"{UNLOGGED}__*"):
         curve.unlink()
@@ -53,7 +53,7 @@ def test_the_stage_writes_all_that_the_pipeline_declares_which_leaves_the_former
     outs = load_yaml((ROOT / "dvc.yaml").read_text())["stages"]["report"]["outs"]
     assert all([*out.values()] == [{"cache": False, "persist": True}] for out in outs)
     assert sorted(path.stem for path in (built / "papers").glob("*.html")) == list(PAPERS)
-    written = {path.name for path in built.iterdir()} - {"scores", "curves"}
+    written = {path.name for path in built.iterdir()} - {"scores", "curves", "further"}
     assert {f"reports/{name}" for name in written} == {name for out in outs for name in out}
 
 
