@@ -3,6 +3,7 @@
 import atexit
 import gc
 import os
+import signal
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -23,6 +24,11 @@ HOME_OF_TESTS = "SENTBENCH_TESTS_HOME"
 
 def pytest_configure() -> None:
     assert in_effect() == "portable", "NumPy or torch has loaded before the tests set their environment"
+    # what a shell's background or nohup ignores, launches of the tests would ignore too
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     if HOME_OF_TESTS not in os.environ:  # the workers of a run share the folder of their parent
