@@ -84,7 +84,7 @@ COMMANDS = {
     "stage": Command("harness.commands.stage", "perform one stage of dvc.yaml", "stage entries"),
 }
 """Every command by its name; dvc.yaml calls `stage`, which help does not list."""
-GROUPS = {
+COMMAND_GROUPS = {
     "check a number": ("verify", "list", "report"),
     "run a table": ("plan", "data", "launch"),
     "try a method": ("try", "compare"),
@@ -305,7 +305,7 @@ def parser_of(name: str) -> CommandParser:
 
 def public() -> list[str]:
     """Returns the commands that help lists, all except stages, by group."""
-    return [name for names in GROUPS.values() for name in names]
+    return [name for names in COMMAND_GROUPS.values() for name in names]
 
 
 def module_of(name: str) -> ModuleType:
@@ -338,7 +338,7 @@ def overview(parents: Mapping[str, list[CommandParser]] | None = None) -> Comman
 def command_listing() -> str:
     """Returns the help's list of commands by user, and the common options."""
     lines = []
-    for group, names in GROUPS.items():
+    for group, names in COMMAND_GROUPS.items():
         lines += [f"{group}:", *(f"  {name:<9} {COMMANDS[name].summary}" for name in names), ""]
     return "\n".join(
         [

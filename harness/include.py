@@ -22,7 +22,7 @@ from harness.tasks import declared
 from methods.registry import METHODS, load_method
 
 INCLUDED_PARTS = ("methods", "tasks", "pairs", "recipes", "published", "tables", "models", "sources.yaml")
-GROUPS = ("sentbench.methods", "sentbench.tasks", "sentbench.plans")
+ENTRY_POINT_GROUPS = ("sentbench.methods", "sentbench.tasks", "sentbench.plans")
 """Entry points of installed packages: a module with a method, one with TASKS, a package that is a folder."""
 
 
@@ -143,7 +143,7 @@ def _add_helpers(folder: Path, *, omit: Iterable[str]) -> None:
 def _entry_points(places: tuple[str, ...]) -> list[EntryPoint]:
     """Returns the entry points of the packages in these places, which is `sys.path`."""
     installed = entry_points()  # reads each package once
-    return [point for group in GROUPS for point in installed.select(group=group)]
+    return [point for group in ENTRY_POINT_GROUPS for point in installed.select(group=group)]
 
 
 @cache

@@ -12,10 +12,10 @@ from harness.errors import InputError
 if TYPE_CHECKING:
     import numpy as np
 
-PROGRESS = ("progress", "show_progress_bar")
+PROGRESS_OPTIONS = ("progress", "show_progress_bar")
 """Options for a progress bar: of this project's encoders, and of sentence-transformers."""
 
-WIDTH = ("get_embedding_dimension", "get_sentence_embedding_dimension")
+WIDTH_METHODS = ("get_embedding_dimension", "get_sentence_embedding_dimension")
 """Methods that return the width of a model's vectors: of sentence-transformers, now and before."""
 
 
@@ -38,7 +38,7 @@ def function_of(model: Any, name: str, *, progress: bool = False) -> Callable[[S
         raise InputError(f"{name} is not a model: its function is asynchronous")
     known = _options(call, name)
     options = dict.fromkeys(known[:1], True) if progress else {}
-    width = next((getattr(model, method)() for method in WIDTH if hasattr(model, method)), None)
+    width = next((getattr(model, method)() for method in WIDTH_METHODS if hasattr(model, method)), None)
     return lambda texts: array_of(call(list(texts), **options), width=width)
 
 
@@ -61,7 +61,7 @@ def _options(call: Callable[..., Any], name: str) -> list[str]:
             f"{name} cannot be called with only a list of texts: it needs "
             f"{', '.join(needed) or 'nothing'}; expected `lambda texts: ...` that gives it the rest"
         ) from None
-    return [option for option in PROGRESS if option in signature.parameters]
+    return [option for option in PROGRESS_OPTIONS if option in signature.parameters]
 
 
 def array_of(answer: Any, *, width: int | None = None) -> np.ndarray:

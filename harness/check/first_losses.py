@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from methods.core.types import Encoder
 
 STEPS, BATCH = 3, 16
-ROWS = 640
+MOST_ROWS = 640
 """Largest number of corpus rows that are read."""
 QUEUE = 512
 """Largest number of keys in a queue, so rows remain to train on after filling it."""
@@ -73,7 +73,7 @@ def is_exact() -> bool:
     return in_effect() == "portable" and platform.machine() in ("x86_64", "AMD64")
 
 
-def measure_run(params: Params, key: str, most_rows: int = ROWS) -> list[float]:
+def measure_run(params: Params, key: str, most_rows: int = MOST_ROWS) -> list[float]:
     """Returns the losses [STEPS] of a run, with ten significant digits.
 
     A parent or start that is itself trained is replaced by its backbone, so the losses do not depend on

@@ -20,7 +20,7 @@ from harness.report.formats.moves import moves_json, summary, to_pull_request
 
 Kind = Literal["system", "model", "results", "state"]
 FAILS = ("nothing", "down", "moved", "gone")
-WORDS = {
+KIND_WORDS = {
     "system": "a system",
     "model": "a model",
     "results": "result files or files of `evaluate --out`",
@@ -122,7 +122,7 @@ def words_for(name: str, kind: Kind) -> str:
         return "no system with results, file, folder or git revision here"
     if kind == "model" and not Path(name).exists():
         return "a model of the hub, as no path here has this name"
-    return WORDS[kind]
+    return KIND_WORDS[kind]
 
 
 def kind_of(name: str) -> Kind:
@@ -159,12 +159,14 @@ def check_options(arguments: argparse.Namespace, kind: Kind, form: str) -> None:
         for option, usual in options.items():
             if owner != kind and getattr(arguments, option) != usual:
                 flag = f"--{option.replace('_', '-')}"
-                raise InputError(f"{flag} is for {WORDS[owner]}, both sides are {WORDS[kind]}")
+                raise InputError(f"{flag} is for {KIND_WORDS[owner]}, both sides are {KIND_WORDS[kind]}")
     if kind in ("state", "results") and arguments.tasks is not None:
         sides = "two states" if kind == "state" else "results"
         raise InputError(f"--tasks: {sides} are compared on all common tasks; drop it")
     if kind != "state" and form == "github":
-        raise InputError(f"--format github is for {WORDS['state']}, both sides are {WORDS[kind]}; drop it")
+        raise InputError(
+            f"--format github is for {KIND_WORDS['state']}, both sides are {KIND_WORDS[kind]}; drop it"
+        )
 
 
 def compare_states(names: tuple[str, str], arguments: argparse.Namespace, form: str) -> int:

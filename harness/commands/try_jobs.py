@@ -13,7 +13,7 @@ from harness.errors import InputError
 from harness.models.read import read_encoder
 from harness.process import quiet
 
-LAWS = "the laws"
+LAWS_JOB = "the laws"
 """The job that checks the laws."""
 
 
@@ -40,7 +40,7 @@ def perform(session: Session) -> Done:
         read_encoder(Path(first.backbone), pooling=first.pooling)
     with Workers() as workers:
         progress = _Progress(session, workers)
-        workers.add(ForkedJob(LAWS, session.check_laws))
+        workers.add(ForkedJob(LAWS_JOB, session.check_laws))
         for message in workers.messages():
             progress.take(message)
             if progress.is_over():
@@ -67,7 +67,7 @@ class _Progress:
             _note(f"sentbench: waiting for {', '.join(message.value)}")
         elif message.kind == "error":
             self._take_error(message)
-        elif message.job == LAWS:
+        elif message.job == LAWS_JOB:
             self._take_law(message)
         elif message.kind == "started":
             self._take_start(message.job)
@@ -111,7 +111,7 @@ class _Progress:
         """A control that fails is a line of the result; for another run the laws are waited for, which may
         say what is wrong.
         """
-        if not isinstance(message.value, InputError) or message.job == LAWS:
+        if not isinstance(message.value, InputError) or message.job == LAWS_JOB:
             raise message.value
         if self.session.is_control(message.job):
             self.ended += 1

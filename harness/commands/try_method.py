@@ -35,7 +35,7 @@ from harness.report.pages.render import render_trial
 
 TEMPLATE, RECIPE = "simcse-small", "small"
 """The system whose setting a trial has, and its recipe."""
-SUFFIX = "-small"
+SMALL_SUFFIX = "-small"
 """Suffix of the systems of the small plan, optional in names."""
 FULL = "simcse"
 """With `--scale full`: the system whose setting it has, the script's for BERT-base."""
@@ -168,13 +168,11 @@ def opponents(names: Sequence[str], small: Recipe, backbone: str, seeds: int) ->
         raise InputError("--against: expected a system")
     opponents_by_name = []
     for name in names:
-        key = name if name in small.systems else f"{name}{SUFFIX}"
+        key = name if name in small.systems else f"{name}{SMALL_SUFFIX}"
         if key not in small.systems:
             known = [system for system, entry in small.systems.items() if backbone in entry.backbones]
-            raise InputError(
-                f"--against {name}: expected one of {', '.join(known)}"
-                f"{near_matches(name, [*known, *(candidate.removesuffix(SUFFIX) for candidate in known)])}"
-            )
+            near = near_matches(name, [*known, *(system.removesuffix(SMALL_SUFFIX) for system in known)])
+            raise InputError(f"--against {name}: expected one of {', '.join(known)}{near}")
         system = small.systems[key]
         opponents_by_name.append(
             system.model_copy(update={"backbones": [backbone], "seeds": system.seeds_wanted(seeds)})

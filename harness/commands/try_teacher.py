@@ -15,7 +15,7 @@ from harness.io.outputs import new_folder
 from harness.paths import TEACHER_RECORD, TEACHERS
 from harness.plan.checks import PARENTS
 from harness.plan.entries import Params
-from harness.plan.identity import STAGES, arithmetic_used, code_base, library_versions
+from harness.plan.identity import FIXED_STAGES, arithmetic_used, code_base, library_versions
 from harness.plan.recipes import Parent, Recipe, System, load_backbones
 from methods.registry import load_method
 
@@ -66,7 +66,7 @@ def kept_teacher(params: Params, name: str, folder: Path) -> None:
     """
     entry = params.teacher(name)
     parts = {
-        "code": code_base().fingerprint(STAGES["teacher"]),
+        "code": code_base().fingerprint(FIXED_STAGES["teacher"]),
         "entry": entry.model_dump(),
         "inputs": [sha256_of_folder(Path(entry.encoder)), sha256_of_folder(Path(entry.corpus))],
         "versions": library_versions(),

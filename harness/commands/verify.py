@@ -11,7 +11,7 @@ from harness.report.assembly.tables import judged_in
 from harness.report.formats.judged import in_one_line, judged_json, judged_text
 from harness.report.formats.text import align
 
-MANY = 3
+MOST_IN_FULL = 3
 """More rows than this get one line each, which begins with the name that chooses the row."""
 ARGUMENTS = {
     "table": {
@@ -43,7 +43,7 @@ def execute(arguments: argparse.Namespace) -> None:
     if arguments.json:
         print(json.dumps([judged_json(judged) for judged in known]))
         return
-    if len(known) > MANY:
+    if len(known) > MOST_IN_FULL:
         print("\n".join(in_one_line(known)))
         print(f"\n{len(known)} rows begin with {arguments.row!r}; name one, or an encoder by --backbone")
         return

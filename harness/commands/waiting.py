@@ -6,21 +6,22 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-FIRST, AGAIN = 1.0, 4.0
+FIRST, LATER = 1.0, 4.0
 """Seconds until the first line, and between two lines."""
 
 
 @contextmanager
-def waiting(what: str) -> Iterator[None]:
-    """Says what the block does, if it takes longer than FIRST seconds, then every AGAIN seconds how long."""
+def waiting(what: str, *, again: bool = True) -> Iterator[None]:
+    """Says what the block does, if it takes longer than FIRST seconds. again: whether it says every LATER
+    seconds how long; not for a block that draws a bar."""
     ended, started = threading.Event(), time.monotonic()
 
     def say() -> None:
-        pause = FIRST
-        while not ended.wait(pause):
-            passed = f", {time.monotonic() - started:.0f} s" if pause == AGAIN else ""
-            print(f"sentbench: {what}{passed}", file=sys.stderr, flush=True)
-            pause = AGAIN
+        if ended.wait(FIRST):
+            return
+        print(f"sentbench: {what}", file=sys.stderr, flush=True)
+        while again and not ended.wait(LATER):
+            print(f"sentbench: {what}, {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
 
     thread = threading.Thread(target=say, daemon=True)
     thread.start()

@@ -10,7 +10,7 @@ from harness.io.files import write_record
 from harness.io.records import read_object
 from harness.paths import made_texts
 
-TEXTS = "texts"
+TEXTS_KEY = "texts"
 """Key of the texts in a cache file."""
 
 
@@ -24,9 +24,9 @@ def kept(texts: Sequence[str], make: Callable[[str], str], *, by: Sequence[str])
     path = made_texts() / f"{name}.json"
     if path.is_file():
         with suppress(InputError):
-            cached: list[str] = read_object(path, TEXTS, again="delete it")[TEXTS]
+            cached: list[str] = read_object(path, TEXTS_KEY, again="delete it")[TEXTS_KEY]
             return cached
     made = [make(text) for text in texts]
     with suppress(OSError):
-        write_record(path, {TEXTS: made})
+        write_record(path, {TEXTS_KEY: made})
     return made

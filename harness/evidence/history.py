@@ -13,8 +13,8 @@ from harness.evidence.schema import ResultFile
 from harness.io.records import check_plain
 from harness.paths import COMMITTED, EMBEDDINGS, FURTHER, PARAMS, RECIPES, SCORES
 
-LOCKS = ("requirements.lock", "requirements-torch.lock")
-DETERMINES = ("methods", "harness", RECIPES.as_posix(), PARAMS.as_posix(), *LOCKS)
+LOCK_FILES = ("requirements.lock", "requirements-torch.lock")
+DETERMINES = ("methods", "harness", RECIPES.as_posix(), PARAMS.as_posix(), *LOCK_FILES)
 """Paths that determine numbers: code, recipes, the plan and the pinned libraries."""
 
 

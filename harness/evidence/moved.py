@@ -4,7 +4,7 @@ A score has one of four answers; a run has the answer of its worst score, a syst
 
 identical           all recorded digits are equal; of a run also the weights and the selected step.
 equal to rounding   sums in another order explain the difference. They move continuous scores by less than
-                    ROUNDING, and counts of examples by a few examples (FLOOR).
+                    ROUNDING_POINTS, and counts of examples by a few examples (FLOOR).
 within seed noise   the weights differ, and the score is in the band of the former seeds: training amplifies a
                     changed last digit until a run differs as much as another seed.
 moved               anything else: the score is outside, is missing, has another number of items, or
@@ -31,8 +31,8 @@ ANSWERS: tuple[Answer, ...] = get_args(Answer)
 """From the best to the worst."""
 SDS = 5.0
 FLOOR = 0.5
-ROUNDING = 0.05
-"""FLOOR, ROUNDING: points."""
+ROUNDING_POINTS = 0.05
+"""FLOOR, ROUNDING_POINTS: points."""
 CONTINUOUS = ("spearman", "pearson", "anisotropy", "alignment", "uniformity")
 """Metrics that are continuous in the vectors; the others count examples."""
 WATCHED = ("spearman", "accuracy", "map")
@@ -147,7 +147,7 @@ def answer_of(
         return "identical"
     if after is None:
         return "moved"
-    if abs(after - before) <= (ROUNDING if name.metric in CONTINUOUS else FLOOR):
+    if abs(after - before) <= (ROUNDING_POINTS if name.metric in CONTINUOUS else FLOOR):
         return "equal to rounding"
     if other_weights and (band is None or band.holds(after)):
         return "within seed noise"

@@ -6,7 +6,7 @@ from harness.errors import InputError, near_matches
 from harness.evidence.numbers import PublishedNumber
 from harness.evidence.published import Published
 
-MEAN = "Avg"
+MEAN_COLUMN = "Avg"
 """The column that stands for a row that is found by its name."""
 
 
@@ -38,6 +38,6 @@ def numbers_like(published: Published, text: str) -> list[PublishedNumber]:
             f"{text!r} is neither a published number nor part of a system{near_matches(text, names)}"
         )
     return [
-        next((number for number in numbers if number.column == MEAN), numbers[0])
+        next((number for number in numbers if number.column == MEAN_COLUMN), numbers[0])
         for numbers in by_row.values()
     ]

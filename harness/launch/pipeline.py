@@ -1,24 +1,24 @@
 """The pipeline's stages through DVC: changed stages, the run cache and dvc.lock.
 
-All use of DVC's internals is in this file. It follows DVC's `Stage.reproduce` and `Stage.run`, split at the
-command, which an executor runs, so that a launched stage is recorded as by `dvc repro`.
+Nothing else uses DVC's internals; `failures` names its exceptions. It follows DVC's `Stage.reproduce` and
+`Stage.run`, split at the command, which an executor runs, so that a launched stage is recorded as by `dvc
+repro`.
 """
 
 import hashlib
 import json
 import logging
 import os
-import sys
 import time
-import traceback
 from collections import OrderedDict
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from harness.errors import InputError, near_matches
+from harness.errors import InputError
 from harness.io.files import atomic_path, discard_parts
+from harness.launch.failures import StageError, discard_damaged_locks, project_errors, stage_errors
 from harness.launch.worker import Job, log_of
 
 CHANGED = "changed"
@@ -27,10 +27,6 @@ TESTED = "3.67"
 """The release of DVC whose internals this file uses; with another one `dvc repro` runs the stages."""
 LOCK_PERIOD = 30.0
 """Seconds between two writes of dvc.lock while stages run."""
-
-
-class StageError(Exception):
-    """Raised for a stage that cannot be begun or recorded, with one line."""
 
 
 class Pipeline:
@@ -65,12 +61,12 @@ class Pipeline:
         self._pending: list[Any] = []
         self._new: set[str] = set()
         self._dumped = time.monotonic()
-        for path in {stage.path for stage in planned}:
-            discard_parts(Path(path).with_suffix(".lock"))  # left by a launch that was killed during a write
+        for path in {_lock_of(stage) for stage in planned}:
+            discard_parts(path)  # left by a launch that was killed during a write
 
     def is_changed(self, name: str) -> bool:
         """Returns whether a stage has to run. Errors: StageError if its state cannot be read."""
-        with _stage_errors():
+        with stage_errors():
             return bool(self._stages[name].changed(upstream=self._upstream[name]))
 
     def begin(self, name: str) -> str:
@@ -81,7 +77,7 @@ class Pipeline:
         from dvc.stage.cache import RunCacheNotFoundError
 
         stage = self._stages[name]
-        with _stage_errors():
+        with stage_errors():
             if stage.frozen or not stage.cmd:
                 if stage.reproduce(upstream=self._upstream[name]) is None:
                     return "unchanged"
@@ -119,7 +115,7 @@ class Pipeline:
     def adopt(self, name: str) -> None:
         """Marks a stage as begun that an earlier launch began with the same inputs."""
         stage = self._stages[name]
-        with _stage_errors():
+        with stage_errors():
             stage.save_deps()
             self._before[name] = [dep.hash_info for dep in stage.deps]
 
@@ -130,7 +126,7 @@ class Pipeline:
         it is not recorded.
         """
         stage = self._stages[name]
-        with _stage_errors():
+        with stage_errors():
             stage.save_deps()
             before = self._before.pop(name)
             changed = [str(dep) for dep, was in zip(stage.deps, before, strict=True) if dep.hash_info != was]
@@ -153,18 +149,19 @@ class Pipeline:
 
         if not self._pending or not (at_once or time.monotonic() - self._dumped >= LOCK_PERIOD):
             return
-        named = [stage for stage in self._pending if isinstance(stage, PipelineStage)]
+        by_lock: dict[Path, list[Any]] = {}
         for stage in self._pending:
-            if stage not in named:
+            if isinstance(stage, PipelineStage):
+                by_lock.setdefault(_lock_of(stage), []).append(stage)
+            else:
                 stage.dump(update_pipeline=False)
-        for path in {_lock_of(stage) for stage in named}:
+        for path, stages in by_lock.items():
             text = path.read_text(encoding="utf-8") if path.exists() else ""
             content: dict[str, Any] = parse_yaml(text, path) or {"schema": "2.0"}
             entries = content["stages"] = OrderedDict(content.get("stages", {}))
-            for stage in named:
-                if _lock_of(stage) == path:
-                    self._new |= set() if stage.name in entries else {stage.addressing}
-                    entries.update(to_lockfile(stage))
+            self._new |= {stage.addressing for stage in stages if stage.name not in entries}
+            for stage in stages:
+                entries.update(to_lockfile(stage))
             for name, stage in self._stages.items():
                 if name in self._new and _lock_of(stage) == path and stage.name in entries:
                     entries.move_to_end(stage.name)
@@ -183,68 +180,29 @@ def open_pipeline(names: Sequence[str] | None = None, without: Collection[str] =
     Errors: InputError if this is not a DVC project, its files are invalid, a target is unknown, or another
     DVC process is running in the project.
     """
-    from dvc.exceptions import DvcException, NoOutputOrStageError, NotDvcRepoError
-    from dvc.lock import LockError
     from dvc.logger import set_loggers_level
     from dvc.repo import Repo, lock_repo
     from dvc.scm import SCM, SCMError
-    from dvc.stage.exceptions import StageNotFound
 
     with ExitStack() as stack:
         stack.enter_context(set_loggers_level(logging.WARNING))
-        try:
+        with project_errors():
             try:
                 SCM(Repo.find_root())
                 repo = stack.enter_context(Repo())
             except SCMError:
                 repo = stack.enter_context(Repo(config={"core": {"no_scm": True}}))
+        with project_errors(repo, names or ()):
             stack.enter_context(lock_repo(repo))
             discard_damaged_locks(Path(repo.tmp_dir))
             pipeline = Pipeline(repo, names, without)
-            if not pipeline.order:
-                raise InputError("dvc.yaml: no stages")
-        except LockError:
-            raise InputError(
-                "another `dvc` or `sentbench launch` is running in this project; wait for it (if it has "
-                f"crashed, delete {os.path.relpath(repo.lock.lockfile)})"
-            ) from None
-        except NotDvcRepoError as error:
-            raise InputError("running stages: run this in a checkout of the project") from error
-        except (StageNotFound, NoOutputOrStageError) as error:
-            known = [stage.addressing for stage in repo.index.stages]
-            near = "".join(near_matches(name, known) for name in names or () if name not in known)
-            raise InputError(f"{in_words(error)}{near}; see `dvc stage list`") from error
-        except (DvcException, UnicodeDecodeError) as error:
-            line = in_words(error)
-            remedy = "`git checkout dvc.lock` restores it" if "dvc.lock" in line else "see `dvc status`"
-            raise InputError(f"{line}; {remedy}") from error
-        except (AssertionError, AttributeError, TypeError, ValueError) as error:
-            if not _is_of_a_stage(error):
-                raise
-            raise InputError("params.yaml: a value that dvc.yaml reads is no text") from error
+        if not pipeline.order:
+            raise InputError("dvc.yaml: no stages")
         stack.enter_context(repo.scm_context(quiet=True))
         try:
             yield pipeline
         finally:
             pipeline.dump()
-
-
-def discard_damaged_locks(folder: Path) -> None:
-    """Removes DVC's list of used paths if a killed process left it unreadable; under DVC's lock."""
-    from dvc.rwlock import RWLOCK_FILE, SCHEMA
-    from voluptuous import Invalid
-
-    path = folder / RWLOCK_FILE
-    try:
-        SCHEMA(json.loads(path.read_text(encoding="utf-8")))
-    except FileNotFoundError:
-        return
-    except (ValueError, Invalid):
-        path.unlink()
-        print(
-            f"sentbench: removed {os.path.relpath(path)}, which a killed process left damaged",
-            file=sys.stderr,
-        )
 
 
 def is_tested() -> bool:
@@ -254,30 +212,5 @@ def is_tested() -> bool:
     return __version__.startswith(f"{TESTED}.")
 
 
-def _is_of_a_stage(error: Exception) -> bool:
-    """Returns whether DVC failed while it loaded a stage, whose values it takes for texts without a check."""
-    frames = traceback.walk_tb(error.__traceback__)
-    return any(frame.f_globals.get("__name__") == "dvc.stage.loader" for frame, _ in frames)
-
-
 def _lock_of(stage: Any) -> Path:
     return Path(stage.path).with_suffix(".lock")
-
-
-@contextmanager
-def _stage_errors() -> Iterator[None]:
-    from dvc.exceptions import DvcException
-
-    try:
-        yield
-    except (DvcException, OSError, UnicodeDecodeError) as error:
-        raise StageError(in_words(error)) from error
-    except (LookupError, TypeError) as error:
-        raise StageError("an entry of DVC's run cache is damaged; delete .dvc/cache/runs") from error
-
-
-def in_words(error: Exception) -> str:
-    """Returns an error of DVC or of the system in one line, which names the file."""
-    if isinstance(error, OSError) and error.filename and error.strerror:
-        return f"{os.path.relpath(error.filename)}: {error.strerror}"
-    return " ".join(str(error).split()) or type(error).__name__

@@ -10,7 +10,8 @@ from pathlib import Path
 from types import FrameType
 
 from harness.errors import InputError
-from harness.launch.pipeline import CHANGED, Pipeline, StageError, in_words
+from harness.launch.failures import StageError, in_words
+from harness.launch.pipeline import CHANGED, Pipeline
 from harness.launch.worker import Ended, Executor, Job, LastingExecutor, last_line
 from methods.core.progress import progress_bar
 

@@ -33,7 +33,7 @@ PR_SET_PDEATHSIG = 1
 """Option of prctl(2): the signal that a process gets when its parent ends."""
 LIBC = ctypes.CDLL(None)
 NO_SUCH_COMMAND = 127
-OURS = "sentbench"
+OUR_COMMAND = "sentbench"
 GONE = 255
 """Exit code of a process that was terminated or lost its server; its job is repeated."""
 WITHOUT_NETWORK = frozenset({"entries", "data", "fingerprint", "fingerprint-data", "report"})
@@ -104,7 +104,7 @@ class LastingExecutor(Executor, Protocol):
 
 def is_ours(commands: Sequence[str]) -> bool:
     """Returns whether a stage is one command of this project without shell syntax."""
-    return len(commands) == 1 and (words_of(commands[0]) or [""])[0] == OURS
+    return len(commands) == 1 and (words_of(commands[0]) or [""])[0] == OUR_COMMAND
 
 
 def run_work(job: Job, device: str) -> None:

@@ -22,7 +22,7 @@ from harness.paths import ARTEFACTS, BACKBONES, DATA
 Result = TypeVar("Result")
 REVISION = r"^([0-9a-f]{40}|[A-Za-z0-9][A-Za-z0-9._-]*|refs/pr/[0-9]+)$"
 """A commit of the hub, the name of a branch or tag, or a pull request."""
-NAME = re.compile(r"(?P<repo>[\w.-]{1,96}/[\w.-]{1,96})(@(?P<revision>.*))?")
+REPOSITORY = re.compile(r"(?P<repo>[\w.-]{1,96}/[\w.-]{1,96})(@(?P<revision>.*))?")
 PAUSES = (1, 2, 4, 8)
 """Seconds before each retry of a failed request, unless the hub asks for more."""
 MOST_WAIT = 120
@@ -34,7 +34,7 @@ MARKS = ("config.json", "modules.json")
 SAFE, PICKLES = "*.safetensors", ("pytorch_model*.bin", "*/pytorch_model*.bin")
 READ = ("*.json", "*.txt", "*.model", "*.jinja", SAFE, *PICKLES)
 """Patterns of the files that the libraries read: settings, tokenizers and weights."""
-NOT_READ = (
+NOT_DOWNLOADED = (
     "onnx/*",
     "openvino/*",
     "coreml/*",
@@ -101,7 +101,7 @@ def model_folder(named: str | Path) -> Path:
     deliver the model.
     """
     path = Path(named)
-    match = NAME.fullmatch(str(named))
+    match = REPOSITORY.fullmatch(str(named))
     if not match or path.exists() or path.parent.exists() or path.parent in (DATA, BACKBONES, ARTEFACTS):
         return path
     revision = "main" if match["revision"] is None else match["revision"]
@@ -135,7 +135,7 @@ def wanted_files(names: list[str]) -> list[str]:
     from huggingface_hub.utils import filter_repo_objects
 
     inside = [name for name in names if not {"..", "/"} & {*PurePosixPath(name).parts} and "\\" not in name]
-    wanted = set(filter_repo_objects(inside, allow_patterns=list(READ), ignore_patterns=list(NOT_READ)))
+    wanted = set(filter_repo_objects(inside, allow_patterns=list(READ), ignore_patterns=list(NOT_DOWNLOADED)))
     safe = {PurePosixPath(name).parent for name in filter_repo_objects(wanted, allow_patterns=SAFE)}
     pickled = set(filter_repo_objects(wanted, allow_patterns=list(PICKLES)))
     return sorted(name for name in wanted if name not in pickled or PurePosixPath(name).parent not in safe)

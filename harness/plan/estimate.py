@@ -12,7 +12,7 @@ from harness.plan.entries import Params, Run
 from harness.plan.hours import (
     BACKWARD,
     DEV_SENTENCES,
-    EVALUATION_LENGTH,
+    EVALUATED_TOKENS,
     LINE_BYTES,
     TRAINING_LENGTH,
     BackboneShape,
@@ -95,7 +95,7 @@ class Estimate:
         encoded = 2 * sum(lines_of(source) for source in sources)  # two per line, repeated ones included
         copies = 2 if steps and run.weights == "both" else 1
         selections = steps // run.train["eval_every"] + 1
-        scored = shape.forward(selections * DEV_SENTENCES + copies * encoded, EVALUATION_LENGTH)
+        scored = shape.forward(selections * DEV_SENTENCES + copies * encoded, EVALUATED_TOKENS)
         work = {device: steps * (ratio or 0.0) * step + scored for device, ratio in ratios.items()}
         disk = copies * shape.parameters * FLOAT_BYTES + encoded * shape.width * STORED_BYTES
         return self._cost(work, shape, run.train["precision"], disk)

@@ -24,7 +24,7 @@ BASELINE = "simcse"
 """The baseline method, and its measured run."""
 TRAINING_LENGTH = 32
 """Assumed tokens of a training sentence: the maximum length of the recipes."""
-EVALUATION_LENGTH = 16
+EVALUATED_TOKENS = 16
 """Assumed tokens of an evaluation sentence."""
 DEV_SENTENCES = 3000
 """Sentences of STS-B dev, encoded at each selection."""

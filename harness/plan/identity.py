@@ -42,7 +42,7 @@ derived texts are cached by everything that determines them."""
 ARITHMETIC = "harness.process"
 TRAIN = ("harness.stages.train", ARITHMETIC)
 EVALUATE = ("harness.stages.evaluate", ARITHMETIC)
-STAGES: dict[str, tuple[str, ...]] = {
+FIXED_STAGES: dict[str, tuple[str, ...]] = {
     name: (f"harness.stages.{name}", ARITHMETIC) for name in ("backbone", "corpus", "teacher", "further")
 }
 """Stages whose code is the same for all their entries -> the modules it starts from."""
@@ -103,7 +103,7 @@ def fingerprints(evaluated: Mapping[str, Sequence[str]], code: CodeBase) -> dict
 
 def stage_roots(evaluated: Mapping[str, Sequence[str]], code: CodeBase) -> dict[str, tuple[str, ...]]:
     """Returns the root modules of every stage's code, by the names of `fingerprints`."""
-    roots = {**STAGES, "report": report_roots(code)}
+    roots = {**FIXED_STAGES, "report": report_roots(code)}
     roots |= {f"train/{method}": training_roots(method) for method in METHODS}
     return roots | {f"evaluate/{key}": evaluation_roots(tasks) for key, tasks in evaluated.items()}
 
@@ -146,7 +146,7 @@ def corpus_identity(entry: Corpus, device: str) -> str:
     reused."""
     return _sha256(
         {
-            "code": code_base().fingerprint(STAGES["corpus"]),
+            "code": code_base().fingerprint(FIXED_STAGES["corpus"]),
             "entry": entry.model_dump(),
             "inputs": [sha256_of_folder(Path(entry.origin)), sha256_of_folder(Path(entry.tool))],
             "device": device,

@@ -4,10 +4,10 @@ import re
 
 from harness.evidence.printed import PublishedPaper
 
-SPECIAL = re.compile(r"[&%$#_{}\\~^]")
+BIBTEX_SPECIAL = re.compile(r"[&%$#_{}\\~^]")
 ESCAPED = {"\\": r"{\textbackslash}", "~": r"{\textasciitilde}", "^": r"{\textasciicircum}"}
 """Characters that a backslash cannot escape, with their TeX commands."""
-NAME = "sentbench: a reproducibility benchmark for unsupervised sentence embeddings"
+REPORT_TITLE = "sentbench: a reproducibility benchmark for unsupervised sentence embeddings"
 
 
 def paper_entry(paper: PublishedPaper) -> str:
@@ -27,7 +27,7 @@ def report_entry(version: str, results: str = "", code: str = "") -> str:
     given."""
     note = f"Report of version {version}"
     note += f", results {results}, code {code}" if results else ""
-    return entry(f"sentbench-{results or version}", {"title": NAME, "note": note})
+    return entry(f"sentbench-{results or version}", {"title": REPORT_TITLE, "note": note})
 
 
 def entry(key: str, fields: dict[str, str]) -> str:
@@ -39,5 +39,5 @@ def entry(key: str, fields: dict[str, str]) -> str:
 def _escape(name: str, value: str) -> str:
     if name == "url":
         return value
-    escaped = SPECIAL.sub(lambda match: ESCAPED.get(match[0], f"\\{match[0]}"), value)
+    escaped = BIBTEX_SPECIAL.sub(lambda match: ESCAPED.get(match[0], f"\\{match[0]}"), value)
     return f"{{{escaped}}}" if name == "title" else escaped  # braces preserve capitals

@@ -10,7 +10,7 @@ from harness.errors import InputError
 from harness.io.files import write_text
 from harness.paths import cache
 
-PICTURES = "pictures"
+KEPT_PICTURES = "pictures"
 PACKAGE = "vl-convert-python"
 
 
@@ -23,7 +23,7 @@ def svg_of(spec: Mapping[str, Any], key: str) -> str:
 
     line = json.dumps(spec)
     digest = hashlib.sha256(f"{version(PACKAGE)}\n{line}".encode()).hexdigest()
-    kept = cache() / PICTURES / f"{digest}.svg"
+    kept = cache() / KEPT_PICTURES / f"{digest}.svg"
     if kept.is_file():
         return kept.read_text(encoding="utf-8")
     try:

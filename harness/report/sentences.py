@@ -9,7 +9,7 @@ from harness.evidence.verdicts import Judgement
 from harness.evidence.words import WORDS, Draw, Level
 
 OUR_MEAN, THEIR_MEAN = "our mean", "the mean of independent sources"
-MANY = "it would not replicate alone; among all numbers of its page that is not enough"
+AMONG_MANY = "it would not replicate alone; among all numbers of its page that is not enough"
 """Effect of false-discovery control on a verdict."""
 WITHIN = "half a point" if MARGIN == 0.5 else f"{MARGIN:g} points"
 ASSUMED = (

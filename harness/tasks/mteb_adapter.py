@@ -17,7 +17,7 @@ from harness.errors import InputError, near_matches
 from harness.io.files import sha256_of
 from harness.tasks.sts import unit_rows
 
-LOCAL = "local"
+LOCAL_COPY = "local"
 LOCAL_STS = {
     **{f"STS{year}": f"sts{year}-sts" for year in range(12, 17)},
     "STSBenchmark": "stsbenchmark-sts",
@@ -106,7 +106,7 @@ def run_mteb(
 
     out_of_reach = (ConnectionError, DatasetNotFoundError, HfHubHTTPError, HTTPError, OfflineModeIsEnabled)
     chosen = [_mteb_task(name) if local is None else local_sts_task(name, local) for name in tasks]
-    cache = mteb.ResultCache(out if local is None else out / LOCAL)
+    cache = mteb.ResultCache(out if local is None else out / LOCAL_COPY)
     try:
         results = mteb.evaluate(
             model,
@@ -140,7 +140,7 @@ def local_sts_task(name: str, folder: Path) -> Any:
     path = folder / LOCAL_STS[name] / "test.jsonl"
     pairs = read_pairs_jsonl(path)
     task = _mteb_task(name)
-    source = {"path": f"{LOCAL}/{LOCAL_STS[name]}", "revision": f"{LOCAL}-{sha256_of(path)[:16]}"}
+    source = {"path": f"{LOCAL_COPY}/{LOCAL_STS[name]}", "revision": f"{LOCAL_COPY}-{sha256_of(path)[:16]}"}
     task.metadata = task.metadata.model_copy(update={"dataset": source})
     rows = [{"sentence1": pair.first, "sentence2": pair.second, "score": pair.score} for pair in pairs]
     task.dataset = DatasetDict({"test": Dataset.from_list(rows)})

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import sentbench
-from harness.cli import COMMANDS, EXTRAS, GROUPS, main, module_of, parser_of, public
+from harness.cli import COMMAND_GROUPS, COMMANDS, EXTRAS, main, module_of, parser_of, public
 from tests.faults.small_project import write_stsb
 from tests.support import tiny
 
@@ -195,7 +195,9 @@ def test_the_help_is_a_screen_of_commands_by_who_uses_them_and_names_no_stage() 
     assert sorted(public()) == sorted({*COMMANDS} - {"stage"})
     assert len(public()) <= 14
     assert not [line for line in shown if " stage " in line]
-    assert [line for line in shown if line in {f"{group}:" for group in GROUPS}] == [f"{g}:" for g in GROUPS]
+    assert [line for line in shown if line in {f"{group}:" for group in COMMAND_GROUPS}] == [
+        f"{g}:" for g in COMMAND_GROUPS
+    ]
 
 
 @pytest.mark.parametrize(

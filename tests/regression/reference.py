@@ -61,8 +61,8 @@ PARENTS = {
 }
 PRESETS = ("released", "paper")
 """Variants of a system that follow the code, or the text."""
-SMALL = ("small", "small-paper", "mirror")
-"""Recipes of plans that a laptop trains."""
+SMALL = "small"
+"""Recipe of the plan that a laptop trains."""
 OTHERS = {"backbones", "seeds", "first_seeds", "start", "preset", "no_verdict", "parent", "corpus"}
 """Fields of a system's recipe that a reference run does not read."""
 EACH_STEP = ("loss", "grad_norm", "learning_rate", "score")
@@ -123,11 +123,11 @@ def covering() -> dict[str, Run]:
 def presets() -> dict[tuple[str, str, str], str]:
     """Returns (recipe, method, "released" or "paper") -> the run of the recipe's first such system.
 
-    Recipes of small plans have the same presets at other sizes; `sentbench check` has their first losses.
+    The small plan has the same presets at other sizes; `sentbench check` has their first losses.
     """
     result: dict[tuple[str, str, str], str] = {}
     recipes = load_recipes(ROOT / "recipes")
-    for recipe in (recipe_of for name, recipe_of in recipes.items() if name not in SMALL):
+    for recipe in (recipe_of for name, recipe_of in recipes.items() if name != SMALL):
         for system in recipe.systems.values():
             if system.variant in PRESETS:
                 run = _reference_run(system)

@@ -29,18 +29,17 @@ def report_content(
     """Returns the content of the pages."""
     runs = run_details(evidence.results, curves=CURVES)
     declaring = recipes_of((run.run.id for run in evidence.results), recipes).values()
+    of_runs = (*SMALL_TABLES, PUBLIC, IN_PAPERS_FORM)
     small_scale = not all(is_full_scale(recipes[name]) for name in declaring)
     return Report(
         title="sentbench",
         code=code_base().fingerprint(report_roots()),
         plan=", ".join(params.plan),
-        tables=tuple(tables[key] for key in (*SMALL_TABLES, PUBLIC) if key in tables),
-        small_tables=tuple(tables[key] for key in IN_PAPERS_FORM if key in tables),
+        tables=tuple(tables[key] for key in of_runs if key in tables),
         own_tables=tuple(
             table
             for key, table in tables.items()
-            if key not in (*SMALL_TABLES, *IN_PAPERS_FORM, PUBLIC)
-            and key.partition("/")[0] not in evidence.published.papers
+            if key not in of_runs and key.partition("/")[0] not in evidence.published.papers
         ),
         papers=papers_of(tables, evidence.published, runs),
         results=tuple(evidence.results),

@@ -19,10 +19,10 @@ from harness.report.formats import latex, markdown
 from harness.report.formats.scores import AVERAGE, HEADLINE, ScoreLine, foot_of, points, to_table
 from harness.report.formats.text import DASH, align
 
-ENDINGS = (".csv", ".json", ".md", ".tex")
-COLUMNS = ("model", "task", "metric", "setting", "value", "low", "high", "n")
-MARKS = {
-    ".csv": ",".join(COLUMNS),
+OUTPUT_ENDINGS = (".csv", ".json", ".md", ".tex")
+CSV_COLUMNS = ("model", "task", "metric", "setting", "value", "low", "high", "n")
+FIRST_LINES = {
+    ".csv": ",".join(CSV_COLUMNS),
     ".md": "<!-- scores of sentbench evaluate -->",
     ".tex": "% scores of sentbench evaluate",
 }
@@ -62,12 +62,12 @@ def check_table(path: Path) -> Path:
     Errors: InputError for another ending, a file of something else, or a place that cannot be written.
     """
     ending = path.suffix.lower()
-    if ending not in ENDINGS:
-        raise InputError(f"--out {path}: expected a name that ends in {', '.join(ENDINGS)}")
+    if ending not in OUTPUT_ENDINGS:
+        raise InputError(f"--out {path}: expected a name that ends in {', '.join(OUTPUT_ENDINGS)}")
     output = check_file(path, keys=("text", "scores") if ending == ".json" else ())
     if ending != ".json" and output.is_file() and output.stat().st_size:
         with output.open(encoding="utf-8", errors="replace") as file:
-            if file.readline().rstrip("\r\n") != MARKS[ending]:
+            if file.readline().rstrip("\r\n") != FIRST_LINES[ending]:
                 raise InputError(f"{path}: exists and is not an output of this command; name another file")
     return output
 
@@ -91,7 +91,7 @@ def to_csv(evaluations: Sequence[Evaluation]) -> str:
     """Returns a row for each score, in raw units; low and high are empty without an interval."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(COLUMNS)
+    writer.writerow(CSV_COLUMNS)
     for found in evaluations:
         for line in found.lines:
             ends = line.interval or ("", "")
@@ -116,7 +116,7 @@ def to_markdown(evaluations: Sequence[Evaluation], note: str) -> str:
     heads, *rows = [[markdown.escape(cell) for cell in row] for row in cells_of(evaluations)]
     rule = [":--", *["--:"] * (len(heads) - 1)]
     lines = [f"| {' | '.join(row)} |" for row in (heads, rule, *rows)]
-    return "\n".join([MARKS[".md"], "", *lines, "", markdown.escape(_foot(evaluations, note))]) + "\n"
+    return "\n".join([FIRST_LINES[".md"], "", *lines, "", markdown.escape(_foot(evaluations, note))]) + "\n"
 
 
 def to_latex(evaluations: Sequence[Evaluation], note: str) -> str:
@@ -126,7 +126,7 @@ def to_latex(evaluations: Sequence[Evaluation], note: str) -> str:
     return (
         "\n".join(
             [
-                *(MARKS[".tex"], f"% {_foot(evaluations, note)}"),
+                *(FIRST_LINES[".tex"], f"% {_foot(evaluations, note)}"),
                 *(rf"\begin{{tabular}}{{l{'r' * (len(heads) - 1)}}}", r"\toprule", lines[0], r"\midrule"),
                 *(*lines[1:], r"\bottomrule", r"\end{tabular}"),
             ]

@@ -11,7 +11,7 @@ from harness.evidence.settling import Plan, counted
 from harness.evidence.words import WORDS
 from harness.paths import is_checkout
 from harness.report.sentences import (
-    MANY,
+    AMONG_MANY,
     assumed_words,
     collapsed_words,
     draw_words,
@@ -73,7 +73,7 @@ def judged_text(judged: Judged) -> str:
     lines = [
         f"{number.table}  {number.row}  {number.column}{what}",
         f"reported   {_reported(judged)}",
-        f"verdict    {judged.text}" + (f" ({MANY})" if judged.among_many else ""),
+        f"verdict    {judged.text}" + (f" ({AMONG_MANY})" if judged.among_many else ""),
         *_answer_text(judged),
         f"our seeds  {_mean_text(judged.values) if judged.values else 'none'}",
     ]

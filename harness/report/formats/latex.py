@@ -32,7 +32,7 @@ SIGNS = str.maketrans(
 )
 """The signs of verdicts and settings in mathematics."""
 DASH = "--"
-SPECIAL = str.maketrans(
+LATEX_ESCAPES = str.maketrans(
     {
         "\\": r"\textbackslash{}",
         "&": r"\&",
@@ -65,7 +65,7 @@ SPECIAL = str.maketrans(
 
 def escape(text: str) -> str:
     """Returns text that LaTeX prints as it is."""
-    return re.sub(r"\s+", " ", text).translate(SPECIAL)
+    return re.sub(r"\s+", " ", text).translate(LATEX_ESCAPES)
 
 
 def to_latex(table: Table) -> str:

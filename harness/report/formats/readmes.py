@@ -11,9 +11,9 @@ from harness.report.formats.markdown import escape
 from harness.report.pages.audit import CodeDeviation, MethodAudit
 
 HEADING = "## Deviations"
-WIDTH = 118
+LINE_WIDTH = 118
 INTRO = "Written by `make generated` from `leaderboards/audit`: change it there."
-SOURCES = """# Sources of data
+SOURCES_INTRO = """# Sources of data
 
 Written by `make generated` from `sources.yaml` and `sources.lock.yaml` next to it. *Pin* is the commit on
 the hub, or the name that stands for one until `sentbench data lock` keeps what it meant. *Hashes* counts the
@@ -55,7 +55,7 @@ def to_deviations(audit: MethodAudit) -> str:
     items = [
         textwrap.fill(
             f"{number}. {to_sentences(difference)}",
-            WIDTH,
+            LINE_WIDTH,
             subsequent_indent="   ",
             break_long_words=False,
             break_on_hyphens=False,
@@ -90,7 +90,7 @@ def _escaped(text: str) -> str:
 
 def to_source_table(entries: Sequence[Mapping[str, Any]]) -> str:
     """Returns the page for the entries that `sentbench list sources --json` prints."""
-    return SOURCES + "".join(f"| {' | '.join(_cells(entry))} |\n" for entry in entries)
+    return SOURCES_INTRO + "".join(f"| {' | '.join(_cells(entry))} |\n" for entry in entries)
 
 
 def _cells(entry: Mapping[str, Any]) -> list[str]:

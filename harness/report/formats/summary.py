@@ -20,8 +20,8 @@ from harness.report.tables.model import Cell, Column, Table, TableRow
 
 ALL_RESULTS = "tables/results.csv"
 """Every cell of every table, as seen from the report's folder."""
-MEAN = "Mean"
-DIGITS = 4
+MEAN_METRIC = "Mean"
+DECIMALS = 4
 """Of a metric."""
 FIELDS = (
     "table", "row", "title", "group", "column", "mark", "unit", "ours", "sd", "n", "published", "delta",
@@ -122,6 +122,6 @@ def flat_metrics(result: ResultFile) -> dict[str, float]:
     for metric in HEADLINE:  # at most one per task: the first one
         for score in selected_scores(result):
             if (score.metric, score.setting) == (metric, "all") and ":" not in score.task:
-                metrics.setdefault(score.task, round(100 * score.value, DIGITS))
+                metrics.setdefault(score.task, round(100 * score.value, DECIMALS))
     test = [value for task, value in metrics.items() if not task.endswith("-dev")]
-    return {**metrics, **({MEAN: round(mean(test), DIGITS)} if test else {})}
+    return {**metrics, **({MEAN_METRIC: round(mean(test), DECIMALS)} if test else {})}

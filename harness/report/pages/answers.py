@@ -127,7 +127,7 @@ def _gain(table: Table, number: Number, known: Judged) -> Gain | None:
 def address_of(report: Report, table: Table) -> str:
     """Returns the address of a table, relative to the main page."""
     pages = {paper.file: paper.tables for paper in report.papers}
-    pages |= {RUNS: (*report.tables, *report.small_tables), "pages/own.html": report.own_tables}
+    pages |= {RUNS: report.tables, "pages/own.html": report.own_tables}
     file = next((name for name, tables in pages.items() if table in tables), "")
     return f"{file}#table-{slug(table.key)}"
 

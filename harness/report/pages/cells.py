@@ -11,7 +11,7 @@ from harness.report.formats.number import Format
 from harness.report.formats.text import SETTING_MARKS
 from harness.report.runs import RunDetail, slug
 from harness.report.sentences import (
-    MANY,
+    AMONG_MANY,
     assumed_words,
     collapsed_words,
     draw_words,
@@ -85,7 +85,7 @@ def _verdict_text(cell: Cell) -> str:
     if cell.judged is None:
         return ""
     if cell.judged.among_many:
-        return f"{cell.judged.text}: {MANY}"
+        return f"{cell.judged.text}: {AMONG_MANY}"
     if cell.more:
         return f"{cell.judged.text}: {counted(cell.more, 'more seed')} up to the advised look"
     return cell.judged.text

@@ -26,7 +26,7 @@ from harness.report.tables.model import Table, TableRow
 
 T = TypeVar("T")
 Outcome = Literal["supported", "contradicted", "inconclusive", "untested", "no verdict"]
-OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
+CLAIM_OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 FEW_PAIRS = 3
 """The most pairs of a claim that are drawn one by one."""
 
@@ -260,7 +260,7 @@ def claims_values(report: Report, paper: Paper) -> dict[str, Any]:
     judged = judge_claims(declared, report.all_tables)
     counts = Counter(claim.outcome for claim in judged)
     return {
-        "claims": sorted(judged, key=lambda claim: OUTCOMES.index(claim.outcome)),
-        "outcomes": {outcome: counts[outcome] for outcome in OUTCOMES if counts[outcome]},
+        "claims": sorted(judged, key=lambda claim: CLAIM_OUTCOMES.index(claim.outcome)),
+        "outcomes": {outcome: counts[outcome] for outcome in CLAIM_OUTCOMES if counts[outcome]},
         "claimed": claims_of(paper.key, judged),
     }

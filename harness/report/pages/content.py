@@ -66,7 +66,7 @@ class Report:
     """The whole report.
 
     code: the sha256 of the code that generated it. plan: the names of the plan. tables: of its runs;
-    small_tables: of the small plan in the form of papers; own_tables: of included folders, without a paper.
+    own_tables: of included folders, without a paper.
     results: the score files of the plan; runs: the details of these runs by key.
     notes: information for the reader before the numbers. problems: of the
     scores. leaderboards: folder of the declared claims and audits. weekend: the main tables as plans for one
@@ -79,7 +79,6 @@ class Report:
     code: str
     plan: str = "small"
     tables: tuple[Table, ...] = ()
-    small_tables: tuple[Table, ...] = ()
     own_tables: tuple[Table, ...] = ()
     papers: tuple[Paper, ...] = ()
     results: tuple[ResultFile, ...] = ()
@@ -103,7 +102,7 @@ class Report:
     def all_tables(self) -> dict[str, Table]:
         """The tables of all pages by key, those of the runs first."""
         papers = [table for paper in self.papers for table in paper.tables]
-        return {table.key: table for table in (*self.tables, *self.small_tables, *self.own_tables, *papers)}
+        return {table.key: table for table in (*self.tables, *self.own_tables, *papers)}
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ from harness.report.chart import COLOURS, Chart, Row, draw
 from harness.report.pages.answers import ENOUGH, Answer, answers_of
 from harness.report.pages.cells import verdict_counts
 from harness.report.pages.content import Report
-from harness.report.sentences import MANY, draw_words, level_words, place_words
+from harness.report.sentences import AMONG_MANY, draw_words, level_words, place_words
 from harness.report.tables.model import Table, judged_numbers, reading_order, row_label
 
-MOST = 3
+MOST_SENTENCES = 3
 """Sentences on settled numbers below the first screen."""
 
 CROWD = 12
@@ -200,7 +200,7 @@ def shared_sentences(answers: Sequence[Answer]) -> list[str]:
 
 
 def telling_sentences(tables: Iterable[Table]) -> list[str]:
-    """Returns up to MOST sentences on settled numbers, those with most evidence first. A number in several
+    """Returns up to MOST_SENTENCES on settled numbers, those with most evidence first. A number in several
     tables is named once, and of a system only the mean of the test sets.
     """
     sentences: dict[Fact, tuple[int, str]] = {}
@@ -210,7 +210,7 @@ def telling_sentences(tables: Iterable[Table]) -> list[str]:
             label = f"{row_label(row)}, {known.number.value:.2f} in {table.title.partition(':')[0]}"
             sentences.setdefault(known.fact, (weight, f"{label}: {both_answers(known)}."))
     ranked = [words for _, words in sorted(sentences.values(), key=lambda entry: -entry[0])]
-    return ranked[:MOST]
+    return ranked[:MOST_SENTENCES]
 
 
 def both_answers(judged: Judged) -> str:
@@ -220,7 +220,7 @@ def both_answers(judged: Judged) -> str:
     if answer.verdict.draw == "not known":
         parts[1] = "too few single runs to tell whether the number is in their range"
     if judged.among_many:
-        parts.append(MANY)
+        parts.append(AMONG_MANY)
     if judged.percentile is not None:
         parts.append(place_words(judged.percentile))
     return "; ".join(parts)

@@ -12,7 +12,7 @@ from harness.report.runs import selected_scores, slug
 from harness.report.tables.model import Table
 
 QUANTITIES = ("alignment", "uniformity")
-ROOM = (0.17, 0.04)
+LABEL_ROOM = (0.17, 0.04)
 """Space of a name next to a point, as shares of the picture's width and height."""
 
 
@@ -106,9 +106,11 @@ def named(rows: Sequence[Row]) -> list[Row]:
     taken = list(positions)
     for row, (x, y) in zip(rows, positions, strict=True):
         free = not any(
-            -0.01 <= a - x <= ROOM[0] and abs(b - y) < ROOM[1] for a, b in taken if (a, b) != (x, y)
+            -0.01 <= a - x <= LABEL_ROOM[0] and abs(b - y) < LABEL_ROOM[1]
+            for a, b in taken
+            if (a, b) != (x, y)
         )
         if free:
-            taken.append((x + ROOM[0] / 2, y))
+            taken.append((x + LABEL_ROOM[0] / 2, y))
         shown.append({**row, "label": row["name"]} if free else row)
     return shown

@@ -42,7 +42,7 @@ def search_tables(report: Report) -> list[dict[str, Any]]:
     tables = []
     for table in report.all_tables.values():
         address, _, anchor = address_of(report, table).partition("#")
-        shown = table not in (*report.tables, *report.small_tables, *report.own_tables) or has_values(table)
+        shown = table not in (*report.tables, *report.own_tables) or has_values(table)
         anchors = anchors_of(table)
         columns = [
             [target, column.title] for target, column in zip(anchors.columns, table.columns, strict=True)

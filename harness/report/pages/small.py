@@ -12,7 +12,7 @@ from harness.report.tables.leaderboard import has_values
 
 def small_values(report: Report) -> dict[str, Any] | None:
     """Returns the content of the page of runs; None without a table or a run."""
-    if not (report.tables or report.small_tables or report.runs):
+    if not (report.tables or report.runs):
         return None
     return {
         **table_values(report, kind="small"),
@@ -23,7 +23,7 @@ def small_values(report: Report) -> dict[str, Any] | None:
 
 def table_values(report: Report, kind: str) -> dict[str, Any]:
     """Returns the tables of a page with the command of each. kind: `small` or `own`, for the heading."""
-    tables = (*report.tables, *report.small_tables) if kind == "small" else report.own_tables
+    tables = report.tables if kind == "small" else report.own_tables
     return {
         "kind": kind,
         "filled": [table for table in tables if has_values(table)],

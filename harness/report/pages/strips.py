@@ -9,7 +9,7 @@ REACH = 2.0
 """Points on each side of the published value, in every strip; what lies further off is at the edge."""
 FEW = 3
 """Rows of a table that is shown as a whole, although nobody measured it again."""
-WIDTH = 30
+STRIP_WIDTH = 30
 """Pixels on each side of the published value."""
 
 
@@ -45,7 +45,7 @@ def strip_of(cell: Cell) -> Strip | None:
 
 
 def _place(difference: float) -> float:
-    return round(WIDTH * max(-1.0, min(1.0, difference / REACH)), 1)
+    return round(STRIP_WIDTH * max(-1.0, min(1.0, difference / REACH)), 1)
 
 
 def is_bare(row: TableRow) -> bool:

@@ -12,7 +12,7 @@ from harness.report.tables.evidence import Evidence
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.report.tables.rows import TEACHERS, TRAINED, UNTRAINED, mark_best, order_of, rank_rows, title_of
 
-METRICS = {
+METRIC_WORDS = {
     "spearman": "Spearman",
     "pearson": "Pearson",
     "accuracy": "accuracy",
@@ -72,7 +72,7 @@ def _unit(spec: TableSpec, published: Published) -> str:
     )
     if not names and spec.published is not None:
         names = dict.fromkeys([published.table(spec.published).metric])
-    words = [METRICS.get(name, "") for name in names]
+    words = [METRIC_WORDS.get(name, "") for name in names]
     return f"{', '.join(filter(None, words)) or 'values'} × {spec.scale:g}"
 
 

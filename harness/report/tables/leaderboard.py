@@ -11,10 +11,10 @@ STS = (SMALL, OTHERS)
 """Tables of semantic textual similarity: of the small plan's runs, and of all others."""
 SMALL_TABLES = (*STS, "small-transfer", "small-pairs", "small-geometry")
 """Tables of runs on their page, each only if it has a run."""
-IN_PAPERS_FORM = ("small-sts", "small-paper")
-"""Tables of the small plans in the form of a paper's main table, on a separate page."""
 PUBLIC = "public-models"
 """The table of public encoders, behind these."""
+IN_PAPERS_FORM = "small-sts"
+"""The table of the small plan in the form of a paper's main table, the last one."""
 EVERY = "all"
 """The plan name of every paper's runs."""
 

@@ -11,7 +11,7 @@ from harness.report.formats.text import TASK_TITLES
 from harness.report.tables.model import Cell, Table, TableRow
 
 TRAINED, UNTRAINED, TEACHERS = "Trained", "Without training", "Teachers: an upper bound, not ranked"
-GROUPS = (TRAINED, UNTRAINED, TEACHERS)
+ROW_GROUPS = (TRAINED, UNTRAINED, TEACHERS)
 """The groups of a table of runs, in their order."""
 MOST_BOLD = 1 / 3
 """Largest share of the competing rows of a column that are bold; one in each contest always may be."""
@@ -37,7 +37,7 @@ def order_of(spec: TableSpec, rows: Sequence[TableRow]) -> list[int]:
     )
 
     def key(index: int) -> tuple[int, bool, float]:
-        group = GROUPS.index(rows[index].group)
+        group = ROW_GROUPS.index(rows[index].group)
         value = None if column is None else rows[index].cells[column].value
         if column is None or value is None:
             return group, True, 0.0

@@ -13,8 +13,8 @@ import torch
 
 from harness.check import first_losses
 from harness.check.first_losses import (
+    MOST_ROWS,
     QUEUE,
-    ROWS,
     STEPS,
     evaluate,
     measure_run,
@@ -110,10 +110,10 @@ def test_a_queue_leaves_rows_for_the_steps_of_the_first_losses() -> None:
     config = SimpleNamespace(
         queue_size=600, model_copy=lambda update: SimpleNamespace(**{"queue_size": 600, **update})
     )
-    assert small_config(config, ROWS).queue_size == QUEUE == 512
+    assert small_config(config, MOST_ROWS).queue_size == QUEUE == 512
     assert small_config(config, 100).queue_size == 100 - 48
     config.queue_size = 511
-    assert small_config(config, ROWS).queue_size == 511
+    assert small_config(config, MOST_ROWS).queue_size == 511
 
 
 def test_each_core_measures_runs_and_a_corpus_is_read_once_for_all(

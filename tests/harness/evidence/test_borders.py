@@ -19,7 +19,7 @@ from harness.evidence.differences import (
     move_together,
 )
 from harness.evidence.draws import clopper_pearson, percentile, placed
-from harness.evidence.moved import FLOOR, ROUNDING, Band, answer_of, band_of
+from harness.evidence.moved import FLOOR, ROUNDING_POINTS, Band, answer_of, band_of
 from harness.evidence.number_tests import (
     AT_A_LOOK,
     LEAST_DROP,
@@ -36,7 +36,7 @@ from harness.evidence.number_tests import (
 )
 from harness.evidence.resampling import percentile_interval, standard_error
 from harness.evidence.schema import ScoreName
-from harness.evidence.statistics import ROUNDING as EXACT
+from harness.evidence.statistics import ROUNDING_POINTS as EXACT
 from harness.evidence.statistics import SMALL_SAMPLE, Interval, KnownSd, StandardError, half_width, student
 from harness.evidence.verdicts import (
     AMONG_SOURCES,
@@ -278,7 +278,7 @@ def test_a_change_on_its_tolerance_is_rounding_and_a_score_on_its_band_is_noise(
         score = ScoreName("STSB", name, "all", "best-dev")
         return answer_of(score, 0.0, after, band=band, other_weights=band is not None)
 
-    assert [answer("spearman", ROUNDING * by) for by in (1, 1.01)] == ["equal to rounding", "moved"]
+    assert [answer("spearman", ROUNDING_POINTS * by) for by in (1, 1.01)] == ["equal to rounding", "moved"]
     assert [answer("accuracy", FLOOR * by) for by in (1, 1.01)] == ["equal to rounding", "moved"]
     band = Band(-2.0, 3.0)
     assert [answer("spearman", value, band) for value in (-2.0, 3.0)] == ["within seed noise"] * 2

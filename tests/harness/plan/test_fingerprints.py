@@ -9,7 +9,7 @@ from harness.io.files import sha256_of_folder
 from harness.paths import DATA_HASHES
 from harness.plan.entries import Params, SourceLink
 from harness.plan.fingerprints import write_code_fingerprints, write_data_fingerprint
-from harness.plan.identity import STAGES, arithmetic_used, run_identity
+from harness.plan.identity import FIXED_STAGES, arithmetic_used, run_identity
 from harness.plan.inputs import _chain
 from harness.plan.params_file import read_params
 from methods.registry import METHODS
@@ -75,7 +75,7 @@ def test_every_stage_method_and_run_has_one_file_of_its_code(project: Params) ->
     outs = write_code_fingerprints(project)
     assert sorted(map(str, outs)) == sorted(PIPELINE["fingerprint"]["outs"])
     written = {path.relative_to(".fingerprints") for path in Path(".fingerprints").rglob("*.txt")}
-    expected = {f"{stage}.txt" for stage in (*STAGES, "report")} | {
+    expected = {f"{stage}.txt" for stage in (*FIXED_STAGES, "report")} | {
         f"train/{method}.txt" for method in METHODS
     }
     assert written == {Path(name) for name in expected | {f"evaluate/{key}.txt" for key in project.runs}}

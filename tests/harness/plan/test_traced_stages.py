@@ -19,7 +19,7 @@ from harness.commands.stage_of_run import evaluate, train
 from harness.io.fingerprint import _parse
 from harness.paths import INSTALLED as ROOT
 from harness.plan.entries import Params
-from harness.plan.identity import STAGES, code_base, evaluation_roots, report_roots, training_roots
+from harness.plan.identity import FIXED_STAGES, code_base, evaluation_roots, report_roots, training_roots
 from harness.plan.params_file import read_params
 from tests.faults.small_project import write_stsb
 from tests.support import tiny
@@ -124,7 +124,7 @@ def traced(perform: Callable[[], Any]) -> tuple[set[str], Any]:
 def roots(stage: str) -> tuple[str, ...]:
     if stage == "train":
         return training_roots("congen")
-    return evaluation_roots(["STSB", "STSB-dev"]) if stage == "evaluate" else STAGES[stage]
+    return evaluation_roots(["STSB", "STSB-dev"]) if stage == "evaluate" else FIXED_STAGES[stage]
 
 
 def test_every_module_that_runs_in_a_stage_is_part_of_its_identity(

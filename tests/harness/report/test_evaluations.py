@@ -11,7 +11,7 @@ import pytest
 from harness.errors import InputError
 from harness.evidence.statistics import Interval
 from harness.report.formats.evaluations import (
-    ENDINGS,
+    OUTPUT_ENDINGS,
     Evaluation,
     check_table,
     read_evaluation,
@@ -95,7 +95,7 @@ def test_csv_and_json_have_every_score_in_raw_units() -> None:
     assert scores[6]["setting"] == "average"
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("ending", OUTPUT_ENDINGS)
 def test_a_table_replaces_a_table_of_the_command_and_no_other_file(tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"table{ending}"
     assert check_table(path) == path

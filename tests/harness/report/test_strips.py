@@ -11,7 +11,15 @@ from harness.evidence.published import Published
 from harness.evidence.spec import ColumnSpec, RowSpec, TableSpec
 from harness.report.pages.cells import FactBook
 from harness.report.pages.sources import system_sources
-from harness.report.pages.strips import REACH, WIDTH, averages_first, bare_rows, is_bare, row_notes, strip_of
+from harness.report.pages.strips import (
+    REACH,
+    STRIP_WIDTH,
+    averages_first,
+    bare_rows,
+    is_bare,
+    row_notes,
+    strip_of,
+)
 from harness.report.tables.build import Evidence, build_table
 from harness.report.tables.model import Cell, Column, Table, TableRow
 from harness.report.tables.rows import mark_best
@@ -51,7 +59,7 @@ def test_a_strip_has_others_and_ours_at_their_distance_and_the_far_ones_at_the_e
     known = judged(printed(75.0), measured({"one": 75.5, "two": 73.5, "three": 74.5}))
     strip = strip_of(Cell(number=known.number, judged=known, value=75.0 - 2 * REACH))
     assert strip is not None
-    assert (strip.median, strip.ours) == (round(-0.5 * WIDTH / REACH, 1), -WIDTH)
+    assert (strip.median, strip.ours) == (round(-0.5 * STRIP_WIDTH / REACH, 1), -STRIP_WIDTH)
     assert strip.interval is not None
     assert strip.interval[0] < strip.median < strip.interval[1]
     assert strip_of(NOBODY) is None

@@ -241,7 +241,7 @@ def test_a_loss_curve_has_each_value_under_its_name(tmp_path: Path) -> None:
 
 
 LEFT = {
-    "Report": {"tables", "small_tables", "own_tables", "leaderboards"},
+    "Report": {"tables", "own_tables", "leaderboards"},
     "Paper": {"figures", "charts"},
     "Column": {"plain", "average"},
 }
