@@ -28,7 +28,7 @@ FURTHER = f".further/{SYSTEM}"
 EDIT = {"kind": "swap", "column": 0, "share": 0.3, "at_least": 1, "clean": False}
 KEPT = (".cache", "reports/costs")
 """What may differ between two runs of a stage: resume points, locks, and the seconds that it took."""
-PLACES = 5
+PLACES = 3
 """Changes before which a stage ends in the default run, evenly spaced."""
 
 
@@ -175,6 +175,7 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tiny_in_mirror: None) -> Path:
     """The folder in which the commands run."""
     names = [path[0].removeprefix(".fingerprints/").removesuffix(".txt") for path in STATED]
+    monkeypatch.setenv("SENTBENCH_PROVIDERS", "mirror")  # reading a plan sets it
     monkeypatch.setattr(fingerprints, "code_base", lambda: None)
     monkeypatch.setattr(fingerprints, "fingerprints", lambda runs, code: dict.fromkeys(names, CODE["state"]))
     monkeypatch.setitem(CODE, "state", "old")
