@@ -6,7 +6,7 @@ If the bytes are unchanged, no dependent stage runs again.
 from pathlib import Path
 
 from harness.errors import InputError, near_matches
-from harness.io.files import sha256_of_folder, write_text
+from harness.io.files import discard_parts, sha256_of_folder, write_text
 from harness.io.records import check_present
 from harness.paths import DATA_HASHES, FINGERPRINTS
 from harness.plan.entries import Params
@@ -20,6 +20,7 @@ def write_code_fingerprints(params: Params) -> list[Path]:
     for path in (path for folder in folders for path in folder.glob("*.txt") if path not in files):
         path.unlink()
     for path, text in files.items():
+        discard_parts(path)
         write_text(path, text)
     return folders + [path for path in files if path.parent == FINGERPRINTS]
 
@@ -44,5 +45,6 @@ def write_data_fingerprint(params: Params, name: str) -> Path:
     check_present(link.source)
     before = "" if link.after == link.source else Path(link.after).read_text(encoding="utf-8")
     path = DATA_HASHES / f"{name}.txt"
+    discard_parts(path)
     write_text(path, f"{before}{link.source} {sha256_of_folder(Path(link.source))}\n")
     return path
