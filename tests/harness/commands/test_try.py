@@ -235,6 +235,12 @@ LOSS, GRADIENT, PURE, SEED, RESUME, STATE, ATTACHED, VECTORS, SAVED = LAWS
     [
         (changed("info_nce(first, second", "0 / 0 * info_nce(first, second"), LOSS, "toy.py:25: Zero"),
         (changed("info_nce(first, second", "float('nan') * info_nce(first, second"), LOSS, "is nan before"),
+        (changed("info_nce(first, second", "first.sum().abs().neg().log() * info_nce(first, second"), LOSS,
+         "loss is nan before the first step: toy.py:25: log of values from -"),
+        (changed("info_nce(first, second", "(first @ second.T / 1e-9).exp().mean() * info_nce(first, second"),
+         LOSS, "loss is inf before the first step: toy.py:25: exp of values from"),
+        (changed("info_nce(first, second", "(0 * first.sum()).sqrt() + info_nce(first, second"), GRADIENT,
+         "weight is not finite before the first step: toy.py:25: the gradient of sqrt is inf"),
         (changed("Loss(info_nce", "Loss(torch.ones(2) * info_nce"), LOSS, "shape [2]; return its mean"),
         (changed(RETURN, "        return Loss((first @ second.T).mean(), {})"), LOSS,
          "autocast is torch.bfloat16: there the product of fp32 vectors has it too; compute it within"),
@@ -255,6 +261,22 @@ def test_a_broken_law_is_described_in_the_authors_terms(
     source: str, law: str, said: str, tmp_path: Path
 ) -> None:
     assert said in laws_of(source, tmp_path, until=law)[law]
+
+
+@pytest.mark.parametrize(
+    ("source", "law"),
+    [
+        (changed("info_nce(", "first.sum().abs().neg().log() * info_nce("), LOSS),
+        (changed("info_nce(", "(0 * first.sum()).sqrt() + info_nce("), GRADIENT),
+        (changed(RETURN, f"        self.step = getattr(self, 'step', 0) + 1\n        first = first / "
+         f"(self.step < 3)\n{RETURN}"), SEED),
+    ],
+)  # fmt: skip
+def test_a_loss_that_is_not_finite_is_said_by_one_law(source: str, law: str, tmp_path: Path) -> None:
+    """The laws that train meet it too, and a rate is the cause only after the first step."""
+    ((name, fault),) = laws_of(source, tmp_path).items()
+    assert name == law
+    assert ("lower the learning rate" in fault) is (law == SEED)
 
 
 def test_a_trained_layer_behind_frozen_zeros_is_not_blamed_on_the_loss(tmp_path: Path) -> None:
